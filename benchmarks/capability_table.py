@@ -1,10 +1,12 @@
-"""Is every cell of the capability table true? Each formulation on a mechanism that has the feature, against the O(n) kernels.
+"""Is every cell of the capability table true? Each formulation on a mechanism that has the feature,
+against the O(n) kernels.
 
     python benchmarks/capability_table.py [--tiny]
 
-A cell is the larger of two numbers, at random states: how far accelerations lie from those of the kernels, and how far the wrenches in
-all joints do, those that close loops included, beside the largest. The bar is 1e-9; a cell without a number has its reason below the table.
-The penalty method is asked with springs of 1e13 N/m; what it errs by with its own is in the last row.
+A cell is the larger of two numbers, at random states: how far accelerations lie from those of the
+kernels, and how far the wrenches in all joints do, those that close loops included, beside the
+largest. The bar is 1e-9; a cell without a number has its reason below the table. The penalty method
+is asked with springs of 1e13 N/m; what it errs by with its own is in the last row.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ def main() -> None:
     """The table, the worst cell, and the reasons."""
     warnings.simplefilter("ignore")
     cases = {**CASES, "free parameters": BOBS}
-    cases, ways = ({"trees": CASES["trees"]}, formulations()[:2]) if TINY else (cases, formulations())
+    cases, ways = (
+        ({"trees": CASES["trees"]}, formulations()[:2]) if TINY else (cases, formulations())
+    )
     worst, reasons = 0.0, {}
     wrenches = dict.fromkeys((f.name for f in ways), 0.0)
     print(f"{'':26s}" + " ".join(f"{f.name[:9]:>9s}" for f in ways))
@@ -43,7 +47,10 @@ def main() -> None:
     for (feature, why), names in reasons.items():
         print(f"{feature} by {', '.join(names)}: {why}")
     if not TINY:
-        print(f"penalty with its own springs states an error of {derive(CASES['trees'], 'penalty').error:.0e} for trees")
+        print(
+            "penalty with its own springs states an error of"
+            f" {derive(CASES['trees'], 'penalty').error:.0e} for trees"
+        )
     print(f"worst cell {worst:.1e} of 1e-9")
 
 

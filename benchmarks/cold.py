@@ -1,7 +1,9 @@
-"""How long does a newcomer wait? First answers on an empty cache, and commands on a warm one, each in a fresh process.
+"""How long does a newcomer wait? First answers on an empty cache, and commands on a warm one, each
+in a fresh process.
 
-Each figure stands beside what was asked, wall and processor time (user and system) of the whole process with its imports, of
-the best of some runs; on a busy machine the processor time is the one to look at. Words on the command line choose the cases.
+Each figure stands beside what was asked, wall and processor time (user and system) of the whole
+process with its imports, of the best of some runs; on a busy machine the processor time is the one
+to look at. Words on the command line choose the cases.
 
     python benchmarks/cold.py tour run
 """
@@ -37,7 +39,7 @@ pairs = list(zip(names[1:], names)) + [(names[0], "ground")] * {ground}
 m = Mechanism("boxes", bodies, joints, contacts=tuple(Contact(pair, 0.5, 0.0) for pair in pairs), gravity=(0.0, 0.0, -9.81 * {ground}))
 q = [x for k in range({count}) for x in (0.01 * k, 0.02 * k, 0.05 + 0.1 * k, 1.0, 0.0, 0.0, 0.0)]
 simulate(m, q, until=0.1, output=0.05)
-"""
+"""  # noqa: E501
 
 
 def robot(name: str, call: str, floating: bool = False) -> str:
@@ -45,7 +47,9 @@ def robot(name: str, call: str, floating: bool = False) -> str:
 
 
 def boxes(count: int, ground: bool) -> str:
-    """Boxes that stand on each other with friction, and on the ground or, without gravity, nowhere."""
+    """Boxes that stand on each other with friction, and on the ground or, without gravity,
+    nowhere.
+    """
     return BOXES.format(count=count, ground=int(ground))
 
 
@@ -56,12 +60,17 @@ def tour() -> str:
 
 
 def command(words: str) -> str:
-    return f"import sys; sys.argv = {['catena', *words.split()]!r}; from catena.cli import main; main()"
+    return (
+        f"import sys; sys.argv = {['catena', *words.split()]!r}; from catena.cli import main;"
+        " main()"
+    )
 
 
 @dataclass(frozen=True)
 class Case:
-    """A figure: its name, the program, the seconds that were asked, and whether the cache is empty."""
+    """A figure: its name, the program, the seconds that were asked, and whether the cache is
+    empty.
+    """
 
     name: str
     code: str
@@ -75,29 +84,54 @@ CASES = (
     Case("UR5: first forward dynamics", robot("ur5", "machine.forward_dynamics(q, z, z)"), 0.5),
     Case("UR5: first mass matrix", robot("ur5", "machine.mass_matrix(q)"), 0.5),
     Case("UR5: loaded only", robot("ur5", ""), 0.5),
-    Case("Talos: loaded and first inverse dynamics", robot("talos", "machine.inverse_dynamics(q, z, z)", True), 1.5),
-    Case("first simulate: two_link_arm", "import catena; catena.simulate(catena.load('two_link_arm'), q=[0.3, -0.5], until=2.0)", 1.0),
-    Case("first simulate: four_bar, with assemble",
-         "import catena; m = catena.load('four_bar'); q, v = catena.assemble(m); catena.simulate(m, q=q, v=v, until=2.0)", 1.5),
+    Case(
+        "Talos: loaded and first inverse dynamics",
+        robot("talos", "machine.inverse_dynamics(q, z, z)", True),
+        1.5,
+    ),
+    Case(
+        "first simulate: two_link_arm",
+        "import catena; catena.simulate(catena.load('two_link_arm'), q=[0.3, -0.5], until=2.0)",
+        1.0,
+    ),
+    Case(
+        "first simulate: four_bar, with assemble",
+        "import catena; m = catena.load('four_bar'); q, v = catena.assemble(m); catena.simulate(m,"
+        " q=q, v=v, until=2.0)",
+        1.5,
+    ),
     Case("first simulate: two boxes that touch, friction", boxes(2, False), 3.0),
     Case("first simulate: two boxes on the ground, friction", boxes(2, True), 8.0),
     Case("first simulate: three boxes on the ground, friction", boxes(3, True), 20.0),
     Case("README tour", tour(), 5.0),
-    Case("catena run triple_pendulum, with pictures", command("run triple_pendulum --out results"), 4.0),
+    Case(
+        "catena run triple_pendulum, with pictures",
+        command("run triple_pendulum --out results"),
+        4.0,
+    ),
     Case("catena --help", command("--help"), 0.3, cold=False),
     Case("catena info two_link_arm", command("info two_link_arm"), 0.8, cold=False),
     Case("catena equations two_link_arm", command("equations two_link_arm"), 1.0, cold=False),
-)  # fmt: skip
+)
 
 
 def run(code: str, cache: str) -> tuple[float, float]:
     """Wall and processor time of a program in a process and a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"CATENA_CACHE_DIR": cache, "MPLBACKEND": "agg"}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled to bytecode
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True)
-        wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+        # what is installed is compiled to bytecode
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        began = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        wall = time.perf_counter() - began
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(done.stderr)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -121,7 +155,11 @@ def main() -> None:
     for case in CASES:
         if not words or any(word in case.name for word in words):
             wall, processor = measured(case, 1 if tiny else 3)
-            print(f"{case.name + (', cold' if case.cold else ', warm'):58}{wall:6.2f} s{processor:9.2f} s{case.asked:6.1f} s", flush=True)
+            print(
+                f"{case.name + (', cold' if case.cold else ', warm'):58}{wall:6.2f}"
+                f" s{processor:9.2f} s{case.asked:6.1f} s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

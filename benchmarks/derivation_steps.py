@@ -1,8 +1,10 @@
-"""How long do derivations step by step take? Twelve classics by every formulation that treats them, each line checked.
+"""How long do derivations step by step take? Twelve classics by every formulation that treats them,
+each line checked.
 
     python benchmarks/derivation_steps.py [--tiny]
 
-The bar is 10 s for one derivation. The unit of the ratio is the time that the equations themselves take in the same run.
+The bar is 10 s for one derivation. The unit of the ratio is the time that the equations themselves
+take in the same run.
 """
 
 from __future__ import annotations
@@ -15,13 +17,27 @@ import catena
 from catena.equations.derivation import DERIVATIONS
 from catena.equations.formulations import derive
 
-CLASSICS = ("pendulum", "double_pendulum", "cart_pole", "furuta_pendulum", "spherical_pendulum", "bead_on_hoop", "top", "gyroscope",
-            "atwood_machine", "acrobot", "two_link_arm", "slider_crank")  # fmt: skip
+CLASSICS = (
+    "pendulum",
+    "double_pendulum",
+    "cart_pole",
+    "furuta_pendulum",
+    "spherical_pendulum",
+    "bead_on_hoop",
+    "top",
+    "gyroscope",
+    "atwood_machine",
+    "acrobot",
+    "two_link_arm",
+    "slider_crank",
+)
 TINY = "--tiny" in sys.argv
 
 
 def main() -> None:
-    """A row for each mechanism and formulation: seconds of the equations and of the steps, lines, the largest error, characters."""
+    """A row for each mechanism and formulation: seconds of the equations and of the steps, lines,
+    the largest error, characters.
+    """
     warnings.simplefilter("ignore")
     slowest, worst = ("", 0.0), 0.0
     for name in CLASSICS[:1] if TINY else CLASSICS:
@@ -36,9 +52,14 @@ def main() -> None:
             middle = time.perf_counter()
             found = equations.steps()
             seconds = time.perf_counter() - middle
-            print(f"{name:20s}{by:18s}{middle - start:7.2f} s {seconds:7.2f} s {sum(len(s.lines) for s in found):4d} lines "
-                  f"error {found.error:.0e} {len(found.text()):6d} characters", flush=True)  # fmt: skip
-            slowest, worst = max(slowest, (f"{name} by {by}", seconds), key=lambda x: x[1]), max(worst, found.error)
+            print(
+                f"{name:20s}{by:18s}{middle - start:7.2f} s {seconds:7.2f} s"
+                f" {sum(len(s.lines) for s in found):4d} lines error {found.error:.0e}"
+                f" {len(found.text()):6d} characters",
+                flush=True,
+            )
+            slowest = max(slowest, (f"{name} by {by}", seconds), key=lambda x: x[1])
+            worst = max(worst, found.error)
     print(f"slowest: {slowest[0]}, {slowest[1]:.2f} s of 10 s; largest error {worst:.0e} of 1e-9")
 
 

@@ -1,4 +1,6 @@
-"""How much faster than Pinocchio are the derivatives of forward dynamics over a batch, on one thread? Asked: 25 times for Panda, 15 for Talos."""
+"""How much faster than Pinocchio are the derivatives of forward dynamics over a batch, on one
+thread? Asked: 25 times for Panda, 15 for Talos.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ def main() -> None:
         machine, model, b = robot(name, threads=1)
         data = model.createData()
         q, v, tau = states(machine, size(256 if name == "talos" else 1024, 16))
-        Q, V, TAU = b.q_to(q), b.v_to(q, v), b.tau_to(q, tau)
+        Q = b.q_to(q)
+        V = b.v_to(q, v)
+        TAU = b.tau_to(q, tau)
 
         def theirs():
             for k in range(len(Q)):
@@ -25,7 +29,10 @@ def main() -> None:
         error = np.abs(b.matrix_to(q[0], ours[0][0]) - expected).max() / np.abs(expected).max()
         mine, peer = interleaved(lambda: machine.forward_dynamics_derivatives(q, v, tau), theirs)
         n = len(q)
-        print(f"{name:8} {peer / n * 1e9:7.0f} ns {mine / n * 1e9:7.0f} ns {peer / mine:6.1f} {error:8.0e}")
+        print(
+            f"{name:8} {peer / n * 1e9:7.0f} ns {mine / n * 1e9:7.0f} ns {peer / mine:6.1f}"
+            f" {error:8.0e}"
+        )
 
 
 if __name__ == "__main__":

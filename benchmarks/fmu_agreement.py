@@ -1,7 +1,9 @@
-"""FMUs of ours in FMPy (model exchange by CVode, co-simulation by our own integrator) against `simulate`.
+"""FMUs of ours in FMPy (model exchange by CVode, co-simulation by our own integrator) against
+`simulate`.
 
-Model exchange is run at several tolerances of CVode, whose backward differences are the error that is seen; the same functions of the same FMU
-are also integrated by SciPy's DOP853, which is a Runge-Kutta method.
+Model exchange is run at several tolerances of CVode, whose backward differences are the error that
+is seen; the same functions of the same FMU are also integrated by SciPy's DOP853, which is a
+Runge-Kutta method.
 
     python benchmarks/fmu_agreement.py            triple pendulum, four-bar, Panda; FMI 2 and 3
     python benchmarks/fmu_agreement.py --tiny     the triple pendulum, FMI 2, a tenth of a second
@@ -31,7 +33,10 @@ from catena.simulation.scenario.read import read
 
 def cases(tiny: bool):
     """Name, mechanism, q, v, forces, seconds."""
-    for name, until in (("triple_pendulum", 0.1 if tiny else 2.0), *(() if tiny else (("four_bar", 1.0),))):
+    for name, until in (
+        ("triple_pendulum", 0.1 if tiny else 2.0),
+        *(() if tiny else (("four_bar", 1.0),)),
+    ):
         s = read(name)
         yield name, s.mechanism, s.q, s.v, np.zeros(len(s.v)), until
     if not tiny:
@@ -49,29 +54,55 @@ def main(tiny: bool) -> None:
     import fmpy
     from fmpy.validation import validate_fmu
 
-    print("mechanism         FMI  how                   problems  difference  largest entry  seconds")
+    print(
+        "mechanism         FMI  how                   problems  difference  largest entry  seconds"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for name, m, q, v, tau, until in cases(tiny):
-            ours = simulate(m, q, v, until, forces=tau, tolerance=1e-13, output=until / 10, limits="ignore").data
-            wanted, p = np.concatenate([ours.q.values, ours.v.values], axis=1), plant(m, q, v, until=until)
+            ours = simulate(
+                m, q, v, until, forces=tau, tolerance=1e-13, output=until / 10, limits="ignore"
+            ).data
+            wanted = np.concatenate([ours.q.values, ours.v.values], axis=1)
+            p = plant(m, q, v, until=until)
             for version in (2,) if tiny else (2, 3):
                 fmu = str(write_fmu(p, Path(folder) / f"{name}{version}.fmu", version).path)
-                problems, names = len(validate_fmu(fmu)), [x.name for x in p.states]
+                problems = len(validate_fmu(fmu))
+                names = [x.name for x in p.states]
                 start = {u.name: float(f) for u, f in zip(p.inputs, tau)}
-                for kind, tolerance in (("ModelExchange", 1e-12), ("ModelExchange", 1e-13), ("ModelExchange", 1e-14), ("CoSimulation", 1e-12)):
+                for kind, tolerance in (
+                    ("ModelExchange", 1e-12),
+                    ("ModelExchange", 1e-13),
+                    ("ModelExchange", 1e-14),
+                    ("CoSimulation", 1e-12),
+                ):
                     began = time.perf_counter()
-                    found = fmpy.simulate_fmu(fmu, stop_time=until, output_interval=0.005, relative_tolerance=tolerance, fmi_type=kind, output=names, start_values=start)
+                    found = fmpy.simulate_fmu(
+                        fmu,
+                        stop_time=until,
+                        output_interval=0.005,
+                        relative_tolerance=tolerance,
+                        fmi_type=kind,
+                        output=names,
+                        start_values=start,
+                    )
                     at = [int(np.argmin(np.abs(found["time"] - t))) for t in ours.time.values]
                     far = np.abs(np.stack([found[n] for n in names], axis=1)[at] - wanted).max()
                     line(name, version, f"{kind} {tolerance:g}", problems, far, wanted, began)
                 if version == 2:
                     began = time.perf_counter()
-                    far = np.abs(by_runge_kutta(fmu, start, ours.time.values, len(names)) - wanted).max()
+                    far = np.abs(
+                        by_runge_kutta(fmu, start, ours.time.values, len(names)) - wanted
+                    ).max()
                     line(name, version, "by DOP853 1e-13", problems, far, wanted, began)
 
 
-def line(name: str, version: int, how: str, problems: int, far: float, wanted: np.ndarray, began: float) -> None:
-    print(f"{name:<16}  {version:>3}  {how:<20}  {problems:>8}  {far:>10.1e}  {np.abs(wanted).max():>13.3g}  {time.perf_counter() - began:>7.2f}")
+def line(
+    name: str, version: int, how: str, problems: int, far: float, wanted: np.ndarray, began: float
+) -> None:
+    print(
+        f"{name:<16}  {version:>3}  {how:<20}  {problems:>8}  {far:>10.1e} "
+        f" {np.abs(wanted).max():>13.3g}  {time.perf_counter() - began:>7.2f}"
+    )
 
 
 def by_runge_kutta(path: str, inputs: dict[str, float], times: np.ndarray, nx: int) -> np.ndarray:
@@ -81,7 +112,8 @@ def by_runge_kutta(path: str, inputs: dict[str, float], times: np.ndarray, nx: i
     import fmpy
     from scipy.integrate import solve_ivp
 
-    about, folder = fmpy.read_model_description(path), fmpy.extract(path)
+    about = fmpy.read_model_description(path)
+    folder = fmpy.extract(path)
     fmu = fmpy.instantiate_fmu(folder, about, "ModelExchange")
     references = {v.name: v.valueReference for v in about.modelVariables}
     fmu.setupExperiment(startTime=0.0)
@@ -101,7 +133,9 @@ def by_runge_kutta(path: str, inputs: dict[str, float], times: np.ndarray, nx: i
         fmu.getDerivatives(at(dx), nx)
         return dx.copy()
 
-    found = solve_ivp(rate, (0.0, times[-1]), x, method="DOP853", rtol=1e-13, atol=1e-13, t_eval=times).y.T
+    found = solve_ivp(
+        rate, (0.0, times[-1]), x, method="DOP853", rtol=1e-13, atol=1e-13, t_eval=times
+    ).y.T
     fmu.terminate()
     fmu.freeInstance()
     shutil.rmtree(folder, ignore_errors=True)

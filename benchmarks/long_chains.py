@@ -1,4 +1,6 @@
-"""Does forward dynamics of a serial chain of n bodies cost the same for every body, from 10 to 10 000? Asked: within 1.5."""
+"""Does forward dynamics of a serial chain of n bodies cost the same for every body, from 10 to 10
+000? Asked: within 1.5.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,16 @@ def chain(n: int) -> catena.Mechanism:
     """n rods hinged end to end, axes turned by a right angle from one to the next."""
     bodies = [catena.Body(f"rod{i}", 1.0, (0, 0, -0.05), (1e-3, 1e-3, 1e-4)) for i in range(n)]
     joints = [
-        catena.Joint(f"hinge{i}", "revolute", "ground" if i == 0 else f"rod{i - 1}", f"rod{i}",
-                     catena.Pose(position=(0, 0, -0.1 if i else 0)), axis=(1, 0, 0) if i % 2 else (0, 1, 0))
+        catena.Joint(
+            f"hinge{i}",
+            "revolute",
+            "ground" if i == 0 else f"rod{i - 1}",
+            f"rod{i}",
+            catena.Pose(position=(0, 0, -0.1 if i else 0)),
+            axis=(1, 0, 0) if i % 2 else (0, 1, 0),
+        )
         for i in range(n)
-    ]  # fmt: skip
+    ]
     return catena.Mechanism(f"chain{n}", tuple(bodies), tuple(joints))
 
 

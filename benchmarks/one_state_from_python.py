@@ -1,4 +1,6 @@
-"""How much faster than Pinocchio is one call from Python on one state? Asked for UR5: 4 times (inverse), 3 (forward dynamics)."""
+"""How much faster than Pinocchio is one call from Python on one state? Asked for UR5: 4 times
+(inverse), 3 (forward dynamics).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ def main() -> None:
         machine, model, b = robot(name)
         data = model.createData()
         q, v, a = (x[0].copy() for x in states(machine, 4))
-        qp, vp, ap = b.q_to(q), b.v_to(q, v), b.a_to(q, v, a)
+        qp = b.q_to(q)
+        vp = b.v_to(q, v)
+        ap = b.a_to(q, v, a)
 
         def many(f, *args):
             def run():
@@ -28,7 +32,10 @@ def main() -> None:
             ("forward_dynamics", machine.forward_dynamics, pin.aba),
         ):
             mine, peer = interleaved(many(ours, q, v, a), many(theirs, model, data, qp, vp, ap))
-            print(f"{name:8} {quantity:18} {peer / CALLS * 1e9:7.0f} ns {mine / CALLS * 1e9:7.0f} ns {peer / mine:6.2f}")
+            print(
+                f"{name:8} {quantity:18} {peer / CALLS * 1e9:7.0f} ns {mine / CALLS * 1e9:7.0f} ns"
+                f" {peer / mine:6.2f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """How much faster is an optimal motion with our machine code than with CasADi's virtual machine?
 
-Motions from the same straight line by Ipopt with the same exact derivatives: once with all intervals in
-lanes, once as plain CasADi does it, the interval's expressions mapped over the intervals and differentiated by CasADi. Both take the same iterations.
-Printed: whole solves, what share of them waits for functions, the functions alone, and what would be left if ours took no time at all (Amdahl).
+Motions from the same straight line by Ipopt with the same exact derivatives: once with all
+intervals in lanes, once as plain CasADi does it, the interval's expressions mapped over the
+intervals and differentiated by CasADi. Both take the same iterations. Printed: whole solves, what
+share of them waits for functions, the functions alone, and what would be left if ours took no time
+at all (Amdahl).
 
     python benchmarks/optimal_motion.py [cart double four_bar ur5 ...]
 """
@@ -24,29 +26,67 @@ from catena.studies.optimal.program import Program
 from robots import urdf
 
 ROUNDS = size(5, 1)
-UR5 = {"q": [0.0, -1.2, 1.0, 0.0, 0.0, 0.0], "end": {"q": [1.5, -0.8, 0.6, 0.5, 0.7, 0.3], "v": "rest"}, "until": (0.2, 3.0), "intervals": 20}
+UR5 = {
+    "q": [0.0, -1.2, 1.0, 0.0, 0.0, 0.0],
+    "end": {"q": [1.5, -0.8, 0.6, 0.5, 0.7, 0.3], "v": "rest"},
+    "until": (0.2, 3.0),
+    "intervals": 20,
+}
 
 
 def problems() -> dict[str, tuple[catena.Mechanism, dict[str, Any]]]:
-    """A cart-pole, a double pendulum, a turn of a four-bar; UR5 from a point to another in the least time, torques counted a little."""
-    found = {name: catena.studies.read_optimize(file) for name, file in (("cart", "swing_up"), ("double", "double_pendulum"), ("four_bar", "four_bar"))}
+    """A cart-pole, a double pendulum, a turn of a four-bar; UR5 from a point to another in the
+    least time, torques counted a little.
+    """
+    found = {
+        name: catena.studies.read_optimize(file)
+        for name, file in (
+            ("cart", "swing_up"),
+            ("double", "double_pendulum"),
+            ("four_bar", "four_bar"),
+        )
+    }
     if TINY:
         return {"cart": found["cart"]}
-    return {**found, "ur5": (catena.load(urdf("ur5")), {**UR5, "cost": {"time": 1.0, "torque squared": 1e-6}})}
+    return {
+        **found,
+        "ur5": (catena.load(urdf("ur5")), {**UR5, "cost": {"time": 1.0, "torque squared": 1e-6}}),
+    }
 
 
 def motion_of(mechanism: catena.Mechanism, asked: dict[str, Any], method: str) -> Motion:
     intervals = size(asked.get("intervals", 50), 8)
-    problem = MotionProblem.of(mechanism, asked.get("q"), asked.get("v"), asked["until"], asked.get("actuated"), None, intervals, None)
-    return Motion.of(problem, problem.ranges(asked["end"], asked.get("bounds", {})), asked.get("cost", "torque squared"), method, {})
+    problem = MotionProblem.of(
+        mechanism,
+        asked.get("q"),
+        asked.get("v"),
+        asked["until"],
+        asked.get("actuated"),
+        None,
+        intervals,
+        None,
+    )
+    return Motion.of(
+        problem,
+        problem.ranges(asked["end"], asked.get("bounds", {})),
+        asked.get("cost", "torque squared"),
+        method,
+        {},
+    )
 
 
 def plain(program: Program) -> ca.Function:
     """The same program as expressions, in CasADi's virtual machine."""
-    z, c = ca.MX.sym("z", program.size), program.copies
+    z = ca.MX.sym("z", program.size)
+    c = program.copies
     y = ca.horzcat(*(z[row.tolist()] for row in program.places))
     rows, costs = c.tape.map(c.count)(y, c.given.T)
-    return ca.nlpsol("plain", "ipopt", {"x": z, "f": ca.sum2(costs), "g": ca.vec(rows)}, {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.tol": 1e-8})
+    return ca.nlpsol(
+        "plain",
+        "ipopt",
+        {"x": z, "f": ca.sum2(costs), "g": ca.vec(rows)},
+        {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.tol": 1e-8},
+    )
 
 
 def measure(name: str, motion: Motion, method: str) -> None:
@@ -61,14 +101,26 @@ def measure(name: str, motion: Motion, method: str) -> None:
         for side, function in sides.items():
             began = time.perf_counter()
             found = function(**given)
-            seconds, stats = time.perf_counter() - began, function.stats()
+            seconds = time.perf_counter() - began
+            stats = function.stats()
             waited = sum(x for key, x in stats.items() if key.startswith("t_wall_nlp_"))
             if side not in best or seconds < best[side][0]:
-                best[side] = seconds, waited, stats["iter_count"], float(found["f"]), stats["success"]
+                best[side] = (
+                    seconds,
+                    waited,
+                    stats["iter_count"],
+                    float(found["f"]),
+                    stats["success"],
+                )
     del alive
     (a, fa, ia, ca_, oka), (b, fb, ib, cb, okb) = best["ours"], best["plain"]
-    print(f"{name:9} {method:12} ours {a * 1e3:8.2f} ms, {100 * fa / a:3.0f} % in functions; plain {b * 1e3:8.2f} ms, {100 * fb / b:3.0f} %: {b / a:5.2f} times; functions alone {fb / ib / (fa / ia):5.2f}; "
-          f"at most {b / (b - fb):5.2f} if they took no time; iterations {ia}, {ib}; costs {ca_:.6g}, {cb:.6g}{'' if oka and okb else '; NOT SOLVED'}", flush=True)  # fmt: skip
+    print(
+        f"{name:9} {method:12} ours {a * 1e3:8.2f} ms, {100 * fa / a:3.0f} % in functions; plain"
+        f" {b * 1e3:8.2f} ms, {100 * fb / b:3.0f} %: {b / a:5.2f} times; functions alone"
+        f" {fb / ib / (fa / ia):5.2f}; at most {b / (b - fb):5.2f} if they took no time; iterations"
+        f" {ia}, {ib}; costs {ca_:.6g}, {cb:.6g}{'' if oka and okb else '; NOT SOLVED'}",
+        flush=True,
+    )
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""Does reading a model file cost the same per body, from 250 to 8000 bodies? Asked: within 1.5, for TOML and URDF."""
+"""Does reading a model file cost the same per body, from 250 to 8000 bodies? Asked: within 1.5, for
+TOML and URDF.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def main(sizes: tuple[int, ...] = size((250, 1000, 8000), (5, 20))) -> None:
                 path = Path(folder) / f"chain{n}{suffix}"
                 catena.save(chain(n), path)
                 costs.append(min(seconds(path) for _ in range(3)) / n)
-            listed = ", ".join(f"{n} bodies {1e6 * cost:.0f} us per body" for n, cost in zip(sizes, costs))
+            listed = ", ".join(
+                f"{n} bodies {1e6 * cost:.0f} us per body" for n, cost in zip(sizes, costs)
+            )
             print(f"{suffix[1:]}: {listed}; largest over smallest: {max(costs) / min(costs):.2f}")
 
 

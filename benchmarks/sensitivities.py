@@ -1,9 +1,10 @@
 """What does the gradient of a final state cost beside the run itself?
 
-Talos with a floating base falls for a tenth of a second (RK4, steps of 1 ms), every joint moving, without dry friction; 100 of its inertial
-parameters (masses and centres of mass) are free.
-The adjoint gives the gradient of one coordinate with respect to all of them; differences would take 101 runs. Asked: less than five runs' time.
-The result is compared with central differences of five of the parameters.
+Talos with a floating base falls for a tenth of a second (RK4, steps of 1 ms), every joint moving,
+without dry friction; 100 of its inertial parameters (masses and centres of mass) are free. The
+adjoint gives the gradient of one coordinate with respect to all of them; differences would take 101
+runs. Asked: less than five runs' time. The result is compared with central differences of five of
+the parameters.
 
     python benchmarks/sensitivities.py
 """
@@ -24,20 +25,27 @@ from catena.studies.linearised import Linearised
 from catena.studies.sensitivity import planned
 from catena.studies.variables import vary
 
-ROBOT, COUNT, UNTIL, STEP = size("talos", "ur5"), size(100, 8), size(0.1, 0.005), 1e-3
+ROBOT = size("talos", "ur5")
+COUNT = size(100, 8)
+UNTIL = size(0.1, 0.005)
+STEP = 1e-3
 
 
 def free_parameters(m: catena.Mechanism) -> list[str]:
     """Masses and centres of mass, body by body."""
     heavy = [b.name for b in m.bodies if float(b.mass) > 0]
-    return [f"body.{name}.{key}" for name in heavy for key in ("mass", "com.x", "com.y", "com.z")][:COUNT]
+    return [f"body.{name}.{key}" for name in heavy for key in ("mass", "com.x", "com.y", "com.z")][
+        :COUNT
+    ]
 
 
 def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = catena.load(urdf(ROBOT), floating=ROBOT == "talos", mimic=False)
-    model = model.with_(joints=tuple(replace(j, friction=tuple(0.0 for _ in j.friction)) for j in model.joints))
+    model = model.with_(
+        joints=tuple(replace(j, friction=tuple(0.0 for _ in j.friction)) for j in model.joints)
+    )
     names = free_parameters(model)
     varied = vary(model, None, names).mechanism
     options = {"integrator": "rk4", "step": STEP, "limits": "ignore", "friction": "smooth"}
@@ -51,7 +59,8 @@ def main() -> None:
         engine.x[:, 0] = x
         engine.run(0.0, UNTIL, np.array([UNTIL]))
 
-    lam, gradient = np.zeros((tapes.size, 1)), np.zeros((len(names) + s.nv, 1))
+    lam = np.zeros((tapes.size, 1))
+    gradient = np.zeros((len(names) + s.nv, 1))
 
     def adjoint() -> None:
         steps = Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p))
@@ -61,21 +70,40 @@ def main() -> None:
 
     run(), adjoint()
     pairs = [(best(run, 0.3, 5), best(adjoint, 0.3, 5)) for _ in range(size(5, 1))]
-    ours, theirs = min(a for _, a in pairs), min(a for a, _ in pairs)
+    ours = min(a for _, a in pairs)
+    theirs = min(a for a, _ in pairs)
     print(f"{ROBOT}, {s.nv} speeds, {len(names)} parameters, {round(UNTIL / STEP)} steps of RK4")
-    print(f"  tape: {s.derivative.n_instructions()} instructions; pulled back: {tapes.pullback(tapes.flow).n_instructions()}")
-    print(f"  one run {theirs * 1e3:.3f} ms; gradient of one coordinate, run included, {ours * 1e3:.3f} ms: {ours / theirs:.2f} runs")
+    print(
+        f"  tape: {s.derivative.n_instructions()} instructions; pulled back:"
+        f" {tapes.pullback(tapes.flow).n_instructions()}"
+    )
+    print(
+        f"  one run {theirs * 1e3:.3f} ms; gradient of one coordinate, run included,"
+        f" {ours * 1e3:.3f} ms: {ours / theirs:.2f} runs"
+    )
     found = gradient[: len(names), 0]
-    worst = max(abs(_difference(plan, tapes, leg, x, k) - found[k]) for k in range(0, len(names), max(1, len(names) // 5)))
+    worst = max(
+        abs(_difference(plan, tapes, leg, x, k) - found[k])
+        for k in range(0, len(names), max(1, len(names) // 5))
+    )
     print(f"  beside central differences: {worst:.1e} of {np.abs(found).max():.1e}")
 
 
-def _difference(plan: object, tapes: Linearised, leg: object, x: np.ndarray, k: int, h: float = 1e-4) -> float:
-    """The derivative of the last coordinate along one parameter, by central differences of fourth order."""
+def _difference(
+    plan: object, tapes: Linearised, leg: object, x: np.ndarray, k: int, h: float = 1e-4
+) -> float:
+    """The derivative of the last coordinate along one parameter, by central differences of fourth
+    order.
+    """
+
     def end(change: float) -> float:
         p = plan.p[0].copy()  # type: ignore[attr-defined]
         p[k] += change
-        return float(Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p)).after[plan.system.nq - 1])  # type: ignore[attr-defined,arg-type]
+        return float(
+            Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p)).after[
+                plan.system.nq - 1
+            ]
+        )  # type: ignore[attr-defined,arg-type]
 
     return (8 * (end(h) - end(-h)) - (end(2 * h) - end(-2 * h))) / (12 * h)
 

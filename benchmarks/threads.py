@@ -1,7 +1,9 @@
-"""From which batch on does a second thread help, and does it rest afterwards? Asked: from 512 states on, with the same bits.
+"""From which batch on does a second thread help, and does it rest afterwards? Asked: from 512
+states on, with the same bits.
 
-The ratio of one thread's time to two threads'. Where a batch is so short that waking a thread would take longer than the work, the
-kernel does not wake it, and the ratio is one. `idle` is the processor time of the process during a second after the last call.
+The ratio of one thread's time to two threads'. Where a batch is so short that waking a thread would
+take longer than the work, the kernel does not wake it, and the ratio is one. `idle` is the
+processor time of the process during a second after the last call.
 """
 
 from __future__ import annotations
@@ -24,11 +26,16 @@ def main() -> None:
             for n in BATCHES:
                 given = states(alone, min(n, 1024) if quantity.endswith("derivatives") else n)
                 one, two = (getattr(machine, quantity) for machine in (alone, both))
-                assert all(map(np.array_equal, np.atleast_1d(one(*given)), np.atleast_1d(two(*given))))
-                slow, fast = interleaved(lambda f=one, x=given: f(*x), lambda f=two, x=given: f(*x), 5)
+                assert all(
+                    map(np.array_equal, np.atleast_1d(one(*given)), np.atleast_1d(two(*given)))
+                )
+                slow, fast = interleaved(
+                    lambda f=one, x=given: f(*x), lambda f=two, x=given: f(*x), 5
+                )
                 ratios.append(slow / fast)
             print(f"{name:8} {quantity:30}" + "".join(f"{ratio:8.2f}" for ratio in ratios))
-    began, wait = time.process_time(), size(1.0, 0.01)
+    began = time.process_time()
+    wait = size(1.0, 0.01)
     time.sleep(wait)
     print(f"idle: {(time.process_time() - began) / wait:.1%} of a processor")
 

@@ -1,14 +1,18 @@
-"""How much faster than `mujoco.rollout` is contact by time stepping in lanes, on one thread each, and how well does each keep the laws?
+"""How much faster than `mujoco.rollout` is contact by time stepping in lanes, on one thread each,
+and how well does each keep the laws?
 
-A box on its corners, a hopper on its foot, Solo12 on four feet (servos hold their joints): dropped from a few millimetres onto a plane while gravity
-leans by 0.1 rad, so that friction has to hold them; runs of 1 ms steps, every state written down. The model of the peer is written
-out of ours, and their mass matrices are compared. MuJoCo runs twice: as it comes (Newton, pyramidal cones: its fastest), and at its best for friction
-(elliptic cones, impratio 100, stiff contacts of two steps, noslip). Ratios are of `catena.simulate` whole, against both.
+A box on its corners, a hopper on its foot, Solo12 on four feet (servos hold their joints): dropped
+from a few millimetres onto a plane while gravity leans by 0.1 rad, so that friction has to hold
+them; runs of 1 ms steps, every state written down. The model of the peer is written out of ours,
+and their mass matrices are compared. MuJoCo runs twice: as it comes (Newton, pyramidal cones: its
+fastest), and at its best for friction (elliptic cones, impratio 100, stiff contacts of two steps,
+noslip). Ratios are of `catena.simulate` whole, against both.
 
-Residuals are taken from the states of both sides by the same formulas, over the last fifth of the runs, when everything has come to stand: the
-deepest penetration of a contact point, and the creep, the fastest slip of a point that touches (it should stand: friction suffices).
-Our certificate (complementarity, cone, solver) covers all steps; MuJoCo has none.
-Asked: 10 times, at equal or better residual.
+Residuals are taken from the states of both sides by the same formulas, over the last fifth of the
+runs, when everything has come to stand: the deepest penetration of a contact point, and the creep,
+the fastest slip of a point that touches (it should stand: friction suffices). Our certificate
+(complementarity, cone, solver) covers all steps; MuJoCo has none. Asked: 10 times, at equal or
+better residual.
 """
 
 from __future__ import annotations
@@ -25,7 +29,10 @@ from catena import Mechanism
 from catena.model.contact_points import contact_points
 from touching import MECHANISMS, SERVOS, SLOPE, servos, starts
 
-BATCH, STEPS, STEP, ROUNDS = size(64, 8), size(1000, 20), 1e-3, size(3, 1)
+BATCH = size(64, 8)
+STEPS = size(1000, 20)
+STEP = 1e-3
+ROUNDS = size(3, 1)
 NAMES = size(("box", "hopper", "solo12"), ("box", "hopper"))
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide"}
 
@@ -41,29 +48,50 @@ def quaternion(rotation) -> str:
 
 
 def mjcf(m: Mechanism, gains: tuple[dict, dict, dict]) -> str:
-    """The mechanism as MuJoCo reads it: bodies, joints, spheres and boxes that touch a plane, servos."""
+    """The mechanism as MuJoCo reads it: bodies, joints, spheres and boxes that touch a plane,
+    servos.
+    """
     contact = m.contacts[0]
 
     def body(name: str) -> str:
-        b, j = m.body(name), next(j for j in m.joints if j.child == name)
+        b = m.body(name)
+        j = next(j for j in m.joints if j.child == name)
         xx, xy, xz, yy, yz, zz = b.inertia
-        text = f'<body name="{name}" pos="{words(*j.placement.position)}" quat="{quaternion(j.placement.rotation)}">'
-        text += f'<inertial pos="{words(*b.com)}" mass="{words(b.mass)}" fullinertia="{words(xx, yy, zz, xy, xz, yz)}"/>'
+        text = (
+            f'<body name="{name}" pos="{words(*j.placement.position)}"'
+            f' quat="{quaternion(j.placement.rotation)}">'
+        )
+        text += (
+            f'<inertial pos="{words(*b.com)}" mass="{words(b.mass)}"'
+            f' fullinertia="{words(xx, yy, zz, xy, xz, yz)}"/>'
+        )
         if j.kind == "free":
             text += f'<freejoint name="{j.name}"/>'
         elif j.kind in KINDS:
-            text += f'<joint name="{j.name}" type="{KINDS[j.kind]}" axis="{words(*j.axis[0])}" armature="{words(*j.armature)}"/>'
+            text += (
+                f'<joint name="{j.name}" type="{KINDS[j.kind]}" axis="{words(*j.axis[0])}"'
+                f' armature="{words(*j.armature)}"/>'
+            )
         for s in b.shapes:
             half = [x / 2 for x in s.size] if s.kind == "box" else s.size
-            text += f'<geom type="{s.kind}" size="{words(*half)}" pos="{words(*s.pose.position)}" contype="1" conaffinity="0" friction="{contact.static} 0 0"/>'
+            text += (
+                f'<geom type="{s.kind}" size="{words(*half)}" pos="{words(*s.pose.position)}"'
+                f' contype="1" conaffinity="0" friction="{contact.static} 0 0"/>'
+            )
         return text + "".join(body(k.child) for k in m.joints if k.parent == name) + "</body>"
 
     kp, kd, _ = gains
     actuators = "".join(f'<position joint="{j}" kp="{kp[j]}" kv="{kd[j]}"/>' for j in kp)
-    floor = f'<geom type="plane" size="5 5 1" contype="0" conaffinity="1" friction="{contact.static} 0 0"/>'
+    floor = (
+        f'<geom type="plane" size="5 5 1" contype="0" conaffinity="1" friction="{contact.static} 0'
+        ' 0"/>'
+    )
     roots = "".join(body(j.child) for j in m.joints if j.parent == "ground")
-    return (f'<mujoco><compiler angle="radian" balanceinertia="false" boundmass="0" boundinertia="0"/><option timestep="{STEP}" '
-            f'gravity="{words(*m.gravity)}"/><worldbody>{floor}{roots}</worldbody><actuator>{actuators}</actuator></mujoco>')  # fmt: skip
+    return (
+        '<mujoco><compiler angle="radian" balanceinertia="false" boundmass="0"'
+        f' boundinertia="0"/><option timestep="{STEP}" '
+        f'gravity="{words(*m.gravity)}"/><worldbody>{floor}{roots}</worldbody><actuator>{actuators}</actuator></mujoco>'
+    )
 
 
 def peers(m: Mechanism, gains: tuple[dict, dict, dict]) -> dict[str, mujoco.MjModel]:
@@ -74,7 +102,9 @@ def peers(m: Mechanism, gains: tuple[dict, dict, dict]) -> dict[str, mujoco.MjMo
 
 def at_its_best(model: mujoco.MjModel) -> mujoco.MjModel:
     """With elliptic cones, impratio 100, stiff contacts of two steps, noslip."""
-    model.opt.cone, model.opt.impratio, model.opt.noslip_iterations = mujoco.mjtCone.mjCONE_ELLIPTIC, 100.0, 10
+    model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    model.opt.impratio = 100.0
+    model.opt.noslip_iterations = 10
     model.geom_solref[:] = (2 * STEP, 1.0)
     model.geom_solimp[:] = (0.99, 0.9999, 1e-4, 0.5, 2)
     return model
@@ -93,10 +123,13 @@ def same_model(machine: catena.Machine, model: mujoco.MjModel) -> float:
 
 
 def residuals(machine: catena.Machine, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-    """Deepest penetration (m) and fastest creep (m/s) of states (n, ...), for spheres and corners on the plane z = 0."""
+    """Deepest penetration (m) and fastest creep (m/s) of states (n, ...), for spheres and corners
+    on the plane z = 0.
+    """
     deepest, creep = 0.0, 0.0
     for p in contact_points(machine.mechanism):
-        X, J = machine.pose(q, p.body), machine.jacobian(q, p.body)
+        X = machine.pose(q, p.body)
+        J = machine.jacobian(q, p.body)
         arm = X[..., :3, :3] @ np.array(p.centre) - np.array([0, 0, p.radius])
         gap = X[..., 2, 3] + arm[..., 2]
         twist = np.einsum("nij,nj->ni", J, v)
@@ -118,7 +151,10 @@ def timed(f) -> float:
 
 
 def main() -> None:
-    print(f"{'':8} {'points':>6} {'':22} {'per step':>10} {'ratio':>6} {'penetration':>12} {'creep':>12}")
+    print(
+        f"{'':8} {'points':>6} {'':22} {'per step':>10} {'ratio':>6} {'penetration':>12}"
+        f" {'creep':>12}"
+    )
     late = slice(-max(1, STEPS // 5), None)
     for name in NAMES:
         m = MECHANISMS[name](gravity=SLOPE)
@@ -127,26 +163,49 @@ def main() -> None:
         control = servos(name)
 
         def ours(machine=machine, q=q, v=v, control=control):
-            return catena.simulate(machine, q=q, v=v, until=STEPS * STEP, contact="time_stepping", step=STEP, output=STEP, control=control,
-                                   limits="ignore", threads=1)  # fmt: skip
+            return catena.simulate(
+                machine,
+                q=q,
+                v=v,
+                until=STEPS * STEP,
+                contact="time_stepping",
+                step=STEP,
+                output=STEP,
+                control=control,
+                limits="ignore",
+                threads=1,
+            )
 
         run = ours()
         mine = timed(ours) / BATCH / STEPS
         nq, nv = machine.nq, machine.nv
-        found = residuals(machine, run.q.values[:, late].reshape(-1, nq), run.v.values[:, late].reshape(-1, nv))
+        found = residuals(
+            machine, run.q.values[:, late].reshape(-1, nq), run.v.values[:, late].reshape(-1, nv)
+        )
         c = run.ledger.contact
-        print(f"{name:8} {len(contact_points(m)):6} {'catena':22} {mine * 1e9:7.0f} ns {'':6} {found[0]:10.1e} m {found[1]:8.1e} m/s   "
-              f"residual {c.residual:.0e} ({c.unconverged} steps above {c.asked:.0e}), complementarity {c.complementarity:.0e}, cone {c.cone:.0e}")  # fmt: skip
+        print(
+            f"{name:8} {len(contact_points(m)):6} {'catena':22} {mine * 1e9:7.0f} ns {'':6}"
+            f" {found[0]:10.1e} m {found[1]:8.1e} m/s   residual {c.residual:.0e} ({c.unconverged}"
+            f" steps above {c.asked:.0e}), complementarity {c.complementarity:.0e}, cone"
+            f" {c.cone:.0e}"
+        )
         for title, model in peers(m, SERVOS[name]).items():
-            data, state = mujoco.MjData(model), np.zeros((BATCH, STEPS, 1 + nq + nv))
+            data = mujoco.MjData(model)
+            state = np.zeros((BATCH, STEPS, 1 + nq + nv))
             first = np.concatenate([np.zeros((BATCH, 1)), q, v], axis=1)
             aim = np.tile(list(SERVOS[name][2].values()), (BATCH, STEPS, 1)) if model.nu else None
-            go = lambda model=model, data=data, first=first, aim=aim, state=state: mujoco.rollout.rollout(model, data, first, aim, nstep=STEPS, state=state)  # noqa: E731
+
+            def go(model=model, data=data, first=first, aim=aim, state=state):
+                return mujoco.rollout.rollout(model, data, first, aim, nstep=STEPS, state=state)
+
             theirs = timed(go) / BATCH / STEPS
             rows = state[:, late, 1:].reshape(-1, nq + nv)
             found = residuals(machine, rows[:, :nq], rows[:, nq:])
-            print(f"{'':8} {'':6} {'MuJoCo ' + title:22} {theirs * 1e9:7.0f} ns {theirs / mine:6.1f} {found[0]:10.1e} m {found[1]:8.1e} m/s   "
-                  f"(mass matrices differ by {same_model(machine, model):.0e})")  # fmt: skip
+            print(
+                f"{'':8} {'':6} {'MuJoCo ' + title:22} {theirs * 1e9:7.0f} ns {theirs / mine:6.1f}"
+                f" {found[0]:10.1e} m {found[1]:8.1e} m/s   (mass matrices differ by"
+                f" {same_model(machine, model):.0e})"
+            )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""The documentation site: Sphinx with MyST, so that every page stays Markdown; notebooks run while it is built.
+"""The documentation site: Sphinx with MyST, so that every page stays Markdown; notebooks run while
+it is built.
 
     sphinx-build -W docs build/site
 
-Pages whose first line is `---` with a kernel are notebooks: their cells run in a fresh process each, and a cell that fails stops the build.
+Pages whose first line is `---` with a kernel are notebooks: their cells run in a fresh process
+each, and a cell that fails stops the build.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import catena
-import catena.studies.optimize_file  # it and the scenario, which it reads, add their tables of files
+
+# it and the scenario, which it reads, add their tables of files
+import catena.studies.optimize_file
 from catena.formats.toml.json_schema import json_schema
 
 project = "catena"
@@ -22,7 +26,8 @@ copyright = "the catena developers, BSD-3-Clause"
 
 extensions = ["myst_nb"]
 exclude_patterns = ["build"]
-suppress_warnings = ["myst.header"]  # pages of the gallery begin with the second level where they quote
+# pages of the gallery begin with the second level where they quote
+suppress_warnings = ["myst.header"]
 
 myst_enable_extensions = ["amsmath", "dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
@@ -50,7 +55,9 @@ html_theme_options = {
 def _write_schema(app: Any, error: Exception | None) -> None:
     """The JSON Schema of model files, at the top of the site."""
     if error is None and app.builder.format == "html":
-        Path(app.outdir, "catena.schema.json").write_text(json.dumps(json_schema(), ensure_ascii=False), encoding="utf-8")
+        Path(app.outdir, "catena.schema.json").write_text(
+            json.dumps(json_schema(), ensure_ascii=False), encoding="utf-8"
+        )
 
 
 def setup(app: Any) -> None:

@@ -1,9 +1,10 @@
-"""The gallery: the worked examples of the documents catena comes from, run, compared with the print, and shown.
+"""The gallery: the worked examples of the documents catena comes from, run, compared with the
+print, and shown.
 
     file -> run -> Page (numbers, pictures, tables) -> docs/gallery/NAME.md and its pictures
 
-One file an example, with a record EXAMPLE of what it is and a function `run() -> Page`. A page is made by running the example,
-so it cannot rot. `build` makes them all.
+One file an example, with a record EXAMPLE of what it is and a function `run() -> Page`. A page is
+made by running the example, so it cannot rot. `build` makes them all.
 """
 
 from __future__ import annotations

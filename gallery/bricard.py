@@ -24,7 +24,14 @@ CORNER = {  # at t (s): the corner that the library plots, m
     5.0: (0.9999327423021145, -0.9999999977383531, -6.725543608659973e-05),
     10.0: (0.9997309873038392, -0.9999999638258172, -0.0002689765122453429),
 }
-ANGLES = (2.893328205981294, -0.19855473779586155, 2.8933282059812937, -0.1985547377958616, 2.893328205981294)  # rad, at 2 s
+# rad, at 2 s
+ANGLES = (
+    2.893328205981294,
+    -0.19855473779586155,
+    2.8933282059812937,
+    -0.1985547377958616,
+    2.893328205981294,
+)
 
 
 def run() -> Page:
@@ -72,17 +79,22 @@ def run() -> Page:
             basis="the library asks for 0.1 J",
         ),
         number(
-            "largest opening of the loop", np.abs(result.data["closure"].values).max(), reference=0.0, within=1e-12, unit="m, 1"
+            "largest opening of the loop",
+            np.abs(result.data["closure"].values).max(),
+            reference=0.0,
+            within=1e-12,
+            unit="m, 1",
         ),
     ]
-    open_, all_ = int(np.isnan(reaction).sum()), reaction.size
+    open_ = int(np.isnan(reaction).sum())
+    all_ = reaction.size
     return Page(
         tuple(found),
         pictures(result, machine, driven),
         text=(
-            "One row repeats the others at every place the mechanism passes, so one internal load is not determined by rigid "
-            f"bodies: of the {all_} components of "
-            f"the joints' wrenches {open_} depend on it and are reported as not determined, not as zero."
+            "One row repeats the others at every place the mechanism passes, so one internal load"
+            f" is not determined by rigid bodies: of the {all_} components of the joints' wrenches"
+            f" {open_} depend on it and are reported as not determined, not as zero."
         ),
     )
 
@@ -110,7 +122,12 @@ def pictures(result: Result, machine: Machine, driven: DrivenMotion) -> tuple[Pi
         Picture(
             over_time(
                 driven.q[:, 0],
-                [("angle (rad)", {"hinges 2 and 4": driven.q[:, 1], "hinges 3 and 5": driven.q[:, 2]})],
+                [
+                    (
+                        "angle (rad)",
+                        {"hinges 2 and 4": driven.q[:, 1], "hinges 3 and 5": driven.q[:, 2]},
+                    )
+                ],
                 2.4,
                 "hinge1 (rad)",
             ),
@@ -122,7 +139,8 @@ def pictures(result: Result, machine: Machine, driven: DrivenMotion) -> tuple[Pi
 EXAMPLE = Example(
     "Bricard's mechanism",
     "R. Bricard, 1897; IFToMM library of computational benchmark problems, A04.",
-    "An overconstrained mechanism: rank against count, loads that are not determined, ten seconds against the benchmark.",
+    "An overconstrained mechanism: rank against count, loads that are not determined, ten seconds"
+    " against the benchmark.",
     ("bricard",),
     run,
     commands=("catena run bricard", "catena info bricard"),

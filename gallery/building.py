@@ -24,9 +24,11 @@ def build(
     processes: int = PROCESSES,
     progress: Callable[[Entry], None] | None = None,
 ) -> list[Entry]:
-    """Make the pages of these examples (all, if none is named) in a folder; the index where all are made.
+    """Make the pages of these examples (all, if none is named) in a folder; the index where all are
+    made.
 
-    progress: called with each page made. A CatenaError says which numbers do not agree, after everything is written.
+    progress: called with each page made. A CatenaError says which numbers do not agree, after
+    everything is written.
     """
     chosen = list(dict.fromkeys(names)) or list(NAMES)
     for name in chosen:
@@ -42,7 +44,10 @@ def build(
         files.write(where / "index.md", index(made))
     if wrong := [e for e in made if e.disagreements]:
         told = "; ".join(f"{e.name}: {', '.join(e.disagreements)}" for e in wrong)
-        raise CatenaError(f"the pages are written, but these numbers do not agree with the print or the reference: {told}")
+        raise CatenaError(
+            "the pages are written, but these numbers do not agree with the print or the"
+            f" reference: {told}"
+        )
     return made
 
 
@@ -71,5 +76,7 @@ def writable(folder: Path) -> Path:
         probe.unlink()
     except (OSError, ValueError) as why:
         reason = getattr(why, "strerror", None) or why
-        raise CatenaError(f"{folder}: the pages cannot be written there ({reason}); nothing was computed") from None
+        raise CatenaError(
+            f"{folder}: the pages cannot be written there ({reason}); nothing was computed"
+        ) from None
     return folder

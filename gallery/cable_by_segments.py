@@ -1,4 +1,6 @@
-"""A cable of 200 segments: its catenary, its frequencies with a weight at its end, and its swing."""
+"""A cable of 200 segments: its catenary, its frequencies with a weight at its end, and its
+swing.
+"""
 
 from __future__ import annotations
 
@@ -46,48 +48,102 @@ def run() -> Page:
     result = swing()
     return Page(
         (
-            number("sag between the hooks", -shape[:, 1].min(), reference=sag, unit="m", within=1e-4,
-                   basis="the catenary a (cosh(d / 2a) - 1), without bending stiffness"),
-            number("horizontal pull of the far hook", pull(hung, q), reference=RHO * G * a, unit="N",
-                   within=2e-4, basis="the catenary: a times the weight a length"),
-            number("three lowest frequencies with the weight", found[200], reference=exact, unit="rad/s", within=1e-4,
-                   basis="a hanging cable with a weight, without bending stiffness: Bessel functions"),
-            number("order of convergence of the second frequency", np.log2(error[75][1] / error[150][1]), reference=2.0, within=0.1,
-                   basis="segments against a cable: the error falls as 1/n^2"),
-            number("largest change of energy of the swing", np.abs(result.energy.values - result.energy.values[0]).max(), reference=0.0,
-                   unit="J", within=1e-3, basis="nothing is lost"),
+            number(
+                "sag between the hooks",
+                -shape[:, 1].min(),
+                reference=sag,
+                unit="m",
+                within=1e-4,
+                basis="the catenary a (cosh(d / 2a) - 1), without bending stiffness",
+            ),
+            number(
+                "horizontal pull of the far hook",
+                pull(hung, q),
+                reference=RHO * G * a,
+                unit="N",
+                within=2e-4,
+                basis="the catenary: a times the weight a length",
+            ),
+            number(
+                "three lowest frequencies with the weight",
+                found[200],
+                reference=exact,
+                unit="rad/s",
+                within=1e-4,
+                basis="a hanging cable with a weight, without bending stiffness: Bessel functions",
+            ),
+            number(
+                "order of convergence of the second frequency",
+                np.log2(error[75][1] / error[150][1]),
+                reference=2.0,
+                within=0.1,
+                basis="segments against a cable: the error falls as 1/n^2",
+            ),
+            number(
+                "largest change of energy of the swing",
+                np.abs(result.energy.values - result.energy.values[0]).max(),
+                reference=0.0,
+                unit="J",
+                within=1e-3,
+                basis="nothing is lost",
+            ),
         ),
         (
             Picture(
-                panels(2, lambda left, right: draw(left, right, shape, a, error), height=3.0, width_ratios=[1.5, 1]),
-                "Left: 200 segments between two hooks (thin), and the catenary (thick). Right: the error of the frequencies falls as 1/n².",
+                panels(
+                    2,
+                    lambda left, right: draw(left, right, shape, a, error),
+                    height=3.0,
+                    width_ratios=[1.5, 1],
+                ),
+                "Left: 200 segments between two hooks (thin), and the catenary (thick). Right: the"
+                " error of the frequencies falls as 1/n².",
             ),
             Picture(
                 plot(result, "cyclograph", every=0.1, title=""),
-                "The cable is let go from the horizontal, every 0.1 s. At first it falls as loose bodies do; the pull of the hook runs "
-                "along it as a bend and reaches the weight of 5 kg after a second.",
+                "The cable is let go from the horizontal, every 0.1 s. At first it falls as loose"
+                " bodies do; the pull of the hook runs along it as a bend and reaches the weight of"
+                " 5 kg after a second.",
             ),
-            Picture(plot(result, "energies", title=""), f"Its energies over {UNTIL} s; the strain is part of the potential energy."),
+            Picture(
+                plot(result, "energies", title=""),
+                f"Its energies over {UNTIL} s; the strain is part of the potential energy.",
+            ),
         ),
         text=(
-            "Two hundred rigid pieces with a spring between each two of them stand for the cable. In the file it is one body. Long chains "
-            "of such pieces go through kernels whose cost grows as their number, and joint springs go with them."
+            "Two hundred rigid pieces with a spring between each two of them stand for the cable."
+            " In the file it is one body. Long chains of such pieces go through kernels whose cost"
+            " grows as their number, and joint springs go with them."
         ),
-    )  # fmt: skip
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- the cable at rest
+# --- the cable at rest
 def with_segments(m: Mechanism, n: int) -> Mechanism:
     """The same mechanism with the cable in n segments."""
     m = whole(m)
-    return m.with_(bodies=[b if b.flexible is None else replace(b, flexible=replace(b.flexible, segments=n)) for b in m.bodies])
+    return m.with_(
+        bodies=[
+            b if b.flexible is None else replace(b, flexible=replace(b.flexible, segments=n))
+            for b in m.bodies
+        ]
+    )
 
 
 def catenary_machine(m: Mechanism) -> Machine:
     """The cable without its weight, between two hooks at one height."""
     parts = whole(m)
-    far = Joint("far hook", "revolute", "ground", "cable", Pose(position=(SPAN, 0, 0)), offset=Pose(position=(LENGTH, 0, 0)))
-    return compile(Mechanism("catenary", parts.bodies[:1], parts.joints[:1], loops=(far,), gravity=m.gravity))
+    far = Joint(
+        "far hook",
+        "revolute",
+        "ground",
+        "cable",
+        Pose(position=(SPAN, 0, 0)),
+        offset=Pose(position=(LENGTH, 0, 0)),
+    )
+    return compile(
+        Mechanism("catenary", parts.bodies[:1], parts.joints[:1], loops=(far,), gravity=m.gravity)
+    )
 
 
 def catenary() -> tuple[float, float]:
@@ -97,7 +153,9 @@ def catenary() -> tuple[float, float]:
 
 
 def guess(n: int) -> np.ndarray:
-    """Coordinates of n segments along the catenary: the slope at s from its middle is atan(s / a)."""
+    """Coordinates of n segments along the catenary: the slope at s from its middle is atan(s /
+    a).
+    """
     edges = np.concatenate([[0.0], (np.arange(n) + 0.5) * LENGTH / n, [LENGTH]])
     slope = np.arctan((0.5 * (edges[1:] + edges[:-1]) - LENGTH / 2) / catenary()[0])
     return np.diff(slope, prepend=0.0)
@@ -116,7 +174,7 @@ def places(machine: Machine, q: np.ndarray) -> np.ndarray:
     return np.array([machine.pose(q, name)[:2, 3] for name in names])
 
 
-# ---------------------------------------------------------------------------------------------------- small vibrations
+# --- small vibrations
 def frequencies(m: Mechanism) -> np.ndarray:
     """The lowest about hanging straight down."""
     q = np.zeros(sum(j.nq for j in discretise(m).moving))
@@ -125,7 +183,9 @@ def frequencies(m: Mechanism) -> np.ndarray:
 
 
 def extrapolated(found: dict[int, np.ndarray]) -> np.ndarray:
-    """Frequencies of a cable without segments, from the two largest numbers of them (Richardson)."""
+    """Frequencies of a cable without segments, from the two largest numbers of them
+    (Richardson).
+    """
     m, n = COUNTS[-2:]
     return (n**2 * found[n] - m**2 * found[m]) / (n**2 - m**2)
 
@@ -133,13 +193,15 @@ def extrapolated(found: dict[int, np.ndarray]) -> np.ndarray:
 def bessel() -> np.ndarray:
     """Frequencies of a hanging cable without bending stiffness, with the weight at its lower end.
 
-    (T w')' = -rho omega^2 w with T = g (rho x + M), x upwards from the weight, has w = A J0(z) + B Y0(z), z = 2 omega sqrt(s / g),
-    s = x + M / rho. The weight: -omega^2 w = g w'. The hook: w = 0.
+    (T w')' = -rho omega^2 w with T = g (rho x + M), x upwards from the weight, has w = A J0(z) + B
+    Y0(z), z = 2 omega sqrt(s / g), s = x + M / rho. The weight: -omega^2 w = g w'. The hook: w = 0.
     """
-    low, high = WEIGHT / RHO, LENGTH + WEIGHT / RHO
+    low = WEIGHT / RHO
+    high = LENGTH + WEIGHT / RHO
 
     def left(omega: float) -> float:
-        z, top = 2 * omega * np.sqrt(low / G), 2 * omega * np.sqrt(high / G)
+        z = 2 * omega * np.sqrt(low / G)
+        top = 2 * omega * np.sqrt(high / G)
         slope = np.sqrt(G / low)
         return (j1(z) * slope - omega * j0(z)) * y0(top) - (y1(z) * slope - omega * y0(z)) * j0(top)
 
@@ -149,7 +211,7 @@ def bessel() -> np.ndarray:
     return np.array([brentq(left, grid[k], grid[k + 1]) for k in signs[:FIRST]])
 
 
-# ---------------------------------------------------------------------------------------------------- the swing
+# --- the swing
 @cache
 def swing() -> Result:
     """The first seconds of the example's scenario, before the cable snaps taut."""
@@ -157,17 +219,32 @@ def swing() -> Result:
     return simulate(asked.mechanism, **asked.arguments)
 
 
-def draw(left: Axes, right: Axes, shape: np.ndarray, a: float, error: dict[int, np.ndarray]) -> None:
+def draw(
+    left: Axes, right: Axes, shape: np.ndarray, a: float, error: dict[int, np.ndarray]
+) -> None:
     """The catenary and the segments; errors over their number."""
     x = np.linspace(0, SPAN, 200)
-    left.plot(x, a * (np.cosh((x - SPAN / 2) / a) - np.cosh(SPAN / (2 * a))), color=COLOURS[1], linewidth=4.0, alpha=0.5)
+    left.plot(
+        x,
+        a * (np.cosh((x - SPAN / 2) / a) - np.cosh(SPAN / (2 * a))),
+        color=COLOURS[1],
+        linewidth=4.0,
+        alpha=0.5,
+    )
     left.plot(*shape.T, color=INK, linewidth=0.9)
     left.plot([0, SPAN], [0, 0], "o", color=FAINT, markersize=4)
     left.set_aspect("equal")
     left.set(xlabel="x (m)", ylabel="y (m)")
     counts = [n for n in error if n < COUNTS[-1]]
     for k in range(FIRST):
-        right.loglog(counts, [error[n][k] for n in counts], marker="o", markersize=3, label=f"frequency {k + 1}", **pen(k))
+        right.loglog(
+            counts,
+            [error[n][k] for n in counts],
+            marker="o",
+            markersize=3,
+            label=f"frequency {k + 1}",
+            **pen(k),
+        )
     n = np.array(counts, float)
     right.loglog(n, 0.5 / n**2, color=INK, linewidth=0.7, linestyle=":", label="1/n²")
     right.set(xlabel="number of segments n", ylabel="relative error")
@@ -178,9 +255,10 @@ def draw(left: Axes, right: Axes, shape: np.ndarray, a: float, error: dict[int, 
 
 EXAMPLE = Example(
     "Cable by segments",
-    "J. Bernoulli, G. W. Leibniz and C. Huygens, Acta Eruditorum, 1691: the catenary; the finite segments of R. L. Huston, "
-    "Computers and Structures 14, 1981.",
-    "A cable of 200 segments at rest between two hooks, vibrating with a weight at its end, and let go from the horizontal.",
+    "J. Bernoulli, G. W. Leibniz and C. Huygens, Acta Eruditorum, 1691: the catenary; the finite"
+    " segments of R. L. Huston, Computers and Structures 14, 1981.",
+    "A cable of 200 segments at rest between two hooks, vibrating with a weight at its end, and let"
+    " go from the horizontal.",
     ("cable_by_segments",),
     run,
     commands=("catena run cable_by_segments", "catena modes cable_by_segments"),

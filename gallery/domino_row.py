@@ -1,4 +1,6 @@
-"""A row of dominoes: impacts without rebound that pass on, then contacts that slide along each other."""
+"""A row of dominoes: impacts without rebound that pass on, then contacts that slide along each
+other.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,46 @@ def run() -> Page:
     lever = H * np.cos(angle)
     inertia = 0.05 * H**2 / 3
     found = (
-        number("speed at which the first meets the second", result.approach.values[first], reference=lever * before, unit="m/s", within=1e-9,
-               basis="energy of the first: w^2 = w0^2 + 3 g/H (1 - cos a)"),
-        number("impulse between them", result.impulse.values[first, 0], reference=inertia * before / 2 / lever, unit="N s", within=1e-9,
-               basis="the same lever about both hinges: each goes on with w/2"),
-        number("energy lost in all impacts, beside the balance", result.ledger.contact.dissipated, reference=lost(result), unit="J", within=1e-9,
-               basis="energy at the start less energy at the end"),
-        number("dominoes struck", len(set(result.data["impact_contact"].values.tolist())), reference=4, basis="all but the first"),
-    )  # fmt: skip
-    return Page(found, pictures(result), text=(
-        "Each domino turns about its foot; its top touches the face of the next, a half-space that moves with it. After the impact the two "
-        "stay in touch and slide along each other without friction, and the wave runs faster as more of them lean."))  # fmt: skip
+        number(
+            "speed at which the first meets the second",
+            result.approach.values[first],
+            reference=lever * before,
+            unit="m/s",
+            within=1e-9,
+            basis="energy of the first: w^2 = w0^2 + 3 g/H (1 - cos a)",
+        ),
+        number(
+            "impulse between them",
+            result.impulse.values[first, 0],
+            reference=inertia * before / 2 / lever,
+            unit="N s",
+            within=1e-9,
+            basis="the same lever about both hinges: each goes on with w/2",
+        ),
+        number(
+            "energy lost in all impacts, beside the balance",
+            result.ledger.contact.dissipated,
+            reference=lost(result),
+            unit="J",
+            within=1e-9,
+            basis="energy at the start less energy at the end",
+        ),
+        number(
+            "dominoes struck",
+            len(set(result.data["impact_contact"].values.tolist())),
+            reference=4,
+            basis="all but the first",
+        ),
+    )
+    return Page(
+        found,
+        pictures(result),
+        text=(
+            "Each domino turns about its foot; its top touches the face of the next, a half-space"
+            " that moves with it. After the impact the two stay in touch and slide along each other"
+            " without friction, and the wave runs faster as more of them lean."
+        ),
+    )
 
 
 def lost(result: Result) -> float:
@@ -54,16 +85,31 @@ def motion() -> Result:
 
 def pictures(result: Result) -> tuple[Picture, ...]:
     """Angles and speeds; forces."""
-    t, names = result.time, [f"domino {k + 1}" for k in range(5)]
-    q, v = np.degrees(result.q.values), result.v.values
+    t = result.time
+    names = [f"domino {k + 1}" for k in range(5)]
+    q = np.degrees(result.q.values)
+    v = result.v.values
     return (
-        Picture(over_time(t, [("lean (degrees)", dict(zip(names, q.T))), ("angular velocity (rad/s)", dict(zip(names, v.T)))], 2.2,
-                          marks=np.unique(result.data["impact_time"].values).tolist()), "Lean and spin of the five; dotted: impacts."),
+        Picture(
+            over_time(
+                t,
+                [
+                    ("lean (degrees)", dict(zip(names, q.T))),
+                    ("angular velocity (rad/s)", dict(zip(names, v.T))),
+                ],
+                2.2,
+                marks=np.unique(result.data["impact_time"].values).tolist(),
+            ),
+            "Lean and spin of the five; dotted: impacts.",
+        ),
         Picture(result.plot("contacts"), "Forces between neighbours."),
-    )  # fmt: skip
+    )
 
 
 EXAMPLE = Example(
-    "Domino row", "Closed forms of a thin rod on a hinge; the case is ours.",
-    "Impacts that pass along a chain of bodies, and contacts that slide on moving faces.", ("domino_row",), run,
-)  # fmt: skip
+    "Domino row",
+    "Closed forms of a thin rod on a hinge; the case is ours.",
+    "Impacts that pass along a chain of bodies, and contacts that slide on moving faces.",
+    ("domino_row",),
+    run,
+)

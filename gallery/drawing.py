@@ -1,4 +1,6 @@
-"""Pictures that an example needs beyond those of a result: lines over time, one panel a quantity, in the house style."""
+"""Pictures that an example needs beyond those of a result: lines over time, one panel a quantity,
+in the house style.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def over_time(
     across: str = "time (s)",
     marks: Sequence[float] = (),
 ) -> Figure:
-    """Panels below each other: (what its axis measures, {name: values over t}); marks: instants, as thin lines."""
+    """Panels below each other: (what its axis measures, {name: values over t}); marks: instants, as
+    thin lines.
+    """
     with house():
         figure = page(len(panels), each=each)
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -50,7 +54,9 @@ def over_time(
     return figure
 
 
-def panels(count: int, draw: Callable[..., None], width: float = 7.0, height: float = 3.2, **options: Any) -> Figure:
+def panels(
+    count: int, draw: Callable[..., None], width: float = 7.0, height: float = 3.2, **options: Any
+) -> Figure:
     """A figure with panels side by side, drawn by hand in the house style: draw(*axes)."""
     with house():
         figure = Figure(figsize=(width, height), layout="constrained")
@@ -58,12 +64,22 @@ def panels(count: int, draw: Callable[..., None], width: float = 7.0, height: fl
     return figure
 
 
-def poses(m: Mechanism, q: Array, names: Sequence[str] = (), azimuth: float = -60.0, elevation: float = 22.0) -> Figure:
-    """Stick figures of one mechanism at configurations q (n, nq), from pale to dark, on one page."""
+def poses(
+    m: Mechanism,
+    q: Array,
+    names: Sequence[str] = (),
+    azimuth: float = -60.0,
+    elevation: float = 22.0,
+) -> Figure:
+    """Stick figures of one mechanism at configurations q (n, nq), from pale to dark, on one
+    page.
+    """
     from catena.machine.machine import compile
 
     with house():
-        bones, view, at = skeleton(m), view_of(m, azimuth, elevation), placed(compile(m), q)
+        bones = skeleton(m)
+        view = view_of(m, azimuth, elevation)
+        at = placed(compile(m), q)
         reach = sticks.reach(bones, at, view)
         figure = fitted(reach.min(axis=0), reach.max(axis=0))
         ax = figure.subplots()
@@ -72,13 +88,22 @@ def poses(m: Mechanism, q: Array, names: Sequence[str] = (), azimuth: float = -6
 
 
 def row(
-    ax: Axes, m: Mechanism, q: Array, names: Sequence[str] = (), view: Any = None, apart: float = 0.0, guides: bool = True
+    ax: Axes,
+    m: Mechanism,
+    q: Array,
+    names: Sequence[str] = (),
+    view: Any = None,
+    apart: float = 0.0,
+    guides: bool = True,
 ) -> None:
-    """Stick figures in one panel; with `apart` (m) side by side, each named below. guides: with the thin lines of slides."""
+    """Stick figures in one panel; with `apart` (m) side by side, each named below. guides: with the
+    thin lines of slides.
+    """
     from catena.machine.machine import compile
 
     view = view_of(m) if view is None else view
-    bones, at = skeleton(m), placed(compile(m), q)
+    bones = skeleton(m)
+    at = placed(compile(m), q)
     if not guides:
         bones = replace(bones, guides=())
     reach = []
@@ -87,7 +112,15 @@ def row(
         shift[:3, 3] = apart * k * view.right
         here = {body: shift @ X[k] for body, X in at.items()}
         early = k / (len(q) - 1) if len(q) > 1 else 1.0
-        sticks.stick(ax, bones, here, view, INK if apart else TIMES(early), bool(apart) or k == len(q) - 1, 1.6)
+        sticks.stick(
+            ax,
+            bones,
+            here,
+            view,
+            INK if apart else TIMES(early),
+            bool(apart) or k == len(q) - 1,
+            1.6,
+        )
         reach.append(sticks.reach(bones, here, view))
         if k < len(names):
             place = view.flat(here[m.bodies[0].name][:3, 3])

@@ -1,4 +1,6 @@
-"""The four-bar linkage, driven and set free, and two four-bars that pass singular places: benchmark A02."""
+"""The four-bar linkage, driven and set free, and two four-bars that pass singular places: benchmark
+A02.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +39,24 @@ def run() -> Page:
     machine = compile(m)
     turn = np.linspace(np.pi / 2, np.pi / 2 + 2 * np.pi, 91)
     driven = kinematics(machine, {"motor pin": (turn, SPEED, 0.0)}, guess=read("four_bar").q)
-    torque = np.array([inverse_dynamics(machine, q, v, a, ["motor pin"]).tau[0] for q, v, a in zip(*driven)])
+    torque = np.array(
+        [inverse_dynamics(machine, q, v, a, ["motor pin"]).tau[0] for q, v, a in zip(*driven)]
+    )
     free = released(2.0)
     windows = benchmark()
     return Page(
-        (*counted(m, machine, driven.q[0]), *closed_form(machine, turn, driven, torque), *swung(free), *passed(windows)),
+        (
+            *counted(m, machine, driven.q[0]),
+            *closed_form(machine, turn, driven, torque),
+            *swung(free),
+            *passed(windows),
+        ),
         pictures(machine, turn, driven, torque, free, windows),
         text=(
-            "Kinematic mode: the crank turns at 10 rad/s, the rest follows without any mass. Dynamic mode: let go with the "
-            "crank upright. The second mechanism "
-            "lies flat twice in every turn, where its rows lose rank and it could leave the parallel motion; projection keeps "
-            "it "
-            "on its way."
+            "Kinematic mode: the crank turns at 10 rad/s, the rest follows without any mass."
+            " Dynamic mode: let go with the crank upright. The second mechanism lies flat twice in"
+            " every turn, where its rows lose rank and it could leave the parallel motion;"
+            " projection keeps it on its way."
         ),
     )
 
@@ -79,7 +87,9 @@ def counted(m: Mechanism, machine: Machine, q: np.ndarray) -> list[Number]:
     ]
 
 
-def closed_form(machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque: np.ndarray) -> list[Number]:
+def closed_form(
+    machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque: np.ndarray
+) -> list[Number]:
     """Places, speeds and accelerations from circles that meet; the torque from virtual work."""
     far, speed, acceleration = rocker_pin(turn)
     q, v, a = driven
@@ -91,10 +101,24 @@ def closed_form(machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque
     basis = "closed form: two circles that meet, differentiated by hand"
     return [
         number("far pin after 88 degrees", mine[22], reference=far[22], unit="m", basis=basis),
-        number("largest difference in places over a turn", np.abs(mine - far).max(), reference=0.0, unit="m"),
-        number("largest difference in velocities", np.abs(v_mine - speed).max(), reference=0.0, unit="m/s"),
         number(
-            "largest difference in accelerations", np.abs(a_mine - acceleration).max(), reference=0.0, within=1e-7, unit="m/s2"
+            "largest difference in places over a turn",
+            np.abs(mine - far).max(),
+            reference=0.0,
+            unit="m",
+        ),
+        number(
+            "largest difference in velocities",
+            np.abs(v_mine - speed).max(),
+            reference=0.0,
+            unit="m/s",
+        ),
+        number(
+            "largest difference in accelerations",
+            np.abs(a_mine - acceleration).max(),
+            reference=0.0,
+            within=1e-7,
+            unit="m/s2",
         ),
         number(
             "largest torque times speed beside the change of energy",
@@ -107,12 +131,15 @@ def closed_form(machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque
 
 
 def rocker_pin(turn: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(n, 2) each: where the far pin is, its velocity and acceleration, when the crank turns at SPEED.
+    """(n, 2) each: where the far pin is, its velocity and acceleration, when the crank turns at
+    SPEED.
 
-    C lies on circles about B (coupler) and D (rocker):  (C - B).(C' - B') = 0,  (C - D).C' = 0, and once more.
+    C lies on circles about B (coupler) and D (rocker):  (C - B).(C' - B') = 0,
+            (C - D).C' = 0, and once more.
     """
     B = CRANK * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    v_B, a_B = SPEED * np.stack([-B[:, 1], B[:, 0]], axis=1), -(SPEED**2) * B
+    v_B = SPEED * np.stack([-B[:, 1], B[:, 0]], axis=1)
+    a_B = -(SPEED**2) * B
     D = np.array([SPAN, 0.0])
     d = D - B
     size = np.linalg.norm(d, axis=1)
@@ -139,7 +166,12 @@ def swung(free: Result) -> list[Number]:
             unit="rad",
             basis="the Newton-Euler formulation, with the joints' forces as unknowns",
         ),
-        number("largest change of energy", np.abs(free.energy.values - free.energy.values[0]).max(), reference=0.0, unit="J"),
+        number(
+            "largest change of energy",
+            np.abs(free.energy.values - free.energy.values[0]).max(),
+            reference=0.0,
+            unit="J",
+        ),
     ]
 
 
@@ -148,7 +180,8 @@ def passed(windows: Result) -> list[Number]:
     machine, found = windows.machine, []
     for t, wanted in TOP.items():
         k = int(np.searchsorted(windows.time, t - 1e-9))
-        q, v = windows.data["q"].values[k], windows.data["v"].values[k]
+        q = windows.data["q"].values[k]
+        v = windows.data["v"].values[k]
         mine = [*machine.pose(q, "top")[:2, 3], *machine.frame_velocity(q, v, "top")[3:5]]
         found.append(
             number(
@@ -174,7 +207,12 @@ def passed(windows: Result) -> list[Number]:
 
 
 def pictures(
-    machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque: np.ndarray, free: Result, windows: Result
+    machine: Machine,
+    turn: np.ndarray,
+    driven: DrivenMotion,
+    torque: np.ndarray,
+    free: Result,
+    windows: Result,
 ) -> tuple[Picture, ...]:
     """The coupler's curve, the driven motion, the free one, the benchmark."""
     path = machine.pose(driven.q, "marker")[:, :2, 3]
@@ -186,40 +224,52 @@ def pictures(
         ax.plot(*path.T, color="#D55E00", linewidth=1.6)
         ax.set_title("the coupler's curve")
         ay.plot(np.degrees(turn - turn[0]), rocker)
-        ay.set(xlabel="turn of the crank (degrees)", ylabel="angle of the rocker (degrees)", title="kinematic mode")
+        ay.set(
+            xlabel="turn of the crank (degrees)",
+            ylabel="angle of the rocker (degrees)",
+            title="kinematic mode",
+        )
 
     energy = {"kinetic": free.data["kinetic"].values, "potential": free.data["potential"].values}
     return (
         Picture(
             panels(2, draw, height=3.3),
-            "Left: nine places of the linkage and the path of a point of the coupler. Right: the rocker over a turn of the "
-            "crank.",
+            "Left: nine places of the linkage and the path of a point of the coupler. Right: the"
+            " rocker over a turn of the crank.",
         ),
         Picture(
             over_time(
-                np.degrees(turn - turn[0]), [("torque of the motor (N·m)", {"": torque})], 2.2, "turn of the crank (degrees)"
+                np.degrees(turn - turn[0]),
+                [("torque of the motor (N·m)", {"": torque})],
+                2.2,
+                "turn of the crank (degrees)",
             ),
             "The torque that keeps the crank at 10 rad/s.",
         ),
         Picture(
             over_time(
                 free.time,
-                [("angle (rad)", dict(zip(machine.coordinate_names, free.data["q"].values.T))), ("energy (J)", energy)],
+                [
+                    ("angle (rad)", dict(zip(machine.coordinate_names, free.data["q"].values.T))),
+                    ("energy (J)", energy),
+                ],
             ),
             "Dynamic mode: let go from rest.",
         ),
         Picture(
             plot(windows, "cyclograph", until=2.2, title=""),
-            "Benchmark A02: the two four-bars turn over; flat on the ground line they are singular.",
+            "Benchmark A02: the two four-bars turn over; flat on the ground line they are"
+            " singular.",
         ),
     )
 
 
 EXAMPLE = Example(
     "Four-bar linkages",
-    "S. Baysec and S. Kapucu, 1996, on closed mechanisms; IFToMM library of computational benchmark problems, A02 (N four-bar "
-    "mechanism).",
-    "Kinematic and dynamic mode of a crank-rocker against closed forms; a mechanism that passes singular places.",
+    "S. Baysec and S. Kapucu, 1996, on closed mechanisms; IFToMM library of computational benchmark"
+    " problems, A02 (N four-bar mechanism).",
+    "Kinematic and dynamic mode of a crank-rocker against closed forms; a mechanism that passes"
+    " singular places.",
     ("four_bar", "two_four_bars"),
     run,
 )

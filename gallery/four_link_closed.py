@@ -1,4 +1,6 @@
-"""Four links with a pinned tip: [Merwe1995] section 5.5, the worked numbers and the ten seconds of figures 5.4 to 5.11."""
+"""Four links with a pinned tip: [Merwe1995] section 5.5, the worked numbers and the ten seconds of
+figures 5.4 to 5.11.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ STATIC = "Pinocchio, and a recursion of our own beside catena"
 MOTION = "two formulations of our own beside catena, agreeing to 4e-13"
 END = (1.5634173304, -2.9961163363, 1.3861199809, -1.6153857099)  # rad, at 10 s
 PEAK, PEAK_TIME = 228.84950109, 1.30  # N, s
-STIFFNESS, DAMPING = 60.0, 40.0  # N/m, N s/m: the corrective force of section 5.5.5
+# N/m, N s/m: the corrective force of section 5.5.5
+STIFFNESS = 60.0
+DAMPING = 40.0
 STEP = 0.001  # s
 
 
@@ -33,16 +37,21 @@ def run() -> Page:
     machine = compile(m)
     exact = motion()
     crude = simulate(
-        m, until=10.0, output=0.02, integrator="semi_implicit", step=STEP, stabilise=Corrective(STIFFNESS, DAMPING)
+        m,
+        until=10.0,
+        output=0.02,
+        integrator="semi_implicit",
+        step=STEP,
+        stabilise=Corrective(STIFFNESS, DAMPING),
     )
     force = tip_force(exact)
     return Page(
         (*worked(m, machine), *history(exact, force), *drift(machine, exact, crude)),
         pictures(machine, exact, crude, force),
         text=(
-            "The tip is pinned by five rows, of which two are independent: a planar chain cannot leave its plane anyway. The "
-            "source finds the forces of "
-            "redundant rows by elimination and leaves the free ones zero; here such components are reported as not determined."
+            "The tip is pinned by five rows, of which two are independent: a planar chain cannot"
+            " leave its plane anyway. The source finds the forces of redundant rows by elimination"
+            " and leaves the free ones zero; here such components are reported as not determined."
         ),
     )
 
@@ -57,7 +66,8 @@ def worked(m: Mechanism, machine: Machine) -> list[Number]:
     """Equations (5.85) to (5.133)."""
     zero = np.zeros(4)
     open_chain = compile(m.with_(loops=()))
-    H, J = open_chain.mass_matrix(zero), open_chain.jacobian(zero, "tip")
+    H = open_chain.mass_matrix(zero)
+    J = open_chain.jacobian(zero, "tip")
     qdd_open = open_chain.forward_dynamics(zero, zero, zero)
     xdd_open = open_chain.frame_acceleration(zero, zero, qdd_open, "tip")
     Lambda_inverse = J @ np.linalg.solve(H, J.T)
@@ -81,8 +91,20 @@ def worked(m: Mechanism, machine: Machine) -> list[Number]:
             reference=(-30, -30, -5, -5),
             basis=STATIC,
         ),
-        number("joint-space inertia, first row", H[0], printed="26.35 8.35 5.4 0.95", where="(5.104)", unit="kg m2"),
-        number("joint-space inertia, last row", H[3], printed="0.95 0.95 0.45 0.45", where="(5.104)", unit="kg m2"),
+        number(
+            "joint-space inertia, first row",
+            H[0],
+            printed="26.35 8.35 5.4 0.95",
+            where="(5.104)",
+            unit="kg m2",
+        ),
+        number(
+            "joint-space inertia, last row",
+            H[3],
+            printed="0.95 0.95 0.45 0.45",
+            where="(5.104)",
+            unit="kg m2",
+        ),
         number(
             "inverse operational inertia, entries 2,2 4,4 6,6 2,6",
             Lambda_inverse[[1, 3, 5, 1], [1, 3, 5, 5]],
@@ -132,7 +154,13 @@ def history(exact: Result, force: np.ndarray) -> list[Number]:
     size = np.abs(force[:, 1])
     top = int(size.argmax())
     return [
-        number("joint angles at 10 s", exact.data["q"].values[-1], reference=END, unit="rad", basis=MOTION),
+        number(
+            "joint angles at 10 s",
+            exact.data["q"].values[-1],
+            reference=END,
+            unit="rad",
+            basis=MOTION,
+        ),
         number(
             "peak of the tip force, z",
             size[top],
@@ -156,7 +184,9 @@ def history(exact: Result, force: np.ndarray) -> list[Number]:
 
 
 def drift(machine: Machine, exact: Result, crude: Result) -> list[Number]:
-    """What the corrective force leaves of the tip's error, with first-order steps of a millisecond."""
+    """What the corrective force leaves of the tip's error, with first-order steps of a
+    millisecond.
+    """
     off = distance(machine, crude)
     return [
         number(
@@ -171,22 +201,32 @@ def drift(machine: Machine, exact: Result, crude: Result) -> list[Number]:
 
 
 def tip_force(result: Result) -> np.ndarray:
-    """(time, 2): what the tip does to its surroundings along x and z, N; along y it is not determined."""
+    """(time, 2): what the tip does to its surroundings along x and z, N; along y it is not
+    determined.
+    """
     pin = result.multipliers()
     return -pin.sel(row=["pin: displacement x", "pin: displacement z"]).values
 
 
 def distance(machine: Machine, result: Result) -> np.ndarray:
     """Of the tip from the pin, m."""
-    return np.linalg.norm(machine.pose(result.data["q"].values, "tip")[:, :3, 3] - (2, 0, 3), axis=1)
+    return np.linalg.norm(
+        machine.pose(result.data["q"].values, "tip")[:, :3, 3] - (2, 0, 3), axis=1
+    )
 
 
-def pictures(machine: Machine, exact: Result, crude: Result, force: np.ndarray) -> tuple[Picture, ...]:
+def pictures(
+    machine: Machine, exact: Result, crude: Result, force: np.ndarray
+) -> tuple[Picture, ...]:
     """Figures 5.4 to 5.11."""
-    t, names = exact.time, [f"joint {k}" for k in range(1, 5)]
+    t = exact.time
+    names = [f"joint {k}" for k in range(1, 5)]
     lines = lambda key: dict(zip(names, exact.data[key].values.T))  # noqa: E731
     two = {"x": force[:, 0], "z": force[:, 1]}
-    off = {"with projection": distance(machine, exact), "corrective force": distance(machine, crude)}
+    off = {
+        "with projection": distance(machine, exact),
+        "corrective force": distance(machine, crude),
+    }
     early = t <= 2.5
     pushed = {axis: -STIFFNESS * d - DAMPING * s for axis, d, s in _errors(machine, crude)}
     return (
@@ -194,7 +234,10 @@ def pictures(machine: Machine, exact: Result, crude: Result, force: np.ndarray) 
             plot(exact, "cyclograph", until=1.2, every=0.1, title=""),
             "The first 1.2 s, every 0.1 s. Link 4 turns about the pin; the others follow.",
         ),
-        Picture(over_time(t, [("acceleration (rad/s²)", lines("a"))], 2.4), "Figure 5.4: joint accelerations."),
+        Picture(
+            over_time(t, [("acceleration (rad/s²)", lines("a"))], 2.4),
+            "Figure 5.4: joint accelerations.",
+        ),
         Picture(
             over_time(t, [("speed (rad/s)", lines("v")), ("angle (rad)", lines("q"))]),
             "Figures 5.5 and 5.6: joint velocities and positions.",
@@ -215,15 +258,16 @@ def pictures(machine: Machine, exact: Result, crude: Result, force: np.ndarray) 
         ),
         Picture(
             over_time(t, [("corrective force (N)", pushed), ("distance (m)", off)]),
-            "Figures 5.8 and 5.9: the corrective force, and the distance of the tip from the pin, for first-order steps of 1 "
-            "ms with it and "
-            "for projection after every step of an adaptive method.",
+            "Figures 5.8 and 5.9: the corrective force, and the distance of the tip from the pin,"
+            " for first-order steps of 1 ms with it and for projection after every step of an"
+            " adaptive method.",
         ),
     )
 
 
 def _errors(machine: Machine, result: Result) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    q, v = result.data["q"].values, result.data["v"].values
+    q = result.data["q"].values
+    v = result.data["v"].values
     place = machine.pose(q, "tip")[:, :3, 3] - (2, 0, 3)
     speed = machine.frame_velocity(q, v, "tip")[:, 3:]
     return [(axis, place[:, k], speed[:, k]) for axis, k in (("x", 0), ("z", 2))]
@@ -231,10 +275,10 @@ def _errors(machine: Machine, result: Result) -> list[tuple[str, np.ndarray, np.
 
 EXAMPLE = Example(
     "Four links, tip pinned",
-    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: section "
-    "5.5, figures 5.1-5.11.",
-    "A closed chain with redundant rows: accelerations, contact force, ten seconds with friction, projection against the "
-    "corrective force.",
+    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic"
+    " Structures, 1995: section 5.5, figures 5.1-5.11.",
+    "A closed chain with redundant rows: accelerations, contact force, ten seconds with friction,"
+    " projection against the corrective force.",
     ("four_link_closed",),
     run,
     misprints(
@@ -243,7 +287,10 @@ EXAMPLE = Example(
                 "(5.67)",
                 "the rate of A is A' omega' A",
                 "-omega~ A, with the relative angular velocity",
-                "the derivative of a rotation; a tensor's formula does not hold for a transformation",
+                (
+                    "the derivative of a rotation; a tensor's formula does not hold for a"
+                    " transformation"
+                ),
             ),
             (
                 "(5.89), (5.90)",
@@ -272,8 +319,10 @@ EXAMPLE = Example(
         ]
     ),
     departures=(
-        "The source integrates by explicit Euler steps of 1 ms; the run with its corrective force here uses semi-implicit "
-        "Euler steps of 1 ms.",
+        (
+            "The source integrates by explicit Euler steps of 1 ms; the run with its corrective"
+            " force here uses semi-implicit Euler steps of 1 ms."
+        ),
     ),
     commands=("catena run four_link_closed", "catena info four_link_closed"),
 )

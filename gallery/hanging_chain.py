@@ -1,4 +1,6 @@
-"""The hanging chain: n rods converge to Bernoulli's frequencies of 1732, [Passerello1972] introduction."""
+"""The hanging chain: n rods converge to Bernoulli's frequencies of 1732, [Passerello1972]
+introduction.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,34 @@ LENGTH, MASS, G = 1.0, 1.0, 9.81
 COUNTS = (2, 5, 10, 20, 50, 200)
 EXACT = jn_zeros(0, 5) / 2 * np.sqrt(G / LENGTH)  # rad/s, of the continuous chain
 REFERENCE = {  # rad/s, chains of n uniform rods
-    5: (3.7705045345153025, 8.948640997891273, 15.187287922245094, 23.36625215466478, 35.44348738843561),
-    10: (3.767208518301979, 8.728321546416222, 14.045381952777538, 19.92917331838099, 26.566350951023683),
-    50: (3.7661135794488505, 8.64824856216611, 13.575960293103728, 18.549162927534844, 23.5888762147367),
-    200: (3.7660702772611505, 8.644919158450795, 13.553654673770104, 18.471560143295576, 23.396844450749924),
+    5: (
+        3.7705045345153025,
+        8.948640997891273,
+        15.187287922245094,
+        23.36625215466478,
+        35.44348738843561,
+    ),
+    10: (
+        3.767208518301979,
+        8.728321546416222,
+        14.045381952777538,
+        19.92917331838099,
+        26.566350951023683,
+    ),
+    50: (
+        3.7661135794488505,
+        8.64824856216611,
+        13.575960293103728,
+        18.549162927534844,
+        23.5888762147367,
+    ),
+    200: (
+        3.7660702772611505,
+        8.644919158450795,
+        13.553654673770104,
+        18.471560143295576,
+        23.396844450749924,
+    ),
 }
 BASIS = "the eigenvalues of n rods, beside catena"
 
@@ -55,7 +81,8 @@ def run() -> Page:
         (
             Picture(
                 panels(2, lambda a, b: draw(a, b, found, error), height=3.6),
-                "Left: the first four shapes of 200 rods. Right: the error of the frequencies falls as 1/n².",
+                "Left: the first four shapes of 200 rods. Right: the error of the frequencies falls"
+                " as 1/n².",
             ),
             Picture(
                 plot(result, "cyclograph", until=1.2, title=""),
@@ -63,9 +90,9 @@ def run() -> Page:
             ),
         ),
         text=(
-            "Bernoulli found that a hanging chain swings at j_k / 2 sqrt(g / L), where j_k is the k-th zero of the Bessel "
-            "function J0: the first place where it "
-            "turned up. A chain of n rods of length L / n has n frequencies; they come down to these."
+            "Bernoulli found that a hanging chain swings at j_k / 2 sqrt(g / L), where j_k is the"
+            " k-th zero of the Bessel function J0: the first place where it turned up. A chain of n"
+            " rods of length L / n has n frequencies; they come down to these."
         ),
     )
 
@@ -74,10 +101,23 @@ def chain(n: int) -> Mechanism:
     """n uniform rods on pins, hanging along -y."""
     l, m = LENGTH / n, MASS / n
     bodies = [
-        Body(f"rod{k}", m, (0, -l / 2, 0), (m * l**2 / 12, 0, m * l**2 / 12), (Shape("line", (0, -l, 0)),)) for k in range(n)
+        Body(
+            f"rod{k}",
+            m,
+            (0, -l / 2, 0),
+            (m * l**2 / 12, 0, m * l**2 / 12),
+            (Shape("line", (0, -l, 0)),),
+        )
+        for k in range(n)
     ]
     joints = [
-        Joint(f"pin{k}", "revolute", f"rod{k - 1}" if k else GROUND, f"rod{k}", Pose(position=(0, -l if k else 0.0, 0)))
+        Joint(
+            f"pin{k}",
+            "revolute",
+            f"rod{k - 1}" if k else GROUND,
+            f"rod{k}",
+            Pose(position=(0, -l if k else 0.0, 0)),
+        )
         for k in range(n)
     ]
     return Mechanism(f"chain of {n}", tuple(bodies), tuple(joints), gravity=(0, -G, 0))
@@ -87,7 +127,11 @@ def frequencies(found: dict[int, Modes]) -> list[Number]:
     """Against the references, and the longest chain against the continuous one."""
     compared = [
         number(
-            f"five lowest frequencies, {n} rods", found[n].frequencies[:5], reference=REFERENCE[n], unit="rad/s", basis=BASIS
+            f"five lowest frequencies, {n} rods",
+            found[n].frequencies[:5],
+            reference=REFERENCE[n],
+            unit="rad/s",
+            basis=BASIS,
         )
         for n in REFERENCE
     ]
@@ -95,7 +139,9 @@ def frequencies(found: dict[int, Modes]) -> list[Number]:
     own = modes(chain(1)).frequencies[0]
     return [
         *compared,
-        number("one rod", own, reference=closed, unit="rad/s", basis="closed form, sqrt(3 g / 2 L)"),
+        number(
+            "one rod", own, reference=closed, unit="rad/s", basis="closed form, sqrt(3 g / 2 L)"
+        ),
         number(
             "200 rods against the continuous chain",
             found[200].frequencies[:3],
@@ -121,8 +167,19 @@ def draw(shapes: Axes, errors: Axes, found: dict[int, Modes], error: dict[int, f
     shapes.margins(x=0.06)
     shapes.grid(False)
     for k in range(3):
-        off = {n: abs(found[n].frequencies[k] / EXACT[k] - 1) for n in found if len(found[n].squares) > k}
-        errors.loglog(list(off), list(off.values()), marker="o", markersize=3, label=f"frequency {k + 1}", **pen(k))
+        off = {
+            n: abs(found[n].frequencies[k] / EXACT[k] - 1)
+            for n in found
+            if len(found[n].squares) > k
+        }
+        errors.loglog(
+            list(off),
+            list(off.values()),
+            marker="o",
+            markersize=3,
+            label=f"frequency {k + 1}",
+            **pen(k),
+        )
     ns = np.array([5.0, 200.0])
     errors.loglog(ns, 0.02 / ns**2, color=INK, linewidth=0.7, linestyle=":", label="1/n²")
     errors.set(xlabel="number of rods n", ylabel="relative error")
@@ -131,9 +188,10 @@ def draw(shapes: Axes, errors: Axes, found: dict[int, Modes], error: dict[int, f
 
 EXAMPLE = Example(
     "Hanging chain",
-    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972: introduction; Daniel "
-    "Bernoulli, 1732.",
-    "Natural frequencies of chains of 1 to 200 rods, their convergence to the continuous chain, and a chain in motion.",
+    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972:"
+    " introduction; Daniel Bernoulli, 1732.",
+    "Natural frequencies of chains of 1 to 200 rods, their convergence to the continuous chain, and"
+    " a chain in motion.",
     ("hanging_chain",),
     run,
     commands=("catena run hanging_chain", "catena info hanging_chain"),

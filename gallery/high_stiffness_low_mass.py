@@ -1,4 +1,6 @@
-"""Three legs and a platform: [Merwe1995] chapter 8, the checks of section 8.2.1 and the runs of figures 8.3 to 8.5."""
+"""Three legs and a platform: [Merwe1995] chapter 8, the checks of section 8.2.1 and the runs of
+figures 8.3 to 8.5.
+"""
 
 from __future__ import annotations
 
@@ -42,17 +44,24 @@ def run() -> Page:
         (*checks(machine, q), *lifted(machine, q, above, three)),
         pictures(m, machine, q, above, six, three),
         text=(
-            f"The support is taken away at t = 0 with the controllers' integrals at zero (figure 8.3); at {MOVE:g} s, when it "
-            "hangs still, the "
-            f"controllers are told to lift the platform by {UP} m (figures 8.4 and 8.5). One run shows both."
+            "The support is taken away at t = 0 with the controllers' integrals at zero (figure"
+            f" 8.3); at {MOVE:g} s, when it hangs still, the controllers are told to lift the"
+            f" platform by {UP} m (figures 8.4 and 8.5). One run shows both."
         ),
     )
 
 
-def controlled(m: Mechanism, machine: Machine, low: np.ndarray, high: np.ndarray, names: tuple[str, ...]) -> Result:
+def controlled(
+    m: Mechanism, machine: Machine, low: np.ndarray, high: np.ndarray, names: tuple[str, ...]
+) -> Result:
     """Hold at the default place, then step to the place above."""
-    target = step(names, *(np.array([q[machine.coordinate_names.index(n)] for n in names]) for q in (low, high)))
-    return simulate(m, q=low, until=UNTIL, output=0.02, control=PID(KP, KI, KD, target), tolerance=1e-8)
+    target = step(
+        names,
+        *(np.array([q[machine.coordinate_names.index(n)] for n in names]) for q in (low, high)),
+    )
+    return simulate(
+        m, q=low, until=UNTIL, output=0.02, control=PID(KP, KI, KD, target), tolerance=1e-8
+    )
 
 
 def step(names: tuple[str, ...], before: np.ndarray, after: np.ndarray) -> Trajectory:
@@ -128,7 +137,8 @@ def checks(machine: Machine, q: np.ndarray) -> list[Number]:
 
 def lifted(machine: Machine, q: np.ndarray, above: np.ndarray, three: Result) -> list[Number]:
     """Where the run with three controlled joints ends, and what it takes to stay there."""
-    held, below = static_torques(machine, above, SLIDES).tau, static_torques(machine, q, SLIDES).tau
+    held = static_torques(machine, above, SLIDES).tau
+    below = static_torques(machine, q, SLIDES).tau
     tau = three.data["tau"].values[:, [2, 7, 12]]
     before = int(np.searchsorted(three.time, MOVE - 1e-9)) - 1
     y = machine.pose(three.data["q"].values[-1], "platform")[1, 3]
@@ -149,7 +159,14 @@ def lifted(machine: Machine, q: np.ndarray, above: np.ndarray, three: Result) ->
             unit="N",
             basis="statics",
         ),
-        number("slide forces at the end", tau[-1], reference=held[[2, 7, 12]], within=1e-2, unit="N", basis="statics"),
+        number(
+            "slide forces at the end",
+            tau[-1],
+            reference=held[[2, 7, 12]],
+            within=1e-2,
+            unit="N",
+            basis="statics",
+        ),
         number(
             "largest opening of the loops",
             float(np.abs(three.data["closure"].values).max()),
@@ -182,11 +199,17 @@ def pictures(
         [
             (
                 "height of the platform (m)",
-                {"slides and knees (8.4)": height(six)[late(six)], "slides only (8.5)": height(three)[late(three)]},
+                {
+                    "slides and knees (8.4)": height(six)[late(six)],
+                    "slides only (8.5)": height(three)[late(three)],
+                },
             ),
             (
                 "slide force (N)",
-                {"slides and knees (8.4)": force(six, 2)[late(six)], "slides only (8.5)": force(three, 2)[late(three)]},
+                {
+                    "slides and knees (8.4)": force(six, 2)[late(six)],
+                    "slides only (8.5)": force(three, 2)[late(three)],
+                },
             ),
         ],
         marks=[MOVE],
@@ -194,38 +217,53 @@ def pictures(
     return (
         Picture(
             poses(m, np.stack([q, above]), azimuth=-55, elevation=18),
-            "The mechanism in its default place (pale) and lifted by 0.25 m (dark): the legs slide through their hips.",
+            "The mechanism in its default place (pale) and lifted by 0.25 m (dark): the legs slide"
+            " through their hips.",
         ),
         Picture(
             hold,
-            "Figure 8.3: the support is gone at t = 0; the platform falls until the controllers hold it, and their integrals "
-            "bring it back.",
+            "Figure 8.3: the support is gone at t = 0; the platform falls until the controllers"
+            " hold it, and their integrals bring it back.",
         ),
         Picture(
             move,
-            "Figures 8.4 and 8.5: told to move 0.25 m up. With six controlled joints for three freedoms the forces do not "
-            "diverge here, since all six "
-            "commands belong to one place of the platform.",
+            "Figures 8.4 and 8.5: told to move 0.25 m up. With six controlled joints for three"
+            " freedoms the forces do not diverge here, since all six commands belong to one place"
+            " of the platform.",
         ),
     )
 
 
 EXAMPLE = Example(
     "High stiffness, low mass: three legs, one platform",
-    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: chapter 8, "
-    "figures 8.1-8.5.",
-    "A parallel mechanism with two loops of six rows each: static checks, PID control of its joints, a step command.",
+    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic"
+    " Structures, 1995: chapter 8, figures 8.1-8.5.",
+    "A parallel mechanism with two loops of six rows each: static checks, PID control of its"
+    " joints, a step command.",
     ("high_stiffness_low_mass",),
     run,
     misprints(
         [
-            ("chapter 8", "no mass of the platform", "5 kg", "3 x 0.0477382 / 0.0286429 = 5.000 (section 8.2.1)"),
-            ("section 8.1.1", "spherical joints with two degrees of freedom", "universal joints: two rotations", "table 8.1"),
+            (
+                "chapter 8",
+                "no mass of the platform",
+                "5 kg",
+                "3 x 0.0477382 / 0.0286429 = 5.000 (section 8.2.1)",
+            ),
+            (
+                "section 8.1.1",
+                "spherical joints with two degrees of freedom",
+                "universal joints: two rotations",
+                "table 8.1",
+            ),
             (
                 "(8.8)",
                 "a set of analytically determined joint forces",
                 "one of infinitely many",
-                "fifteen forces for three freedoms; the slides alone hold it too, with 43.4975 N each",
+                (
+                    "fifteen forces for three freedoms; the slides alone hold it too, with 43.4975"
+                    " N each"
+                ),
             ),
             (
                 "figure 8.4, text",
@@ -236,8 +274,13 @@ EXAMPLE = Example(
         ]
     ),
     departures=(
-        "Azimuths of legs 2 and 3 (-150 and +90 degrees) follow from the points (8.1)-(8.3); only leg 1's is printed.",
-        "The platform's inertia, 0.01 kg m2, is ours; nothing printed depends on it. The centre of mass of an upper leg moves "
-        "with its slide; in the source it stays.",
+        (
+            "Azimuths of legs 2 and 3 (-150 and +90 degrees) follow from the points (8.1)-(8.3);"
+            " only leg 1's is printed."
+        ),
+        (
+            "The platform's inertia, 0.01 kg m2, is ours; nothing printed depends on it. The centre"
+            " of mass of an upper leg moves with its slide; in the source it stays."
+        ),
     ),
 )

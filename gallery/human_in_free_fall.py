@@ -1,4 +1,6 @@
-"""A human in free fall turns without anything to push against: [Passerello1972] introduction, after Kane and Scher."""
+"""A human in free fall turns without anything to push against: [Passerello1972] introduction, after
+Kane and Scher.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ STIFF = (
     "right knee",
     "right ankle",
 )
-QUARTER, BEND = np.pi / 2, np.radians(50)
+QUARTER = np.pi / 2
+BEND = np.radians(50)
 
 
 def run() -> Page:
@@ -37,22 +40,25 @@ def run() -> Page:
     m = load("human_in_free_fall")
     machine = compile(m)
     arms, hips = (fall(m, *manoeuvre) for manoeuvre in (with_arms(), with_hips()))
-    found = (*turned("arms", machine, arms, with_arms()[0]), *turned("hips", machine, hips, with_hips()[0]))
+    found = (
+        *turned("arms", machine, arms, with_arms()[0]),
+        *turned("hips", machine, hips, with_hips()[0]),
+    )
     return Page(
         found,
         pictures(m, arms, hips),
         text=(
-            "Nothing acts from outside and the fall begins at rest, so the angular momentum stays zero. Yet when the limbs "
-            "have gone round and are back where they "
-            "began, the body faces elsewhere: zero momentum ties rates, not angles, a nonholonomic constraint that nature "
-            "gives. Three rounds of the arms (forward, apart, "
-            "down) pitch the body; one round of the hips (bent to the front, the side, the back, the other side) turns it "
-            "about its own axis, as a falling cat does."
+            "Nothing acts from outside and the fall begins at rest, so the angular momentum stays"
+            " zero. Yet when the limbs have gone round and are back where they began, the body"
+            " faces elsewhere: zero momentum ties rates, not angles, a nonholonomic constraint that"
+            " nature gives. Three rounds of the arms (forward, apart, down) pitch the body; one"
+            " round of the hips (bent to the front, the side, the back, the other side) turns it"
+            " about its own axis, as a falling cat does."
         ),
     )
 
 
-# ---------------------------------------------------------------------------------------------------- the manoeuvres
+# --- the manoeuvres
 def with_arms(rounds: int = 3) -> tuple[Trajectory, tuple[str, ...]]:
     """Forward, apart, down again, each in a second."""
     t = np.arange(3 * rounds + 1.0)
@@ -70,9 +76,12 @@ def with_arms(rounds: int = 3) -> tuple[Trajectory, tuple[str, ...]]:
 
 
 def with_hips() -> tuple[Trajectory, tuple[str, ...]]:
-    """The waist bends and the bend goes round the body: front, left, back, right, front; half a second each."""
+    """The waist bends and the bend goes round the body: front, left, back, right, front; half a
+    second each.
+    """
     t = 0.5 * np.arange(7.0)
-    front, side = BEND * np.array([0, 1, 0, -1, 0, 1, 0]), BEND * np.array([0, 0, 1, 0, -1, 0, 0])
+    front = BEND * np.array([0, 1, 0, -1, 0, 1, 0])
+    side = BEND * np.array([0, 0, 1, 0, -1, 0, 0])
     return cycloid(t, {"waist.rx": side, "waist.ry": front, "waist.rz": 0 * t}), (
         "left shoulder",
         "right shoulder",
@@ -83,11 +92,13 @@ def with_hips() -> tuple[Trajectory, tuple[str, ...]]:
 
 def fall(m: Mechanism, path: Trajectory, stiff: tuple[str, ...]) -> Result:
     """The motion from rest, the other joints held."""
-    motion = {name: path.of([name]) for name in path.names} | dict.fromkeys((*STIFF, *stiff), "locked")
+    motion = {name: path.of([name]) for name in path.names} | dict.fromkeys(
+        (*STIFF, *stiff), "locked"
+    )
     return simulate(m, until=float(path.breaks[-1]), output=0.025, motion=motion, tolerance=1e-10)
 
 
-# ---------------------------------------------------------------------------------------------------- numbers
+# --- numbers
 def turned(word: str, machine: Machine, result: Result, path: Trajectory) -> list[Number]:
     """How far the pelvis has turned, by the dynamics and by the conservation of momentum alone."""
     q = result.data["q"].values[-1]
@@ -115,9 +126,12 @@ def turned(word: str, machine: Machine, result: Result, path: Trajectory) -> lis
 
 
 def by_momentum(machine: Machine, path: Trajectory) -> np.ndarray:
-    """The rotation vector of the pelvis at the end: M_bb v_b = -M_bs s' at every instant (b: base, s: shape)."""
+    """The rotation vector of the pelvis at the end: M_bb v_b = -M_bs s' at every instant (b: base,
+    s: shape).
+    """
     at = path.check(machine)
-    qi, vi = [c.qi for c in at], [c.vi for c in at]
+    qi = [c.qi for c in at]
+    vi = [c.vi for c in at]
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
         q = machine.neutral()
@@ -130,12 +144,13 @@ def by_momentum(machine: Machine, path: Trajectory) -> np.ndarray:
         return machine.coordinate_rate(q, v)[:7]
 
     start = np.array([0, 0, 0, 1.0, 0, 0, 0])
-    for a, b in zip(path.breaks[:-1], path.breaks[1:]):  # a piece at a time: accelerations may jump where pieces meet
+    # a piece at a time: accelerations may jump where pieces meet
+    for a, b in zip(path.breaks[:-1], path.breaks[1:]):
         start = solve_ivp(rate, (a, b), start, method="DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
     return Rotation.from_quat(start[3:], scalar_first=True).as_rotvec()
 
 
-# ---------------------------------------------------------------------------------------------------- pictures
+# --- pictures
 def pictures(m: Mechanism, arms: Result, hips: Result) -> tuple[Picture, ...]:
     """The figures side by side, and the attitude over time."""
 
@@ -150,7 +165,11 @@ def pictures(m: Mechanism, arms: Result, hips: Result) -> tuple[Picture, ...]:
             apart=apart,
         )
 
-    attitude = lambda r: np.degrees(Rotation.from_quat(r.data["q"].values[:, 3:7], scalar_first=True).as_rotvec())  # noqa: E731
+    def attitude(r):
+        return np.degrees(
+            Rotation.from_quat(r.data["q"].values[:, 3:7], scalar_first=True).as_rotvec()
+        )
+
     angles = lambda r: {f"about {axis}": x for axis, x in zip("xyz", attitude(r).T)}  # noqa: E731
     with house():
         return (
@@ -175,14 +194,16 @@ def pictures(m: Mechanism, arms: Result, hips: Result) -> tuple[Picture, ...]:
 
 EXAMPLE = Example(
     "Human in free fall",
-    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972: introduction; T. R. Kane "
-    "and M. P. Scher, Human "
-    "self-rotation by means of limb movements, 1970.",
+    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972:"
+    " introduction; T. R. Kane and M. P. Scher, Human self-rotation by means of limb movements,"
+    " 1970.",
     "A tree of fifteen bodies with prescribed limbs: momentum stays zero, orientation changes.",
     ("human_in_free_fall",),
     run,
     departures=(
-        "The source names the problem; the human and the manoeuvres are ours (masses after de Leva 1996, segments as "
-        "cylinders).",
+        (
+            "The source names the problem; the human and the manoeuvres are ours (masses after de"
+            " Leva 1996, segments as cylinders)."
+        ),
     ),
 )

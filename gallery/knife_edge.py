@@ -16,7 +16,9 @@ from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, number
 
 MASS, INERTIA, AHEAD = 1.0, 0.5, 0.3  # kg, kg m2, m
-U, W = 0.2, 2.0  # m/s, rad/s: speed of the edge and spin at the start
+# m/s, rad/s: speed of the edge and spin at the start
+U = 0.2
+W = 2.0
 REFERENCE = {
     3.0: (-2.076272678506553, 1.6274424576611064, 3.2680391701952445),
     6.0: (-6.343673811360283, -0.11252854890032088, 3.650529858288421),
@@ -69,10 +71,10 @@ def run() -> Page:
         tuple(found),
         pictures(result, u, w),
         text=(
-            "With u the speed along the edge and w the spin, J = I + m a^2 and E the energy: u = k tanh(lam (t - t0)), w = "
-            "sqrt(2 E / J) / cosh(lam (t - t0)), "
-            "k = sqrt(2 E / m), lam = a m k / J. No energy is lost, yet the sleigh stops turning: with nonholonomic rows a "
-            "conservative system can settle."
+            "With u the speed along the edge and w the spin, J = I + m a^2 and E the energy: u = k"
+            " tanh(lam (t - t0)), w = sqrt(2 E / J) / cosh(lam (t - t0)), k = sqrt(2 E / m), lam ="
+            " a m k / J. No energy is lost, yet the sleigh stops turning: with nonholonomic rows a"
+            " conservative system can settle."
         ),
     )
 
@@ -86,7 +88,8 @@ def motion() -> Result:
 
 def speeds(result: Result) -> tuple[np.ndarray, np.ndarray]:
     """Along the edge (m/s), and the spin (rad/s)."""
-    q, v = result.data["q"].values, result.data["v"].values
+    q = result.data["q"].values
+    v = result.data["v"].values
     return v[:, 0] * np.cos(q[:, 2]) + v[:, 1] * np.sin(q[:, 2]), v[:, 2]
 
 
@@ -111,24 +114,37 @@ def pictures(result: Result, u: np.ndarray, w: np.ndarray) -> tuple[Picture, ...
 
     force = result.multipliers().values[:, 0]
     return (
-        Picture(panels(1, draw, height=3.6), "The sleigh every 0.6 s, pale to dark, and the path of its edge."),
+        Picture(
+            panels(1, draw, height=3.6),
+            "The sleigh every 0.6 s, pale to dark, and the path of its edge.",
+        ),
         Picture(
             over_time(
                 result.time,
-                [("along the edge (m/s)", {"": u}), ("spin (rad/s)", {"": w}), ("force on the edge (N)", {"": force})],
+                [
+                    ("along the edge (m/s)", {"": u}),
+                    ("spin (rad/s)", {"": w}),
+                    ("force on the edge (N)", {"": force}),
+                ],
                 1.6,
             ),
-            "The spin dies away without loss of energy; the force on the edge, which does no work, is what does it.",
+            "The spin dies away without loss of energy; the force on the edge, which does no work,"
+            " is what does it.",
         ),
     )
 
 
 EXAMPLE = Example(
     "Knife edge: Chaplygin's sleigh",
-    "L. J. Everett, An Alternative Algebra for Deriving Equations of Motion of Flexible Manipulators, 1988: nonholonomic "
-    "constraints, eq. 1-2, 20-24.",
+    "L. J. Everett, An Alternative Algebra for Deriving Equations of Motion of Flexible"
+    " Manipulators, 1988: nonholonomic constraints, eq. 1-2, 20-24.",
     "One nonholonomic row in the plane, against a closed solution.",
     ("knife_edge",),
     run,
-    departures=("The source derives equations and has no numbers; the case is the classic one of Chaplygin.",),
+    departures=(
+        (
+            "The source derives equations and has no numbers; the case is the classic one of"
+            " Chaplygin."
+        ),
+    ),
 )

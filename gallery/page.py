@@ -16,12 +16,14 @@ from matplotlib.figure import Figure
 
 @dataclass(frozen=True)
 class Number:
-    """One or several numbers of one kind: ours, as the source prints them, and an independent reference.
+    """One or several numbers of one kind: ours, as the source prints them, and an independent
+    reference.
 
-    printed: as they stand there, decimal point instead of comma. where: in the source. reference: computed without catena, or
-    by another route; basis: which. within: the allowed difference from the reference, beside the larger of one and the
-    largest reference. last: the allowed difference from the print, in units of its last digit. wrong: the print is known to
-    be wrong, and is shown but not compared.
+    printed: as they stand there, decimal point instead of comma. where: in the source. reference:
+    computed without catena, or by another route; basis: which. within: the allowed difference from
+    the reference, beside the larger of one and the largest reference. last: the allowed difference
+    from the print, in units of its last digit. wrong: the print is known to be wrong, and is shown
+    but not compared.
     """
 
     what: str
@@ -37,26 +39,43 @@ class Number:
 
     @property
     def difference(self) -> float:
-        """The largest difference from the reference, in the number's unit; NaN where there is none."""
-        return float(np.abs(np.subtract(self.ours, self.reference)).max()) if self.reference else np.nan
+        """The largest difference from the reference, in the number's unit; NaN where there is
+        none.
+        """
+        return (
+            float(np.abs(np.subtract(self.ours, self.reference)).max())
+            if self.reference
+            else np.nan
+        )
 
     @property
     def allowed(self) -> float:
         """The difference from the reference that is allowed, in the number's unit."""
-        return self.within * max(1.0, float(np.abs(self.reference).max())) if self.reference else np.nan
+        return (
+            self.within * max(1.0, float(np.abs(self.reference).max()))
+            if self.reference
+            else np.nan
+        )
 
     @property
     def as_printed(self) -> bool:
         """Whether every digit of the print is met, or its last one by so much as is allowed."""
-        return all(abs(x - float(text)) <= (self.last + 1e-6) * unit_of(text) for x, text in zip(self.ours, self.printed))
+        return all(
+            abs(x - float(text)) <= (self.last + 1e-6) * unit_of(text)
+            for x, text in zip(self.ours, self.printed)
+        )
 
     @property
     def agrees(self) -> bool:
         """With the reference, and with the print where that is right."""
-        return (not self.reference or self.difference <= self.allowed) and (self.wrong or self.as_printed)
+        return (not self.reference or self.difference <= self.allowed) and (
+            self.wrong or self.as_printed
+        )
 
 
-def number(what: str, ours: Any, *, printed: str = "", reference: Any = None, **more: Any) -> Number:
+def number(
+    what: str, ours: Any, *, printed: str = "", reference: Any = None, **more: Any
+) -> Number:
     """A Number; printed: the numbers as the source has them, between spaces."""
     texts = tuple(printed.replace(",", ".").split())
     values = () if reference is None else tuple(np.ravel(np.asarray(reference, float)).tolist())
@@ -123,7 +142,9 @@ class Page:
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example. files: the mechanisms it uses, built-in examples by their names, the main one first."""
+    """A worked example. files: the mechanisms it uses, built-in examples by their names, the main
+    one first.
+    """
 
     title: str
     source: str

@@ -1,4 +1,6 @@
-"""Example one of [Quinn1991]: a straight line of the tip, the torques for it, and a simulation from these torques."""
+"""Example one of [Quinn1991]: a straight line of the tip, the torques for it, and a simulation from
+these torques.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,17 @@ from .drawing import over_time, panels, row
 from .page import Example, Page, Picture, misprints, number
 
 FOOT = 0.305  # m, as the paper has it
-STEPS = (np.pi / 20, np.pi / 40)  # s, of the two simulations; the torques are known at these instants
+# s, of the two simulations; the torques are known at these instants
+STEPS = (np.pi / 20, np.pi / 40)
 NAMES = ("shoulder", "elbow")
 BASIS = "closed form, and Pinocchio"
-Q0, Q1 = (-0.5474570385672402, 2.6657104039293764), (0.0, np.pi / 2)
-TAU = {0.0: (0.35616178, -0.27701472), np.pi / 2: (0.05606731, 0.00934455), np.pi: (-0.48949755, 0.16316585)}
+Q0 = (-0.5474570385672402, 2.6657104039293764)
+Q1 = (0.0, np.pi / 2)
+TAU = {
+    0.0: (0.35616178, -0.27701472),
+    np.pi / 2: (0.05606731, 0.00934455),
+    np.pi: (-0.48949755, 0.16316585),
+}
 
 
 def run() -> Page:
@@ -34,7 +42,14 @@ def run() -> Page:
     tau = machine.inverse_dynamics(q, v, a)
     runs = {
         h: simulate(
-            m, q=q[0], v=v[0], until=np.pi, control=tabled(machine, path, h), integrator="rk4", step=h, output=np.pi / 20
+            m,
+            q=q[0],
+            v=v[0],
+            until=np.pi,
+            control=tabled(machine, path, h),
+            integrator="rk4",
+            step=h,
+            output=np.pi / 20,
         )
         for h in STEPS
     }
@@ -43,7 +58,13 @@ def run() -> Page:
         number("start, q(0)", q[0], reference=Q0, unit="rad", basis=BASIS),
         number("end, q(pi)", q[-1], reference=Q1, unit="rad", basis=BASIS),
         *(
-            number(f"torques at {w}", machine.inverse_dynamics(*path(s)), reference=TAU[s], unit="N m", basis=BASIS)
+            number(
+                f"torques at {w}",
+                machine.inverse_dynamics(*path(s)),
+                reference=TAU[s],
+                unit="N m",
+                basis=BASIS,
+            )
             for s, w in zip(TAU, ("0 s", "pi/2 s", "pi s"))
         ),
         number(
@@ -70,9 +91,13 @@ def run() -> Page:
             "The arm along the line, and the torques that it takes.",
         ),
         Picture(
-            over_time(runs[STEPS[0]].time, [("deviation (m)", {f"step pi/{round(np.pi / h)} s": off[h] for h in STEPS})], 2.2),
-            "The distance of the tip from its place on the line, simulated from the torques with two step sizes: half the "
-            "step, less than a sixteenth of the deviation.",
+            over_time(
+                runs[STEPS[0]].time,
+                [("deviation (m)", {f"step pi/{round(np.pi / h)} s": off[h] for h in STEPS})],
+                2.2,
+            ),
+            "The distance of the tip from its place on the line, simulated from the torques with"
+            " two step sizes: half the step, less than a sixteenth of the deviation.",
         ),
         Picture(
             over_time(
@@ -90,15 +115,27 @@ def run() -> Page:
     return Page(
         tuple(found),
         figures,
-        text="The control problem first: where the joints must be, and with which torques. Then the simulation "
-        "problem: these torques alone, and how far the tip strays.",
+        text=(
+            "The control problem first: where the joints must be, and with which torques. Then the"
+            " simulation problem: these torques alone, and how far the tip strays."
+        ),
     )
 
 
 def way(machine: Machine) -> Trajectory:
     """The joints' trajectory for the tip's line."""
-    start, to = (FOOT, FOOT, 0), (3 * FOOT, 3 * FOOT, 0)
-    return line(machine, "tip", to, start=start, times=(0.0, np.pi), law="cosine", guess=(-0.5, 2.6), tolerance=1e-12)
+    start = (FOOT, FOOT, 0)
+    to = (3 * FOOT, 3 * FOOT, 0)
+    return line(
+        machine,
+        "tip",
+        to,
+        start=start,
+        times=(0.0, np.pi),
+        law="cosine",
+        guess=(-0.5, 2.6),
+        tolerance=1e-12,
+    )
 
 
 def tip(machine: Machine, q: np.ndarray) -> np.ndarray:
@@ -115,13 +152,20 @@ def tabled(machine: Machine, path: Trajectory, h: float) -> Forces:
 def off_path(machine: Machine, result: Result) -> np.ndarray:
     """How far the tip is from where it should be, at each row (m)."""
     wanted = FOOT + FOOT * (1 - np.cos(result.time))
-    return np.linalg.norm(tip(machine, result.data["q"].values) - np.stack([wanted, wanted, 0 * wanted], axis=1), axis=1)
+    return np.linalg.norm(
+        tip(machine, result.data["q"].values) - np.stack([wanted, wanted, 0 * wanted], axis=1),
+        axis=1,
+    )
 
 
-def draw(machine: Machine, q: np.ndarray, tau: np.ndarray, t: np.ndarray, arm: Axes, torque: Axes) -> None:
+def draw(
+    machine: Machine, q: np.ndarray, tau: np.ndarray, t: np.ndarray, arm: Axes, torque: Axes
+) -> None:
     """Stick figures with the tip's line, and the torques."""
     row(arm, machine.mechanism, q[::10])
-    arm.plot([FOOT, 3 * FOOT], [FOOT, 3 * FOOT], color="#D55E00", linewidth=2.4, alpha=0.7, zorder=1)
+    arm.plot(
+        [FOOT, 3 * FOOT], [FOOT, 3 * FOOT], color="#D55E00", linewidth=2.4, alpha=0.7, zorder=1
+    )
     for k, name in enumerate(NAMES):
         torque.plot(t, tau[:, k], label=name, **pen(k))
     torque.set(xlabel="time (s)", ylabel="torque (N·m)")
@@ -130,8 +174,10 @@ def draw(machine: Machine, q: np.ndarray, tau: np.ndarray, t: np.ndarray, arm: A
 
 EXAMPLE = Example(
     "Planar arm along a straight line",
-    "R. D. Quinn and R. Y. K. Chang, Dynamics of Open-Chained Systems of Rigid Bodies, 1989/1991: section 5, example one.",
-    "Inverse kinematics of a line, the torques for it, and a simulation from these torques with two step sizes.",
+    "R. D. Quinn and R. Y. K. Chang, Dynamics of Open-Chained Systems of Rigid Bodies, 1989/1991:"
+    " section 5, example one.",
+    "Inverse kinematics of a line, the torques for it, and a simulation from these torques with two"
+    " step sizes.",
     ("planar_two_link",),
     run,
     misprints(
@@ -140,16 +186,25 @@ EXAMPLE = Example(
                 "example one",
                 "the acceleration along the line is cos(t)",
                 "cos(t) feet/s2 along each axis, x = y = 0.305 + 0.305 (1 - cos t) m",
-                "an inference: cos(t) m/s2 along the line travels 2 m, not the 0.8627 m between the two points; 0.305 m is "
-                "one foot, and so read it fits exactly",
+                (
+                    "an inference: cos(t) m/s2 along the line travels 2 m, not the 0.8627 m between"
+                    " the two points; 0.305 m is one foot, and so read it fits exactly"
+                ),
             ),
-            ("(4)", "the tilde matrix", "its transpose is the usual one", "the cross product with it has the opposite sign"),
+            (
+                "(4)",
+                "the tilde matrix",
+                "its transpose is the usual one",
+                "the cross product with it has the opposite sign",
+            ),
             ("example two", "breaks off", "", "the scan ends before its data; see spatial_six_dof"),
         ]
     ),
     departures=(
-        "The scan ends where the step sizes of the simulation would stand; ours are pi/20 and pi/40 s with the fourth-order "
-        "Runge-Kutta method.",
+        (
+            "The scan ends where the step sizes of the simulation would stand; ours are pi/20 and"
+            " pi/40 s with the fourth-order Runge-Kutta method."
+        ),
         "Of the two elbows the one with q2 > 0 is taken. Without gravity: the plane is horizontal.",
     ),
 )

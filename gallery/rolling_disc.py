@@ -1,4 +1,6 @@
-"""A rolling disc: three rows that speeds obey and places do not, [Everett1988] eq. 1-2 and 20-24."""
+"""A rolling disc: three rows that speeds obey and places do not, [Everett1988] eq. 1-2 and
+20-24.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,14 @@ def run() -> Page:
     slip = np.linalg.norm(contact(result)[1], axis=1).max()
     found = [
         *compared(result),
-        number("largest speed of the touching point", slip, reference=0.0, within=1e-9, unit="m/s", basis="rolling"),
+        number(
+            "largest speed of the touching point",
+            slip,
+            reference=0.0,
+            within=1e-9,
+            unit="m/s",
+            basis="rolling",
+        ),
         number(
             "largest change of energy",
             np.abs(result.energy.values - result.energy.values[0]).max(),
@@ -66,11 +75,11 @@ def run() -> Page:
         tuple(found),
         pictures(upright, result),
         text=(
-            "Six speeds and three rows A v = 0: (2) of the source. The velocity of the centre at the start is found from the "
-            "rows; the multipliers are the force at the "
-            "contact. An upright disc that rolls slower than omega^2 = g / (3 R) falls over: the eigenvalues of the "
-            "linearised motion say so. (Linearised in angles, in which rolling straight is a steady motion; a quaternion's "
-            "axes turn with the disc.)"
+            "Six speeds and three rows A v = 0: (2) of the source. The velocity of the centre at"
+            " the start is found from the rows; the multipliers are the force at the contact. An"
+            " upright disc that rolls slower than omega^2 = g / (3 R) falls over: the eigenvalues"
+            " of the linearised motion say so. (Linearised in angles, in which rolling straight is"
+            " a steady motion; a quaternion's axes turn with the disc.)"
         ),
     )
 
@@ -87,11 +96,15 @@ def compared(result: Result) -> list[Number]:
     found = []
     for t, (quaternion, spin, centre) in REFERENCE.items():
         row = int(np.searchsorted(result.time, t - 1e-9))
-        q, v = result.data["q"].values[row], result.data["v"].values[row]
-        same = q[3:] * np.sign(q[3:] @ np.array(quaternion))  # a quaternion and its opposite are one attitude
+        q = result.data["q"].values[row]
+        v = result.data["v"].values[row]
+        # a quaternion and its opposite are one attitude
+        same = q[3:] * np.sign(q[3:] @ np.array(quaternion))
         found += [
             number(f"quaternion at {t:g} s", same, reference=quaternion, basis=BASIS),
-            number(f"angular velocity at {t:g} s", v[3:], reference=spin, unit="rad/s", basis=BASIS),
+            number(
+                f"angular velocity at {t:g} s", v[3:], reference=spin, unit="rad/s", basis=BASIS
+            ),
             number(f"centre at {t:g} s", q[:3], reference=centre, unit="m", basis=BASIS),
         ]
     return found
@@ -99,7 +112,8 @@ def compared(result: Result) -> list[Number]:
 
 def contact(result: Result) -> tuple[np.ndarray, np.ndarray]:
     """(time, 3) each: where the disc touches the plane, and the velocity of its point there."""
-    q, v = result.data["q"].values, result.data["v"].values
+    q = result.data["q"].values
+    v = result.data["v"].values
     turn = Rotation.from_quat(q[:, 3:], scalar_first=True)
     axis = turn.apply([0, 1, 0])
     down = -np.array([0, 0, 1.0]) + axis * axis[:, 2:]
@@ -108,15 +122,24 @@ def contact(result: Result) -> tuple[np.ndarray, np.ndarray]:
 
 
 def coin() -> Mechanism:
-    """The same disc with angles in place of a quaternion, turn, lean and roll: rolling straight is steady in them."""
+    """The same disc with angles in place of a quaternion, turn, lean and roll: rolling straight is
+    steady in them.
+    """
     disc = load("rolling_disc").body("disc")
     place = Joint("place", "general", GROUND, "carriage", sequence=("Dx", "Dy", "Dz"))
     turn = Joint("turn", "gimbal", "carriage", "disc", axis=((0, 0, 1), (1, 0, 0), (0, 1, 0)))
-    return Mechanism("coin", (Body.massless("carriage"), disc), (place, turn), nonholonomic=(Rolling("contact", "disc", R),))
+    return Mechanism(
+        "coin",
+        (Body.massless("carriage"), disc),
+        (place, turn),
+        nonholonomic=(Rolling("contact", "disc", R),),
+    )
 
 
 def growth(machine: Machine, w: float) -> float:
-    """The square of the rate at which a small lean grows (1/s2): positive, it falls; negative, it wobbles."""
+    """The square of the rate at which a small lean grows (1/s2): positive, it falls; negative, it
+    wobbles.
+    """
     q, v = np.zeros(6), np.zeros(6)
     q[2], v[0], v[5] = R, R * w, w
     return float((linearize(machine, q, v).poles[-1] ** 2).real)
@@ -125,7 +148,8 @@ def growth(machine: Machine, w: float) -> float:
 def pictures(upright: Machine, result: Result) -> tuple[Picture, ...]:
     """The path with the disc on it; lean and spin; the force at the contact."""
     at, _ = contact(result)
-    q, v = result.data["q"].values, result.data["v"].values
+    q = result.data["q"].values
+    v = result.data["v"].values
     turn = Rotation.from_quat(q[:, 3:], scalar_first=True)
     lean = np.degrees(np.arcsin(np.clip(turn.apply([0, 1, 0])[:, 2], -1, 1)))
     force = result.multipliers().values
@@ -154,8 +178,8 @@ def pictures(upright: Machine, result: Result) -> tuple[Picture, ...]:
     return (
         Picture(
             panels(2, draw, height=3.8),
-            "Left: the path of the contact, and the disc every 0.25 s, pale to dark. Right: an upright disc is stable beyond "
-            "2.557 rad/s.",
+            "Left: the path of the contact, and the disc every 0.25 s, pale to dark. Right: an"
+            " upright disc is stable beyond 2.557 rad/s.",
         ),
         Picture(
             over_time(
@@ -174,10 +198,13 @@ def pictures(upright: Machine, result: Result) -> tuple[Picture, ...]:
 
 EXAMPLE = Example(
     "Rolling disc",
-    "L. J. Everett, An Alternative Algebra for Deriving Equations of Motion of Flexible Manipulators, 1988: nonholonomic "
-    "constraints, eq. 1-2, 20-24.",
-    "Nonholonomic rows in space: rolling without slipping, contact forces, and the stability of a rolling coin.",
+    "L. J. Everett, An Alternative Algebra for Deriving Equations of Motion of Flexible"
+    " Manipulators, 1988: nonholonomic constraints, eq. 1-2, 20-24.",
+    "Nonholonomic rows in space: rolling without slipping, contact forces, and the stability of a"
+    " rolling coin.",
     ("rolling_disc",),
     run,
-    departures=("The source derives equations and has no numbers; the case and its start are ours.",),
+    departures=(
+        "The source derives equations and has no numbers; the case and its start are ours.",
+    ),
 )

@@ -31,7 +31,9 @@ def run() -> Page:
     machine = compile(m)
     turn = np.linspace(0, 2 * np.pi, 73)
     driven = kinematics(machine, {"shaft": (turn, SPEED, 0.0)}, guess=[0.0, 0.0, R + L])
-    torque = np.array([inverse_dynamics(machine, q, v, a, ["shaft"]).tau for q, v, a in zip(*driven)])
+    torque = np.array(
+        [inverse_dynamics(machine, q, v, a, ["shaft"]).tau for q, v, a in zip(*driven)]
+    )
     wall = reactions(machine, driven.q, driven.v, driven.a, torque, axes="world")["cylinder"][:, 4]
     case = read("slider_crank", tolerance=1e-10)
     free = simulate(case.mechanism, **case.arguments)
@@ -53,7 +55,9 @@ def run() -> Page:
                 reference=0.0,
                 unit=unit,
             )
-            for word, mine, exact, unit in zip(("place", "speed", "acceleration"), driven, (x, v, a), ("m", "m/s", "m/s2"))
+            for word, mine, exact, unit in zip(
+                ("place", "speed", "acceleration"), driven, (x, v, a), ("m", "m/s", "m/s2")
+            )
         ),
         number(
             "torque of the steady turn a quarter on",
@@ -88,8 +92,8 @@ def run() -> Page:
         tuple(found),
         pictures(machine, turn, driven, torque[:, 0], wall, free),
         text=(
-            "Kinematic mode drives the shaft at 6 rad/s and finds the rest; inverse dynamics with one motor finds its torque. "
-            "Set free with that speed, the mechanism keeps its energy."
+            "Kinematic mode drives the shaft at 6 rad/s and finds the rest; inverse dynamics with"
+            " one motor finds its torque. Set free with that speed, the mechanism keeps its energy."
         ),
     )
 
@@ -104,14 +108,27 @@ def piston(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def by_virtual_work(s: np.ndarray) -> np.ndarray:
-    """tau = d/ds of the potential energy, and each inertia times its acceleration and its rate of motion with s."""
+    """tau = d/ds of the potential energy, and each inertia times its acceleration and its rate of
+    motion with s.
+    """
     b, db, ddb = _rod_angle(s)
     c = ROD["centre"]
-    place = lambda k: np.stack([[-R * np.sin(s), R * np.cos(s)], [-R * np.cos(s), -R * np.sin(s)]][k])  # noqa: E731  # of the crank pin, by s
+
+    def place(k):
+        return np.stack(
+            [[-R * np.sin(s), R * np.cos(s)], [-R * np.cos(s), -R * np.sin(s)]][k]
+        )  # of the crank pin, by s
+
     first = place(0) + c * np.stack([-np.sin(b) * db, np.cos(b) * db])
-    second = place(1) + c * np.stack([-np.cos(b) * db**2 - np.sin(b) * ddb, -np.sin(b) * db**2 + np.cos(b) * ddb])
+    second = place(1) + c * np.stack(
+        [-np.cos(b) * db**2 - np.sin(b) * ddb, -np.sin(b) * db**2 + np.cos(b) * ddb]
+    )
     _, v, a = piston(s)
-    inertial = ROD["mass"] * (first * second).sum(axis=0) + ROD["inertia"] * db * ddb + PISTON * (v / SPEED) * (a / SPEED**2)
+    inertial = (
+        ROD["mass"] * (first * second).sum(axis=0)
+        + ROD["inertia"] * db * ddb
+        + PISTON * (v / SPEED) * (a / SPEED**2)
+    )
     weight = CRANK["mass"] * G * CRANK["centre"] * np.cos(s) + ROD["mass"] * G * first[1]
     return SPEED**2 * inertial + weight
 
@@ -124,7 +141,12 @@ def _rod_angle(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def pictures(
-    machine: Machine, turn: np.ndarray, driven: DrivenMotion, torque: np.ndarray, wall: np.ndarray, free: Result
+    machine: Machine,
+    turn: np.ndarray,
+    driven: DrivenMotion,
+    torque: np.ndarray,
+    wall: np.ndarray,
+    free: Result,
 ) -> tuple[Picture, ...]:
     """The mechanism, the torque, the free motion."""
 
@@ -171,7 +193,8 @@ def pictures(
 EXAMPLE = Example(
     "Slider-crank",
     "S. Baysec and S. Kapucu, 1996, on closed mechanisms; a textbook mechanism.",
-    "A closed mechanism with a slide: kinematic mode, torque of a steady turn, dynamic mode, all against closed forms.",
+    "A closed mechanism with a slide: kinematic mode, torque of a steady turn, dynamic mode, all"
+    " against closed forms.",
     ("slider_crank",),
     run,
 )

@@ -1,4 +1,6 @@
-"""A hull with two arms in weightlessness: [Passerello1972] chapter V, the three problems of figures 11 to 17."""
+"""A hull with two arms in weightlessness: [Passerello1972] chapter V, the three problems of figures
+11 to 17.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from catena.simulation.trajectories import Trajectory, cycloid
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, misprints, number
 
-INCH, SLUG, POUND_SECOND = 0.0254, 14.593902937206365, 4.4482216152605
+INCH = 0.0254
+SLUG = 14.593902937206365
+POUND_SECOND = 4.4482216152605
 ARMS = (
     "right shoulder.rx",
     "right shoulder.ry",
@@ -106,7 +110,9 @@ def run() -> Page:
     """The hull drifts; the hull is held; the hull is struck."""
     m = load("space_manipulator")
     machine = compile(m)
-    motion, q, free = arms(), machine.neutral(), drift()
+    motion = arms()
+    q = machine.neutral()
+    free = drift()
     q[7:] = START
     t = np.linspace(0, 1, 101)
     hold = held(machine, motion, t)
@@ -115,11 +121,10 @@ def run() -> Page:
         found,
         pictures(m, machine, q, free, t, hold),
         text=(
-            "Three problems. First the arms move as (5.1) says and the free hull drifts and turns. Then the hull is held, and "
-            "the forces and moments for "
-            "that are found. Last the resting system is struck at the hull by 100 lb s along x; all joints are loose. The "
-            "file is in slugs and inches; "
-            "numbers here are in the source's units."
+            "Three problems. First the arms move as (5.1) says and the free hull drifts and turns."
+            " Then the hull is held, and the forces and moments for that are found. Last the"
+            " resting system is struck at the hull by 100 lb s along x; all joints are loose. The"
+            " file is in slugs and inches; numbers here are in the source's units."
         ),
     )
 
@@ -132,7 +137,9 @@ def arms() -> Trajectory:
 @cache
 def drift() -> Result:
     """The free hull while the arms move."""
-    return simulate(load("space_manipulator"), until=1.0, output=0.01, motion=arms(), tolerance=1e-11)
+    return simulate(
+        load("space_manipulator"), until=1.0, output=0.01, motion=arms(), tolerance=1e-11
+    )
 
 
 def struck(machine: Machine, q: np.ndarray) -> list[Number]:
@@ -197,7 +204,9 @@ def drifted(free: Result) -> list[Number]:
 
 
 def held(machine: Machine, motion: Trajectory, t: np.ndarray) -> np.ndarray:
-    """(time, 6): force in slug in/s2, moment in slug in2/s2, that hold the hull while the arms move."""
+    """(time, 6): force in slug in/s2, moment in slug in2/s2, that hold the hull while the arms
+    move.
+    """
     tau = machine.inverse_dynamics(*motion.along(machine, t))[..., :6]
     return tau / (SLUG * INCH * np.array([1, 1, 1, INCH, INCH, INCH]))
 
@@ -242,14 +251,19 @@ def pictures(
     return (
         Picture(
             poses(m, free.data["q"].values[::20], azimuth=-50),
-            "Figure 11, with an end pose of our own: the arms move (pale to dark) and the hull answers.",
+            "Figure 11, with an end pose of our own: the arms move (pale to dark) and the hull"
+            " answers.",
         ),
         Picture(
-            over_time(free.time, [("displacement (in)", axes(x, 0)), ("rotation (rad)", axes(x, 3))]),
+            over_time(
+                free.time, [("displacement (in)", axes(x, 0)), ("rotation (rad)", axes(x, 3))]
+            ),
             "Figures 12 and 13: the hull drifts and turns.",
         ),
         Picture(
-            over_time(t, [("force (lb)", axes(in_pounds, 0)), ("moment (lb in)", axes(in_pounds, 3))]),
+            over_time(
+                t, [("force (lb)", axes(in_pounds, 0)), ("moment (lb in)", axes(in_pounds, 3))]
+            ),
             "Figures 14 and 15: what holds the hull.",
         ),
     )
@@ -257,8 +271,10 @@ def pictures(
 
 EXAMPLE = Example(
     "Space manipulator",
-    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972: chapter V, figures 8-17.",
-    "A free-flying base: prescribed arms and a drifting hull, a held hull and its forces, an impulse; slugs and inches.",
+    "C. E. Passerello and R. L. Huston, An Analysis of General Chain Systems, NASA N72-30352, 1972:"
+    " chapter V, figures 8-17.",
+    "A free-flying base: prescribed arms and a drifting hull, a held hull and its forces, an"
+    " impulse; slugs and inches.",
     ("space_manipulator",),
     run,
     misprints(
@@ -267,7 +283,10 @@ EXAMPLE = Example(
                 "figure 17, starting angles",
                 "x8 = x10 = x11 = 90 degrees",
                 "x7 = +90, x12 = -90, x14 = +90 degrees",
-                "the printed increments come out with these; the print interchanges the arms and loses a sign",
+                (
+                    "the printed increments come out with these; the print interchanges the arms"
+                    " and loses a sign"
+                ),
             ),
             (
                 "figure 17, x11 and x13",
@@ -308,7 +327,10 @@ EXAMPLE = Example(
         ]
     ),
     departures=(
-        "The pose at the end of figure 11 is not in the text; ours is (45, 30, 0, 60; -45, -30, 0, 60) degrees.",
+        (
+            "The pose at the end of figure 11 is not in the text; ours is (45, 30, 0, 60; -45, -30,"
+            " 0, 60) degrees."
+        ),
         "The disks are included in the impulse problem; figure 17 comes out with them.",
     ),
 )

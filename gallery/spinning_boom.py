@@ -1,4 +1,6 @@
-"""The spinning boom: what turning does to a beam, with and without the stiffening that turning brings."""
+"""The spinning boom: what turning does to a beam, with and without the stiffening that turning
+brings.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from .drawing import over_time, panels
 from .page import Example, Number, Page, Picture, number
 
 FIRST = 1.8751040687119611**2  # of a cantilever, in units of sqrt(EI / rhoA L^4)
-FLAPPING = {  # [Wright1982] table 1: two flapping frequencies at a speed of rotation, in those units
+# [Wright1982] table 1: two flapping frequencies at a speed of rotation, in those units
+FLAPPING = {
     1: (3.6817, 22.1810),
     2: (4.1373, 22.6149),
     3: (4.7973, 23.3203),
@@ -49,32 +52,71 @@ def run() -> Page:
     return Page(
         (
             *_flapping(),
-            number("growth in the plane at 1.2 of the first frequency, without stiffening",
-                   _poles([1.2 * FIRST], (1.0, None), 3, stiffening=False).real.max(), reference=FIRST * np.sqrt(0.44),
-                   basis="closed form: sqrt(w^2 - w_1^2)", within=1e-6),
-            number("the same with stiffening", np.abs(_poles([1.2 * FIRST], (1.0, None), 3).real).max(), reference=0.0, within=1e-6),
-            number("tip at 20 s, stretched by the turning", 1e4 * deflections(stretched)["boom along x"][-1],
-                   reference=1e4 * 1.2 * SPEED**2 * 10**3 / 3 / 2.8e7, basis=STILL, unit="0.1 mm", within=2e-3),
-            number("deepest deflection of the tip", _deepest(runs["stiffening"]), reference=(4 * pieces[20] - pieces[10]) / 3,
-                   basis="10 and 20 segments, extrapolated; they bend by more than a second-order theory knows", unit="m", within=5e-3),
-            number("thirteen formulations, largest relative difference", worst, reference=0.0, within=1e-9),
+            number(
+                "growth in the plane at 1.2 of the first frequency, without stiffening",
+                _poles([1.2 * FIRST], (1.0, None), 3, stiffening=False).real.max(),
+                reference=FIRST * np.sqrt(0.44),
+                basis="closed form: sqrt(w^2 - w_1^2)",
+                within=1e-6,
+            ),
+            number(
+                "the same with stiffening",
+                np.abs(_poles([1.2 * FIRST], (1.0, None), 3).real).max(),
+                reference=0.0,
+                within=1e-6,
+            ),
+            number(
+                "tip at 20 s, stretched by the turning",
+                1e4 * deflections(stretched)["boom along x"][-1],
+                reference=1e4 * 1.2 * SPEED**2 * 10**3 / 3 / 2.8e7,
+                basis=STILL,
+                unit="0.1 mm",
+                within=2e-3,
+            ),
+            number(
+                "deepest deflection of the tip",
+                _deepest(runs["stiffening"]),
+                reference=(4 * pieces[20] - pieces[10]) / 3,
+                basis=(
+                    "10 and 20 segments, extrapolated; they bend by more than a second-order theory"
+                    " knows"
+                ),
+                unit="m",
+                within=5e-3,
+            ),
+            number(
+                "thirteen formulations, largest relative difference",
+                worst,
+                reference=0.0,
+                within=1e-9,
+            ),
         ),
         (
-            Picture(_manoeuvre(runs), "The tip beside the straight boom. Dotted: the end of the acceleration. Without stiffening the boom "
-                    "softens as it turns, and is lost before it turns at its own first frequency, 3.8 rad/s."),
-            Picture(panels(2, _draw, height=3.4), "Frequencies over the speed of rotation, both in units of sqrt(EI / rhoA L⁴). Lines: eight "
-                    "shapes. Circles: [Wright1982], in the plane less the square of the speed. Dashed: without stiffening."),
+            Picture(
+                _manoeuvre(runs),
+                "The tip beside the straight boom. Dotted: the end of the acceleration. Without"
+                " stiffening the boom softens as it turns, and is lost before it turns at its own"
+                " first frequency, 3.8 rad/s.",
+            ),
+            Picture(
+                panels(2, _draw, height=3.4),
+                "Frequencies over the speed of rotation, both in units of sqrt(EI / rhoA L⁴)."
+                " Lines: eight shapes. Circles: [Wright1982], in the plane less the square of the"
+                " speed. Dashed: without stiffening.",
+            ),
         ),
         text=(
-            "A beam that bends comes back along its axis by half the integral of its slope squared. Linear theories leave that out: "
-            "it is of second order. But a centrifugal force pulls along the axis, of zeroth order, and its work on that way is as large "
-            "as the strain. With it a turning beam gets stiffer; without it, softer, and above its first frequency it is lost. "
-            "This is the error that Kane, Ryan and Banerjee found in the programs of their day."
+            "A beam that bends comes back along its axis by half the integral of its slope squared."
+            " Linear theories leave that out: it is of second order. But a centrifugal force pulls"
+            " along the axis, of zeroth order, and its work on that way is as large as the strain."
+            " With it a turning beam gets stiffer; without it, softer, and above its first"
+            " frequency it is lost. This is the error that Kane, Ryan and Banerjee found in the"
+            " programs of their day."
         ),
-    )  # fmt: skip
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- the manoeuvre
+# --- the manoeuvre
 def spin_up(name: str) -> Trajectory:
     """W/T (t^2/2 + (T/2 pi)^2 (cos(2 pi t/T) - 1)), then at the speed W for ever."""
     k = 2 * np.pi / TIME
@@ -107,21 +149,36 @@ def _manoeuvre(runs: dict[str, Result]) -> Figure:
         w[: len(result.time)] = deflections(result)["boom along y"]
         lines[name] = np.where(w > -2.0, w, np.nan)
     speed = spin_up("spin")(t)[1][:, 0]
-    return over_time(t, [("tip along y (m)", lines), ("speed (rad/s)", {"spin": speed})], marks=(TIME,))
+    return over_time(
+        t, [("tip along y (m)", lines), ("speed (rad/s)", {"spin": speed})], marks=(TIME,)
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- frequencies
+# --- frequencies
 def _poles(speeds: Any, EI: tuple, modes: int, **more: Any) -> np.ndarray:
-    """(speeds, 2 modes): of a beam of unit length, mass and stiffness whose axle is kept turning."""
+    """(speeds, 2 modes): of a beam of unit length, mass and stiffness whose axle is kept
+    turning.
+    """
     beam = Body("boom", flexible=Beam(1.0, 1.0, EI=EI, modes=modes, **more))
-    machine = compile(Mechanism("unit", (beam,), (Joint("spin", "revolute", "ground", "boom"),), gravity=(0, 0, 0)))
+    machine = compile(
+        Mechanism(
+            "unit", (beam,), (Joint("spin", "revolute", "ground", "boom"),), gravity=(0, 0, 0)
+        )
+    )
     v = np.zeros((len(speeds), machine.nv))
     v[:, 0] = speeds
-    still, none = np.zeros(machine.nv), np.zeros(0)
-    found = [tangent(machine, still, row, still, none) for row in v]  # few states of many shapes: traced, not compiled
-    r_q, r_v, M = (np.array([getattr(t, name)[1:, 1:] for t in found]) for name in ("r_q", "r_v", "M"))
-    zero, one = np.zeros_like(M), np.broadcast_to(np.eye(modes), M.shape)
-    return np.linalg.eigvals(np.block([[zero, one], [-np.linalg.solve(M, r_q), -np.linalg.solve(M, r_v)]]))
+    still = np.zeros(machine.nv)
+    none = np.zeros(0)
+    # few states of many shapes: traced, not compiled
+    found = [tangent(machine, still, row, still, none) for row in v]
+    r_q, r_v, M = (
+        np.array([getattr(t, name)[1:, 1:] for t in found]) for name in ("r_q", "r_v", "M")
+    )
+    zero = np.zeros_like(M)
+    one = np.broadcast_to(np.eye(modes), M.shape)
+    return np.linalg.eigvals(
+        np.block([[zero, one], [-np.linalg.solve(M, r_q), -np.linalg.solve(M, r_v)]])
+    )
 
 
 def _frequencies(speeds: Any, EI: tuple) -> np.ndarray:
@@ -131,8 +188,16 @@ def _frequencies(speeds: Any, EI: tuple) -> np.ndarray:
 
 def _flapping() -> list[Number]:
     found = _frequencies(list(FLAPPING), (None, 1.0))
-    return [number(f"two flapping frequencies at the speed {speed}", ours, reference=FLAPPING[speed], basis="[Wright1982] table 1", within=5e-5)
-            for speed, ours in zip(FLAPPING, found)]  # fmt: skip
+    return [
+        number(
+            f"two flapping frequencies at the speed {speed}",
+            ours,
+            reference=FLAPPING[speed],
+            basis="[Wright1982] table 1",
+            within=5e-5,
+        )
+        for speed, ours in zip(FLAPPING, found)
+    ]
 
 
 def _draw(flap: Axes, lag: Axes) -> None:
@@ -145,19 +210,28 @@ def _draw(flap: Axes, lag: Axes) -> None:
             at = np.sqrt(known**2 - drop * np.square(list(FLAPPING)))
             ax.plot(list(FLAPPING), at, "o", color=INK, markersize=4, markerfacecolor="none")
         inside = np.linspace(0, FIRST if drop else 10, 60)
-        ax.plot(inside, np.sqrt(FIRST**2 - drop * inside**2), color=INK, linewidth=0.9, linestyle="--")
+        ax.plot(
+            inside, np.sqrt(FIRST**2 - drop * inside**2), color=INK, linewidth=0.9, linestyle="--"
+        )
         ax.axvline(FIRST, color=FAINT, linewidth=0.8, linestyle=":")
-        ax.set(xlabel="speed of rotation", title="in the plane of rotation" if drop else "across the plane of rotation", ylim=(0, None))
+        ax.set(
+            xlabel="speed of rotation",
+            title="in the plane of rotation" if drop else "across the plane of rotation",
+            ylim=(0, None),
+        )
     flap.set_ylabel("frequency")
     legend(flap)
 
 
 EXAMPLE = Example(
     "Spinning boom",
-    "T. R. Kane, R. R. Ryan and A. K. Banerjee, Dynamics of a cantilever beam attached to a moving base, 1987 [Kane1987]: the manoeuvre; "
-    "J. C. Simo and L. Vu-Quoc, On the dynamics of flexible beams under large overall motions, 1986 [Simo1986]: the beam; A. D. Wright, "
-    "C. E. Smith, R. W. Thresher and J. L. C. Wang, Vibration modes of centrifugally stiffened beams, 1982 [Wright1982]: the frequencies.",
-    "A flexible body by modes: geometric stiffening, a prescribed spin-up, and what goes wrong without it.",
+    "T. R. Kane, R. R. Ryan and A. K. Banerjee, Dynamics of a cantilever beam attached to a moving"
+    " base, 1987 [Kane1987]: the manoeuvre; J. C. Simo and L. Vu-Quoc, On the dynamics of flexible"
+    " beams under large overall motions, 1986 [Simo1986]: the beam; A. D. Wright, C. E. Smith, R."
+    " W. Thresher and J. L. C. Wang, Vibration modes of centrifugally stiffened beams, 1982"
+    " [Wright1982]: the frequencies.",
+    "A flexible body by modes: geometric stiffening, a prescribed spin-up, and what goes wrong"
+    " without it.",
     ("spinning_boom",),
     run,
     commands=("catena run spinning_boom", "catena check spinning_boom"),

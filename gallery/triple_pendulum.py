@@ -1,4 +1,6 @@
-"""The triple pendulum of [Baysec1996]: one mechanism by every formulation, and the paper's figures 1 to 7."""
+"""The triple pendulum of [Baysec1996]: one mechanism by every formulation, and the paper's figures
+1 to 7.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from .drawing import over_time
 from .page import Example, Number, Page, Picture, Table, misprints, number
 
 BASIS = "four formulations of our own beside catena, agreeing to 3e-13"
-REFERENCE: dict[float, Any] = {  # at t (s): angles from x (rad), momenta of these angles (kg m2/s), forces in the pins (N)
+# at t (s): angles from x (rad), momenta of these angles (kg m2/s), forces in the pins (N)
+REFERENCE: dict[float, Any] = {
     1.0: {"theta": (-1.71288943189032, -1.734778857568118, -2.4309887777924177)},
     3.0: {
         "theta": (-1.0765893479863078, -0.438075146371341, -0.1679697117614267),
@@ -48,9 +51,9 @@ def run() -> Page:
         (*orders, *numbers(result, body)),
         pictures(result, body),
         (table,),
-        "Released from rest with all links horizontal; g = 9.81 m/s2 (the paper does not print it). The paper measures all "
-        "angles "
-        "from the x axis, a joint's coordinate is measured from the link before it: theta_k = q_1 + ... + q_k.",
+        "Released from rest with all links horizontal; g = 9.81 m/s2 (the paper does not print it)."
+        " The paper measures all angles from the x axis, a joint's coordinate is measured from the"
+        " link before it: theta_k = q_1 + ... + q_k.",
     )
 
 
@@ -61,15 +64,20 @@ def motion() -> Result:
 
 
 def profiles(m: Mechanism, result: Result) -> dict[str, np.ndarray]:
-    """What the paper plots, each (time, 3): angles, speeds, momenta, bobs' places, accelerations and energies, pin forces."""
+    """What the paper plots, each (time, 3): angles, speeds, momenta, bobs' places, accelerations
+    and energies, pin forces.
+    """
     machine = result.machine
     q, v, a = (result.data[name].values for name in "qva")
     points = ("link2", "link3", "tip")  # a bob sits where the next link is pinned
     places = np.stack([machine.pose(q, p)[:, :3, 3] for p in points], axis=1)
     speeds = np.stack([machine.frame_velocity(q, v, p)[:, 3:] for p in points], axis=1)
-    accelerations = np.stack([machine.frame_acceleration(q, v, a, p)[:, 3:] for p in points], axis=1)
+    accelerations = np.stack(
+        [machine.frame_acceleration(q, v, a, p)[:, 3:] for p in points], axis=1
+    )
     p_q = np.einsum("tij,tj->ti", machine.mass_matrix(q), v)  # p_theta_k = p_q_k - p_q_(k+1)
-    mass, g = np.array([m.parameters[f"m{k}"] for k in (1, 2, 3)]), 9.81
+    mass = np.array([m.parameters[f"m{k}"] for k in (1, 2, 3)])
+    g = 9.81
     force = result.reactions("world").values
     return {
         "theta": np.cumsum(q, axis=1),
@@ -104,10 +112,20 @@ def numbers(result: Result, body: dict[str, np.ndarray]) -> list[Number]:
         row = int(np.searchsorted(result.time, t - 1e-9))
         for key, wanted in values.items():
             what, unit = WORDS[key]
-            found.append(number(f"{what} at {t:g} s", body[key][row], reference=wanted, unit=unit, basis=BASIS))
+            found.append(
+                number(
+                    f"{what} at {t:g} s", body[key][row], reference=wanted, unit=unit, basis=BASIS
+                )
+            )
     drift = float(np.abs(result.energy.values).max())
     found.append(
-        number("largest total energy in 5 s", drift, reference=0.0, unit="J", basis="the start: at rest at the pivot's height")
+        number(
+            "largest total energy in 5 s",
+            drift,
+            reference=0.0,
+            unit="J",
+            basis="the start: at rest at the pivot's height",
+        )
     )
     return found
 
@@ -138,7 +156,10 @@ def comparison(m: Mechanism) -> tuple[Table, list[Number]]:
         if by in PRINTED_ORDERS:
             orders.append(
                 number(
-                    f"first-order equations by {by}", counts.first_order, printed=PRINTED_ORDERS[by], where="(text after 77)"
+                    f"first-order equations by {by}",
+                    counts.first_order,
+                    printed=PRINTED_ORDERS[by],
+                    where="(text after 77)",
                 )
             )
         elif by != "recursive":
@@ -161,15 +182,17 @@ def comparison(m: Mechanism) -> tuple[Table, list[Number]]:
         "evaluations for 5 s",
         "deviation of the angles",
     )
-    beside = ", ".join(f"{by} {work[by] / work['lagrange']:.1f}" for by in ("hamilton", "penalty", "newton_euler"))
+    beside = ", ".join(
+        f"{by} {work[by] / work['lagrange']:.1f}" for by in ("hamilton", "penalty", "newton_euler")
+    )
     remark = (
-        f"All at a tolerance of 1e-9. Operations times evaluations, beside lagrange: {beside}. The paper measured computing "
-        "times of 1 for Hamilton, 1.3 for the approximate form and 25 for Newton. The difference is in the tools: Newton's 15 "
-        "x 15 "
-        "system is sparse, and here every zero of it is folded away before anything is computed; and the approximate form's "
-        f"springs (beta = {BETA:g} N/m, gamma = {GAMMA:g} s) ring, which at this tolerance costs many small steps. For it the "
-        "links have "
-        f"inertias of {HEAVY:g} kg m2, since it divides by them, and its deviation is from the exact motion with the same."
+        f"All at a tolerance of 1e-9. Operations times evaluations, beside lagrange: {beside}. The"
+        " paper measured computing times of 1 for Hamilton, 1.3 for the approximate form and 25"
+        " for Newton. The difference is in the tools: Newton's 15 x 15 system is sparse, and here"
+        " every zero of it is folded away before anything is computed; and the approximate form's"
+        f" springs (beta = {BETA:g} N/m, gamma = {GAMMA:g} s) ring, which at this tolerance costs"
+        f" many small steps. For it the links have inertias of {HEAVY:g} kg m2, since it divides by"
+        " them, and its deviation is from the exact motion with the same."
     )
     return Table("The comparison of formulations", columns, tuple(rows), remark), orders
 
@@ -180,18 +203,39 @@ def _end(result: Result) -> np.ndarray:
 
 def pictures(result: Result, body: dict[str, np.ndarray]) -> tuple[Picture, ...]:
     """Figures 1, 2, 4, 5, 6 and 7 of the paper, and the forces in the pins."""
-    t, three = result.time, lambda key, word: {f"{word} {k + 1}": body[key][:, k] for k in range(3)}
+    t = result.time
+
+    def three(key, word):
+        return {f"{word} {k + 1}": body[key][:, k] for k in range(3)}
+
     energy = {**three("T", "kinetic"), **three("V", "potential")}
-    total = {"kinetic": body["T"].sum(axis=1), "potential": body["V"].sum(axis=1), "total": (body["T"] + body["V"]).sum(axis=1)}
+    total = {
+        "kinetic": body["T"].sum(axis=1),
+        "potential": body["V"].sum(axis=1),
+        "total": (body["T"] + body["V"]).sum(axis=1),
+    }
     force = {f"pin {k + 1}": np.hypot(body["Fx"][:, k], body["Fy"][:, k]) for k in range(3)}
     return (
-        Picture(plot(result, "cyclograph", every=0.1, until=1.7, title=""), "Figure 1: the first 1.7 seconds, every 0.1 s."),
         Picture(
-            over_time(t, [("angle from x (rad)", three("theta", "link"))], 2.6), "Figure 2: angular positions of the links."
+            plot(result, "cyclograph", every=0.1, until=1.7, title=""),
+            "Figure 1: the first 1.7 seconds, every 0.1 s.",
         ),
-        Picture(over_time(t, [("x (m)", three("x", "bob")), ("y (m)", three("y", "bob"))]), "Figure 4: places of the bobs."),
         Picture(
-            over_time(t, [("acceleration, x (m/s²)", three("ax", "bob")), ("acceleration, y (m/s²)", three("ay", "bob"))]),
+            over_time(t, [("angle from x (rad)", three("theta", "link"))], 2.6),
+            "Figure 2: angular positions of the links.",
+        ),
+        Picture(
+            over_time(t, [("x (m)", three("x", "bob")), ("y (m)", three("y", "bob"))]),
+            "Figure 4: places of the bobs.",
+        ),
+        Picture(
+            over_time(
+                t,
+                [
+                    ("acceleration, x (m/s²)", three("ax", "bob")),
+                    ("acceleration, y (m/s²)", three("ay", "bob")),
+                ],
+            ),
             "Figure 5: accelerations of the bobs.",
         ),
         Picture(
@@ -199,7 +243,13 @@ def pictures(result: Result, body: dict[str, np.ndarray]) -> tuple[Picture, ...]
             "Figure 6: energies of the links; the total stays zero.",
         ),
         Picture(
-            over_time(t, [("angular speed (rad/s)", three("omega", "link")), ("momentum (kg m²/s)", three("p", "angle"))]),
+            over_time(
+                t,
+                [
+                    ("angular speed (rad/s)", three("omega", "link")),
+                    ("momentum (kg m²/s)", three("p", "angle")),
+                ],
+            ),
             "Figure 7: generalised velocities and momenta.",
         ),
         Picture(
@@ -211,11 +261,10 @@ def pictures(result: Result, body: dict[str, np.ndarray]) -> tuple[Picture, ...]
 
 EXAMPLE = Example(
     "Triple pendulum",
-    "S. Baysec and S. Kapucu, Comparison of Simulation Effectiveness of Motion Equation Generation Methods for Articulated "
-    "Rigid Body "
-    "Systems, 1996: figures 1-7, eq. 23-77.",
-    "One mechanism by every formulation: the count of equations, the same motion, the figures of the paper, the forces "
-    "in the pins.",
+    "S. Baysec and S. Kapucu, Comparison of Simulation Effectiveness of Motion Equation Generation"
+    " Methods for Articulated Rigid Body Systems, 1996: figures 1-7, eq. 23-77.",
+    "One mechanism by every formulation: the count of equations, the same motion, the figures of"
+    " the paper, the forces in the pins.",
     ("triple_pendulum",),
     run,
     misprints(
@@ -226,7 +275,12 @@ EXAMPLE = Example(
                 "dL/dq' = p",
                 "as printed it is Lagrange's equation without forces; (60)-(62) are dL/dq' of (53)",
             ),
-            ("(42)", "right side l1 theta1'^2 cos theta1", "a minus before it", "the second derivative of (36)"),
+            (
+                "(42)",
+                "right side l1 theta1'^2 cos theta1",
+                "a minus before it",
+                "the second derivative of (36)",
+            ),
             (
                 "(56)",
                 "theta2', theta3' in the velocity terms",
@@ -239,16 +293,31 @@ EXAMPLE = Example(
                 "m3 l2 l3 cos(theta2 - theta3)",
                 "the mass matrix is symmetric, (57) has it",
             ),
-            ("(61)", "m3 l3 cos(theta2 - theta3)", "m3 l2 l3 cos(theta2 - theta3)", "it is dT/dtheta2' of (53)"),
+            (
+                "(61)",
+                "m3 l3 cos(theta2 - theta3)",
+                "m3 l2 l3 cos(theta2 - theta3)",
+                "it is dT/dtheta2' of (53)",
+            ),
             ("(65)", "theta2' theta3' l3 sin(...)", "l2 l3", "dimension; it is dT/dtheta3 of (53)"),
-            ("(67), (68)", "f1 = x2 + l1 cos theta1 + ..., positive cosines", "minus signs", "a bob is where the links put it"),
+            (
+                "(67), (68)",
+                "f1 = x2 + l1 cos theta1 + ..., positive cosines",
+                "minus signs",
+                "a bob is where the links put it",
+            ),
             (
                 "(71), (72)",
                 "division by I2 and I3",
                 "small inertias, or none of these coordinates",
                 "figure 1 sets both to zero",
             ),
-            ("after (65)", "equations 53-55 yield velocities", "equations 60-62", "53-55 hold no momenta"),
+            (
+                "after (65)",
+                "equations 53-55 yield velocities",
+                "equations 60-62",
+                "53-55 hold no momenta",
+            ),
             (
                 "text",
                 "forward and inverse dynamics",
@@ -257,5 +326,9 @@ EXAMPLE = Example(
             ),
         ]
     ),
-    commands=("catena run triple_pendulum", "catena compare triple_pendulum", "catena equations triple_pendulum --by lagrange"),
+    commands=(
+        "catena run triple_pendulum",
+        "catena compare triple_pendulum",
+        "catena equations triple_pendulum --by lagrange",
+    ),
 )

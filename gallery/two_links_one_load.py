@@ -34,7 +34,13 @@ def run() -> Page:
     carried = reactions(machine, START, still, a, np.zeros(3), axes="body")["carry2"]
     result = simulate(m, q=START, until=4.0, output=0.02, tolerance=1e-10)
     found = (
-        number("bias force of a link", alone.bias(START[:1], np.zeros(1)), printed="-5.3033009", where="(6.96)", unit="N m"),
+        number(
+            "bias force of a link",
+            alone.bias(START[:1], np.zeros(1)),
+            printed="-5.3033009",
+            where="(6.96)",
+            unit="N m",
+        ),
         number(
             "open-chain joint acceleration",
             qdd_open,
@@ -111,21 +117,34 @@ def run() -> Page:
         ),
     )
     force = result.reactions("world")
-    sizes = {name: np.linalg.norm(force.sel(joint=name).values[:, [3, 5]], axis=1) for name in ("joint1", "carry1")}
+    sizes = {
+        name: np.linalg.norm(force.sel(joint=name).values[:, [3, 5]], axis=1)
+        for name in ("joint1", "carry1")
+    }
     pictures = (
-        Picture(plot(result, "cyclograph", until=1.9, title=""), "From 45 degrees to the other side; the load stays level."),
+        Picture(
+            plot(result, "cyclograph", until=1.9, title=""),
+            "From 45 degrees to the other side; the load stays level.",
+        ),
         Picture(
             over_time(
                 result.time,
-                [("angle (rad)", dict(zip(machine.coordinate_names[:2], result.data["q"].values.T))), ("force (N)", sizes)],
+                [
+                    (
+                        "angle (rad)",
+                        dict(zip(machine.coordinate_names[:2], result.data["q"].values.T)),
+                    ),
+                    ("force (N)", sizes),
+                ],
             ),
-            "Four seconds of the motion, and the forces in the pins of link 1 (in the plane; across it they are not "
-            "determined). Link 2 does the same.",
+            "Four seconds of the motion, and the forces in the pins of link 1 (in the plane; across"
+            " it they are not determined). Link 2 does the same.",
         ),
     )
     text = (
-        f"The source says that its tip force is not the whole force in the joint: components that move nothing are left out. "
-        f"The whole force of link 2 on the load is ({carried[3]:.6f}, {carried[5]:.6f}) N along the load's x and z axes."
+        "The source says that its tip force is not the whole force in the joint: components that"
+        f" move nothing are left out. The whole force of link 2 on the load is ({carried[3]:.6f},"
+        f" {carried[5]:.6f}) N along the load's x and z axes."
     )
     return Page(found, pictures, text=text)
 
@@ -135,7 +154,8 @@ def one_link(m: Mechanism, k: int) -> Mechanism:
     from catena.model.mechanism import Frame
     from catena.model.pose import Pose
 
-    joint, body = m.joint(f"joint{k}"), m.body(f"link{k}")
+    joint = m.joint(f"joint{k}")
+    body = m.body(f"link{k}")
     tip = Frame("tip", body.name, Pose(position=(1.5, 0.0, 0.0)))
     return Mechanism(f"chain {k}", (body,), (joint,), (tip,), gravity=m.gravity)
 
@@ -144,10 +164,20 @@ def by_reference_member(m: Mechanism, tau: float) -> Carried:
     """The source's own way: the chains' inertias felt at the load, eq. 6.30."""
     X = compile(m).pose(START, "load")
     sides = [
-        Supporting(one_link(m, k), "tip", START[:1], np.zeros(1), np.array([tau]), PIN, np.array([point, 0.0, 0.0]))
+        Supporting(
+            one_link(m, k),
+            "tip",
+            START[:1],
+            np.zeros(1),
+            np.array([tau]),
+            PIN,
+            np.array([point, 0.0, 0.0]),
+        )
         for k, point in ((1, -0.4), (2, 0.4))
     ]
-    return reference_member(sides, 5.0, np.zeros(3), 0.5 * np.eye(3), X, np.zeros(6), np.array([0.0, 0.0, -10.0]))
+    return reference_member(
+        sides, 5.0, np.zeros(3), 0.5 * np.eye(3), X, np.zeros(6), np.array([0.0, 0.0, -10.0])
+    )
 
 
 def period(machine: Machine) -> tuple[float, float]:
@@ -156,15 +186,19 @@ def period(machine: Machine) -> tuple[float, float]:
     from catena.analysis.vibration import modes
 
     rest = equilibrium(machine, guess=[np.pi / 2 - 0.1, -np.pi / 2 + 0.1, np.pi / 2 - 0.1])
-    inertia, weight = 2 * 0.8125 + 5 * 1.5**2, 10 * (2 * 0.75 + 5 * 1.5)
-    return float(2 * np.pi / modes(machine, rest).frequencies[0]), 2 * np.pi * np.sqrt(inertia / weight)
+    inertia = 2 * 0.8125 + 5 * 1.5**2
+    weight = 10 * (2 * 0.75 + 5 * 1.5)
+    return float(2 * np.pi / modes(machine, rest).frequencies[0]), 2 * np.pi * np.sqrt(
+        inertia / weight
+    )
 
 
 EXAMPLE = Example(
     "Two links, one load",
-    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic Structures, 1995: section "
-    "6.5, eq. 6.66-6.152.",
-    "A body carried by two chains (the reference member), static equilibrium, forces that rigid bodies do not determine.",
+    "C. van der Merwe, An Analytical Consideration of Multi Body Dynamics as applied to Robotic"
+    " Structures, 1995: section 6.5, eq. 6.66-6.152.",
+    "A body carried by two chains (the reference member), static equilibrium, forces that rigid"
+    " bodies do not determine.",
     ("two_links_one_load",),
     run,
     misprints(

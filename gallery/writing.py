@@ -44,7 +44,9 @@ def make(name: str, folder: Path) -> Entry:
         save(picture.figure, folder / file)
     files.write(folder / f"{name}.md", text(name, told, page, pictures))
     wrong = tuple(n.what for n in page.disagreements)
-    return Entry(name, told.title, told.shows, pictures[0] if pictures else "", len(page.numbers), wrong)
+    return Entry(
+        name, told.title, told.shows, pictures[0] if pictures else "", len(page.numbers), wrong
+    )
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -53,16 +55,29 @@ def save(figure: Figure, path: Path) -> None:
 
     raw = io.BytesIO()
     with house():
-        figure.savefig(raw, format="png", dpi=DPI, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
-    small = Image.open(raw).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        figure.savefig(
+            raw,
+            format="png",
+            dpi=DPI,
+            metadata={"Software": None},
+            pil_kwargs={"compress_level": 1},
+        )
+    small = (
+        Image.open(raw)
+        .convert("RGB")
+        .quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    )
     made = io.BytesIO()
     small.save(made, format="png", optimize=True)
     if len(made.getvalue()) > LARGEST:
-        raise CatenaError(f"{path.name}: a picture of {len(made.getvalue())} bytes; the gallery's have at most {LARGEST}")
+        raise CatenaError(
+            f"{path.name}: a picture of {len(made.getvalue())} bytes; the gallery's have at most"
+            f" {LARGEST}"
+        )
     path.write_bytes(made.getvalue())
 
 
-# ---------------------------------------------------------------------------------------------------- a page
+# --- a page
 def text(name: str, told: Example, page: Page, pictures: Sequence[str]) -> str:
     """The page in Markdown."""
     main = toml(told.files[0])
@@ -85,12 +100,20 @@ def text(name: str, told: Example, page: Page, pictures: Sequence[str]) -> str:
         parts += [f"![{alt(picture.caption)}]({file})", picture.caption]
     if told.misprints:
         rows = [(m.where, m.printed, m.right, m.why) for m in told.misprints]
-        parts += ["## What the print has wrong", grid(("where", "printed", "right", "how we know"), rows)]
+        parts += [
+            "## What the print has wrong",
+            grid(("where", "printed", "right", "how we know"), rows),
+        ]
     if told.departures:
-        parts += ["## Where we depart from the source", "\n".join(f"- {d}" for d in told.departures)]
+        parts += [
+            "## Where we depart from the source",
+            "\n".join(f"- {d}" for d in told.departures),
+        ]
     parts.append("## The file" if len(told.files) == 1 else "## The files")
     for file in told.files:
-        parts.append(f"<details><summary>{file}.toml</summary>\n\n```toml\n{toml(file)}```\n\n</details>")
+        parts.append(
+            f"<details><summary>{file}.toml</summary>\n\n```toml\n{toml(file)}```\n\n</details>"
+        )
     parts.append("[All examples](index.md)")
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -121,7 +144,9 @@ def drawing(file: str) -> str:
 
 
 def numbers(found: Iterable[Number]) -> str:
-    """The table of numbers: print, ours, reference, difference; a sentence on where the references come from."""
+    """The table of numbers: print, ours, reference, difference; a sentence on where the references
+    come from.
+    """
     found = list(found)
     columns = ("quantity", "printed", "catena", "reference", "difference", "allowed", "")
     rows = [
@@ -154,7 +179,11 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table, without the columns that are empty in every row."""
     rows = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
     kept = [k for k in range(len(columns)) if any(row[k] for row in rows)]
-    lines = [[columns[k] for k in kept], ["---"] * len(kept), *([row[k] for k in kept] for row in rows)]
+    lines = [
+        [columns[k] for k in kept],
+        ["---"] * len(kept),
+        *([row[k] for k in kept] for row in rows),
+    ]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -163,7 +192,7 @@ def alt(caption: str) -> str:
     return re.split(r"\.(?:\s|$)", caption)[0].replace("[", "(").replace("]", ")")
 
 
-# ---------------------------------------------------------------------------------------------------- the index
+# --- the index
 def index(entries: Sequence[Entry]) -> str:
     """The index of pages in Markdown, with a small picture each."""
     order = sorted(entries, key=lambda e: NAMES.index(e.name))
@@ -177,9 +206,8 @@ def index(entries: Sequence[Entry]) -> str:
         for e in order
     ]
     head = (
-        "The worked examples of the documents catena comes from, and a few classics: each runs from a file, and its page was "
-        "made by "
-        "running it."
+        "The worked examples of the documents catena comes from, and a few classics: each runs from"
+        " a file, and its page was made by running it."
     )
     parts = [
         "# Gallery",
@@ -187,13 +215,20 @@ def index(entries: Sequence[Entry]) -> str:
         head,
         grid((" ", "example", "shows", "numbers"), rows),
     ]
-    parts.append("Make the pages again with `catena gallery --out docs/gallery`; run one with `catena run NAME`.")
+    parts.append(
+        "Make the pages again with `catena gallery --out docs/gallery`; run one with `catena run"
+        " NAME`."
+    )
     return "\n\n".join(parts) + "\n"
 
 
 def verdict(e: Entry) -> str:
     """How many numbers agree."""
-    return f"{e.numbers} agree" if not e.disagreements else f"{e.numbers - len(e.disagreements)} of {e.numbers} agree"
+    return (
+        f"{e.numbers} agree"
+        if not e.disagreements
+        else f"{e.numbers - len(e.disagreements)} of {e.numbers} agree"
+    )
 
 
 __all__ = ["Entry", "Table", "index", "make", "save", "text"]

@@ -1,4 +1,6 @@
-"""Closed mechanisms for tests: the worked examples of [Merwe1995], benchmark linkages, platforms. Each has its drawing."""
+"""Closed mechanisms for tests: the worked examples of [Merwe1995], benchmark linkages, platforms.
+Each has its drawing.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def at(x: float, y: float = 0.0, z: float = 0.0) -> Pose:
 
 
 def four_link(closed: bool = True, **more: object) -> Mechanism:
-    """Seed 004, figure 5.2: four links in the x-z plane, all turning about y; closed, the tip is pinned to the ground.
+    """Seed 004, figure 5.2: four links in the x-z plane, all turning about y; closed, the tip is
+    pinned to the ground.
 
     2 m up, 1 m right, 1 m up, 1 m right:            3 --- 4 --- (tip, at 2, 0, 3)
                                                      |
@@ -41,13 +44,18 @@ def four_link(closed: bool = True, **more: object) -> Mechanism:
         Joint(f"joint{k}", "revolute", parent, f"link{k}", place, axis=Y)
         for k, (parent, place) in enumerate(zip(parents, places), 1)
     )
-    loops = (Joint("tip", "revolute", GROUND, "link4", at(2, 0, 3), axis=Y, offset=at(1)),) if closed else ()
+    loops = (
+        (Joint("tip", "revolute", GROUND, "link4", at(2, 0, 3), axis=Y, offset=at(1)),)
+        if closed
+        else ()
+    )
     frames = (Frame("end", "link4", at(1)),)
     return Mechanism("four_link", bodies, joints, frames, gravity=(0, 0, -10), loops=loops, **more)  # type: ignore[arg-type]
 
 
 def two_link_load() -> Mechanism:
-    """Seed 004, figure 6.2: two equal links hang 0.8 m apart and carry a load between their ends; g = 10.
+    """Seed 004, figure 6.2: two equal links hang 0.8 m apart and carry a load between their ends; g
+    = 10.
 
     ground o-------o ground
             \\       \\           1.5 m each, 45 degrees
@@ -78,12 +86,15 @@ POINTS = ((-0.05, 0.0, -0.025), (0.05, 0.0, -0.025), (0.0, 0.0, 0.05))
 
 
 def leg(k: int) -> tuple[tuple[Body, Body], tuple[Joint, Joint]]:
-    """Chain k of chapter 8: turn about y and z, slide along x; then turn about y and z. Its tip is 0.1 m along the second link.
+    """Chain k of chapter 8: turn about y and z, slide along x; then turn about y and z. Its tip is
+    0.1 m along the second link.
 
-    The coordinates are those of table 8.1, except that the slide counts from the default length (the centre of mass of
-    the first link is 0.5 m from its joint there).
+    The coordinates are those of table 8.1, except that the slide counts from the default length
+    (the centre of mass of the first link is 0.5 m from its joint there).
     """
-    anchor = Pose.turn("y", 0.0, position=tuple(np.subtract(POINTS[k - 1], _reach(AZIMUTHS[k - 1]))))
+    anchor = Pose.turn(
+        "y", 0.0, position=tuple(np.subtract(POINTS[k - 1], _reach(AZIMUTHS[k - 1])))
+    )
     bodies = (
         Body(f"upper{k}", 2.0, (0.5, 0, 0), (0.05, 0.5, 0.5)),
         Body(f"lower{k}", 0.5, (0.05, 0, 0), (0.00006, 0.0006, 0.0006)),
@@ -102,7 +113,9 @@ def _reach(azimuth: float) -> np.ndarray:
 
 
 def high_stiffness() -> Mechanism:
-    """Seed 004, chapter 8: three legs of five freedoms hold a platform of 5 kg (its mass is inferred); y is up, g = 10."""
+    """Seed 004, chapter 8: three legs of five freedoms hold a platform of 5 kg (its mass is
+    inferred); y is up, g = 10.
+    """
     legs = [leg(k) for k in (1, 2, 3)]
     on = [Pose.turn("y", azimuth, position=point) for azimuth, point in zip(AZIMUTHS, POINTS)]
     weld = lambda k: Joint(f"weld{k}", "fixed", f"lower{k}", "platform", at(0.1), offset=on[k - 1])  # noqa: E731
@@ -121,24 +134,39 @@ def high_stiffness_state() -> np.ndarray:
 
 
 def bricard() -> Mechanism:
-    """IFToMM A04: five rods of 1 m and 1 kg, 0.1 m square, on the edges of a cube; hinges about y z x y z x."""
+    """IFToMM A04: five rods of 1 m and 1 kg, 0.1 m square, on the edges of a cube; hinges about y z
+    x y z x.
+    """
     corners = [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)]
     axes = [(0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)]
     bodies, joints = [], []
     for k in range(5):
         along = np.subtract(corners[k + 1], corners[k])
-        across, lengthwise = (0.1**2 + 1.0) / 12, 0.1**2 / 6
-        bodies.append(Body(f"rod{k + 1}", 1.0, tuple(along / 2), tuple(np.where(along != 0, lengthwise, across))))
+        across = (0.1**2 + 1.0) / 12
+        lengthwise = 0.1**2 / 6
+        bodies.append(
+            Body(
+                f"rod{k + 1}",
+                1.0,
+                tuple(along / 2),
+                tuple(np.where(along != 0, lengthwise, across)),
+            )
+        )
         before = (0, 0, 0) if k == 0 else np.subtract(corners[k], corners[k - 1])
         parent = GROUND if k == 0 else f"rod{k}"
-        joints.append(Joint(f"hinge{k + 1}", "revolute", parent, f"rod{k + 1}", at(*before), axis=axes[k]))
+        joints.append(
+            Joint(f"hinge{k + 1}", "revolute", parent, f"rod{k + 1}", at(*before), axis=axes[k])
+        )
     end = np.subtract(corners[5], corners[4])
-    loop = Joint("hinge6", "revolute", GROUND, "rod5", at(*corners[5]), axis=axes[5], offset=at(*end))
+    loop = Joint(
+        "hinge6", "revolute", GROUND, "rod5", at(*corners[5]), axis=axes[5], offset=at(*end)
+    )
     return Mechanism("bricard", tuple(bodies), tuple(joints), gravity=(0, -9.81, 0), loops=(loop,))
 
 
 def windows(n: int = 2) -> Mechanism:
-    """IFToMM A02: n four-bars side by side, 2n + 1 uniform rods of 1 m and 1 kg in the x-y plane, upright at zero.
+    """IFToMM A02: n four-bars side by side, 2n + 1 uniform rods of 1 m and 1 kg in the x-y plane,
+    upright at zero.
 
     B0 ---- B1 ---- B2
     |       |       |
@@ -152,12 +180,19 @@ def windows(n: int = 2) -> Mechanism:
         if k < n:
             bodies.append(Body(f"beam{k}", 1.0, (0.5, 0, 0), (0.0, I, I)))
             joints.append(Joint(f"B{k}", "revolute", f"post{k}", f"beam{k}", at(0, 1)))
-            loops.append(Joint(f"C{k}", "revolute", f"beam{k}", f"post{k + 1}", at(1), offset=at(0, 1)))
-    return Mechanism(f"windows{n}", tuple(bodies), tuple(joints), gravity=(0, -9.81, 0), loops=tuple(loops))
+            loops.append(
+                Joint(f"C{k}", "revolute", f"beam{k}", f"post{k + 1}", at(1), offset=at(0, 1))
+            )
+    return Mechanism(
+        f"windows{n}", tuple(bodies), tuple(joints), gravity=(0, -9.81, 0), loops=tuple(loops)
+    )
 
 
-def four_bar(kind: str = "revolute", lengths: tuple[float, ...] = (1.0, 2.0, 1.5, 1.8), **more: object) -> Mechanism:
-    """A graph, not a tree: crank, coupler, rocker in the x-y plane, the ground 1.8 m long; bodies and joints in no order.
+def four_bar(
+    kind: str = "revolute", lengths: tuple[float, ...] = (1.0, 2.0, 1.5, 1.8), **more: object
+) -> Mechanism:
+    """A graph, not a tree: crank, coupler, rocker in the x-y plane, the ground 1.8 m long; bodies
+    and joints in no order.
 
         B ------ C
        /          \\
@@ -195,7 +230,9 @@ def slider_crank() -> Mechanism:
 
 
 def spatial_four_bar() -> Mechanism:
-    """A crank about z, a rod on a ball and a universal joint, a rocker about x; the universal closes the loop."""
+    """A crank about z, a rod on a ball and a universal joint, a rocker about x; the universal
+    closes the loop.
+    """
     return Mechanism(
         "spatial_four_bar",
         (
@@ -208,12 +245,24 @@ def spatial_four_bar() -> Mechanism:
             Joint("ball", "ball", "crank", "rod", at(0.4)),
             Joint("pivot", "revolute", GROUND, "rocker", at(1.2, -0.5, 0), axis=(1, 0, 0)),
         ),
-        loops=(Joint("cross", "universal", "rod", "rocker", at(1.1), axis=((0, 1, 0), (0, 0, 1)), offset=at(0, 0.4, 0.6)),),
+        loops=(
+            Joint(
+                "cross",
+                "universal",
+                "rod",
+                "rocker",
+                at(1.1),
+                axis=((0, 1, 0), (0, 0, 1)),
+                offset=at(0, 0.4, 0.6),
+            ),
+        ),
     )
 
 
 def stewart() -> Mechanism:
-    """A platform on a free joint and six legs, each a universal, a slide and a ball that closes the loop."""
+    """A platform on a free joint and six legs, each a universal, a slide and a ball that closes the
+    loop.
+    """
     angles = np.radians([10, 110, 130, 230, 250, 350])
     upper = np.radians([50, 70, 170, 190, 290, 310])
     bodies = [Body("platform", 3.0, (0, 0, 0.02), (0.1, 0.12, 0.2))]
@@ -226,7 +275,15 @@ def stewart() -> Mechanism:
             Joint(f"foot{k}", "universal", GROUND, f"cylinder{k}", at(math.cos(a), math.sin(a), 0)),
             Joint(f"leg{k}", "prismatic", f"cylinder{k}", f"rod{k}", at(0, 0, 1.0)),
         ]
-        loops.append(Joint(f"head{k}", "ball", f"rod{k}", "platform", offset=at(0.6 * math.cos(b), 0.6 * math.sin(b), 0)))
+        loops.append(
+            Joint(
+                f"head{k}",
+                "ball",
+                f"rod{k}",
+                "platform",
+                offset=at(0.6 * math.cos(b), 0.6 * math.sin(b), 0),
+            )
+        )
     return Mechanism("stewart", tuple(bodies), tuple(joints), loops=tuple(loops))
 
 
@@ -244,8 +301,12 @@ def damped_four_link() -> Mechanism:
 
 
 def bicycle() -> Mechanism:
-    """Whipple's bicycle with the numbers of Meijaard et al. 2007, z up, the rear frame's origin at the rear wheel's centre."""
-    tilt, rear, front = math.pi / 10, 0.3, 0.35
+    """Whipple's bicycle with the numbers of Meijaard et al. 2007, z up, the rear frame's origin at
+    the rear wheel's centre.
+    """
+    tilt = math.pi / 10
+    rear = 0.3
+    front = 0.35
     return Mechanism(
         "bicycle",
         (
@@ -259,7 +320,14 @@ def bicycle() -> Mechanism:
             Joint("at", "general", GROUND, "place", sequence=("Dx", "Dy", "Dz")),
             Joint("turn", "gimbal", "place", "frame", axis=((0, 0, 1), (1, 0, 0), (0, 1, 0))),
             Joint("rear_axle", "revolute", "frame", "rear", axis=(0, 1, 0)),
-            Joint("steer", "revolute", "frame", "fork", at(1.1, 0, -rear), axis=(-math.sin(tilt), 0, math.cos(tilt))),
+            Joint(
+                "steer",
+                "revolute",
+                "frame",
+                "fork",
+                at(1.1, 0, -rear),
+                axis=(-math.sin(tilt), 0, math.cos(tilt)),
+            ),
             Joint("front_axle", "revolute", "fork", "front", at(-0.08, 0, front), axis=(0, 1, 0)),
         ),
         nonholonomic=(Rolling("rear_road", "rear", rear), Rolling("front_road", "front", front)),

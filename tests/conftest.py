@@ -1,4 +1,6 @@
-"""`pytest --shuffle SEED` runs the tests in a random order, the same for the same seed and in every worker."""
+"""`pytest --shuffle SEED` runs the tests in a random order, the same for the same seed and in every
+worker.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays to the end: the collector of garbage need not look at it again, nor as often as it would."""
+    """What was imported stays to the end: the collector of garbage need not look at it again, nor
+    as often as it would.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -26,7 +30,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)  # pytest itself then brings together what shares a costly fixture
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files in a random order, and the tests in each; a file stays together, so that its compiled mechanisms serve it once."""
+    """Files in a random order, and the tests in each; a file stays together, so that its compiled
+    mechanisms serve it once.
+    """
     seed = config.getoption("shuffle")
     if seed is None:
         return

@@ -23,4 +23,4 @@ TREE = f"""<mujoco model="tree"><compiler angle="radian"/><option gravity="1 -2 
 </tendon>
 <actuator><motor joint="hinge"/></actuator>
 <keyframe><key name="home"/></keyframe>
-</mujoco>"""
+</mujoco>"""  # noqa: E501

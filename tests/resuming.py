@@ -1,4 +1,6 @@
-"""Runs that are cut in the middle and go on from a checkpoint, for tests of what the modes of contacts keep."""
+"""Runs that are cut in the middle and go on from a checkpoint, for tests of what the modes of
+contacts keep.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from catena.simulation.runner import Checkpoint, Runner
 
 
 def goes_on_bit_for_bit(plan: RunPlan, least: int) -> None:
-    """A run of at least so many slices, and one that continues from the middle of it: the same states, modes and log."""
+    """A run of at least so many slices, and one that continues from the middle of it: the same
+    states, modes and log.
+    """
     whole, ends = Runner(plan), []
     for _ in whole.slices():
         ends.append(json.dumps(asdict(whole.checkpoint())))
@@ -22,4 +26,9 @@ def goes_on_bit_for_bit(plan: RunPlan, least: int) -> None:
     rest.restore(Checkpoint(**{**half, "tally": Tally(**half["tally"])}))
     for _ in rest.slices():
         pass
-    assert len(ends) > least and np.array_equal(rest.engine.x, whole.engine.x) and np.array_equal(rest.engine.held, whole.engine.held) and rest.log == whole.log
+    assert (
+        len(ends) > least
+        and np.array_equal(rest.engine.x, whole.engine.x)
+        and np.array_equal(rest.engine.held, whole.engine.held)
+        and rest.log == whole.log
+    )

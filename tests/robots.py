@@ -32,7 +32,10 @@ ROBOTS = {  # name -> (file, floating base)
 
 
 _SHARE = Path("cmeel.prefix") / "share" / "example-robot-data" / "robots"
-ROOT = next((Path(p) / _SHARE for p in sys.path if (Path(p) / _SHARE).is_dir()), Path(sysconfig.get_paths()["purelib"]) / _SHARE)
+ROOT = next(
+    (Path(p) / _SHARE for p in sys.path if (Path(p) / _SHARE).is_dir()),
+    Path(sysconfig.get_paths()["purelib"]) / _SHARE,
+)
 
 
 def urdf(name: str) -> Path:
@@ -57,9 +60,20 @@ def machine_of(name, **options):
 
 
 def panda_in_capsules(tips=True):
-    """The Panda with capsules (and a box around its finger tips) in place of its collision meshes."""
+    """The Panda with capsules (and a box around its finger tips) in place of its collision
+    meshes.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        m = load(urdf("panda"), mimic=False, companion=Path(__file__).parent / "reference" / "robots" / "panda_capsules.toml")
+        m = load(
+            urdf("panda"),
+            mimic=False,
+            companion=Path(__file__).parent / "reference" / "robots" / "panda_capsules.toml",
+        )
     kept = {"capsule", "box"} if tips else {"capsule"}
-    return m.with_(bodies=tuple(replace(b, shapes=tuple(s for s in b.shapes if s.collides and s.kind in kept)) for b in m.bodies))
+    return m.with_(
+        bodies=tuple(
+            replace(b, shapes=tuple(s for s in b.shapes if s.collides and s.kind in kept))
+            for b in m.bodies
+        )
+    )

@@ -1,4 +1,6 @@
-"""Every script of benchmarks/ runs at its tiny size: that it works, not how fast. Those whose peer is not installed are skipped."""
+"""Every script of benchmarks/ runs at its tiny size: that it works, not how fast. Those whose peer
+is not installed are skipped.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The public face is one screen, and complete: what is announced exists, and nothing public is missing from it."""
+"""The public face is one screen, and complete: what is announced exists, and nothing public is
+missing from it.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from catena import ALL_FORMULATIONS, Machine
 
 ROOT = Path(__file__).parent.parent
 MACHINE = """nq nv joint_names coordinate_names speed_names inverse_dynamics rnea forward_dynamics aba mass_matrix crba bias
-gravity energy pose jacobian reactions coriolis_matrix momentum sample neutral function"""
+gravity energy pose jacobian reactions coriolis_matrix momentum sample neutral function"""  # noqa: E501
 FIXED = """load save Pose Body Joint Frame Mechanism derive Equations ALL_FORMULATIONS compile Machine simulate Result
-load_result errors CatenaError"""
+load_result errors CatenaError"""  # noqa: E501
 
 
 def test_the_face_is_one_screen():
@@ -42,8 +44,13 @@ import catena
 assert "two_link_arm" in catena.formats.examples()
 assert "revolute" in catena.JOINT_KINDS and "analysis" in dir(catena)
 assert callable(catena.analysis.highest_frequency)
-print(sorted({"assemble", "highest_frequency", "kinematics", "static_torques"} - set(dir(catena.analysis))))"""
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+print(sorted({"assemble", "highest_frequency", "kinematics", "static_torques"} - set(dir(catena.analysis))))"""  # noqa: E501
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_an_unknown_name_is_refused():
@@ -60,18 +67,29 @@ def test_the_machine_has_what_is_promised():
 
 
 def test_public_methods_have_docstrings():
-    for kind in (catena.Mechanism, catena.Joint, catena.Body, catena.Pose, catena.Machine, catena.Equations):
+    for kind in (
+        catena.Mechanism,
+        catena.Joint,
+        catena.Body,
+        catena.Pose,
+        catena.Machine,
+        catena.Equations,
+    ):
         for name, value in inspect.getmembers(kind, callable):
             if not name.startswith("_"):
                 assert (value.__doc__ or "").strip(), f"{kind.__name__}.{name}"
 
 
 def test_every_error_is_a_catena_error():
-    kinds = [x for x in vars(catena.errors).values() if isinstance(x, type) and issubclass(x, Exception)]
+    kinds = [
+        x for x in vars(catena.errors).values() if isinstance(x, type) and issubclass(x, Exception)
+    ]
     assert len(kinds) > 5
     for kind in kinds:
         assert issubclass(kind, (catena.CatenaError, Warning)), kind
-        assert kind.__name__ in (catena.errors.__doc__ or "").split(), f"{kind.__name__} is not drawn in the tree"
+        assert kind.__name__ in (catena.errors.__doc__ or "").split(), (
+            f"{kind.__name__} is not drawn in the tree"
+        )
 
 
 def test_importing_catena_imports_no_compiler_and_no_algebra():
@@ -82,7 +100,9 @@ def test_importing_catena_imports_no_compiler_and_no_algebra():
 
 
 def test_a_first_run_imports_no_more_than_it_uses():
-    """From a model without expressions to a result: no algebra, no tables of units, no datasets, no pictures."""
+    """From a model without expressions to a result: no algebra, no tables of units, no datasets, no
+    pictures.
+    """
     heavy = ("sympy", "pint", "xarray", "pandas", "h5py", "matplotlib", "scipy")
     code = f"""
 import sys
@@ -91,7 +111,7 @@ body = Body("bob", mass=1.0, com=(0, 0, -1), inertia=(0.1, 0.1, 0.1))
 machine = compile(Mechanism("pendulum", bodies=[body], joints=[Joint("hinge", "revolute", parent="ground", child="bob", axis=(0, 1, 0))]))
 machine.forward_dynamics([0.3], [0.0], [0.0])
 simulate(machine, q=[0.3], until=0.1)
-print([m for m in {heavy!r} if m in sys.modules])"""
+print([m for m in {heavy!r} if m in sys.modules])"""  # noqa: E501
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
 
@@ -100,4 +120,6 @@ def test_the_import_contract_names_every_formulation():
     contract = configparser.ConfigParser()
     contract.read(ROOT / ".importlinter")
     listed = contract["importlinter:contract:siblings"]["modules"].split()
-    assert sorted(listed) == sorted(f"catena.equations.formulations.{name}" for name in ALL_FORMULATIONS)
+    assert sorted(listed) == sorted(
+        f"catena.equations.formulations.{name}" for name in ALL_FORMULATIONS
+    )

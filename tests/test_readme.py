@@ -1,4 +1,6 @@
-"""The texts that people read first: every block of the README runs, every link leads somewhere, every source is known."""
+"""The texts that people read first: every block of the README runs, every link leads somewhere,
+every source is known.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ from catena.simulation.stabilisation import STABILISERS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 SETUP = "python3 -m venv .venv && .venv/bin/pip install "
 
 
@@ -34,13 +41,18 @@ def blocks(language, text=README):
 
 def commands():
     """The lines of the sh blocks, without comments."""
-    return [shlex.join(shlex.split(line, comments=True)) for block in blocks("sh") for line in block.splitlines()]
+    return [
+        shlex.join(shlex.split(line, comments=True))
+        for block in blocks("sh")
+        for line in block.splitlines()
+    ]
 
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
     """A folder to work in, as a reader of the README has one."""
-    before, folder = Path.cwd(), tmp_path_factory.mktemp("readme")
+    before = Path.cwd()
+    folder = tmp_path_factory.mktemp("readme")
     os.chdir(folder)
     yield folder
     os.chdir(before)
@@ -61,7 +73,11 @@ def test_python_blocks_and_catena_commands_run_in_their_order(desk, capsys):
     assert (desk / "build" / "stanford_arm_inverse_dynamics.c").exists()
 
 
-PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if blocks("python", page.read_text(encoding="utf-8"))]
+PAGES = [
+    page
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    if blocks("python", page.read_text(encoding="utf-8"))
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -79,8 +95,14 @@ def test_python_blocks_of_the_docs_run(page, desk, robots, capsys):
 @pytest.fixture
 def robots(desk):
     """Files that the page on files speaks of, small ones."""
-    link = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-    joint = '<joint name="pin" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint>'
+    link = (
+        '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0"'
+        ' ixz="0" iyz="0"/></inertial></link>'
+    )
+    joint = (
+        '<joint name="pin" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0'
+        ' 1"/></joint>'
+    )
     for name in ("solo12", "panda", "robot"):
         text = f'<robot name="{name}">{link.format("base")}{link.format("arm")}{joint}</robot>'
         (desk / f"{name}.urdf").write_text(text, encoding="utf-8")
@@ -89,7 +111,10 @@ def robots(desk):
 
 
 def test_the_docs_show_the_tables_of_questions_and_plots():
-    for page, table_of in (("questions.md", catena.analysis.questions.markdown), ("simulation.md", plotting.markdown)):
+    for page, table_of in (
+        ("questions.md", catena.analysis.questions.markdown),
+        ("simulation.md", plotting.markdown),
+    ):
         assert table_of() in (ROOT / "docs" / page).read_text(encoding="utf-8"), page
 
 
@@ -98,10 +123,16 @@ def test_the_docs_show_every_formulation_and_what_it_treats():
     for f in formulations():
         assert f"| `{f.name}` | {f.unknowns} | {f.source} |" in text
     for feature in FEATURES:
-        assert f"| {feature} | " + " | ".join(f.treats(feature) for f in formulations()) + " |" in text
+        assert (
+            f"| {feature} | " + " | ".join(f.treats(feature) for f in formulations()) + " |" in text
+        )
 
 
-@pytest.mark.parametrize("family", [METHODS, CONTROLLERS, TRAJECTORIES, STABILISERS], ids=["integrators", "controllers", "trajectories", "stabilisers"])
+@pytest.mark.parametrize(
+    "family",
+    [METHODS, CONTROLLERS, TRAJECTORIES, STABILISERS],
+    ids=["integrators", "controllers", "trajectories", "stabilisers"],
+)
 def test_the_docs_name_every_member(family):
     text = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
     assert [name for name in family if f"`{name}`" not in text] == []
@@ -110,7 +141,11 @@ def test_the_docs_name_every_member(family):
 def test_the_first_screen_has_the_two_commands():
     first, second = re.findall(rf"^{re.escape(SETUP)}.*$", README, re.MULTILINE)
     assert README.index(second) < README.index("## ")
-    assert (found := re.fullmatch(r"\. && \.venv/bin/catena run (\w+) --out results", first.removeprefix(SETUP)))
+    assert (
+        found := re.fullmatch(
+            r"\. && \.venv/bin/catena run (\w+) --out results", first.removeprefix(SETUP)
+        )
+    )
     assert found[1] in catena.formats.examples()
     assert second.removeprefix(SETUP).startswith('".[test]" && .venv/bin/python -m pytest')
 
@@ -159,11 +194,18 @@ def test_the_files_of_the_architecture_exist():
     paths = re.findall(r"\b((?:[a-z_]{3,}/)+(?:[a-z_]+\.py)?)", words)
     assert len(paths) > 60
     for path in paths:
-        assert any((ROOT / "src" / "catena" / folder / path).exists() for folder in ("", "..", "../..", "simulation", "equations")), path
+        assert any(
+            (ROOT / "src" / "catena" / folder / path).exists()
+            for folder in ("", "..", "../..", "simulation", "equations")
+        ), path
     rooms = configparser.ConfigParser()
     rooms.read(ROOT / ".importlinter")
     order = re.findall(r"[a-z]+", rooms["importlinter:contract:flow"]["layers"])
-    listed = [name.strip("/").removesuffix(".py") for row in re.findall(r"^\| (`[a-z].*?) \|", words, re.M) for name in re.findall(r"`([a-z./]+)`", row)]
+    listed = [
+        name.strip("/").removesuffix(".py")
+        for row in re.findall(r"^\| (`[a-z].*?) \|", words, re.M)
+        for name in re.findall(r"`([a-z./]+)`", row)
+    ]
     assert listed[: len(order)] == order
 
 
@@ -171,6 +213,11 @@ def test_every_source_that_is_cited_is_in_the_bibliography():
     key = re.compile(r"\[[A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?\]")
     known = set(key.findall((ROOT / "docs" / "references.md").read_text(encoding="utf-8")))
     suffixes = {".py", ".toml", ".md"}
-    files = [p for folder in ("src", "tests", "docs") for p in (ROOT / folder).rglob("*") if p.suffix in suffixes]
+    files = [
+        p
+        for folder in ("src", "tests", "docs")
+        for p in (ROOT / folder).rglob("*")
+        if p.suffix in suffixes
+    ]
     cited = {found: p for p in files for found in key.findall(p.read_text(encoding="utf-8"))}
     assert not {found: str(p) for found, p in cited.items() if found not in known}

@@ -1,4 +1,6 @@
-"""Mechanisms that touch the ground, for tests and benchmarks of contact: a box, a hopper, and Solo12 on four spherical feet."""
+"""Mechanisms that touch the ground, for tests and benchmarks of contact: a box, a hopper, and
+Solo12 on four spherical feet.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +13,70 @@ from catena import Body, Contact, Joint, Mechanism, Pose, Shape
 from catena.simulation.control import PD
 from robots import urdf
 
-GROUND, ORIGIN = "ground", (0.0, 0.0, 0.0)
+GROUND = "ground"
+ORIGIN = (0.0, 0.0, 0.0)
 FOOT = 0.016  # m, the radius of a foot of Solo12
 LEGS = ("FL", "FR", "HL", "HR")
 TILT = 0.1  # rad: gravity leans, so that friction has to hold what stands
 SLOPE = (9.81 * np.sin(TILT), 0.0, -9.81 * np.cos(TILT))
 
 
-def box(friction: float = 0.5, restitution: float = 0.0, gravity=(0.0, 0.0, -9.81), size=(0.2, 0.2, 0.1), mass: float = 1.0) -> Mechanism:
+def box(
+    friction: float = 0.5,
+    restitution: float = 0.0,
+    gravity=(0.0, 0.0, -9.81),
+    size=(0.2, 0.2, 0.1),
+    mass: float = 1.0,
+) -> Mechanism:
     """A free box; its eight corners may touch."""
     x, y, z = size
     inertia = tuple(mass / 12 * s for s in (y * y + z * z, x * x + z * z, x * x + y * y))
     body = Body("box", mass, ORIGIN, inertia, shapes=(Shape("box", size, collides=True),))
-    return Mechanism("box", (body,), (Joint("free", "free", GROUND, "box"),), gravity=gravity, contacts=(Contact(("box", GROUND), friction, restitution),))
+    return Mechanism(
+        "box",
+        (body,),
+        (Joint("free", "free", GROUND, "box"),),
+        gravity=gravity,
+        contacts=(Contact(("box", GROUND), friction, restitution),),
+    )
 
 
 def hopper(friction: float = 0.8, restitution: float = 0.0, gravity=(0.0, 0.0, -9.81)) -> Mechanism:
-    """In the x-z plane: a torso on two slides and a hinge, a hip, and a leg that slides in it, with a spherical foot.
+    """In the x-z plane: a torso on two slides and a hinge, a hip, and a leg that slides in it, with
+    a spherical foot.
 
-        [torso]  x, z, pitch
-           o     hip
-           |     leg
-           O     foot
+    [torso]  x, z, pitch
+       o     hip
+       |     leg
+       O     foot
     """
-    bodies = (Body("cart", 0.01, ORIGIN, (1e-6,) * 3), Body("lift", 0.01, ORIGIN, (1e-6,) * 3), Body("torso", 4.0, ORIGIN, (0.08, 0.08, 0.08)),
-              Body("thigh", 0.8, (0, 0, -0.1), (0.004, 0.004, 0.001)),
-              Body("shank", 0.3, (0, 0, -0.15), (0.003, 0.003, 0.0005), shapes=(Shape("sphere", (0.03,), Pose(position=(0, 0, -0.3)), collides=True),)))  # fmt: skip
-    joints = (Joint("x", "prismatic", GROUND, "cart", axis=(1, 0, 0)), Joint("z", "prismatic", "cart", "lift", axis=(0, 0, 1)),
-              Joint("pitch", "revolute", "lift", "torso", axis=(0, 1, 0)), Joint("hip", "revolute", "torso", "thigh", axis=(0, 1, 0)),
-              Joint("leg", "prismatic", "thigh", "shank", axis=(0, 0, 1)))  # fmt: skip
-    return Mechanism("hopper", bodies, joints, gravity=gravity, contacts=(Contact(("shank", GROUND), friction, restitution),))
+    bodies = (
+        Body("cart", 0.01, ORIGIN, (1e-6,) * 3),
+        Body("lift", 0.01, ORIGIN, (1e-6,) * 3),
+        Body("torso", 4.0, ORIGIN, (0.08, 0.08, 0.08)),
+        Body("thigh", 0.8, (0, 0, -0.1), (0.004, 0.004, 0.001)),
+        Body(
+            "shank",
+            0.3,
+            (0, 0, -0.15),
+            (0.003, 0.003, 0.0005),
+            shapes=(Shape("sphere", (0.03,), Pose(position=(0, 0, -0.3)), collides=True),),
+        ),
+    )
+    joints = (
+        Joint("x", "prismatic", GROUND, "cart", axis=(1, 0, 0)),
+        Joint("z", "prismatic", "cart", "lift", axis=(0, 0, 1)),
+        Joint("pitch", "revolute", "lift", "torso", axis=(0, 1, 0)),
+        Joint("hip", "revolute", "torso", "thigh", axis=(0, 1, 0)),
+        Joint("leg", "prismatic", "thigh", "shank", axis=(0, 0, 1)),
+    )
+    return Mechanism(
+        "hopper",
+        bodies,
+        joints,
+        gravity=gravity,
+        contacts=(Contact(("shank", GROUND), friction, restitution),),
+    )
 
 
 def solo12(friction: float = 0.7, restitution: float = 0.0, gravity=(0.0, 0.0, -9.81)) -> Mechanism:
@@ -49,19 +85,40 @@ def solo12(friction: float = 0.7, restitution: float = 0.0, gravity=(0.0, 0.0, -
         warnings.simplefilter("ignore")
         m = catena.load(urdf("solo12"), floating=True)
     feet = [f"{leg}_FOOT" for leg in LEGS]
-    bodies = [Body(b.name, b.mass, b.com, b.inertia, shapes=(Shape("sphere", (FOOT,), collides=True),) if b.name in feet else ()) for b in m.bodies]
-    return m.with_(bodies=tuple(bodies), gravity=gravity, contacts=(Contact((feet, GROUND), friction, restitution),))
+    bodies = [
+        Body(
+            b.name,
+            b.mass,
+            b.com,
+            b.inertia,
+            shapes=(Shape("sphere", (FOOT,), collides=True),) if b.name in feet else (),
+        )
+        for b in m.bodies
+    ]
+    return m.with_(
+        bodies=tuple(bodies),
+        gravity=gravity,
+        contacts=(Contact((feet, GROUND), friction, restitution),),
+    )
 
 
 def crouch() -> dict[str, float]:
     """Coordinates of Solo12 standing with bent knees."""
     bent = {"HAA": 0.0, "HFE": 0.8, "KFE": -1.6}
-    return {f"{leg}_{joint}": (1 if leg[0] == "F" else -1) * angle for leg in LEGS for joint, angle in bent.items()}
+    return {
+        f"{leg}_{joint}": (1 if leg[0] == "F" else -1) * angle
+        for leg in LEGS
+        for joint, angle in bent.items()
+    }
 
 
 SERVOS = {  # the servos of each mechanism: kp, kd and where they hold
     "box": ({}, {}, {}),
-    "hopper": ({"hip": 60.0, "leg": 1500.0, "pitch": 40.0}, {"hip": 2.0, "leg": 40.0, "pitch": 2.0}, {"hip": 0.0, "leg": 0.0, "pitch": 0.0}),
+    "hopper": (
+        {"hip": 60.0, "leg": 1500.0, "pitch": 40.0},
+        {"hip": 2.0, "leg": 40.0, "pitch": 2.0},
+        {"hip": 0.0, "leg": 0.0, "pitch": 0.0},
+    ),
     "solo12": (dict.fromkeys(crouch(), 12.0), dict.fromkeys(crouch(), 0.2), crouch()),
 }
 
@@ -72,10 +129,13 @@ def servos(name: str):
     return PD(kp, kd, target, gravity=False) if kp else None
 
 
-def starts(name: str, machine: catena.Machine, runs: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def starts(
+    name: str, machine: catena.Machine, runs: int, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
     """q, v (runs, ...): a little above the ground, each a little different."""
     rng = np.random.default_rng(seed)
-    q, v = np.tile(machine.neutral(), (runs, 1)), 0.1 * rng.standard_normal((runs, machine.nv))
+    q = np.tile(machine.neutral(), (runs, 1))
+    v = 0.1 * rng.standard_normal((runs, machine.nv))
     names = list(machine.coordinate_names)
     if name == "box":
         q[:, 3:] += 0.05 * rng.standard_normal((runs, 4))
@@ -95,10 +155,16 @@ def starts(name: str, machine: catena.Machine, runs: int, seed: int = 0) -> tupl
 MECHANISMS = {"box": box, "hopper": hopper, "solo12": solo12}
 
 
-def thrown(count: int, seed: int, apart: float, fast: float, aside: float) -> tuple[np.ndarray, np.ndarray]:
-    """Starts of two free, turning bodies that are thrown at each other from a distance `apart` (m), `fast` times it in a second, and `aside` (m/s)."""
+def thrown(
+    count: int, seed: int, apart: float, fast: float, aside: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Starts of two free, turning bodies that are thrown at each other from a distance `apart` (m),
+    `fast` times it in a second, and `aside` (m/s).
+    """
     rng = np.random.default_rng(seed)
-    q, v, away = np.zeros((count, 14)), np.zeros((count, 12)), rng.standard_normal((count, 3))
+    q = np.zeros((count, 14))
+    v = np.zeros((count, 12))
+    away = rng.standard_normal((count, 3))
     for k in (3, 10):
         q[:, k : k + 4] = rng.standard_normal((count, 4))
         q[:, k : k + 4] /= np.linalg.norm(q[:, k : k + 4], axis=1)[:, None]

@@ -17,12 +17,20 @@ class Instance:
         engine = wasmtime.Engine()
         self.store, module = wasmtime.Store(engine), wasmtime.Module(engine, binary)
         double = wasmtime.ValType.f64()
-        imported = [wasmtime.Func(self.store, wasmtime.FuncType([double] * len(i.type.params), [double]), getattr(math, i.name))
-                    for i in module.imports]  # fmt: skip
+        imported = [
+            wasmtime.Func(
+                self.store,
+                wasmtime.FuncType([double] * len(i.type.params), [double]),
+                getattr(math, i.name),
+            )
+            for i in module.imports
+        ]
         self.exports = wasmtime.Instance(self.store, module, imported).exports(self.store)
         memory = self.exports["memory"]
         start = ctypes.addressof(memory.data_ptr(self.store).contents)
-        self.memory = np.frombuffer((ctypes.c_char * memory.data_len(self.store)).from_address(start), dtype=float)
+        self.memory = np.frombuffer(
+            (ctypes.c_char * memory.data_len(self.store)).from_address(start), dtype=float
+        )
 
     def call(self, name: str, inputs: np.ndarray, count: int) -> np.ndarray:
         self.memory[: len(inputs)] = inputs

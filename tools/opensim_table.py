@@ -1,14 +1,17 @@
-"""Inverse dynamics of OpenSim models, ours beside OpenSim's, and the equations of Lagrange on OpenSim's own mass matrix beside both.
+"""Inverse dynamics of OpenSim models, ours beside OpenSim's, and the equations of Lagrange on
+OpenSim's own mass matrix beside both.
 
     pip install opensim           # 4.6 has wheels for Linux
     python tools/opensim_table.py FOLDER > docs/opensim_table.md
 
-At three random states, over the largest force: the difference of ours and OpenSim's, at rest and in motion; and how far both are, in motion, from
+At three random states, over the largest force: the difference of ours and OpenSim's, at rest and in
+motion; and how far both are, in motion, from
 
     d/dt (M v) - 1/2 d(v' M v)/dq,
 
-with M by OpenSim and the derivatives by differences of fourth order, which are good to about 1e-9. Forces of muscles and contacts are switched off.
-A coordinate that follows another adds its force, times its slope, to that one's. OpenSim brings a CasADi of its own, so that it works in a process of
+with M by OpenSim and the derivatives by differences of fourth order, which are good to about 1e-9.
+Forces of muscles and contacts are switched off. A coordinate that follows another adds its force,
+times its slope, to that one's. OpenSim brings a CasADi of its own, so that it works in a process of
 its own.
 """
 
@@ -32,7 +35,7 @@ Rajagopal's knee has three turns that follow one angle. Where it moves, OpenSim 
 Lagrange on its own mass matrix and against its own power; ours is not. Knees with one turn agree. OpenSim rounds numbers of files of version 3 to six digits
 as it reads them (the inertia 0.01227763 of MoBL_ARMS_J becomes 0.0122776), which is what is left there at rest. Where Lagrange's column is above 1e-9, differences were
 taken across a corner of a third derivative, at a point of a spline.
-"""
+"""  # noqa: E501
 
 
 def difference(f: Callable[[float], Any], h: float = STEP) -> Any:
@@ -53,12 +56,17 @@ class Theirs:
         for k in range(self.model.getForceSet().getSize()):
             self.model.getForceSet().get(k).set_appliesForce(False)
         self.state = self.model.initSystem()
-        found = [self.model.getCoordinateSet().get(k) for k in range(self.model.getCoordinateSet().getSize())]
+        found = [
+            self.model.getCoordinateSet().get(k)
+            for k in range(self.model.getCoordinateSet().getSize())
+        ]
         for c in found:
             c.setLocked(self.state, False)
         self.nv, self.solver = self.state.getNU(), opensim.InverseDynamicsSolver(self.model)
         self.names = [c.getName() for c in sorted(found, key=self._place)]
-        self.ranges = {c.getName(): (max(c.getRangeMin(), -1.0), min(c.getRangeMax(), 1.0)) for c in found}
+        self.ranges = {
+            c.getName(): (max(c.getRangeMin(), -1.0), min(c.getRangeMax(), 1.0)) for c in found
+        }
 
     def _place(self, c: Any) -> int:
         self.state.setU(self._vector(np.zeros(self.nv)))
@@ -90,7 +98,10 @@ class Theirs:
 
     def lagrange(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Inverse dynamics of OpenSim's mass matrix and weights."""
-        bent = [0.5 * difference(lambda t, e=e: v @ self.momentum(q + e * t, v)) for e in np.eye(self.nv)]
+        bent = [
+            0.5 * difference(lambda t, e=e: v @ self.momentum(q + e * t, v))
+            for e in np.eye(self.nv)
+        ]
         return difference(lambda t: self.momentum(q + v * t, v)) - bent + self.forces(q, 0 * v, a)
 
 
@@ -99,26 +110,48 @@ def _array(x: Any) -> np.ndarray:
 
 
 def described(path: Path) -> tuple[list[str], dict[str, tuple[float, float]], int]:
-    """Names of the coordinates (none where a ball's speeds are not their rates), where they are looked at, and the version of the file."""
+    """Names of the coordinates (none where a ball's speeds are not their rates), where they are
+    looked at, and the version of the file.
+    """
     theirs = Theirs(path)
     names = theirs.names if theirs.state.getNQ() == theirs.nv else []
     return names, theirs.ranges, theirs.model.getDocumentFileVersion()
 
 
 def answered(path: Path, states: list[tuple[np.ndarray, ...]]) -> list[tuple[np.ndarray, ...]]:
-    """Of each (q, v, a at rest, a in motion): OpenSim's forces at rest and in motion, and those of Lagrange's equations in motion."""
+    """Of each (q, v, a at rest, a in motion): OpenSim's forces at rest and in motion, and those of
+    Lagrange's equations in motion.
+    """
     theirs = Theirs(path)
-    return [(theirs.forces(q, 0 * v, rest), theirs.forces(q, v, a), theirs.lagrange(q, v, a)) for q, v, rest, a in states]
+    return [
+        (theirs.forces(q, 0 * v, rest), theirs.forces(q, v, a), theirs.lagrange(q, v, a))
+        for q, v, rest, a in states
+    ]
 
 
-def compared(mechanism: catena.Mechanism, path: Path, pool: Any, names: list[str], ranges: dict[str, tuple[float, float]]) -> np.ndarray:
-    """The largest relative differences: at rest; in motion; ours and theirs from Lagrange's equations."""
-    machine, rng, worst = catena.compile(mechanism), np.random.default_rng(1), np.zeros(4)
-    led, free = {j.name: j.mimic for j in mechanism.joints if j.mimic and j.name in names}, machine.coordinate_names
+def compared(
+    mechanism: catena.Mechanism,
+    path: Path,
+    pool: Any,
+    names: list[str],
+    ranges: dict[str, tuple[float, float]],
+) -> np.ndarray:
+    """The largest relative differences: at rest; in motion; ours and theirs from Lagrange's
+    equations.
+    """
+    machine = catena.compile(mechanism)
+    rng = np.random.default_rng(1)
+    worst = np.zeros(4)
+    led = {j.name: j.mimic for j in mechanism.joints if j.mimic and j.name in names}
+    free = machine.coordinate_names
     asked, ours, lifts = [], [], []
     for _ in range(STATES):
-        q, v, a = np.array([rng.uniform(*ranges[name]) for name in free]), *rng.normal(size=(2, len(free)))
-        full, lift = {name: (q[k], v[k], a[k], a[k]) for k, name in enumerate(free)}, np.zeros((len(free), len(names)))
+        q, v, a = (
+            np.array([rng.uniform(*ranges[name]) for name in free]),
+            *rng.normal(size=(2, len(free))),
+        )
+        full = {name: (q[k], v[k], a[k], a[k]) for k, name in enumerate(free)}
+        lift = np.zeros((len(free), len(names)))
         for k, name in enumerate(free):
             lift[k, names.index(name)] = 1.0
         for name, mimic in led.items():
@@ -132,24 +165,43 @@ def compared(mechanism: catena.Mechanism, path: Path, pool: Any, names: list[str
     for lift, mine, found in zip(lifts, ours, pool.apply(answered, (path, asked))):
         rest, moving, third = (lift @ x for x in found)
         size = np.abs(mine[1]).max() or 1.0
-        worst = np.maximum(worst, [np.abs(x).max() / size for x in (mine[0] - rest, mine[1] - moving, mine[1] - third, moving - third)])
+        worst = np.maximum(
+            worst,
+            [
+                np.abs(x).max() / size
+                for x in (mine[0] - rest, mine[1] - moving, mine[1] - third, moving - third)
+            ],
+        )
     return worst
 
 
 def main(folder: Path, pool: Any) -> None:
     """Print the table."""
-    print("# OpenSim models\n\nMade by `tools/opensim_table.py`, whose head says what is compared and how.\n")
-    print("| model | version | ours and OpenSim's, at rest | in motion | ours and Lagrange's | OpenSim's and Lagrange's |\n|---|---|---|---|---|---|")
+    print(
+        "# OpenSim models\n\nMade by `tools/opensim_table.py`, whose head says what is compared and"
+        " how.\n"
+    )
+    print(
+        "| model | version | ours and OpenSim's, at rest | in motion | ours and Lagrange's |"
+        " OpenSim's and Lagrange's |\n|---|---|---|---|---|---|"
+    )
     refused = []
     for path in sorted(folder.glob("*.osim")):
         try:
             mechanism = catena.load(path)
         except FormatError as why:
-            refused.append(f"- {path.name}: " + " ".join(str(why).replace(str(path), "").strip(" :").split()))
+            refused.append(
+                f"- {path.name}: " + " ".join(str(why).replace(str(path), "").strip(" :").split())
+            )
             continue
         names, ranges, version = pool.apply(described, (path,))
         found = compared(mechanism, path, pool, names, ranges) if names else []
-        print(f"| {path.stem} | {version // 10000} | " + (" | ".join(f"{x:.0e}" for x in found) or "not compared: it has a ball | | |") + " |", flush=True)
+        print(
+            f"| {path.stem} | {version // 10000} | "
+            + (" | ".join(f"{x:.0e}" for x in found) or "not compared: it has a ball | | |")
+            + " |",
+            flush=True,
+        )
     print(SAID + "\nRefused:\n\n" + "\n".join(refused))
 
 

@@ -1,12 +1,14 @@
 """A serial chain by the structurally recursive method, one joint after the other from the ground.
 
     J_i = [X_i J_(i-1)   phi_i]                     eq. 5.6
-    Jdot_i = [Xdot_i J_(i-1) + X_i Jdot_(i-1)   phidot_i]     eq. 5.65, with Xdot = -(v_rel x) X (5.66-5.67, sign corrected)
+    Jdot_i = [Xdot_i J_(i-1) + X_i Jdot_(i-1)  phidot_i]
+            eq. 5.65, with Xdot = -(v_rel x) X (5.66-5.67, sign corrected)
     H_i = J_i' I_i J_i + H*_(i-1)                   eq. 5.46
     bias = sum of J_i' (I_i (Jdot_i qd - g) + v_i x* I_i v_i)
 
-phidot_i of a joint of several turns (5.68-5.71): each column turns with the motions that follow it. The source omits this, and
-2 w x u, in chapter 4 for joints that turn and slide at once; the general form here has both.
+phidot_i of a joint of several turns (5.68-5.71): each column turns with the motions that follow it.
+The source omits this, and 2 w x u, in chapter 4 for joints that turn and slide at once; the general
+form here has both.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Chain:
-    """At one state: H, bias (n,), the tip's Jacobian J and Jdot qd (6, ...), angular first, and the tip's pose (4, 4).
+    """At one state: H, bias (n,), the tip's Jacobian J and Jdot qd (6, ...), angular first, and the
+    tip's pose (4, 4).
 
-    J and rate are in the ground's axes at the tip's origin; rate is the acceleration of the tip with qdd = 0.
+    J and rate are in the ground's axes at the tip's origin; rate is the acceleration of the tip
+    with qdd = 0.
     """
 
     H: Array
@@ -39,36 +43,64 @@ class Chain:
 
 
 def chain(m: Mechanism, q: Array, v: Array, tip: str) -> Chain:
-    """The terms of a serial chain (every body carries at most one) with the frame `tip` on its last body."""
+    """The terms of a serial chain (every body carries at most one) with the frame `tip` on its last
+    body.
+    """
     joints = m.ordered
     if m.loops or any(a.child != b.parent for a, b in pairwise(joints)):
         raise QuestionError(
-            f"mechanism {m.name!r} is not a serial chain: this route takes one body after the other, without loops"
+            f"mechanism {m.name!r} is not a serial chain: this route takes one body after the"
+            " other, without loops"
         )
     n = sum(j.nv for j in joints)
-    J, Jdot, w = np.zeros((6, 0)), np.zeros((6, 0)), np.zeros(6)
-    H, bias, X_W = np.zeros((n, n)), np.zeros(n), np.eye(4)
-    fall = np.array([0.0, 0.0, 0.0, *(-_number(x, m) for x in m.gravity)])  # the ground's acceleration instead of weight
+    J = np.zeros((6, 0))
+    Jdot = np.zeros((6, 0))
+    w = np.zeros(6)
+    H = np.zeros((n, n))
+    bias = np.zeros(n)
+    X_W = np.eye(4)
+    # the ground's acceleration instead of weight
+    fall = np.array([0.0, 0.0, 0.0, *(-_number(x, m) for x in m.gravity)])
     k = l = 0
     for j in joints:
-        qj, vj = q[k : k + j.nq], v[l : l + j.nv]
+        qj = q[k : k + j.nq]
+        vj = v[l : l + j.nv]
         X_PC = _matrix(j.pose(list(qj)), m)
         X, (phi, phidot) = motion_transform(X_PC), _modes(j, qj, vj, m)
         relative = phi @ vj
-        J, Jdot = (np.hstack([X @ J, phi]), np.hstack([X @ Jdot - crossed(relative) @ X @ J, phidot]))
-        w, fall, X_W = X @ w + relative, X @ fall, X_W @ X_PC
-        I, here, k, l = _inertia(m.body(j.child), m), slice(0, l + j.nv), k + j.nq, l + j.nv
+        J, Jdot = (
+            np.hstack([X @ J, phi]),
+            np.hstack([X @ Jdot - crossed(relative) @ X @ J, phidot]),
+        )
+        w = X @ w + relative
+        fall = X @ fall
+        X_W = X_W @ X_PC
+        I = _inertia(m.body(j.child), m)
+        here = slice(0, l + j.nv)
+        k = k + j.nq
+        l = l + j.nv
         H[here, here] += J.T @ I @ J
         bias[here] += J.T @ (I @ (Jdot @ v[here] + fall) - crossed(w).T @ I @ w)
     H += np.diag([_number(x, m) for j in joints for x in j.armature])
     return _at_tip(m, tip, H, bias, J, Jdot, v, w, X_W)
 
 
-def _at_tip(m: Mechanism, tip: str, H: Array, bias: Array, J: Array, Jdot: Array, v: Array, w: Array, X_WB: Array) -> Chain:
+def _at_tip(
+    m: Mechanism,
+    tip: str,
+    H: Array,
+    bias: Array,
+    J: Array,
+    Jdot: Array,
+    v: Array,
+    w: Array,
+    X_WB: Array,
+) -> Chain:
     frame = m.frame(tip)
     X = motion_transform(_matrix(frame.pose, m))
     J, a, w = X @ J, X @ (Jdot @ v), X @ w
-    a[3:] += np.cross(w[:3], w[3:])  # from the rate of the components to the acceleration of the point
+    # from the rate of the components to the acceleration of the point
+    a[3:] += np.cross(w[:3], w[3:])
     X_WT = X_WB @ _matrix(frame.pose, m)
     R = X_WT[:3, :3]
     turn = np.block([[R, np.zeros((3, 3))], [np.zeros((3, 3)), R]])
@@ -76,7 +108,9 @@ def _at_tip(m: Mechanism, tip: str, H: Array, bias: Array, J: Array, Jdot: Array
 
 
 def motion_transform(X_PC: Array) -> Array:
-    """6 x 6: a motion (angular first) of P's origin in P's axes, at C's origin in C's axes (eq. 2.22)."""
+    """6 x 6: a motion (angular first) of P's origin in P's axes, at C's origin in C's axes (eq.
+    2.22).
+    """
     E, b = X_PC[:3, :3].T, X_PC[:3, 3]
     return np.block([[E, np.zeros((3, 3))], [-E @ skew(b), E]])
 
@@ -106,7 +140,8 @@ def _modes(j: Joint, q: Array, v: Array, m: Mechanism) -> tuple[Array, Array]:
         after = phi[:, first + f.nv :] @ v[first + f.nv :]
         phidot[:, first : first + f.nv] = -crossed(after) @ phi[:, first : first + f.nv]
         first += f.nv
-    X = motion_transform(np.linalg.inv(_matrix(j.offset, m)))  # from the joint's frame to the body's
+    # from the joint's frame to the body's
+    X = motion_transform(np.linalg.inv(_matrix(j.offset, m)))
     return X @ phi, X @ phidot
 
 

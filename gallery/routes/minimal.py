@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-def minimal_coordinates(m: Mechanism | Machine, q: Any, v: Any, tau: Any, wrenches: Any = None) -> Array:
+def minimal_coordinates(
+    m: Mechanism | Machine, q: Any, v: Any, tau: Any, wrenches: Any = None
+) -> Array:
     """a (nv,) of the forces tau under the loops."""
     machine = machine_of(m)
     q, v, tau = state(machine, "minimal coordinates", q=q, v=v, tau=tau)

@@ -1,14 +1,16 @@
 """Several chains that carry one body, the reference member: [Merwe1995] chapter 6.
 
     M_k^-1 = phic' Lambda_k^-1 phic                                                    eq. 6.57
-    S_k = alpha_c - phic' zeta + phic' xdd_open - phic' Lambda_k^-1 phi h              eq. 6.20, 6.101, signs corrected
+    S_k = alpha_c - phic' zeta + phic' xdd_open - phic' Lambda_k^-1 phi h
+            eq. 6.20, 6.101, signs corrected
     f_k = P_k - R_k a_r,   P_k = phi h + phic M_k S_k,   R_k = phic M_k phic' X_k      eq. 6.24-6.25
     [I_r + sum X_k' R_k] a_r = sum X_k' P_k - b_r + g_r                                eq. 6.30
-    qdd_k = qdd_open - Omega_k f_k                                                     eq. 6.34, Omega instead of Lambda^-1
+    qdd_k = qdd_open - Omega_k f_k                              eq. 6.34, Omega instead of Lambda^-1
 
-Where M_k^-1 is singular, chain k forbids the member some motion: N_k' phic' X_k a_r = N_k' S_k with N_k its null space. The
-source projects the force on the column space of sum X_k' R_k (6.63-6.65), which is right only where all chains forbid the
-same; here these rows are kept, with the forces along N_k as their multipliers. In its examples both give the same.
+Where M_k^-1 is singular, chain k forbids the member some motion: N_k' phic' X_k a_r = N_k' S_k with
+N_k its null space. The source projects the force on the column space of sum X_k' R_k (6.63-6.65),
+which is right only where all chains forbid the same; here these rows are kept, with the forces
+along N_k as their multipliers. In its examples both give the same.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ Array = np.ndarray
 class Supporting:
     """One chain from the ground to the reference member, at a state.
 
-    phi_c (6, nc): the constrained directions of the contact, in the tip's axes. point (3,): where it touches, in the member's
-    frame. h: known forces along the free directions phi (an actuated contact, type 1). alpha_c: the relative acceleration.
+    phi_c (6, nc): the constrained directions of the contact, in the tip's axes. point (3,): where
+    it touches, in the member's frame. h: known forces along the free directions phi (an actuated
+    contact, type 1). alpha_c: the relative acceleration.
     """
 
     chain: Mechanism
@@ -49,8 +52,9 @@ class Supporting:
 class Carried:
     """What moves, and what pushes.
 
-    a_r (6,): the member's acceleration, angular first, in its own axes at its origin. forces: f_k in the tips' axes, what each
-    chain does to the member; moving: the part of it along motions the chain allows, as the source prints it. qdd: each chain's.
+    a_r (6,): the member's acceleration, angular first, in its own axes at its origin. forces: f_k
+    in the tips' axes, what each chain does to the member; moving: the part of it along motions the
+    chain allows, as the source prints it. qdd: each chain's.
     """
 
     a_r: Array
@@ -71,15 +75,22 @@ class _Side:
 
 
 def reference_member(
-    chains: Sequence[Supporting], mass: float, com: Array, inertia: Array, X_r: Array, velocity: Array, gravity: Array
+    chains: Sequence[Supporting],
+    mass: float,
+    com: Array,
+    inertia: Array,
+    X_r: Array,
+    velocity: Array,
+    gravity: Array,
 ) -> Carried:
     """The motion of a body carried by chains.
 
-    mass, com, inertia (3, 3 about the centre): the member's, in its axes. X_r (4, 4): its pose. velocity (6,): angular first,
-    in its own axes at its origin. gravity (3,): in the ground's axes.
+    mass, com, inertia (3, 3 about the centre): the member's, in its axes. X_r (4, 4): its pose.
+    velocity (6,): angular first, in its own axes at its origin. gravity (3,): in the ground's axes.
     """
     R_r, w = X_r[:3, :3], velocity[:3]
-    I_r, down = spatial_inertia(mass, com, inertia), R_r.T @ gravity
+    I_r = spatial_inertia(mass, com, inertia)
+    down = R_r.T @ gravity
     bar = I_r[:3, :3]
     b_r = np.concatenate([np.cross(w, bar @ w), mass * np.cross(w, np.cross(w, com))])
     g_r = np.concatenate([mass * np.cross(com, down), mass * down])
@@ -90,10 +101,13 @@ def reference_member(
     wanted = np.concatenate([s.S for s in sides])
     K = np.block([[I_eff, -C.T], [C, np.zeros((len(C), len(C)))]])
     solved = np.linalg.lstsq(K, np.concatenate([push, wanted]), rcond=1e-12)[0]
-    a_r, mu = solved[:6], np.split(solved[6:], np.cumsum([s.N.shape[1] for s in sides])[:-1])
+    a_r = solved[:6]
+    mu = np.split(solved[6:], np.cumsum([s.N.shape[1] for s in sides])[:-1])
     moving = tuple(s.P - s.R @ a_r for s in sides)
     forces = tuple(f + s.N @ n for f, s, n in zip(moving, sides, mu))
-    return Carried(a_r, forces, moving, tuple(s.qdd_open - s.Omega @ f for s, f in zip(sides, forces)))
+    return Carried(
+        a_r, forces, moving, tuple(s.qdd_open - s.Omega @ f for s, f in zip(sides, forces))
+    )
 
 
 def _side(s: Supporting, X_r: Array, w: Array) -> _Side:
@@ -115,5 +129,14 @@ def _side(s: Supporting, X_r: Array, w: Array) -> _Side:
     S = alpha_c - s.phi_c.T @ zeta + s.phi_c.T @ xdd_open - s.phi_c.T @ Lambda_inverse @ phi @ h
     values, U = np.linalg.eigh(s.phi_c.T @ Lambda_inverse @ s.phi_c)  # M_k^-1
     live = values > 1e-11 * max(values.max(initial=0.0), 1e-300)
-    M, null = U[:, live] @ np.diag(1.0 / values[live]) @ U[:, live].T, U[:, ~live]
-    return _Side(X, phi @ h + s.phi_c @ M @ S, s.phi_c @ M @ s.phi_c.T @ X, s.phi_c @ null, null.T @ S, Omega, qdd_open)
+    M = U[:, live] @ np.diag(1.0 / values[live]) @ U[:, live].T
+    null = U[:, ~live]
+    return _Side(
+        X,
+        phi @ h + s.phi_c @ M @ S,
+        s.phi_c @ M @ s.phi_c.T @ X,
+        s.phi_c @ null,
+        null.T @ S,
+        Omega,
+        qdd_open,
+    )

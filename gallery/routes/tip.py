@@ -1,12 +1,13 @@
 """A chain whose tip touches its surroundings: [Merwe1995] chapter 5 (Lilly's method).
 
-    Omega = H^-1 J',     Lambda^-1 = J Omega                                                        eq. 5.12, 5.20
-    [phic' Lambda^-1 phic] hc = phic' xdd_open - phic' Lambda^-1 phi h - gc                         eq. 5.28, class I
-    [phic' Lambda^-1 (phic + phi F)] hc = phic' xdd_open - gc,     h = F hc                         class II (5.2.4)
-    f = phi h + phic hc,     qdd = qdd_open - Omega f                                               eq. 5.13, 5.30
+    Omega = H^-1 J',     Lambda^-1 = J Omega                                          eq. 5.12, 5.20
+    [phic' Lambda^-1 phic] hc = phic' xdd_open - phic' Lambda^-1 phi h - gc        eq. 5.28, class I
+    [phic' Lambda^-1 (phic + phi F)] hc = phic' xdd_open - gc,     h = F hc         class II (5.2.4)
+    f = phi h + phic hc,     qdd = qdd_open - Omega f                                 eq. 5.13, 5.30
 
-f is what the tip does to its surroundings. Class II has the forces in the free directions depend on those in the constrained
-ones: sliding friction, for instance. Redundant directions: the shortest hc.
+f is what the tip does to its surroundings. Class II has the forces in the free directions depend on
+those in the constrained ones: sliding friction, for instance. Redundant directions: the shortest
+hc.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Contact:
-    """The terms of the worked example of section 5.5, in its letters; vectors of the tip in the ground's axes."""
+    """The terms of the worked example of section 5.5, in its letters; vectors of the tip in the
+    ground's axes.
+    """
 
     chain: Chain
     Omega: Array
@@ -36,13 +39,24 @@ class Contact:
 
 
 def tip_contact(
-    m: Mechanism, tip: str, q: Array, v: Array, tau: Array, phi_c: Array, *, phi: Array | None = None, h: Array | None = None,
-    g_c: Array | None = None, coupling: Array | None = None,
-) -> Contact:  # fmt: skip
-    """The motion of a chain whose tip frame is constrained along the columns of phi_c (6, nc), in the ground's axes.
+    m: Mechanism,
+    tip: str,
+    q: Array,
+    v: Array,
+    tau: Array,
+    phi_c: Array,
+    *,
+    phi: Array | None = None,
+    h: Array | None = None,
+    g_c: Array | None = None,
+    coupling: Array | None = None,
+) -> Contact:
+    """The motion of a chain whose tip frame is constrained along the columns of phi_c (6, nc), in
+    the ground's axes.
 
-    phi (6, 6 - nc): the free directions, by default what phi_c leaves. h: known forces along them (class I). g_c: the given
-    acceleration of the tip along phi_c, by default zero. coupling F (6 - nc, nc): h = F hc (class II).
+    phi (6, 6 - nc): the free directions, by default what phi_c leaves. h: known forces along them
+    (class I). g_c: the given acceleration of the tip along phi_c, by default zero. coupling F (6 -
+    nc, nc): h = F hc (class II).
     """
     c = chain(m, q, v, tip)
     nc = phi_c.shape[1]

@@ -1,9 +1,11 @@
 """catena: the dynamics of articulated bodies.
 
-    file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation -> Result -> picture, page, study
+    file or Python -> Mechanism -> Equations (by a formulation) -> Kernel -> question or simulation
+    -> Result -> picture, page, study
 
-The public names, in the order of that flow. Each is loaded when it is first used, so that `import catena` is quick. The rooms
-behind them can be reached too: `catena.formats.examples()`, `catena.analysis.static_torques(...)`.
+The public names, in the order of that flow. Each is loaded when it is first used, so that `import
+catena` is quick. The rooms behind them can be reached too: `catena.formats.examples()`,
+`catena.analysis.static_torques(...)`.
 """
 
 from __future__ import annotations
@@ -70,8 +72,23 @@ _WHERE = {  # public name -> the module it lives in, and its name there if it is
     "errors": "errors",
     "CatenaError": "errors",
 }
-_MODULES = {"bridge", "control", "errors", "events", "trajectories"}  # public names that are modules themselves
-_ROOMS = ("model", "formats", "kernels", "compiler", "equations", "machine", "analysis", "results", "simulation", "certify", "studies", "exports", "cli")
+# public names that are modules themselves
+_MODULES = {"bridge", "control", "errors", "events", "trajectories"}
+_ROOMS = (
+    "model",
+    "formats",
+    "kernels",
+    "compiler",
+    "equations",
+    "machine",
+    "analysis",
+    "results",
+    "simulation",
+    "certify",
+    "studies",
+    "exports",
+    "cli",
+)
 
 __all__ = [*_WHERE]
 
@@ -113,7 +130,16 @@ if TYPE_CHECKING:
     from .machine.machine import Machine, compile
     from .model.beams import Beam
     from .model.joint_kinds import KINDS as JOINT_KINDS
-    from .model.loads import Bushing, Force, JointForce, JointSpring, KnifeEdge, Rolling, SpeedRow, Spring
+    from .model.loads import (
+        Bushing,
+        Force,
+        JointForce,
+        JointSpring,
+        KnifeEdge,
+        Rolling,
+        SpeedRow,
+        Spring,
+    )
     from .model.mechanism import Body, Contact, Frame, Joint, Mechanism, Mimic, Shape
     from .model.pose import Pose
     from .model.scenes import attach

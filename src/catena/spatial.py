@@ -1,11 +1,13 @@
-"""Three-dimensional algebra over tuples of scalars, for any scalar: a float, a CasADi symbol, a register of lanes.
+"""Three-dimensional algebra over tuples of scalars, for any scalar: a float, a CasADi symbol, a
+register of lanes.
 
-A vector is a tuple of three; a matrix is a tuple of three rows; a symmetric matrix is the six entries
-(xx, xy, xz, yy, yz, zz). Every function is plain Python when Python calls it and machine code when compiled code
-calls it (`compiler.kernel_compiler` reads its source), so a pass over a mechanism is written once and has several lives.
+A vector is a tuple of three; a matrix is a tuple of three rows; a symmetric matrix is the six
+entries (xx, xy, xz, yy, yz, zz). Every function is plain Python when Python calls it and machine
+code when compiled code calls it (`compiler.kernel_compiler` reads its source), so a pass over a
+mechanism is written once and has several lives.
 
-The second part is the tensor algebra of [Merwe1995] chapter 3: the angular acceleration tensor, the Euler tensor and
-the torque tensor, which make the Newton-Euler pass cheaper than cross products do.
+The second part is the tensor algebra of [Merwe1995] chapter 3: the angular acceleration tensor, the
+Euler tensor and the torque tensor, which make the Newton-Euler pass cheaper than cross products do.
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ from typing import Any
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A small function of the kernels' own Python, which `compiler.kernel_compiler` turns into machine code."""
+    """A small function of the kernels' own Python, which `compiler.kernel_compiler` turns into
+    machine code.
+    """
     return function
 
 
 sweep = kernel  # a pass over nodes or rows, made of such
 
-# ---------------------------------------------------------------------------------------------------- scalars
+# --- scalars
 
 
 def sin(x):
@@ -94,21 +98,27 @@ def select(condition, a, b):
 
 
 def any_lane(condition):
-    """Whether a condition holds in one of the lanes at least; of a single state, the condition itself."""
+    """Whether a condition holds in one of the lanes at least; of a single state, the condition
+    itself.
+    """
     return bool(condition)
 
 
 def vanishes(x):
-    """Whether x is zero whatever the state: a zero by structure, which costs nothing then. Machine code does not ask."""
+    """Whether x is zero whatever the state: a zero by structure, which costs nothing then. Machine
+    code does not ask.
+    """
     return x.is_zero() if hasattr(x, "is_zero") else x == 0.0
 
 
 def filled(row, n):
-    """The indices of the first n entries of a row that do not vanish, the last first; in machine code all of them."""
+    """The indices of the first n entries of a row that do not vanish, the last first; in machine
+    code all of them.
+    """
     return [i for i in range(n - 1, -1, -1) if not vanishes(row[i])]
 
 
-# ---------------------------------------------------------------------------------------------------- vectors
+# --- vectors
 @kernel
 def add(a, b):
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
@@ -139,7 +149,7 @@ def cross(a, b):
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-# ---------------------------------------------------------------------------------------------------- matrices
+# --- matrices
 @kernel
 def rotate(R, a):
     """R a."""
@@ -177,13 +187,25 @@ def tilde(a):
 def tilde_times(r, A):
     """tilde(r) A."""
     return (
-        (r[1] * A[2][0] - r[2] * A[1][0], r[1] * A[2][1] - r[2] * A[1][1], r[1] * A[2][2] - r[2] * A[1][2]),
-        (r[2] * A[0][0] - r[0] * A[2][0], r[2] * A[0][1] - r[0] * A[2][1], r[2] * A[0][2] - r[0] * A[2][2]),
-        (r[0] * A[1][0] - r[1] * A[0][0], r[0] * A[1][1] - r[1] * A[0][1], r[0] * A[1][2] - r[1] * A[0][2]),
+        (
+            r[1] * A[2][0] - r[2] * A[1][0],
+            r[1] * A[2][1] - r[2] * A[1][1],
+            r[1] * A[2][2] - r[2] * A[1][2],
+        ),
+        (
+            r[2] * A[0][0] - r[0] * A[2][0],
+            r[2] * A[0][1] - r[0] * A[2][1],
+            r[2] * A[0][2] - r[0] * A[2][2],
+        ),
+        (
+            r[0] * A[1][0] - r[1] * A[0][0],
+            r[0] * A[1][1] - r[1] * A[0][1],
+            r[0] * A[1][2] - r[1] * A[0][2],
+        ),
     )
 
 
-# ---------------------------------------------------------------------------------------------------- symmetric
+# --- symmetric
 @kernel
 def full(S):
     """The six entries as a matrix."""
@@ -219,16 +241,23 @@ def outer(a):
 @kernel
 def outer_pair(a, b):
     """a b' + b a'."""
-    xy, xz, yz = a[0] * b[1] + a[1] * b[0], a[0] * b[2] + a[2] * b[0], a[1] * b[2] + a[2] * b[1]
+    xy = a[0] * b[1] + a[1] * b[0]
+    xz = a[0] * b[2] + a[2] * b[0]
+    yz = a[1] * b[2] + a[2] * b[1]
     return (2.0 * (a[0] * b[0]), xy, xz, 2.0 * (a[1] * b[1]), yz, 2.0 * (a[2] * b[2]))
 
 
 @kernel
 def unrotate_symmetric(E, S):
     """E' S E: a symmetric matrix of the turned frame, in the frame E turns from."""
-    P = (rotate(full(S), (E[0][0], E[1][0], E[2][0])), rotate(full(S), (E[0][1], E[1][1], E[2][1])),
-         rotate(full(S), (E[0][2], E[1][2], E[2][2])))  # fmt: skip
-    x, y, z = (E[0][0], E[1][0], E[2][0]), (E[0][1], E[1][1], E[2][1]), (E[0][2], E[1][2], E[2][2])
+    P = (
+        rotate(full(S), (E[0][0], E[1][0], E[2][0])),
+        rotate(full(S), (E[0][1], E[1][1], E[2][1])),
+        rotate(full(S), (E[0][2], E[1][2], E[2][2])),
+    )
+    x = (E[0][0], E[1][0], E[2][0])
+    y = (E[0][1], E[1][1], E[2][1])
+    z = (E[0][2], E[1][2], E[2][2])
     return (dot(x, P[0]), dot(x, P[1]), dot(x, P[2]), dot(y, P[1]), dot(y, P[2]), dot(z, P[2]))
 
 
@@ -241,14 +270,22 @@ def unrotate_matrix(E, A):
 @kernel
 def inverse_symmetric(S):
     """The inverse of a symmetric matrix by cofactors, and its determinant."""
-    xx, xy, xz = S[3] * S[5] - S[4] * S[4], S[2] * S[4] - S[1] * S[5], S[1] * S[4] - S[2] * S[3]
+    xx = S[3] * S[5] - S[4] * S[4]
+    xy = S[2] * S[4] - S[1] * S[5]
+    xz = S[1] * S[4] - S[2] * S[3]
     det = S[0] * xx + S[1] * xy + S[2] * xz
     k = 1.0 / det
-    return (k * xx, k * xy, k * xz, k * (S[0] * S[5] - S[2] * S[2]), k * (S[1] * S[2] - S[0] * S[4]),
-            k * (S[0] * S[3] - S[1] * S[1])), det  # fmt: skip
+    return (
+        k * xx,
+        k * xy,
+        k * xz,
+        k * (S[0] * S[5] - S[2] * S[2]),
+        k * (S[1] * S[2] - S[0] * S[4]),
+        k * (S[0] * S[3] - S[1] * S[1]),
+    ), det
 
 
-# ---------------------------------------------------------------------------------------------------- turns about z
+# --- turns about z
 @kernel
 def spin(c, s, a):
     """Rot(z) a: from the turned frame into the one it turned from."""
@@ -280,20 +317,41 @@ def spin_matrix(c, s, A):
 
 @kernel
 def quaternion_matrix(w, x, y, z):
-    """The rotation R of a unit quaternion (w, x, y, z): R b is the vector b of the turned frame, in the fixed one."""
+    """The rotation R of a unit quaternion (w, x, y, z): R b is the vector b of the turned frame, in
+    the fixed one.
+    """
     x2, y2, z2 = x + x, y + y, z + z
-    xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
+    xx = x * x2
+    yy = y * y2
+    zz = z * z2
+    xy = x * y2
+    xz = x * z2
+    yz = y * z2
     wx, wy, wz = w * x2, w * y2, w * z2
-    return ((1.0 - (yy + zz), xy - wz, xz + wy), (xy + wz, 1.0 - (xx + zz), yz - wx), (xz - wy, yz + wx, 1.0 - (xx + yy)))
+    return (
+        (1.0 - (yy + zz), xy - wz, xz + wy),
+        (xy + wz, 1.0 - (xx + zz), yz - wx),
+        (xz - wy, yz + wx, 1.0 - (xx + yy)),
+    )
 
 
-# ------------------------------------------------------------------------------- tensors of [Merwe1995] chapter 3
+# --- tensors of [Merwe1995] chapter 3
 @kernel
 def angular_acceleration_tensor(w, dw):
-    """tilde(dw) + tilde(w) tilde(w), which takes a point of a body to its acceleration (eq. 3.10, 3.17)."""
-    xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
-    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
-    return ((-(yy + zz), xy - dw[2], xz + dw[1]), (xy + dw[2], -(xx + zz), yz - dw[0]), (xz - dw[1], yz + dw[0], -(xx + yy)))
+    """tilde(dw) + tilde(w) tilde(w), which takes a point of a body to its acceleration (eq. 3.10,
+    3.17).
+    """
+    xx = w[0] * w[0]
+    yy = w[1] * w[1]
+    zz = w[2] * w[2]
+    xy = w[0] * w[1]
+    xz = w[0] * w[2]
+    yz = w[1] * w[2]
+    return (
+        (-(yy + zz), xy - dw[2], xz + dw[1]),
+        (xy + dw[2], -(xx + zz), yz - dw[0]),
+        (xz - dw[1], yz + dw[0], -(xx + yy)),
+    )
 
 
 @kernel
@@ -312,9 +370,11 @@ def inertia_tensor(J):
 
 @kernel
 def torque(A, J):
-    """The vector of the torque tensor A J - (A J)' (eq. 3.75): the rate of angular momentum about the frame's origin.
+    """The vector of the torque tensor A J - (A J)' (eq. 3.75): the rate of angular momentum about
+    the frame's origin.
 
-    Equal to I dw + w x I w, with A the angular acceleration tensor and J the Euler tensor about the same point.
+    Equal to I dw + w x I w, with A the angular acceleration tensor and J the Euler tensor about the
+    same point.
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = A
     return (
@@ -324,7 +384,7 @@ def torque(A, J):
     )
 
 
-# ---------------------------------------------------------------------------------------------------- rows of arrays
+# --- rows of arrays
 @kernel
 def get(A, i):
     return (A[i, 0], A[i, 1], A[i, 2])

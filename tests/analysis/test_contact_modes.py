@@ -1,4 +1,6 @@
-"""Modes of contacts and laws of impact as small problems of matrices, against other ways to solve them."""
+"""Modes of contacts and laws of impact as small problems of matrices, against other ways to solve
+them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from catena.analysis.contact_modes import Friction, solutions
 def problem(seed: int, k: int, n: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """G = J M^-1 J', J, and b of k contacts on n speeds."""
     random = np.random.default_rng(seed)
-    J, L = random.normal(size=(3 * k, n)), random.normal(size=(n, n))
+    J = random.normal(size=(3 * k, n))
+    L = random.normal(size=(n, n))
     return J @ np.linalg.inv(L @ L.T + n * np.eye(n)) @ J.T, J, random.normal(size=3 * k)
 
 
@@ -57,11 +60,14 @@ def test_friction_against_projected_gauss_seidel(seed: int, k: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_sliding_contacts_against_all_bases_of_the_complementarity_problem(seed: int) -> None:
-    """With much friction some have several solutions, and some none: as many as there are complementary bases."""
+    """With much friction some have several solutions, and some none: as many as there are
+    complementary bases.
+    """
     k = 2
     G, _, b = problem(seed, k, 4)
     random = np.random.default_rng(seed + 1000)
-    angle, mu = random.uniform(0, 2 * np.pi, k), random.uniform(0, 4, k)
+    angle = random.uniform(0, 2 * np.pi, k)
+    mu = random.uniform(0, 4, k)
     d = np.column_stack([np.cos(angle), np.sin(angle)])
     F = np.zeros((3 * k, k))
     for i in range(k):
@@ -74,12 +80,17 @@ def test_sliding_contacts_against_all_bases_of_the_complementarity_problem(seed:
         if (N >= 0).all() and (S @ N + r >= -1e-12).all():
             other.append(N)
     found = solutions(G, b, Friction(mu, mu, d, np.zeros(k)))
-    assert sorted(tuple(np.round(one.force[::3], 9)) for one in found) == sorted(tuple(np.round(N, 9) + 0.0) for N in other)
+    assert sorted(tuple(np.round(one.force[::3], 9)) for one in found) == sorted(
+        tuple(np.round(N, 9) + 0.0) for N in other
+    )
 
 
 def test_painleve() -> None:
-    """One contact whose friction pushes it down harder than its normal force lifts it: two motions, or none."""
-    G, slip = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.array([[1.0, 0.0]])
+    """One contact whose friction pushes it down harder than its normal force lifts it: two motions,
+    or none.
+    """
+    G = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    slip = np.array([[1.0, 0.0]])
     mu, none = np.array([2.0]), np.zeros(1)
     assert len(solutions(G, np.array([1.0, 0.0, 0.0]), Friction(mu, mu, slip, none))) == 2
     assert len(solutions(G, np.array([-1.0, 0.0, 0.0]), Friction(mu, mu, slip, none))) == 0
@@ -89,24 +100,33 @@ def test_painleve() -> None:
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_four_legs_are_not_determined_and_units_do_not_matter(scale: float) -> None:
     """A table: height, roll and pitch; of four normal forces one combination moves nothing."""
-    x, y = np.array([1, -1, -1, 1.0]), np.array([1, 1, -1, -1.0])
+    x = np.array([1, -1, -1, 1.0])
+    y = np.array([1, 1, -1, -1.0])
     J = np.zeros((12, 3))
     J[::3] = np.column_stack([np.ones(4), y, -x])
     G = J @ J.T / scale
-    (one,) = solutions(G, J @ np.array([-9.81, 0.3, 0.2]), Friction.at_rest(np.zeros(4), np.zeros(4)))
+    (one,) = solutions(
+        G, J @ np.array([-9.81, 0.3, 0.2]), Friction.at_rest(np.zeros(4), np.zeros(4))
+    )
     assert one.loose.shape == (12, 1) and np.abs(G @ one.loose).max() < 1e-12 / scale
     assert one.force[::3].sum() == pytest.approx(9.81 * scale) and (one.force[::3] > 0).all()
 
 
-@pytest.mark.parametrize(("law", "impacts"), list(product(("newton", "poisson"), ("simultaneous", "sequential"))))
+@pytest.mark.parametrize(
+    ("law", "impacts"), list(product(("newton", "poisson"), ("simultaneous", "sequential")))
+)
 @pytest.mark.parametrize("seed", range(5))
-def test_impacts_dissipate_and_leave_nothing_that_approaches(law: str, impacts: str, seed: int) -> None:
+def test_impacts_dissipate_and_leave_nothing_that_approaches(
+    law: str, impacts: str, seed: int
+) -> None:
     G, _, u = problem(seed, 3)
     e, mu = np.full(3, 0.4), np.full(3, 0.2)
     one = blow(G, u, e, mu, law, impacts)
     assert one.P @ (u + one.after) / 2 <= 1e-12  # the work of the impulses, by Kelvin
     assert (one.P[::3] >= 0).all() and (one.after[::3] >= -1e-9).all()
-    assert (np.hypot(one.P[1::3], one.P[2::3]) <= mu * one.P[::3] + 1e-12).all() or impacts == "sequential"
+    assert (
+        np.hypot(one.P[1::3], one.P[2::3]) <= mu * one.P[::3] + 1e-12
+    ).all() or impacts == "sequential"
 
 
 @pytest.mark.parametrize("law", ["newton", "poisson"])

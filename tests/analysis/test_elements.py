@@ -1,4 +1,6 @@
-"""Machine elements: constraints of coordinates, in questions, formulations and simulation, against closed forms and loops."""
+"""Machine elements: constraints of coordinates, in questions, formulations and simulation, against
+closed forms and loops.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ from catena import Body, Joint, Mechanism, Pose
 from catena.equations.formulations import ALL_FORMULATIONS, formulation
 from catena.errors import ClosureError, QuestionError, StateError
 from catena.machine.constraint_rows import rows_at
-from catena.model.loads import Belt, Cam, Constraint, Coupling, Drive, GearPair, RackAndPinion, Screw
+from catena.model.loads import (
+    Belt,
+    Cam,
+    Constraint,
+    Coupling,
+    Drive,
+    GearPair,
+    RackAndPinion,
+    Screw,
+)
 from catena.model.mechanism import Frame
 from catena.simulation.scenario.read import read
 
@@ -22,27 +33,47 @@ def body(name: str, mass: float = 1.0, J: float = 0.1) -> Body:
 
 
 def planetary(ring: str = "revolute", **gear) -> Mechanism:
-    """Sun, arm, planet on the arm, ring; the ring's joint may point the other way, which changes nothing.
+    """Sun, arm, planet on the arm, ring; the ring's joint may point the other way, which changes
+    nothing.
 
-        (sun)====(planet)  |ring        ==== arm
+    (sun)====(planet)  |ring        ==== arm
     """
-    joints = [Joint("sun", "revolute", "ground", "sun"), Joint("arm", "revolute", "ground", "arm"),
-              Joint("planet", "revolute", "arm", "planet", Pose(position=(0.3, 0, 0)), axis=(0, 0, -1)), Joint("ring", ring, "ground", "ring")]  # fmt: skip
-    pairs = [GearPair("inner", "sun", "planet", "arm", (20, 15)), GearPair("outer", "planet", "ring", "arm", (15, 50), "internal", **gear)]
+    joints = [
+        Joint("sun", "revolute", "ground", "sun"),
+        Joint("arm", "revolute", "ground", "arm"),
+        Joint("planet", "revolute", "arm", "planet", Pose(position=(0.3, 0, 0)), axis=(0, 0, -1)),
+        Joint("ring", ring, "ground", "ring"),
+    ]
+    pairs = [
+        GearPair("inner", "sun", "planet", "arm", (20, 15)),
+        GearPair("outer", "planet", "ring", "arm", (15, 50), "internal", **gear),
+    ]
     bodies = [body("sun"), body("arm", 2.0, 0.3), body("planet", 0.5, 0.02), body("ring", 3.0, 0.8)]
     return Mechanism("planetary", bodies, joints, constraints=pairs, gravity=(0, 0, 0)).validate()
 
 
 def cam(**profile) -> Mechanism:
-    joints = [Joint("shaft", "revolute", "ground", "cam"), Joint("guide", "prismatic", "ground", "rod", axis=(0, 1, 0))]
-    return Mechanism("cam", [body("cam"), body("rod")], joints, gravity=(0, -9.81, 0), parameters={"h": 0.03},
-                     constraints=[Cam("lift", "shaft", "guide", **profile)]).validate()  # fmt: skip
+    joints = [
+        Joint("shaft", "revolute", "ground", "cam"),
+        Joint("guide", "prismatic", "ground", "rod", axis=(0, 1, 0)),
+    ]
+    return Mechanism(
+        "cam",
+        [body("cam"), body("rod")],
+        joints,
+        gravity=(0, -9.81, 0),
+        parameters={"h": 0.03},
+        constraints=[Cam("lift", "shaft", "guide", **profile)],
+    ).validate()
 
 
-# ------------------------------------------------------------------------------------------------ gears
+# --- gears
 def test_a_planetary_train_turns_as_willis_says():
-    """(sun - arm) / (ring - arm) = -z_ring / z_sun, at every level: positions, speeds, accelerations."""
-    m, rng = planetary(), np.random.default_rng(1)
+    """(sun - arm) / (ring - arm) = -z_ring / z_sun, at every level: positions, speeds,
+    accelerations.
+    """
+    m = planetary()
+    rng = np.random.default_rng(1)
     sun, arm = rng.standard_normal((2, 3, 4))
     q, v, a = catena.analysis.kinematics(m, {"sun": tuple(sun), "arm": tuple(arm)})
     for x, given in ((q, 0), (v, 1), (a, 2)):
@@ -54,15 +85,23 @@ def test_a_planetary_train_turns_as_willis_says():
 
 
 def test_a_planetary_train_moves_by_its_reduced_inertia():
-    """The ring is fixed: one freedom, whose inertia is a sum of squares of ratios; also with the power of the constraints, none."""
+    """The ring is fixed: one freedom, whose inertia is a sum of squares of ratios; also with the
+    power of the constraints, none.
+    """
     m = planetary("fixed")
     i_arm = 20 / 70
     i_planet = -(1 - i_arm) * 20 / 15  # in the arm
     J = 0.1 + (0.3 + 0.5 * 0.3**2) * i_arm**2 + 0.02 * (i_planet + i_arm) ** 2
     machine = catena.compile(m)
     a = machine.forward_dynamics(np.zeros(3), np.zeros(3), [1.0, 0, 0])
-    np.testing.assert_allclose(a, np.array([1, i_arm, -i_planet]) / J, rtol=1e-12)  # the planet's axis points down
-    result = catena.simulate(m, v=catena.assemble(m, None, [1.0, 0, 0], fixed=["sun"])[1], until=1.0, control=catena.control.Forces({"sun": 1.0}))
+    # the planet's axis points down
+    np.testing.assert_allclose(a, np.array([1, i_arm, -i_planet]) / J, rtol=1e-12)
+    result = catena.simulate(
+        m,
+        v=catena.assemble(m, None, [1.0, 0, 0], fixed=["sun"])[1],
+        until=1.0,
+        control=catena.control.Forces({"sun": 1.0}),
+    )
     np.testing.assert_allclose(result.data["v"].values[-1, 0], 1 + 1 / J, rtol=1e-10)
 
 
@@ -73,36 +112,65 @@ def test_every_formulation_that_takes_constraints_agrees_on_a_train():
 
 @pytest.mark.parametrize(("axis", "sign"), [((0, 0, 1), 1.0), ((0, 0, -1), -1.0)])
 def test_belts_turn_by_their_radii_whatever_way_axes_point(axis, sign):
-    joints = [Joint("a", "revolute", "ground", "a"), Joint("b", "revolute", "ground", "b", Pose(position=(1, 0, 0)), axis=axis)]
+    joints = [
+        Joint("a", "revolute", "ground", "a"),
+        Joint("b", "revolute", "ground", "b", Pose(position=(1, 0, 0)), axis=axis),
+    ]
     for run, sense in (("open", 1.0), ("crossed", -1.0)):
-        m = Mechanism("belt", [body("a"), body("b")], joints, constraints=[Belt("belt", "a", "b", "ground", (0.1, 0.25), run, phase=0.3)]).validate()
+        m = Mechanism(
+            "belt",
+            [body("a"), body("b")],
+            joints,
+            constraints=[Belt("belt", "a", "b", "ground", (0.1, 0.25), run, phase=0.3)],
+        ).validate()
         q, v, a = catena.analysis.kinematics(m, {"a": (0.7, 2.0, -1.0)})
-        np.testing.assert_allclose([q[1], v[1], a[1]], sign * sense * 0.4 * np.array([0.4, 2.0, -1.0]), rtol=1e-12)
+        np.testing.assert_allclose(
+            [q[1], v[1], a[1]], sign * sense * 0.4 * np.array([0.4, 2.0, -1.0]), rtol=1e-12
+        )
 
 
 def test_bevel_gears_racks_screws_and_couplings():
-    joints = [Joint("x", "revolute", "ground", "x", axis=(1, 0, 0)), Joint("y", "revolute", "ground", "y", axis=(0, 1, 0)),
-              Joint("rack", "prismatic", "ground", "rack", axis=(0, 1, 0)), Joint("nut", "prismatic", "ground", "nut", axis=(-1, 0, 0)),
-              Joint("w", "revolute", "ground", "w")]  # fmt: skip
-    ties = [GearPair("bevel", "x", "y", "ground", (10, 30), "bevel"), RackAndPinion("teeth", "x", "rack", "ground", -0.02, 0.5),
-            Screw("thread", "x", "nut", "ground", 0.005), Coupling("shaft", ("w", "x", "y"), (1, -2, 3), 0.25)]  # fmt: skip
+    joints = [
+        Joint("x", "revolute", "ground", "x", axis=(1, 0, 0)),
+        Joint("y", "revolute", "ground", "y", axis=(0, 1, 0)),
+        Joint("rack", "prismatic", "ground", "rack", axis=(0, 1, 0)),
+        Joint("nut", "prismatic", "ground", "nut", axis=(-1, 0, 0)),
+        Joint("w", "revolute", "ground", "w"),
+    ]
+    ties = [
+        GearPair("bevel", "x", "y", "ground", (10, 30), "bevel"),
+        RackAndPinion("teeth", "x", "rack", "ground", -0.02, 0.5),
+        Screw("thread", "x", "nut", "ground", 0.005),
+        Coupling("shaft", ("w", "x", "y"), (1, -2, 3), 0.25),
+    ]
     m = Mechanism("gearbox", [body(j.name) for j in joints], joints, constraints=ties).validate()
     q, v, _ = catena.analysis.kinematics(m, {"x": (0.9, 1.0)})
-    np.testing.assert_allclose(q, [0.9, -0.3, 0.5 - 0.018, -0.005 * 0.9 / TAU, 0.25 + 1.8 + 0.9], rtol=1e-12)
+    np.testing.assert_allclose(
+        q, [0.9, -0.3, 0.5 - 0.018, -0.005 * 0.9 / TAU, 0.25 + 1.8 + 0.9], rtol=1e-12
+    )
     np.testing.assert_allclose(v, [1.0, -1 / 3, -0.02, -0.005 / TAU, 3.0], rtol=1e-12)
 
 
 def test_bevel_gears_roll_on_each_other_where_they_touch():
-    """The two cones have one velocity along the line on which they touch: the sense that `mesh` means, by geometry."""
-    w1, w2, pitch = np.array([1.0, 0, 0]), np.array([0, -1 / 3, 0]), np.array([3.0, 1.0, 0])  # tan of the cone's half angle: 10/30
+    """The two cones have one velocity along the line on which they touch: the sense that `mesh`
+    means, by geometry.
+    """
+    # tan of the cone's half angle: 10/30
+    w1 = np.array([1.0, 0, 0])
+    w2 = np.array([0, -1 / 3, 0])
+    pitch = np.array([3.0, 1.0, 0])
     np.testing.assert_allclose(np.cross(w1, pitch), np.cross(w2, pitch))
 
 
-# ------------------------------------------------------------------------------------------------ cams
+# --- cams
 def test_a_constant_velocity_cam():
     """Lift h |...|: half a turn up and half a turn down, also after several turns and backwards."""
-    angle, w, h = np.array([0.4, 2.0, 4.0, 9.0, -1.0]), 2.0, 0.03
-    q, v, a = catena.analysis.kinematics(cam(profile="h*(1 - abs(angle/pi - 1))"), {"shaft": (angle, w, 0.0)})
+    angle = np.array([0.4, 2.0, 4.0, 9.0, -1.0])
+    w = 2.0
+    h = 0.03
+    q, v, a = catena.analysis.kinematics(
+        cam(profile="h*(1 - abs(angle/pi - 1))"), {"shaft": (angle, w, 0.0)}
+    )
     x = angle % TAU
     np.testing.assert_allclose(q[:, 1], h * np.where(x < PI, x, TAU - x) / PI, atol=1e-14)
     np.testing.assert_allclose(v[:, 1], h * w / PI * np.where(x < PI, 1, -1), atol=1e-14)
@@ -110,13 +178,17 @@ def test_a_constant_velocity_cam():
 
 
 def test_the_example_cam_lifts_by_a_cycloid():
-    """Lift, speed and acceleration in closed form, along a run of three turns; the force of the row is Newton's."""
+    """Lift, speed and acceleration in closed form, along a run of three turns; the force of the row
+    is Newton's.
+    """
     m = catena.load("cycloidal_cam")
     q, v = catena.assemble(m)
     result = catena.simulate(m, q=q, v=v, until=1.0, output=0.01)
     t, h, w = result.time, 0.01, 20.0
-    u, up = 1 - np.abs((w * t % TAU) / PI - 1), np.where(w * t % TAU < PI, 1.0, -1.0)
-    lift, speed = h * (u - np.sin(TAU * u) / TAU), up * h * w / PI * (1 - np.cos(TAU * u))
+    u = 1 - np.abs((w * t % TAU) / PI - 1)
+    up = np.where(w * t % TAU < PI, 1.0, -1.0)
+    lift = h * (u - np.sin(TAU * u) / TAU)
+    speed = up * h * w / PI * (1 - np.cos(TAU * u))
     bend = h * (w / PI) ** 2 * TAU * np.sin(TAU * u)
     for letter, x in (("q", lift), ("v", speed), ("a", bend)):
         np.testing.assert_allclose(result.data[letter].values[:, 1], x, atol=1e-10)
@@ -131,34 +203,48 @@ def test_a_cam_through_points_is_a_closed_spline():
 
     x = np.linspace(0, TAU, 13)
     y = 0.01 * (1 - np.cos(x))
-    known, at = CubicSpline(x, y, bc_type="periodic"), np.array([0.0, 1.234, 5.0, TAU + 0.1])
+    known = CubicSpline(x, y, bc_type="periodic")
+    at = np.array([0.0, 1.234, 5.0, TAU + 0.1])
     q, v, a = catena.analysis.kinematics(cam(angles=x, lifts=y), {"shaft": (at, 1.0, 0.0)})
     for found, d in ((q, 0), (v, 1), (a, 2)):
         np.testing.assert_allclose(found[:, 1], known(at % TAU, d), atol=1e-10)
 
 
-# ------------------------------------------------------------------------------------------------ expressions and drives
+# --- expressions and drives
 def bead(**more) -> Mechanism:
     """A bead that slides in x and z, on a circle about the origin."""
-    joints = [Joint("x", "prismatic", "ground", "slide", axis=(1, 0, 0)), Joint("z", "prismatic", "slide", "bead", axis=(0, 0, 1))]
+    joints = [
+        Joint("x", "prismatic", "ground", "slide", axis=(1, 0, 0)),
+        Joint("z", "prismatic", "slide", "bead", axis=(0, 0, 1)),
+    ]
     return Mechanism("bead", [body("slide", 0.5), body("bead")], joints, **more)
 
 
 def test_a_constraint_of_frames_is_the_loop_that_says_the_same():
-    """A bead on a rod: by an expression of the bead's place, and by a rod of next to no inertia with its pin, a loop."""
+    """A bead on a rod: by an expression of the bead's place, and by a rod of next to no inertia
+    with its pin, a loop.
+    """
     ours = bead(constraints=[Constraint("length", "sqrt(x_bead^2 + z_bead^2) - 1")]).validate()
     rod = Body("rod", 0.0, (0, 0, 0), (1e-10, 0, 0, 1e-10, 0, 1e-10))
     other = bead()
-    other = other.with_(bodies=[*other.bodies, rod], joints=[*other.joints, Joint("rod", "revolute", "bead", "rod", axis=(0, 1, 0))],
-                        loops=[Joint("pin", "revolute", "rod", "ground", Pose(position=(-1, 0, 0)), axis=(0, 1, 0))]).validate()  # fmt: skip
+    other = other.with_(
+        bodies=[*other.bodies, rod],
+        joints=[*other.joints, Joint("rod", "revolute", "bead", "rod", axis=(0, 1, 0))],
+        loops=[
+            Joint("pin", "revolute", "rod", "ground", Pose(position=(-1, 0, 0)), axis=(0, 1, 0))
+        ],
+    ).validate()
     q, v = catena.assemble(ours, [0.6, -0.7], [1.0, 0.0])
     found = rows_at(catena.compile(ours), q, v)
     assert abs(found.error[0]) < 1e-12 and abs(found.rate[0]) < 1e-12
     q2, v2 = catena.assemble(other, [*q, np.arctan2(-q[1], q[0])], [*v, 0.0], fixed=["x", "z"])
-    one, two = catena.compile(ours), catena.compile(other)
-    a, a2 = one.forward_dynamics(q, v, [0.3, 0.1]), two.forward_dynamics(q2, v2, [0.3, 0.1, 0.0])
+    one = catena.compile(ours)
+    two = catena.compile(other)
+    a = one.forward_dynamics(q, v, [0.3, 0.1])
+    a2 = two.forward_dynamics(q2, v2, [0.3, 0.1, 0.0])
     np.testing.assert_allclose(a, a2[:2], rtol=1e-8)
-    W, W2 = one.reactions(q, v, a, tau=[0.3, 0.1]), two.reactions(q2, v2, a2, tau=[0.3, 0.1, 0.0])
+    W = one.reactions(q, v, a, tau=[0.3, 0.1])
+    W2 = two.reactions(q2, v2, a2, tau=[0.3, 0.1, 0.0])
     for joint in ("x", "z"):
         known = ~np.isnan(W2[joint])  # what a planar pin in space leaves open
         assert known[[1, 3, 5]].all()
@@ -166,25 +252,46 @@ def test_a_constraint_of_frames_is_the_loop_that_says_the_same():
 
 
 def test_a_constraint_of_two_bodies_pushes_both():
-    """Two beads held at a distance: reactions of their guides; one that pushes them otherwise has no reactions, and says so."""
-    joints = [Joint("a", "prismatic", "ground", "a", axis=(1, 0, 0)), Joint("b", "prismatic", "ground", "b", axis=(0, 0, 1))]
+    """Two beads held at a distance: reactions of their guides; one that pushes them otherwise has
+    no reactions, and says so.
+    """
+    joints = [
+        Joint("a", "prismatic", "ground", "a", axis=(1, 0, 0)),
+        Joint("b", "prismatic", "ground", "b", axis=(0, 0, 1)),
+    ]
     tie = Constraint("rod", "sqrt((x_a - x_b)^2 + (z_a - z_tip)^2) - 1")
-    m = Mechanism("beads", [body("a"), body("b")], joints, frames=[Frame("tip", "b")], constraints=[tie]).validate()
-    machine, q = catena.compile(m), np.array([0.6, 0.8])
+    m = Mechanism(
+        "beads", [body("a"), body("b")], joints, frames=[Frame("tip", "b")], constraints=[tie]
+    ).validate()
+    machine = catena.compile(m)
+    q = np.array([0.6, 0.8])
     a = machine.forward_dynamics(q, [0, 0], [0, 0])
     (lam,) = machine.multipliers(q, [0, 0], [0, 0])
     W = machine.reactions(q, [0, 0], a, tau=[0, 0])
-    np.testing.assert_allclose(W["a"][3:], [0, 0, 9.81 + 0.8 * lam], atol=1e-9)  # the rod pulls b down and pushes a down
+    # the rod pulls b down and pushes a down
+    np.testing.assert_allclose(W["a"][3:], [0, 0, 9.81 + 0.8 * lam], atol=1e-9)
     np.testing.assert_allclose(W["b"][3:], [0.6 * lam, 0, 0], atol=1e-9)
     odd = m.with_(constraints=[Constraint("odd", "x_a - 2*z_b")]).validate()
-    with pytest.raises(QuestionError, match="constraint 'odd' of mechanism 'beads' pushes several bodies without pushing them against each other"):
+    with pytest.raises(
+        QuestionError,
+        match=(
+            "constraint 'odd' of mechanism 'beads' pushes several bodies without pushing them"
+            " against each other"
+        ),
+    ):
         catena.compile(odd).reactions([0, 0], [0, 0], [0, 0])
 
 
 def test_a_drive_turns_at_its_speed_and_its_power_is_in_the_balance():
     bob = Body("bob", 1.0, (0.5, 0, 0), (0.01, 0, 0, 0.01, 0, 0.01))
     joint = Joint("crank", "revolute", "ground", "bob", axis=(0, 1, 0), damping=0.2)
-    m = Mechanism("drive", [bob], [joint], constraints=[Drive("motor", "crank", "0.2 + w*t")], parameters={"w": 3.0}).validate()
+    m = Mechanism(
+        "drive",
+        [bob],
+        [joint],
+        constraints=[Drive("motor", "crank", "0.2 + w*t")],
+        parameters={"w": 3.0},
+    ).validate()
     q, v = catena.assemble(m)
     np.testing.assert_allclose([*q, *v], [0.2, 3.0])
     result = catena.simulate(m, q=q, v=v, until=2.0)
@@ -192,26 +299,41 @@ def test_a_drive_turns_at_its_speed_and_its_power_is_in_the_balance():
     known = -9.81 * 0.5 * np.cos(0.2 + 3 * result.time) + 0.6
     np.testing.assert_allclose(result.multipliers().values[:, 0], known, atol=1e-9)
     assert result.ledger.relative_energy_balance < 1e-8
-    with pytest.raises(QuestionError, match="constraint 'motor' of mechanism 'drive' moves with time"):
+    with pytest.raises(
+        QuestionError, match="constraint 'motor' of mechanism 'drive' moves with time"
+    ):
         catena.analysis.kinematics(m, {"crank": 0.0})
 
 
 def test_modes_under_a_gear_have_the_inertia_of_both_shafts():
     joints = [Joint("a", "revolute", "ground", "a"), Joint("b", "revolute", "ground", "b")]
     spring = catena.model.loads.JointSpring("bar", "a", 5.0, 0.0)
-    m = Mechanism("shafts", [body("a", J=0.1), body("b", J=0.4)], joints, loads=[spring],
-                  constraints=[GearPair("mesh", "a", "b", "ground", (10, 20))]).validate()  # fmt: skip
+    m = Mechanism(
+        "shafts",
+        [body("a", J=0.1), body("b", J=0.4)],
+        joints,
+        loads=[spring],
+        constraints=[GearPair("mesh", "a", "b", "ground", (10, 20))],
+    ).validate()
     (mode,) = catena.modes(m).frequencies
     assert mode == pytest.approx(np.sqrt(5.0 / (0.1 + 0.4 / 4)), rel=1e-12)
     poles = np.linalg.eigvals(catena.linearize(m, np.zeros(2)).A)
     np.testing.assert_allclose(np.abs(poles), np.sqrt(5.0 / 0.2), rtol=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------ what cannot be
+# --- what cannot be
 def three(*meshes: str) -> Mechanism:
     names = ("a", "b", "c")
-    ties = [GearPair(f"{x}{y}", x, y, "ground", (1, 1), mesh) for (x, y), mesh in zip((("a", "b"), ("b", "c"), ("c", "a")), meshes)]
-    return Mechanism("three", [body(n) for n in names], [Joint(n, "revolute", "ground", n) for n in names], constraints=ties).validate()
+    ties = [
+        GearPair(f"{x}{y}", x, y, "ground", (1, 1), mesh)
+        for (x, y), mesh in zip((("a", "b"), ("b", "c"), ("c", "a")), meshes)
+    ]
+    return Mechanism(
+        "three",
+        [body(n) for n in names],
+        [Joint(n, "revolute", "ground", n) for n in names],
+        constraints=ties,
+    ).validate()
 
 
 def test_three_gears_in_a_ring_are_stuck_by_the_sign_of_one():
@@ -220,23 +342,31 @@ def test_three_gears_in_a_ring_are_stuck_by_the_sign_of_one():
     assert "cannot move in this configuration: a, b, c" in str(stuck)
     free = catena.mobility(three("external", "external", "internal"))
     assert free.degrees_of_freedom == 1 and free.redundant == (("ca", "teeth"),)
-    with pytest.raises(ClosureError, match=r"the speeds that are fixed tear constraint '\w\w' open at"):
+    with pytest.raises(
+        ClosureError, match=r"the speeds that are fixed tear constraint '\w\w' open at"
+    ):
         catena.assemble(three("external", "external", "external"), None, [1.0, 0, 0], fixed=["a"])
 
 
 def test_drives_that_contradict_each_other_through_a_gear_are_named():
     m = three("external", "external", "internal")
-    both = m.with_(constraints=[*m.constraints, Drive("one", "a", "t"), Drive("two", "b", "0.5 + t")]).validate()
+    both = m.with_(
+        constraints=[*m.constraints, Drive("one", "a", "t"), Drive("two", "b", "0.5 + t")]
+    ).validate()
     with pytest.raises(ClosureError, match=r"cannot be assembled: constraint '\w+' stays open by"):
         catena.assemble(both)
-    speeds = m.with_(constraints=[*m.constraints, Drive("one", "a", "t"), Drive("two", "b", "t")]).validate()
+    speeds = m.with_(
+        constraints=[*m.constraints, Drive("one", "a", "t"), Drive("two", "b", "t")]
+    ).validate()
     assert catena.mobility(speeds).redundant == (("ca", "teeth"), ("two", "motion of the drive"))
     with pytest.raises(ClosureError, match=r"tear constraint '\w+' open"):
         catena.assemble(speeds)
 
 
 def test_assembly_at_an_instant_of_a_drive():
-    """Cam and drive at t: the shaft where the drive has it, the follower at its lift, both at their speeds."""
+    """Cam and drive at t: the shaft where the drive has it, the follower at its lift, both at their
+    speeds.
+    """
     cam = catena.load("cycloidal_cam")
     drive = next(x for x in cam.constraints if x.kind == "drive")
     shaft = cam.coordinate_names.index(drive.coordinate)
@@ -244,7 +374,10 @@ def test_assembly_at_an_instant_of_a_drive():
     moved, speeds = catena.assemble(cam, at_rest, t=0.01)
     machine = catena.compile(cam)
     error, rate, *_ = machine.constraint_rows(moved, speeds, t=0.01)
-    assert max(np.abs(error).max(), np.abs(rate).max()) < 1e-12 and moved[shaft] - at_rest[shaft] > 1e-3
+    assert (
+        max(np.abs(error).max(), np.abs(rate).max()) < 1e-12
+        and moved[shaft] - at_rest[shaft] > 1e-3
+    )
     with pytest.raises(StateError, match="t is of one start"):
         catena.assemble(cam, np.stack([at_rest, at_rest]), t=0.1)
     with pytest.raises(StateError, match="t = inf; it is a time"):
@@ -252,7 +385,9 @@ def test_assembly_at_an_instant_of_a_drive():
 
 
 def test_the_planetary_train_of_the_examples_turns_its_arm_at_a_quarter():
-    """[Willis1870]: with the ring held, arm / sun = z_sun / (z_sun + z_ring) = 1/4, in a run by torques as in its kinematics."""
+    """[Willis1870]: with the ring held, arm / sun = z_sun / (z_sun + z_ring) = 1/4, in a run by
+    torques as in its kinematics.
+    """
     s = read("planetary_gear")
     run = catena.simulate(s.mechanism, **{**s.arguments, "until": 0.2})
     names = list(s.mechanism.speed_names)
@@ -261,10 +396,13 @@ def test_the_planetary_train_of_the_examples_turns_its_arm_at_a_quarter():
 
 
 def test_every_exact_formulation_has_the_forces_of_cam_and_drive():
-    """The multipliers of a mechanism that is driven in every freedom, by twelve formulations and by the machine."""
+    """The multipliers of a mechanism that is driven in every freedom, by twelve formulations and by
+    the machine.
+    """
     cam = catena.load("cycloidal_cam")
     machine, (q, v) = catena.compile(cam), catena.assemble(cam, t=0.03)
-    wanted, found = machine.multipliers(q, v, np.zeros(2), t=0.03), {}
+    wanted = machine.multipliers(q, v, np.zeros(2), t=0.03)
+    found = {}
     for by in ALL_FORMULATIONS:
         e = catena.derive(cam, by=by)
         if e.multipliers is not None and not formulation(by).approximate:

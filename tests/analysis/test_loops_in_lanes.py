@@ -1,4 +1,6 @@
-"""Questions of closed mechanisms for many states at once: the answers are those of one state at a time."""
+"""Questions of closed mechanisms for many states at once: the answers are those of one state at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def scattered(machine, count: int, size: float) -> tuple[np.ndarray, np.ndarray]
     """Starts around the assembled place, and speeds that tear the loops."""
     rng = np.random.default_rng(3)
     q, _ = assemble(machine)
-    return machine.move(np.tile(q, (count, 1)), size * rng.standard_normal((count, machine.nv))), rng.standard_normal((count, machine.nv))
+    return machine.move(
+        np.tile(q, (count, 1)), size * rng.standard_normal((count, machine.nv))
+    ), rng.standard_normal((count, machine.nv))
 
 
 @pytest.mark.parametrize("name", ["four_bar", "bricard", "slider_crank"])
@@ -35,7 +39,8 @@ def test_many_starts_are_assembled_as_one_by_one(name: str) -> None:
 
 def test_coordinates_that_are_fixed_stay_in_every_row() -> None:
     m = load("four_bar")
-    machine, name = compile(m), m.joints[0].name
+    machine = compile(m)
+    name = m.joints[0].name
     q, _ = assemble(machine)
     starts = np.tile(q, (5, 1))
     starts[:, 0] += np.linspace(-0.3, 0.3, 5)
@@ -45,9 +50,12 @@ def test_coordinates_that_are_fixed_stay_in_every_row() -> None:
 
 
 def test_lengths_that_differ_from_row_to_row_and_one_that_cannot_close() -> None:
-    """A slider-crank with rods of several lengths; one shorter than the crank cannot be closed where the crank stands across."""
+    """A slider-crank with rods of several lengths; one shorter than the crank cannot be closed
+    where the crank stands across.
+    """
     m = load("slider_crank")
-    machine, crank = compile(m), m.joints[0].name
+    machine = compile(m)
+    crank = m.joints[0].name
     q, _ = assemble(machine)
     values = m.parameters["l"] * np.array([1.0, 1.05, 0.95])
     found, v = assemble(machine, q, parameters={"l": values})
@@ -66,10 +74,16 @@ def test_rows_that_stay_open_are_named_and_the_others_kept() -> None:
     q, _ = assemble(machine)
     starts = np.tile(q, (4, 1))
     starts[2] += [1.0, 1.5, -2.0]
-    with pytest.raises(ClosureError, match=r"1 of 4 rows cannot be assembled: row 2: loop .* stays open by") as open_:
+    with pytest.raises(
+        ClosureError, match=r"1 of 4 rows cannot be assembled: row 2: loop .* stays open by"
+    ) as open_:
         assemble(machine, starts, fixed=[j.name for j in m.moving])
     error = open_.value
-    assert list(error.failed) == [2] and np.isnan(error.q[2]).all() and error.q[[0, 1, 3]] == pytest.approx(starts[[0, 1, 3]])
+    assert (
+        list(error.failed) == [2]
+        and np.isnan(error.q[2]).all()
+        and error.q[[0, 1, 3]] == pytest.approx(starts[[0, 1, 3]])
+    )
     with pytest.raises(StateError, match="is not a finite number"):
         assemble(machine, np.full((2, machine.nq), np.nan))
 
@@ -96,7 +110,8 @@ def test_a_step_across_two_assemblies_is_followed_by_the_neighbour() -> None:
     q, _ = assemble(machine)
     rng = np.random.default_rng(2)
     angles = q[0] + rng.uniform(-0.6, 0.6, 40)
-    turn, guess = kinematics(machine, {machine.coordinate_names[0]: angles}, q), q
+    turn = kinematics(machine, {machine.coordinate_names[0]: angles}, q)
+    guess = q
     for k, angle in enumerate(angles):
         guess = kinematics(machine, {machine.coordinate_names[0]: angle}, guess).q
         assert turn.q[k] == pytest.approx(guess, abs=1e-8)

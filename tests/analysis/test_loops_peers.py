@@ -1,6 +1,7 @@
 """Closed loops beside live peers: Pinocchio on point and weld closures, MuJoCo in the stiff limit.
 
-The mechanism goes to both as an arm of revolute joints; the loop is theirs: a 3-D or 6-D rigid constraint, an equality.
+The mechanism goes to both as an arm of revolute joints; the loop is theirs: a 3-D or 6-D rigid
+constraint, an equality.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ REST = np.linspace(0.2, 1.1, N)
 
 
 def held(kind: str) -> Mechanism:
-    """An arm of seven joints whose last link is pinned (a ball) or welded to the ground, where it is at REST."""
+    """An arm of seven joints whose last link is pinned (a ball) or welded to the ground, where it
+    is at REST.
+    """
     m = arm(N)
     X = compile(m).pose(REST, f"link{N}")
     tip = Pose(position=(0.1, -0.2, 0.05))
@@ -45,28 +48,42 @@ def pinocchio_model(m: Mechanism) -> pin.Model:
     model, parent = pin.Model(), {GROUND: 0}
     for j in m.ordered:
         b = m.body(j.child)
-        parent[j.child] = model.addJoint(parent[j.parent], pin.JointModelRZ(), se3(j.placement), j.name)
+        parent[j.child] = model.addJoint(
+            parent[j.parent], pin.JointModelRZ(), se3(j.placement), j.name
+        )
         xx, xy, xz, yy, yz, zz = b.inertia
-        I = pin.Inertia(b.mass, np.array(b.com), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        I = pin.Inertia(
+            b.mass, np.array(b.com), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        )
         model.appendBodyToJoint(parent[j.child], I, pin.SE3.Identity())
     return model
 
 
-@pytest.mark.parametrize(("kind", "contact"), [("ball", pin.ContactType.CONTACT_3D), ("fixed", pin.ContactType.CONTACT_6D)])
+@pytest.mark.parametrize(
+    ("kind", "contact"),
+    [("ball", pin.ContactType.CONTACT_3D), ("fixed", pin.ContactType.CONTACT_6D)],
+)
 def test_pinocchio_on_point_and_weld_closures(kind, contact):
     machine = compile(held(kind))
     q, v, tau = state(machine)
     model = pinocchio_model(machine.mechanism)
-    data, loop = model.createData(), machine.mechanism.loops[0]
-    closure = pin.RigidConstraintModel(contact, model, N, se3(loop.offset), 0, se3(loop.placement), pin.ReferenceFrame.LOCAL)
-    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    data = model.createData()
+    loop = machine.mechanism.loops[0]
+    closure = pin.RigidConstraintModel(
+        contact, model, N, se3(loop.offset), 0, se3(loop.placement), pin.ReferenceFrame.LOCAL
+    )
+    models = pin.StdVec_RigidConstraintModel()
+    datas = pin.StdVec_RigidConstraintData()
     models.append(closure)
     datas.append(closure.createData())
     pin.initConstraintDynamics(model, data, models, datas)
-    theirs = pin.constraintDynamics(model, data, q, v, tau, models, datas, pin.ProximalSettings(1e-14, 1e-12, 40))
+    theirs = pin.constraintDynamics(
+        model, data, q, v, tau, models, datas, pin.ProximalSettings(1e-14, 1e-12, 40)
+    )
     ours = machine.forward_dynamics(q, v, tau)
     np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8 * np.abs(ours).max())
-    # their force acts on the first frame, the arm's side, in its axes: our wrench on the child at the joint's frame
+    # their force acts on the first frame, the arm's side, in its axes: our wrench on the child at
+    # the joint's frame
     W = reactions(machine, q, v, ours, tau, axes="joint")["hold"]
     force = datas[0].contact_force
     np.testing.assert_allclose(W[3:], force.linear, rtol=1e-7, atol=1e-7 * np.abs(W).max())
@@ -79,19 +96,23 @@ def mjcf(m: Mechanism) -> str:
     number = lambda values: " ".join(repr(float(x)) for x in values)  # noqa: E731
     text, close = "", ""
     for j in m.ordered:
-        b, R = m.body(j.child), np.array(j.placement.rotation)
+        b = m.body(j.child)
+        R = np.array(j.placement.rotation)
         quat = np.zeros(4)
         mujoco.mju_mat2Quat(quat, R.flatten())
         xx, xy, xz, yy, yz, zz = b.inertia
         text += f'<body name="{b.name}" pos="{number(j.placement.position)}" quat="{number(quat)}">'
         text += f'<joint name="{j.name}" axis="0 0 1"/>'
-        text += f'<inertial pos="{number(b.com)}" mass="{float(b.mass)!r}" fullinertia="{number((xx, yy, zz, xy, xz, yz))}"/>'
+        text += (
+            f'<inertial pos="{number(b.com)}" mass="{float(b.mass)!r}"'
+            f' fullinertia="{number((xx, yy, zz, xy, xz, yz))}"/>'
+        )
         close += "</body>"
     loop = m.loops[0]
     anchor = number(loop.offset.position)
     return f"""<mujoco><option gravity="{number(m.gravity)}" timestep="0.0005" solver="Newton" tolerance="1e-15"/>
     <compiler angle="radian"/><worldbody>{text}{close}</worldbody>
-    <equality><connect body1="{loop.child}" body2="world" anchor="{anchor}" solref="0.001 1"/></equality></mujoco>"""
+    <equality><connect body1="{loop.child}" body2="world" anchor="{anchor}" solref="0.001 1"/></equality></mujoco>"""  # noqa: E501
 
 
 def test_mujoco_in_the_stiff_limit():
@@ -115,10 +136,14 @@ def test_mujoco_in_the_stiff_limit():
 
 
 def test_what_neither_peer_has_hybrid_dynamics():
-    """Part of the arm driven, part forced, the end pinned: Pinocchio's inverse dynamics with the force found gives the same."""
+    """Part of the arm driven, part forced, the end pinned: Pinocchio's inverse dynamics with the
+    force found gives the same.
+    """
     machine = compile(held("ball"))
     q, v, _ = state(machine, 5)
-    tau, a = hybrid_dynamics(machine, q, v, motion={"joint1": 0.3, "joint3": -0.2}, force={"joint2": 1.0})
+    tau, a = hybrid_dynamics(
+        machine, q, v, motion={"joint1": 0.3, "joint3": -0.2}, force={"joint2": 1.0}
+    )
     model = pinocchio_model(machine.mechanism)
     data = model.createData()
     W = reactions(machine, q, v, a, tau, axes="joint")["hold"]

@@ -1,4 +1,6 @@
-"""Questions are records in a registry: a toy from outside is found, listed and runs; records say what their functions take."""
+"""Questions are records in a registry: a toy from outside is found, listed and runs; records say
+what their functions take.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,17 @@ def test_a_question_from_outside_is_found_and_runs(toy):
 
 
 def test_a_question_that_is_not_there():
-    with pytest.raises(AttributeError, match="has no attribute 'reach'; its questions are: assemble, "):
+    with pytest.raises(
+        AttributeError, match="has no attribute 'reach'; its questions are: assemble, "
+    ):
         catena.analysis.reach  # noqa: B018
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda q: q.name)
 def test_every_question_takes_a_mechanism_first_and_says_what_it_does(question):
     first = next(iter(inspect.signature(question.ask).parameters.values()))
-    assert first.annotation == "Mechanism | Machine" and getattr(catena.analysis, question.name) is question.ask
+    assert (
+        first.annotation == "Mechanism | Machine"
+        and getattr(catena.analysis, question.name) is question.ask
+    )
     assert (question.ask.__doc__ or "").strip() and question.doc and question.gives

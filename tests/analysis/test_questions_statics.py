@@ -1,4 +1,6 @@
-"""Equilibrium, holding forces, linearisation and vibration: against closed forms, finite differences and Bernoulli's chain."""
+"""Equilibrium, holding forces, linearisation and vibration: against closed forms, finite
+differences and Bernoulli's chain.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +43,14 @@ def hanging_chain(n: int) -> Mechanism:
     I = length**2 / n / 12
     bodies = [Body(f"rod{i}", 1.0 / n, (0, 0, -length / 2), (I, I, 0.0)) for i in range(n)]
     joints = [Joint("pin0", "revolute", GROUND, "rod0", axis=(0, 1, 0))]
-    joints += [Joint(f"pin{i}", "revolute", f"rod{i - 1}", f"rod{i}", at(0, 0, -length), axis=(0, 1, 0)) for i in range(1, n)]
+    joints += [
+        Joint(f"pin{i}", "revolute", f"rod{i - 1}", f"rod{i}", at(0, 0, -length), axis=(0, 1, 0))
+        for i in range(1, n)
+    ]
     return Mechanism(f"chain{n}", tuple(bodies), tuple(joints))
 
 
-# ------------------------------------------------------------------------------------------------ equilibrium
+# --- equilibrium
 def test_pendulums_hang_down_and_stand_up():
     machine = compile(pendulum(3))
     np.testing.assert_allclose(np.cos(equilibrium(machine, [2.5, 0.4, -0.3])), 1.0, atol=1e-9)
@@ -56,11 +61,19 @@ def test_pendulums_hang_down_and_stand_up():
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 def test_a_guess_that_would_fall_is_left_downhill(size):
-    """A rod on a spring that is too weak to keep it upright rests at k q = m g l sin q; upright it would stay only without a push."""
-    rod = Mechanism("rod", (Body("rod", 1.0, (0, 0, size), (0.01 * size**2,) * 3),), (Joint("pin", "revolute", GROUND, "rod", axis=(0, 1, 0)),),
-                    loads=(JointSpring("spring", "pin", 5.0 * size, 0.0),))  # fmt: skip
+    """A rod on a spring that is too weak to keep it upright rests at k q = m g l sin q; upright it
+    would stay only without a push.
+    """
+    rod = Mechanism(
+        "rod",
+        (Body("rod", 1.0, (0, 0, size), (0.01 * size**2,) * 3),),
+        (Joint("pin", "revolute", GROUND, "rod", axis=(0, 1, 0)),),
+        loads=(JointSpring("spring", "pin", 5.0 * size, 0.0),),
+    )
     (q,) = equilibrium(rod, [0.0])
-    assert abs(5.0 * q - 9.81 * np.sin(q)) < 1e-12 and q > 1.0 and modes(rod, [q]).frequencies[0] > 0
+    assert (
+        abs(5.0 * q - 9.81 * np.sin(q)) < 1e-12 and q > 1.0 and modes(rod, [q]).frequencies[0] > 0
+    )
     assert equilibrium(rod, [0.0], stable=False) == 0.0
     np.testing.assert_allclose(np.cos(equilibrium(pendulum(2), [np.pi, 0.0])), 1.0, atol=1e-9)
 
@@ -88,16 +101,24 @@ def test_a_spring_holds_a_mass():
     m = Mechanism("block", (block,), (rail,), loads=(JointSpring("coil", "rail", 100.0, 0.5),))
     assert equilibrium(m)[0] == pytest.approx(0.5 - 2 * 9.81 / 100)
     assert modes(m, equilibrium(m)).frequencies[0] == pytest.approx(math.sqrt(100 / 2))
-    hook, coil = Frame("hook", GROUND, at(0, 0, 3)), Spring("coil", "hook", "block", 100.0, 1.0)
+    hook = Frame("hook", GROUND, at(0, 0, 3))
+    coil = Spring("coil", "hook", "block", 100.0, 1.0)
     hung = Mechanism("block", (block,), (rail,), (hook,), loads=(coil,))
     assert equilibrium(hung, [1.0])[0] == pytest.approx(2.0 - 2 * 9.81 / 100)
 
 
 def test_a_soft_joint_carries_a_beam():
-    """A bushing at the wall: the block sinks by m g / k and turns by its moment over the torsional stiffness."""
+    """A bushing at the wall: the block sinks by m g / k and turns by its moment over the torsional
+    stiffness.
+    """
     block = Body("block", 1.0, (0.2, 0, 0), (0.1, 0.1, 0.1))
-    m = Mechanism("soft", (block,), (Joint("base", "free", GROUND, "block"),), (Frame("wall", GROUND),),
-                  loads=(Bushing("rubber", "wall", "block", (1e5,) * 3 + (2e4,) * 3),))  # fmt: skip
+    m = Mechanism(
+        "soft",
+        (block,),
+        (Joint("base", "free", GROUND, "block"),),
+        (Frame("wall", GROUND),),
+        loads=(Bushing("rubber", "wall", "block", (1e5,) * 3 + (2e4,) * 3),),
+    )
     q = equilibrium(m)
     assert q[2] == pytest.approx(-9.81 / 2e4, rel=1e-6)
     assert 2 * q[5] == pytest.approx(9.81 * 0.2 / 1e5, rel=1e-3)
@@ -111,13 +132,16 @@ def test_joint_forces_move_the_equilibrium():
 
 
 def test_no_rest_is_said():
-    with pytest.raises(QuestionError, match=r"mechanism 'tree6' finds no rest: after 200 steps 'free0\.\w+' still needs"):
+    with pytest.raises(
+        QuestionError,
+        match=r"mechanism 'tree6' finds no rest: after 200 steps 'free0\.\w+' still needs",
+    ):
         equilibrium(random_tree(6, ["free"]))
     with pytest.raises(QuestionError, match=r"'pin1' needs 8\.227"):
         modes(pendulum(3), [0.1, 0, 0])
 
 
-# ------------------------------------------------------------------------------------------------ vibration
+# --- vibration
 @pytest.mark.parametrize("n", [5, 20, 50])
 def test_a_hanging_chain_swings_as_bernoulli_found(n):
     found = modes(hanging_chain(n)).frequencies[:5]
@@ -125,7 +149,10 @@ def test_a_hanging_chain_swings_as_bernoulli_found(n):
 
 
 def test_a_finer_chain_comes_nearer_to_bernoulli():
-    errors = [abs(modes(hanging_chain(n)).frequencies[0] / CHAIN["exact_omega"][0] - 1) for n in (5, 10, 20)]
+    errors = [
+        abs(modes(hanging_chain(n)).frequencies[0] / CHAIN["exact_omega"][0] - 1)
+        for n in (5, 10, 20)
+    ]
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
     assert (orders > 1.9).all()  # second order
 
@@ -133,7 +160,9 @@ def test_a_finer_chain_comes_nearer_to_bernoulli():
 def test_mode_shapes_are_orthonormal_and_printed():
     machine = compile(pendulum(3))
     found = modes(machine)
-    np.testing.assert_allclose(found.shapes.T @ machine.mass_matrix(np.zeros(3)) @ found.shapes, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(
+        found.shapes.T @ machine.mass_matrix(np.zeros(3)) @ found.shapes, np.eye(3), atol=1e-12
+    )
     np.testing.assert_allclose(found.hertz, found.frequencies / (2 * math.pi))
     assert str(found).startswith("3 modes\n  1: ") and "rad/s" in str(found)
     assert "grows as exp(" in str(modes(machine, equilibrium(machine, [3.1, 0, 0], stable=False)))
@@ -151,14 +180,16 @@ def test_modes_of_a_loop_are_the_poles_of_its_linearisation():
 
 
 def test_a_pendulum_of_two_closed_links_swings_as_one():
-    """Two parallel links and a load that only shifts: omega^2 = g (m_links l/2 + m l) / (I_links + m l^2)."""
+    """Two parallel links and a load that only shifts: omega^2 = g (m_links l/2 + m l) / (I_links +
+    m l^2).
+    """
     machine = compile(two_link_load())
     q = equilibrium(machine, two_link_state())
     omega = math.sqrt(10 * (2 * 0.75 + 5 * 1.5) / (2 * 0.8125 + 5 * 1.5**2))
     assert modes(machine, q).frequencies[0] == pytest.approx(omega)
 
 
-# ------------------------------------------------------------------------------------------------ linearisation
+# --- linearisation
 def minus(machine, a, b):
     """The change along the speeds that takes the coordinates b to a."""
     from catena.kernels.motion import BALL
@@ -181,11 +212,18 @@ def step(machine, q, v, tau, h):
     return machine.move(q, h * v + 0.5 * h * h * a), v + h * a
 
 
-@pytest.mark.parametrize("kinds", [["revolute", "universal"], ["ball", "revolute"], ["free", "helical"]])
+@pytest.mark.parametrize(
+    "kinds", [["revolute", "universal"], ["ball", "revolute"], ["free", "helical"]]
+)
 def test_linearisation_of_a_tree_against_two_neighbouring_motions(kinds):
-    """The difference of two motions, as a change along the speeds of the first, grows as A says; balls in motion included."""
-    machine, rng = compile(random_tree(51, kinds)), np.random.default_rng(3)
-    q, v, tau = machine.sample(rng), rng.normal(size=machine.nv), rng.normal(size=machine.nv)
+    """The difference of two motions, as a change along the speeds of the first, grows as A says;
+    balls in motion included.
+    """
+    machine = compile(random_tree(51, kinds))
+    rng = np.random.default_rng(3)
+    q = machine.sample(rng)
+    v = rng.normal(size=machine.nv)
+    tau = rng.normal(size=machine.nv)
     A, B = linearize(machine, q, v, tau)
     n, eps, h = machine.nv, 1e-6, 1e-5
     for _ in range(3):
@@ -198,16 +236,25 @@ def test_linearisation_of_a_tree_against_two_neighbouring_motions(kinds):
             dq = (minus(machine, first[0], base[0]) - minus(machine, second[0], back[0])) / (2 * h)
             rates.append(sign * np.concatenate([dq, machine.forward_dynamics(*near)]) / (2 * eps))
         slope = np.concatenate([(rates[0] + rates[1])[:n], (rates[0] + rates[1])[n:]])
-        np.testing.assert_allclose(A @ np.concatenate([z, w]) + B @ u, slope, rtol=2e-4, atol=2e-4 * np.abs(slope).max())
+        np.testing.assert_allclose(
+            A @ np.concatenate([z, w]) + B @ u, slope, rtol=2e-4, atol=2e-4 * np.abs(slope).max()
+        )
 
 
 @pytest.mark.parametrize("make", [cut_four_bar, slider_crank, spatial_four_bar])
 def test_linearisation_of_a_loop_against_finite_differences(make):
-    m, rng = make(), np.random.default_rng(4)
+    m = make()
+    rng = np.random.default_rng(4)
     machine = compile(m.with_(joints=tuple(replace(j, damping=0.7) for j in m.joints)))
-    q, v = assemble(machine, machine.move(machine.neutral(), 0.3 * rng.normal(size=machine.nv)), rng.normal(size=machine.nv))
+    q, v = assemble(
+        machine,
+        machine.move(machine.neutral(), 0.3 * rng.normal(size=machine.nv)),
+        rng.normal(size=machine.nv),
+    )
     tau = rng.normal(size=machine.nv)
-    names = {"four_bar": ["A"], "slider_crank": ["shaft"], "spatial_four_bar": ["motor"]}[machine.mechanism.name]
+    names = {"four_bar": ["A"], "slider_crank": ["shaft"], "spatial_four_bar": ["motor"]}[
+        machine.mechanism.name
+    ]
     found = linearize(machine, q, v, tau, coordinates=names)
     k = machine.speed_names.index(names[0])
     free = [i for i in range(machine.nv) if i != k]
@@ -220,18 +267,28 @@ def test_linearisation_of_a_loop_against_finite_differences(make):
         speeds = v.copy()
         speeds[k] += w
         speeds = consistent(machine, near, speeds, free)
-        return np.array([speeds[k], machine.forward_dynamics(near, speeds, tau + u - 0.7 * speeds)[k]])
+        return np.array(
+            [speeds[k], machine.forward_dynamics(near, speeds, tau + u - 0.7 * speeds)[k]]
+        )
 
     h = 1e-4
     for way in np.eye(3):
-        slope = (8 * (rate(*h * way) - rate(*-h * way)) - (rate(*2 * h * way) - rate(*-2 * h * way))) / (12 * h)
+        slope = (
+            8 * (rate(*h * way) - rate(*-h * way)) - (rate(*2 * h * way) - rate(*-2 * h * way))
+        ) / (12 * h)
         wanted = found.A @ way[:2] + found.B.sum(axis=1) * way[2]
-        np.testing.assert_allclose(wanted, slope, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(slope).max()))
+        np.testing.assert_allclose(
+            wanted, slope, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(slope).max())
+        )
 
 
 def test_damping_is_felt_and_can_be_left_out():
     block = Body("block", 2.0, (0, 0, 0), (0.1, 0.1, 0.1))
-    m = Mechanism("block", (block,), (Joint("rail", "prismatic", GROUND, "block", axis=(1, 0, 0), damping=3.0),))
+    m = Mechanism(
+        "block",
+        (block,),
+        (Joint("rail", "prismatic", GROUND, "block", axis=(1, 0, 0), damping=3.0),),
+    )
     np.testing.assert_allclose(linearize(m, [0.0]).A, [[0, 1], [0, -1.5]])
     np.testing.assert_allclose(linearize(m, [0.0], damping=False).A, [[0, 1], [0, 0]])
     sprung = m.with_(loads=(JointSpring("coil", "rail", 8.0, 0.0, damping=1.0),))
@@ -240,24 +297,31 @@ def test_damping_is_felt_and_can_be_left_out():
 
 
 def test_damping_acts_through_loops():
-    """d a / d v along the loop's motion, by differences of accelerations under the damping; at rest and moving."""
+    """d a / d v along the loop's motion, by differences of accelerations under the damping; at rest
+    and moving.
+    """
     m = slider_crank()
     m = m.with_(joints=tuple(replace(j, damping=0.3 + k) for k, j in enumerate(m.joints)))
-    machine, D = compile(m), 0.3 + np.arange(3.0)
+    machine = compile(m)
+    D = 0.3 + np.arange(3.0)
     for speed in (0.0, 2.0):
         q, v = assemble(machine, q=[0.4, 0.1, 0.2], v=[speed, 0.0, 0.0])
         found = linearize(machine, q, v)
         (k,) = [machine.speed_names.index(name) for name in found.speeds]
         way = found.others[:, 0]  # all speeds when the independent one is 1
         there, back = (machine.forward_dynamics(q, v + w, -D * (v + w)) for w in (way, -way))
-        np.testing.assert_allclose(found.A[1, 1], (there - back)[k] / 2, rtol=1e-9)  # quadratic in v: exact
+        # quadratic in v: exact
+        np.testing.assert_allclose(found.A[1, 1], (there - back)[k] / 2, rtol=1e-9)
         free = linearize(machine, q, v, damping=False).A[1, 1]
-        assert found.A[1, 1] - free == pytest.approx(-(D @ way**2) / (way @ machine.mass_matrix(q) @ way), rel=1e-9)
+        assert found.A[1, 1] - free == pytest.approx(
+            -(D @ way**2) / (way @ machine.mass_matrix(q) @ way), rel=1e-9
+        )
 
 
 def test_a_rolling_wheel_falls_or_steadies_itself_by_its_speed():
-    """A disc that rolls on, upright: lean'' = (m g r - C (C + m r^2) s^2 / A) / (A + m r^2) lean, so that it is steady for
-    s^2 > m g r A / (C (C + m r^2)), g / (3 r) for a thin disc. Heading, lean and spin are its angles: only then is A constant.
+    """A disc that rolls on, upright: lean'' = (m g r - C (C + m r^2) s^2 / A) / (A + m r^2) lean,
+    so that it is steady for s^2 > m g r A / (C (C + m r^2)), g / (3 r) for a thin disc. Heading,
+    lean and spin are its angles: only then is A constant.
     """
     m, r, g = 1.0, 0.5, 9.81
     A, C = m * r**2 / 4, m * r**2 / 2
@@ -272,7 +336,8 @@ def test_a_rolling_wheel_falls_or_steadies_itself_by_its_speed():
     )
     machine = compile(wheel)
     for spin in (0.5, 3.0, 8.0):
-        q, v = np.array([0, 0, r, 0, 0, 0]), np.array([spin * r, 0, 0, 0, 0, spin])
+        q = np.array([0, 0, r, 0, 0, 0])
+        v = np.array([spin * r, 0, 0, 0, 0, spin])
         assert np.abs(machine.constraint_rows(q, v)[1]).max() < 1e-12
         found = linearize(machine, q, v)
         assert len(found.coordinates) == 6 and len(found.speeds) == 3
@@ -281,7 +346,9 @@ def test_a_rolling_wheel_falls_or_steadies_itself_by_its_speed():
 
 
 def test_a_bicycle_weaves_and_capsizes_as_published():
-    """The four eigenvalues of the benchmark bicycle at every speed, by the exact linearisation of the whole machine."""
+    """The four eigenvalues of the benchmark bicycle at every speed, by the exact linearisation of
+    the whole machine.
+    """
     reference = json.loads((Path(__file__).parents[1] / "reference" / "bicycle.json").read_text())
     machine = compile(bicycle())
     q = machine.neutral()
@@ -298,17 +365,27 @@ def test_a_bicycle_weaves_and_capsizes_as_published():
 def test_linearisation_says_what_is_wrong():
     machine = compile(cut_four_bar())
     q, _ = assemble(machine, [0.3, 0.9, 0.0])
-    with pytest.raises(QuestionError, match="'A', 'B' cannot stand for the 1 degrees of freedom of mechanism 'four_bar' here"):
+    with pytest.raises(
+        QuestionError,
+        match="'A', 'B' cannot stand for the 1 degrees of freedom of mechanism 'four_bar' here",
+    ):
         linearize(machine, q, coordinates=["A", "B"])
-    skate = Mechanism("sleigh", (Body("skate", 1.0, (0, 0, 0), (1, 1, 1)),), (Joint("ice", "planar", GROUND, "skate"),),
-                      nonholonomic=(KnifeEdge("blade", "skate", (0, 1, 0)),))  # fmt: skip
-    with pytest.raises(QuestionError, match="mechanism 'sleigh' has speed rows, and they have no stiffness"):
+    skate = Mechanism(
+        "sleigh",
+        (Body("skate", 1.0, (0, 0, 0), (1, 1, 1)),),
+        (Joint("ice", "planar", GROUND, "skate"),),
+        nonholonomic=(KnifeEdge("blade", "skate", (0, 1, 0)),),
+    )
+    with pytest.raises(
+        QuestionError, match="mechanism 'sleigh' has speed rows, and they have no stiffness"
+    ):
         modes(skate)
 
 
-# ------------------------------------------------------------------------------------------------ holding
+# --- holding
 def test_holding_forces_hold():
-    machine, q = compile(high_stiffness()), high_stiffness_state()
+    machine = compile(high_stiffness())
+    q = high_stiffness_state()
     hold = static_torques(machine, q)
     assert not hold.unique and "12 of them are spare" in hold.sentence
     assert np.abs(machine.forward_dynamics(q, np.zeros(15), np.asarray(hold))).max() < 1e-8

@@ -1,4 +1,6 @@
-"""Questions do not know units: the same mechanism in nanometres and in gigametres has the same answers."""
+"""Questions do not know units: the same mechanism in nanometres and in gigametres has the same
+answers.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +23,32 @@ def along_x(x: float) -> Pose:
 
 
 def slider_crank(L: float, M: float, T: float) -> Mechanism:
-    """A crank, a rod and a piston on a spring, in a vertical plane; the rod's end closes the loop."""
+    """A crank, a rod and a piston on a spring, in a vertical plane; the rod's end closes the
+    loop.
+    """
     piston = Body("piston", 0.6 * M, (0, 0, 0), (M * L**2, 0, 0, M * L**2, 0, M * L**2))
     return Mechanism(
-        "slider crank", (rod("crank", 0.1 * L, 0.5 * M), rod("rod", 0.3 * L, 0.8 * M), piston),
-        (Joint("motor", "revolute", "ground", "crank"), Joint("elbow", "revolute", "crank", "rod", along_x(0.1 * L)),
-         Joint("guide", "prismatic", "ground", "piston", axis=(1, 0, 0))),
-        loops=(Joint("pin", "revolute", "rod", "piston", along_x(0.3 * L)),), gravity=(0, -9.81 * L / T**2, 0),
-        loads=(JointSpring("spring", "guide", stiffness=20.0 * M / T**2, rest=0.3 * L),), frames=(Frame("end", "rod", along_x(0.3 * L)),),
-    )  # fmt: skip
+        "slider crank",
+        (rod("crank", 0.1 * L, 0.5 * M), rod("rod", 0.3 * L, 0.8 * M), piston),
+        (
+            Joint("motor", "revolute", "ground", "crank"),
+            Joint("elbow", "revolute", "crank", "rod", along_x(0.1 * L)),
+            Joint("guide", "prismatic", "ground", "piston", axis=(1, 0, 0)),
+        ),
+        loops=(Joint("pin", "revolute", "rod", "piston", along_x(0.3 * L)),),
+        gravity=(0, -9.81 * L / T**2, 0),
+        loads=(JointSpring("spring", "guide", stiffness=20.0 * M / T**2, rest=0.3 * L),),
+        frames=(Frame("end", "rod", along_x(0.3 * L)),),
+    )
 
 
 def answers(L: float, M: float, T: float) -> np.ndarray:
     """Of assembly, statics, vibration and inverse kinematics, in the units of the mechanism."""
-    m, unit = slider_crank(L, M, T), np.array([1.0, 1.0, L])
-    q, v = catena.assemble(m, np.array([0.7, -0.9, 0.2]) * unit, np.array([2.0, 0.0, 0.0]) / T, fixed=["motor"])
+    m = slider_crank(L, M, T)
+    unit = np.array([1.0, 1.0, L])
+    q, v = catena.assemble(
+        m, np.array([0.7, -0.9, 0.2]) * unit, np.array([2.0, 0.0, 0.0]) / T, fixed=["motor"]
+    )
     rest = catena.equilibrium(m, q)
     reached = catena.inverse_kinematics(m, "end", position=(0.25 * L, 0.0, 0.0), guess=q)
     with pytest.raises(catena.errors.ClosureError, match="stays open"):
@@ -45,7 +58,13 @@ def answers(L: float, M: float, T: float) -> np.ndarray:
     with pytest.raises(catena.errors.QuestionError, match="rest"):
         catena.modes(m, q)
     return np.concatenate(
-        [q / unit, v * T / unit, rest / unit, np.ravel(catena.modes(m, rest).frequencies) * T, reached / unit]
+        [
+            q / unit,
+            v * T / unit,
+            rest / unit,
+            np.ravel(catena.modes(m, rest).frequencies) * T,
+            reached / unit,
+        ]
     )
 
 

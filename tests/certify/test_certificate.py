@@ -1,4 +1,6 @@
-"""All formulations agree, one test over ALL_FORMULATIONS x mechanisms; and one that lies is caught."""
+"""All formulations agree, one test over ALL_FORMULATIONS x mechanisms; and one that lies is
+caught.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,12 @@ def wrong(mechanism):
 
 
 def test_a_formulation_that_lies_fails_the_certificate():
-    asked = {name: (lambda m, name=name: derive(m, name)) for name in ("kane", "boltzmann_hamel")}
-    certificate = check(MECHANISMS["arm3"], formulations={**asked, "recursive": recursive, "wrong": wrong}, run=False)
+    asked = {name: lambda m, name=name: derive(m, name) for name in ("kane", "boltzmann_hamel")}
+    certificate = check(
+        MECHANISMS["arm3"],
+        formulations={**asked, "recursive": recursive, "wrong": wrong},
+        run=False,
+    )
     assert not certificate.passed
     assert certificate.worst["formulation"] == "wrong"
     assert "NOT agree" in str(certificate)
@@ -49,7 +55,9 @@ def test_a_formulation_that_lies_fails_the_certificate():
 
 
 def test_the_worst_state_can_be_looked_at():
-    certificate = check(MECHANISMS["pendulum"], formulations=("recursive", "kane"), states=10, run=False)
+    certificate = check(
+        MECHANISMS["pendulum"], formulations=("recursive", "kane"), states=10, run=False
+    )
     assert certificate.worst["q"].shape == (1,) and certificate.worst["difference"] < 1e-12
 
 
@@ -62,12 +70,19 @@ def test_free_runs_keep_their_energy():
 def test_counts_of_the_triple_pendulum():
     """First-order equations as [Baysec1996] counts them: 18, 14, 6, 6."""
     m = MECHANISMS["triple_pendulum"]
-    counted = {name: derive(m, name).counts.first_order for name in ("newton_euler", "penalty", "hamilton", "lagrange")}
+    counted = {
+        name: derive(m, name).counts.first_order
+        for name in ("newton_euler", "penalty", "hamilton", "lagrange")
+    }
     assert counted == {"newton_euler": 18, "penalty": 14, "hamilton": 6, "lagrange": 6}
 
 
 def test_the_comparison_has_a_line_for_each():
-    found = compare(MECHANISMS["double_pendulum"], until=0.2, formulations=("recursive", "lagrange", "newton_euler"))
+    found = compare(
+        MECHANISMS["double_pendulum"],
+        until=0.2,
+        formulations=("recursive", "lagrange", "newton_euler"),
+    )
     assert [c.formulation for c in found.costs] == ["recursive", "lagrange", "newton_euler"]
     assert min(c.simulation for c in found.costs) == pytest.approx(1.0)
     assert all(c.deviation < 1e-6 for c in found.costs)
@@ -88,10 +103,22 @@ def test_closed_loops_agree():
             Joint("b", "revolute", "crank", "coupler", Pose(position=(0.5, 0, 0)), **hinge),
             Joint("c", "revolute", "ground", "rocker", Pose(position=(1.0, 0, 0)), **hinge),
         ),
-        loops=(Joint("d", "revolute", "coupler", "rocker", Pose(position=(1.2, 0, 0)), offset=Pose(position=(0.9, 0, 0)), **hinge),),
+        loops=(
+            Joint(
+                "d",
+                "revolute",
+                "coupler",
+                "rocker",
+                Pose(position=(1.2, 0, 0)),
+                offset=Pose(position=(0.9, 0, 0)),
+                **hinge,
+            ),
+        ),
     )
     certificate = check(four_bar, states=20, run=False)
-    applied = {f.formulation: f.acceleration for f in certificate.findings if f.acceleration is not None}
+    applied = {
+        f.formulation: f.acceleration for f in certificate.findings if f.acceleration is not None
+    }
     assert {"recursive", "lagrange"} <= set(applied), str(certificate)
     assert all(np.isfinite(x) for x in applied.values())
     assert max(x for n, x in applied.items() if n != "penalty") < 1e-9, str(certificate)
@@ -118,15 +145,31 @@ def test_the_certificate_holds_for_closed_examples(name):
 
 
 def test_one_answer_that_is_no_number_does_not_hide_the_others():
-    np.testing.assert_array_equal(_middle([np.array([1.0, 2.0]), np.array([np.nan, 2.0]), np.array([1.0, np.inf])]), [1.0, 2.0])
+    np.testing.assert_array_equal(
+        _middle([np.array([1.0, 2.0]), np.array([np.nan, 2.0]), np.array([1.0, np.inf])]),
+        [1.0, 2.0],
+    )
 
 
 def test_reactions_that_are_no_numbers_do_not_agree():
     """A formulation that leaves out the wrench of a joint that the others determine is named."""
+
     def blind(m):
         e = derive(m, "kane")
         t, q, v, tau, p = e.reactions.sx_in()
-        return e.with_(reactions=ca.Function("blind", [t, q, v, tau, p], [e.reactions(t, q, v, tau, p) * float("nan")]))
+        return e.with_(
+            reactions=ca.Function(
+                "blind", [t, q, v, tau, p], [e.reactions(t, q, v, tau, p) * float("nan")]
+            )
+        )
 
-    certificate = check(zoo.pendulum(2), formulations={"kane": partial(derive, by="kane"), "lagrange": partial(derive, by="lagrange"), "blind": blind}, states=3)
+    certificate = check(
+        zoo.pendulum(2),
+        formulations={
+            "kane": partial(derive, by="kane"),
+            "lagrange": partial(derive, by="lagrange"),
+            "blind": blind,
+        },
+        states=3,
+    )
     assert certificate.failed == ("blind",)

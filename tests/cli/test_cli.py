@@ -21,7 +21,7 @@ BOX = """<robot name="box">
   <link name="arm"><inertial><mass value="2"/><inertia ixx="{ixx}" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="[red]turn" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
     <limit lower="-1" upper="2" effort="30" velocity="4"/></joint>
-</robot>"""
+</robot>"""  # noqa: E501
 
 FOUR_BAR = """
 name = "four bar"
@@ -37,7 +37,7 @@ joint = [
     { name = "c", kind = "revolute", parent = "coupler", child = "rocker", at = [1, 0, 0] },
 ]
 loop = [{ name = "d", kind = "revolute", parent = "ground", child = "rocker", at = [1.2, 0, 0], child_at = [1, 0, 0] }]
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def run(capsys, *arguments):
     return left.value.code or 0, out, err
 
 
-# ------------------------------------------------------------------------------------------------ info
+# --- info
 @pytest.mark.parametrize("example", examples())
 def test_info_of_every_example_ends_in_a_round_trip(capsys, example):
     status, out, err = run(capsys, "info", example)
@@ -65,8 +65,16 @@ def test_info_of_every_example_ends_in_a_round_trip(capsys, example):
 
 def test_info_shows_what_the_two_link_arm_is(capsys):
     _, out, _ = run(capsys, "info", "two_link_arm")
-    for text in ("2 bodies, 2 joints; nq 2, nv 2", "degrees of freedom 2", "total mass 10 kg", "gravity (0, -9.81, 0) m/s2",
-                 "planar, normal to z", "-2.61799 to 2.61799", "lc2", "tip"):  # fmt: skip
+    for text in (
+        "2 bodies, 2 joints; nq 2, nv 2",
+        "degrees of freedom 2",
+        "total mass 10 kg",
+        "gravity (0, -9.81, 0) m/s2",
+        "planar, normal to z",
+        "-2.61799 to 2.61799",
+        "lc2",
+        "tip",
+    ):
         assert text in out
 
 
@@ -95,7 +103,12 @@ def test_info_as_json(capsys):
     status, out, _ = run(capsys, "info", "every_joint", "--json")
     told = json.loads(out)
     assert status == 0
-    assert (told["nq"], told["nv"], len(told["coordinates"]), len(told["speeds"])) == (27, 25, 27, 25)
+    assert (told["nq"], told["nv"], len(told["coordinates"]), len(told["speeds"])) == (
+        27,
+        25,
+        27,
+        25,
+    )
     assert told["joints"][0]["lower"] == [None] * 6
     assert next(j for j in told["joints"] if j["name"] == "gear")["mimic"]["joint"] == "swing"
     assert told["round_trip"]["difference"] < 1e-9
@@ -140,7 +153,7 @@ def test_names_cannot_move_the_cursor(capsys, tmp_path):
     assert "\x1b[2J" not in out and r"\x1b[2Jcrank" in out
 
 
-# ------------------------------------------------------------------------------------------------ examples, equations, export
+# --- examples, equations, export
 def test_examples_are_listed_with_a_sentence_each(capsys):
     status, out, _ = run(capsys, "examples")
     assert status == 0
@@ -175,26 +188,60 @@ def test_export_writes_source_and_header(capsys, tmp_path):
     kernels = ("--kernel", "inverse_dynamics", "--kernel", "mass_matrix")
     status, said, _ = run(capsys, "export", "stanford_arm", *kernels, "--out", out)
     assert status == 0
-    wanted = [f"stanford_arm_{kernel}.{suffix}" for kernel in ("inverse_dynamics", "mass_matrix") for suffix in "ch"]
+    wanted = [
+        f"stanford_arm_{kernel}.{suffix}"
+        for kernel in ("inverse_dynamics", "mass_matrix")
+        for suffix in "ch"
+    ]
     assert [line.rpartition("/")[2] for line in said.split()] == wanted
     assert sorted(p.name for p in out.iterdir()) == sorted(wanted)
 
 
 def test_export_of_a_frame_with_a_wrench(capsys, tmp_path):
-    status, _, _ = run(capsys, "export", "stanford_arm", "--kernel", "jacobian", "--frame", "tip", "--out", tmp_path)
+    status, _, _ = run(
+        capsys,
+        "export",
+        "stanford_arm",
+        "--kernel",
+        "jacobian",
+        "--frame",
+        "tip",
+        "--out",
+        tmp_path,
+    )
     assert status == 0 and (tmp_path / "stanford_arm_jacobian_tip.h").exists()
-    status, _, _ = run(capsys, "export", "stanford_arm", "--kernel", "bias", "--wrench", "tip:world", "--out", tmp_path)
+    status, _, _ = run(
+        capsys,
+        "export",
+        "stanford_arm",
+        "--kernel",
+        "bias",
+        "--wrench",
+        "tip:world",
+        "--out",
+        tmp_path,
+    )
     assert "at 'tip', in world axes" in (tmp_path / "stanford_arm_bias.h").read_text()
 
 
 def test_export_writes_nothing_when_one_kernel_is_refused(capsys, tmp_path):
-    status, _, err = run(capsys, "export", "stanford_arm", "--kernel", "bias", "--kernel", "bais", "--out", tmp_path / "c")
+    status, _, err = run(
+        capsys,
+        "export",
+        "stanford_arm",
+        "--kernel",
+        "bias",
+        "--kernel",
+        "bais",
+        "--out",
+        tmp_path / "c",
+    )
     assert status == 2
     assert "no kernel 'bais'" in err and "Did you mean 'bias'?" in err
     assert not (tmp_path / "c").exists()
 
 
-# ------------------------------------------------------------------------------------------------ how it fails
+# --- how it fails
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -205,10 +252,16 @@ def test_export_writes_nothing_when_one_kernel_is_refused(capsys, tmp_path):
         (["examples", "nope"], "no example 'nope' in catena; examples are: "),
         (["equations", "two_link_arm", "--by", "kanes"], "Did you mean 'kane'?"),
         (["equations", "two_link_arm", "--form", "word"], "'word' is not one of"),
-        (["export", "two_link_arm", "--kernel", "pose", "--out", "x"], "kernel 'pose' takes a frame; found none"),
+        (
+            ["export", "two_link_arm", "--kernel", "pose", "--out", "x"],
+            "kernel 'pose' takes a frame; found none",
+        ),
         (["inof"], "no command 'inof' in catena"),
         (["info"], "Missing argument 'FILE'"),
-        (["export", "two_link_arm", "--kernel", "jacobian", "--out", "x"], "takes a frame; found none. Name it with --frame; frames and bodies are: tip,"),
+        (
+            ["export", "two_link_arm", "--kernel", "jacobian", "--out", "x"],
+            "takes a frame; found none. Name it with --frame; frames and bodies are: tip,",
+        ),
         (["info", "two_link_arm", "--gravity", "0", "x", "0"], "Invalid value for '--gravity'"),
     ],
 )
@@ -229,7 +282,9 @@ def test_a_name_without_a_suffix_finds_the_file_beside(tmp_path, monkeypatch):
 
 def test_every_fault_of_a_file_at_once(capsys, tmp_path):
     file = tmp_path / "bad.toml"
-    file.write_text('body = [{ name = "rod", mass = "-1 kg", com = [0, 0, 0], inertia = [1, 1, 9] }]\n')
+    file.write_text(
+        'body = [{ name = "rod", mass = "-1 kg", com = [0, 0, 0], inertia = [1, 1, 9] }]\n'
+    )
     status, _, err = run(capsys, "info", file)
     assert status == 2
     assert err.startswith(f"catena: {file}: ") and err.count("\n  - ") >= 2
@@ -275,7 +330,16 @@ def test_a_command_from_outside_is_listed_and_runs(capsys, greeting):
 
 
 def test_help_loads_no_command_and_no_kernel():
-    heavy = ("numpy", "numba", "casadi", "xarray", "matplotlib", "sympy", "catena.model", "catena.cli.run")
+    heavy = (
+        "numpy",
+        "numba",
+        "casadi",
+        "xarray",
+        "matplotlib",
+        "sympy",
+        "catena.model",
+        "catena.cli.run",
+    )
     code = f"""
 import sys
 from catena.cli import main
@@ -295,7 +359,9 @@ def test_every_command_says_in_its_docstring_what_it_does():
 
 def test_the_reader_of_a_pipe_may_leave():
     script = "from catena.cli import main; main(['info', 'every_joint'])"
-    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert run.stdout and run.stderr
     run.stdout.readline()
     run.stdout.close()

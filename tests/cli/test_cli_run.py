@@ -46,17 +46,32 @@ def test_run_writes_results_pictures_and_the_ledger():
     ]
     result = catena.load_result("out/results.nc")
     theta = np.cumsum(result.data["q"].values[-1])  # independently computed, t = 5 s
-    np.testing.assert_allclose(theta, [-2.906675255006, -2.568998349367, -3.661862425641], atol=1e-7)
+    np.testing.assert_allclose(
+        theta, [-2.906675255006, -2.568998349367, -3.661862425641], atol=1e-7
+    )
     assert result.ledger.relative_energy_balance < 1e-9
 
 
 def test_plot_and_animate_what_run_wrote():
-    assert say("run", "two_link_arm", "--until", "0.3", "--out", "out", "--no-pictures").exit_code == 0
+    assert (
+        say("run", "two_link_arm", "--until", "0.3", "--out", "out", "--no-pictures").exit_code == 0
+    )
     assert os.listdir("out") == ["results.nc"]
     done = say("plot", "out", "--what", "torques", "--what", "paths")
     assert done.exit_code == 0 and done.output.split() == ["out/torques.png", "out/paths.png"]
     assert (
-        say("plot", "out/results.nc", "--what", "coordinates", "--only", "elbow", "--degrees", "--out", "e.pdf").exit_code == 0
+        say(
+            "plot",
+            "out/results.nc",
+            "--what",
+            "coordinates",
+            "--only",
+            "elbow",
+            "--degrees",
+            "--out",
+            "e.pdf",
+        ).exit_code
+        == 0
     )
     assert say("animate", "out", "--out", "film.html").exit_code == 0
     assert say("animate", "out", "--out", "film.gif", "--rate", "5").exit_code == 0
@@ -67,7 +82,9 @@ def test_inverse_along_a_file():
     Path("p.csv").write_text("time,shoulder,elbow\n0,0,0\n0.5,0.5,0.2\n1,1,0.8\n")
     done = say("inverse", "two_link_arm", "--trajectory", "p.csv", "--out", "inv")
     assert done.exit_code == 0, done.output
-    assert {"torques.csv", "reactions.csv", "torques.png", "reactions.png", "results.nc"} <= set(os.listdir("inv"))
+    assert {"torques.csv", "reactions.csv", "torques.png", "reactions.png", "results.nc"} <= set(
+        os.listdir("inv")
+    )
     head = Path("inv/reactions.csv").read_text().splitlines()[0].split(",")
     assert head[:3] == ["time", "shoulder torque x", "shoulder torque y"]
 
@@ -82,7 +99,10 @@ def test_inverse_along_a_file():
         (["run", "triple_pendulum", "--by", "lagrang"], "Did you mean 'lagrange'"),
         (["run", "triple_pendulum", "--tolerance", "5"], "it lies between"),
         (["run", "triple_pendulum", "--resume"], "there is no run to resume"),
-        (["run", "triple_pendulum", "--out", "full"], "full holds files already; give another --out, or --force"),
+        (
+            ["run", "triple_pendulum", "--out", "full"],
+            "full holds files already; give another --out, or --force",
+        ),
         (["run", "triple_pendulum", "--out", "full/file"], "is a file; results go into a folder"),
         (["plot", "nothing.nc"], "there is no such file"),
         (["plot", "full/file"], "this is not a result of catena"),
@@ -99,27 +119,44 @@ def test_bad_input_is_one_message_and_status_two(arguments, words):
 
 
 def test_a_folder_that_is_there_is_kept_unless_forced():
-    assert say("run", "triple_pendulum", "--until", "0.1", "--out", "out", "--no-pictures").exit_code == 0
+    assert (
+        say("run", "triple_pendulum", "--until", "0.1", "--out", "out", "--no-pictures").exit_code
+        == 0
+    )
     before = Path("out/results.nc").read_bytes()
     done = say("run", "triple_pendulum", "--until", "0.2", "--out", "out", "--no-pictures")
     assert done.exit_code == 2 and "--resume goes on with if it was broken off" in done.output
     assert Path("out/results.nc").read_bytes() == before
-    assert say("run", "triple_pendulum", "--until", "0.2", "--out", "out", "--no-pictures", "--force").exit_code == 0
+    assert (
+        say(
+            "run", "triple_pendulum", "--until", "0.2", "--out", "out", "--no-pictures", "--force"
+        ).exit_code
+        == 0
+    )
     assert say("plot", "out", "--what", "energies", "--out", "e.png").exit_code == 0
     assert say("plot", "out", "--what", "energies", "--out", "e.png").exit_code == 2
     assert say("plot", "out", "--what", "energies", "--out", "e.png", "--force").exit_code == 0
 
 
 def test_accuracy_that_is_not_met_is_status_one():
-    options = ["--integrator", "semi_implicit", "--step", "0.01", "--tolerance", "1e-9", "--verify", "--no-pictures"]
+    options = [
+        "--integrator",
+        "semi_implicit",
+        "--step",
+        "0.01",
+        "--tolerance",
+        "1e-9",
+        "--verify",
+        "--no-pictures",
+    ]
     done = say("run", "triple_pendulum", "--until", "1", "--out", "out", *options)
     assert done.exit_code == 1 and "NOT met" in done.output
 
 
 def test_a_run_that_cannot_go_on_is_status_one_and_keeps_its_rows():
     Path("s.toml").write_text(
-        'mechanism = "two_link_arm"\n[scenario]\nuntil = 1\nintegrator = "rk4"\nstep = 0.05\noutput = 0.05\nlimits = "ignore"\n'
-        "initial = { v = { elbow = 1e4 } }\n"
+        'mechanism = "two_link_arm"\n[scenario]\nuntil = 1\nintegrator = "rk4"\nstep = 0.05\noutput'
+        ' = 0.05\nlimits = "ignore"\ninitial = { v = { elbow = 1e4 } }\n'
     )
     done = say("run", "s.toml", "--out", "out", "--no-pictures")
     assert done.exit_code == 1 and "not a number" in done.output, done.output
@@ -129,8 +166,27 @@ def test_a_run_that_cannot_go_on_is_status_one_and_keeps_its_rows():
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_then_resumed(how):
-    options = ["--until", "60", "--output", "0.001", "--integrator", "rk4", "--step", "1e-5", "--out", "out", "--no-pictures"]
-    command = [sys.executable, "-c", "from catena.cli import main; main()", "run", "triple_pendulum", *options]
+    options = [
+        "--until",
+        "60",
+        "--output",
+        "0.001",
+        "--integrator",
+        "rk4",
+        "--step",
+        "1e-5",
+        "--out",
+        "out",
+        "--no-pictures",
+    ]
+    command = [
+        sys.executable,
+        "-c",
+        "from catena.cli import main; main()",
+        "run",
+        "triple_pendulum",
+        *options,
+    ]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not Path("out/results.nc").exists():
         time.sleep(0.05)
@@ -148,7 +204,9 @@ def test_interrupted_then_resumed(how):
 @pytest.mark.skipif(sys.platform == "win32", reason="closes a file descriptor in a POSIX shell")
 def test_a_closed_stdout_is_no_traceback():
     command = [sys.executable, "-c", "from catena.cli import main; main()", "examples"]
-    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False
+    )
     assert done.returncode == 0 and done.stderr == ""
 
 
@@ -157,7 +215,8 @@ def test_a_run_parses_its_file_once_and_compiles_one_machine(monkeypatch):
     from catena.machine.machine import Machine
 
     count = {"read": 0, "made": 0}
-    reading, making = files.read, Machine.__init__
+    reading = files.read
+    making = Machine.__init__
 
     def read(path):
         count["read"] += 1
@@ -169,5 +228,7 @@ def test_a_run_parses_its_file_once_and_compiles_one_machine(monkeypatch):
 
     monkeypatch.setattr(files, "read", read)
     monkeypatch.setattr(Machine, "__init__", made)
-    assert say("run", "four_bar", "--until", "0.02", "--output", "0.01", "--out", "out").exit_code == 0
+    assert (
+        say("run", "four_bar", "--until", "0.02", "--output", "0.01", "--out", "out").exit_code == 0
+    )
     assert count == {"read": 1, "made": 1}

@@ -1,4 +1,6 @@
-"""The cache of machine code: found again, never trusted when damaged, harmless when it cannot be written."""
+"""The cache of machine code: found again, never trusted when damaged, harmless when it cannot be
+written.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,8 @@ def test_the_second_time_nothing_is_compiled(folder, compilations, monkeypatch):
 def test_another_function_or_width_is_another_entry(folder, compilations):
     compile_lanes(F, width=2)
     compile_lanes(F, width=4)
-    check(compile_lanes(ca.Function("f", [X], [ca.sin(X) * X[1] + 0.25]), width=4))  # the same, built again
+    # the same, built again
+    check(compile_lanes(ca.Function("f", [X], [ca.sin(X) * X[1] + 0.25]), width=4))
     compile_lanes(ca.Function("f", [X], [ca.sin(X) * X[1] + 0.26]), width=4)
     assert len(compilations) == 3 and len(entries(folder)) == 3
 
@@ -124,7 +127,9 @@ def test_damaged_entries_are_built_again(folder, compilations, damage):
 
 
 def test_code_that_does_not_link_is_built_again(folder, compilations):
-    """An entry that is whole but is no object code (a bad day of the linker) does not stop anybody."""
+    """An entry that is whole but is no object code (a bad day of the linker) does not stop
+    anybody.
+    """
     compile_lanes(F)
     (entry,) = entries(folder)
     cache.store(entry.stem, b"this is not object code")
@@ -135,7 +140,10 @@ def test_code_that_does_not_link_is_built_again(folder, compilations):
 def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, compilations):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    with pytest.warns(UserWarning, match="cannot be kept in .*compiled anew in every session; set CATENA_CACHE_DIR"):
+    with pytest.warns(
+        UserWarning,
+        match="cannot be kept in .*compiled anew in every session; set CATENA_CACHE_DIR",
+    ):
         check(compile_lanes(F))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -144,11 +152,14 @@ def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, com
 
 
 def test_two_entries_exchanged_are_built_again(folder, compilations):
-    """An entry is bound to its name: the code of another function under it is not taken for this one."""
+    """An entry is bound to its name: the code of another function under it is not taken for this
+    one.
+    """
     compile_lanes(F)
     compile_lanes(ca.Function("f", [X], [ca.cos(X)]))
     one, two = entries(folder)
-    first, second = one.read_bytes(), two.read_bytes()
+    first = one.read_bytes()
+    second = two.read_bytes()
     one.write_bytes(second)
     two.write_bytes(first)
     check(compile_lanes(F))
@@ -161,7 +172,9 @@ def test_a_folder_that_others_may_write_is_not_used(folder, compilations, mode):
     compile_lanes(F)
     folder.chmod(mode)
     cache._told.clear()
-    with pytest.warns(UserWarning, match=r"others may write to it .*not used; make it yours and run chmod 700"):
+    with pytest.warns(
+        UserWarning, match=r"others may write to it .*not used; make it yours and run chmod 700"
+    ):
         check(compile_lanes(F))
     assert len(compilations) == 2
     folder.chmod(0o755)
@@ -199,7 +212,9 @@ def test_the_oldest_go_first(folder, monkeypatch):
 
 
 def test_few_entries_look_for_old_ones(folder, monkeypatch):
-    """A look at a folder of many entries takes long; it is not taken at each of them, but often enough."""
+    """A look at a folder of many entries takes long; it is not taken at each of them, but often
+    enough.
+    """
     looks: list[Path] = []
     monkeypatch.setattr(cache, "_evict", looks.append)
     for k in range(512):
@@ -228,7 +243,9 @@ def test_two_processes_write_the_same_entry(folder):
     """Whoever reads finds one of the two, whole."""
     context = multiprocessing.get_context("spawn" if os.name == "nt" else "fork")
     wrong = context.Queue()
-    workers = [context.Process(target=write_and_read, args=(str(folder), 200, wrong)) for _ in range(2)]
+    workers = [
+        context.Process(target=write_and_read, args=(str(folder), 200, wrong)) for _ in range(2)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -253,10 +270,14 @@ print(kernel([np.array({STATES.tolist()})], 5)[0][0].tobytes().hex())
     for again in (False, True):
         started = time.time() - 1
         done = subprocess.run(
-            [sys.executable, "-c", program.format(again=again)], capture_output=True, text=True, env=os.environ.copy()
+            [sys.executable, "-c", program.format(again=again)],
+            capture_output=True,
+            text=True,
+            env=os.environ.copy(),
         )
         assert done.returncode == 0, done.stderr
         results.append(done.stdout)
         found = entries(folder)  # of the tape, and of the sines that all tapes call
-        assert len(found) == 2 and all(entry.stat().st_mtime >= started for entry in found)  # made, then used
+        # made, then used
+        assert len(found) == 2 and all(entry.stat().st_mtime >= started for entry in found)
     assert results[0] == results[1]

@@ -1,4 +1,6 @@
-"""The call for one state: what it takes, what it leaves to the long way, and that it leaks nothing."""
+"""The call for one state: what it takes, what it leaves to the long way, and that it leaks
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,16 @@ COUNTS = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "bias"
 
 @pytest.fixture(scope="module")
 def machine() -> catena.Machine:
-    return catena.compile(zoo.random_tree(5, ("ball", "revolute", "prismatic", "universal", "revolute")), threads=1)
+    return catena.compile(
+        zoo.random_tree(5, ("ball", "revolute", "prismatic", "universal", "revolute")), threads=1
+    )
 
 
 def given(machine: catena.Machine, count: int) -> list[np.ndarray]:
     rng = np.random.default_rng(3)
-    return [machine.sample(rng), rng.standard_normal(machine.nv), rng.standard_normal(machine.nv)][:count]
+    return [machine.sample(rng), rng.standard_normal(machine.nv), rng.standard_normal(machine.nv)][
+        :count
+    ]
 
 
 def call(machine: catena.Machine, quantity: str, rest=None, kind: str = "tape"):
@@ -51,18 +57,27 @@ def test_it_answers_what_the_rows_answer(machine, quantity, kind):
     x = given(machine, COUNTS[quantity])
     one = call(machine, quantity, kind=kind)(*timed(quantity, x))
     assert type(one) is np.ndarray and one.flags.owndata and one.flags.writeable
-    np.testing.assert_allclose(one, getattr(machine, quantity)(*(y[None] for y in x))[0], rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(
+        one, getattr(machine, quantity)(*(y[None] for y in x))[0], rtol=1e-11, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     "changed",
     [
-        lambda q: q[None], lambda q: q[:-1], lambda q: q.astype(np.float32), lambda q: list(q), lambda q: np.repeat(q, 2)[::2],
-        lambda q: q.view(type("Own", (np.ndarray,), {})), lambda q: np.full_like(q, np.nan), lambda q: None, lambda q: q.astype(">f8"),
+        lambda q: q[None],
+        lambda q: q[:-1],
+        lambda q: q.astype(np.float32),
+        lambda q: list(q),
+        lambda q: np.repeat(q, 2)[::2],
+        lambda q: q.view(type("Own", (np.ndarray,), {})),
+        lambda q: np.full_like(q, np.nan),
+        lambda q: None,
+        lambda q: q.astype(">f8"),
         lambda q: 1.001 * q,  # its quaternion is not of length one
         lambda q: np.frombuffer(b"\0" + q.tobytes(), "u1")[1:].view("f8"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_a_plain_good_vector_is_passed_on_as_it_is(machine, changed):
     q, v, a = given(machine, 3)
     f = call(machine, "inverse_dynamics", lambda *x: x)
@@ -83,7 +98,8 @@ def test_a_call_outlives_its_machine():
     """The call holds the arrays and the function it needs; nothing else holds them here."""
     fresh = catena.compile(zoo.random_tree(6, ("revolute", "ball")), threads=1)
     q = fresh.neutral()
-    wanted, f = fresh.mass_matrix(q), fresh._single["mass_matrix"]
+    wanted = fresh.mass_matrix(q)
+    f = fresh._single["mass_matrix"]
     gone = weakref.ref(fresh)
     del fresh
     assert gone() is None  # no cycle keeps a machine
@@ -111,7 +127,8 @@ def test_the_long_way_takes_it_or_says_what_is_wrong(machine):
 
 def test_it_leaks_neither_arrays_nor_none(machine):
     q, v, a = given(machine, 3)
-    bad, f = np.full_like(a, np.nan), call(machine, "inverse_dynamics", lambda *_: None)
+    bad = np.full_like(a, np.nan)
+    f = call(machine, "inverse_dynamics", lambda *_: None)
     f(q, v, a, 0.0)
     gc.collect()
     tracemalloc.start()
@@ -122,7 +139,9 @@ def test_it_leaks_neither_arrays_nor_none(machine):
         f(q)
     after = tracemalloc.get_traced_memory()[0], sys.getrefcount(q), sys.getrefcount(None)
     tracemalloc.stop()
-    assert after[0] - before[0] < 10_000 and after[1] == before[1] and abs(after[2] - before[2]) < 100
+    assert (
+        after[0] - before[0] < 10_000 and after[1] == before[1] and abs(after[2] - before[2]) < 100
+    )
 
 
 def test_single_states_and_batches_in_many_threads_do_not_meet(machine):
@@ -134,7 +153,10 @@ def test_single_states_and_batches_in_many_threads_do_not_meet(machine):
     def work(k: int) -> bool:
         if k % 2:
             return bool((generic.inverse_dynamics(q, v, a) == wanted).all())
-        return all((generic.inverse_dynamics(q[i], v[i], a[i]) == wanted[i]).all() for i in range(0, 500, 5))
+        return all(
+            (generic.inverse_dynamics(q[i], v[i], a[i]) == wanted[i]).all()
+            for i in range(0, 500, 5)
+        )
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(24)))
@@ -144,7 +166,9 @@ def test_without_the_call_everything_is_the_same(machine, monkeypatch):
     monkeypatch.setattr(single_state, "available", lambda: False)
     plain = catena.compile(machine.mechanism, threads=1)
     q, v, a = given(machine, 3)
-    np.testing.assert_allclose(plain.inverse_dynamics(q, v, a), machine.inverse_dynamics(q, v, a), rtol=1e-12)
+    np.testing.assert_allclose(
+        plain.inverse_dynamics(q, v, a), machine.inverse_dynamics(q, v, a), rtol=1e-12
+    )
 
 
 def test_a_batch_does_not_wait_for_the_single_state(machine, monkeypatch):
@@ -164,12 +188,19 @@ def test_the_time_comes_in_where_loads_depend_on_it():
     np.testing.assert_allclose(np.diff(at), [-3.0, -3.0, 0.0], atol=1e-12)
 
 
-@pytest.mark.parametrize("made", [lambda: _sum(1, 2, 3.5), lambda: generic_binding.library.__wrapped__("energy", 2)["kernel"]])
+@pytest.mark.parametrize(
+    "made",
+    [lambda: _sum(1, 2, 3.5), lambda: generic_binding.library.__wrapped__("energy", 2)["kernel"]],
+)
 def test_kept_code_is_found_again_and_damaged_code_is_built_anew(monkeypatch, tmp_path, made):
     monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("CATENA_CACHE", raising=False)
     stored = []
-    monkeypatch.setattr(cache, "store", lambda name, code, store=cache.store: stored.append(name) or store(name, code))
+    monkeypatch.setattr(
+        cache,
+        "store",
+        lambda name, code, store=cache.store: stored.append(name) or store(name, code),
+    )
     for _ in range(2):
         _sum._codes.clear()
         assert made()
@@ -190,12 +221,17 @@ def _third(a, b):
     return a / (b + 3.0) * b - a * b
 
 
-def test_a_function_made_quickly_for_its_first_call_is_optimised_for_its_second(monkeypatch, tmp_path):
+def test_a_function_made_quickly_for_its_first_call_is_optimised_for_its_second(
+    monkeypatch, tmp_path
+):
     """The same bits, and each code once on disk; another process begins with the optimised one."""
     monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
     found = [_third(0.1, 0.7) for _ in range(3)]
     assert found[0] == found[1] == found[2] == (0.1 / 3.7 * 0.7 - 0.1 * 0.7,)
-    assert len(_third._first_calls) == len(_third._codes) == 1 and len([*tmp_path.glob("*" + cache.SUFFIX)]) == 2
+    assert (
+        len(_third._first_calls) == len(_third._codes) == 1
+        and len([*tmp_path.glob("*" + cache.SUFFIX)]) == 2
+    )
     for codes in (_third._first_calls, _third._codes):
         codes.clear()
     assert _third(0.1, 0.7) == found[0] and len(_third._codes) == 1
@@ -209,11 +245,19 @@ def test_what_the_stack_cannot_hold_goes_to_the_rest(machine, monkeypatch):
 
 
 def test_after_many_calls_optimised_code_takes_over_with_the_same_bits(monkeypatch, tmp_path):
-    """Tiers: quick code at first, kept on disk as such; what it refuses goes to the rest before and after."""
+    """Tiers: quick code at first, kept on disk as such; what it refuses goes to the rest before and
+    after.
+    """
     monkeypatch.setenv("CATENA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 3000)
     tiers: list[bool] = []
-    monkeypatch.setattr(lanes, "object_code", lambda *a, quick=False, make=lanes.object_code, **k: tiers.append(quick) or make(*a, quick=quick, **k))
+    monkeypatch.setattr(
+        lanes,
+        "object_code",
+        lambda *a, quick=False, make=lanes.object_code, **k: (
+            tiers.append(quick) or make(*a, quick=quick, **k)
+        ),
+    )
     machine = catena.compile(zoo.random_tree(6, ("ball", "revolute")), threads=1)
     q, v, a = given(machine, 3)
     first = machine.inverse_dynamics(q, v, a)

@@ -11,22 +11,44 @@ import pytest
 from catena.compiler.scalar import Scalar
 from catena.compiler.symbols import elements
 
-OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.iadd, operator.isub, operator.imul, operator.itruediv)
-OTHERS = {"number": 2.5, "one": 1, "zero": 0.0, "minus zero": -0.0, "of NumPy": np.float64(-3.0), "integer of NumPy": np.int64(2),
-          "symbol": ca.SX.sym("y"), "scalar": Scalar.of(ca.SX.sym("z")), "matrix": ca.SX.sym("A", 2, 2)}  # fmt: skip
+OPERATORS = (
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.iadd,
+    operator.isub,
+    operator.imul,
+    operator.itruediv,
+)
+OTHERS = {
+    "number": 2.5,
+    "one": 1,
+    "zero": 0.0,
+    "minus zero": -0.0,
+    "of NumPy": np.float64(-3.0),
+    "integer of NumPy": np.int64(2),
+    "symbol": ca.SX.sym("y"),
+    "scalar": Scalar.of(ca.SX.sym("z")),
+    "matrix": ca.SX.sym("A", 2, 2),
+}
 
 
 def code(e: ca.SX) -> str:
-    return ca.Function("f", ca.symvar(ca.vec(ca.SX(e))), [e], {"allow_duplicate_io_names": True}).serialize()
+    return ca.Function(
+        "f", ca.symvar(ca.vec(ca.SX(e))), [e], {"allow_duplicate_io_names": True}
+    ).serialize()
 
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_every_operation_makes_the_node_that_casadi_makes(other: str) -> None:
     x, y = ca.SX.sym("x"), OTHERS[other]
     quick = Scalar.of(x + 0)
-    plain, right = ca.SX(quick), ca.SX(y) if isinstance(y, ca.SX) else y
+    plain = ca.SX(quick)
+    right = ca.SX(y) if isinstance(y, ca.SX) else y
     for f in OPERATORS:
-        mine, theirs = f(quick, y), f(plain, right)
+        mine = f(quick, y)
+        theirs = f(plain, right)
         assert type(mine) is Scalar and type(theirs) is ca.SX and code(mine) == code(theirs), f
         assert code(f(y, quick)) == code(f(right, plain)), f
 
@@ -55,5 +77,7 @@ def test_functions_of_expressions_take_it_without_a_warning(recwarn):
 
     x = Scalar.of(ca.SX.sym("x"))
     for name, count in FUNCTIONS.items():
-        assert ca.is_equal(ca.SX(apply(name, [x] * (count or 2))), ca.SX(apply(name, [ca.SX(x)] * (count or 2))), 3)
+        assert ca.is_equal(
+            ca.SX(apply(name, [x] * (count or 2))), ca.SX(apply(name, [ca.SX(x)] * (count or 2))), 3
+        )
     assert not recwarn.list

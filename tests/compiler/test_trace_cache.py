@@ -52,7 +52,9 @@ def test_another_structure_word_or_source_is_another_tape(fresh, monkeypatch):
     kept_tape(m, "toy", [2], make)
     kept_tape(m, "other", [1], make)
     kept_tape(zoo.arm(3), "toy", [1], make)
-    kept_tape(m.with_(joints=(replace(m.joints[0], armature=0.25), *m.joints[1:])), "toy", [1], make)
+    kept_tape(
+        m.with_(joints=(replace(m.joints[0], armature=0.25), *m.joints[1:])), "toy", [1], make
+    )
     assert make.calls == 5
     monkeypatch.setattr(trace_cache, "_sources", lambda: "other sources")
     kept_tape(zoo.arm(2), "toy", [1], make)
@@ -77,17 +79,23 @@ def test_fingerprints_tell_values_apart():
     assert fingerprint(pd[0]) == fingerprint(pd[1]) != fingerprint(pd[2])
     path = [trajectories.cubic([0, 1], {"joint1": [0, x]}) for x in (1.0, 1.0, 2.0)]
     assert fingerprint(path[0]) == fingerprint(path[1]) != fingerprint(path[2])
-    assert fingerprint([1, [2]]) != fingerprint([[1], 2]) and fingerprint(1) != fingerprint(1.0) != fingerprint("1.0")
+    assert fingerprint([1, [2]]) != fingerprint([[1], 2]) and fingerprint(1) != fingerprint(
+        1.0
+    ) != fingerprint("1.0")
     assert fingerprint(np.zeros(2)) != fingerprint(np.zeros((2, 1)))
 
 
 def test_a_run_with_another_controller_or_motion_traces_no_dynamics_anew(monkeypatch):
     m = zoo.arm(2)
     name = m.moving[0].coordinate_names[0]
-    catena.simulate(m, until=0.01, control=control.PD(10.0, 1.0, {name: 0.1}, gravity=False)).data.load()
+    catena.simulate(
+        m, until=0.01, control=control.PD(10.0, 1.0, {name: 0.1}, gravity=False)
+    ).data.load()
     catena.simulate(m, until=0.01, motion={name: trajectories.sine({name: 0.1}, 2.0)}).data.load()
     for kernel in ("forward_dynamics", "mass_matrix", "inverse_dynamics", "energy", "constrained"):
-        monkeypatch.setattr(f"catena.compiler.trace.Tracer.{kernel}", lambda *_, **__: pytest.fail("traced anew"))
+        monkeypatch.setattr(
+            f"catena.compiler.trace.Tracer.{kernel}", lambda *_, **__: pytest.fail("traced anew")
+        )
     one = catena.simulate(m, until=0.01, control=control.PD(20.0, 2.0, {name: 0.2}, gravity=False))
     two = catena.simulate(m, until=0.01, motion={name: trajectories.sine({name: 0.2}, 3.0)})
     assert one.data["q"].shape == two.data["q"].shape

@@ -1,4 +1,6 @@
-"""boltzmann_hamel: quasi-velocities, agreement with the recursive kernels, joint loads, seed 000's example."""
+"""boltzmann_hamel: quasi-velocities, agreement with the recursive kernels, joint loads, seed 000's
+example.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def states(machine, count=STATES, seed=3):
 
 def each(f, *rows, p=()):
     """A traced function (t, ..., p) on rows of states."""
-    given = [np.zeros((1, len(rows[0]))), *(np.asarray(x).T for x in rows), np.tile(np.reshape(p, (-1, 1)), len(rows[0]))]
+    given = [
+        np.zeros((1, len(rows[0]))),
+        *(np.asarray(x).T for x in rows),
+        np.tile(np.reshape(p, (-1, 1)), len(rows[0])),
+    ]
     return np.array(f(*given)).T
 
 
@@ -57,11 +63,12 @@ def values(s, expressions, *given):
     return [np.array(x) for x in (found if len(expressions) > 1 else [found])]
 
 
-# ------------------------------------------------------------------------------------------------ agreement
+# --- agreement
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_agrees_with_the_recursive_kernels(name):
     m = MECHANISMS[name]
-    machine, eq = compile(m), boltzmann_hamel(m)
+    machine = compile(m)
+    eq = boltzmann_hamel(m)
     q, v, tau = states(machine)
     expected = machine.forward_dynamics(q, v, tau)
     assert worst(each(eq.acceleration, q, v, tau), expected) < 1e-9
@@ -76,40 +83,72 @@ def test_agrees_with_the_recursive_kernels(name):
 
 def test_state_is_coordinates_and_speeds():
     m = MECHANISMS["free_base"]
-    machine, eq = compile(m), boltzmann_hamel(m)
+    machine = compile(m)
+    eq = boltzmann_hamel(m)
     q, v, tau = (x[0] for x in states(machine, 1))
     x = eq.encode(q, v, [])
     np.testing.assert_array_equal(np.array(eq.decode(x, [])[0]).ravel(), q)
     np.testing.assert_array_equal(np.array(eq.decode(x, [])[1]).ravel(), v)
     rate = np.concatenate([machine.coordinate_rate(q, v), machine.forward_dynamics(q, v, tau)])
-    np.testing.assert_allclose(np.array(eq.derivative(0.0, x, tau, [])).ravel(), rate, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        np.array(eq.derivative(0.0, x, tau, [])).ravel(), rate, rtol=1e-9, atol=1e-9
+    )
 
 
 def test_rotors_followers_and_free_parameters():
-    """A hinge with a rotor carries a slide and a screw that follows it; a mass and a length are left free."""
+    """A hinge with a rotor carries a slide and a screw that follows it; a mass and a length are
+    left free.
+    """
     m, l = sympy.symbols("m l")
     finger = {"com": (0.1, 0.02, 0.0), "inertia": (0.01, 0.02, 0.02)}
     place = Pose(position=(l, 0.1, 0))
-    bodies = [Body("hand", m, (l / 2, 0, 0), (0.1, 0.2, 0.3)), Body("left", 0.4, **finger), Body("right", 0.5, **finger)]
+    bodies = [
+        Body("hand", m, (l / 2, 0, 0), (0.1, 0.2, 0.3)),
+        Body("left", 0.4, **finger),
+        Body("right", 0.5, **finger),
+    ]
     joints = [
         Joint("wrist", "revolute", GROUND, "hand", axis=(0, 1, 0), armature=0.7),
-        Joint("slide", "prismatic", "hand", "left", Pose.turn("x", 0.4, position=(l, 0, 0)), armature=0.1),
-        Joint("follow", "helical", "hand", "right", place, axis=(1, 0, 0), pitch=0.2, mimic=Mimic("slide", -1.5, 0.2)),
+        Joint(
+            "slide",
+            "prismatic",
+            "hand",
+            "left",
+            Pose.turn("x", 0.4, position=(l, 0, 0)),
+            armature=0.1,
+        ),
+        Joint(
+            "follow",
+            "helical",
+            "hand",
+            "right",
+            place,
+            axis=(1, 0, 0),
+            pitch=0.2,
+            mimic=Mimic("slide", -1.5, 0.2),
+        ),
     ]
     gripper = Mechanism("gripper", bodies, joints, parameters={"m": 2.0, "l": 0.4}).validate()
     eq = boltzmann_hamel(gripper)
     for p in ({"m": 2.0, "l": 0.4}, {"m": 0.7, "l": 1.3}):
         machine = compile(gripper.with_(parameters=p))
         q, v, tau = states(machine, 20)
-        assert worst(each(eq.acceleration, q, v, tau, p=list(p.values())), machine.forward_dynamics(q, v, tau)) < 1e-10
+        assert (
+            worst(
+                each(eq.acceleration, q, v, tau, p=list(p.values())),
+                machine.forward_dynamics(q, v, tau),
+            )
+            < 1e-10
+        )
 
 
-# ------------------------------------------------------------------------------------------------ quasi-velocities
+# --- quasi-velocities
 @pytest.mark.parametrize("name", ["arm6", "every_joint", "planar_tree", "free_base"])
 def test_inertia_of_the_quasi_velocities_is_twice_the_kinetic_energy(name):
     """(omega, U)' A (omega, U) = 2 T with (omega, U) = G D v, and A is symmetric."""
     m = MECHANISMS[name]
-    machine, s = compile(m), Tracer(layout(m))
+    machine = compile(m)
+    s = Tracer(layout(m))
     chain = links(s, melt=True)
     C = connectivity(chain)
     D = ca.vertcat(*(k.D[:3, :] for k in chain), *(k.D[3:, :] for k in chain))
@@ -122,31 +161,42 @@ def test_inertia_of_the_quasi_velocities_is_twice_the_kinetic_energy(name):
 
 
 def test_inertial_angular_velocities_and_accelerations():
-    """omega = G Omega and omega' = G Omega' + h (31), against the kernels' frame motion in body axes."""
+    """omega = G Omega and omega' = G Omega' + h (31), against the kernels' frame motion in body
+    axes.
+    """
     m = MECHANISMS["gimbals"]
-    machine, s = compile(m), Tracer(layout(m))
+    machine = compile(m)
+    s = Tracer(layout(m))
     chain = links(s, melt=True)
     d = [k.D @ s.a for k in chain]
     w, dw = absolute(chain, [k.Omega for k in chain], [k.dOmega + x[:3] for k, x in zip(chain, d)])
     q, v, a = (x[0] for x in states(machine, 1))
     found = values(s, [*w, *dw], q, v, a)
     for k, link in enumerate(chain):
-        R = np.array(s.layout.seats[link.name].pose.rotation, float)  # the link's axes are the node's, not the body's
-        np.testing.assert_allclose(R.T @ found[k].ravel(), machine.frame_velocity(q, v, link.name, "body")[:3], atol=1e-12)
+        # the link's axes are the node's, not the body's
+        R = np.array(s.layout.seats[link.name].pose.rotation, float)
+        np.testing.assert_allclose(
+            R.T @ found[k].ravel(), machine.frame_velocity(q, v, link.name, "body")[:3], atol=1e-12
+        )
         turning = machine.frame_acceleration(q, v, a, link.name, "body")[:3]
         np.testing.assert_allclose(R.T @ found[len(chain) + k].ravel(), turning, atol=1e-11)
 
 
 def test_joint_moments_do_the_same_work_in_either_form():
-    """(10a) = (10b): sum M_i . Omega_i = sum tau_i . omega_i with tau_i = M_i - C_i,i+1 M_i+1; (16)'s transpose breaks it."""
+    """(10a) = (10b): sum M_i . Omega_i = sum tau_i . omega_i with tau_i = M_i - C_i,i+1 M_i+1;
+    (16)'s transpose breaks it.
+    """
     m = MECHANISMS["ball_chain"]
-    machine, s, rng = compile(m), Tracer(layout(m)), np.random.default_rng(2)
+    machine = compile(m)
+    s = Tracer(layout(m))
+    rng = np.random.default_rng(2)
     chain = links(s, melt=True)
     Omega, M = (list(rng.standard_normal((len(chain), 3))) for _ in range(2))
     w, _ = absolute(chain, [ca.SX(x) for x in Omega], [ca.SX(3, 1)] * len(chain))
     q = states(machine, 1)[0][0]
     found = values(s, [*w, *(k.C for k in chain)], q)
-    w, C = [x.ravel() for x in found[: len(chain)]], found[len(chain) :]
+    w = [x.ravel() for x in found[: len(chain)]]
+    C = found[len(chain) :]
 
     def work(turned):
         tau = [np.array(x) for x in M]
@@ -161,13 +211,16 @@ def test_joint_moments_do_the_same_work_in_either_form():
     tau = rng.standard_normal((len(chain), 3))  # and M = G' tau undoes it
     back = [x.ravel() for x in values(s, relative(chain, [ca.SX(x) for x in tau]), q)]
     for i in range(len(chain)):
-        outboard = sum((C[c] @ back[c] for c, link in enumerate(chain) if link.parent == i), np.zeros(3))
+        outboard = sum(
+            (C[c] @ back[c] for c, link in enumerate(chain) if link.parent == i), np.zeros(3)
+        )
         np.testing.assert_allclose(back[i] - outboard, tau[i], atol=1e-12)
 
 
 def test_joint_moments_are_what_the_joints_carry():
     m = MECHANISMS["every_joint"]
-    machine, eq = compile(m), boltzmann_hamel(m)
+    machine = compile(m)
+    eq = boltzmann_hamel(m)
     q, v, a = (x[0] for x in states(machine, 1))
     M = np.array(eq.extra["joint_moments"](q, v, a, []))
     reactions = machine.reactions(q, v, a)
@@ -176,20 +229,25 @@ def test_joint_moments_are_what_the_joints_carry():
 
 
 def test_force_at_a_point():
-    m = MECHANISMS["every_joint"].with_(frames=[Frame("tool", "body7", Pose(position=(0.3, -0.2, 0.5)))])
+    m = MECHANISMS["every_joint"].with_(
+        frames=[Frame("tool", "body7", Pose(position=(0.3, -0.2, 0.5)))]
+    )
     machine = compile(m)
-    q, F = states(machine, 1)[0][0], np.array([1.0, -2.0, 0.5])
+    q = states(machine, 1)[0][0]
+    F = np.array([1.0, -2.0, 0.5])
     Q = np.array(generalised_force(m, "tool")(q, F, [])).ravel()
     np.testing.assert_allclose(Q, machine.jacobian(q, "tool")[3:].T @ F, atol=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------ seed 000
+# --- seed 000
 def test_seed_000_planar_manipulator():
-    """Example one: two slender links of 0.915 m and 1.754 kg, without gravity; the elbow bends by q2 > 0.
+    """Example one: two slender links of 0.915 m and 1.754 kg, without gravity; the elbow bends by
+    q2 > 0.
 
         ground o==== link 1 ====o==== link 2 ====x tip
 
-    The tip goes along a straight line with cos(t) ft/s2 on each axis. Numbers: reference data for seed 000, two other ways.
+    The tip goes along a straight line with cos(t) ft/s2 on each axis. Numbers: reference data for
+    seed 000, two other ways.
     """
     l, mass = 0.915, 1.754
     I = mass * l**2 / 12
@@ -200,8 +258,13 @@ def test_seed_000_planar_manipulator():
     ]
     tip = Frame("tip", "link2", Pose(position=(l, 0, 0)))
     m = Mechanism("planar manipulator", bodies, joints, gravity=(0, 0, 0), frames=[tip])
-    machine, moments = compile(m), boltzmann_hamel(m).extra["joint_moments"]
-    expected = {0.0: (0.35616178, -0.27701472), np.pi / 2: (0.05606731, 0.00934455), np.pi: (-0.48949755, 0.16316585)}
+    machine = compile(m)
+    moments = boltzmann_hamel(m).extra["joint_moments"]
+    expected = {
+        0.0: (0.35616178, -0.27701472),
+        np.pi / 2: (0.05606731, 0.00934455),
+        np.pi: (-0.48949755, 0.16316585),
+    }
     for t, torque in expected.items():
         x, dx, ddx = (0.305 * k * np.ones(2) for k in (2 - np.cos(t), np.sin(t), np.cos(t)))
         q2 = np.arccos((x @ x - 2 * l**2) / (2 * l**2))
@@ -211,11 +274,14 @@ def test_seed_000_planar_manipulator():
         a = np.linalg.solve(J, ddx - machine.jacobian_rate(q, v, "tip")[3:5])
         M = np.array(moments(q, v, a, []))
         np.testing.assert_allclose(M[:, 2], torque, atol=1e-8)
-        np.testing.assert_allclose(M[:, :2], 0, atol=1e-12)  # nothing bends a planar arm that has no weight
+        # nothing bends a planar arm that has no weight
+        np.testing.assert_allclose(M[:, :2], 0, atol=1e-12)
 
 
 def test_the_inertial_form_is_cheaper_and_the_joint_problem_is_not():
-    """Seed 000, section 3, for arm(6): 661 operations against 856; from joint motion to joint torques, 680."""
+    """Seed 000, section 3, for arm(6): 661 operations against 856; from joint motion to joint
+    torques, 680.
+    """
     extra = boltzmann_hamel(arm(6)).extra
     assert extra["operations_inertial"] < 0.85 * extra["operations_relative"]
     assert extra["operations_inertial"] < extra["operations_inverse"] < extra["operations_relative"]
@@ -225,36 +291,52 @@ def test_inertial_rows_balance_a_body_at_rest():
     """(22) at rest: the moment in a hinge holds the weight, tau = S x g."""
     m = pendulum(1)
     s = Tracer(layout(m))
-    chain, still = links(s, melt=True), [ca.SX.zeros(3)]
+    chain = links(s, melt=True)
+    still = [ca.SX.zeros(3)]
     tau, F = inertial(chain, moved(s, chain, still, still, still, still))
     moment, force = values(s, [tau[0], F[0]], [0.3])
-    np.testing.assert_allclose(np.abs(moment).max(), m.bodies[0].mass * 9.81 * 0.45 * np.sin(0.3), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.abs(moment).max(), m.bodies[0].mass * 9.81 * 0.45 * np.sin(0.3), rtol=1e-12
+    )
     np.testing.assert_allclose(np.linalg.norm(force), m.bodies[0].mass * 9.81, rtol=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------ cost and refusals
+# --- cost and refusals
 def test_the_equations_of_a_six_axis_arm_stay_small():
     eq = boltzmann_hamel(arm(6))
     assert eq.counts.operations < 3000
 
 
 def test_a_body_without_inertia_is_named():
-    bodies = [Body("arm", 1.0, (0.5, 0, 0), (0.1, 0.1, 0.1)), Body("bead", 0.2, (0, 0, 0), (0, 0, 0))]
-    joints = [Joint("hinge", "revolute", GROUND, "arm"), Joint("spin", "revolute", "arm", "bead", axis=(1, 0, 0))]
+    bodies = [
+        Body("arm", 1.0, (0.5, 0, 0), (0.1, 0.1, 0.1)),
+        Body("bead", 0.2, (0, 0, 0), (0, 0, 0)),
+    ]
+    joints = [
+        Joint("hinge", "revolute", GROUND, "arm"),
+        Joint("spin", "revolute", "arm", "bead", axis=(1, 0, 0)),
+    ]
     with pytest.raises(SingularError, match=r"'spin'.*'bead'"):
         boltzmann_hamel(Mechanism("beads", bodies, joints))
 
 
 def test_two_slides_on_one_line_without_mass_between_are_named():
-    bodies, axis = [Body.massless("sleeve"), Body("rod", 1.0, (0, 0, 0), (0.1, 0.1, 0.1))], (1, 2, 3)
-    joints = [Joint("outer", "prismatic", GROUND, "sleeve", axis=axis), Joint("inner", "prismatic", "sleeve", "rod", axis=axis)]
+    bodies = [Body.massless("sleeve"), Body("rod", 1.0, (0, 0, 0), (0.1, 0.1, 0.1))]
+    axis = (1, 2, 3)
+    joints = [
+        Joint("outer", "prismatic", GROUND, "sleeve", axis=axis),
+        Joint("inner", "prismatic", "sleeve", "rod", axis=axis),
+    ]
     with pytest.raises(SingularError, match=r"'outer'.*'sleeve'"):
         boltzmann_hamel(Mechanism("telescope", bodies, joints))
 
 
 def test_a_closed_linkage_beside_the_recursive_passes():
     m = closed.slider_crank()
-    machine, e = compile(m), derive(m, by="boltzmann_hamel")
+    machine = compile(m)
+    e = derive(m, by="boltzmann_hamel")
     q, v, tau, p = (x[0] for x in random_states(machine, 1, 4))
     a = machine.forward_dynamics(q, v, tau)
-    np.testing.assert_allclose(np.array(e.acceleration(0.0, q, v, tau, p)).ravel(), a, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        np.array(e.acceleration(0.0, q, v, tau, p)).ravel(), a, rtol=1e-9, atol=1e-9
+    )

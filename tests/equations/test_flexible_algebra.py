@@ -1,7 +1,9 @@
-"""The kinetic energy of a flexible body in [Everett1988], eq. 33-41, for one particle: the integral over the body adds them up.
+"""The kinetic energy of a flexible body in [Everett1988], eq. 33-41, for one particle: the integral
+over the body adds them up.
 
-A particle of the neutral body is at n, deflected by v along the axes of B, which turn in the inertial frame A. Its kinetic
-energy can be varied term by term, every term in a frame of its own choice (38); all that the frames add goes out (39)-(41).
+A particle of the neutral body is at n, deflected by v along the axes of B, which turn in the
+inertial frame A. Its kinetic energy can be varied term by term, every term in a frame of its own
+choice (38); all that the frames add goes out (39)-(41).
 """
 
 from __future__ import annotations
@@ -14,16 +16,26 @@ from catena.equations.algebra import frames, variation, virtual_rotation
 from turning_frames import SEEDS, turning, values
 
 A, B, C, I, J, K, L, M = frames("A B C I J K L M")
-Q, X, V = dynamicsymbols("q1:9"), dynamicsymbols("x1:4"), dynamicsymbols("v1:4")
+Q = dynamicsymbols("q1:9")
+X = dynamicsymbols("x1:4")
+V = dynamicsymbols("v1:4")
 N = sm.symbols("n1:4")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def oriented():
-    """Eight frames, each turned by an angle of its own; B in A about two axes, the others about one."""
+    """Eight frames, each turned by an angle of its own; B in A about two axes, the others about
+    one.
+    """
     B.orient_body_fixed(A, (Q[0], Q[1], 0), "ZXZ")
-    for frame, before, axis, q in ((C, A, A.x, Q[2]), (I, B, B.y, Q[3]), (J, A, A.z, Q[4]), (K, A, A.y, Q[5]), (L, B, B.z, Q[6]),
-                                   (M, A, A.x, Q[7])):  # fmt: skip
+    for frame, before, axis, q in (
+        (C, A, A.x, Q[2]),
+        (I, B, B.y, Q[3]),
+        (J, A, A.z, Q[4]),
+        (K, A, A.y, Q[5]),
+        (L, B, B.z, Q[6]),
+        (M, A, A.x, Q[7]),
+    ):
         frame.orient_axis(before, axis, q)
 
 
@@ -42,28 +54,42 @@ def expanded(V_n, turned, grown, A, i, j, k, l, m):
         return variation(x, in_frame=frame)
 
     return (
-        dot(V_n, delta(V_n, A)) + dot(turned, delta(turned, l)) + dot(grown, delta(grown, m))
-        + dot(delta(V_n, i), turned) + dot(V_n, delta(turned, i))
-        + dot(delta(V_n, j), grown) + dot(V_n, delta(grown, j))
-        + dot(delta(grown, k), turned) + dot(grown, delta(turned, k))
-    )  # fmt: skip
+        dot(V_n, delta(V_n, A))
+        + dot(turned, delta(turned, l))
+        + dot(grown, delta(grown, m))
+        + dot(delta(V_n, i), turned)
+        + dot(V_n, delta(turned, i))
+        + dot(delta(V_n, j), grown)
+        + dot(V_n, delta(grown, j))
+        + dot(delta(grown, k), turned)
+        + dot(grown, delta(turned, k))
+    )
 
 
 def zero(expression):
-    """Whether an expression of sines and cosines is zero: as a polynomial with cos^2 = 1 - sin^2."""
+    """Whether an expression of sines and cosines is zero: as a polynomial with cos^2 = 1 -
+    sin^2.
+    """
     found = sm.expand(expression)
     angles = {f.args[0] for f in found.atoms(sm.sin, sm.cos)}
     for q in angles:
         s, c = sm.Dummy("s"), sm.Dummy("c")
         found = sm.expand(found.xreplace({sm.sin(q): s, sm.cos(q): c}))
-        found = sm.expand(sm.rem(sm.Poly(found, c), sm.Poly(c**2 + s**2 - 1, c)).as_expr()).xreplace({s: sm.sin(q), c: sm.cos(q)})
+        found = sm.expand(
+            sm.rem(sm.Poly(found, c), sm.Poly(c**2 + s**2 - 1, c)).as_expr()
+        ).xreplace({s: sm.sin(q), c: sm.cos(q)})
     return sm.expand(found) == 0
 
 
 def test_eq_36_and_37_the_energy_multiplied_out():
     V_n, turned, grown, V_p = particle(A, B)
     assert (V_p - (V_n + turned + grown)).express(B).simplify() == 0 * B.x
-    terms = dot(V_n, V_n) + dot(turned, turned) + dot(grown, grown) + 2 * (dot(V_n, grown) + dot(V_n, turned) + dot(grown, turned))
+    terms = (
+        dot(V_n, V_n)
+        + dot(turned, turned)
+        + dot(grown, grown)
+        + 2 * (dot(V_n, grown) + dot(V_n, turned) + dot(grown, turned))
+    )
     assert zero(dot(V_p, V_p) - terms)
 
 
@@ -74,20 +100,34 @@ def test_eq_41_the_expanded_variation_collapses_to_the_compact_one():
 
 
 def test_eq_39_and_40_what_the_frames_add_goes_out():
-    """Changing each term's frame to C adds theta's, whose products with the same vector twice vanish."""
+    """Changing each term's frame to C adds theta's, whose products with the same vector twice
+    vanish.
+    """
     V_n, turned, grown, V_p = particle(A, B)
 
     def theta(frame):
         return virtual_rotation(C, in_frame=frame)
 
     added = (
-        dot(turned, theta(L).cross(turned)) + dot(V_n, theta(I).cross(turned)) + dot(grown, theta(K).cross(turned))
-        + dot(grown, theta(M).cross(grown)) + dot(V_n, theta(J).cross(grown)) + dot(theta(K).cross(grown), turned)
-        + dot(turned, theta(I).cross(V_n)) + dot(grown, theta(J).cross(V_n))
-    )  # fmt: skip
+        dot(turned, theta(L).cross(turned))
+        + dot(V_n, theta(I).cross(turned))
+        + dot(grown, theta(K).cross(turned))
+        + dot(grown, theta(M).cross(grown))
+        + dot(V_n, theta(J).cross(grown))
+        + dot(theta(K).cross(grown), turned)
+        + dot(turned, theta(I).cross(V_n))
+        + dot(grown, theta(J).cross(V_n))
+    )
     assert zero(added)
-    in_C = dot(V_p, variation(turned + grown + V_n, in_frame=C)) - dot(V_n, variation(V_n, in_frame=C))
-    assert zero(dot(V_n, variation(V_n, in_frame=A)) + in_C + added - expanded(V_n, turned, grown, A, I, J, K, L, M))
+    in_C = dot(V_p, variation(turned + grown + V_n, in_frame=C)) - dot(
+        V_n, variation(V_n, in_frame=C)
+    )
+    assert zero(
+        dot(V_n, variation(V_n, in_frame=A))
+        + in_C
+        + added
+        - expanded(V_n, turned, grown, A, I, J, K, L, M)
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,4 +1,6 @@
-"""jourdain: virtual power, agreement where virtual velocities are restricted, and the wrenches in joints."""
+"""jourdain: virtual power, agreement where virtual velocities are restricted, and the wrenches in
+joints.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,23 @@ CASES = {
     "tree": CHAIN,
     "follower": zoo.follower(),
     "slider_crank": closed.slider_crank(),
-    "skate": zoo.random_tree(6, ["free", "revolute"]).with_(nonholonomic=(KnifeEdge("skate", "body1", (0, 1, 0)),)),
+    "skate": (
+        zoo.random_tree(6, ["free", "revolute"]).with_(
+            nonholonomic=(KnifeEdge("skate", "body1", (0, 1, 0)),)
+        )
+    ),
     "boom": flexible.on_hub(modes=1),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_virtual_power(name):
-    """delta v . (M a + bias - tau) = 0 for every virtual velocity that the rows allow; the wrenches are the machine's."""
+    """delta v . (M a + bias - tau) = 0 for every virtual velocity that the rows allow; the wrenches
+    are the machine's.
+    """
     m = CASES[name]
-    machine, e = compile(m), jourdain(discretise(m))
+    machine = compile(m)
+    e = jourdain(discretise(m))
     q, v, tau, p = (x[0] for x in random_states(machine, 1, 5))
     a = np.array(e.acceleration(0, q, v, tau, p)).ravel()
     missing = machine.inverse_dynamics(q, v, a) - tau
@@ -42,10 +51,13 @@ def test_virtual_power(name):
         np.testing.assert_allclose(A.T @ lam, missing, atol=1e-9 * scale)
     else:
         assert np.abs(missing).max() < 1e-10 * scale
-    expected, W = reactions(machine, q, v, a, tau), np.array(e.reactions(0, q, v, tau, p))
+    expected = reactions(machine, q, v, a, tau)
+    W = np.array(e.reactions(0, q, v, tau, p))
     for k, j in enumerate(machine.mechanism.ordered):
         known = np.isfinite(expected[j.name])
-        assert np.abs(W[k] - expected[j.name])[known].max(initial=0.0) < 1e-9 * np.abs(W).max(), j.name
+        assert np.abs(W[k] - expected[j.name])[known].max(initial=0.0) < 1e-9 * np.abs(W).max(), (
+            j.name
+        )
 
 
 def test_first_order_equations_and_the_largest_matrix():

@@ -1,4 +1,6 @@
-"""The records of a file's keys and its readers agree: what is documented is read, and the JSON Schema says the same."""
+"""The records of a file's keys and its readers agree: what is documented is read, and the JSON
+Schema says the same.
+"""
 
 import json
 import tomllib
@@ -50,24 +52,75 @@ parameters = { size = "1 m" }
 body = [{ name = "arm", mass = 1, com = [0.5, 0, 0], inertia = [0.1, 0.1, 0.1] }, { name = "cart", mass = 1, com = [0, 0, 0], inertia = [1, 1, 1] }]
 joint = [{ name = "hinge", kind = "revolute", parent = "ground", child = "arm" }, { name = "slide", kind = "prismatic", parent = "ground", child = "cart" }]
 frame = [{ name = "tip", body = "arm", at = [1, 0, 0] }]
-""")
-NAMES = {"frame": "tip", "body": "arm", "joint": "hinge", "coordinate": "hinge", "speed": "hinge", "named state": "home", "lock": "hinge"}
+""")  # noqa: E501
+NAMES = {
+    "frame": "tip",
+    "body": "arm",
+    "joint": "hinge",
+    "coordinate": "hinge",
+    "speed": "hinge",
+    "named state": "home",
+    "lock": "hinge",
+}
 GIVEN = {  # values where the type alone leaves room for nonsense
-    "beam.ends": "clamped-free", "beam.modes": 2, "function.x": [], "wrenches.file": "plates.csv", "csv.file": "path.csv", "fmu.file": "unit.fmu", "include.file": "part.toml", "include.prefix": "left_",
-    "include.parameters": {"w": 2.0}, "scenario.initial": {"q": {"hinge": 0.1}}, "scenario.parameters": {"size": 2.0}, "optimize.design": {"size": [1, 2]},
-    "optimize.bounds": {"q.hinge": ["-1 rad", "1 rad"]}, "optimize.until": "2 s", "scenario.states": {"home": {"q": {"hinge": 0.1}}},
-    "impulse.axes": "world", "joint.axis": [0, 0, 1], "loop.axis": [0, 0, 1], "rotation.quaternion": [1, 0, 0, 0], "rotation.matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "contact.surface": "plane", "contact.between": ["tip", "ground"], "compliant_contact.surface": "ground", "contact.clearance": 0, "scenario.output": "0.1 s", "scenario.events": [{"event": "when", "at": 1.0}], "scenario.signals": {"motor": 1.0},
-    "inertia": {"xx": 1, "yy": 1, "zz": 1}, "joint.sequence": ["Rx"], "loop.sequence": ["Rx"], "actuator.gear": {"hinge": 2}, "dc_motor.gear": {"hinge": 2},
-    "actuator.signals": [-1, 1], "actuator.forces": [-1, 1], "control.control": {}, "expressions": {}, "scenario file.mechanism": "model.toml",
-    "mechanism.file": "model.toml", "mechanism.companion": "companion.toml", "file.collisions": {}, "file.expressions": {"area": "size^2"},
-    "companion.expressions": {"area": "2*3"}, "companion.parameters": {"k": 2.0}, "file.parameters": {"size": "1 m"}, "file.notes": ["made by hand"],
-    "times": [0.0, 1.0], "locked": ["slide"], "child": "cart", "floating": False, "cam.follower": "slide", "cam.angles": [0, 1, 2, 6], "cam.lifts": [0, 1, 2, 0], "state.signals": {"motor": 1.0},
+    "beam.ends": "clamped-free",
+    "beam.modes": 2,
+    "function.x": [],
+    "wrenches.file": "plates.csv",
+    "csv.file": "path.csv",
+    "fmu.file": "unit.fmu",
+    "include.file": "part.toml",
+    "include.prefix": "left_",
+    "include.parameters": {"w": 2.0},
+    "scenario.initial": {"q": {"hinge": 0.1}},
+    "scenario.parameters": {"size": 2.0},
+    "optimize.design": {"size": [1, 2]},
+    "optimize.bounds": {"q.hinge": ["-1 rad", "1 rad"]},
+    "optimize.until": "2 s",
+    "scenario.states": {"home": {"q": {"hinge": 0.1}}},
+    "impulse.axes": "world",
+    "joint.axis": [0, 0, 1],
+    "loop.axis": [0, 0, 1],
+    "rotation.quaternion": [1, 0, 0, 0],
+    "rotation.matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "contact.surface": "plane",
+    "contact.between": ["tip", "ground"],
+    "compliant_contact.surface": "ground",
+    "contact.clearance": 0,
+    "scenario.output": "0.1 s",
+    "scenario.events": [{"event": "when", "at": 1.0}],
+    "scenario.signals": {"motor": 1.0},
+    "inertia": {"xx": 1, "yy": 1, "zz": 1},
+    "joint.sequence": ["Rx"],
+    "loop.sequence": ["Rx"],
+    "actuator.gear": {"hinge": 2},
+    "dc_motor.gear": {"hinge": 2},
+    "actuator.signals": [-1, 1],
+    "actuator.forces": [-1, 1],
+    "control.control": {},
+    "expressions": {},
+    "scenario file.mechanism": "model.toml",
+    "mechanism.file": "model.toml",
+    "mechanism.companion": "companion.toml",
+    "file.collisions": {},
+    "file.expressions": {"area": "size^2"},
+    "companion.expressions": {"area": "2*3"},
+    "companion.parameters": {"k": 2.0},
+    "file.parameters": {"size": "1 m"},
+    "file.notes": ["made by hand"],
+    "times": [0.0, 1.0],
+    "locked": ["slide"],
+    "child": "cart",
+    "floating": False,
+    "cam.follower": "slide",
+    "cam.angles": [0, 1, 2, 6],
+    "cam.lifts": [0, 1, 2, 0],
+    "state.signals": {"motor": 1.0},
     "optimize.over": {"hinge": "0..90 deg:3"},
-}  # fmt: skip
+}
 
 
-# ---------------------------------------------------------------------------------------------------- values and tables
+# --- values and tables
 def example(type, where=""):
     """A value that a reader takes."""
     for given in (where, where.partition(".")[2]):
@@ -91,7 +144,9 @@ def example(type, where=""):
         case Expression(only_text=only):
             return "0.5" if only else 0.5
         case Vector(dimension=d, names=names):
-            return [example(Quantity(x)) for x in (d if isinstance(d, tuple) else (d,) * len(names))]
+            return [
+                example(Quantity(x)) for x in (d if isinstance(d, tuple) else (d,) * len(names))
+            ]
         case Several(item=item, least=least):
             return [example(item)] * (least or 1)
         case ByName(lists=lists):
@@ -109,7 +164,12 @@ def example(type, where=""):
 
 def wrong(type):
     """A value that no reader takes at that type."""
-    return "perhaps" if isinstance(type, Flag) or (isinstance(type, Either) and any(isinstance(x, Flag) for x in type.types)) else True
+    return (
+        "perhaps"
+        if isinstance(type, Flag)
+        or (isinstance(type, Either) and any(isinstance(x, Flag) for x in type.types))
+        else True
+    )
 
 
 def keys_of(table, kind):
@@ -122,9 +182,25 @@ def minimal(table, kind=None):
         return dict(GIVEN[table.name])
     alternatives = kind.alternatives if kind else table.alternatives
     first = [alternatives[0]] if alternatives else []
-    wanted = {name for group in first for name in group} | ({"com", "inertia"} if table.name == "body" else set())
-    wanted |= {"EI"} if table.name == "beam" else {"frame"} if kind and kind.name == "impulse" else {"joint"} if kind and kind.name == "lock" else set()
-    found = {key.name: example(key.type, where(table, kind, key)) for key in keys_of(table, kind) if key.needed or key.name in wanted}
+    wanted = {name for group in first for name in group} | (
+        {"com", "inertia"} if table.name == "body" else set()
+    )
+    wanted |= (
+        {"EI"}
+        if table.name == "beam"
+        else (
+            {"frame"}
+            if kind and kind.name == "impulse"
+            else {"joint"}
+            if kind and kind.name == "lock"
+            else set()
+        )
+    )
+    found = {
+        key.name: example(key.type, where(table, kind, key))
+        for key in keys_of(table, kind)
+        if key.needed or key.name in wanted
+    }
     if table.name in ("joint", "loop"):
         found |= {"name": "extra", "kind": "revolute"}
     own = {"companion body": "arm", "companion joint": "hinge"}.get(table.name, "thing")
@@ -140,8 +216,17 @@ def with_key(table, kind, key, value):
     given = minimal(table, kind)
     for group in (alternatives := kind.alternatives if kind else table.alternatives):
         if key.name in group:
-            given = {k: x for k, x in given.items() if not any(k in other for other in alternatives if other != group)}
-            given |= {k: example(found.type, where(table, kind, found)) for k in group for found in keys_of(table, kind) if found.name == k}
+            given = {
+                k: x
+                for k, x in given.items()
+                if not any(k in other for other in alternatives if other != group)
+            }
+            given |= {
+                k: example(found.type, where(table, kind, found))
+                for k in group
+                for found in keys_of(table, kind)
+                if found.name == k
+            }
     if table.name == "body" and key.name == "flexible":
         given = {"name": "thing"}
     if key.kinds is not None:
@@ -153,28 +238,48 @@ def with_key(table, kind, key, value):
     return given | {key.name: value}
 
 
-# ---------------------------------------------------------------------------------------------------- where each table stands
+# --- where each table stands
 def host(name, t):
     """A whole file that holds that table."""
-    body, joint = MODEL["body"][0], MODEL["joint"][0]
+    body = MODEL["body"][0]
+    joint = MODEL["joint"][0]
     many = lambda key: MODEL | {key: [*MODEL.get(key, []), t]}  # noqa: E731
     run = lambda **keys: MODEL | {"scenario": {"until": 1.0, **keys}}  # noqa: E731
     places = {
-        "file": lambda: MODEL | t, "companion": lambda: t, "companion body": lambda: {"body": [t]},
-        "companion joint": lambda: {"joint": [t]}, "scenario file": lambda: t, "mechanism": lambda: {"mechanism": t, "scenario": {"until": 1}},
-        "inertia": lambda: MODEL | {"body": [body | {"inertia": t}]}, "shape": lambda: MODEL | {"body": [body | {"shapes": [t]}]},
+        "file": lambda: MODEL | t,
+        "companion": lambda: t,
+        "companion body": lambda: {"body": [t]},
+        "companion joint": lambda: {"joint": [t]},
+        "scenario file": lambda: t,
+        "mechanism": lambda: {"mechanism": t, "scenario": {"until": 1}},
+        "inertia": lambda: MODEL | {"body": [body | {"inertia": t}]},
+        "shape": lambda: MODEL | {"body": [body | {"shapes": [t]}]},
         "beam": lambda: many("body") | {"body": [{"name": "thing", "flexible": t}]},
-        "bending": lambda: host("beam", minimal(TABLES["beam"]) | {"EI": t}), "modes": lambda: host("beam", {**_modal(), "modes": t}),
+        "bending": lambda: host("beam", minimal(TABLES["beam"]) | {"EI": t}),
+        "modes": lambda: host("beam", {**_modal(), "modes": t}),
         "rotation": lambda: MODEL | {"frame": [{"name": "thing", "body": "arm", "rotate": t}]},
-        "contact.friction": lambda: MODEL | {"contact": [{"between": ["tip", "ground"], "restitution": 0, "friction": t}]},
-        "limits": lambda: MODEL | {"joint": [joint | {"limits": t}]}, "dh": lambda: MODEL | {"joint": [joint | {"dh": t}]},
-        "mimic": lambda: MODEL | {"joint": [joint, MODEL["joint"][0] | {"name": "second", "mimic": t}]},
-        "function": lambda: host("mimic", {"joint": "hinge", "function": t}), "collisions": lambda: MODEL | {"collisions": t},
-        "scenario": lambda: MODEL | {"scenario": t}, "control": lambda: run(control=t), "motion": lambda: run(motion=t), "events": lambda: run(events=_events(t)),
-        "trajectory": lambda: run(control={"kind": "computed_torque", "kp": 1, "kd": 1, "trajectory": t}), "initial": lambda: run(initial=t),
-        "state": lambda: run(initial="home", states={"home": t}), "optimize": lambda: MODEL | {"optimize": t},
+        "contact.friction": lambda: (
+            MODEL | {"contact": [{"between": ["tip", "ground"], "restitution": 0, "friction": t}]}
+        ),
+        "limits": lambda: MODEL | {"joint": [joint | {"limits": t}]},
+        "dh": lambda: MODEL | {"joint": [joint | {"dh": t}]},
+        "mimic": lambda: (
+            MODEL | {"joint": [joint, MODEL["joint"][0] | {"name": "second", "mimic": t}]}
+        ),
+        "function": lambda: host("mimic", {"joint": "hinge", "function": t}),
+        "collisions": lambda: MODEL | {"collisions": t},
+        "scenario": lambda: MODEL | {"scenario": t},
+        "control": lambda: run(control=t),
+        "motion": lambda: run(motion=t),
+        "events": lambda: run(events=_events(t)),
+        "trajectory": lambda: run(
+            control={"kind": "computed_torque", "kp": 1, "kd": 1, "trajectory": t}
+        ),
+        "initial": lambda: run(initial=t),
+        "state": lambda: run(initial="home", states={"home": t}),
+        "optimize": lambda: MODEL | {"optimize": t},
         "end": lambda: MODEL | {"optimize": {"until": 1, "end": t}},
-    }  # fmt: skip
+    }
     return places[name]() if name in places else many(name)
 
 
@@ -188,8 +293,11 @@ def _events(t):
 
 
 def faults(name, data, folder, good=False):
-    """What the reader of that table finds wrong in a file; and where it finds nothing in one that is not good, what validation finds."""
-    path, top = folder / "model.toml", Table(data, "", FaultLedger())
+    """What the reader of that table finds wrong in a file; and where it finds nothing in one that
+    is not good, what validation finds.
+    """
+    path = folder / "model.toml"
+    top = Table(data, "", FaultLedger())
     try:
         if name.startswith("companion"):
             (folder / "extra.toml").write_text(_toml(data))
@@ -214,8 +322,14 @@ def faults(name, data, folder, good=False):
 
 def _toml(x):
     """A value as TOML writes it; a file is a table of such values."""
-    inline = lambda v: f"{{ {', '.join(f'{json.dumps(k)} = {inline(y)}' for k, y in v.items())} }}" if isinstance(v, dict) else (  # noqa: E731
-        f"[{', '.join(map(inline, v))}]" if isinstance(v, list) else json.dumps(v))
+
+    def inline(v):
+        return (
+            f"{{ {', '.join(f'{json.dumps(k)} = {inline(y)}' for k, y in v.items())} }}"
+            if isinstance(v, dict)
+            else (f"[{', '.join(map(inline, v))}]" if isinstance(v, list) else json.dumps(v))
+        )
+
     return "".join(f"{json.dumps(k)} = {inline(v)}\n" for k, v in x.items())
 
 
@@ -237,22 +351,32 @@ def folder(tmp_path_factory):
     (here / "part.toml").write_text(_toml(MODEL | {"parameters": {"w": 1.0}}))
     (here / "path.csv").write_text("time,hinge\n0,0\n1,0.5\n")
     (here / "plates.csv").write_text("time,tip.fx,tip.fy,tip.fz\n0,0,0,0\n1,0,0,1\n")
-    line, unit = TRAJECTORIES["line"], CONTROLLERS["fmu"]
-    TRAJECTORIES["line"], CONTROLLERS["fmu"] = replace(line, make=_no_line), replace(unit, make=_no_unit)
+    line = TRAJECTORIES["line"]
+    unit = CONTROLLERS["fmu"]
+    TRAJECTORIES["line"], CONTROLLERS["fmu"] = (
+        replace(line, make=_no_line),
+        replace(unit, make=_no_unit),
+    )
     yield here
     TRAJECTORIES["line"], CONTROLLERS["fmu"] = line, unit
 
 
 @pytest.fixture(scope="module")
 def schemas():
-    return {companion: jsonschema.Draft202012Validator(json_schema(companion)) for companion in (False, True)}
+    return {
+        companion: jsonschema.Draft202012Validator(json_schema(companion))
+        for companion in (False, True)
+    }
 
 
-# ---------------------------------------------------------------------------------------------------- the theorems
+# --- the theorems
 @pytest.mark.parametrize("name", list(TABLES))
 def test_every_documented_key_is_read(name, folder, schemas):
-    """An example of each key is taken by the reader and by the schema; a value of another type is refused by both, by the key's name."""
-    table, schema = TABLES[name], schemas[name.startswith("companion")]
+    """An example of each key is taken by the reader and by the schema; a value of another type is
+    refused by both, by the key's name.
+    """
+    table = TABLES[name]
+    schema = schemas[name.startswith("companion")]
     for kind in list(table.kinds()) if table.kinds else [None]:
         for key in keys_of(table, kind):
             what = where(table, kind, key)
@@ -266,8 +390,11 @@ def test_every_documented_key_is_read(name, folder, schemas):
 
 @pytest.mark.parametrize("name", list(TABLES))
 def test_a_key_without_a_record_is_refused(name, folder, schemas):
-    """By the reader, with the nearest name, and by the schema: so that every key that a reader takes has a record."""
-    table, schema = TABLES[name], schemas[name.startswith("companion")]
+    """By the reader, with the nearest name, and by the schema: so that every key that a reader
+    takes has a record.
+    """
+    table = TABLES[name]
+    schema = schemas[name.startswith("companion")]
     for kind in list(table.kinds()) if table.kinds else [None]:
         known = keys_of(table, kind)[-1].name
         bad = host(name, minimal(table, kind) | {f"{known}x": 1})
@@ -278,27 +405,44 @@ def test_a_key_without_a_record_is_refused(name, folder, schemas):
 
 @pytest.mark.parametrize("name", list(TABLES))
 def test_what_is_needed_is_needed(name, folder, schemas):
-    table, schema = TABLES[name], schemas[name.startswith("companion")]
+    table = TABLES[name]
+    schema = schemas[name.startswith("companion")]
     for kind in list(table.kinds()) if table.kinds else [None]:
         for key in keys_of(table, kind):
-            if key.needed and not (key.name == table.word and table.otherwise) and where(table, kind, key) != "scenario file.mechanism":  # it says what the file is
+            # it says what the file is
+            if (
+                key.needed
+                and not (key.name == table.word and table.otherwise)
+                and where(table, kind, key) != "scenario file.mechanism"
+            ):
                 given = {k: x for k, x in minimal(table, kind).items() if k != key.name}
                 bad = host(name, given)
-                assert any(key.name in fault for fault in faults(name, bad, folder)), (where(table, kind, key), faults(name, bad, folder))
+                assert any(key.name in fault for fault in faults(name, bad, folder)), (
+                    where(table, kind, key),
+                    faults(name, bad, folder),
+                )
                 assert not schema.is_valid(bad), where(table, kind, key)
 
 
 def test_every_key_has_a_sentence():
     for table in TABLES.values():
-        for key in (*table.keys, *(key for kind in (table.kinds() if table.kinds else ()) for key in kind.keys)):
+        for key in (
+            *table.keys,
+            *(key for kind in (table.kinds() if table.kinds else ()) for key in kind.keys),
+        ):
             assert key.doc, (table.name, key.name)
-        assert table.doc and all(kind.doc for kind in (table.kinds() if table.kinds else ())), table.name
+        assert table.doc and all(kind.doc for kind in (table.kinds() if table.kinds else ())), (
+            table.name
+        )
 
 
 def test_every_built_in_example_is_valid(schemas):
     jsonschema.Draft202012Validator.check_schema(json_schema())
     for file in sorted(EXAMPLES.glob("*.toml")):
-        errors = [f"{e.json_path}: {e.message}" for e in schemas[False].iter_errors(tomllib.loads(file.read_text()))]
+        errors = [
+            f"{e.json_path}: {e.message}"
+            for e in schemas[False].iter_errors(tomllib.loads(file.read_text()))
+        ]
         assert errors == [], file.name
 
 
@@ -312,9 +456,19 @@ def test_every_block_of_the_manual_is_valid(schemas):
 
 
 def test_a_table_from_outside_is_in_the_schema_and_on_the_page():
-    toy = register(FileTable("toy", "[toy]", "A table from outside.", (FileKey("weight", Quantity("mass"), "how heavy", 2.0),)))
+    toy = register(
+        FileTable(
+            "toy",
+            "[toy]",
+            "A table from outside.",
+            (FileKey("weight", Quantity("mass"), "how heavy", 2.0),),
+        )
+    )
     try:
-        assert json_schema()["$defs"]["toy"]["properties"]["weight"]["description"] == "How heavy (kg). Default: 2."
+        assert (
+            json_schema()["$defs"]["toy"]["properties"]["weight"]["description"]
+            == "How heavy (kg). Default: 2."
+        )
         assert "| `weight` | how heavy | mass | kg | `2` |" in markdown()
     finally:
         del TABLES[toy.name]
@@ -326,7 +480,9 @@ def test_the_command_writes_both_schemas_and_the_page(tmp_path, capsys):
             cli.main(["schema", *more, "--out", str(tmp_path / "made.json")])
         assert not left.value.code
         made = json.loads((tmp_path / "made.json").read_text())
-        assert made == json.loads(json.dumps(json_schema(bool(more)))) and has.replace(" ", "%20") in json.dumps(made)
+        assert made == json.loads(json.dumps(json_schema(bool(more)))) and has.replace(
+            " ", "%20"
+        ) in json.dumps(made)
     with pytest.raises(SystemExit):
         cli.main(["schema", "--form", "markdown"])
     assert capsys.readouterr().out.endswith(markdown().rstrip("\n") + "\n")

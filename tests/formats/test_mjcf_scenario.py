@@ -1,4 +1,6 @@
-"""MJCF and runs: actuators against MuJoCo's own forces, keyframes as named states, contacts with friction, meshes and excluded pairs."""
+"""MJCF and runs: actuators against MuJoCo's own forces, keyframes as named states, contacts with
+friction, meshes and excluded pairs.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ DRIVEN = """<mujoco><compiler angle="radian"/><option timestep="0.004" gravity="
 <tendon><fixed name="both"><joint joint="one" coef="1.5"/><joint joint="two" coef="-.5"/></fixed></tendon>
 <actuator><motor name="m" joint="one" gear="3" ctrlrange="-1 1" forcerange="-.5 .4"/><position name="p" joint="two" kp="20" kv="2" gear="2"/>
   <velocity name="v" joint="one" kv="7"/><motor name="t" tendon="both" gear="2"/><muscle name="flesh" joint="one" lengthrange="0 1"/></actuator>
-<keyframe><key name="up" qpos=".3 -.7" qvel=".1 .2" ctrl=".9 .4 -.2 .3 0"/></keyframe></mujoco>"""
+<keyframe><key name="up" qpos=".3 -.7" qvel=".1 .2" ctrl=".9 .4 -.2 .3 0"/></keyframe></mujoco>"""  # noqa: E501
 
 
 @pytest.fixture
@@ -30,7 +32,8 @@ def driven(tmp_path):
 
 def test_actuators_push_as_mujoco_says(driven):
     m = mujoco.MjModel.from_xml_string(DRIVEN)
-    d, asked = mujoco.MjData(m), read(driven, until=1.0, initial="up")
+    d = mujoco.MjData(m)
+    asked = read(driven, until=1.0, initial="up")
     np.testing.assert_allclose(asked.q, [0.3, -0.7])
     np.testing.assert_allclose(asked.v, [0.1, 0.2])
     mujoco.mj_resetDataKeyframe(m, d, 0)
@@ -38,14 +41,20 @@ def test_actuators_push_as_mujoco_says(driven):
     import casadi as ca
 
     system = System(asked.mechanism)
-    tau = ca.Function("tau", [system.t, system.q, system.v, system.p], [asked.options["control"].law(system).tau])
+    tau = ca.Function(
+        "tau", [system.t, system.q, system.v, system.p], [asked.options["control"].law(system).tau]
+    )
     rng = np.random.default_rng(0)
     for _ in range(5):
         d.qpos[:], d.qvel[:] = rng.normal(size=2), rng.normal(size=2)
         d.ctrl[:4] = [0.9, 0.4, -0.2, 0.3]
         mujoco.mj_forward(m, d)
         muscle = d.actuator_force[4] * m.actuator_gear[4, 0]
-        np.testing.assert_allclose(np.array(tau(0.0, d.qpos, d.qvel, [])).ravel() + [muscle, 0], d.qfrc_actuator, atol=1e-12)
+        np.testing.assert_allclose(
+            np.array(tau(0.0, d.qpos, d.qvel, [])).ravel() + [muscle, 0],
+            d.qfrc_actuator,
+            atol=1e-12,
+        )
 
 
 def test_a_run_holds_the_signals_of_its_keyframe(driven):
@@ -54,7 +63,10 @@ def test_a_run_holds_the_signals_of_its_keyframe(driven):
     run = catena.simulate(asked.mechanism, **asked.arguments)
     found = {(e.element, e.name): e for e in mapping(driven)}
     assert run.ledger.met is not False
-    assert "activation dynamics" in found["actuator", "flesh"].how and found["actuator", "p"].outcome == "taken"
+    assert (
+        "activation dynamics" in found["actuator", "flesh"].how
+        and found["actuator", "p"].outcome == "taken"
+    )
     with pytest.raises(FormatError, match="no state 'down' in the scenario; states are: up"):
         read(driven, until=1.0, initial="down")
 
@@ -64,27 +76,40 @@ ACTIVE = """<mujoco><compiler angle="radian"/><option density="900" viscosity=".
     <body name="b" pos=".2 0 0"><joint name="h" axis="0 0 1"/><joint name="k" axis="0 1 0"/><inertial pos=".1 .02 0" mass="1" fullinertia=".02 .03 .025 .001 .002 -.001"/></body></body>
 </worldbody><actuator><position name="p" joint="h" kp="20" kv="2" timeconst=".2"/><general name="g" joint="k" dyntype="filter" dynprm=".1" gainprm="3" ctrlrange="-1 1"/>
   <intvelocity name="i" joint="k" kp="10" actrange="-.5 .3"/><motor name="r" site="rotor" gear="0 0 2 .1 0 .3" ctrlrange="0 3" forcerange="0 1.5"/></actuator>
-<keyframe><key name="go" ctrl=".5 2 .4 2"/></keyframe></mujoco>"""
+<keyframe><key name="go" ctrl=".5 2 .4 2"/></keyframe></mujoco>"""  # noqa: E501
 
 
 def test_activations_thrusters_and_the_medium_act_as_in_mujoco(tmp_path):
     import casadi as ca
 
     (tmp_path / "active.xml").write_text(ACTIVE)
-    m, asked = mujoco.MjModel.from_xml_string(ACTIVE), read(tmp_path / "active.xml", until=1.0, initial="go")
-    d, system = mujoco.MjData(m), System(asked.mechanism)
+    m = mujoco.MjModel.from_xml_string(ACTIVE)
+    asked = read(tmp_path / "active.xml", until=1.0, initial="go")
+    d = mujoco.MjData(m)
+    system = System(asked.mechanism)
     law = asked.options["control"].law(system)
-    both = ca.Function("law", [system.t, system.q, system.v, system.p, law.state], [law.tau, law.rate])
-    machine, rng = catena.compile(asked.mechanism), np.random.default_rng(0)
+    both = ca.Function(
+        "law", [system.t, system.q, system.v, system.p, law.state], [law.tau, law.rate]
+    )
+    machine = catena.compile(asked.mechanism)
+    rng = np.random.default_rng(0)
     dry = catena.compile(asked.mechanism.with_(loads=()))
     for k in range(5):
         mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
-        d.qvel[:], d.ctrl[:], d.act[:] = rng.normal(size=m.nv), m.key_ctrl[0], (0.3, -0.7, (0.1, 0.3, -0.5, 0.4, 0.2)[k])
+        d.qvel[:], d.ctrl[:], d.act[:] = (
+            rng.normal(size=m.nv),
+            m.key_ctrl[0],
+            (0.3, -0.7, (0.1, 0.3, -0.5, 0.4, 0.2)[k]),
+        )
         mujoco.mj_forward(m, d)
         tau, rate = (np.array(x).ravel() for x in both(0.0, d.qpos, d.qvel, [], d.act))
-        np.testing.assert_allclose(dry.bias(d.qpos, d.qvel) - machine.bias(d.qpos, d.qvel), d.qfrc_passive, atol=1e-11)
+        np.testing.assert_allclose(
+            dry.bias(d.qpos, d.qvel) - machine.bias(d.qpos, d.qvel), d.qfrc_passive, atol=1e-11
+        )
         held = d.act[2] >= 0.3  # at the end of its range
-        np.testing.assert_allclose(rate, [*d.act_dot[:2], 0.0 if held else d.act_dot[2]], atol=1e-12)
+        np.testing.assert_allclose(
+            rate, [*d.act_dot[:2], 0.0 if held else d.act_dot[2]], atol=1e-12
+        )
         d.act[2] = min(d.act[2], 0.3)
         mujoco.mj_forward(m, d)
         np.testing.assert_allclose(tau, d.qfrc_actuator, atol=1e-12)
@@ -99,8 +124,16 @@ def test_an_actuator_in_python_says_what_is_wrong():
         catena.control.Actuator({"one": 1.0}, time_constant=0.0)
     with pytest.raises(StateError, match="three numbers along the frame's axes"):
         catena.control.Thruster("tip", force=(1.0,))
-    with pytest.raises(StateError, match="'actuator' is told 'sin\\(t\\)'; it is told a number, or a trajectory"):
-        catena.simulate(catena.load("pendulum"), until=0.1, control=catena.control.Actuator({catena.load("pendulum").speed_names[0]: 1.0}, signal="sin(t)"))
+    with pytest.raises(
+        StateError, match="'actuator' is told 'sin\\(t\\)'; it is told a number, or a trajectory"
+    ):
+        catena.simulate(
+            catena.load("pendulum"),
+            until=0.1,
+            control=catena.control.Actuator(
+                {catena.load("pendulum").speed_names[0]: 1.0}, signal="sin(t)"
+            ),
+        )
 
 
 FLOOR = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction=".4"/>
@@ -113,26 +146,54 @@ FLOOR = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" frict
 def test_contacts_come_when_they_are_asked_for(tmp_path):
     path = tmp_path / "floor.xml"
     path.write_text(FLOOR)
-    assert catena.load(path).contacts == () and catena.load(path).collisions.exclude == (("ball", "can"),)
+    assert catena.load(path).contacts == () and catena.load(path).collisions.exclude == (
+        ("ball", "can"),
+    )
     m = catena.load(path, contacts=True)
     (touch,) = m.contacts
-    assert touch.between == (("ball",), "floor") and touch.kinetic == 0.7 and touch.restitution == 0.0
+    assert (
+        touch.between == (("ball",), "floor") and touch.kinetic == 0.7 and touch.restitution == 0.0
+    )
     assert any("can on floor" in note and "neither spheres" in note for note in m.notes)
     only = m.with_(bodies=m.bodies[:1], joints=m.joints[:1], collisions=catena.CollisionFilter())
     run = catena.simulate(only, q=[0, 0, 0.2, 1, 0, 0, 0], v=[1, 0, 0, 0, 0, 0], until=1.0)
-    assert run.data["q"].values[-1, 2] == pytest.approx(0.1, abs=1e-6)  # it lies on the floor, and rolls
+    # it lies on the floor, and rolls
+    assert run.data["q"].values[-1, 2] == pytest.approx(0.1, abs=1e-6)
     assert run.data["v"].values[-1, 0] == pytest.approx(5 / 7, abs=1e-4)
 
 
 def test_a_mesh_stands_where_its_file_says(tmp_path):
-    """A box of triangles that is not centred: MuJoCo moves it to its centre of mass, the shape does not."""
+    """A box of triangles that is not centred: MuJoCo moves it to its centre of mass, the shape does
+    not.
+    """
     corners = [(x, y, z) for x in (1, 2) for y in (0, 1) for z in (0, 3)]
-    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
-    (tmp_path / "box.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces))
-    (tmp_path / "m.xml").write_text('<mujoco><asset><mesh file="box.obj" scale=".1 .1 .1"/></asset><worldbody><body name="b"><freejoint/>'
-                                    '<geom type="mesh" mesh="box" pos="1 2 3"/></body></worldbody></mujoco>')  # fmt: skip
+    faces = [
+        (0, 1, 3),
+        (0, 3, 2),
+        (4, 6, 7),
+        (4, 7, 5),
+        (0, 4, 5),
+        (0, 5, 1),
+        (2, 3, 7),
+        (2, 7, 6),
+        (0, 2, 6),
+        (0, 6, 4),
+        (1, 5, 7),
+        (1, 7, 3),
+    ]
+    (tmp_path / "box.obj").write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in corners)
+        + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces)
+    )
+    (tmp_path / "m.xml").write_text(
+        '<mujoco><asset><mesh file="box.obj" scale=".1 .1 .1"/></asset><worldbody><body'
+        ' name="b"><freejoint/><geom type="mesh" mesh="box" pos="1 2'
+        ' 3"/></body></worldbody></mujoco>'
+    )
     b = catena.load(tmp_path / "m.xml").body("b")
     np.testing.assert_allclose(b.com, (1.15, 2.05, 3.15), atol=1e-7)
     (shape,) = b.shapes
-    np.testing.assert_allclose(shape.pose.matrix(), catena.Pose(position=(1, 2, 3)).matrix(), atol=1e-7)
+    np.testing.assert_allclose(
+        shape.pose.matrix(), catena.Pose(position=(1, 2, 3)).matrix(), atol=1e-7
+    )
     assert shape.file == str(tmp_path / "box.obj") and shape.size == pytest.approx((0.1, 0.1, 0.1))

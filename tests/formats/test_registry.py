@@ -1,4 +1,6 @@
-"""A file format that catena does not know is added from outside, with its reader, its writer and an option."""
+"""A file format that catena does not know is added from outside, with its reader, its writer and an
+option.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,16 @@ def read(path, heavier=1.0):
     """A pendulum from {"length": m, "mass": kg}."""
     given = json.loads(files.read(path))
     faults = [] if given["mass"] > 0 else [f"mass is {given['mass']}; a bob has one"]
-    bob = catena.Body("bob", abs(given["mass"]) * heavier, (0, 0, -given["length"]), (0.1, 0.1, 0.1))
-    return Draft(path, catena.Mechanism(path.stem, [bob], [catena.Joint("pin", "revolute", "ground", "bob", axis=(0, 1, 0))]), faults)
+    bob = catena.Body(
+        "bob", abs(given["mass"]) * heavier, (0, 0, -given["length"]), (0.1, 0.1, 0.1)
+    )
+    return Draft(
+        path,
+        catena.Mechanism(
+            path.stem, [bob], [catena.Joint("pin", "revolute", "ground", "bob", axis=(0, 1, 0))]
+        ),
+        faults,
+    )
 
 
 def text(mechanism):
@@ -27,8 +37,15 @@ def text(mechanism):
 
 @pytest.fixture
 def toy():
-    form = Format("toy", "a pendulum in two numbers", (".toy", ".xml"), read, text, options=("heavier",),
-                  recognises=lambda head: head.startswith(b"{"))  # fmt: skip
+    form = Format(
+        "toy",
+        "a pendulum in two numbers",
+        (".toy", ".xml"),
+        read,
+        text,
+        options=("heavier",),
+        recognises=lambda head: head.startswith(b"{"),
+    )
     yield register(form)
     del FORMATS["toy"]
 
@@ -38,7 +55,11 @@ def test_a_toy_format_is_read_run_and_written(toy, tmp_path):
     path.write_text('{"length": 0.5, "mass": 2}')
     m = catena.load(path, heavier=1.5)
     assert m.body("bob").mass == 3.0
-    assert catena.load(path, floating=False, gravity=(0, 0, 0)).gravity == (0, 0, 0), "what load itself takes holds for every format"
+    assert catena.load(path, floating=False, gravity=(0, 0, 0)).gravity == (
+        0,
+        0,
+        0,
+    ), "what load itself takes holds for every format"
     catena.save(m, tmp_path / "again.toy")
     assert json.loads((tmp_path / "again.toy").read_text()) == {"length": 0.5, "mass": 3.0}
     catena.save(m, tmp_path / "as.toml")
@@ -50,7 +71,9 @@ def test_its_faults_and_options_are_told_like_any_other(toy, tmp_path):
     path.write_text('{"length": 0.5, "mass": -2}')
     with pytest.raises(FormatError, match="a bob has one"):
         catena.load(path)
-    with pytest.raises(UnknownNameError, match="no option 'haevier' in the reader of toy.*Did you mean 'heavier'"):
+    with pytest.raises(
+        UnknownNameError, match="no option 'haevier' in the reader of toy.*Did you mean 'heavier'"
+    ):
         catena.load(path, haevier=2)
     with pytest.raises(FormatError, match=r"known are \.toml, \.urdf, \.xml.*, \.toy"):
         catena.load(tmp_path / "x.step")

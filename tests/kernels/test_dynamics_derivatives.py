@@ -1,4 +1,6 @@
-"""Derivatives of the inverse dynamics in closed form, against those of the tape by automatic differentiation."""
+"""Derivatives of the inverse dynamics in closed form, against those of the tape by automatic
+differentiation.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from catena.model.joint_kinds import KINDS
 from zoo import follower, random_tree
 
 MOVING = [kind for kind in KINDS if kind != "fixed"]
-TREES = {"every_kind": random_tree(3, [*MOVING[:5], "fixed", *MOVING[5:]]), "branches": random_tree(4, ["free", "revolute", "ball"] * 2), "mimic": follower()}
+TREES = {
+    "every_kind": random_tree(3, [*MOVING[:5], "fixed", *MOVING[5:]]),
+    "branches": random_tree(4, ["free", "revolute", "ball"] * 2),
+    "mimic": follower(),
+}
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -32,7 +38,9 @@ def test_closed_form_and_automatic_differentiation_agree(name):
     for _ in range(3):
         *ours, dq, dv, M = both(coordinates.sample(Spec(m), rng), *rng.standard_normal((2, nv)))
         for got, want in zip(ours, (dq, dv, M)):
-            np.testing.assert_allclose(np.array(got), np.array(want), rtol=0, atol=1e-12 * np.abs(np.array(want)).max())
+            np.testing.assert_allclose(
+                np.array(got), np.array(want), rtol=0, atol=1e-12 * np.abs(np.array(want)).max()
+            )
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -40,7 +48,11 @@ def test_the_inverse_by_branches_undoes_the_mass_matrix(name):
     """d a / d tau = M^-1 and d a / d v = -M^-1 d tau / d v at the acceleration of tau."""
     m = TREES[name]
     s, nv = Tracer(layout(m)), layout(m).nv
-    forward = ca.Function("forward", [s.q, s.v, s.tau], [*forward_dynamics_derivatives(s), s.forward_dynamics(), s.mass_matrix()])
+    forward = ca.Function(
+        "forward",
+        [s.q, s.v, s.tau],
+        [*forward_dynamics_derivatives(s), s.forward_dynamics(), s.mass_matrix()],
+    )
     inverse = ca.Function("inverse", [s.q, s.v, s.a], _tangent(s, s.inverse_dynamics(), s.v))
     rng = np.random.default_rng(1)
     q, v, tau = coordinates.sample(Spec(m), rng), *rng.standard_normal((2, nv))

@@ -1,4 +1,6 @@
-"""Kernels as C: compiled by the machine's own compiler without a warning, and compared with the machine."""
+"""Kernels as C: compiled by the machine's own compiler without a warning, and compared with the
+machine.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,18 @@ from catena.model.pose import Pose
 from zoo import MOVING, random_tree
 
 STATES = 5
-FLAGS = ("-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wmissing-prototypes", "-Werror", "-fPIC", "-shared")
+FLAGS = (
+    "-std=c99",
+    "-O0",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wshadow",
+    "-Wmissing-prototypes",
+    "-Werror",
+    "-fPIC",
+    "-shared",
+)
 
 
 @pytest.fixture(scope="session")
@@ -34,13 +47,18 @@ def built(kernel, cc, folder):
     """The C function of a kernel, as a function of arrays that gives its results, flat."""
     source, _ = kernel.write(folder)
     library = source.with_suffix(".so")
-    run = subprocess.run([cc, *FLAGS, str(source), "-o", str(library), "-lm"], capture_output=True, text=True)
+    run = subprocess.run(
+        [cc, *FLAGS, str(source), "-o", str(library), "-lm"], capture_output=True, text=True
+    )
     assert run.returncode == 0 and not run.stderr, run.stderr
     function = getattr(ctypes.CDLL(str(library)), kernel.name)
     function.restype = None
 
     def call(*arrays):
-        inputs = [ctypes.c_double(x) if np.ndim(x) == 0 else pointer(np.ascontiguousarray(x, float)) for x in arrays]
+        inputs = [
+            ctypes.c_double(x) if np.ndim(x) == 0 else pointer(np.ascontiguousarray(x, float))
+            for x in arrays
+        ]
         results = [np.full(y.size, np.nan) for y in kernel.outputs]
         function(*inputs, *map(pointer, results))
         return results
@@ -53,7 +71,9 @@ def pointer(x):
 
 
 def state(machine, inputs, rng):
-    return [machine.sample(rng) if name == "q" else rng.standard_normal(machine.nv) for name in inputs]
+    return [
+        machine.sample(rng) if name == "q" else rng.standard_normal(machine.nv) for name in inputs
+    ]
 
 
 def close(found, wanted):
@@ -74,7 +94,8 @@ OF_ROWS = [k for k, x in QUANTITIES.items() if x.of_rows]
 
 @pytest.mark.parametrize("quantity", PLAIN)
 def test_every_kernel_in_c_is_the_machine(tree, cc, tmp_path, quantity):
-    call, rng = built(c_kernel(tree, quantity), cc, tmp_path), np.random.default_rng(1)
+    call = built(c_kernel(tree, quantity), cc, tmp_path)
+    rng = np.random.default_rng(1)
     f = tree.function(quantity)
     for _ in range(STATES):
         given = state(tree, QUANTITIES[quantity].inputs, rng)
@@ -87,7 +108,10 @@ def test_every_kernel_in_c_is_the_machine(tree, cc, tmp_path, quantity):
 def test_every_joint_kind_in_c(cc, tmp_path, quantity):
     machine = compile(random_tree(22, [*MOVING, "fixed", "revolute"]))
     given = state(machine, QUANTITIES[quantity].inputs, np.random.default_rng(8))
-    close(built(c_kernel(machine, quantity), cc, tmp_path)(*given), [getattr(machine, quantity)(*given)])
+    close(
+        built(c_kernel(machine, quantity), cc, tmp_path)(*given),
+        [getattr(machine, quantity)(*given)],
+    )
 
 
 @pytest.mark.parametrize("quantity", OF_A_FRAME)
@@ -103,7 +127,8 @@ def test_kernels_of_a_frame_in_c(tree, cc, tmp_path, quantity):
 def test_external_wrenches_in_c(tree, cc, tmp_path):
     places = [("body3", "body"), ("body5", "world")]
     rng = np.random.default_rng(3)
-    given, w = state(tree, "qva", rng), rng.standard_normal((2, 6))
+    given = state(tree, "qva", rng)
+    w = rng.standard_normal((2, 6))
     kernel = c_kernel(tree, "inverse_dynamics", wrenches=places)
     assert [x.name for x in kernel.inputs] == ["q", "v", "a", "wrenches"]
     wanted = tree.inverse_dynamics(*given, wrenches=dict(zip(places, w)))
@@ -116,9 +141,15 @@ def test_parameters_are_an_argument_or_fixed(cc, tmp_path):
     given = state(machine, "qva", rng)
     other = {**machine.mechanism.parameters, "m2": 7.5}
     free = built(c_kernel(machine, "inverse_dynamics", name="free_kernel"), cc, tmp_path)
-    close(free(*given, np.array(list(other.values()))), [machine.inverse_dynamics(*given, parameters=other)])
+    close(
+        free(*given, np.array(list(other.values()))),
+        [machine.inverse_dynamics(*given, parameters=other)],
+    )
     fixed = c_kernel(machine, "inverse_dynamics", name="fixed_kernel", fixed=True)
-    assert fixed.declaration == "void fixed_kernel(const double *q, const double *v, const double *a, double *tau)"
+    assert (
+        fixed.declaration
+        == "void fixed_kernel(const double *q, const double *v, const double *a, double *tau)"
+    )
     close(built(fixed, cc, tmp_path)(*given), [machine.inverse_dynamics(*given)])
 
 
@@ -133,9 +164,20 @@ def four_bar():
     """
     bar = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
     bodies = tuple(Body(name, **bar) for name in ("crank", "coupler", "rocker"))
-    pins = [("a", "ground", "crank", (0, 0, 0)), ("b", "crank", "coupler", (1, 0, 0)), ("c", "coupler", "rocker", (1, 0, 0))]
+    pins = [
+        ("a", "ground", "crank", (0, 0, 0)),
+        ("b", "crank", "coupler", (1, 0, 0)),
+        ("c", "coupler", "rocker", (1, 0, 0)),
+    ]
     joints = tuple(Joint(n, "revolute", p, c, Pose(position=at)) for n, p, c, at in pins)
-    close = Joint("d", "revolute", "rocker", "ground", Pose(position=(1, 0, 0)), offset=Pose(position=(1.2, 0, 0)))
+    close = Joint(
+        "d",
+        "revolute",
+        "rocker",
+        "ground",
+        Pose(position=(1, 0, 0)),
+        offset=Pose(position=(1.2, 0, 0)),
+    )
     return Mechanism("four bar", bodies, joints, loops=(close,), gravity=(0, -9.81, 0))
 
 
@@ -144,7 +186,10 @@ def test_kernels_of_a_closed_loop_in_c(cc, tmp_path, quantity):
     machine = compile(four_bar())
     given = state(machine, QUANTITIES[quantity].inputs, np.random.default_rng(5))
     wanted = getattr(machine, quantity)(*given)
-    close(built(c_kernel(machine, quantity), cc, tmp_path)(*given), wanted if isinstance(wanted, tuple) else [wanted])
+    close(
+        built(c_kernel(machine, quantity), cc, tmp_path)(*given),
+        wanted if isinstance(wanted, tuple) else [wanted],
+    )
 
 
 def test_a_result_may_be_written_over_an_argument(tree, cc, tmp_path):
@@ -160,7 +205,9 @@ def test_a_result_may_be_written_over_an_argument(tree, cc, tmp_path):
 def test_names_of_a_file_cannot_leave_a_comment(cc, tmp_path):
     evil = 'x */ int y = "; /* ??/\n\\'
     body = Body("b", 1.0, (0, 0, 1), (1, 1, 1))
-    machine = compile(Mechanism(evil, (body,), (Joint(evil, "revolute", "ground", "b", axis=(0, 1, 0)),)))
+    machine = compile(
+        Mechanism(evil, (body,), (Joint(evil, "revolute", "ground", "b", axis=(0, 1, 0)),))
+    )
     kernel = c_kernel(machine, "reactions")
     check = [cc, "-fsyntax-only", *FLAGS[:-2], "-x", "c", "-"]
     run = subprocess.run(check, input=kernel.header, capture_output=True, text=True)
@@ -176,18 +223,29 @@ def test_header_says_what_each_argument_is():
 
 
 def test_the_same_kernel_is_the_same_text():
-    assert c_kernel(compile(load("stanford_arm")), "bias").source == c_kernel(compile(load("stanford_arm")), "bias").source
+    assert (
+        c_kernel(compile(load("stanford_arm")), "bias").source
+        == c_kernel(compile(load("stanford_arm")), "bias").source
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("inverse_dynamic",), {}, "no kernel 'inverse_dynamic' in a machine; kernels are: inverse_dynamics, "),
+        (
+            ("inverse_dynamic",),
+            {},
+            "no kernel 'inverse_dynamic' in a machine; kernels are: inverse_dynamics, ",
+        ),
         (("pose",), {}, "pose takes a frame; found none"),
         (("bias", "body1"), {}, "bias takes no frame; found 'body1'"),
         (("jacobian", "body1", "wrld"), {}, "no axes 'wrld' in jacobian of 'body1'"),
         (("pose", "body99"), {}, "no frame 'body99' in mechanism 'tree21'"),
-        (("gravity",), {"wrenches": [("body1", "body")]}, "kernel 'gravity' does not depend on external wrenches"),
+        (
+            ("gravity",),
+            {"wrenches": [("body1", "body")]},
+            "kernel 'gravity' does not depend on external wrenches",
+        ),
         (("multipliers",), {}, "has no multipliers: it has no loop"),
         (("bias",), {"name": "sin"}, "cannot be called 'sin'"),
         (("bias",), {"name": "two words"}, "cannot be called 'two words'"),

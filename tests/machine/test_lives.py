@@ -1,4 +1,6 @@
-"""The lives of a kernel against each other: the tape in lanes, generic code in lanes, each for one state and for many, and plain symbols."""
+"""The lives of a kernel against each other: the tape in lanes, generic code in lanes, each for one
+state and for many, and plain symbols.
+"""
 
 from __future__ import annotations
 
@@ -16,26 +18,40 @@ MOVING = tuple(kind for kind in KINDS if kind != "fixed")
 
 
 def tree(seed: int):
-    """A random tree with every other kind of joint, in an order of its own; an odd and an even seed have all of them."""
+    """A random tree with every other kind of joint, in an order of its own; an odd and an even seed
+    have all of them.
+    """
     kinds = MOVING[seed % 2 :: 2]
-    return zoo.random_tree(seed, [kinds[k] for k in np.random.default_rng(seed).permutation(len(kinds))])
+    return zoo.random_tree(
+        seed, [kinds[k] for k in np.random.default_rng(seed).permutation(len(kinds))]
+    )
 
 
 def close(found, wanted, accuracy: float = 1e-12) -> None:
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=accuracy * max(1.0, np.abs(wanted).max()))
+    np.testing.assert_allclose(
+        found, wanted, rtol=0.0, atol=accuracy * max(1.0, np.abs(wanted).max())
+    )
 
 
 @pytest.mark.parametrize("seed", [11, 12])
 def test_all_lives_agree_on_trees_of_every_kind(seed: int) -> None:
-    """RNEA, CRBA and ABA: the tape for many states, for one; generic for many, for one; and CasADi's own arithmetic."""
+    """RNEA, CRBA and ABA: the tape for many states, for one; generic for many, for one; and
+    CasADi's own arithmetic.
+    """
     m = tree(seed)
-    tape, generic = compile(m, life="lanes"), compile(m, life="generic")
+    tape = compile(m, life="lanes")
+    generic = compile(m, life="generic")
     rng = np.random.default_rng(seed)
     q = tape.sample(rng, 5)
     v, a = rng.standard_normal((2, 5, tape.nv))
     s = Tracer(tape.layout, tape.snap)
-    plain = ca.Function("plain", [s.q, s.v, s.a, s.p], [ca.densify(s.inverse_dynamics()), ca.densify(s.mass_matrix())])
-    tau, M = tape.inverse_dynamics(q, v, a), tape.mass_matrix(q)
+    plain = ca.Function(
+        "plain",
+        [s.q, s.v, s.a, s.p],
+        [ca.densify(s.inverse_dynamics()), ca.densify(s.mass_matrix())],
+    )
+    tau = tape.inverse_dynamics(q, v, a)
+    M = tape.mass_matrix(q)
     for k in range(5):
         by_symbols = plain(q[k], v[k], a[k], np.zeros(0))
         close(np.array(by_symbols[0]).ravel(), tau[k])
@@ -50,21 +66,28 @@ def test_all_lives_agree_on_trees_of_every_kind(seed: int) -> None:
 
 
 @pytest.mark.parametrize("life", ["lanes", "generic"])
-def test_a_state_of_a_batch_is_the_same_to_the_bit_whoever_its_neighbours_are(life: str, monkeypatch) -> None:
+def test_a_state_of_a_batch_is_the_same_to_the_bit_whoever_its_neighbours_are(
+    life: str, monkeypatch
+) -> None:
     """Also whichever lane it is in, and however many threads there are."""
     monkeypatch.setattr(lanes, "WORTH_A_THREAD", 100)
     m = tree(13)
-    alone, shared = compile(m, life=life, threads=1), compile(m, life=life, threads=3)
+    alone = compile(m, life=life, threads=1)
+    shared = compile(m, life=life, threads=3)
     rng = np.random.default_rng(0)
     q = alone.sample(rng, 131)
     v, a = rng.standard_normal((2, 131, alone.nv))
     whole = alone.inverse_dynamics(q, v, a)
     tau = alone.forward_dynamics(q, v, whole)
-    assert np.array_equal(shared.inverse_dynamics(q, v, a), whole) and np.array_equal(shared.forward_dynamics(q, v, whole), tau)
+    assert np.array_equal(shared.inverse_dynamics(q, v, a), whole) and np.array_equal(
+        shared.forward_dynamics(q, v, whole), tau
+    )
     for first, last in ((0, 1), (3, 4), (5, 22), (101, 131)):
         part = slice(first, last)
         assert np.array_equal(alone.inverse_dynamics(q[part], v[part], a[part]), whole[part])
-        assert np.array_equal(alone.forward_dynamics(q[part][::-1], v[part][::-1], whole[part][::-1])[::-1], tau[part])
+        assert np.array_equal(
+            alone.forward_dynamics(q[part][::-1], v[part][::-1], whole[part][::-1])[::-1], tau[part]
+        )
 
 
 def test_the_first_answer_is_the_later_one() -> None:

@@ -1,4 +1,6 @@
-"""Real robots beside real peers: Pinocchio and MuJoCo run live on the same URDF, fixed and floating."""
+"""Real robots beside real peers: Pinocchio and MuJoCo run live on the same URDF, fixed and
+floating.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,21 @@ def states(machine, seed=1):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_pinocchio(name):
-    path, floating = str(urdf(name)), ROBOTS[name][1]
-    model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(path)
+    path = str(urdf(name))
+    floating = ROBOTS[name][1]
+    model = (
+        pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
+        if floating
+        else pin.buildModelFromUrdf(path)
+    )
     data = model.createData()
     machine = machine_of(name)
     b = bridge(machine, "pinocchio")
     assert tuple(model.names)[1:] == b.joint_order
     q, v, a, tau = states(machine)
-    qp, vp, ap = b.q_to(q), b.v_to(q, v), b.a_to(q, v, a)
+    qp = b.q_to(q)
+    vp = b.v_to(q, v)
+    ap = b.a_to(q, v, a)
     close(b.q_to(b.q_from(qp)), qp, 1e-14)
     close(b.v_from(q, vp), v, 1e-13)
     close(b.a_from(q, v, ap), a, 1e-12)
@@ -48,7 +57,9 @@ def test_pinocchio(name):
     close(m["com"], pin.centerOfMass(model, data, qp))
     pin.framesForwardKinematics(model, data, qp)
     pin.computeJointJacobians(model, data, qp)
-    for frame in [body.name for body in machine.mechanism.bodies][:: max(1, len(machine.mechanism.bodies) // 6)]:
+    for frame in [body.name for body in machine.mechanism.bodies][
+        :: max(1, len(machine.mechanism.bodies) // 6)
+    ]:
         k = model.getFrameId(frame, pin.FrameType.BODY)
         if k >= model.nframes:
             continue
@@ -59,7 +70,9 @@ def test_pinocchio(name):
 
 
 def _bias(model, data, b, q, v, qp, vp):
-    """Pinocchio's forces at the motion that has our a = 0: its speeds of a turning base then change."""
+    """Pinocchio's forces at the motion that has our a = 0: its speeds of a turning base then
+    change.
+    """
     return pin.rnea(model, data, qp, vp, b.a_to(q, v, np.zeros(model.nv)))
 
 
@@ -92,9 +105,14 @@ def test_mujoco(name):
 
 
 def _for_mujoco(text):
-    """The URDF without meshes and with fixed links kept out of the way, as MuJoCo's own compiler reads it."""
+    """The URDF without meshes and with fixed links kept out of the way, as MuJoCo's own compiler
+    reads it.
+    """
     import re
 
     text = re.sub(r"<(visual|collision)\b.*?</\1>", "", text, flags=re.S)
-    extra = '<mujoco><compiler fusestatic="true" discardvisual="true" balanceinertia="false" boundmass="0" boundinertia="0"/></mujoco>'
+    extra = (
+        '<mujoco><compiler fusestatic="true" discardvisual="true" balanceinertia="false"'
+        ' boundmass="0" boundinertia="0"/></mujoco>'
+    )
     return re.sub(r"(<robot\b[^>]*>)", r"\1" + extra, text, count=1)

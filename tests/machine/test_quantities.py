@@ -1,4 +1,6 @@
-"""The table of quantities: it drives methods, lives, export and documentation, and takes members from outside."""
+"""The table of quantities: it drives methods, lives, export and documentation, and takes members
+from outside.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from catena.errors import StateError, UnknownNameError
 from catena.machine import export, quantities
 from catena.machine.quantities import QUANTITIES, Output, Quantity, register
 
-METHODS = [name for name in QUANTITIES if name != "row_wrenches"]  # which is for formulations, and no method
+# which is for formulations, and no method
+METHODS = [name for name in QUANTITIES if name != "row_wrenches"]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,13 @@ def table():
 def test_methods_take_what_the_table_says(name):
     _, *taken = inspect.signature(getattr(catena.Machine, name)).parameters
     quantity = QUANTITIES[name]
-    flags = {"frame": quantity.frame, "axes": quantity.axes, "wrenches": quantity.wrenches, "parameters": True, "t": quantity.time}
+    flags = {
+        "frame": quantity.frame,
+        "axes": quantity.axes,
+        "wrenches": quantity.wrenches,
+        "parameters": True,
+        "t": quantity.time,
+    }
     wanted = [*quantity.inputs, *(flag for flag, on in flags.items() if on)]
     assert taken == [*wanted, "tau"] if name == "reactions" else taken == wanted
 
@@ -54,25 +63,40 @@ def test_tapes_have_the_shapes_of_the_table(name):
 
 
 def test_a_quantity_from_outside_is_like_those_inside(table, machine, tmp_path):
-    """Power of the joint forces and momentum of the whole: one expression, and everything follows from it."""
-    register(Quantity(
-        "power", ("q", "v", "tau"), (Output("power", "power of the joint forces, W"), Output("grown", "M v", ("nv",))),
-        "tau' v, and the generalised momentum.", lambda s: (ca.dot(s.tau, s.v), s.mass_matrix() @ s.v),
-    ))  # fmt: skip
+    """Power of the joint forces and momentum of the whole: one expression, and everything follows
+    from it.
+    """
+    register(
+        Quantity(
+            "power",
+            ("q", "v", "tau"),
+            (Output("power", "power of the joint forces, W"), Output("grown", "M v", ("nv",))),
+            "tau' v, and the generalised momentum.",
+            lambda s: (ca.dot(s.tau, s.v), s.mass_matrix() @ s.v),
+        )
+    )
     rng = np.random.default_rng(0)
     q, v, tau = machine.sample(rng, 2, 5), *rng.standard_normal((2, 2, 5, machine.nv))
     power, grown = machine.evaluate("power", q, v, tau)
     np.testing.assert_allclose(power, (v * tau).sum(axis=-1), rtol=1e-12)
-    np.testing.assert_allclose(grown, np.einsum("...ij,...j->...i", machine.mass_matrix(q), v), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(
+        grown, np.einsum("...ij,...j->...i", machine.mass_matrix(q), v), rtol=1e-11, atol=1e-12
+    )
     one, _ = machine.evaluate("power", q[0, 0], v[0, 0], tau[0, 0])
     assert one.shape == () and one == pytest.approx(power[0, 0])
     assert machine.evaluate("power", q[:0], v[0], tau[0])[1].shape == (0, 5, machine.nv)
     with pytest.raises(StateError, match="power: v of .* is nan"):
         machine.evaluate("power", q, v * np.nan, tau)
     kernel = export.c_kernel(machine, "power")
-    assert "double *power, double *grown)" in kernel.declaration and "power of the joint forces, W" in kernel.header
+    assert (
+        "double *power, double *grown)" in kernel.declaration
+        and "power of the joint forces, W" in kernel.header
+    )
     assert "power(q, v, tau, parameters)" in QUANTITIES["power"].help()
-    assert "| `power(q, v, tau, parameters)` | `power` | (...) | power of the joint forces, W |" in quantities.markdown()
+    assert (
+        "| `power(q, v, tau, parameters)` | `power` | (...) | power of the joint forces, W |"
+        in quantities.markdown()
+    )
 
 
 def test_a_generic_kernel_from_outside_serves_large_mechanisms(table, machine):
@@ -82,7 +106,16 @@ def test_a_generic_kernel_from_outside_serves_large_mechanisms(table, machine):
         made.append(request.batch)
         return 2.0 * request.states[0][:, : life.spec.sizes.nv]
 
-    register(Quantity("doubled", ("v",), (Output("twice", "2 v", ("nv",)),), "Twice the speeds.", lambda s: 2 * s.v, doubled))
+    register(
+        Quantity(
+            "doubled",
+            ("v",),
+            (Output("twice", "2 v", ("nv",)),),
+            "Twice the speeds.",
+            lambda s: 2 * s.v,
+            doubled,
+        )
+    )
     v = np.ones((4, machine.nv))
     np.testing.assert_array_equal(machine.evaluate("doubled", v)[0], 2 * v)
     assert made == []  # a batch goes through the lanes
@@ -106,9 +139,12 @@ def test_a_life_from_outside_is_asked_in_its_turn(machine):
 
     router = catena.compile(machine.mechanism)._router
     router.single_state = (Counting(), *router.single_state)
-    q, v = machine.neutral(), np.zeros(machine.nv)
+    q = machine.neutral()
+    v = np.zeros(machine.nv)
     assert (router.ask(QUANTITIES["energy"], (q, v))[0] == 42.0).all()
-    np.testing.assert_allclose(router.ask(QUANTITIES["gravity"], (q,))[0], machine.gravity(q), atol=1e-12)
+    np.testing.assert_allclose(
+        router.ask(QUANTITIES["gravity"], (q,))[0], machine.gravity(q), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +153,12 @@ def test_a_life_from_outside_is_asked_in_its_turn(machine):
         (lambda m: m.evaluate("powre"), "no quantity 'powre' in a machine; .*"),
         (lambda m: m.evaluate("pose", m.neutral()), "pose is a quantity of a frame; give frame="),
         (lambda m: m.evaluate("energy", m.neutral()), "energy takes q, v; found 1 arrays"),
-        (lambda m: m.evaluate("mass_matrix", m.neutral(), wrenches={m.mechanism.bodies[0].name: np.zeros(6)}), "does not depend on"),
+        (
+            lambda m: m.evaluate(
+                "mass_matrix", m.neutral(), wrenches={m.mechanism.bodies[0].name: np.zeros(6)}
+            ),
+            "does not depend on",
+        ),
         (lambda m: register(QUANTITIES["energy"]), "quantity 'energy' is in the registry already"),
         (lambda m: Quantity("x", ("q", "speed"), (), "", ca.SX), "no input 'speed'"),
     ],

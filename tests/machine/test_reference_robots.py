@@ -1,4 +1,6 @@
-"""Stored values of four robots (tests/reference/robots), on which Pinocchio, Drake and MuJoCo agree."""
+"""Stored values of four robots (tests/reference/robots), on which Pinocchio, Drake and MuJoCo
+agree.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ FILES = {"ur5": "ur5", "panda": "panda", "solo12": "solo12", "talos": "talos_red
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("case", range(3))
 def test_stored_state(name, case):
-    stored = json.loads((Path(__file__).parents[1] / "reference" / "robots" / f"{FILES[name]}.json").read_text())
+    stored = json.loads(
+        (Path(__file__).parents[1] / "reference" / "robots" / f"{FILES[name]}.json").read_text()
+    )
     c = stored["cases"][case]
     machine = machine_of(name)
     b = bridge(machine, "pinocchio", stored["joint_names"])

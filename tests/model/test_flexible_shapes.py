@@ -16,9 +16,16 @@ from catena.model.flexible.integrals import Basis, integrals, rule
 from catena.model.flexible.series import samples
 from catena.model.flexible.shapes import ENDS, HELD, bending, given, stretching
 
-ROOTS = json.loads((Path(__file__).parents[1] / "reference" / "flexible_beams.json").read_text())["beam_roots"]
-NAMED = {"clamped-free": "clamped_free", "pinned-free": "clamped_pinned_or_pinned_free", "free-free": "free_free_or_clamped_clamped",
-         "clamped-clamped": "free_free_or_clamped_clamped", "clamped-pinned": "clamped_pinned_or_pinned_free"}  # fmt: skip
+ROOTS = json.loads((Path(__file__).parents[1] / "reference" / "flexible_beams.json").read_text())[
+    "beam_roots"
+]
+NAMED = {
+    "clamped-free": "clamped_free",
+    "pinned-free": "clamped_pinned_or_pinned_free",
+    "free-free": "free_free_or_clamped_clamped",
+    "clamped-clamped": "free_free_or_clamped_clamped",
+    "clamped-pinned": "clamped_pinned_or_pinned_free",
+}
 
 
 @pytest.mark.parametrize("ends", NAMED)
@@ -46,7 +53,7 @@ def test_shapes_keep_their_ends_and_are_orthogonal(ends, n):
 def test_stretching_is_sines_and_cosines(ends):
     phi, (s, w) = stretching(ends, 4), rule(40)
     np.testing.assert_allclose((phi(s) * w) @ phi(s).T, 0.5 * np.eye(4), atol=1e-13)
-    np.testing.assert_allclose(phi(s, 2), -phi.b[:, None] ** 2 * phi(s), atol=1e-11)
+    np.testing.assert_allclose(phi(s, 2), -(phi.b[:, None] ** 2) * phi(s), atol=1e-11)
 
 
 @pytest.mark.parametrize("ends", ["clamped-free", "pinned-free", "pinned-pinned"])
@@ -58,14 +65,32 @@ def test_mass_integrals_against_quadrature(ends):
     I = integrals(basis)
     size = np.sqrt(np.diag(I.P))
     for a, b in ((0, 0), (1, 1), (3, 3), (0, 3), (2, 6), (7, 7), (8, 12), (10, 15)):
-        exact = quad(lambda s, a=a, b=b: float(np.prod(basis.at(s).B[[a, b], 0])), 0, 1, epsabs=1e-13, limit=200)[0]
+        exact = quad(
+            lambda s, a=a, b=b: float(np.prod(basis.at(s).B[[a, b], 0])),
+            0,
+            1,
+            epsabs=1e-13,
+            limit=200,
+        )[0]
         assert abs(I.P[a, b] - exact) < 1e-13 * max(1.0, size[a] * size[b]), (a, b)
-    exact = [quad(lambda s, a=a: float(basis.at(s).B[a, 0]), 0, 1, epsabs=1e-13, limit=200)[0] for a in range(len(I.S))]
+    exact = [
+        quad(lambda s, a=a: float(basis.at(s).B[a, 0]), 0, 1, epsabs=1e-13, limit=200)[0]
+        for a in range(len(I.S))
+    ]
     np.testing.assert_allclose(I.S, exact, atol=2e-13 * size.max())
     g = basis.at(0.37).B[len(basis.moving) + 1, 0]  # of the first pair, (y1, y1)
-    assert abs(g - quad(lambda s: float(shapes["y"](np.array([s]), 1)[0, 0]) ** 2, 0, 0.37, epsabs=1e-14)[0]) < 1e-13
+    assert (
+        abs(
+            g
+            - quad(
+                lambda s: float(shapes["y"](np.array([s]), 1)[0, 0]) ** 2, 0, 0.37, epsabs=1e-14
+            )[0]
+        )
+        < 1e-13
+    )
     points = np.einsum("ak,bk,k->ab", basis.at(I.points).B, basis.at(I.points).B, I.weights)
-    assert np.abs((points - I.P) / np.outer(size, size)).max() < 2e-13  # the sections keep the integrals
+    # the sections keep the integrals
+    assert np.abs((points - I.P) / np.outer(size, size)).max() < 2e-13
     assert (I.weights > 0).all()
 
 
@@ -77,16 +102,27 @@ def test_fields_of_many_shapes():
     np.testing.assert_allclose(g, [x * phi(x * t, 1)[-1] ** 2 @ w for x in s], rtol=1e-11)
 
 
-# ---------------------------------------------------------------------------------------------------- shapes of your own
+# --- shapes of your own
 def own(shapes, ends="clamped-free", modes=2, **more):
     beam = Beam(2.0, 0.5, EI=(3.0, None), modes={"y": modes}, ends=ends, shapes=shapes, **more)
-    return Mechanism("own", [Body("boom", flexible=beam)], [Joint("root", "fixed", "ground", "boom")], gravity=(0, 0, 0))
+    return Mechanism(
+        "own",
+        [Body("boom", flexible=beam)],
+        [Joint("root", "fixed", "ground", "boom")],
+        gravity=(0, 0, 0),
+    )
 
 
 def test_texts_and_functions_are_the_same():
     s = np.linspace(0, 1, 7)
     texts = given("b", ["x^2*(3*L - x)", "x^2*sin(pi*x/L)"], "clamped-free", "bending", 2.0)
-    functions = given("b", [lambda x: x**2 * (6 - x), lambda x: x**2 * np.sin(np.pi * x / 2)], "clamped-free", "bending", 2.0)
+    functions = given(
+        "b",
+        [lambda x: x**2 * (6 - x), lambda x: x**2 * np.sin(np.pi * x / 2)],
+        "clamped-free",
+        "bending",
+        2.0,
+    )
     for order, tolerance in ((0, 1e-13), (1, 1e-11), (2, 1e-9)):
         np.testing.assert_allclose(texts(s, order), functions(s, order), atol=tolerance)
     x = 2 * s
@@ -94,9 +130,15 @@ def test_texts_and_functions_are_the_same():
 
 
 def test_a_cantilever_by_polynomials():
-    """Rayleigh and Ritz: powers of x, which are neither orthogonal nor natural, come to the exact frequencies from above."""
+    """Rayleigh and Ritz: powers of x, which are neither orthogonal nor natural, come to the exact
+    frequencies from above.
+    """
     exact = np.square(ROOTS["clamped_free"][:2]) * np.sqrt(3.0 / 0.5 / 2.0**4)
-    errors = [catena.modes(own([f"(x/L)^{k}" for k in range(2, 2 + n)], modes=n)).frequencies[:2] / exact - 1 for n in (2, 3, 5)]
+    errors = [
+        catena.modes(own([f"(x/L)^{k}" for k in range(2, 2 + n)], modes=n)).frequencies[:2] / exact
+        - 1
+        for n in (2, 3, 5)
+    ]
     assert (np.array(errors) > 0).all()
     assert errors[0][0] < 5e-3 and errors[1][0] < 5e-4 and errors[2][1] < 1e-3
     own(["(x/L)^2", "(x/L)^3", "(x/L)^4"], modes=2)  # fewer modes than shapes: the first
@@ -105,28 +147,43 @@ def test_a_cantilever_by_polynomials():
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("k", [1, 3, 5, 7])
 def test_shapes_by_cosh_and_cos(k, scale):
-    """The textbook's form of a cantilever's shapes, whose terms cancel each other: noisy from the third on, and yet smooth."""
-    b, L = float(bending("clamped-free", k).b[-1]), 2.0
+    """The textbook's form of a cantilever's shapes, whose terms cancel each other: noisy from the
+    third on, and yet smooth.
+    """
+    b = float(bending("clamped-free", k).b[-1])
+    L = 2.0
     ratio = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))
 
     def shape(x):
         z = b * x / L
         return scale * (np.cosh(z) - np.cos(z) - ratio * (np.sinh(z) - np.sin(z)))
 
-    s, dense = np.linspace(0, 1, 33), samples()
-    found, exact = given("b", [shape], "clamped-free", "bending", L), bending("clamped-free", k)
+    s = np.linspace(0, 1, 33)
+    dense = samples()
+    found = given("b", [shape], "clamped-free", "bending", L)
+    exact = bending("clamped-free", k)
     size = found(np.ones(1))[0]
-    noise = np.abs(shape(L * dense) / size - exact(dense)[-1]).max()  # what this machine's cosh and sinh leave, at most a few ulp of cosh(b)
+    # what this machine's cosh and sinh leave, at most a few ulp of cosh(b)
+    noise = np.abs(shape(L * dense) / size - exact(dense)[-1]).max()
     assert noise < 1e-15 * np.cosh(b) + 1e-14
-    markov = 4 * (d := (len(found.c) - 1) ** 2) * (d - 1) / 3  # the largest second derivative on 0 to 1 of a polynomial that stays below 1
+    # the largest second derivative on 0 to 1 of a polynomial that stays below 1
+    markov = 4 * (d := (len(found.c) - 1) ** 2) * (d - 1) / 3
     np.testing.assert_allclose(found(s)[0] / size, exact(s)[-1], atol=1e-12 + 2 * noise)
-    np.testing.assert_allclose(found(s, 2)[0] / size / b**2, exact(s, 2)[-1] / b**2, atol=1e-9 + markov / b**2 * noise)
+    np.testing.assert_allclose(
+        found(s, 2)[0] / size / b**2, exact(s, 2)[-1] / b**2, atol=1e-9 + markov / b**2 * noise
+    )
 
 
 def test_polynomials_written_out():
     """Degree 7 with coefficients that cancel: its derivatives are those of the polynomial."""
     c = [0, 0, 1.0, -27.0, 270.0, -1200.0, 2500.0, -2000.0]
-    found = given("b", ["x^2*(1 - 27*x/L + 270*(x/L)^2 - 1200*(x/L)^3 + 2500*(x/L)^4 - 2000*(x/L)^5)"], "clamped-free", "bending", 2.0)
+    found = given(
+        "b",
+        ["x^2*(1 - 27*x/L + 270*(x/L)^2 - 1200*(x/L)^3 + 2500*(x/L)^4 - 2000*(x/L)^5)"],
+        "clamped-free",
+        "bending",
+        2.0,
+    )
     s = np.linspace(0, 1, 33)
     for order in (0, 1, 2):
         exact = 4 * np.polynomial.Polynomial(c).deriv(order)(s)
@@ -181,4 +238,6 @@ def test_other_refusals():
     hub = Body("hub", 1.0, (0, 0, 0), (1, 1, 1))
     far = Joint("carrier", "revolute", "hub", "boom", offset=catena.Pose(position=(0.5, 0, 0)))
     with pytest.raises(MechanismError, match=r"boom.*carrier.*0.5 L.*x = 0"):
-        Mechanism("m", [hub, Body("boom", flexible=beam)], [Joint("base", "fixed", "ground", "hub"), far]).validate()
+        Mechanism(
+            "m", [hub, Body("boom", flexible=beam)], [Joint("base", "fixed", "ground", "hub"), far]
+        ).validate()

@@ -1,6 +1,7 @@
-"""Beams that carry loads: shapes that suit them, and how far the first frequencies are trusted where they do not.
+"""Beams that carry loads: shapes that suit them, and how far the first frequencies are trusted
+where they do not.
 
-    |==========boom==========[load]      clamped at the left; the load has mass and rotary inertia
+|==========boom==========[load]      clamped at the left; the load has mass and rotary inertia
 """
 
 from __future__ import annotations
@@ -22,40 +23,65 @@ from catena.model.flexible.shapes import uniform
 from catena.model.flexible.trust import _loads
 
 
-def loaded(modes, ends="clamped-free", mass=1.0, inertia=0.2, at=1.0, unit=1.0, **more) -> Mechanism:
+def loaded(
+    modes, ends="clamped-free", mass=1.0, inertia=0.2, at=1.0, unit=1.0, **more
+) -> Mechanism:
     """Its lengths are metres times `unit`; its frequencies are the same in every unit."""
     more.setdefault("EI", (unit**4, None))
     beam = Beam(unit, 1.0, modes=modes, ends=ends, **more)
     load = Body("load", mass * unit, (0, 0, 0), (inertia * unit**3,) * 3)
-    joints = [Joint("root", "fixed", "ground", "boom"), Joint("clip", "fixed", "boom", "load", Pose(position=(at * unit, 0, 0)))]
-    return discretise(Mechanism("loaded beam", [Body("boom", flexible=beam), load], joints, gravity=(0, 0, 0)))
+    joints = [
+        Joint("root", "fixed", "ground", "boom"),
+        Joint("clip", "fixed", "boom", "load", Pose(position=(at * unit, 0, 0))),
+    ]
+    return discretise(
+        Mechanism("loaded beam", [Body("boom", flexible=beam), load], joints, gravity=(0, 0, 0))
+    )
 
 
 def exact(mass: float, inertia: float, count: int) -> np.ndarray:
-    """omega of phi = A (cosh - cos) + B (sinh - sin) with phi'' = b^4 J phi', phi''' = -b^4 m phi at the tip, by bisection."""
+    """omega of phi = A (cosh - cos) + B (sinh - sin) with phi'' = b^4 J phi', phi''' = -b^4 m phi
+    at the tip, by bisection.
+    """
 
     def determinant(b: float) -> float:
-        c, s, C, S = np.cos(b), np.sin(b), np.cosh(b), np.sinh(b)
+        c = np.cos(b)
+        s = np.sin(b)
+        C = np.cosh(b)
+        S = np.sinh(b)
         moment = [C + c - b**3 * inertia * (S + s), S + s - b**3 * inertia * (C - c)]
         force = [S - s + b * mass * (C - c), C + c + b * mass * (S - s)]
         return (moment[0] * force[1] - moment[1] * force[0]) / C**2
 
     grid = np.linspace(0.05, 12.0, 4000)
     signs = np.sign([determinant(b) for b in grid])
-    return np.square([brentq(determinant, *grid[k : k + 2], xtol=1e-14) for k in np.flatnonzero(np.diff(signs))][:count])
+    return np.square(
+        [brentq(determinant, *grid[k : k + 2], xtol=1e-14) for k in np.flatnonzero(np.diff(signs))][
+            :count
+        ]
+    )
 
 
 def ritz(m: Mechanism) -> np.ndarray:
-    """The frequencies that the mechanism's own shapes give, from its mass matrix and its forces at rest."""
+    """The frequencies that the mechanism's own shapes give, from its mass matrix and its forces at
+    rest.
+    """
     s = Tracer(layout(m))
     K = ca.jacobian(s.gravity(), s.q)
-    M, K = (np.array(x) for x in ca.Function("MK", [s.q], [s.mass_matrix(), K])(np.zeros(s.layout.nq)))
+    M, K = (
+        np.array(x) for x in ca.Function("MK", [s.q], [s.mass_matrix(), K])(np.zeros(s.layout.nq))
+    )
     return np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real))
 
 
-@pytest.mark.parametrize("ends, modes, within", [("clamped-free", 8, 0.2), ("craig-bampton", 2, 1e-4), ("craig-bampton", 8, 5e-6)])
+@pytest.mark.parametrize(
+    "ends, modes, within",
+    [("clamped-free", 8, 0.2), ("craig-bampton", 2, 1e-4), ("craig-bampton", 8, 5e-6)],
+)
 def test_a_load_with_rotary_inertia(ends, modes, within):
-    """The estimate is the error: shapes of a cantilever err by 11 % in the third, those of Craig and Bampton by 2e-6."""
+    """The estimate is the error: shapes of a cantilever err by 11 % in the third, those of Craig
+    and Bampton by 2e-6.
+    """
     m = loaded(modes, ends)
     errors = frequency_errors(m, m.beams[0])["y"]
     true = ritz(m)[: len(errors)] / exact(1.0, 0.2, len(errors)) - 1
@@ -93,7 +119,9 @@ def test_what_info_says():
 
 
 def test_loads_on_the_way_and_other_directions():
-    """Loads in the middle, in stretching and in twist are seen too, and more shapes are trusted more."""
+    """Loads in the middle, in stretching and in twist are seen too, and more shapes are trusted
+    more.
+    """
     few, many = (max(frequency_errors(m := loaded(n, at=0.5), m.beams[0])["y"]) for n in (4, 16))
     assert few > many > 0
     for ends, low, high in (("clamped-free", 1e-3, 0.5), ("craig-bampton", 0, 1e-3)):
@@ -103,21 +131,36 @@ def test_loads_on_the_way_and_other_directions():
 
 
 def test_what_a_place_carries():
-    """Two bodies welded on in a row, turned and beside the axis, are one body; a long chain is no matter."""
-    turned, beside = Pose.turn("z", 0.4, (0.1, 0.2, 0)), Pose(position=(0.3, -0.1, 0))
-    load, other = Body("load", 0.5, (0.1, 0, 0), (0.01, 0.02, 0.03)), Body("other", 0.3, (0, 0.2, 0), (0.02, 0.01, 0.03))
+    """Two bodies welded on in a row, turned and beside the axis, are one body; a long chain is no
+    matter.
+    """
+    turned = Pose.turn("z", 0.4, (0.1, 0.2, 0))
+    beside = Pose(position=(0.3, -0.1, 0))
+    load = Body("load", 0.5, (0.1, 0, 0), (0.01, 0.02, 0.03))
+    other = Body("other", 0.3, (0, 0.2, 0), (0.02, 0.01, 0.03))
     m = loaded(4)
-    fork = m.with_(bodies=(*m.bodies[:-1], load, other),
-                   joints=(*m.joints[:-1], Joint("clip", "fixed", m.joint("clip").parent, "load", turned),
-                           Joint("more", "fixed", "load", "other", beside)))  # fmt: skip
-    places = [np.array((turned @ Pose(position=load.com)).position), np.array((turned @ beside @ Pose(position=other.com)).position)]
+    fork = m.with_(
+        bodies=(*m.bodies[:-1], load, other),
+        joints=(
+            *m.joints[:-1],
+            Joint("clip", "fixed", m.joint("clip").parent, "load", turned),
+            Joint("more", "fixed", "load", "other", beside),
+        ),
+    )
+    places = [
+        np.array((turned @ Pose(position=load.com)).position),
+        np.array((turned @ beside @ Pose(position=other.com)).position),
+    ]
     first = 0.5 * places[0] + 0.3 * places[1]
     about = 0.03 + 0.03 + 0.5 * places[0] @ places[0] + 0.3 * places[1] @ places[1]
     ((place, M),) = _loads(fork, fork.beams[0], "y")
     assert place == 1.0
     np.testing.assert_allclose(M, [[0.8, first[0]], [first[0], about]], rtol=1e-12)
     links = [Body(f"link {k}", 0.1, (0, 0, 0), (0.1,) * 3) for k in range(1500)]
-    pins = [Joint(f"pin {k}", "revolute", f"link {k - 1}" if k else "load", f"link {k}") for k in range(1500)]
+    pins = [
+        Joint(f"pin {k}", "revolute", f"link {k - 1}" if k else "load", f"link {k}")
+        for k in range(1500)
+    ]
     chain = m.with_(bodies=(*m.bodies, *links), joints=(*m.joints, *pins))
     ((_, M),) = _loads(chain, chain.beams[0], "y")
     np.testing.assert_allclose(M, [[151.0, 0], [0, 0.2]], atol=1e-12)
@@ -125,8 +168,11 @@ def test_what_a_place_carries():
 
 @pytest.mark.parametrize("kind, n", [("bending", 2), ("stretching", 1)])
 def test_constraint_modes(kind, n):
-    """They move the tip alone, by one each, and store no energy together with the modes that hold it."""
-    shapes, d = uniform(kind, "craig-bampton", n + 4), "y" if n == 2 else "x"
+    """They move the tip alone, by one each, and store no energy together with the modes that hold
+    it.
+    """
+    shapes = uniform(kind, "craig-bampton", n + 4)
+    d = "y" if n == 2 else "x"
     ends = np.array([shapes(np.array([s]), order)[:, 0] for s in (0.0, 1.0) for order in range(n)])
     np.testing.assert_allclose(ends[:n], 0, atol=1e-11)
     np.testing.assert_allclose(ends[n:], np.eye(n, n + 4), atol=1e-11)

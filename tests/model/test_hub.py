@@ -1,6 +1,6 @@
 """A hub: a body with inertia and without mass, wherever forces can still move it.
 
-    ground --shaft-- hub --elbow-- rod
+ground --shaft-- hub --elbow-- rod
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from catena.equations.formulations import ALL_FORMULATIONS, derive
 from catena.errors import SingularError, StateError
 from catena.model.validation import doubts
 
-HUB, ROD = Body("hub", 0, (0, 0, 0), (0.1, 0.1, 0.1)), Body("rod", 1, (0.5, 0, 0), (0.01, 0.1, 0.1))
+HUB = Body("hub", 0, (0, 0, 0), (0.1, 0.1, 0.1))
+ROD = Body("rod", 1, (0.5, 0, 0), (0.01, 0.1, 0.1))
 
 
 def alone(kind: str) -> Mechanism:
@@ -22,12 +23,22 @@ def alone(kind: str) -> Mechanism:
 
 
 def test_a_hub_with_a_rod():
-    """Every formulation, beside M a = tau - bias of two turns about z written out; penalty in its limit."""
+    """Every formulation, beside M a = tau - bias of two turns about z written out; penalty in its
+    limit.
+    """
     elbow = Joint("elbow", "revolute", "hub", "rod", Pose(position=(0.2, 0, 0)))
-    m = Mechanism("hub and rod", [HUB, ROD], [Joint("shaft", "revolute", "ground", "hub"), elbow], gravity=(0, 0, 0)).validate()
+    m = Mechanism(
+        "hub and rod",
+        [HUB, ROD],
+        [Joint("shaft", "revolute", "ground", "hub"), elbow],
+        gravity=(0, 0, 0),
+    ).validate()
     assert not doubts(m)
-    q, v, tau = np.array([0.3, 0.7]), np.array([0.4, -0.6]), np.array([1.0, 0.5])
-    k, J = 0.2 * 0.5 * np.cos(q[1]), 0.1 + 0.5**2
+    q = np.array([0.3, 0.7])
+    v = np.array([0.4, -0.6])
+    tau = np.array([1.0, 0.5])
+    k = 0.2 * 0.5 * np.cos(q[1])
+    J = 0.1 + 0.5**2
     M = np.array([[0.1 + 0.2**2 + J + 2 * k, J + k], [J + k, J]])
     s = 0.2 * 0.5 * np.sin(q[1])
     a = np.linalg.solve(M, tau - [-s * v[1] * (2 * v[0] + v[1]), s * v[0] ** 2])

@@ -1,4 +1,6 @@
-"""Mechanisms made in Python: what they say of themselves, loops that are found, names of coordinates, faults by name."""
+"""Mechanisms made in Python: what they say of themselves, loops that are found, names of
+coordinates, faults by name.
+"""
 
 from __future__ import annotations
 
@@ -22,56 +24,83 @@ def bar(name: str) -> Body:
 def joints() -> list[Joint]:
     """A four-bar, every joint in one list:  A crank B coupler C rocker D."""
     return [
-        Joint("A", "revolute", "ground", "crank"), Joint("B", "revolute", "crank", "coupler", END),
-        Joint("C", "revolute", "coupler", "rocker", END, offset=END), Joint("D", "revolute", "ground", "rocker", END),
-    ]  # fmt: skip
+        Joint("A", "revolute", "ground", "crank"),
+        Joint("B", "revolute", "crank", "coupler", END),
+        Joint("C", "revolute", "coupler", "rocker", END, offset=END),
+        Joint("D", "revolute", "ground", "rocker", END),
+    ]
 
 
 def four_bar(**more) -> Mechanism:
-    return Mechanism("four bar", [bar("crank"), bar("coupler"), bar("rocker")], joints(), gravity=(0, -9.81, 0), **more)
+    return Mechanism(
+        "four bar",
+        [bar("crank"), bar("coupler"), bar("rocker")],
+        joints(),
+        gravity=(0, -9.81, 0),
+        **more,
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- loops
+# --- loops
 def test_joints_that_form_a_cycle_in_python_are_cut_as_in_a_file(tmp_path):
     m = four_bar().validate()
     assert [j.name for j in m.joints] == ["A", "B", "D"] and [j.name for j in m.loops] == ["C"]
-    assert m.notes == ("joint 'C' (revolute, 'coupler' to 'rocker') closes a loop: the tree was cut there",)
+    assert m.notes == (
+        "joint 'C' (revolute, 'coupler' to 'rocker') closes a loop: the tree was cut there",
+    )
     assert m.validate() is m, "a tree stays what it is"
     catena.save(four_bar(), tmp_path / "four_bar.toml")
     assert catena.load(tmp_path / "four_bar.toml") == m
 
 
 def test_every_question_takes_a_cycle_as_it_takes_the_tree_and_its_loop():
-    cyclic, by_hand = four_bar(), four_bar().with_(joints=[j for j in joints() if j.name != "C"], loops=joints()[2:3])
-    q, v = np.array([1.2, -1.2, 1.2]), np.array([0.3, -0.3, 0.3])
+    cyclic = four_bar()
+    by_hand = four_bar().with_(joints=[j for j in joints() if j.name != "C"], loops=joints()[2:3])
+    q = np.array([1.2, -1.2, 1.2])
+    v = np.array([0.3, -0.3, 0.3])
     a, b = (catena.compile(m).forward_dynamics(q, v, np.zeros(3)) for m in (cyclic, by_hand))
     np.testing.assert_array_equal(a, b)
-    assert catena.mobility(cyclic, q).degrees_of_freedom == catena.mobility(by_hand, q).degrees_of_freedom == 1
+    assert (
+        catena.mobility(cyclic, q).degrees_of_freedom
+        == catena.mobility(by_hand, q).degrees_of_freedom
+        == 1
+    )
 
 
 def test_a_cycle_with_a_fault_is_told_of_the_fault():
-    crooked = [*joints()[:2], Joint("C", "universal", "coupler", "rocker", END, axis=[(1, 0, 0)]), joints()[3]]
-    with pytest.raises(MechanismError, match="joint 'C': a universal joint takes 2 axis vectors, found 1"):
+    crooked = [
+        *joints()[:2],
+        Joint("C", "universal", "coupler", "rocker", END, axis=[(1, 0, 0)]),
+        joints()[3],
+    ]
+    with pytest.raises(
+        MechanismError, match="joint 'C': a universal joint takes 2 axis vectors, found 1"
+    ):
         four_bar().with_(joints=crooked).validate()
 
 
-# ---------------------------------------------------------------------------------------------------- words
+# --- words
 def test_a_mechanism_says_what_it_is_made_of():
     one = Mechanism("m", [bar("a")], [Joint("j", "revolute", "ground", "a")])
     assert repr(one) == "Mechanism('m': 1 body, 1 joint, gravity (0, 0, -9.81) m/s2)"
     assert "3 bodies, 3 joints, 1 loop, gravity" in repr(four_bar().validate())
     assert "1 joint, 1 speed row, 1 load," in repr(
-        one.with_(nonholonomic=[KnifeEdge("k", "a", (0, 1, 0))], loads=[Spring("s", "ground", "a", 1, 1)])
+        one.with_(
+            nonholonomic=[KnifeEdge("k", "a", (0, 1, 0))], loads=[Spring("s", "ground", "a", 1, 1)]
+        )
     )
 
 
 @pytest.mark.parametrize(
     ("axes", "labels"),
     [
-        (None, "rx ry rz"), ([(0, 0, 1), (1, 0, 0), (0, 0, 1)], "rz1 rx rz2"), ([(0, 0, 1), (0, -1, 0), (1, 0, 0)], "rz ry rx"),
-        ([(1, 0, 0), (0, 1, 1), (1, 0, 0)], "rx1 r2 rx2"), ([(1, 1, 0), (0, 1, 1), (1, 0, 1)], "r1 r2 r3"),
+        (None, "rx ry rz"),
+        ([(0, 0, 1), (1, 0, 0), (0, 0, 1)], "rz1 rx rz2"),
+        ([(0, 0, 1), (0, -1, 0), (1, 0, 0)], "rz ry rx"),
+        ([(1, 0, 0), (0, 1, 1), (1, 0, 0)], "rx1 r2 rx2"),
+        ([(1, 1, 0), (0, 1, 1), (1, 0, 1)], "r1 r2 r3"),
     ],
-)  # fmt: skip
+)
 def test_the_angles_of_a_gimbal_are_called_after_their_axes(axes, labels):
     j = Joint("g", "gimbal", "ground", "a", axis=axes)
     assert j.coordinate_names == j.speed_names == tuple(f"g.{label}" for label in labels.split())
@@ -98,18 +127,24 @@ def test_the_documentation_names_every_kind_of_joint_load_and_row():
 
 def test_symbols_with_assumptions_are_parameters_like_any():
     m, l = sympy.symbols("m l", positive=True)
-    rod = Mechanism("rod", [Body("rod", m, (l, 0, 0), (0, m * l**2, m * l**2))],
-                    [Joint("pin", "revolute", "ground", "rod", Pose(position=(l, 0, 0)), axis=(0, 1, 0))],
-                    parameters={"m": 2.0, "l": 0.5})  # fmt: skip
+    rod = Mechanism(
+        "rod",
+        [Body("rod", m, (l, 0, 0), (0, m * l**2, m * l**2))],
+        [Joint("pin", "revolute", "ground", "rod", Pose(position=(l, 0, 0)), axis=(0, 1, 0))],
+        parameters={"m": 2.0, "l": 0.5},
+    )
     for life in ("generic", "lanes"):
         np.testing.assert_allclose(catena.compile(rod, life=life).mass_matrix([0.3]), [[1.0]])
 
 
 def test_axes_may_be_an_array():
-    assert Joint("u", "universal", "ground", "a", axis=np.eye(3)[:2]).axis == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    assert Joint("u", "universal", "ground", "a", axis=np.eye(3)[:2]).axis == (
+        (1.0, 0.0, 0.0),
+        (0.0, 1.0, 0.0),
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- thresholds
+# --- thresholds
 @pytest.mark.parametrize("size", [1e-300, 1e-12, 1e-6, 1.0, 1e6, 1e12, 1e300])
 def test_a_direction_has_no_size(size):
     assert unit((3 * size, 0.0, 4 * size)) == pytest.approx((0.6, 0.0, 0.8), abs=1e-15)
@@ -117,7 +152,9 @@ def test_a_direction_has_no_size(size):
     assert Joint("j", "revolute", "ground", "a", axis=(0, size, 0)).axis == ((0, 1, 0),)
 
 
-@pytest.mark.parametrize("direction", [(0, 0, 0), (float("nan"), 0, 0), (float("inf"), 0, 0), (1, 0), "xyz"])
+@pytest.mark.parametrize(
+    "direction", [(0, 0, 0), (float("nan"), 0, 0), (float("inf"), 0, 0), (1, 0), "xyz"]
+)
 def test_what_is_no_direction_is_refused_by_name(direction):
     with pytest.raises(MechanismError, match="knife_edge 'k': direction is"):
         KnifeEdge("k", "a", direction)

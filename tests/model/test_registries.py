@@ -1,5 +1,7 @@
-"""A joint kind and a load that catena does not know are added from outside, and go all the way: file, validation, kernels in every
-life, every formulation, the certificate, loops, simulation, pictures, and back into a file."""
+"""A joint kind and a load that catena does not know are added from outside, and go all the way:
+file, validation, kernels in every life, every formulation, the certificate, loops, simulation,
+pictures, and back into a file.
+"""
 
 from __future__ import annotations
 
@@ -57,19 +59,27 @@ centre = [0.2, 0.1, -1.0]
 
 @dataclass(frozen=True)
 class ToyMagnet(Load):
-    """A pull towards a point of the ground, strength times the distance; its potential is 1/2 strength distance^2."""
+    """A pull towards a point of the ground, strength times the distance; its potential is 1/2
+    strength distance^2.
+    """
 
     kind = "toy_magnet"
     frame: str = field(metadata=keys.FRAME)
     strength: float = field(metadata=keys.number("stiffness"))
-    centre: tuple = field(default=(0.0, 0.0, 0.0), metadata=keys.Key("numbers", ("length",) * 3, negative=True).of())
+    centre: tuple = field(
+        default=(0.0, 0.0, 0.0), metadata=keys.Key("numbers", ("length",) * 3, negative=True).of()
+    )
 
     def faults(self, parameters):
         if self.centre == (9.0, 9.0, 9.0):
             yield "its centre is where nothing may be"
 
     def act(self, s):
-        (p, _), k, c = s.origin(self.frame), s.value(self.strength), [s.value(x) for x in self.centre]
+        (p, _), k, c = (
+            s.origin(self.frame),
+            s.value(self.strength),
+            [s.value(x) for x in self.centre],
+        )
         away = tuple(x - y for x, y in zip(p, c))
         s.push(self.frame, tuple(-k * x for x in away))
         s.store(0.5 * k * sum(x * x for x in away))
@@ -93,18 +103,30 @@ def _drawer(a, h, s):
 
 @pytest.fixture
 def toys():
-    """A drawer that slides along and turns about its axis, in the other order than a cylindrical joint; a magnet; a keel."""
+    """A drawer that slides along and turns about its axis, in the other order than a cylindrical
+    joint; a magnet; a keel.
+    """
     kind = JointKind(
-        "toy_drawer", "slide along the axis, then turn about it", (X,), _drawer,
+        "toy_drawer",
+        "slide along the axis, then turn about it",
+        (X,),
+        _drawer,
         lambda a, h, s: (*closure.slideways(a[0]), *closure.aligned(a[0])),
-        faults=lambda a, h, s: iter(["a drawer does not stand upright"] if a[0] == (0.0, 0.0, 1.0) else []),
+        faults=lambda a, h, s: iter(
+            ["a drawer does not stand upright"] if a[0] == (0.0, 0.0, 1.0) else []
+        ),
         names={"urdf": ("toy_drawer", "")},
-    )  # fmt: skip
+    )
     joint_kinds.register(kind)
     keys.register(ToyMagnet)
     keys.register(ToyKeel)
     yield
-    del joint_kinds.CATALOGUE["toy_drawer"], joint_kinds.KINDS["toy_drawer"], LOADS["toy_magnet"], ROWS["toy_keel"]
+    del (
+        joint_kinds.CATALOGUE["toy_drawer"],
+        joint_kinds.KINDS["toy_drawer"],
+        LOADS["toy_magnet"],
+        ROWS["toy_keel"],
+    )
 
 
 @pytest.fixture
@@ -114,12 +136,19 @@ def mechanism(toys, tmp_path):
 
 
 def _by_hand():
-    """The same mechanism of what catena knows: a cylindrical joint (slide and turn about one axis commute)."""
+    """The same mechanism of what catena knows: a cylindrical joint (slide and turn about one axis
+    commute).
+    """
     spring = catena.Force("magnet", "bob", force=tuple(f"-3*({p})" for p in _bob()))
-    bodies = [catena.Body("carriage", 2, (0.1, 0, 0), (0.1, 0.2, 0.3)), catena.Body("bob", 1, (0, 0, -0.5), (0.1, 0.1, 0.01))]
+    bodies = [
+        catena.Body("carriage", 2, (0.1, 0, 0), (0.1, 0.2, 0.3)),
+        catena.Body("bob", 1, (0, 0, -0.5), (0.1, 0.1, 0.01)),
+    ]
     joints = [
         catena.Joint("drawer", "cylindrical", "ground", "carriage", axis=X, damping=[0.2, 0.1]),
-        catena.Joint("pin", "revolute", "carriage", "bob", catena.Pose(position=(0.3, 0, 0)), axis=Y),
+        catena.Joint(
+            "pin", "revolute", "carriage", "bob", catena.Pose(position=(0.3, 0, 0)), axis=Y
+        ),
     ]
     return catena.Mechanism("by hand", bodies, joints, loads=[spring])
 
@@ -129,19 +158,26 @@ def _bob():
     return "q_drawer_distance + 0.3 - 0.2", "-0.1", "1.0"
 
 
-# ---------------------------------------------------------------------------------------------------- the whole way
+# --- the whole way
 def test_a_toy_joint_and_a_toy_load_go_through_every_life(mechanism):
     assert mechanism.coordinate_names == ("drawer.out", "drawer.roll", "pin")
     assert mechanism.joint("drawer").damping == (0.1, 0.2)
-    known, toy = catena.compile(_by_hand()), catena.compile(mechanism)
+    known = catena.compile(_by_hand())
+    toy = catena.compile(mechanism)
     rng = np.random.default_rng(0)
     q, v, tau = rng.normal(size=(3, 5, 3))
     swap = [1, 0, 2]  # the cylindrical joint turns first
     for states in ((q, v, tau), (q[0], v[0], tau[0])):  # lanes, and one state
         want = known.forward_dynamics(*(x[..., swap] for x in states))[..., swap]
         np.testing.assert_allclose(toy.forward_dynamics(*states), want, atol=1e-12)
-    free, generic = (catena.Machine(m.with_(loads=()), life="generic") for m in (_by_hand(), mechanism))
-    np.testing.assert_allclose(generic.forward_dynamics(q, v, tau), free.forward_dynamics(q[:, swap], v[:, swap], tau[:, swap])[:, swap], atol=1e-12)
+    free, generic = (
+        catena.Machine(m.with_(loads=()), life="generic") for m in (_by_hand(), mechanism)
+    )
+    np.testing.assert_allclose(
+        generic.forward_dynamics(q, v, tau),
+        free.forward_dynamics(q[:, swap], v[:, swap], tau[:, swap])[:, swap],
+        atol=1e-12,
+    )
 
 
 def test_every_formulation_agrees_about_the_toys(mechanism):
@@ -157,40 +193,61 @@ def test_a_toy_runs_is_drawn_and_is_written_again(mechanism, tmp_path):
     assert catena.load(tmp_path / "again.toml") == mechanism
     with pytest.raises(MechanismError, match="ToyMagnet|toy_magnet"):
         catena.save(mechanism, tmp_path / "no.urdf")
-    catena.save(mechanism.with_(loads=(), joints=_without_damping(mechanism)), tmp_path / "yes.urdf")
+    catena.save(
+        mechanism.with_(loads=(), joints=_without_damping(mechanism)), tmp_path / "yes.urdf"
+    )
     assert catena.load(tmp_path / "yes.urdf").joint("drawer").kind == "toy_drawer"
 
 
 def _without_damping(m):
-    return [catena.Joint(j.name, j.kind, j.parent, j.child, j.placement, axis=j.axis) for j in m.joints]
+    return [
+        catena.Joint(j.name, j.kind, j.parent, j.child, j.placement, axis=j.axis) for j in m.joints
+    ]
 
 
 def test_a_toy_closes_a_loop_and_is_walked_backwards(toys):
     body = catena.Body("carriage", 2, (0.1, 0, 0), (0.1, 0.2, 0.3))
-    joints = [catena.Joint("plane", "planar", "ground", "carriage"), catena.Joint("drawer", "toy_drawer", "carriage", "ground")]
+    joints = [
+        catena.Joint("plane", "planar", "ground", "carriage"),
+        catena.Joint("drawer", "toy_drawer", "carriage", "ground"),
+    ]
     m = catena.Mechanism("cycle", [body], joints).validate()
     assert [j.name for j in m.joints] == ["drawer"], "it carries the body, as it has fewer freedoms"
     assert m.joints[0].parent == "ground" and m.joints[0].axis == ((-1.0, 0.0, 0.0),)
     loop = catena.Mechanism("loop", [body], joints[:1], loops=joints[1:])
     assert {name for name, _ in catena.compile(loop).rows} == {"drawer"}
-    assert [catena.mobility(x).degrees_of_freedom for x in (m, loop)] == [1, 1], "the drawer slides in the plane and cannot roll there"
+    assert [catena.mobility(x).degrees_of_freedom for x in (m, loop)] == [
+        1,
+        1,
+    ], "the drawer slides in the plane and cannot roll there"
 
 
 def test_a_toy_row_holds_in_every_formulation(toys):
     body = catena.Body("boat", 2, (0.1, 0, 0), (0.1, 0.2, 0.3))
-    m = catena.Mechanism("boat", [body], [catena.Joint("sea", "free", "ground", "boat")], nonholonomic=[ToyKeel("keel", "boat")])
+    m = catena.Mechanism(
+        "boat",
+        [body],
+        [catena.Joint("sea", "free", "ground", "boat")],
+        nonholonomic=[ToyKeel("keel", "boat")],
+    )
     assert catena.check(m, states=2, run=False).passed
     machine = catena.compile(m)
     assert machine.rows == (("keel", "leeway"),)
 
 
-# ---------------------------------------------------------------------------------------------------- what is wrong with them
+# --- what is wrong with them
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (('kind = "toy_drawer"', 'kind = "toy_drawer"\naxis = [0, 0, 2]'), "joint 'drawer': a drawer does not stand upright"),
+        (
+            ('kind = "toy_drawer"', 'kind = "toy_drawer"\naxis = [0, 0, 2]'),
+            "joint 'drawer': a drawer does not stand upright",
+        ),
         (('kind = "toy_drawer"', 'kind = "toy_drawr"'), "Did you mean 'toy_drawer'?"),
-        (('"3 N/m"', '"3 N"'), "load 'magnet': strength is '3 N', a force; a stiffness is wanted, such as '200 N/m'"),
+        (
+            ('"3 N/m"', '"3 N"'),
+            "load 'magnet': strength is '3 N', a force; a stiffness is wanted, such as '200 N/m'",
+        ),
         (('"3 N/m"', "-3"), "load 'magnet': strength is -3; it is zero or more"),
         (('frame = "bob"', 'frame = "bib"'), "load 'magnet': no frame 'bib'"),
         (("[0.2, 0.1, -1.0]", "[9, 9, 9]"), "load 'magnet': its centre is where nothing may be"),
@@ -206,6 +263,10 @@ def test_faults_of_toys_are_told_like_any_other(toys, tmp_path, change, fault):
 
 def test_a_word_that_is_taken_is_refused(toys):
     with pytest.raises(MechanismError, match="in the catalogue already"):
-        joint_kinds.register(JointKind("revolute", "", (), lambda a, h, s: (), lambda a, h, s: POINT, Reverse(lambda a: a)))
+        joint_kinds.register(
+            JointKind(
+                "revolute", "", (), lambda a, h, s: (), lambda a, h, s: POINT, Reverse(lambda a: a)
+            )
+        )
     with pytest.raises(MechanismError, match="exists already"):
         keys.register(ToyMagnet)

@@ -23,7 +23,17 @@ def closed(**more: object) -> dict:
             Joint("second", "revolute", "a", "b", **pin),
             Joint("third", "revolute", "b", "c", **pin, mimic=more.get("mimic")),
         ],
-        "loops": [Joint("closing", "revolute", "ground", "b", **pin, offset=Pose(position=(1, 0, 0)), **more.get("loop", {}))],
+        "loops": [
+            Joint(
+                "closing",
+                "revolute",
+                "ground",
+                "b",
+                **pin,
+                offset=Pose(position=(1, 0, 0)),
+                **more.get("loop", {}),
+            )
+        ],
     }
 
 
@@ -64,7 +74,10 @@ def test_two_coordinates_of_one_name_are_refused():
         (lambda: Body("rod", 1, (0, 0), (1, 1, 1)), "body 'rod': com"),
         (lambda: Body("rod", 1, (0, 0, 0), (1, 1)), "body 'rod': an inertia has"),
         (lambda: Joint("pin", "revolute", "ground", "a", axis="x"), "joint 'pin': axis is 'x'"),
-        (lambda: Joint("pin", "revolute", "ground", "a", axis=(sympy.Symbol("l"), 0, 0)), "joint 'pin': axis"),
+        (
+            lambda: Joint("pin", "revolute", "ground", "a", axis=(sympy.Symbol("l"), 0, 0)),
+            "joint 'pin': axis",
+        ),
         (lambda: Mechanism("m", [Body.massless("a")], [], gravity=(0, 0)), "gravity"),
         (lambda: Mechanism("m", Body.massless("a"), []), "bodies is a Body"),
     ],

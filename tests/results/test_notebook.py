@@ -1,4 +1,6 @@
-"""What a notebook shows: HTML and pictures of mechanisms, equations, results and answers, each once, without scripts but the player's."""
+"""What a notebook shows: HTML and pictures of mechanisms, equations, results and answers, each
+once, without scripts but the player's.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ def result():
 
 def test_a_mechanism_is_drawn_and_listed():
     shown = catena.load("four_bar")._repr_html_()
-    assert "data:image/png;base64," in shown and "<td" in shown and "closes a loop" in shown and "<script" not in shown
+    assert (
+        "data:image/png;base64," in shown
+        and "<td" in shown
+        and "closes a loop" in shown
+        and "<script" not in shown
+    )
 
 
 def test_names_are_escaped():
@@ -30,7 +37,11 @@ def test_equations_are_set_by_latex():
 
 def test_a_result_shows_its_overview_and_its_ledger(result):
     shown = result._repr_html_()
-    assert "data:image/png" in shown and "energy balance" in shown and "energy balance" in result.ledger._repr_html_()
+    assert (
+        "data:image/png" in shown
+        and "energy balance" in shown
+        and "energy balance" in result.ledger._repr_html_()
+    )
 
 
 def test_a_figure_shows_itself(result):
@@ -45,7 +56,11 @@ def test_answers_print_as_they_do(result):
 
 def test_an_animation_plays_inside_the_notebook(result):
     playing = result.animate(rate=5)
-    assert isinstance(playing, Playing) and "srcdoc" in playing._repr_html_() and "pendulum" in playing.page
+    assert (
+        isinstance(playing, Playing)
+        and "srcdoc" in playing._repr_html_()
+        and "pendulum" in playing.page
+    )
 
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank"])

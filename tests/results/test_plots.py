@@ -1,4 +1,6 @@
-"""Every kind of picture is drawn for every sort of mechanism, with the user's names and units on it; films too."""
+"""Every kind of picture is drawn for every sort of mechanism, with the user's names and units on
+it; films too.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ from catena.results.scene.view import view_of
 from catena.simulation.run import simulate
 from catena.simulation.scenario import read
 
-MECHANISMS = {"planar": "triple_pendulum", "spatial": "stanford_arm", "closed": "slider_crank", "floating": "every_joint"}
+MECHANISMS = {
+    "planar": "triple_pendulum",
+    "spatial": "stanford_arm",
+    "closed": "slider_crank",
+    "floating": "every_joint",
+}
 
 
 @pytest.fixture(scope="module", params=MECHANISMS)
@@ -46,28 +53,42 @@ def swing() -> Result:
 
 
 def test_bending(tmp_path):
-    """Pieces make one line without pins; its own coordinates stay out of the way; a rigid mechanism has no such picture."""
+    """Pieces make one line without pins; its own coordinates stay out of the way; a rigid mechanism
+    has no such picture.
+    """
     boom = catena.Body("boom", flexible=catena.Beam(1.0, 0.5, EI=2.0, segments=10))
-    m = catena.Mechanism("arm", [boom], [catena.Joint("motor", "revolute", "ground", "boom")], gravity=(0, -9.81, 0))
+    m = catena.Mechanism(
+        "arm", [boom], [catena.Joint("motor", "revolute", "ground", "boom")], gravity=(0, -9.81, 0)
+    )
     result = simulate(m, until=0.2, output=0.01)
     assert [line.get_label() for line in result.plot("coordinates").axes[0].lines] == ["motor"]
     (ax,) = result.plot("deflections").axes
     w = {line.get_label(): line.get_ydata() for line in ax.lines}
-    tip, root = (result.machine.pose(result.data["q"].values[-1], name) for name in ("boom.tip", "boom"))
+    tip, root = (
+        result.machine.pose(result.data["q"].values[-1], name) for name in ("boom.tip", "boom")
+    )
     assert w["boom along y"][-1] == pytest.approx(root[:3, 1] @ (tip[:3, 3] - root[:3, 3]))
     from catena.results.scene.skeleton import skeleton
 
     bones = skeleton(m)
-    assert sum(len(limb.pins) for limb in bones.limbs) == 1 and all(len(limb.lines) == 1 for limb in bones.limbs)
-    assert "strain, part of potential" in [line.get_label() for line in result.plot("energies").axes[0].lines]
+    assert sum(len(limb.pins) for limb in bones.limbs) == 1 and all(
+        len(limb.lines) == 1 for limb in bones.limbs
+    )
+    assert "strain, part of potential" in [
+        line.get_label() for line in result.plot("energies").axes[0].lines
+    ]
     for kind in ("overview", "cyclograph"):
         plots.save(result, tmp_path / f"{kind}.png", kind)
     animate(result, tmp_path / "film.gif", rate=10)
-    with pytest.raises(catena.CatenaError, match="plot 'deflections' needs a flexible body; mechanism .* has none"):
+    with pytest.raises(
+        catena.CatenaError, match="plot 'deflections' needs a flexible body; mechanism .* has none"
+    ):
         simulate(catena.load("two_link_arm"), until=0.1).plot("deflections")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in plots.PLOTS if kind not in ("deflections", "clearance", "contacts")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in plots.PLOTS if kind not in ("deflections", "clearance", "contacts")]
+)
 def test_every_kind(result, kind, tmp_path):
     figure = result.plot(kind)
     assert isinstance(figure, Figure)
@@ -76,38 +97,61 @@ def test_every_kind(result, kind, tmp_path):
     if figure.axes and kind not in ("cyclograph", "overview", "paths"):
         assert re.search(r"\((rad|m|J|N|N·m|rad/s|m/s|rad/s²|m/s²)\)", words), words
     plotting.write(tmp_path / "picture.png", "plot", lambda: figure)
-    assert np.asarray(Image.open(tmp_path / "picture.png").convert("L")).std() > 5  # something is on it
+    # something is on it
+    assert np.asarray(Image.open(tmp_path / "picture.png").convert("L")).std() > 5
 
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 def test_rounding_is_not_drawn_at_full_scale(size):
-    """What stands still but for rounding is a line that is still, in every unit; what moves has its panel."""
+    """What stands still but for rounding is a line that is still, in every unit; what moves has its
+    panel.
+    """
     bob = catena.Body("bob", mass=1.0, com=(0, -size, 0), inertia=[1e-3 * size**2] * 3)
-    m = catena.Mechanism("hanging", [bob], [catena.Joint("pin", "revolute", "ground", "bob")], gravity=(0, -9.81 * size, 0))
+    m = catena.Mechanism(
+        "hanging",
+        [bob],
+        [catena.Joint("pin", "revolute", "ground", "bob")],
+        gravity=(0, -9.81 * size, 0),
+    )
     rest, swings = (simulate(m, q=[start], until=0.5, output=0.1) for start in (1e-17, 0.1))
     for kind in ("coordinates", "speeds", "accelerations", "reactions", "energies"):
         ax = rest.plot(kind).axes[0]
         lines = [line.get_ydata() for line in ax.lines]
         assert np.ptp(ax.get_ylim()) > 1e5 * max(np.ptp(y) for y in lines), kind
-    assert not rest.plot("phase").axes and "No coordinate moves" in rest.plot("phase").texts[0].get_text()
+    assert (
+        not rest.plot("phase").axes
+        and "No coordinate moves" in rest.plot("phase").texts[0].get_text()
+    )
     assert len(swings.plot("phase").axes) == 1
     assert "No joint is driven" in swings.plot("torques").texts[0].get_text()
 
 
 def test_the_overview_shows_every_unit_and_what_moves_most():
-    """`every_joint` has more lengths than a panel holds, and angles; a floating mechanism's hinges are not left out for its quaternion."""
+    """`every_joint` has more lengths than a panel holds, and angles; a floating mechanism's hinges
+    are not left out for its quaternion.
+    """
     asked = read("every_joint", until=0.05, output=0.01)
     figure = simulate(asked.mechanism, **asked.arguments).plot("overview")
-    shown = {ax.get_ylabel(): [t.get_text() for t in ax.get_legend().get_texts()] for ax in figure.axes if ax.get_legend()}
+    shown = {
+        ax.get_ylabel(): [t.get_text() for t in ax.get_legend().get_texts()]
+        for ax in figure.axes
+        if ax.get_legend()
+    }
     assert {"distance (m)", "angle (rad)", "speed (m/s)", "angular speed (rad/s)"} <= set(shown)
-    assert "floating.z" in shown["distance (m)"] and "swing" in shown["angle (rad)"] and max(map(len, shown.values())) <= 7
+    assert (
+        "floating.z" in shown["distance (m)"]
+        and "swing" in shown["angle (rad)"]
+        and max(map(len, shown.values())) <= 7
+    )
     assert "more coordinates are in the plot" in figure._supxlabel.get_text()
 
 
 def test_names_and_degrees(swing):
     figure = swing.plot("coordinates", only=["pin2"], degrees=True)
     ax = figure.axes[0]
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["pin2"] and ax.get_ylabel() == "angle (deg)"
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == [
+        "pin2"
+    ] and ax.get_ylabel() == "angle (deg)"
     np.testing.assert_allclose(ax.lines[0].get_ydata(), np.degrees(swing.data["q"].values[:, 1]))
 
 
@@ -124,7 +168,8 @@ def test_the_cyclograph_has_eighteen_figures_as_printed(swing):
 
 def test_skeletons_follow_joints_frames_and_shapes():
     bones = {limb.body: limb for limb in skeleton(catena.load("triple_pendulum")).limbs}
-    np.testing.assert_allclose(bones["link1"].lines, [[[0, 0, 0], [1, 0, 0]]])  # the line and the joint are one
+    # the line and the joint are one
+    np.testing.assert_allclose(bones["link1"].lines, [[[0, 0, 0], [1, 0, 0]]])
     closed = catena.load("slider_crank")
     assert len(skeleton(closed).guides) == 1  # the piston slides
     (body, point), *_ = tips(catena.load("two_link_arm"))
@@ -147,25 +192,51 @@ def swept():
 
     def draw(result, coordinate="pin1"):
         figure = Figure()
-        figure.subplots().plot(result.time, np.abs(np.diff(result.q.sel(coordinate=coordinate), prepend=0)).cumsum(), label=coordinate)
+        figure.subplots().plot(
+            result.time,
+            np.abs(np.diff(result.q.sel(coordinate=coordinate), prepend=0)).cumsum(),
+            label=coordinate,
+        )
         return figure
 
-    yield plots.register(plots.Plot("swept", draw, "the way swept by a coordinate", ("coordinate",), "coordinate",
-                                    "three bodies", lambda m: len(m.bodies) == 3))  # fmt: skip
+    yield plots.register(
+        plots.Plot(
+            "swept",
+            draw,
+            "the way swept by a coordinate",
+            ("coordinate",),
+            "coordinate",
+            "three bodies",
+            lambda m: len(m.bodies) == 3,
+        )
+    )
     del plots.PLOTS["swept"]
 
 
 def test_a_plot_from_outside_is_found_everywhere(swing, swept, tmp_path, capsys):
-    """In `Result.plot`, in `save`, in a scenario, in the list of the documentation, in `catena plot` and in its help."""
+    """In `Result.plot`, in `save`, in a scenario, in the list of the documentation, in `catena
+    plot` and in its help.
+    """
     with pytest.raises(CatenaError, match="plot 'swept' is in the registry already"):
         plots.register(swept)
     assert swing.plot("swept", coordinate="pin2").axes[0].lines[0].get_label() == "pin2"
     assert plots.save(swing, tmp_path / "swept.svg", "swept").stat().st_size > 1000
     with pytest.raises(UnknownNameError, match="no option 'only' in the plot 'swept'"):
         swing.plot("swept", only="pin2")
-    assert "| `swept` | the way swept by a coordinate | `coordinate` | three bodies |" in plotting.markdown()
-    text = resources.files("catena").joinpath("examples/triple_pendulum.toml").read_text(encoding="utf-8")
-    (tmp_path / "own.toml").write_text(re.sub(r"^plots = .*\n", "", text, flags=re.M).replace("[scenario]", '[scenario]\nplots = ["swept"]'))
+    assert (
+        "| `swept` | the way swept by a coordinate | `coordinate` | three bodies |"
+        in plotting.markdown()
+    )
+    text = (
+        resources.files("catena")
+        .joinpath("examples/triple_pendulum.toml")
+        .read_text(encoding="utf-8")
+    )
+    (tmp_path / "own.toml").write_text(
+        re.sub(r"^plots = .*\n", "", text, flags=re.M).replace(
+            "[scenario]", '[scenario]\nplots = ["swept"]'
+        )
+    )
     assert read(tmp_path / "own.toml").plots == ("swept",)
     swing.save(tmp_path / "results.nc")
     with pytest.raises(SystemExit) as left:
@@ -175,7 +246,9 @@ def test_a_plot_from_outside_is_found_everywhere(swing, swept, tmp_path, capsys)
 
 
 def test_a_plot_goes_into_a_file_of_a_known_kind_or_into_a_folder(swing, tmp_path, capsys):
-    """A file of another kind is refused, and no folder of its name is made; "all" leaves out what does not apply."""
+    """A file of another kind is refused, and no folder of its name is made; "all" leaves out what
+    does not apply.
+    """
     swing.save(tmp_path / "results.nc")
     with pytest.raises(SystemExit) as left:
         cli.main(["plot", str(tmp_path), "--out", str(tmp_path / "x.jpg")])
@@ -183,7 +256,10 @@ def test_a_plot_goes_into_a_file_of_a_known_kind_or_into_a_folder(swing, tmp_pat
     assert "x.jpg: a plot is saved as .png, .pdf, .svg, not '.jpg'" in capsys.readouterr().err
     applying = [name for name, kind in plots.PLOTS.items() if kind.applies(swing.mechanism)]
     assert "deflections" not in applying and "phase" in applying
-    assert places(tmp_path, [plots.PLOTS[name] for name in applying])[-1] == tmp_path / "cyclograph.png"
+    assert (
+        places(tmp_path, [plots.PLOTS[name] for name in applying])[-1]
+        == tmp_path / "cyclograph.png"
+    )
 
 
 def test_records_of_plots_say_what_their_functions_take():
@@ -197,7 +273,9 @@ def test_wrong_words_are_told(swing):
         swing.plot("energys")
     with pytest.raises(UnknownNameError, match="no option 'degree' in the plot 'coordinates'"):
         swing.plot("coordinates", degree=True)
-    with pytest.raises(UnknownNameError, match="no coordinate 'pin4' in mechanism 'triple pendulum'"):
+    with pytest.raises(
+        UnknownNameError, match="no coordinate 'pin4' in mechanism 'triple pendulum'"
+    ):
         swing.plot("coordinates", only="pin4")
     with pytest.raises(CatenaError, match=r"until = 9 s; this result goes from 0 to 1\.7 s"):
         swing.plot("cyclograph", until=9)
@@ -216,7 +294,9 @@ def test_page_stands_alone(result, tmp_path):
     assert "http://" not in text and "https://" not in text and "src=" not in text
     film = json.loads(re.search(r'id="film">(.*?)</script>', text, re.S).group(1))
     names = film["scene"]["bodies"]
-    poses = np.frombuffer(base64.b64decode(film["poses"]), np.float32).reshape(len(film["times"]), len(names), 7)
+    poses = np.frombuffer(base64.b64decode(film["poses"]), np.float32).reshape(
+        len(film["times"]), len(names), 7
+    )
     last = result.poses()["position"].values[-1]
     shown = [poses[-1, names.index(b.name), :3] for b in result.mechanism.bodies]
     np.testing.assert_allclose(shown, last, atol=2e-5 * max(1.0, np.abs(last).max()))
@@ -231,13 +311,18 @@ def test_a_page_does_not_run_what_a_name_says(swing, tmp_path):
 def test_mp4_by_ffmpeg(swing, tmp_path, monkeypatch):
     """What ffmpeg gets: pictures of the right size and number; what it says when it fails."""
     tool = tmp_path / "ffmpeg"
-    tool.write_text(f"#!{sys.executable}\nimport sys\ndata = sys.stdin.buffer.read()\nopen(sys.argv[-1], 'wb').write(str(len(data)).encode())\n")
+    tool.write_text(
+        f"#!{sys.executable}\nimport sys\ndata = sys.stdin.buffer.read()\nopen(sys.argv[-1],"
+        " 'wb').write(str(len(data)).encode())\n"
+    )
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     written = animate(swing, tmp_path / "swing.mp4", rate=3)
     w, h = SIZE
     assert int(written.read_text()) in (3 * w * h * 6, 3 * w * h * 7)
-    tool.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write('no codec here')\nsys.exit(1)\n")
+    tool.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.stderr.write('no codec here')\nsys.exit(1)\n"
+    )
     with pytest.raises(CatenaError, match="ffmpeg could not make the film: no codec here"):
         animate(swing, tmp_path / "swing.mp4", rate=3)
 
@@ -248,7 +333,22 @@ def test_a_real_mp4(swing, tmp_path):
     if tool is None:
         pytest.skip("no ffmpeg on this machine")
     written = animate(swing, tmp_path / "swing.mp4", rate=4)
-    read = subprocess.run([tool, "-loglevel", "error", "-i", str(written), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True)
+    read = subprocess.run(
+        [
+            tool,
+            "-loglevel",
+            "error",
+            "-i",
+            str(written),
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-",
+        ],
+        capture_output=True,
+        check=True,
+    )
     w, h = SIZE
     seen = np.frombuffer(read.stdout, np.uint8).reshape(-1, h, w, 3).astype(float)
     drawn = np.stack([np.asarray(p, float) for p in pictures(film(swing, 1.0, 4))])
@@ -262,7 +362,13 @@ def test_films_that_cannot_be(swing, tmp_path, monkeypatch):
     with monkeypatch.context() as without:
         without.setenv("PATH", str(tmp_path))
         without.setitem(sys.modules, "imageio_ffmpeg", None)
-        with pytest.raises(CatenaError, match=r"made by ffmpeg, which is not on this machine; install it \(pip install 'catena\[film\]' brings one\), or save a .gif or .html"):
+        with pytest.raises(
+            CatenaError,
+            match=(
+                r"made by ffmpeg, which is not on this machine; install it \(pip install"
+                r" 'catena\[film\]' brings one\), or save a .gif or .html"
+            ),
+        ):
             animate(swing, tmp_path / "x.mp4")
     with pytest.raises(CatenaError, match="speed = -1; it is a number above zero"):
         animate(swing, tmp_path / "x.gif", speed=-1)

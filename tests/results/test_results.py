@@ -1,4 +1,6 @@
-"""A result is labelled, saved and read back as it was; what follows from its rows agrees with the machine."""
+"""A result is labelled, saved and read back as it was; what follows from its rows agrees with the
+machine.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +50,18 @@ def test_saved_and_loaded_is_the_same(name, tmp_path, request):
 
 def test_a_batch_keeps_its_runs_and_parameters(tmp_path):
     arm = catena.load("two_link_arm")
-    result = simulate(arm, q=np.zeros((3, 2)), until=0.1, parameters={"m2": np.array([1.0, 2.0, 3.0])})
+    result = simulate(
+        arm, q=np.zeros((3, 2)), until=0.1, parameters={"m2": np.array([1.0, 2.0, 3.0])}
+    )
     found = load_result(result.save(tmp_path / "runs.nc"))
     xr.testing.assert_identical(found.data, result.data)
     assert found.poses(["tip"])["position"].sizes["run"] == 3
-    heavy = catena.compile(arm).reactions(*(found.data[k].values[2, -1] for k in "qva"), parameters={"m2": 3.0})["shoulder"]
-    np.testing.assert_allclose(found.reactions().sel(joint="shoulder").values[2, -1], heavy, atol=1e-9)
+    heavy = catena.compile(arm).reactions(
+        *(found.data[k].values[2, -1] for k in "qva"), parameters={"m2": 3.0}
+    )["shoulder"]
+    np.testing.assert_allclose(
+        found.reactions().sel(joint="shoulder").values[2, -1], heavy, atol=1e-9
+    )
     assert "run" not in found.select(run=1).data.dims
     with pytest.raises(CatenaError, match="run 7 was asked for; this result has runs 0 to 2"):
         found.select(run=7)
@@ -62,9 +70,13 @@ def test_a_batch_keeps_its_runs_and_parameters(tmp_path):
 def test_poses_momentum_and_reactions_are_the_machines(swing):
     machine = catena.compile(swing.mechanism)
     q, v, a = (swing.data[k].values for k in "qva")
-    np.testing.assert_allclose(swing.poses(["tip"])["position"].values[:, 0], machine.pose(q, "tip")[:, :3, 3])
+    np.testing.assert_allclose(
+        swing.poses(["tip"])["position"].values[:, 0], machine.pose(q, "tip")[:, :3, 3]
+    )
     np.testing.assert_allclose(swing.momentum()["linear"].values, machine.momentum(q, v)["linear"])
-    np.testing.assert_allclose(swing.reactions().sel(joint="pin2").values, machine.reactions(q, v, a)["pin2"])
+    np.testing.assert_allclose(
+        swing.reactions().sel(joint="pin2").values, machine.reactions(q, v, a)["pin2"]
+    )
     # the first pin carries what the centre of mass needs: m a_com = F + m g
     F = swing.reactions("world").sel(joint="pin1").values[:, 3:]
     rate = np.gradient(swing.momentum()["linear"].values, swing.time, axis=0, edge_order=2)
@@ -76,11 +88,14 @@ def test_multipliers_close_the_four_bar():
 
     asked = read("four_bar")
     result = simulate(asked.mechanism, q=asked.q, v=asked.v, until=0.2)
-    machine, data = result.machine, result.data
+    machine = result.machine
+    data = result.data
     q, v, a, tau = (data[k].values for k in ("q", "v", "a", "tau"))
     left = machine.inverse_dynamics(q, v, a) - tau
     A = machine.constraint_rows(q, v)[3]
-    np.testing.assert_allclose(np.einsum("trv,tr->tv", A, result.multipliers().values), left, atol=1e-7)
+    np.testing.assert_allclose(
+        np.einsum("trv,tr->tv", A, result.multipliers().values), left, atol=1e-7
+    )
 
 
 def test_reactions_of_runs_with_their_own_parameters():
@@ -90,7 +105,9 @@ def test_reactions_of_runs_with_their_own_parameters():
     for k, m2 in enumerate((1.0, 4.0)):
         alone = simulate(arm.with_(parameters={**arm.parameters, "m2": m2}), [0.3, -0.5], until=0.2)
         for axes in ("body", "world"):
-            np.testing.assert_allclose(both.reactions(axes).values[k], alone.reactions(axes).values, atol=1e-6)
+            np.testing.assert_allclose(
+                both.reactions(axes).values[k], alone.reactions(axes).values, atol=1e-6
+            )
 
 
 def test_dataset_and_ledger_are_made_once_and_when_they_are_looked_at(monkeypatch):
@@ -107,9 +124,17 @@ def test_dataset_and_ledger_are_made_once_and_when_they_are_looked_at(monkeypatc
     assert made == []
     again = dataclasses.replace(result, model=result.mechanism)
     assert result.complete and result.ledger.relative_energy_balance < 1e-9 and made == ["observe"]
-    assert again.q.identical(result.q) and again.ledger is result.ledger and made == ["observe", "dataset"]
+    assert (
+        again.q.identical(result.q)
+        and again.ledger is result.ledger
+        and made == ["observe", "dataset"]
+    )
     copied = pickle.loads(pickle.dumps(result))
-    assert copied.data.identical(result.data) and copied.ledger == result.ledger and copied.mechanism == result.mechanism
+    assert (
+        copied.data.identical(result.data)
+        and copied.ledger == result.ledger
+        and copied.mechanism == result.mechanism
+    )
 
 
 def test_csv_is_a_trajectory_again(swing, tmp_path):

@@ -1,4 +1,6 @@
-"""The scene: bodies are where the kernels put them, solids are closed and face outwards, meshes are found where they may lie."""
+"""The scene: bodies are where the kernels put them, solids are closed and face outwards, meshes are
+found where they may lie.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,15 @@ def test_bodies_are_where_the_machine_says(seed):
     at = placement(m).at(q)
     for body in m.bodies:
         np.testing.assert_allclose(at[body.name], machine.pose(q, body.name), atol=1e-12)
-    np.testing.assert_array_equal(placement(m).at(q[0])[m.bodies[-1].name], at[m.bodies[-1].name][0])
+    np.testing.assert_array_equal(
+        placement(m).at(q[0])[m.bodies[-1].name], at[m.bodies[-1].name][0]
+    )
 
 
 def test_a_flexible_body_and_other_parameters():
     m = catena.load("four_bar")
-    q, other = np.array([0.3, -0.4, 0.2]), np.array([0.2, *list(m.parameters.values())[1:]])
+    q = np.array([0.3, -0.4, 0.2])
+    other = np.array([0.2, *list(m.parameters.values())[1:]])
     moved = placement(m, other).at(q)["coupler"][:3, 3]
     np.testing.assert_allclose(moved, [0.2 * np.cos(0.3), 0.2 * np.sin(0.3), 0], atol=1e-15)
     beam = discretise(catena.load("two_link_flexible"))
@@ -63,10 +68,15 @@ def test_a_flexible_body_and_other_parameters():
 
 
 SOLIDS = {
-    "box": (lambda: geometry.box(1, 2, 3), 6.0), "cylinder": (lambda: geometry.cylinder(1, 2, 200), 2 * np.pi), "ball": (lambda: geometry.ball(1, 60), 4 / 3 * np.pi),
-    "capsule": (lambda: geometry.capsule(1, 2, 60), 2 * np.pi + 4 / 3 * np.pi), "pin": (lambda: geometry.pin(1, 2), None), "arrow": (lambda: geometry.arrow(1, 0.1), None),
-    "spiral": (lambda: geometry.spiral(1.0), None), "hull": (lambda: geometry.hull(geometry.box(1, 2, 3).points), 6.0),
-}  # fmt: skip
+    "box": (lambda: geometry.box(1, 2, 3), 6.0),
+    "cylinder": (lambda: geometry.cylinder(1, 2, 200), 2 * np.pi),
+    "ball": (lambda: geometry.ball(1, 60), 4 / 3 * np.pi),
+    "capsule": (lambda: geometry.capsule(1, 2, 60), 2 * np.pi + 4 / 3 * np.pi),
+    "pin": (lambda: geometry.pin(1, 2), None),
+    "arrow": (lambda: geometry.arrow(1, 0.1), None),
+    "spiral": (lambda: geometry.spiral(1.0), None),
+    "hull": (lambda: geometry.hull(geometry.box(1, 2, 3).points), 6.0),
+}
 
 
 @pytest.mark.parametrize("name", SOLIDS)
@@ -85,11 +95,23 @@ def test_solids_face_outwards(name):
     assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6 == pytest.approx(2 * found)
 
 
-@pytest.mark.parametrize("name", ["every_joint", "slider_crank", "human_in_free_fall", "rolling_disc", "knife_edge", "flexible_arm"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "every_joint",
+        "slider_crank",
+        "human_in_free_fall",
+        "rolling_disc",
+        "knife_edge",
+        "flexible_arm",
+    ],
+)
 def test_every_body_is_seen(name):
     m = discretise(catena.load(name))
     scene = describe(m)
-    drawn = {p.body for p in scene.parts if p.layer in ("bodies", "joints")} | {s.start for s in scene.spans}
+    drawn = {p.body for p in scene.parts if p.layer in ("bodies", "joints")} | {
+        s.start for s in scene.spans
+    }
     lonely = {b.name for b in m.bodies} - drawn
     inner = {n for f in m.beams for n in f.bodies}
     massless = {b.name for b in m.bodies if not b.mass}
@@ -101,12 +123,27 @@ def test_every_body_is_seen(name):
 
 def test_springs_dampers_cables_and_forces_are_drawn():
     rod = Body("rod", 1.0, (0.5, 0, 0), (0.1, 0.1, 0.1))
-    m = Mechanism("sprung", [rod], [Joint("pin", "revolute", "ground", "rod")], frames=[catena.Frame("tip", "rod", catena.Pose(position=(1, 0, 0)))], loads=[
-        catena.Spring("s", "ground", "tip", stiffness=10.0, length=0.5, damping=1.0), Cable("c", ("ground", "rod", "tip"), stiffness=5.0, length=1.0),
-        catena.JointSpring("k", "pin", stiffness=1.0, rest=0.0), catena.Force("f", "tip", force=(0.0, -1.0, 0.0)), catena.JointForce("t", "pin", "sin(t)")])  # fmt: skip
+    m = Mechanism(
+        "sprung",
+        [rod],
+        [Joint("pin", "revolute", "ground", "rod")],
+        frames=[catena.Frame("tip", "rod", catena.Pose(position=(1, 0, 0)))],
+        loads=[
+            catena.Spring("s", "ground", "tip", stiffness=10.0, length=0.5, damping=1.0),
+            Cable("c", ("ground", "rod", "tip"), stiffness=5.0, length=1.0),
+            catena.JointSpring("k", "pin", stiffness=1.0, rest=0.0),
+            catena.Force("f", "tip", force=(0.0, -1.0, 0.0)),
+            catena.JointForce("t", "pin", "sin(t)"),
+        ],
+    )
     scene = describe(m.validate())
-    assert {s.name for s in scene.spans} == {"s", "c"} and {p.name for p in scene.parts if p.layer == "loads"} == {"c", "k", "f", "pin"}
-    assert sum(s.geometry == "coil" for s in scene.spans) == 1 and sum(s.geometry == "damper" for s in scene.spans) == 1
+    assert {s.name for s in scene.spans} == {"s", "c"} and {
+        p.name for p in scene.parts if p.layer == "loads"
+    } == {"c", "k", "f", "pin"}
+    assert (
+        sum(s.geometry == "coil" for s in scene.spans) == 1
+        and sum(s.geometry == "damper" for s in scene.spans) == 1
+    )
 
 
 def test_a_glyph_from_outside():
@@ -126,8 +163,16 @@ def test_a_glyph_from_outside():
 def test_the_scale_is_the_mechanism_s_own():
     small = describe(catena.load("two_link_arm"))
     m = catena.load("two_link_arm")
-    grown = m.with_(bodies=tuple(replace(b, com=tuple(1000 * x for x in b.com)) for b in m.bodies), joints=tuple(
-        replace(j, placement=catena.Pose(position=tuple(1000 * x for x in j.placement.position))) for j in m.joints), frames=())  # fmt: skip
+    grown = m.with_(
+        bodies=tuple(replace(b, com=tuple(1000 * x for x in b.com)) for b in m.bodies),
+        joints=tuple(
+            replace(
+                j, placement=catena.Pose(position=tuple(1000 * x for x in j.placement.position))
+            )
+            for j in m.joints
+        ),
+        frames=(),
+    )
     assert describe(grown).unit > 300 * small.unit
 
 
@@ -144,10 +189,21 @@ def test_all_examples_can_be_painted():
     assert "four_bar" in examples()
 
 
-# ---------------------------------------------------------------------------------------------------- meshes
+# --- meshes
 def part(file):
-    return Mechanism("robot", [Body("link", 1.0, (0, 0, 0), (1, 1, 1), shapes=(Shape("mesh", (1.0, 1.0, 1.0), file=file),))],
-                     [Joint("pin", "revolute", "ground", "link")])  # fmt: skip
+    return Mechanism(
+        "robot",
+        [
+            Body(
+                "link",
+                1.0,
+                (0, 0, 0),
+                (1, 1, 1),
+                shapes=(Shape("mesh", (1.0, 1.0, 1.0), file=file),),
+            )
+        ],
+        [Joint("pin", "revolute", "ground", "link")],
+    )
 
 
 @pytest.fixture
@@ -159,12 +215,24 @@ def cube(tmp_path, monkeypatch):
     for folder in (home, home.parent / "meshes", tmp_path / "ws" / "other", tmp_path / "elsewhere"):
         folder.mkdir(parents=True)
     data = trimesh.creation.box((1, 1, 1)).export(file_type="stl")
-    for place in (home.parent / "meshes" / "cube.stl", tmp_path / "elsewhere" / "cube.stl", tmp_path / "ws" / "other" / "cube.stl"):
+    for place in (
+        home.parent / "meshes" / "cube.stl",
+        tmp_path / "elsewhere" / "cube.stl",
+        tmp_path / "ws" / "other" / "cube.stl",
+    ):
         place.write_bytes(data)
     return home
 
 
-@pytest.mark.parametrize("name", ["../meshes/cube.stl", "package://bot/meshes/cube.stl", "package:///bot/meshes/cube.stl", "package://other/cube.stl"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../meshes/cube.stl",
+        "package://bot/meshes/cube.stl",
+        "package:///bot/meshes/cube.stl",
+        "package://other/cube.stl",
+    ],
+)
 def test_meshes_are_found(cube, name):
     scene = describe(part(name), folders=[cube])
     assert not scene.notes
@@ -187,9 +255,16 @@ def test_meshes_that_cannot_be_drawn(cube, tmp_path, monkeypatch):
     (cube / "broken.stl").write_bytes(b"solid nothing\nfacet nonsense\n")
     (cube / "empty.obj").write_text("# nothing\n")
     monkeypatch.setattr(meshes, "LARGEST", 500)
-    cases = {"gone.stl": "'gone.stl' is not there; looked in", str(tmp_path / "elsewhere" / "cube.stl"): "lies outside the folders of the model; name its folder with --meshes",
-             "../../../elsewhere/cube.stl": "lies outside the folders", "broken.stl": "mesh 'broken.stl'", "empty.obj": "mesh 'empty.obj'",
-             "../meshes/cube.stl": r"'cube.stl' has 0 MB; 0 MB are read at most"}  # fmt: skip
+    cases = {
+        "gone.stl": "'gone.stl' is not there; looked in",
+        str(
+            tmp_path / "elsewhere" / "cube.stl"
+        ): "lies outside the folders of the model; name its folder with --meshes",
+        "../../../elsewhere/cube.stl": "lies outside the folders",
+        "broken.stl": "mesh 'broken.stl'",
+        "empty.obj": "mesh 'empty.obj'",
+        "../meshes/cube.stl": r"'cube.stl' has 0 MB; 0 MB are read at most",
+    }
     for name, words in cases.items():
         scene = describe(part(name), folders=[cube])
         (note,) = scene.notes
@@ -200,17 +275,27 @@ def test_meshes_that_cannot_be_drawn(cube, tmp_path, monkeypatch):
 def test_a_fine_mesh_is_made_coarser():
     g = geometry.ball(1.0, 90)
     points, faces = meshes.coarser(g.points, g.faces, most=3000)
-    assert len(faces) <= 3000 < len(g.faces) and np.abs(np.linalg.norm(points, axis=1) - 1).max() < 0.05
+    assert (
+        len(faces) <= 3000 < len(g.faces)
+        and np.abs(np.linalg.norm(points, axis=1) - 1).max() < 0.05
+    )
 
 
 def test_a_draft_has_few_triangles_of_the_same_size():
-    """Large solids lose most; what is left fills the same box; small scenes are left as they are."""
+    """Large solids lose most; what is left fills the same box; small scenes are left as they
+    are.
+    """
     pytest.importorskip("fast_simplification")
     shapes = {"large": ball(1.0, 120), "small": ball(0.05, 60), "box": box(1.0, 1.0, 1.0)}
     made = drafts(shapes, ["large", "small", "small", "box"])
-    assert set(made) == {"large", "small"} and len(made["small"].faces) < len(made["large"].faces) <= PLENTY
+    assert (
+        set(made) == {"large", "small"}
+        and len(made["small"].faces) < len(made["large"].faces) <= PLENTY
+    )
     for key, g in made.items():
-        np.testing.assert_allclose(np.ptp(g.points, axis=0), np.ptp(shapes[key].points, axis=0), rtol=0.1)
+        np.testing.assert_allclose(
+            np.ptp(g.points, axis=0), np.ptp(shapes[key].points, axis=0), rtol=0.1
+        )
         np.testing.assert_allclose(np.linalg.norm(g.normals, axis=1), 1.0, atol=1e-6)
     assert drafts({"box": box(1.0, 1.0, 1.0)}, ["box"] * 10) == {}
 
@@ -219,48 +304,107 @@ def test_every_kind_of_shape_is_drawn():
     for kind in SHAPES.values():
         if kind.from_file or kind.name == "line":
             continue
-        m = part("x").with_(bodies=(Body("link", 1.0, (0, 0, 0), (1, 1, 1), shapes=(Shape(kind.name, (0.2,) * len(kind.sizes)),)),))
+        m = part("x").with_(
+            bodies=(
+                Body(
+                    "link",
+                    1.0,
+                    (0, 0, 0),
+                    (1, 1, 1),
+                    shapes=(Shape(kind.name, (0.2,) * len(kind.sizes)),),
+                ),
+            )
+        )
         assert any(p.layer == "bodies" and p.body == "link" for p in describe(m).parts), kind.name
 
 
 def test_gears_touch_cams_have_their_lift_and_belts_their_length():
-    """Pitch circles of the train touch; the cam's curve is base circle and lift; an open belt is two tangents and two arcs long."""
+    """Pitch circles of the train touch; the cam's curve is base circle and lift; an open belt is
+    two tangents and two arcs long.
+    """
     gear = catena.load("planetary_gear")
     made = {(w.body, w.ring): w for w in wheels(gear)}
-    sun, planet, ring = (next(w for (body, _), w in made.items() if word in body) for word in ("sun", "planet", "ring"))
+    sun, planet, ring = (
+        next(w for (body, _), w in made.items() if word in body)
+        for word in ("sun", "planet", "ring")
+    )
     apart = Axes(gear).distance(sun.body, planet.body)
-    assert sun.radius + planet.radius == pytest.approx(apart) and ring.radius - planet.radius == pytest.approx(apart) and ring.ring and ring.teeth > 0
+    assert (
+        sun.radius + planet.radius == pytest.approx(apart)
+        and ring.radius - planet.radius == pytest.approx(apart)
+        and ring.ring
+        and ring.teeth > 0
+    )
     (cam,) = wheels(catena.load("cycloidal_cam"))
-    assert np.ptp(cam.outline) == pytest.approx(catena.load("cycloidal_cam").parameters["h"], rel=1e-3)
+    assert np.ptp(cam.outline) == pytest.approx(
+        catena.load("cycloidal_cam").parameters["h"], rel=1e-3
+    )
     a, b, d = 0.1, 0.2, 0.6
     length = np.linalg.norm(np.diff(_around(a, b, d, False), axis=0), axis=1).sum()
     lean = np.arcsin((b - a) / d)
-    assert length == pytest.approx(2 * np.sqrt(d**2 - (b - a) ** 2) + a * (np.pi - 2 * lean) + b * (np.pi + 2 * lean), rel=1e-3)
+    assert length == pytest.approx(
+        2 * np.sqrt(d**2 - (b - a) ** 2) + a * (np.pi - 2 * lean) + b * (np.pi + 2 * lean), rel=1e-3
+    )
     assert _around(0.1, 0.9, 0.6, False) is None
     parts = {p.name for p in describe(gear).parts if p.layer == "loads"}
     assert len([x for x in gear.constraints if x.name in parts]) == len(gear.constraints)
     volume = disc(np.full(400, 0.5), 0.1, 0.0)
     corners = volume.points[volume.faces]
-    assert np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6 == pytest.approx(np.pi * 0.25 * 0.1, rel=1e-3)  # looks outwards
+    # looks outwards
+    assert np.einsum(
+        "ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])
+    ).sum() / 6 == pytest.approx(np.pi * 0.25 * 0.1, rel=1e-3)
 
 
 def test_every_machine_element_has_a_glyph():
-    """Gears and cams are drawn as wheels; a text and the strain of a beam have no place of their own."""
+    """Gears and cams are drawn as wheels; a text and the strain of a beam have no place of their
+    own.
+    """
     drawn = {*loads.GLYPHS, "gear_pair", "cam", "expression", "strain"}
     assert {*LOADS, *CONSTRAINTS} <= drawn
     box = Body("a", 1.0, (0, 0, 0), (0.1, 0, 0, 0.1, 0, 0.1))
-    joints = [Joint(name, kind, "ground", name, axis=(1, 0, 0)) for name, kind in (("a", "revolute"), ("b", "revolute"), ("s", "prismatic"))]
-    m = Mechanism("elements", [replace(box, name=j.name) for j in joints], joints, loads=[
-        Clutch("c", "a", "5", 0.01, ("b",)), Freewheel("w", "b", 3.0), CoordinateSpring("bar", ("a", "b"), (1, -1), 3.0, 0.0), Tension("t", ("a", "s"), "-3"),
-        Fluid("water", "b", (0.5, 0.2, 0.1), 1000.0), Drag("air", "a", 0.3)], constraints=[Screw("thread", "a", "s", "ground", 0.02), Coupling("tie", ("b", "s"), (1, 2))])  # fmt: skip
+    joints = [
+        Joint(name, kind, "ground", name, axis=(1, 0, 0))
+        for name, kind in (("a", "revolute"), ("b", "revolute"), ("s", "prismatic"))
+    ]
+    m = Mechanism(
+        "elements",
+        [replace(box, name=j.name) for j in joints],
+        joints,
+        loads=[
+            Clutch("c", "a", "5", 0.01, ("b",)),
+            Freewheel("w", "b", 3.0),
+            CoordinateSpring("bar", ("a", "b"), (1, -1), 3.0, 0.0),
+            Tension("t", ("a", "s"), "-3"),
+            Fluid("water", "b", (0.5, 0.2, 0.1), 1000.0),
+            Drag("air", "a", 0.3),
+        ],
+        constraints=[
+            Screw("thread", "a", "s", "ground", 0.02),
+            Coupling("tie", ("b", "s"), (1, 2)),
+        ],
+    )
     made = describe(m)
-    assert {x.name for x in (*m.loads, *m.constraints)} <= {x.name for x in (*made.parts, *made.spans)}
+    assert {x.name for x in (*m.loads, *m.constraints)} <= {
+        x.name for x in (*made.parts, *made.spans)
+    }
 
 
-@pytest.mark.parametrize(("shape", "balls"), [(Shape("cylinder", (0.1, 0.3), collides=True), 0), (Shape("capsule", (0.1, 0.3), collides=True), 0),
-                                             (Shape("box", (0.1, 0.2, 0.3), collides=True), 8)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("shape", "balls"),
+    [
+        (Shape("cylinder", (0.1, 0.3), collides=True), 0),
+        (Shape("capsule", (0.1, 0.3), collides=True), 0),
+        (Shape("box", (0.1, 0.2, 0.3), collides=True), 8),
+    ],
+)
 def test_what_touches_is_seen_once(shape, balls):
     """Corners that touch are marked; rims, and the ends of capsules, are seen with the body."""
     body = Body("it", 1.0, (0, 0, 0), (1, 1, 1), shapes=(shape,))
-    m = Mechanism("it", (body,), (Joint("free", "free", "ground", "it"),), contacts=(catena.Contact(("it", "ground"), 0.5, 0.0),))
+    m = Mechanism(
+        "it",
+        (body,),
+        (Joint("free", "free", "ground", "it"),),
+        contacts=(catena.Contact(("it", "ground"), 0.5, 0.0),),
+    )
     assert sum(p.layer == "contacts" and p.body == "it" for p in describe(m).parts) == balls

@@ -1,4 +1,6 @@
-"""Loops over time: benchmark motions to their end, closure over many steps, the three ways to keep loops closed, bad starts."""
+"""Loops over time: benchmark motions to their end, closure over many steps, the three ways to keep
+loops closed, bad starts.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,21 @@ def reference(name: str) -> dict:
     return json.loads((closed.MOTIONS / name).read_text())
 
 
-# ------------------------------------------------------------------------------------------------------ benchmarks
+# --- benchmarks
 def test_iftomm_a01_pendulum() -> None:
-    """A bob of 1 kg on a massless bar of 1 m, from the horizontal: ten seconds, more than four swings."""
+    """A bob of 1 kg on a massless bar of 1 m, from the horizontal: ten seconds, more than four
+    swings.
+    """
     m = Mechanism(
-        "A01", (Body("bob", 1.0, (1, 0, 0), (0, 0, 0)),), (Joint("pin", "revolute", GROUND, "bob"),), gravity=(0, -9.81, 0)
+        "A01",
+        (Body("bob", 1.0, (1, 0, 0), (0, 0, 0)),),
+        (Joint("pin", "revolute", GROUND, "bob"),),
+        gravity=(0, -9.81, 0),
     )
     known = reference("A01_A02_N2.json")["A01"]
     run = simulate(m, [np.pi], until=10.0, output=known["t"][1:])
-    q, v = run.q.values[:, 0], run.v.values[:, 0]
+    q = run.q.values[:, 0]
+    v = run.v.values[:, 0]
     found = np.stack([np.cos(q), np.sin(q), -v * np.sin(q), v * np.cos(q)], axis=1)
     assert np.abs(found - known["x_y_vx_vy"]).max() < 1e-8
     period = 4 * ellipk(np.sin(np.pi / 4) ** 2) / np.sqrt(9.81)
@@ -39,7 +47,9 @@ def test_iftomm_a01_pendulum() -> None:
 
 @pytest.mark.parametrize(("tolerance", "error"), [(1e-6, 1e-3), (1e-9, 1e-6)])
 def test_iftomm_a02_passes_its_singular_configurations(tolerance: float, error: float) -> None:
-    """Two windows: each half turn all links lie in one line, and branches of motion meet; the parallel one is kept."""
+    """Two windows: each half turn all links lie in one line, and branches of motion meet; the
+    parallel one is kept.
+    """
     machine = Machine(closed.windows(2))
     known = reference("A01_A02_N2.json")["A02_N2"]
     start = [-1.0 if name.startswith("A") else 1.0 for name in machine.speed_names]
@@ -48,7 +58,10 @@ def test_iftomm_a02_passes_its_singular_configurations(tolerance: float, error: 
     posts = [k for k, name in enumerate(machine.speed_names) if name.startswith("A")]
     assert np.abs(q[:, posts] - q[:, :1]).max() < error  # all posts stay parallel
     assert np.ptp(q[:, 0]) > 2 * np.pi  # whole turns, through both singular places
-    found = np.stack([-np.sin(q[:, 0]), np.cos(q[:, 0]), -v[:, 0] * np.cos(q[:, 0]), -v[:, 0] * np.sin(q[:, 0])], axis=1)
+    found = np.stack(
+        [-np.sin(q[:, 0]), np.cos(q[:, 0]), -v[:, 0] * np.cos(q[:, 0]), -v[:, 0] * np.sin(q[:, 0])],
+        axis=1,
+    )
     assert np.abs(found - known["B0_x_y_vx_vy"]).max() < error
     assert run.ledger.closure < 1e-12
 
@@ -64,17 +77,23 @@ def test_iftomm_a04_bricard() -> None:
 
 
 def car_axis() -> Mechanism:
-    """The car axis of the IVP test set, index 3: an axle turned by a bumpy road carries two masses on stiff springs.
+    """The car axis of the IVP test set, index 3: an axle turned by a bumpy road carries two masses
+    on stiff springs.
 
               r = right mass
     l ------- |         l slides across the axle at its left end, r hangs on a bar of 1 m at l;
-    | spring  | spring  springs of 1e4 N/m and 0.5 m lead to the axle's ends. The axle's far end follows
+    | spring  | spring
+            springs of 1e4 N/m and 0.5 m lead to the axle's ends. The axle's far end follows
     o=========o         y = 0.1 sin(10 t), as a row of speeds.
     """
     angle_rate = "10 * 0.1 * cos(10 * t) / sqrt(1 - (0.1 * sin(10 * t))^2)"
     return Mechanism(
         "car_axis",
-        (Body.massless("axle"), Body("left", 5.0, (0, 0, 0), (0, 0, 0)), Body("right", 5.0, (1, 0, 0), (0, 0, 0))),
+        (
+            Body.massless("axle"),
+            Body("left", 5.0, (0, 0, 0), (0, 0, 0)),
+            Body("right", 5.0, (1, 0, 0), (0, 0, 0)),
+        ),
         (
             Joint("tilt", "revolute", GROUND, "axle"),
             Joint("rise", "prismatic", "axle", "left", axis=(0, 1, 0)),
@@ -91,8 +110,11 @@ def test_ivp_car_axis() -> None:
     known = reference("ivp_car_axis.json")
     machine = Machine(car_axis())
     start = np.array(known["p_v"][0])
-    # xl = 0, yl = 0.5, xr = 1, yr = 0.5; velocities (-0.5, 0, -0.5, 0): the axle turns at 1 rad/s, the bar against it
-    run = simulate(machine, [0.0, 0.5, 0.0], [1.0, 0.0, -1.0], 3.0, output=known["t"][1:], tolerance=1e-11)
+    # xl = 0, yl = 0.5, xr = 1, yr = 0.5; velocities (-0.5, 0, -0.5, 0): the axle turns at 1 rad/s,
+    # the bar against it
+    run = simulate(
+        machine, [0.0, 0.5, 0.0], [1.0, 0.0, -1.0], 3.0, output=known["t"][1:], tolerance=1e-11
+    )
     q, v = run.q.values, run.v.values
     left = machine.pose(q, "left")[:, :2, 3]
     right = machine.pose(q, "hub")[:, :2, 3]
@@ -110,7 +132,9 @@ def test_seed_004_four_link_closed_chain() -> None:
     run = simulate(machine, until=10.0, output=known["t"][1:])
     assert np.abs(run.q.values - known["q"]).max() < 1e-8
     assert np.abs(run.v.values - known["qd"]).max() < 1e-7
-    assert run.q.values[-1] == pytest.approx([1.5634173304, -2.9961163363, 1.3861199809, -1.6153857099], abs=1e-8)
+    assert run.q.values[-1] == pytest.approx(
+        [1.5634173304, -2.9961163363, 1.3861199809, -1.6153857099], abs=1e-8
+    )
     assert [label for _, label in machine.rows] == ["displacement x", "displacement z"]
     tip = -run.multipliers().values  # on the environment
     assert np.abs(tip - known["tip_force_on_environment_xz"]).max() < 1e-5
@@ -120,10 +144,12 @@ def test_seed_004_four_link_closed_chain() -> None:
     assert run.ledger.relative_energy_balance < 1e-9
 
 
-# ------------------------------------------------------------------------------------------------------ staying closed
+# --- staying closed
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "midpoint"])
 def test_loops_stay_closed_for_a_hundred_thousand_steps(integrator: str) -> None:
-    run = simulate(closed.damped_four_link(), until=100.0, integrator=integrator, step=0.001, output=1.0)
+    run = simulate(
+        closed.damped_four_link(), until=100.0, integrator=integrator, step=0.001, output=1.0
+    )
     assert run.ledger.steps == 100_000
     assert run.ledger.closure < 1e-9
 
@@ -137,7 +163,8 @@ def test_projection_keeps_a_spatial_loop_with_balls() -> None:
 
 
 @pytest.mark.parametrize(
-    "stabilise", ["project", "baumgarte", "corrective", None, Baumgarte(50.0, 50.0), Corrective(600.0, 400.0)]
+    "stabilise",
+    ["project", "baumgarte", "corrective", None, Baumgarte(50.0, 50.0), Corrective(600.0, 400.0)],
 )
 def test_every_stabiliser_gives_the_same_motion(stabilise: object) -> None:
     known = np.load(closed.MOTIONS / "merwe1995_fourlink_closed.npz")
@@ -148,14 +175,27 @@ def test_every_stabiliser_gives_the_same_motion(stabilise: object) -> None:
 
 
 def euler_drift(stabilise: object) -> np.ndarray:
-    """How far the tip of seed 004's chain is from its pin, with the integration of its section 5.5.5: Euler, 1 ms."""
-    run = simulate(closed.damped_four_link(), until=4.0, output=0.05, integrator="semi_implicit", step=0.001, stabilise=stabilise)
+    """How far the tip of seed 004's chain is from its pin, with the integration of its section
+    5.5.5: Euler, 1 ms.
+    """
+    run = simulate(
+        closed.damped_four_link(),
+        until=4.0,
+        output=0.05,
+        integrator="semi_implicit",
+        step=0.001,
+        stabilise=stabilise,
+    )
     return np.linalg.norm(run.closure.values, axis=1)
 
 
 def test_seed_004_corrective_force_holds_the_drift_of_a_simple_integrator() -> None:
-    """Figures 5.8 and 5.9: with 60 N/m and 40 N s/m the tip wanders less; Baumgarte and projection hold it tighter."""
-    left, corrected, pulled, projected = (euler_drift(s) for s in (None, "corrective", "baumgarte", "project"))
+    """Figures 5.8 and 5.9: with 60 N/m and 40 N s/m the tip wanders less; Baumgarte and projection
+    hold it tighter.
+    """
+    left, corrected, pulled, projected = (
+        euler_drift(s) for s in (None, "corrective", "baumgarte", "project")
+    )
     assert corrected[-1] < 0.2 * left[-1]
     assert pulled.max() < 0.5 * left.max()
     assert projected.max() < 1e-9
@@ -167,9 +207,11 @@ def test_a_loop_that_starts_slightly_open_is_closed() -> None:
     assert np.abs(run.closure.values[1:]).max() < 1e-12
 
 
-# ------------------------------------------------------------------------------------------------------ bad input
+# --- bad input
 def test_a_start_that_leaves_a_loop_open_names_it() -> None:
-    with pytest.raises(ClosureError, match=r"at the start loop 'tip' stays open by 0\.\d+ m .*catena\.assemble") as caught:
+    with pytest.raises(
+        ClosureError, match=r"at the start loop 'tip' stays open by 0\.\d+ m .*catena\.assemble"
+    ) as caught:
         simulate(closed.damped_four_link(), [0.1, 0.0, 0.0, 0.0])
     assert caught.value.gaps["tip"] > 0.1
     with pytest.raises(ClosureError, match=r"loop 'tip' is torn open at \d"):
@@ -177,10 +219,16 @@ def test_a_start_that_leaves_a_loop_open_names_it() -> None:
 
 
 def test_stabilisers_that_cannot_be() -> None:
-    with pytest.raises(SimulationError, match=r"no stabiliser 'baumgart'.*Did you mean 'baumgarte'"):
+    with pytest.raises(
+        SimulationError, match=r"no stabiliser 'baumgart'.*Did you mean 'baumgarte'"
+    ):
         simulate(closed.damped_four_link(), stabilise="baumgart")
     with pytest.raises(
-        SimulationError, match=r"'baumgarte' adds to accelerations, and the state of these equations by 'newton_euler' is not \(q, v\); take one of"
+        SimulationError,
+        match=(
+            r"'baumgarte' adds to accelerations, and the state of these equations by 'newton_euler'"
+            r" is not \(q, v\); take one of"
+        ),
     ):
         simulate(closed.damped_four_link(), by="newton_euler", stabilise="baumgarte")
 
@@ -190,7 +238,8 @@ def test_newton_euler_is_kept_on_its_joints() -> None:
     run = simulate(closed.windows(1), v=[-1.0, 1.0, -1.0], until=3.0, by="newton_euler")
     other = simulate(closed.windows(1), v=[-1.0, 1.0, -1.0], until=3.0)
     assert run.ledger.closure < 1e-12
-    turns = np.round((run.q.values - other.q.values) / (2 * np.pi))  # a body's pose does not count turns
+    # a body's pose does not count turns
+    turns = np.round((run.q.values - other.q.values) / (2 * np.pi))
     assert np.abs(run.q.values - other.q.values - 2 * np.pi * turns).max() < 1e-7
 
 

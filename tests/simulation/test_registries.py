@@ -1,4 +1,6 @@
-"""Members from outside the package: an integrator, a controller, a trajectory and a stabiliser, each by one registration."""
+"""Members from outside the package: an integrator, a controller, a trajectory and a stabiliser,
+each by one registration.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,34 @@ class Brake(Controller):
 
 
 def ramp(rates):
-    return catena.trajectories.cubic([0.0, 1.0], {n: [0.0, x] for n, x in rates.items()}, dict(rates))
+    return catena.trajectories.cubic(
+        [0.0, 1.0], {n: [0.0, x] for n, x in rates.items()}, dict(rates)
+    )
 
 
 @pytest.fixture
 def toys():
-    heun = Method("heun", "fixed", 2, A=np.array([[0, 0], [1.0, 0]]), B=np.array([0.5, 0.5]), C=np.array([0, 1.0]), stable=0.0)
+    heun = Method(
+        "heun",
+        "fixed",
+        2,
+        A=np.array([[0, 0], [1.0, 0]]),
+        B=np.array([0.5, 0.5]),
+        C=np.array([0, 1.0]),
+        stable=0.0,
+    )
     integrators.register(heun)
-    CONTROLLERS.register(Kind("brake", Brake, (TableKey("gain", number("any"), needed=True),), "a damper"))
-    TRAJECTORIES.register(Kind("ramp", ramp, (TableKey("rates", values("v"), needed=True, what="a table"),), "a steady motion"))
+    CONTROLLERS.register(
+        Kind("brake", Brake, (TableKey("gain", number("any"), needed=True),), "a damper")
+    )
+    TRAJECTORIES.register(
+        Kind(
+            "ramp",
+            ramp,
+            (TableKey("rates", values("v"), needed=True, what="a table"),),
+            "a steady motion",
+        )
+    )
 
     @stabilisation.register
     @dataclass(frozen=True)
@@ -51,18 +72,28 @@ def toys():
             return ca.SX.zeros(s.layout.nv), ca.SX(0)
 
     yield
-    for family, name in ((METHODS, "heun"), (CONTROLLERS, "brake"), (TRAJECTORIES, "ramp"), (STABILISERS, "tug")):
+    for family, name in (
+        (METHODS, "heun"),
+        (CONTROLLERS, "brake"),
+        (TRAJECTORIES, "ramp"),
+        (STABILISERS, "tug"),
+    ):
         del family[name]
 
 
 def scenario(tmp_path, text):
-    (tmp_path / "run.toml").write_text(f'mechanism = "two_link_arm"\n[scenario]\nuntil = 0.1\n{text}')
+    (tmp_path / "run.toml").write_text(
+        f'mechanism = "two_link_arm"\n[scenario]\nuntil = 0.1\n{text}'
+    )
     return read(tmp_path / "run.toml")
 
 
 def test_a_toy_integrator_and_controller_run_from_a_file(toys, tmp_path):
     assert catena.ALL_INTEGRATORS[-1] == "heun"
-    text = 'integrator = "heun"\nstep = 0.001\ncontrol = { kind = "brake", gain = 30 }\ninitial = { v = { shoulder = 1 } }\n'
+    text = (
+        'integrator = "heun"\nstep = 0.001\ncontrol = { kind = "brake", gain = 30 }\ninitial = { v'
+        " = { shoulder = 1 } }\n"
+    )
     asked = scenario(tmp_path, text)
     result = catena.simulate(asked.mechanism, **asked.arguments)
     fine = catena.simulate(asked.mechanism, asked.q, asked.v, 0.1, control=Brake(30.0))
@@ -72,9 +103,20 @@ def test_a_toy_integrator_and_controller_run_from_a_file(toys, tmp_path):
 
 def test_the_order_of_a_toy_integrator_is_the_one_it_declares(toys):
     arm = catena.load("two_link_arm")
-    exact = catena.simulate(arm, v=[1.0, 0.0], until=0.1, output=0.1, tolerance=1e-12).data["q"].values[-1]
-    errors = [np.abs(catena.simulate(arm, v=[1.0, 0.0], until=0.1, output=0.1, integrator="heun", step=h).data["q"].values[-1] - exact).max()
-              for h in (0.01, 0.005)]  # fmt: skip
+    exact = (
+        catena.simulate(arm, v=[1.0, 0.0], until=0.1, output=0.1, tolerance=1e-12)
+        .data["q"]
+        .values[-1]
+    )
+    errors = [
+        np.abs(
+            catena.simulate(arm, v=[1.0, 0.0], until=0.1, output=0.1, integrator="heun", step=h)
+            .data["q"]
+            .values[-1]
+            - exact
+        ).max()
+        for h in (0.01, 0.005)
+    ]
     assert abs(np.log2(errors[0] / errors[1]) - METHODS["heun"].order) < 0.3
 
 

@@ -1,4 +1,6 @@
-"""The [scenario] table: read with units and names, every fault told at once, every example complete."""
+"""The [scenario] table: read with units and names, every fault told at once, every example
+complete.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ def written(tmp_path, text: str):
 
 def test_units_names_and_changes(tmp_path):
     asked = read(
-        written(tmp_path, 'until = "200 ms"\ninitial = { q = { shoulder = "30 deg" }, v = { elbow = "60 rpm" } }'), by="kane"
+        written(
+            tmp_path,
+            'until = "200 ms"\ninitial = { q = { shoulder = "30 deg" }, v = { elbow = "60 rpm" } }',
+        ),
+        by="kane",
     )
     np.testing.assert_allclose(asked.q, [np.pi / 6, 0])
     np.testing.assert_allclose(asked.v, [0, 2 * np.pi])
@@ -46,14 +52,17 @@ def test_units_names_and_changes(tmp_path):
 def test_joints_of_several_freedoms_take_lists_labels_and_full_names(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text(
-        'mechanism = "every_joint"\n[scenario]\nuntil = 1\n[scenario.initial.q]\nfloating = [1, 2, "30 cm", 1, 0, 0, 0]\n'
-        'cross.first = "10 deg"\n"table.x" = "5 cm"\nsocket = [0.7071, 0, 0, 0.7071]\n'
+        'mechanism = "every_joint"\n[scenario]\nuntil = 1\n[scenario.initial.q]\nfloating = [1, 2,'
+        ' "30 cm", 1, 0, 0, 0]\ncross.first = "10 deg"\n"table.x" = "5 cm"\nsocket = [0.7071, 0, 0,'
+        " 0.7071]\n"
     )
     asked = read(path)
     names = catena.compile(asked.mechanism).coordinate_names
     q = dict(zip(names, asked.q))
     assert (q["floating.x"], q["floating.z"], q["table.x"]) == (1, 0.3, 0.05)
-    assert q["cross.first"] == pytest.approx(np.pi / 18) and q["socket.qw"] == pytest.approx(np.sqrt(0.5), abs=1e-15)
+    assert q["cross.first"] == pytest.approx(np.pi / 18) and q["socket.qw"] == pytest.approx(
+        np.sqrt(0.5), abs=1e-15
+    )
 
 
 def test_all_faults_at_once(tmp_path):
@@ -75,10 +84,21 @@ frequency = "3 Hz"
         read(written(tmp_path, text))
     said = str(found.value)
     for words in (
-        "no key 'untl'", "Did you mean 'until'", "until is missing", "no coordinate 'sholder'", "is '3 m', a length; an angle",
-        "one value is wanted", "output is '10 m', a length; a time is wanted", "Did you mean 'dop853'", "Did you mean 'stop'",
-        "no controller 'pdd'", "no coordinate 'elbw'", "'3 Hz', a frequency", "no event 'impuls'", "no plot 'energy'",
-    ):  # fmt: skip
+        "no key 'untl'",
+        "Did you mean 'until'",
+        "until is missing",
+        "no coordinate 'sholder'",
+        "is '3 m', a length; an angle",
+        "one value is wanted",
+        "output is '10 m', a length; a time is wanted",
+        "Did you mean 'dop853'",
+        "Did you mean 'stop'",
+        "no controller 'pdd'",
+        "no coordinate 'elbw'",
+        "'3 Hz', a frequency",
+        "no event 'impuls'",
+        "no plot 'energy'",
+    ):
         assert words in said
     assert len(found.value.faults) == 13
 
@@ -87,10 +107,13 @@ def test_a_loop_is_closed_around_what_is_given(tmp_path):
     asked = read("four_bar")
     machine = catena.compile(asked.mechanism)
     assert np.abs(machine.constraint_rows(asked.q, asked.v)[0]).max() < 1e-9
-    assert asked.q[machine.coordinate_names.index("motor pin")] == pytest.approx(np.pi / 2, abs=1e-12)
+    assert asked.q[machine.coordinate_names.index("motor pin")] == pytest.approx(
+        np.pi / 2, abs=1e-12
+    )
     path = tmp_path / "s.toml"
     path.write_text(
-        'mechanism = "four_bar"\n[scenario]\nuntil = 1\ninitial = { q = { "motor pin" = 0, "upper pin" = 0, "far pin" = 0 } }\n'
+        'mechanism = "four_bar"\n[scenario]\nuntil = 1\ninitial = { q = { "motor pin" = 0, "upper'
+        ' pin" = 0, "far pin" = 0 } }\n'
     )
     with pytest.raises(FormatError, match=r"initial: .*near pin"):
         read(path)
@@ -110,14 +133,26 @@ def test_other_mechanisms_gravity_and_parameters(tmp_path):
 
 CONTROLS = {
     "pd": 'kind = "pd"\nkp = 200\nkd = 30\ntarget = { shoulder = "30 deg", elbow = "-20 deg" }',
-    "pid": 'kind = "pid"\nkp = 200\nki = 300\nkd = 30\nsample = "2 ms"\ntarget = { shoulder = "30 deg", elbow = "-20 deg" }',
-    "computed_torque": 'kind = "computed_torque"\nkp = 400\nkd = 40\ntrajectory = { shoulder = "30 deg", elbow = "-20 deg" }',
+    "pid": (
+        'kind = "pid"\nkp = 200\nki = 300\nkd = 30\nsample = "2 ms"\ntarget = { shoulder = "30'
+        ' deg", elbow = "-20 deg" }'
+    ),
+    "computed_torque": (
+        'kind = "computed_torque"\nkp = 400\nkd = 40\ntrajectory = { shoulder = "30 deg", elbow ='
+        ' "-20 deg" }'
+    ),
 }
 
 
 @pytest.mark.parametrize("kind", CONTROLS)
 def test_controllers_bring_the_arm_to_its_target(tmp_path, kind):
-    asked = read(written(tmp_path, f'until = "6 s"\noutput = "0.1 s"\ntolerance = 1e-6\n[scenario.control]\n{CONTROLS[kind]}'))
+    asked = read(
+        written(
+            tmp_path,
+            'until = "6 s"\noutput = "0.1 s"\ntolerance ='
+            f" 1e-6\n[scenario.control]\n{CONTROLS[kind]}",
+        )
+    )
     result = simulate(asked.mechanism, **asked.arguments)
     np.testing.assert_allclose(result.data["q"].values[-1], np.radians([30, -20]), atol=2e-3)
 
@@ -132,7 +167,9 @@ locked = ["elbow"]
 """
     asked = read(written(tmp_path, text))
     result = simulate(asked.mechanism, **asked.arguments)
-    np.testing.assert_allclose(result.data["q"].values[:, 0], np.radians(20) * np.sin(3 * result.time), atol=1e-9)
+    np.testing.assert_allclose(
+        result.data["q"].values[:, 0], np.radians(20) * np.sin(3 * result.time), atol=1e-9
+    )
     assert np.ptp(result.data["q"].values[:, 1]) < 1e-9
 
 
@@ -152,7 +189,9 @@ name = "down"
     asked = read(written(tmp_path, text))
     result = simulate(asked.mechanism, **asked.arguments)
     said = dict(zip(result.data["event"].values, result.data["event_time"].values))
-    assert said["down"] == pytest.approx(np.interp(1, -result.data["q"].values[:, 0], result.time), abs=1e-2)
+    assert said["down"] == pytest.approx(
+        np.interp(1, -result.data["q"].values[:, 0], result.time), abs=1e-2
+    )
     assert said["an impulse strikes elbow"] == 0.2
 
 
@@ -161,42 +200,76 @@ def test_inverse_dynamics_along_a_run_gives_its_torques_back(tmp_path):
     run = simulate(asked.mechanism, **asked.arguments)
     found = along(asked.mechanism, run.save(tmp_path / "run.csv"), step=0.005)
     inner = slice(5, -5)  # the spline's ends are free
-    np.testing.assert_allclose(found.data["tau"].values[inner], run.data["tau"].values[inner], atol=0.05)
-    assert found.ledger.relative_energy_balance < 2e-3  # of a natural spline, whose ends are not accelerated
+    np.testing.assert_allclose(
+        found.data["tau"].values[inner], run.data["tau"].values[inner], atol=0.05
+    )
+    # of a natural spline, whose ends are not accelerated
+    assert found.ledger.relative_energy_balance < 2e-3
 
 
 def test_inverse_dynamics_has_a_balance_and_does_not_doubt_rows_that_are_far_apart():
-    """Motors that move a pendulum along a polynomial do the work that its energy gains; a wrong mass would be seen."""
+    """Motors that move a pendulum along a polynomial do the work that its energy gains; a wrong
+    mass would be seen.
+    """
     m = zoo.pendulum(1)
     path = cubic([0.0, 1.0, 2.0], {m.joints[0].name: [0.0, 1.0, 0.3]})
     fine = along(m, path)
     error = fine.data["kinetic"] + fine.data["potential"] - fine.data["work"]
-    assert 0.0 < np.ptp(error.values) < 1e-6 * float(fine.data["work"].max()) and fine.ledger.verdict == ""
-    assert fine.ledger.energy_balance == pytest.approx(float(np.abs(fine.data["energy_error"]).max())) and "far apart" not in fine.ledger.outcome
+    assert (
+        0.0 < np.ptp(error.values) < 1e-6 * float(fine.data["work"].max())
+        and fine.ledger.verdict == ""
+    )
+    assert (
+        fine.ledger.energy_balance == pytest.approx(float(np.abs(fine.data["energy_error"]).max()))
+        and "far apart" not in fine.ledger.outcome
+    )
     for step in (0.5, 1.0, 2.0):
         coarse = along(m, path, step).ledger
-        assert coarse.verdict == "" and coarse.outcome.endswith("too far apart for an energy balance")
+        assert coarse.verdict == "" and coarse.outcome.endswith(
+            "too far apart for an energy balance"
+        )
 
 
 def test_inverse_dynamics_of_a_body_that_turns():
-    """A symmetric top without torques: (A - C) cos(theta) precession = C spin; no forces come out, others with another spin."""
+    """A symmetric top without torques: (A - C) cos(theta) precession = C spin; no forces come out,
+    others with another spin.
+    """
     top = Body("top", 1.0, (0, 0, 0), (1.0, 1.0, 2.0))
     m = Mechanism("top", [top], [Joint("base", "free", "ground", "top")], gravity=(0, 0, 0))
 
     def forces(spin):
-        fast, slow = 0.5 * (1 + spin), 0.5 * (1 - spin)  # q = turn about z by t, about x by 0.6, about z by spin t
-        quaternion = {"qw": f"cos(0.3)*cos({fast}*t)", "qx": f"sin(0.3)*cos({slow}*t)", "qy": f"sin(0.3)*sin({slow}*t)",
-                      "qz": f"cos(0.3)*sin({fast}*t)"}  # fmt: skip
-        path = function({"base.x": "0", "base.y": "3*t", "base.z": "0", **{f"base.{k}": x for k, x in quaternion.items()}}, [0, 2])
+        # q = turn about z by t, about x by 0.6, about z by spin t
+        fast = 0.5 * (1 + spin)
+        slow = 0.5 * (1 - spin)
+        quaternion = {
+            "qw": f"cos(0.3)*cos({fast}*t)",
+            "qx": f"sin(0.3)*cos({slow}*t)",
+            "qy": f"sin(0.3)*sin({slow}*t)",
+            "qz": f"cos(0.3)*sin({fast}*t)",
+        }
+        path = function(
+            {
+                "base.x": "0",
+                "base.y": "3*t",
+                "base.z": "0",
+                **{f"base.{k}": x for k, x in quaternion.items()},
+            },
+            [0, 2],
+        )
         return along(m, path, 0.05)
 
     free = forces(-0.5 * np.cos(0.6))
-    assert np.abs(free.tau.values).max() < 1e-6 and np.abs(np.linalg.norm(free.q.values[:, 3:], axis=1) - 1).max() < 1e-12
+    assert (
+        np.abs(free.tau.values).max() < 1e-6
+        and np.abs(np.linalg.norm(free.q.values[:, 3:], axis=1) - 1).max() < 1e-12
+    )
     assert np.abs(forces(1.0).tau.values).max() > 0.5
-    with pytest.raises(CatenaError, match="no column for 'base.x', 'base.y', 'base.z' of mechanism 'top'"):
+    with pytest.raises(
+        CatenaError, match="no column for 'base.x', 'base.y', 'base.z' of mechanism 'top'"
+    ):
         along(m, function({f"base.q{k}": str(int(k == "w")) for k in "wxyz"}, [0, 1]))
     with pytest.raises(CatenaError, match="has length 0.* without changes of sign"):
-        flips = {f"base.q{k}": ([1, -1] if k == "w" else [0, 0]) for k in "wxyz"}
+        flips = {f"base.q{k}": [1, -1] if k == "w" else [0, 0] for k in "wxyz"}
         along(m, cubic([0, 1], {"base.x": [0, 0], "base.y": [0, 0], "base.z": [0, 0], **flips}))
 
 
@@ -224,11 +297,21 @@ def test_inverse_dynamics_takes_the_assembly_that_the_run_takes(tmp_path):
     text = (Path(catena.examples.__path__[0]) / "four_bar.toml").read_text()
     (tmp_path / "crank.csv").write_text("time,motor pin\n0,1.5707963267948966\n1,1.8\n")
     found = []
-    for k, near in enumerate(('"upper pin" = "-70 deg", "far pin" = "-90 deg"', '"upper pin" = "70 deg", "far pin" = "90 deg"')):
+    for k, near in enumerate(
+        (
+            '"upper pin" = "-70 deg", "far pin" = "-90 deg"',
+            '"upper pin" = "70 deg", "far pin" = "90 deg"',
+        )
+    ):
         path = tmp_path / f"{k}.toml"
         path.write_text(text.replace('"upper pin" = "-70 deg", "far pin" = "-90 deg"', near))
         asked = read(path)
-        result = along(asked.mechanism, tmp_path / "crank.csv", step=0.5, near=scenario.near(path, asked.mechanism))
+        result = along(
+            asked.mechanism,
+            tmp_path / "crank.csv",
+            step=0.5,
+            near=scenario.near(path, asked.mechanism),
+        )
         np.testing.assert_allclose(result.q.values[0], asked.q, atol=1e-8)
         found.append(asked.q)
     assert np.abs(found[0] - found[1]).max() > 0.5
@@ -236,9 +319,14 @@ def test_inverse_dynamics_takes_the_assembly_that_the_run_takes(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("../secret.csv", "in the folder of the scenario"), ("/etc/passwd", "in the folder of the scenario"), ("latin.csv", "is not UTF-8 text"),
-     ("notes.txt", "a .csv file in the folder"), ("odd.csv", "columns are called 'time'")],
-)  # fmt: skip
+    [
+        ("../secret.csv", "in the folder of the scenario"),
+        ("/etc/passwd", "in the folder of the scenario"),
+        ("latin.csv", "is not UTF-8 text"),
+        ("notes.txt", "a .csv file in the folder"),
+        ("odd.csv", "columns are called 'time'"),
+    ],
+)
 def test_a_csv_stands_beside_its_scenario(name, words, tmp_path):
     (tmp_path / "secret.csv").write_text("time,elbow\n0,0\n1,1\n")
     folder = tmp_path / "own"
@@ -247,7 +335,8 @@ def test_a_csv_stands_beside_its_scenario(name, words, tmp_path):
     (folder / "odd.csv").write_text("x" * 5000 + "\n0\n1\n")
     (folder / "notes.txt").write_text("mine")
     (folder / "s.toml").write_text(
-        f'mechanism = "two_link_arm"\n[scenario]\nuntil = 1\ncontrol = {{ kind = "forces", table = {{ kind = "csv", file = "{name}" }} }}\n'
+        'mechanism = "two_link_arm"\n[scenario]\nuntil = 1\ncontrol = { kind = "forces", table ='
+        f' {{ kind = "csv", file = "{name}" }} }}\n'
     )
     with pytest.raises(CatenaError, match=words) as error:
         read(folder / "s.toml")

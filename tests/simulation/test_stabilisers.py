@@ -1,4 +1,6 @@
-"""What stabilisers add to the equations of a mechanism whose loops stand open: their formulas, row by row."""
+"""What stabilisers add to the equations of a mechanism whose loops stand open: their formulas, row
+by row.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ def geared() -> Mechanism:
     return m.with_(joints=(*m.joints[:3], last), loops=(Joint("shut", "ball", "ground", "body3"),))
 
 
-MECHANISMS = {"four_link": closed.four_link(), "spatial": closed.spatial_four_bar(), "geared": geared()}
+MECHANISMS = {
+    "four_link": closed.four_link(),
+    "spatial": closed.spatial_four_bar(),
+    "geared": geared(),
+}
 
 
 @pytest.fixture(params=MECHANISMS)
@@ -42,13 +48,17 @@ def values(s: Tracer, given: list[np.ndarray], *expressions: ca.SX) -> list[np.n
 
 
 def test_baumgarte_pulls_as_a_damped_oscillator(opened) -> None:
-    """A a = -2 alpha e' - beta^2 e where the rows are independent; its power is that of the multipliers along e'."""
+    """A a = -2 alpha e' - beta^2 e where the rows are independent; its power is that of the
+    multipliers along e'.
+    """
     s, given = opened
     pull, power = Baumgarte(alpha=3.0, beta=7.0).pull(s)
     error, rate, _, A = s.constraint_rows()
     a, P, e, e1, J, M = values(s, given, pull, power, error, rate, A, s.mass_matrix())
     wanted = np.linalg.pinv(J @ np.linalg.solve(M, J.T), rcond=1e-9) @ (-2 * 3.0 * e1 - 7.0**2 * e)
-    np.testing.assert_allclose(a, np.linalg.solve(M, J.T @ wanted), rtol=1e-6, atol=1e-6 * np.abs(a).max())
+    np.testing.assert_allclose(
+        a, np.linalg.solve(M, J.T @ wanted), rtol=1e-6, atol=1e-6 * np.abs(a).max()
+    )
     assert pytest.approx(given[1] @ M @ a, rel=1e-6) == P
 
 

@@ -1,4 +1,6 @@
-"""A run that goes to disk: the same rows as one in memory; broken off anywhere and resumed, the same bits."""
+"""A run that goes to disk: the same rows as one in memory; broken off anywhere and resumed, the
+same bits.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,18 @@ class Stopped:
 def same(a, b) -> None:
     for name in a.data.variables:
         np.testing.assert_array_equal(a.data[name].values, b.data[name].values, err_msg=name)
-    assert (a.ledger.steps, a.ledger.evaluations, a.ledger.outcome) == (b.ledger.steps, b.ledger.evaluations, b.ledger.outcome)
+    assert (a.ledger.steps, a.ledger.evaluations, a.ledger.outcome) == (
+        b.ledger.steps,
+        b.ledger.evaluations,
+        b.ledger.outcome,
+    )
 
 
 def test_the_file_is_the_result_of_simulate(tmp_path):
     m = catena.load("triple_pendulum")
-    found = load_result(stream(m, tmp_path / "r.nc", until=1.0, output=0.01).save(tmp_path / "copy.nc"))
+    found = load_result(
+        stream(m, tmp_path / "r.nc", until=1.0, output=0.01).save(tmp_path / "copy.nc")
+    )
     wanted = simulate(m, until=1.0, output=0.01)
     xr.testing.assert_identical(found.data, wanted.data)
     assert found.ledger.complete and found.ledger.outcome == wanted.ledger.outcome
@@ -68,7 +76,8 @@ def test_the_ledger_of_the_file_is_that_of_simulate(tmp_path):
     """On a loop that drifts and loses energy by long steps, so that nothing in it is zero."""
     run = {"until": 0.5, "output": 0.01, "integrator": "rk4", "step": 0.01, "stabilise": "none"}
     q, v = catena.assemble(m := catena.load("four_bar"))
-    found, wanted = stream(m, tmp_path / "r.nc", q=q, v=v, **run).ledger, simulate(m, q, v, **run).ledger
+    found = stream(m, tmp_path / "r.nc", q=q, v=v, **run).ledger
+    wanted = simulate(m, q, v, **run).ledger
     for name in ("energy_balance", "relative_energy_balance", "closure"):
         assert getattr(found, name) == pytest.approx(getattr(wanted, name), rel=1e-9) != 0.0, name
     assert found.quaternion == wanted.quaternion
@@ -84,8 +93,12 @@ SCENARIOS = {
     "loops": ("four_bar", {"until": 0.5}, {}),
     "controlled": ("two_link_arm", {"until": 1.0}, {}),
     "sampled": ("two_link_arm", {"until": 0.5, "control": PID}, {}),
-    "stops": ("two_link_arm", {"until": 1.5, "limits": "stop", "restitution": 0.4, "control": PUSH}, {}),
-}  # fmt: skip
+    "stops": (
+        "two_link_arm",
+        {"until": 1.5, "limits": "stop", "restitution": 0.4, "control": PUSH},
+        {},
+    ),
+}
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -99,7 +112,11 @@ def test_broken_off_and_resumed_is_the_same_to_the_bit(name, tmp_path, short):
         with pytest.raises(KeyboardInterrupt):
             stream(asked.mechanism, broken, **arguments, resume=k > 0, progress=Stopped(at))
         part = load_result(broken)
-        assert not part.complete and part.ledger.outcome.startswith("interrupted at t = ") and np.isfinite(part.data["q"]).all()
+        assert (
+            not part.complete
+            and part.ledger.outcome.startswith("interrupted at t = ")
+            and np.isfinite(part.data["q"]).all()
+        )
         assert 0 < part.data.sizes["time"] < whole.data.sizes["time"]
     same(whole, stream(asked.mechanism, broken, **arguments, resume=True))
 
@@ -142,13 +159,21 @@ def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path):
     same(stream(m, tmp_path / "whole.nc", until=60.0, output=1e-4), resumed)
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads the largest memory from /proc")
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/status"), reason="reads the largest memory from /proc"
+)
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     """A million rows stay below 500 MB; the process alone takes about 300."""
     code = (
-        CHILD.replace("60.0", "100.0") + "print([x for x in open('/proc/self/status') if x.startswith('VmHWM')][0].split()[1])"
+        CHILD.replace("60.0", "100.0")
+        + "print([x for x in open('/proc/self/status') if x.startswith('VmHWM')][0].split()[1])"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "r.nc")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "r.nc")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert load_result(tmp_path / "r.nc", lazy=True).data.sizes["time"] == 1_000_001
     assert int(done.stdout) / 1024 < 500
 
@@ -156,7 +181,9 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
 def test_another_run_is_not_resumed(tmp_path):
     m = catena.load("triple_pendulum")
     stream(m, tmp_path / "r.nc", until=0.1)
-    with pytest.raises(CatenaError, match=r"holds another run, whose until differs: it was 0\.1, and is 0\.2"):
+    with pytest.raises(
+        CatenaError, match=r"holds another run, whose until differs: it was 0\.1, and is 0\.2"
+    ):
         stream(m, tmp_path / "r.nc", until=0.2, resume=True)
     with pytest.raises(CatenaError, match="there is no run to resume"):
         stream(m, tmp_path / "none.nc", until=0.2, resume=True)
@@ -174,8 +201,12 @@ def test_what_fails_keeps_what_was_computed(tmp_path, short):
         return np.full(2, np.nan if t > 0.25 else 0.0)
 
     control.sample = 0.01
-    with pytest.raises(SimulationError, match=r"the controller returned nan for 'shoulder' at t = 0\.26 s") as error:
-        stream(catena.load("two_link_arm"), tmp_path / "r.nc", until=1.0, output=0.01, control=control)
+    with pytest.raises(
+        SimulationError, match=r"the controller returned nan for 'shoulder' at t = 0\.26 s"
+    ) as error:
+        stream(
+            catena.load("two_link_arm"), tmp_path / "r.nc", until=1.0, output=0.01, control=control
+        )
     part = error.value.result
     assert not part.complete and part.time[-1] == pytest.approx(0.26)
     assert load_result(tmp_path / "r.nc").ledger.outcome.startswith("the controller returned nan")
@@ -197,7 +228,13 @@ def test_verified_by_a_tighter_run(tmp_path):
     found = stream(catena.load("triple_pendulum"), tmp_path / "r.nc", until=1.0, verify=True)
     assert found.ledger.met and found.ledger.verified < 1e-8
     loose = stream(
-        catena.load("triple_pendulum"), tmp_path / "s.nc", until=2.0, integrator="rk4", step=0.05, output=0.1, verify=True
+        catena.load("triple_pendulum"),
+        tmp_path / "s.nc",
+        until=2.0,
+        integrator="rk4",
+        step=0.05,
+        output=0.1,
+        verify=True,
     )
     assert loose.ledger.verified > 1e-6
 
@@ -205,7 +242,9 @@ def test_verified_by_a_tighter_run(tmp_path):
 def test_a_torn_slot_of_the_journal_is_not_read():
     slots = np.zeros((2, 4096), "u1")
     for number in range(2):
-        text = storage.packed(storage.Journal(number, number + 1, {}, [0.0, 0.0], {}, 0.0, {}, {}), 4096)
+        text = storage.packed(
+            storage.Journal(number, number + 1, {}, [0.0, 0.0], {}, 0.0, {}, {}), 4096
+        )
         slots[number, : len(text)] = np.frombuffer(text, "u1")
     assert storage.latest(slots).row == 2
     slots[1, 20] ^= 1
@@ -214,16 +253,29 @@ def test_a_torn_slot_of_the_journal_is_not_read():
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CatenaError, match=r"the results cannot be written there .*nothing was computed"):
+    with pytest.raises(
+        CatenaError, match=r"the results cannot be written there .*nothing was computed"
+    ):
         stream(catena.load("triple_pendulum"), tmp_path / "file" / "r.nc", until=0.1)
     assert os.listdir(tmp_path) == ["file"]
 
 
-# ---------------------------------------------------------------------------------------------------- interruptions
+# --- interruptions
 class Interruption:
-    """A KeyboardInterrupt at the k-th line that a run goes through in these files, as a signal may fall there."""
+    """A KeyboardInterrupt at the k-th line that a run goes through in these files, as a signal may
+    fall there.
+    """
 
-    FILES = ("runner.py", "engine.py", "result_file.py", "record.py", "sinks.py", "run.py", "storage.py", "event_handler.py")
+    FILES = (
+        "runner.py",
+        "engine.py",
+        "result_file.py",
+        "record.py",
+        "sinks.py",
+        "run.py",
+        "storage.py",
+        "event_handler.py",
+    )
 
     def __init__(self, k: float = np.inf):
         self.k, self.lines = k, 0
@@ -246,7 +298,8 @@ class Interruption:
         sys.settrace(None)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of libraries, as they are taken down
+# of libraries, as they are taken down
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["free", "stops"])
 def test_interrupted_at_random_instants_and_resumed_is_the_same_to_the_bit(name, tmp_path, short):
     asked = read(SCENARIOS[name][0], output=0.01, **SCENARIOS[name][1])
@@ -272,7 +325,10 @@ def test_an_error_of_the_controller_leaves_what_was_computed(tmp_path, short):
     with pytest.raises(ZeroDivisionError):
         stream(catena.load("two_link_arm"), tmp_path / "r.nc", until=0.2, control=control)
     part = load_result(tmp_path / "r.nc")
-    assert part.ledger.outcome == "stopped by ZeroDivisionError: division by zero at t = 0.1 s" and not part.complete
+    assert (
+        part.ledger.outcome == "stopped by ZeroDivisionError: division by zero at t = 0.1 s"
+        and not part.complete
+    )
 
 
 def test_a_second_writer_is_refused_in_one_sentence(tmp_path):
@@ -280,26 +336,46 @@ def test_a_second_writer_is_refused_in_one_sentence(tmp_path):
     before = stream(m, tmp_path / "r.nc", until=0.1).data.load()
     with storage.lock(tmp_path / "r.nc"):
         for resume in (False, True):
-            with pytest.raises(CatenaError, match=r"r\.nc: another run is writing there; wait for its end"):
+            with pytest.raises(
+                CatenaError, match=r"r\.nc: another run is writing there; wait for its end"
+            ):
                 stream(m, tmp_path / "r.nc", until=0.1, resume=resume)
     assert load_result(tmp_path / "r.nc").data.equals(before) and os.listdir(tmp_path) == ["r.nc"]
     stream(m, tmp_path / "r.nc", until=0.1)  # the lock is gone with its holder
 
 
-# ---------------------------------------------------------------------------------------------------- the same run
+# --- the same run
 def plan_of(m, **more):
     from catena.simulation.plan import prepare
 
-    given = {"control": None, "by": None, "integrator": "dop853", "tolerance": 1e-9, "step": None, "output": None, "parameters": None,
-             "start": 0.0, "events": (), "limits": "check", "restitution": 0.0, "friction": "smooth", "contact": "events", "stabilise": "project",
-             "motion": None, "threads": None, "most_steps": 1000, "options": {}}  # fmt: skip
+    given = {
+        "control": None,
+        "by": None,
+        "integrator": "dop853",
+        "tolerance": 1e-9,
+        "step": None,
+        "output": None,
+        "parameters": None,
+        "start": 0.0,
+        "events": (),
+        "limits": "check",
+        "restitution": 0.0,
+        "friction": "smooth",
+        "contact": "events",
+        "stabilise": "project",
+        "motion": None,
+        "threads": None,
+        "most_steps": 1000,
+        "options": {},
+    }
     return prepare(m, None, None, 0.1, **(given | more))
 
 
 def test_everything_that_decides_a_run_is_in_its_key():
     from catena.simulation.fingerprint import key
 
-    PD, When = catena.control.PD, catena.events.When
+    PD = catena.control.PD
+    When = catena.events.When
 
     def pushing(force):
         control = lambda t, q, v: np.array([force, 0.0])  # noqa: E731
@@ -307,22 +383,41 @@ def test_everything_that_decides_a_run_is_in_its_key():
         return control
 
     m = catena.load("two_link_arm")
-    heavy = m.with_(bodies=tuple(dataclasses.replace(b, mass=2 * b.mass) if b.name == m.bodies[0].name else b for b in m.bodies))
+    heavy = m.with_(
+        bodies=tuple(
+            dataclasses.replace(b, mass=2 * b.mass) if b.name == m.bodies[0].name else b
+            for b in m.bodies
+        )
+    )
     damped = m.with_(joints=tuple(dataclasses.replace(j, damping=0.1) for j in m.joints))
     spring = catena.JointSpring("k", m.moving[0].name, 5.0, 0.0)
     others = {
-        "heavy": (heavy, {}), "damped": (damped, {}), "gravity": (m.with_(gravity=(0, -1.62, 0)), {}),
-        "load": (m.with_(loads=(spring,)), {}), "softer": (m.with_(loads=(dataclasses.replace(spring, stiffness=4.0),)), {}),
-        "pd": (m, {"control": PD(10, 1, 0.0)}), "pd gain": (m, {"control": PD(11, 1, 0.0)}),
-        "function": (m, {"control": pushing(1.0)}), "function of more": (m, {"control": pushing(2.0)}),
-        "forces": (m, {"control": [1.0, 0.0]}), "event": (m, {"events": [When(when="q_elbow", name="e")]}),
-        "other event": (m, {"events": [When(when="q_elbow - 1", name="e")]}), "stops": (m, {"limits": "stop"}),
-        "output": (m, {"output": 0.05}), "tolerance": (m, {"tolerance": 1e-8}), "parameters": (m, {"parameters": {"m2": 3.0}}),
-        "integrator": (m, {"integrator": "dopri5"}), "largest step": (m, {"largest_step": 0.01}),
+        "heavy": (heavy, {}),
+        "damped": (damped, {}),
+        "gravity": (m.with_(gravity=(0, -1.62, 0)), {}),
+        "load": (m.with_(loads=(spring,)), {}),
+        "softer": (m.with_(loads=(dataclasses.replace(spring, stiffness=4.0),)), {}),
+        "pd": (m, {"control": PD(10, 1, 0.0)}),
+        "pd gain": (m, {"control": PD(11, 1, 0.0)}),
+        "function": (m, {"control": pushing(1.0)}),
+        "function of more": (m, {"control": pushing(2.0)}),
+        "forces": (m, {"control": [1.0, 0.0]}),
+        "event": (m, {"events": [When(when="q_elbow", name="e")]}),
+        "other event": (m, {"events": [When(when="q_elbow - 1", name="e")]}),
+        "stops": (m, {"limits": "stop"}),
+        "output": (m, {"output": 0.05}),
+        "tolerance": (m, {"tolerance": 1e-8}),
+        "parameters": (m, {"parameters": {"m2": 3.0}}),
+        "integrator": (m, {"integrator": "dopri5"}),
+        "largest step": (m, {"largest_step": 0.01}),
         "contact": (m, {"contact": "ignore"}),
-        "forces by step": (m, {"integrator": "rk4", "step": 0.01, "forces": np.ones((10, 2))}), "rk4": (m, {"integrator": "rk4", "step": 0.01}),
-    }  # fmt: skip
-    keys = {name: key(plan_of(mechanism, **more)) for name, (mechanism, more) in ({"plain": (m, {})} | others).items()}
+        "forces by step": (m, {"integrator": "rk4", "step": 0.01, "forces": np.ones((10, 2))}),
+        "rk4": (m, {"integrator": "rk4", "step": 0.01}),
+    }
+    keys = {
+        name: key(plan_of(mechanism, **more))
+        for name, (mechanism, more) in ({"plain": (m, {})} | others).items()
+    }
     assert all(keys[a] != keys[b] for a in keys for b in keys if a != b)
     assert keys["function"] == key(plan_of(catena.load("two_link_arm"), control=pushing(1.0)))
     assert keys["plain"] == key(plan_of(catena.load("two_link_arm"), most_steps=5, threads=1))
@@ -331,13 +426,18 @@ def test_everything_that_decides_a_run_is_in_its_key():
 def test_another_mechanism_is_not_resumed(tmp_path):
     m = catena.load("triple_pendulum")
     stream(m, tmp_path / "r.nc", until=0.1)
-    with pytest.raises(CatenaError, match=r"r\.nc holds another run, whose mechanism differs; resume it as it was, or begin anew"):
+    with pytest.raises(
+        CatenaError,
+        match=(
+            r"r\.nc holds another run, whose mechanism differs; resume it as it was, or begin anew"
+        ),
+    ):
         stream(m.with_(gravity=(0, -1.62, 0)), tmp_path / "r.nc", until=0.1, resume=True)
     with pytest.raises(SimulationError, match="resume continues the run of a file; say which"):
         simulate(m, until=0.1, resume=True)
 
 
-# ---------------------------------------------------------------------------------------------------- damaged files
+# --- damaged files
 def forged(path, change):
     """Write a journal with a right checksum and another content into both slots."""
     journal = storage.journal_of(path)
@@ -381,9 +481,11 @@ def test_a_forged_journal_is_one_sentence(name, tmp_path):
         repr(load_result(tmp_path / "r.nc"))
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of libraries, as they are taken down
+# of libraries, as they are taken down
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_damaged_bytes_are_a_result_or_one_sentence(tmp_path):
-    whole, rng = stream(catena.load("triple_pendulum"), tmp_path / "r.nc", until=0.1, output=0.05), np.random.default_rng(0)
+    whole = stream(catena.load("triple_pendulum"), tmp_path / "r.nc", until=0.1, output=0.05)
+    rng = np.random.default_rng(0)
     whole.data.close()
     data = bytearray((tmp_path / "r.nc").read_bytes())
     where = [k for k in range(len(data)) if data[k]]  # bytes that say something
@@ -401,7 +503,9 @@ def test_damaged_bytes_are_a_result_or_one_sentence(tmp_path):
 
 
 def test_a_run_of_another_expression_is_not_resumed():
-    """Two mechanisms whose numbers differ in an expression of parameters alone have different keys."""
+    """Two mechanisms whose numbers differ in an expression of parameters alone have different
+    keys.
+    """
     import sympy
 
     from catena.simulation.fingerprint import fingerprint

@@ -1,4 +1,6 @@
-"""Regressors and base parameters: beside Pinocchio, beside Khalil's counts, and beside a rank at 50 digits."""
+"""Regressors and base parameters: beside Pinocchio, beside Khalil's counts, and beside a rank at 50
+digits.
+"""
 
 from __future__ import annotations
 
@@ -14,35 +16,78 @@ from catena.studies import base_parameters, pseudo_inertia
 from catena.studies.base_parameters import projected, random_states
 from robots import machine_of, urdf
 
-pin = pytest.importorskip("pinocchio", reason="Pinocchio, beside which the regressor is tested, is not installed")
+pin = pytest.importorskip(
+    "pinocchio", reason="Pinocchio, beside which the regressor is tested, is not installed"
+)
 
 
 def puma():
-    """PUMA 560 by its modified Denavit-Hartenberg parameters, with ten inertial parameters of each link and no rotors.
+    """PUMA 560 by its modified Denavit-Hartenberg parameters, with ten inertial parameters of each
+    link and no rotors.
 
-    The geometry is that of B. Armstrong, O. Khatib and J. Burdick, 1986; [Gautier1990] counts 36 base parameters.
+    The geometry is that of B. Armstrong, O. Khatib and J. Burdick, 1986; [Gautier1990] counts 36
+    base parameters.
     """
-    rng, right = np.random.default_rng(1), math.pi / 2
-    table = [(0, 0, 0), (-right, 0, 0), (0, 0.4318, 0.15005), (-right, 0.0203, 0.4318), (right, 0, 0), (-right, 0, 0)]
+    rng = np.random.default_rng(1)
+    right = math.pi / 2
+    table = [
+        (0, 0, 0),
+        (-right, 0, 0),
+        (0, 0.4318, 0.15005),
+        (-right, 0.0203, 0.4318),
+        (right, 0, 0),
+        (-right, 0, 0),
+    ]
     bodies, joints = [], []
     for k, (alpha, a, d) in enumerate(table):
-        bodies.append(catena.Body(f"link{k + 1}", 1 + rng.random(), rng.standard_normal(3) / 10, tuple(0.1 + 0.05 * rng.random(3))))
+        bodies.append(
+            catena.Body(
+                f"link{k + 1}",
+                1 + rng.random(),
+                rng.standard_normal(3) / 10,
+                tuple(0.1 + 0.05 * rng.random(3)),
+            )
+        )
         c, s = math.cos(alpha), math.sin(alpha)
-        place = catena.Pose(position=(a, -s * d, c * d), rotation=((1, 0, 0), (0, c, -s), (0, s, c)))
-        joints.append(catena.Joint(f"joint{k + 1}", "revolute", f"link{k}" if k else "ground", f"link{k + 1}", place, axis=(0, 0, 1)))
+        place = catena.Pose(
+            position=(a, -s * d, c * d), rotation=((1, 0, 0), (0, c, -s), (0, s, c))
+        )
+        joints.append(
+            catena.Joint(
+                f"joint{k + 1}",
+                "revolute",
+                f"link{k}" if k else "ground",
+                f"link{k + 1}",
+                place,
+                axis=(0, 0, 1),
+            )
+        )
     return catena.Mechanism("PUMA 560", bodies, joints)
 
 
-MECHANISMS = {"puma": lambda: catena.compile(puma()), "stanford": lambda: catena.compile(catena.load("stanford_arm")), "panda": lambda: catena.compile(catena.load(urdf("panda"), mimic=False))}
+MECHANISMS = {
+    "puma": lambda: catena.compile(puma()),
+    "stanford": lambda: catena.compile(catena.load("stanford_arm")),
+    "panda": lambda: catena.compile(catena.load(urdf("panda"), mimic=False)),
+}
 
 
 def rank_at_50_digits(machine) -> int:
-    """The rank of the regressor over random states: its tape in numbers of 50 digits, row after row eliminated."""
-    tape, n = machine.function("regressor"), machine.spec.sizes.inertial
-    rng, basis, idle = np.random.default_rng(5), [], 0
+    """The rank of the regressor over random states: its tape in numbers of 50 digits, row after row
+    eliminated.
+    """
+    tape = machine.function("regressor")
+    n = machine.spec.sizes.inertial
+    rng = np.random.default_rng(5)
+    basis = []
+    idle = 0
     with mpmath.workdps(50):
         while idle < 2 * machine.nv:  # two states that add nothing
-            states = [machine.sample(rng), rng.standard_normal(machine.nv), rng.standard_normal(machine.nv)]
+            states = [
+                machine.sample(rng),
+                rng.standard_normal(machine.nv),
+                rng.standard_normal(machine.nv),
+            ]
             flat = played(tape, [[mpmath.mpf(float(x)) for x in y] for y in states])
             for i in range(machine.nv):
                 idle = 0 if added(basis, [flat[k * machine.nv + i] for k in range(n)]) else idle + 1
@@ -53,11 +98,23 @@ def played(tape, states):
     """The first output of a CasADi tape, its instructions played over numbers of any kind."""
     import casadi as ca
 
-    act = {ca.OP_ADD: lambda x, y: x + y, ca.OP_SUB: lambda x, y: x - y, ca.OP_MUL: lambda x, y: x * y, ca.OP_NEG: lambda x: -x,
-           ca.OP_SIN: mpmath.sin, ca.OP_COS: mpmath.cos, ca.OP_SQ: lambda x: x * x, ca.OP_TWICE: lambda x: 2 * x, ca.OP_ASSIGN: lambda x: x}  # fmt: skip
-    work, out = [mpmath.mpf(0)] * tape.sz_w(), [mpmath.mpf(0)] * tape.nnz_out(0)
+    act = {
+        ca.OP_ADD: lambda x, y: x + y,
+        ca.OP_SUB: lambda x, y: x - y,
+        ca.OP_MUL: lambda x, y: x * y,
+        ca.OP_NEG: lambda x: -x,
+        ca.OP_SIN: mpmath.sin,
+        ca.OP_COS: mpmath.cos,
+        ca.OP_SQ: lambda x: x * x,
+        ca.OP_TWICE: lambda x: 2 * x,
+        ca.OP_ASSIGN: lambda x: x,
+    }
+    work = [mpmath.mpf(0)] * tape.sz_w()
+    out = [mpmath.mpf(0)] * tape.nnz_out(0)
     for k in range(tape.n_instructions()):
-        op, i, o = tape.instruction_id(k), tape.instruction_input(k), tape.instruction_output(k)
+        op = tape.instruction_id(k)
+        i = tape.instruction_input(k)
+        o = tape.instruction_output(k)
         if op == ca.OP_CONST:
             work[o[0]] = mpmath.mpf(tape.instruction_constant(k))
         elif op == ca.OP_INPUT:
@@ -97,26 +154,42 @@ def test_forces_are_the_regressor_times_the_parameters(name):
     q, v, a = random_states(machine, 5)
     armature = machine.layout.tree().armature
     without = machine.inverse_dynamics(q, v, a) - armature * a
-    ours, theirs = projected(machine, q, v, machine.regressor(q, v, a) @ inertial_parameters(machine.layout), without)
+    ours, theirs = projected(
+        machine, q, v, machine.regressor(q, v, a) @ inertial_parameters(machine.layout), without
+    )
     assert np.abs(ours - theirs).max() < 1e-10 * max(1.0, np.abs(theirs).max())
 
 
 def test_base_parameters_carry_the_forces():
     machine = machine_of("ur5")
     base, (q, v, a) = base_parameters(machine), random_states(machine, 50, seed=3)
-    Y, theta = machine.regressor(q, v, a), inertial_parameters(machine.layout)
+    Y = machine.regressor(q, v, a)
+    theta = inertial_parameters(machine.layout)
     assert np.allclose(Y[..., base.reduction.kept] @ base.of(theta), Y @ theta, atol=1e-10)
     assert base.rank == 36 and "m of shoulder_link" in base.without_effect
 
 
 def test_the_regressor_is_that_of_pinocchio():
-    machine, model = machine_of("ur5"), pin.buildModelFromUrdf(str(urdf("ur5")))
+    machine = machine_of("ur5")
+    model = pin.buildModelFromUrdf(str(urdf("ur5")))
     q, v, a = random_states(machine, 4)
     bridge = catena.bridge.bridge(machine, "pinocchio")
-    theta = np.concatenate([model.inertias[k].toDynamicParameters() for k in range(1, model.njoints)])
+    theta = np.concatenate(
+        [model.inertias[k].toDynamicParameters() for k in range(1, model.njoints)]
+    )
     for k in range(4):
-        Y = pin.computeJointTorqueRegressor(model, model.createData(), bridge.q_to(q)[k], bridge.v_to(q, v)[k], bridge.a_to(q, v, a)[k])
-        assert np.allclose(machine.regressor(q[k], v[k], a[k]) @ inertial_parameters(machine.layout), Y @ theta, atol=1e-9)
+        Y = pin.computeJointTorqueRegressor(
+            model,
+            model.createData(),
+            bridge.q_to(q)[k],
+            bridge.v_to(q, v)[k],
+            bridge.a_to(q, v, a)[k],
+        )
+        assert np.allclose(
+            machine.regressor(q[k], v[k], a[k]) @ inertial_parameters(machine.layout),
+            Y @ theta,
+            atol=1e-9,
+        )
 
 
 def test_names_of_a_textbook_arm():

@@ -1,4 +1,6 @@
-"""Where a study runs, and what it survives: threads, processes and Dask give the same bits; kills, full disks, lost workers lose nothing."""
+"""Where a study runs, and what it survives: threads, processes and Dask give the same bits; kills,
+full disks, lost workers lose nothing.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,17 @@ def whole(swings):
 def test_threads_shards_and_files_give_the_same_bits(swings, whole, tmp_path) -> None:
     assert same_bits(whole, swings.run(threads=2, shard=64))
     told: list[int] = []
-    stored = swings.run(out=tmp_path / "a.zarr", shard=128, progress=lambda done, of: told.append(done))
-    assert same_bits(whole, stored) and told[-1] == 300 and stored.attrs["dimensions"] == ["m2", "sample"]
+    stored = swings.run(
+        out=tmp_path / "a.zarr", shard=128, progress=lambda done, of: told.append(done)
+    )
+    assert (
+        same_bits(whole, stored)
+        and told[-1] == 300
+        and stored.attrs["dimensions"] == ["m2", "sample"]
+    )
     assert same_bits(whole, open_study(tmp_path / "a.zarr"))
-    assert {p.name for p in (tmp_path / "a.zarr" / "end" / "c").iterdir()} == {"0", "1", "2"}  # a chunk for each shard
+    # a chunk for each shard
+    assert {p.name for p in (tmp_path / "a.zarr" / "end" / "c").iterdir()} == {"0", "1", "2"}
 
 
 def test_processes_give_the_same_bits(swings, whole) -> None:
@@ -45,7 +54,12 @@ def test_processes_give_the_same_bits(swings, whole) -> None:
 @pytest.fixture(scope="module")
 def cluster():
     distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local, distributed.Client(local) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as local,
+        distributed.Client(local) as client,
+    ):
         yield client
 
 
@@ -56,7 +70,10 @@ def test_dask_gives_the_same_bits(swings, whole, cluster, tmp_path) -> None:
 def test_a_cluster_by_its_address(swings, whole, cluster) -> None:
     """As `catena sweep --on dask://host:port` has it; its cores are those of the estimate."""
     address = cluster.scheduler_info()["address"].replace("tcp://", "dask://")
-    assert same_bits(whole, swings.run(on=address, shard=64)) and swings.estimate(on=address).cores == 2
+    assert (
+        same_bits(whole, swings.run(on=address, shard=64))
+        and swings.estimate(on=address).cores == 2
+    )
 
 
 def test_a_cluster_that_loses_everything_it_was_given(swings, whole, cluster) -> None:
@@ -68,7 +85,10 @@ def test_a_cluster_that_loses_everything_it_was_given(swings, whole, cluster) ->
         if len(told) == 1:
             cluster.restart()
 
-    assert same_bits(whole, swings.run(on=cluster, shard=64, progress=restart_once)) and told[-1] == 300
+    assert (
+        same_bits(whole, swings.run(on=cluster, shard=64, progress=restart_once))
+        and told[-1] == 300
+    )
 
 
 def _dies_once(marker: Path, result: catena.Result) -> float:
@@ -83,8 +103,15 @@ def _dies_once(marker: Path, result: catena.Result) -> float:
 
 def test_a_worker_that_is_lost_loses_nothing(swings, cluster, tmp_path) -> None:
     """kill -9 of a worker in the middle of a shard: Dask runs it again elsewhere."""
-    s = catena.study(swings.varied.mechanism, {"m2": np.linspace(1, 2, 130)}, measures={"end": "final(q['elbow'])", "dies": partial(_dies_once, tmp_path / "died")},
-                     until=0.02, integrator="rk4", step=1e-3, output=0.01)  # fmt: skip
+    s = catena.study(
+        swings.varied.mechanism,
+        {"m2": np.linspace(1, 2, 130)},
+        measures={"end": "final(q['elbow'])", "dies": partial(_dies_once, tmp_path / "died")},
+        until=0.02,
+        integrator="rk4",
+        step=1e-3,
+        output=0.01,
+    )
     before = set(cluster.run(os.getpid).values())
     found = s.run(on=cluster, shard=64)  # the size of shards is said, so that no pilot runs here
     assert (tmp_path / "died").exists() and before - set(cluster.run(os.getpid).values())
@@ -118,9 +145,16 @@ s.run(out=sys.argv[1], resume=sys.argv[2] == "yes", shard=64)
 """
 
 
-def test_a_study_that_is_killed_in_the_middle_of_a_write_is_resumed(swings, whole, tmp_path) -> None:
+def test_a_study_that_is_killed_in_the_middle_of_a_write_is_resumed(
+    swings, whole, tmp_path
+) -> None:
     path = tmp_path / "a.zarr"
-    died = subprocess.run([sys.executable, "-c", CHILD, str(path), "no", "3"], capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    died = subprocess.run(
+        [sys.executable, "-c", CHILD, str(path), "no", "3"],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert open_study(path).attrs["missing"] == 300 - 128
     computed: list[int] = []
@@ -134,8 +168,12 @@ def test_a_folder_of_another_study_and_places_that_are_taken(swings, tmp_path) -
     swings.run(out=path)
     with pytest.raises(StudyError, match=r"is there already; go on with it by resume=True"):
         swings.run(out=path)
-    other = catena.study("two_link_arm", {"m2": "1..2 kg:4"}, measures="final(q['elbow'])", until=0.1, control=None)
-    with pytest.raises(StudyError, match=r"holds another study, whose variables and measures and run differ"):
+    other = catena.study(
+        "two_link_arm", {"m2": "1..2 kg:4"}, measures="final(q['elbow'])", until=0.1, control=None
+    )
+    with pytest.raises(
+        StudyError, match=r"holds another study, whose variables and measures and run differ"
+    ):
         other.run(out=path, resume=True)
     with pytest.raises(FormatError, match="there is no study to resume"):
         swings.run(out=tmp_path / "none.zarr", resume=True)
@@ -152,14 +190,18 @@ def test_a_folder_of_another_study_and_places_that_are_taken(swings, tmp_path) -
 def test_one_writer_at_a_time(swings, tmp_path) -> None:
     path = tmp_path / "a.zarr"
     swings.run(out=path)
-    with Store(path, (), 300, 64, np.zeros(1)).locked(), pytest.raises(CatenaError, match="another run is writing there"):
+    with (
+        Store(path, (), 300, 64, np.zeros(1)).locked(),
+        pytest.raises(CatenaError, match="another run is writing there"),
+    ):
         swings.run(out=path, resume=True)
 
 
 def test_a_disk_that_fills(swings, whole, tmp_path, monkeypatch) -> None:
     import zarr.storage._local as local
 
-    put, path = local._put, tmp_path / "a.zarr"
+    put = local._put
+    path = tmp_path / "a.zarr"
 
     def full(where: Path, *more, **words):
         if "fastest" in str(where) and where.name == "2":
@@ -167,7 +209,13 @@ def test_a_disk_that_fills(swings, whole, tmp_path, monkeypatch) -> None:
         return put(where, *more, **words)
 
     monkeypatch.setattr(local, "_put", full)
-    with pytest.raises(StudyError, match=r"shard 2 could not be written \(No space left on device\); 2 of 5 shards are there and stay.*--resume"):
+    with pytest.raises(
+        StudyError,
+        match=(
+            r"shard 2 could not be written \(No space left on device\); 2 of 5 shards are there and"
+            r" stay.*--resume"
+        ),
+    ):
         swings.run(out=path, shard=64)
     monkeypatch.undo()
     assert same_bits(whole, swings.run(out=path, resume=True))
@@ -177,7 +225,11 @@ def test_a_disk_that_fills(swings, whole, tmp_path, monkeypatch) -> None:
 
 def test_engines_that_are_none(swings, monkeypatch) -> None:
     monkeypatch.setattr(engines, "PATIENCE", "1s")
-    for on, words in (("cloud", "on is 'cloud'; a study runs on None"), (3, "on is a int"), ("dask://127.0.0.1:1", "no Dask scheduler at dask://127.0.0.1:1")):
+    for on, words in (
+        ("cloud", "on is 'cloud'; a study runs on None"),
+        (3, "on is a int"),
+        ("dask://127.0.0.1:1", "no Dask scheduler at dask://127.0.0.1:1"),
+    ):
         with pytest.raises(StudyError, match=words):
             swings.run(on=on, shard=64)
     for options, words in (({"threads": 0}, "threads is 0"), ({"shard": 0}, "shard is 0")):
@@ -187,8 +239,15 @@ def test_engines_that_are_none(swings, monkeypatch) -> None:
 
 def test_a_study_that_cannot_be_sent(swings, monkeypatch) -> None:
     lock = threading.Lock()
-    s = catena.study(swings.varied.mechanism, {"m2": [1.0, 2.0]}, measures={"m": lambda result: lock.locked()}, until=0.01)
-    with pytest.raises(StudyError, match="cannot be sent to other processes .*functions of a module"):
+    s = catena.study(
+        swings.varied.mechanism,
+        {"m2": [1.0, 2.0]},
+        measures={"m": lambda result: lock.locked()},
+        until=0.01,
+    )
+    with pytest.raises(
+        StudyError, match="cannot be sent to other processes .*functions of a module"
+    ):
         s.run(on="processes", shard=64)
 
 

@@ -29,16 +29,23 @@ CLOSED = {  # of sin(w t) and exp(-w t) over [0, 2]
     "time_of_min(s - 4*t)": [2.0, 2.0, 2.0],
     "max(abs(s - final(s)))": [np.sin(2.0), 1 - np.sin(4.0), 1 - np.sin(6.0)],
     "2*max(s) - min(e, s) + final(max(e, 0.5))": None,
-    "settling(e, 0.05)": np.log(1 / (0.05 * (1 - np.exp(-2 * W[:, 0])) + np.exp(-2 * W[:, 0]))) / W[:, 0],
+    "settling(e, 0.05)": (
+        np.log(1 / (0.05 * (1 - np.exp(-2 * W[:, 0])) + np.exp(-2 * W[:, 0]))) / W[:, 0]
+    ),
 }
 
 
 def _values(text: str) -> np.ndarray:
     signals = {"s": np.sin(W * T), "e": np.exp(-W * T), "t": np.broadcast_to(T, (3, len(T)))}
     for word in ("s", "e"):
-        text = re.sub(rf"(?<!\w){word}(?!\w)", f"q['{'motor pin' if word == 's' else 'far pin'}']", text)
+        text = re.sub(
+            rf"(?<!\w){word}(?!\w)", f"q['{'motor pin' if word == 's' else 'far pin'}']", text
+        )
     m = read_measure("m", text, MACHINE)
-    table = {symbol: signals["t" if x.word == "t" else "s" if x.name == "motor pin" else "e"] for symbol, x in m.signals}
+    table = {
+        symbol: signals["t" if x.word == "t" else "s" if x.name == "motor pin" else "e"]
+        for symbol, x in m.signals
+    }
     found, missing = m.values(T, table)
     assert not missing
     return found
@@ -50,7 +57,12 @@ def test_reductions_have_their_closed_form(text: str) -> None:
     if CLOSED[text] is None:
         assert found.shape == (3, len(T))  # min of two is row by row, and so not reduced
     else:
-        np.testing.assert_allclose(found, CLOSED[text], rtol=2e-6, atol=2e-3 if "settling" in text or "time_of_max" in text else 2e-6)
+        np.testing.assert_allclose(
+            found,
+            CLOSED[text],
+            rtol=2e-6,
+            atol=2e-3 if "settling" in text or "time_of_max" in text else 2e-6,
+        )
 
 
 def test_every_reduction_is_tested_and_documented() -> None:
@@ -65,7 +77,11 @@ def test_every_reduction_is_tested_and_documented() -> None:
 def test_what_never_happens_has_no_value() -> None:
     m = read_measure("m", "time_of(q['motor pin'] - 2)", MACHINE)
     found, ((step, lost),) = m.values(T, {m.signals[0][0]: np.sin(W * T)})
-    assert np.isnan(found).all() and lost.all() and step.reduction.never == "it does not meet zero during the run"
+    assert (
+        np.isnan(found).all()
+        and lost.all()
+        and step.reduction.never == "it does not meet zero during the run"
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,8 +105,12 @@ def test_measures_that_cannot_be_read(text: str, words: str) -> None:
 
 
 def test_all_faults_at_once() -> None:
-    with pytest.raises(StudyError, match=r"(?s)measure 'a'.*'moter pin'.*measure 'b'.*'fnal'") as error:
-        read_measures({"a": "max(q['moter pin'])", "b": "fnal(energy)", "c": "max(energy)"}, MACHINE)
+    with pytest.raises(
+        StudyError, match=r"(?s)measure 'a'.*'moter pin'.*measure 'b'.*'fnal'"
+    ) as error:
+        read_measures(
+            {"a": "max(q['moter pin'])", "b": "fnal(energy)", "c": "max(energy)"}, MACHINE
+        )
     assert len(error.value.faults) == 2
     with pytest.raises(StudyError, match="there is none"):
         read_measures({}, MACHINE)

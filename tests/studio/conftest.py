@@ -6,7 +6,9 @@ import shutil
 
 import pytest
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSER = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +17,10 @@ def browser():
     if BROWSER is None:
         pytest.skip("no Chromium on this machine")
     with api.sync_playwright() as p:
-        opened = p.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"])
+        opened = p.chromium.launch(
+            executable_path=BROWSER,
+            args=["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+        )
         yield opened
         opened.close()
 
@@ -24,7 +29,8 @@ def browser():
 def window(browser):
     """A page of the browser that fails the test on any error of its own."""
     errors = []
-    page = browser.new_page(viewport={"width": 1200, "height": 760}, bypass_csp=True)  # playwright itself evaluates texts
+    # playwright itself evaluates texts
+    page = browser.new_page(viewport={"width": 1200, "height": 760}, bypass_csp=True)
     page.on("pageerror", lambda e: errors.append(str(e)))
     page.set_default_timeout(240_000)  # a busy machine compiles slowly
     yield page

@@ -1,4 +1,6 @@
-"""Documents: comments and order stay, steps are undone, files are written whole and never over another's changes."""
+"""Documents: comments and order stay, steps are undone, files are written whole and never over
+another's changes.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def document(tmp_path):
 def test_a_value_changes_and_nothing_else(document):
     document.set(["parameters", "l"], "75 cm")
     document.set(["body", 0, "com", 1], "1 cm")
-    wanted = TEXT.replace('l = "1 m" ', 'l = "75 cm" ').replace('["l/2", 0, 0]', '["l/2", "1 cm", 0]')
+    wanted = TEXT.replace('l = "1 m" ', 'l = "75 cm" ').replace(
+        '["l/2", 0, 0]', '["l/2", "1 cm", 0]'
+    )
     assert document.text == wanted and not document.saved
     document.undo()
     document.undo()
@@ -63,10 +67,22 @@ def test_a_slider_is_one_step(document):
 
 
 def test_tables_are_added_before_the_scenario(document):
-    document.add([("frame", {"name": "tip", "body": "rod", "at": ["l", 0, 0]}), ("body", {"name": "bob", "mass": "1 kg"})], {"k": "3 N/m"})
+    document.add(
+        [
+            ("frame", {"name": "tip", "body": "rod", "at": ["l", 0, 0]}),
+            ("body", {"name": "bob", "mass": "1 kg"}),
+        ],
+        {"k": "3 N/m"},
+    )
     text = document.text
-    assert text.index("[[frame]]") < text.index("[scenario]") and "# the rod" in text and "# what happens" in text
-    assert [b["name"] for b in document.data()["body"]] == ["rod", "bob"] and document.data()["parameters"]["k"] == "3 N/m"
+    assert (
+        text.index("[[frame]]") < text.index("[scenario]")
+        and "# the rod" in text
+        and "# what happens" in text
+    )
+    assert [b["name"] for b in document.data()["body"]] == ["rod", "bob"] and document.data()[
+        "parameters"
+    ]["k"] == "3 N/m"
     document.undo()
     assert document.text == TEXT  # one step
 
@@ -75,7 +91,12 @@ def test_renaming_reaches_references(document):
     document.rename(["body", 0], "bar")
     document.rename(["joint", 0], "hinge")
     data = document.data()
-    assert data["joint"][0] == {"name": "hinge", "kind": "revolute", "parent": "ground", "child": "bar"} and data["scenario"]["initial"]["q"] == {"hinge": "30 deg"}
+    assert data["joint"][0] == {
+        "name": "hinge",
+        "kind": "revolute",
+        "parent": "ground",
+        "child": "bar",
+    } and data["scenario"]["initial"]["q"] == {"hinge": "30 deg"}
 
 
 def test_removing(document):
@@ -95,7 +116,10 @@ def test_saving_never_overwrites_another_s_changes(document):
     assert document.path.read_text() == document.text and document.saved
     document.path.write_text(TEXT)  # somebody else
     document.set(["parameters", "m"], 6)
-    with pytest.raises(ChangedOnDisk, match=r"p\.toml was changed on disk since it was read here; it was not written"):
+    with pytest.raises(
+        ChangedOnDisk,
+        match=r"p\.toml was changed on disk since it was read here; it was not written",
+    ):
         document.save()
     assert document.path.read_text() == TEXT
     mine = document.text
@@ -105,7 +129,8 @@ def test_saving_never_overwrites_another_s_changes(document):
     assert document.text == mine
     document.save(force=True)
     assert document.path.read_text() == mine
-    assert [p.name for p in document.path.parent.iterdir()] == ["p.toml"]  # nothing half written is left
+    # nothing half written is left
+    assert [p.name for p in document.path.parent.iterdir()] == ["p.toml"]
 
 
 def test_a_new_file_and_a_bad_one(tmp_path):
@@ -121,7 +146,18 @@ def test_a_new_file_and_a_bad_one(tmp_path):
         Document(tmp_path / "bytes.toml")
 
 
-@pytest.mark.parametrize(("text", "value"), [("3", 3), ("2.5e-3", 0.0025), ("10 cm", "10 cm"), ("true", True), ('[1, "2 cm"]', [1, "2 cm"]), ("l/2", "l/2"), ("inf", "inf")])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("2.5e-3", 0.0025),
+        ("10 cm", "10 cm"),
+        ("true", True),
+        ('[1, "2 cm"]', [1, "2 cm"]),
+        ("l/2", "l/2"),
+        ("inf", "inf"),
+    ],
+)
 def test_what_is_typed(text, value):
     assert value_of_text(text) == value
     with pytest.raises(CatenaError, match="not a list or table of TOML"):

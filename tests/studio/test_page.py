@@ -1,4 +1,6 @@
-"""Page: the mechanism inside goes through the states of `simulate`, in an engine and in a real browser; and its errors."""
+"""Page: the mechanism inside goes through the states of `simulate`, in an engine and in a real
+browser; and its errors.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,15 @@ STEP, STEPS = 1e-3, 200
 
 def simulated(name):
     asked = read(name, until=1.0)
-    found = catena.simulate(asked.mechanism, q=asked.q, v=asked.v, until=STEP * STEPS, integrator="rk4", step=STEP, output=STEP * STEPS)
+    found = catena.simulate(
+        asked.mechanism,
+        q=asked.q,
+        v=asked.v,
+        until=STEP * STEPS,
+        integrator="rk4",
+        step=STEP,
+        output=STEP * STEPS,
+    )
     return asked, np.concatenate([found.data["q"].values[-1], found.data["v"].values[-1]])
 
 
@@ -64,7 +74,11 @@ def test_a_step_that_is_none_is_refused(tmp_path):
 def test_contacts_are_refused_or_left_out_with_a_word(tmp_path):
     """A page in which bodies would go through each other says so, or is not written."""
     refused = CliRunner().invoke(_app(), ["page", "gripper", "--out", str(tmp_path / "p.html")])
-    assert refused.exit_code != 0 and "it has contacts" in refused.output and not (tmp_path / "p.html").exists()
+    assert (
+        refused.exit_code != 0
+        and "it has contacts" in refused.output
+        and not (tmp_path / "p.html").exists()
+    )
     asked = read("gripper", until=1.0)
     path = page(asked.mechanism, tmp_path / "p.html", q=asked.q, v=asked.v, contact="ignore")
     assert "bodies go through each other" in path.read_text()
@@ -74,7 +88,11 @@ def test_contacts_are_refused_or_left_out_with_a_word(tmp_path):
 def bar(tmp_path_factory):
     """A page of the four-bar, and where `simulate` is after as many steps."""
     asked, end = simulated("four_bar")
-    return asked, end, page(asked.mechanism, tmp_path_factory.mktemp("page") / "p.html", q=asked.q, v=asked.v)
+    return (
+        asked,
+        end,
+        page(asked.mechanism, tmp_path_factory.mktemp("page") / "p.html", q=asked.q, v=asked.v),
+    )
 
 
 def opened(window, path):
@@ -106,7 +124,9 @@ def test_a_browser_runs_it(window, bar):
 def drag(window):
     """Pull at the middle of the coupler."""
     box = window.locator("#stage").bounding_box()
-    x, y = window.evaluate("(() => { stage.draw(); return stage.screen(stage.place(2, [0.15, 0, 0])); })()")
+    x, y = window.evaluate(
+        "(() => { stage.draw(); return stage.screen(stage.place(2, [0.15, 0, 0])); })()"
+    )
     window.mouse.move(box["x"] + x, box["y"] + y)
     window.mouse.down()
     window.mouse.move(box["x"] + x + 25, box["y"] + y + 15, steps=3)
@@ -122,19 +142,32 @@ def test_the_drawing_follows_the_parameters(window, bar):
     value = window.evaluate("P[0]")
     m = asked.mechanism.with_(parameters={**asked.mechanism.parameters, "crank": value})
     own = describe(m, unit=describe(asked.mechanism).unit)
-    rod = next(k for k, p in enumerate(own.parts) if p.body == "crank" and p.geometry.startswith("rod"))
+    rod = next(
+        k for k, p in enumerate(own.parts) if p.body == "crank" and p.geometry.startswith("rod")
+    )
     wanted = own.geometries[own.parts[rod].geometry].points
-    index = window.evaluate("scene.parts.findIndex((p) => p.body === 1 && scene.geometries[p.geometry].key.startsWith('rod'))")
+    index = window.evaluate(
+        "scene.parts.findIndex((p) => p.body === 1 &&"
+        " scene.geometries[p.geometry].key.startsWith('rod'))"
+    )
     drawn = window.evaluate(f"Array.from(stage.geometries[scene.parts[{index}].geometry].vertices)")
     np.testing.assert_allclose(np.array(drawn).reshape(-1, 6)[:, :3], wanted, atol=2e-6)
 
 
 def test_without_webgl_it_is_painted_flat(window, bar):
-    window.add_init_script("HTMLCanvasElement.prototype.getContext = ((old) => function (kind, ...rest) { return kind === 'webgl2' ? null : old.call(this, kind, ...rest); })(HTMLCanvasElement.prototype.getContext);")
+    window.add_init_script(
+        "HTMLCanvasElement.prototype.getContext = ((old) => function (kind, ...rest) { return kind"
+        " === 'webgl2' ? null : old.call(this, kind, ...rest);"
+        " })(HTMLCanvasElement.prototype.getContext);"
+    )
     opened(window, bar[2])
     assert window.evaluate("stage instanceof FlatStage")
     window.evaluate("stage.draw()")
-    inked = window.evaluate("(() => { const c = stage.canvas, d = stage.pen.getImageData(0, 0, c.width, c.height).data; let n = 0; for (let k = 0; k < d.length; k += 4) if (d[k] > 150 && d[k + 2] < 110 && d[k + 3] > 200) n++; return n; })()")
+    inked = window.evaluate(
+        "(() => { const c = stage.canvas, d = stage.pen.getImageData(0, 0, c.width, c.height).data;"
+        " let n = 0; for (let k = 0; k < d.length; k += 4) if (d[k] > 150 && d[k + 2] < 110 && d[k"
+        " + 3] > 200) n++; return n; })()"
+    )
     assert inked > 500  # the orange coupler
     before = window.evaluate("catena.state()")
     drag(window)

@@ -47,12 +47,16 @@ def heard(link):
 
 def opened(server, origin=None, token=None):
     own = f"http://127.0.0.1:{server.port}"
-    return connect(f"ws://127.0.0.1:{server.port}/{token or server.token}/live", origin=origin or own)
+    return connect(
+        f"ws://127.0.0.1:{server.port}/{token or server.token}/live", origin=origin or own
+    )
 
 
 def get(address, **headers):
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=20) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(address, headers=headers), timeout=20
+        ) as answer:
             return answer.status, answer.read().decode(), dict(answer.headers)
     except urllib.error.HTTPError as why:
         return why.code, why.read().decode(), dict(why.headers)
@@ -62,7 +66,12 @@ def test_nothing_without_the_token(served):
     server = served(Echo())
     assert server.address.startswith("http://127.0.0.1:") and len(server.token) > 20
     status, text, headers = get(server.address)
-    assert status == 200 and "echo" in text and "default-src 'none'" in headers["Content-Security-Policy"] and headers["X-Frame-Options"] == "DENY"
+    assert (
+        status == 200
+        and "echo" in text
+        and "default-src 'none'" in headers["Content-Security-Policy"]
+        and headers["X-Frame-Options"] == "DENY"
+    )
     for path in ("", "wrong/", f"{server.token[:-1]}/", "../etc/passwd"):
         status, text, _ = get(f"http://127.0.0.1:{server.port}/{path}")
         assert status == 403 and "lacks the token" in text
@@ -73,7 +82,12 @@ def test_nothing_without_the_token(served):
 
 def test_other_origins_are_refused(served):
     server = served(Echo())
-    for origin in ("http://evil.example", f"http://evil.example:{server.port}", "null", "http://127.0.0.1:1"):
+    for origin in (
+        "http://evil.example",
+        f"http://evil.example:{server.port}",
+        "null",
+        "http://127.0.0.1:1",
+    ):
         with pytest.raises(InvalidStatus, match="403"):
             opened(server, origin=origin)
     with opened(server) as link:
@@ -102,7 +116,8 @@ def test_two_look_one_edits(served):
         with opened(server) as looker:
             assert heard(looker)[0]["editor"] is False
             editor.close()
-            assert heard(looker)[0] == {"kind": "editor", "editor": True}  # the one that is left takes over
+            # the one that is left takes over
+            assert heard(looker)[0] == {"kind": "editor", "editor": True}
 
 
 def test_a_machine_without_a_browser_and_a_host_of_one_s_own(served, capsys, monkeypatch):
@@ -114,15 +129,30 @@ def test_a_machine_without_a_browser_and_a_host_of_one_s_own(served, capsys, mon
     server = served(Echo())
     announce(server, browse=True)
     said = capsys.readouterr()
-    assert server.address in said.out and said.err == "catena: no browser was found on this machine; open the address above\n"
+    assert (
+        server.address in said.out
+        and said.err == "catena: no browser was found on this machine; open the address above\n"
+    )
     open_to_all = served(Echo(), host="0.0.0.0")
     announce(open_to_all, browse=False)
-    assert "listening on 0.0.0.0: everybody in this network who has the address can use it" in capsys.readouterr().err
-    with connect(f"ws://127.0.0.1:{open_to_all.port}/{open_to_all.token}/live", origin=f"http://127.0.0.1:{open_to_all.port}") as link:
+    assert (
+        "listening on 0.0.0.0: everybody in this network who has the address can use it"
+        in capsys.readouterr().err
+    )
+    with connect(
+        f"ws://127.0.0.1:{open_to_all.port}/{open_to_all.token}/live",
+        origin=f"http://127.0.0.1:{open_to_all.port}",
+    ) as link:
         assert heard(link)[0]["kind"] == "hello"  # by the name it was reached by
 
 
 def test_a_port_in_use(served):
     taken = served(Echo()).port
-    with pytest.raises(CatenaError, match=rf"127.0.0.1:{taken} cannot be listened on \(.*\); take another --port, or 0 for any that is free"):
+    with pytest.raises(
+        CatenaError,
+        match=(
+            rf"127.0.0.1:{taken} cannot be listened on \(.*\); take another --port, or 0 for any"
+            r" that is free"
+        ),
+    ):
         Server(Echo(), port=taken)

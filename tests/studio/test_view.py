@@ -23,7 +23,9 @@ def pixels(window):
     from PIL import Image
 
     window.wait_for_function("!dirty && stage.quality === 0 && stage.pictures > 0")
-    return np.asarray(Image.open(io.BytesIO(window.locator("#stage").screenshot())).convert("RGB")).astype(int)
+    return np.asarray(
+        Image.open(io.BytesIO(window.locator("#stage").screenshot())).convert("RGB")
+    ).astype(int)
 
 
 def test_a_closed_loop_stays_closed_by_hand():
@@ -33,7 +35,10 @@ def test_a_closed_loop_stays_closed_by_hand():
     machine, q = viewed.machine, viewed.q
     for c, value in zip(coordinates(machine), (0.9, -1.2, -1.8)):
         q = set_coordinate(machine, q, c, value).q
-        assert q[c.qi] == pytest.approx(value) and np.abs(machine.constraint_rows(q, np.zeros(3))[0]).max() < 1e-9
+        assert (
+            q[c.qi] == pytest.approx(value)
+            and np.abs(machine.constraint_rows(q, np.zeros(3))[0]).max() < 1e-9
+        )
     far = set_coordinate(machine, q, coordinates(machine)[2], 1.5)
     assert far.said == "far pin cannot go further: the loops would open"
     target = machine.pose(q, "coupler")[:3, 3] + np.array([0.01, 0.0, 0.0])
@@ -50,7 +55,14 @@ def test_a_hand_is_pulled_to_a_pose_within_limits():
     goal = machine.pose(q + [0.1, -0.2, 0.05, 0.1, 0.2], body)
     found = pull(machine, q, body, np.zeros(3), goal[:3, 3], goal[:3, :3]).q
     np.testing.assert_allclose(machine.pose(found, body), goal, atol=1e-6)
-    limited = Machine(m.with_(joints=tuple(replace(j, lower=-0.15, upper=0.15) if j.name == "joint1" else j for j in m.joints)), life="generic")
+    limited = Machine(
+        m.with_(
+            joints=tuple(
+                replace(j, lower=-0.15, upper=0.15) if j.name == "joint1" else j for j in m.joints
+            )
+        ),
+        life="generic",
+    )
     held = pull(limited, q, body, np.zeros(3), goal[:3, 3] + [0.0, 3.0, 0.0]).q
     assert held[0] == pytest.approx(0.15)
 
@@ -60,15 +72,21 @@ def test_the_page(window, served):
     window.wait_for_function("window.measured && measured.scenes > 0")
     seen = pixels(window)
     orange = (seen[..., 0] > 180) & (seen[..., 2] < 110)
-    assert orange.sum() > 500 and len(np.unique(seen.reshape(-1, 3), axis=0)) > 500  # the coupler, and light on everything
+    # the coupler, and light on everything
+    assert orange.sum() > 500 and len(np.unique(seen.reshape(-1, 3), axis=0)) > 500
     slider = window.locator("#coordinates input[type=range]").first
     slider.fill("0.9")
-    window.wait_for_function("Math.abs(document.querySelector('#coordinates input[type=text]').value - 0.9) < 2e-3")
+    window.wait_for_function(
+        "Math.abs(document.querySelector('#coordinates input[type=text]').value - 0.9) < 2e-3"
+    )
     assert (np.abs(pixels(window) - seen).max(axis=2) > 40).sum() > 2000
     typed = window.locator("#coordinates input[type=text]").first
     typed.fill("1.2")
     typed.press("Enter")
-    window.wait_for_function("Math.abs(document.querySelectorAll('#coordinates input[type=range]')[0].value - 1.2) < 2e-3")
+    window.wait_for_function(
+        "Math.abs(document.querySelectorAll('#coordinates input[type=range]')[0].value - 1.2) <"
+        " 2e-3"
+    )
     typed.fill("fast")
     typed.press("Enter")
     assert 'is "fast"; a number is wanted' in window.locator("#said").inner_text()
@@ -81,16 +99,24 @@ def test_the_page(window, served):
     window.mouse.down()
     window.mouse.move(box["x"] + x + 40, box["y"] + y - 20, steps=4)
     window.mouse.up()
-    window.wait_for_function("before => Math.abs(stage.at[2][12] - before[12]) + Math.abs(stage.at[2][13] - before[13]) > 1e-3", arg=before)
+    window.wait_for_function(
+        "before => Math.abs(stage.at[2][12] - before[12]) + Math.abs(stage.at[2][13] - before[13])"
+        " > 1e-3",
+        arg=before,
+    )
     window.click("#ask-modes")
-    window.wait_for_function("element('modes-said').textContent.startsWith('about the rest nearest')")
+    window.wait_for_function(
+        "element('modes-said').textContent.startsWith('about the rest nearest')"
+    )
     window.locator("#modes button").first.click()
     window.wait_for_function("film !== null && film.name === 'mode 1'")
 
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "pendulum"])
 def test_a_mode_that_swings_keeps_its_loops_closed_and_is_seen(name):
-    """Of a size that does not depend on units: some of what is seen, and loops stay closed all the way."""
+    """Of a size that does not depend on units: some of what is seen, and loops stay closed all the
+    way.
+    """
     viewed = viewer(name)
     machine, found = viewed.machine, []
     rest = catena.equilibrium(machine, viewed.q)
@@ -99,8 +125,13 @@ def test_a_mode_that_swings_keeps_its_loops_closed_and_is_seen(name):
     np.testing.assert_allclose(at[0], at[-1], atol=1e-9)
     value = machine.mechanism.parameters
     for j in machine.mechanism.loops:
-        ends = [(at[:, viewed.scene.bodies.index(body)] @ [*(float(value_of(x, value)) for x in X.position), 1.0])[:, :3]
-                for body, X in ((j.parent, j.placement), (j.child, j.offset))]  # fmt: skip
+        ends = [
+            (
+                at[:, viewed.scene.bodies.index(body)]
+                @ [*(float(value_of(x, value)) for x in X.position), 1.0]
+            )[:, :3]
+            for body, X in ((j.parent, j.placement), (j.child, j.offset))
+        ]
         found.append(np.abs(ends[0] - ends[1]).max())
     size = np.ptp(viewed.scene.box(dict(zip(viewed.scene.bodies, at[0]))), axis=0).max()
     assert len(found) == len(machine.mechanism.loops) and all(gap < 1e-8 * size for gap in found)
@@ -126,7 +157,9 @@ def test_a_result_plays(window, served, tmp_path):
 
 
 def test_forces_of_a_result(window, served, hanging):
-    """Arrows of a pendulum that hangs still: upwards at its pins, as long as the weights below them."""
+    """Arrows of a pendulum that hangs still: upwards at its pins, as long as the weights below
+    them.
+    """
     window.goto(served(viewer(str(hanging))).address)
     window.wait_for_function("typeof film !== 'undefined' && film !== null")
     window.locator("#joint-forces input").check()
@@ -153,9 +186,13 @@ def test_drafts_and_full_pictures_show_the_same(window, served):
     inked = []
     for quality in range(4):
         window.evaluate("(q) => { stage.quality = q; stage.draw(); }", quality)
-        inked.append(window.evaluate("""(() => { const gl = stage.gl, w = stage.canvas.width, h = stage.canvas.height, d = new Uint8Array(4 * w * h); stage.draw();
+        inked.append(
+            window.evaluate(
+                """(() => { const gl = stage.gl, w = stage.canvas.width, h = stage.canvas.height, d = new Uint8Array(4 * w * h); stage.draw();
             gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, d); let n = 0, x = 0, y = 0; for (let k = 0; k < w * h; k++) if (d[4 * k] > 150 && d[4 * k + 2] < 110 && d[4 * k + 3] > 200) { n++; x += k % w; y += Math.floor(k / w); }
-            return [n / w / h, x / n / w, y / n / h]; })()"""))
+            return [n / w / h, x / n / w, y / n / h]; })()"""  # noqa: E501
+            )
+        )
     assert inked[0][0] > 0.005
     np.testing.assert_allclose(np.array(inked)[:, 1:], inked[0][1:] * np.ones((4, 1)), atol=0.02)
     np.testing.assert_allclose(np.array(inked)[:, 0], inked[0][0], rtol=0.35)

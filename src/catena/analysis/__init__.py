@@ -1,7 +1,8 @@
 """Questions: functions whose first argument is a Mechanism or a Machine, open or with closed loops.
 
 `questions.QUESTIONS` lists them. Beside them stand
-    tangent             derivatives of the equations of motion at one state; differences: for mechanisms of hundreds of bodies
+    tangent             derivatives of the equations of motion at one state; differences: for
+                        mechanisms of hundreds of bodies
     joint_orientation   whether the two sides of a loop's joint point the same way
 """
 
@@ -26,29 +27,123 @@ from .statics import equilibrium, static_torques
 from .vibration import Modes, highest_frequency, modes
 
 __all__ = [
-    "QUESTIONS", "Actuation", "Clearance", "ContactRanges", "DrivenMotion", "ImpulseResponse", "MarkerMotion", "Mobility", "Modes", "Question", "Rows", "StateSpace", "Target", "assemble",
-    "clearance", "contact_ranges",
-    "equilibrium", "highest_frequency", "hybrid_dynamics", "impulse", "inverse_dynamics", "inverse_kinematics", "kinematics",
-    "linearize", "marker_kinematics", "mobility", "modes", "reactions", "register", "rows_at", "spaces", "static_torques",
-]  # fmt: skip
+    "QUESTIONS",
+    "Actuation",
+    "Clearance",
+    "ContactRanges",
+    "DrivenMotion",
+    "ImpulseResponse",
+    "MarkerMotion",
+    "Mobility",
+    "Modes",
+    "Question",
+    "Rows",
+    "StateSpace",
+    "Target",
+    "assemble",
+    "clearance",
+    "contact_ranges",
+    "equilibrium",
+    "highest_frequency",
+    "hybrid_dynamics",
+    "impulse",
+    "inverse_dynamics",
+    "inverse_kinematics",
+    "kinematics",
+    "linearize",
+    "marker_kinematics",
+    "mobility",
+    "modes",
+    "reactions",
+    "register",
+    "rows_at",
+    "spaces",
+    "static_torques",
+]
 
 for _question in (
-    Question("assemble", assemble, "coordinates and speeds that close every loop", "q (nq,), v (nv,)"),
-    Question("mobility", mobility, "degrees of freedom by rank, redundant rows, what motors can drive", "`Mobility`"),
-    Question("kinematics", kinematics, "drive some coordinates, find the motion of all", "`DrivenMotion`: q, v, a"),
-    Question("inverse_kinematics", inverse_kinematics, "coordinates that bring a frame to a pose", "q (nq,)"),
-    Question("marker_kinematics", marker_kinematics, "coordinates that bring frames nearest to measured points, over time", "`MarkerMotion`: q (T, nq)"),
-    Question("inverse_dynamics", inverse_dynamics, "the motor forces of a motion, loops included", "`Actuation`: tau (nv,)"),
-    Question("hybrid_dynamics", hybrid_dynamics, "some accelerations and some forces given, find the others", "tau (nv,), a (nv,)"),
-    Question("reactions", reactions, "the wrench in every joint, loops included", "{joint: (6,)}, torque first"),
-    Question("impulse", impulse, "the jump of speeds from blows, captures and sudden locks", "`ImpulseResponse`"),
-    Question("equilibrium", equilibrium, "coordinates at which the mechanism stays at rest", "q (nq,)"),
-    Question("static_torques", static_torques, "the motor forces that hold it at rest", "`Actuation`: tau (nv,)"),
-    Question("linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"),
+    Question(
+        "assemble", assemble, "coordinates and speeds that close every loop", "q (nq,), v (nv,)"
+    ),
+    Question(
+        "mobility",
+        mobility,
+        "degrees of freedom by rank, redundant rows, what motors can drive",
+        "`Mobility`",
+    ),
+    Question(
+        "kinematics",
+        kinematics,
+        "drive some coordinates, find the motion of all",
+        "`DrivenMotion`: q, v, a",
+    ),
+    Question(
+        "inverse_kinematics",
+        inverse_kinematics,
+        "coordinates that bring a frame to a pose",
+        "q (nq,)",
+    ),
+    Question(
+        "marker_kinematics",
+        marker_kinematics,
+        "coordinates that bring frames nearest to measured points, over time",
+        "`MarkerMotion`: q (T, nq)",
+    ),
+    Question(
+        "inverse_dynamics",
+        inverse_dynamics,
+        "the motor forces of a motion, loops included",
+        "`Actuation`: tau (nv,)",
+    ),
+    Question(
+        "hybrid_dynamics",
+        hybrid_dynamics,
+        "some accelerations and some forces given, find the others",
+        "tau (nv,), a (nv,)",
+    ),
+    Question(
+        "reactions",
+        reactions,
+        "the wrench in every joint, loops included",
+        "{joint: (6,)}, torque first",
+    ),
+    Question(
+        "impulse",
+        impulse,
+        "the jump of speeds from blows, captures and sudden locks",
+        "`ImpulseResponse`",
+    ),
+    Question(
+        "equilibrium", equilibrium, "coordinates at which the mechanism stays at rest", "q (nq,)"
+    ),
+    Question(
+        "static_torques",
+        static_torques,
+        "the motor forces that hold it at rest",
+        "`Actuation`: tau (nv,)",
+    ),
+    Question(
+        "linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"
+    ),
     Question("modes", modes, "natural frequencies, damping ratios and shapes", "`Modes`"),
-    Question("clearance", clearance, "signed distances of the shapes that may collide", "`Clearance`: distance (..., pairs)"),
-    Question("contact_ranges", contact_ranges, "the smallest and the largest value of every contact force", "`ContactRanges`: normal (k, 2)"),
-    Question("highest_frequency", highest_frequency, "the fastest rate of springs and dampers, for a step", "rad/s"),
+    Question(
+        "clearance",
+        clearance,
+        "signed distances of the shapes that may collide",
+        "`Clearance`: distance (..., pairs)",
+    ),
+    Question(
+        "contact_ranges",
+        contact_ranges,
+        "the smallest and the largest value of every contact force",
+        "`ContactRanges`: normal (k, 2)",
+    ),
+    Question(
+        "highest_frequency",
+        highest_frequency,
+        "the fastest rate of springs and dampers, for a step",
+        "rad/s",
+    ),
 ):
     register(_question)
 
@@ -56,7 +151,10 @@ for _question in (
 def __getattr__(name: str) -> Any:
     if name in QUESTIONS:  # one that was added from outside
         return QUESTIONS[name].ask
-    raise AttributeError(f"module 'catena.analysis' has no attribute {name!r}; its questions are: {', '.join(QUESTIONS)}")
+    raise AttributeError(
+        f"module 'catena.analysis' has no attribute {name!r}; its questions are:"
+        f" {', '.join(QUESTIONS)}"
+    )
 
 
 def __dir__() -> list[str]:

@@ -1,9 +1,11 @@
-"""Inverse dynamics for a named set of motors, with loops: unique, or the least of many and said so, or impossible and said so.
+"""Inverse dynamics for a named set of motors, with loops: unique, or the least of many and said so,
+or impossible and said so.
 
-    S' tau + A' lam = M a + b        in the motions T that the loops allow (A T = 0):        (T' S') tau = T' (M a + b)
+    S' tau + A' lam = M a + b  in the motions T that the loops allow (A T = 0):
+            (T' S') tau = T' (M a + b)
 
-d equations, one per degree of freedom. Fewer independent motors cannot drive the mechanism; more of them share the load, and tau of
-least norm is the one with the smallest internal load.
+d equations, one per degree of freedom. Fewer independent motors cannot drive the mechanism; more of
+them share the load, and tau of least norm is the one with the smallest internal load.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Actuation:
-    """tau (nv,), zero where there is no motor; whether it is the only answer; a sentence on that. NumPy takes it for tau."""
+    """tau (nv,), zero where there is no motor; whether it is the only answer; a sentence on that.
+    NumPy takes it for tau.
+    """
 
     tau: Array
     unique: bool
@@ -36,12 +40,20 @@ class Actuation:
 
 
 def inverse_dynamics(
-    m: Mechanism | Machine, q: Any, v: Any, a: Any, actuated: Iterable[str] | None = None, wrenches: Any = None, t: float = 0.0
+    m: Mechanism | Machine,
+    q: Any,
+    v: Any,
+    a: Any,
+    actuated: Iterable[str] | None = None,
+    wrenches: Any = None,
+    t: float = 0.0,
 ) -> Actuation:
-    """The forces of a motion, from the motors at the `actuated` joints or coordinates (by default all of the tree's).
+    """The forces of a motion, from the motors at the `actuated` joints or coordinates (by default
+    all of the tree's).
 
-    A QuestionError says which coordinate the motors cannot hold, and what is missing there; or that the motion itself tears a
-    loop. Where several tau give the motion, the one with the least sum of squares comes back, with `unique` False.
+    A QuestionError says which coordinate the motors cannot hold, and what is missing there; or that
+    the motion itself tears a loop. Where several tau give the motion, the one with the least sum of
+    squares comes back, with `unique` False.
     """
     machine = machine_of(m)
     q, v, a = state(machine, "inverse dynamics", q=q, v=v, a=a)
@@ -60,14 +72,23 @@ def inverse_dynamics(
         name, size = name_of(machine, left)
         names = ", ".join(repr(machine.speed_names[k]) for k in motors) or "none"
         raise QuestionError(
-            f"inverse dynamics: the motors of {where(machine)} ({names}) cannot make this motion: they drive {rank} of its "
-            f"{T.shape[1]} degrees of freedom, and {name!r} is short of {size:.4g} (N m or N); give a motor to more joints"
+            f"inverse dynamics: the motors of {where(machine)} ({names}) cannot make this motion:"
+            f" they drive {rank} of its {T.shape[1]} degrees of freedom, and {name!r} is short of"
+            f" {size:.4g} (N m or N); give a motor to more joints"
         )
     spare = len(motors) - int(rank)
     if spare:
-        return Actuation(tau, False, f"{len(motors)} motors drive {rank} degrees of freedom: {spare} of them are spare, and "
-                                     "this is the least of all answers (sum of squares)")  # fmt: skip
-    return Actuation(tau, True, f"{len(motors)} motors drive {rank} degrees of freedom: the answer is the only one")
+        return Actuation(
+            tau,
+            False,
+            f"{len(motors)} motors drive {rank} degrees of freedom: {spare} of them are spare, and "
+            "this is the least of all answers (sum of squares)",
+        )
+    return Actuation(
+        tau,
+        True,
+        f"{len(motors)} motors drive {rank} degrees of freedom: the answer is the only one",
+    )
 
 
 def _moves(machine: Machine, t: Terms, a: Array) -> None:
@@ -75,5 +96,8 @@ def _moves(machine: Machine, t: Terms, a: Array) -> None:
     left = np.abs(t.A @ a - t.rows.gamma)
     if left.max(initial=0.0) > 1e-6 * max(1.0, np.abs(a).max(initial=0.0)):
         joint, direction = t.rows.names[int(left.argmax())]
-        raise QuestionError(f"inverse dynamics: this motion tears loop {joint!r} open, {left.max():.3g} m/s2 (or 1/s2) in its "
-                            f"{direction}; kinematics(...) finds the accelerations that belong together")  # fmt: skip
+        raise QuestionError(
+            f"inverse dynamics: this motion tears loop {joint!r} open, {left.max():.3g} m/s2 (or"
+            f" 1/s2) in its {direction}; kinematics(...) finds the accelerations that belong"
+            " together"
+        )

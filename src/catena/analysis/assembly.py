@@ -4,9 +4,11 @@ Damped Gauss-Newton (Levenberg and Marquardt) on the residuals e(q), along the s
 
     d = -A' (A A' + mu)^-1 e,      q <- q moved by d
 
-with residuals beside the lengths of their loops and slides beside theirs (`kernels.rank`), so that units do not matter; from the guess, then from other places around it; first with rotation vectors where the rows have cosines (`joint_orientation.turns`), then
-with the rows themselves, as far as rounding lets them. A closed loop is one whose residuals vanish in all its rows, also those
-that no joint can change, and whose two sides point the same way.
+with residuals beside the lengths of their loops and slides beside theirs (`kernels.rank`), so that
+units do not matter; from the guess, then from other places around it; first with rotation vectors
+where the rows have cosines (`joint_orientation.turns`), then with the rows themselves, as far as
+rounding lets them. A closed loop is one whose residuals vanish in all its rows, also those that no
+joint can change, and whose two sides point the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ClosureError, StateError
-from ..machine.constraint_rows import Rows, least_change, metric, openings, position_count, rows_at, spaces
+from ..machine.constraint_rows import (
+    Rows,
+    least_change,
+    metric,
+    openings,
+    position_count,
+    rows_at,
+    spaces,
+)
 from ..machine.lookup import all_speeds_of, machine_of, state, states, where
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
@@ -46,29 +56,46 @@ Residual = Callable[["Machine", np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def assemble(
-    m: Mechanism | Machine, q: ArrayLike | None = None, v: ArrayLike | None = None, fixed: Iterable[str] = (), *,
-    parameters: Mapping[str, ArrayLike] | None = None, contact: bool = False, t: float = 0.0,
-) -> tuple[Array, Array]:  # fmt: skip
-    """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic energy.
+    m: Mechanism | Machine,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    fixed: Iterable[str] = (),
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    contact: bool = False,
+    t: float = 0.0,
+) -> tuple[Array, Array]:
+    """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic
+    energy.
 
-    q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed: joints or coordinates
-    that keep the value (and speed) they have in q and v. A ClosureError says which loop stays open by how much, in `.gaps`.
+    q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed:
+    joints or coordinates that keep the value (and speed) they have in q and v. A ClosureError says
+    which loop stays open by how much, in `.gaps`.
 
-    q (..., nq), v (..., nv): with leading sizes all are assembled at once, in lanes. parameters: {name: value or one per start}. A
-    ClosureError then says in `.failed` why which rows stay open, and has the others in `.q` and `.v`.
+    q (..., nq), v (..., nv): with leading sizes all are assembled at once, in lanes. parameters:
+    {name: value or one per start}. A ClosureError then says in `.failed` why which rows stay open,
+    and has the others in `.q` and `.v`.
 
     t: s, the instant of drives, constraints and speed rows that depend on the time; of one start.
 
-    contact: of one start, also move apart what penetrates in the contacts of the mechanism, until it touches.
+    contact: of one start, also move apart what penetrates in the contacts of the mechanism, until
+    it touches.
 
-    The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows move).
+    The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows
+    move).
     """
     machine = machine_of(m)
     if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
         if contact:
-            raise StateError("assemble: contact=True separates one start at a time; put parameters into the mechanism, and take the starts one by one")
+            raise StateError(
+                "assemble: contact=True separates one start at a time; put parameters into the"
+                " mechanism, and take the starts one by one"
+            )
         if t:
-            raise StateError("assemble: t is of one start; put parameters into the mechanism, and take the starts one by one")
+            raise StateError(
+                "assemble: t is of one start; put parameters into the mechanism, and take the"
+                " starts one by one"
+            )
         return _rows(machine, q, v, all_speeds_of(machine, fixed), parameters)
     if not abs(t) < np.inf:
         raise StateError(f"assemble: t = {t}; it is a time, s")
@@ -83,26 +110,35 @@ def assemble(
     return q, consistent(machine, q, v, free, t)
 
 
-def _rows(machine: Machine, q: Any, v: Any, held: list[int], parameters: Any) -> tuple[Array, Array]:
+def _rows(
+    machine: Machine, q: Any, v: Any, held: list[int], parameters: Any
+) -> tuple[Array, Array]:
     """A batch of starts."""
     q, v, p, lead = states(machine, "assemble", q, v, parameters)
     free = [k for k in range(machine.nv) if k not in held]
-    if parameters is None and machine.mechanism.elastic:  # flexible bodies are bent last, start by start
+    # flexible bodies are bent last, start by start
+    if parameters is None and machine.mechanism.elastic:
         pairs = [closed(machine, one, free) for one in q]
-        q, v = np.array(pairs), np.array([consistent(machine, *both, free) for both in zip(pairs, v)])
+        q = np.array(pairs)
+        v = np.array([consistent(machine, *both, free) for both in zip(pairs, v)])
     else:
         q, v = assemble_rows(machine, q, v, free, p if parameters is not None else None)
     return q.reshape(*lead, -1), v.reshape(*lead, -1)
 
 
 def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array:
-    """The coordinates nearest to q that close every loop at time t, moving only the free speeds; several starts."""
+    """The coordinates nearest to q that close every loop at time t, moving only the free speeds;
+    several starts.
+    """
     if not machine.mechanism.closes:
         return q
-    inner = set(all_speeds_of(machine, [j.name for j in machine.mechanism.elastic if j.mimic is None]))
+    inner = set(
+        all_speeds_of(machine, [j.name for j in machine.mechanism.elastic if j.mimic is None])
+    )
     rigid = [k for k in free if k not in inner]
     if inner and len(rigid) >= _position_rank(machine, q):
-        try:  # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
+        # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
+        try:
             return _closed(machine, q, rigid, t)
         except ClosureError:
             pass
@@ -111,13 +147,20 @@ def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array
 
 def _position_rank(machine: Machine, q: Array) -> int:
     which = slice(position_count(machine))
-    return spaces(machine.constraint_rows(q, np.zeros(machine.nv))[3][which], metric(machine).rows(which)).rank
+    return spaces(
+        machine.constraint_rows(q, np.zeros(machine.nv))[3][which], metric(machine).rows(which)
+    ).rank
 
 
 def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
     best, least = q, np.inf
     for start in starts(machine, q, free):
-        found = gauss_newton(machine, gauss_newton(machine, start, free, partial(far, t=t)), free, partial(residual, t=t))
+        found = gauss_newton(
+            machine,
+            gauss_newton(machine, start, free, partial(far, t=t)),
+            free,
+            partial(residual, t=t),
+        )
         gap = openings(machine, rows_at(machine, found, t=t)).max(initial=0.0)
         turned = upside_down(machine, found)
         if gap < CLOSED and not turned:
@@ -132,7 +175,8 @@ def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
 def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> Iterator[Array]:
     """The guess, then places around it, nearer ones first; the same ones every time."""
     yield q
-    rng, unit = np.random.default_rng(4), np.sqrt(metric(machine).column)
+    rng = np.random.default_rng(4)
+    unit = np.sqrt(metric(machine).column)
     for k in range(count - 1):
         change = np.zeros(machine.nv)
         change[free] = SPREADS[k % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
@@ -140,32 +184,50 @@ def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> 
 
 
 def gauss_newton(machine: Machine, q: Array, free: list[int], of: Residual | None = None) -> Array:
-    """q (nq,) after damped steps of the free speeds towards e(q) = 0; e as `residual` or another function gives it."""
+    """q (nq,) after damped steps of the free speeds towards e(q) = 0; e as `residual` or another
+    function gives it.
+    """
     if not position_count(machine) or not free:
         return q
     return damped_steps(machine, q, of or residual, lambda q, pull: free)
 
 
-def damped_steps(machine: Machine, q: Array, of: Residual, free: Callable[[Array, Array], list[int]],
-                 within: Callable[[Array], Array] = lambda q: q, reach: float = REACH) -> Array:  # fmt: skip
-    """q (nq,) after damped Gauss-Newton steps (Levenberg and Marquardt) towards e(q) = 0, until they no longer help.
+def damped_steps(
+    machine: Machine,
+    q: Array,
+    of: Residual,
+    free: Callable[[Array, Array], list[int]],
+    within: Callable[[Array], Array] = lambda q: q,
+    reach: float = REACH,
+) -> Array:
+    """q (nq,) after damped Gauss-Newton steps (Levenberg and Marquardt) towards e(q) = 0, until
+    they no longer help.
 
-    of(machine, q): e (m,), of order one or less, and its Jacobian (m, nv). free(q, pull): which speeds may move, where e pulls along
-    `pull` (nv,). within(q): the allowed q nearest to it. reach: the longest step (rad, or lengths of the mechanism).
+    of(machine, q): e (m,), of order one or less, and its Jacobian (m, nv). free(q, pull): which
+    speeds may move, where e pulls along `pull` (nv,). within(q): the allowed q nearest to it.
+    reach: the longest step (rad, or lengths of the mechanism).
     """
     unit = np.sqrt(metric(machine).column)
     error, A = of(machine, q)
     mu, size = 1e-3, float(error @ error)
     for _ in range(STEPS):
         moving = free(q, -A.T @ error)
-        step, J = np.zeros(machine.nv), A[:, moving] * unit[moving]
-        step[moving] = unit[moving] * shortened(-J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error), reach)
+        step = np.zeros(machine.nv)
+        J = A[:, moving] * unit[moving]
+        step[moving] = unit[moving] * shortened(
+            -J.T @ np.linalg.solve(J @ J.T + mu * np.eye(len(error)), error), reach
+        )
         trial = within(machine.move(q, step))
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
-            still = trial_size > 0.9999 * size and mu <= FINEST  # a step that hardly helps may be one that is damped
-            q, error, A, size, mu = trial, trial_error, trial_A, trial_size, max(0.1 * mu, FINEST)
+            # a step that hardly helps may be one that is damped
+            still = trial_size > 0.9999 * size and mu <= FINEST
+            q = trial
+            error = trial_error
+            A = trial_A
+            size = trial_size
+            mu = max(0.1 * mu, FINEST)
             if still or size < 1e-30:
                 break
         else:
@@ -184,54 +246,82 @@ def residual(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
 
 
 def far(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
-    """The same with rotation vectors in place of cosines where a joint has sides that must face each other."""
+    """The same with rotation vectors in place of cosines where a joint has sides that must face
+    each other.
+    """
     (error, A), (vectors, rates, names) = residual(machine, q, t), turns(machine, q)
-    keep = [k for k in range(len(error)) if machine.rows[k][0] not in names or not machine.rows[k][1].startswith("rotation")]
+    keep = [
+        k
+        for k in range(len(error))
+        if machine.rows[k][0] not in names or not machine.rows[k][1].startswith("rotation")
+    ]
     return np.concatenate([error[keep], vectors]), np.vstack([A[keep], rates])
 
 
 def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float = 0.0) -> Array:
-    """The speeds nearest to v in kinetic energy that keep the loops closed; only the free ones change.
+    """The speeds nearest to v in kinetic energy that keep the loops closed; only the free ones
+    change.
 
-    v - M_ff^-1 A_f' (A_f M_ff^-1 A_f')^+ (A v + B). A ClosureError where the speeds that are fixed contradict the loops.
+    v - M_ff^-1 A_f' (A_f M_ff^-1 A_f')^+ (A v + B). A ClosureError where the speeds that are fixed
+    contradict the loops.
     """
     if not machine.mechanism.closes and not machine.rows:
         return v
-    rows, M = rows_at(machine, q, v, t), machine.mass_matrix(q)
+    rows = rows_at(machine, q, v, t)
+    M = machine.mass_matrix(q)
     given, v = v, v.copy()
     if free and rows.names:
         by = metric(machine, acting=False).speeds(free)
         v[free] -= least_change(regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
-    left, by = np.abs(rows.rate + rows.A @ (v - given)), metric(machine, acting=False)
+    left = np.abs(rows.rate + rows.A @ (v - given))
+    by = metric(machine, acting=False)
     if by.beside(left, rows.A).max(initial=0.0) > TORN * fastest(by, rows.A, rows.rate, given, v):
         gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
-        raise ClosureError(f"{where(machine)}: the speeds that are fixed tear {called(machine.mechanism, worst)} open at {gaps[worst]:.3g} m/s "
-                           "(or rad/s); fix fewer, or give them speeds that agree", gaps)  # fmt: skip
+        raise ClosureError(
+            f"{where(machine)}: the speeds that are fixed tear {called(machine.mechanism, worst)}"
+            f" open at {gaps[worst]:.3g} m/s (or rad/s); fix fewer, or give them speeds that agree",
+            gaps,
+        )
     return v
 
 
 def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError:
     rows = rows_at(machine, q, t=t)
-    apart, turned = by_loop(rows.names, openings(machine, rows)), upside_down(machine, q)
+    apart = by_loop(rows.names, openings(machine, rows))
+    turned = upside_down(machine, q)
     gaps = {n: x for n, x in by_loop(rows.names, np.abs(rows.error)).items() if apart[n] > CLOSED}
     if not gaps:
-        text = f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its axis"
+        text = (
+            f"loop {turned[0]!r} closes only with its two sides pointing opposite ways; reverse its"
+            " axis"
+        )
         return ClosureError(f"{where(machine)}: {text}", dict.fromkeys(turned, 2.0))
-    sentences = [_sentence(machine, rows, name, free) for name in sorted(gaps, key=lambda n: -apart[n])[:5]]
+    sentences = [
+        _sentence(machine, rows, name, free) for name in sorted(gaps, key=lambda n: -apart[n])[:5]
+    ]
     tried = "with every coordinate fixed" if not free else f"the best of {STARTS} starts"
-    return ClosureError(f"{where(machine)} cannot be assembled: {'; '.join(sentences)} ({tried}). "
-                        "Check the lengths of the bodies in the loop, or give a better guess", gaps)  # fmt: skip
+    return ClosureError(
+        f"{where(machine)} cannot be assembled: {'; '.join(sentences)} ({tried}). "
+        "Check the lengths of the bodies in the loop, or give a better guess",
+        gaps,
+    )
 
 
 def _sentence(machine: Machine, rows: Rows, loop: str, free: list[int]) -> str:
     apart = openings(machine, rows)
-    worst = max((k for k, (name, _) in enumerate(rows.names) if name == loop), key=lambda k: apart[k])
-    label, size = rows.names[worst][1], abs(rows.error[worst])
+    worst = max(
+        (k for k, (name, _) in enumerate(rows.names) if name == loop), key=lambda k: apart[k]
+    )
+    label = rows.names[worst][1]
+    size = abs(rows.error[worst])
     if any(x.name == loop for x in machine.mechanism.constraints):
-        unit, label = "(m or rad)", f"row {label!r}"
+        unit = "(m or rad)"
+        label = f"row {label!r}"
     else:
         unit = "m" if not label.startswith("rotation") else "(cosine)"
-    stuck = np.abs(metric(machine, acting=False).scaled(rows.A)[worst, free]).max(initial=0.0) < 1e-9
+    stuck = (
+        np.abs(metric(machine, acting=False).scaled(rows.A)[worst, free]).max(initial=0.0) < 1e-9
+    )
     tail = ", where no joint that is free moves it" if stuck else ""
     return f"{called(machine.mechanism, loop)} stays open by {size:.3g} {unit} in its {label}{tail}"

@@ -1,7 +1,8 @@
-"""Assembly of many starts at once: the search of `assembly.py` over arrays, every residual and Jacobian from the lanes.
+"""Assembly of many starts at once: the search of `assembly.py` over arrays, every residual and
+Jacobian from the lanes.
 
-Each row takes the steps that it would take alone, and tries the same other starts; rows that are closed drop out. Parameters may
-differ from row to row.
+Each row takes the steps that it would take alone, and tries the same other starts; rows that are
+closed drop out. Parameters may differ from row to row.
 """
 
 from __future__ import annotations
@@ -15,16 +16,34 @@ from ..errors import ClosureError
 from ..machine.constraint_rows import least_change, metric, position_count
 from ..machine.lookup import where
 from ..machine.machine import Machine
-from .closure_search import CLOSED, FINEST, REACH, SPREADS, STARTS, STEPS, TORN, by_loop, called, fastest, regular, search_sizes
+from .closure_search import (
+    CLOSED,
+    FINEST,
+    REACH,
+    SPREADS,
+    STARTS,
+    STEPS,
+    TORN,
+    by_loop,
+    called,
+    fastest,
+    regular,
+    search_sizes,
+)
 from .joint_orientation import facing_axes, side_of, spin_of, turn_between
 
 Array = np.ndarray
-Residual = Callable[[Array, Array], tuple[Array, Array]]  # of q (n, nq) and the rows they belong to: e (n, m), A (n, m, nv)
+# of q (n, nq) and the rows they belong to: e (n, m), A (n, m, nv)
+Residual = Callable[[Array, Array], tuple[Array, Array]]
 SHOWN = 5  # rows that a message names
 
 
-def assemble_rows(machine: Machine, q: Array, v: Array, free: list[int], p: Array | None) -> tuple[Array, Array]:
-    """q (n, nq) and v (n, nv) that close every loop; p (n, count): parameters. A ClosureError names the rows that stay open."""
+def assemble_rows(
+    machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
+) -> tuple[Array, Array]:
+    """q (n, nq) and v (n, nv) that close every loop; p (n, count): parameters. A ClosureError names
+    the rows that stay open.
+    """
     found = np.array(q)
     failed = _close(machine, found, free, p)
     v, torn = _consistent(machine, found, v, free, p)
@@ -35,24 +54,39 @@ def assemble_rows(machine: Machine, q: Array, v: Array, free: list[int], p: Arra
     said = "; ".join(f"row {k}: {text}" for k, text in sorted(failed.items())[:SHOWN])
     more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
     raise ClosureError(
-        f"{where(machine)}: {len(failed)} of {len(q)} rows cannot be assembled: {said}{more}. The others are in this error's `.q` and "
-        "`.v`, where these rows are not numbers; `.failed` has all of them", rows=failed, q=found, v=v,
-    )  # fmt: skip
+        f"{where(machine)}: {len(failed)} of {len(q)} rows cannot be assembled: {said}{more}. The"
+        " others are in this error's `.q` and `.v`, where these rows are not numbers; `.failed`"
+        " has all of them",
+        rows=failed,
+        q=found,
+        v=v,
+    )
 
 
 def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict[int, str]:
     """Close every row in place, from several starts. Returns {row: why} of those that stay open."""
-    left, best, least = np.arange(len(q)), q.copy(), np.full(len(q), np.inf)
+    left = np.arange(len(q))
+    best = q.copy()
+    least = np.full(len(q), np.inf)
     if not machine.mechanism.closes:
         return {}
-    rng, unit = np.random.default_rng(4), np.sqrt(metric(machine).column)
+    rng = np.random.default_rng(4)
+    unit = np.sqrt(metric(machine).column)
     for attempt in range(STARTS if free else 1):
         start = q[left]
         if attempt:
             change = np.zeros(machine.nv)
-            change[free] = SPREADS[(attempt - 1) % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+            change[free] = (
+                SPREADS[(attempt - 1) % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+            )
             start = machine.move(start, np.broadcast_to(change, (len(left), machine.nv)))
-        found = _damped(machine, _damped(machine, start, left, free, _far(machine, p)), left, free, _near(machine, p))
+        found = _damped(
+            machine,
+            _damped(machine, start, left, free, _far(machine, p)),
+            left,
+            free,
+            _near(machine, p),
+        )
         gap = np.abs(_near(machine, p)(found, left)[0]).max(axis=1, initial=0.0)
         opposite = opposite_sides(machine, found, None if p is None else p[left])
         better = gap + opposite < least[left]
@@ -61,12 +95,18 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
         if not len(left):
             break
     q[:] = best
-    return {int(k): _why(machine, best[k : k + 1], least[k], None if p is None else p[k : k + 1]) for k in left}
+    return {
+        int(k): _why(machine, best[k : k + 1], least[k], None if p is None else p[k : k + 1])
+        for k in left
+    }
 
 
 def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Array]:
-    """q (n, nq) after steps of the free speeds towards closed loops from this start alone, and what is left open (n,)."""
-    rows, near = np.arange(len(q)), _near(machine, None)
+    """q (n, nq) after steps of the free speeds towards closed loops from this start alone, and what
+    is left open (n,).
+    """
+    rows = np.arange(len(q))
+    near = _near(machine, None)
     found = _damped(machine, q, rows, free, near)
     return found, np.abs(near(found, rows)[0]).max(axis=1, initial=0.0)
 
@@ -76,31 +116,52 @@ def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
     if np.abs(apart).max(initial=0.0) < CLOSED:
         return "a loop closes only with its two sides pointing opposite ways; reverse its axis"
     (error,) = machine.constraint_rows(q, np.zeros((1, machine.nv)), p)[0]
-    beside, gaps = by_loop(machine.rows[: len(apart)], np.abs(apart)), by_loop(machine.rows, np.abs(error))
+    beside = by_loop(machine.rows[: len(apart)], np.abs(apart))
+    gaps = by_loop(machine.rows, np.abs(error))
     worst = max(beside, key=lambda name: beside[name])
     return f"{called(machine.mechanism, worst)} stays open by {gaps[worst]:.3g} (m, or a cosine)"
 
 
 def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residual) -> Array:
-    """Damped Gauss-Newton steps of all rows, each until they no longer help; as `assembly.damped_steps`."""
+    """Damped Gauss-Newton steps of all rows, each until they no longer help; as
+    `assembly.damped_steps`.
+    """
     if not position_count(machine) or not free:
         return q
-    q, unit = q.copy(), np.sqrt(metric(machine).column)
+    q = q.copy()
+    unit = np.sqrt(metric(machine).column)
     error, A = of(q, rows)
-    mu, size, going = np.full(len(q), 1e-3), np.einsum("ni,ni->n", error, error), np.arange(len(q))
+    mu = np.full(len(q), 1e-3)
+    size = np.einsum("ni,ni->n", error, error)
+    going = np.arange(len(q))
     for _ in range(STEPS):
-        J, e = A[going][:, :, free] * unit[free], error[going]
+        J = A[going][:, :, free] * unit[free]
+        e = error[going]
         S = np.einsum("nik,njk->nij", J, J) + mu[going, None, None] * np.eye(e.shape[1])
         step = np.zeros((len(going), machine.nv))
         step[:, free] = -np.einsum("nik,ni->nk", J, np.linalg.solve(S, e[..., None])[..., 0])
         length = np.linalg.norm(step, axis=1)
-        trial = machine.move(q[going], unit * step * np.where(length > REACH, REACH / np.where(length > 0, length, 1.0), 1.0)[:, None])
+        trial = machine.move(
+            q[going],
+            unit
+            * step
+            * np.where(length > REACH, REACH / np.where(length > 0, length, 1.0), 1.0)[:, None],
+        )
         trial_error, trial_A = of(trial, rows[going])
         trial_size = np.einsum("ni,ni->n", trial_error, trial_error)
         better = trial_size < size[going]
-        done = np.where(better, (trial_size > 0.9999 * size[going]) & (mu[going] <= FINEST), mu[going] * 8.0 > 1e8)
+        done = np.where(
+            better,
+            (trial_size > 0.9999 * size[going]) & (mu[going] <= FINEST),
+            mu[going] * 8.0 > 1e8,
+        )
         kept = going[better]
-        q[kept], error[kept], A[kept], size[kept] = trial[better], trial_error[better], trial_A[better], trial_size[better]
+        q[kept], error[kept], A[kept], size[kept] = (
+            trial[better],
+            trial_error[better],
+            trial_A[better],
+            trial_size[better],
+        )
         mu[going] = np.where(better, np.maximum(0.1 * mu[going], FINEST), 8.0 * mu[going])
         going = going[~(done | (size[going] < 1e-30))]
         if not len(going):
@@ -113,7 +174,9 @@ def _near(machine: Machine, p: Array | None) -> Residual:
     count = position_count(machine)
 
     def of(q: Array, rows: Array) -> tuple[Array, Array]:
-        error, _, _, A = machine.constraint_rows(q, np.zeros((len(q), machine.nv)), None if p is None else p[rows])
+        error, _, _, A = machine.constraint_rows(
+            q, np.zeros((len(q), machine.nv)), None if p is None else p[rows]
+        )
         size = search_sizes(machine, A[:, :count])
         return error[:, :count] / size, A[:, :count] / size[..., None]
 
@@ -121,18 +184,27 @@ def _near(machine: Machine, p: Array | None) -> Residual:
 
 
 def _far(machine: Machine, p: Array | None) -> Residual:
-    """The same with rotation vectors in place of cosines, where the two sides of a joint must face each other."""
+    """The same with rotation vectors in place of cosines, where the two sides of a joint must face
+    each other.
+    """
     near = _near(machine, p)
     facing = [(j, facing_axes(j)) for j in machine.mechanism.loops if len(facing_axes(j))]
     names = {j.name for j, _ in facing}
-    keep = [k for k, (name, label) in enumerate(machine.rows[: position_count(machine)])
-            if name not in names or not label.startswith("rotation")]  # fmt: skip
+    keep = [
+        k
+        for k, (name, label) in enumerate(machine.rows[: position_count(machine)])
+        if name not in names or not label.startswith("rotation")
+    ]
 
     def of(q: Array, rows: Array) -> tuple[Array, Array]:
         (error, A), own = near(q, rows), None if p is None else p[rows]
-        vectors, rates = [error[:, keep]], [A[:, keep]]
+        vectors = [error[:, keep]]
+        rates = [A[:, keep]]
         for j, axes in facing:
-            sides = (side_of(machine, q, j.parent, j.placement, own), side_of(machine, q, j.child, j.offset, own))
+            sides = (
+                side_of(machine, q, j.parent, j.placement, own),
+                side_of(machine, q, j.child, j.offset, own),
+            )
             J = spin_of(machine, q, j.child, own) - spin_of(machine, q, j.parent, own)
             vector, rate = turn_between(axes, *sides, J)
             vectors.append(vector)
@@ -148,17 +220,23 @@ def opposite_sides(machine: Machine, q: Array, p: Array | None = None) -> Array:
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
         if len(axes):
-            R_P, R_C = side_of(machine, q, j.parent, j.placement, p), side_of(machine, q, j.child, j.offset, p)
+            R_P = side_of(machine, q, j.parent, j.placement, p)
+            R_C = side_of(machine, q, j.child, j.offset, p)
             found += (np.einsum("ka,...ia,kb,...ib->...k", axes, R_P, axes, R_C) < 0).any(axis=-1)
     return found
 
 
-def _consistent(machine: Machine, q: Array, v: Array, free: list[int], p: Array | None) -> tuple[Array, dict[int, str]]:
-    """The speeds nearest in kinetic energy that keep the loops closed, and {row: why} where those that are fixed contradict them."""
+def _consistent(
+    machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
+) -> tuple[Array, dict[int, str]]:
+    """The speeds nearest in kinetic energy that keep the loops closed, and {row: why} where those
+    that are fixed contradict them.
+    """
     if not machine.rows:
         return v, {}
     _, rate, _, A = machine.constraint_rows(q, v, p)
-    M, change = machine.mass_matrix(q, parameters=p), np.zeros_like(v)
+    M = machine.mass_matrix(q, parameters=p)
+    change = np.zeros_like(v)
     if free:
         inner = np.stack([regular(one) for one in M[:, free][:, :, free]])
         change[:, free] = -least_change(inner, A[:, :, free], rate, metric(machine).speeds(free))[0]
@@ -169,5 +247,8 @@ def _consistent(machine: Machine, q: Array, v: Array, free: list[int], p: Array 
     for k in np.flatnonzero(torn):
         gaps: dict[str, Any] = by_loop(machine.rows, left[k])
         worst = max(gaps, key=lambda name: gaps[name])
-        text[int(k)] = f"the speeds that are fixed tear {called(machine.mechanism, worst)} open at {gaps[worst]:.3g} m/s (or rad/s)"
+        text[int(k)] = (
+            f"the speeds that are fixed tear {called(machine.mechanism, worst)} open at"
+            f" {gaps[worst]:.3g} m/s (or rad/s)"
+        )
     return v + change, text

@@ -1,7 +1,8 @@
-"""Clearance: the signed distance of every pair of shapes that may collide, with the nearest points and the normal.
+"""Clearance: the signed distance of every pair of shapes that may collide, with the nearest points
+and the normal.
 
-Pairs in closed form (`kernels.distance`) become one tape of the mechanism, poses included, and run in lanes; other convex pairs go
-to a library (`convex_pairs`).
+Pairs in closed form (`kernels.distance`) become one tape of the mechanism, poses included, and run
+in lanes; other convex pairs go to a library (`convex_pairs`).
 """
 
 from __future__ import annotations
@@ -34,16 +35,18 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Pairs = Iterable[tuple[str, str]] | None
-TOUCH = 1e-10  # of the larger shape of a pair: what overlaps by less touches, as a body at rest on the ground does
+# of the larger shape of a pair: what overlaps by less touches, as a body at rest on the ground does
+TOUCH = 1e-10
 
 
 @dataclass(frozen=True)
 class Clearance:
     """Signed distances of pairs of shapes at one configuration, or at a batch of them.
 
-    pairs: the names of both shapes of each pair. distance (..., pairs), m: negative where they overlap, then minus the shortest
-    translation that parts them. On request: first and second (..., pairs, 3), the nearest points in the ground's axes, and normal
-    (..., pairs, 3), a unit vector from the first to the second: second - first = distance * normal.
+    pairs: the names of both shapes of each pair. distance (..., pairs), m: negative where they
+    overlap, then minus the shortest translation that parts them. On request: first and second (...,
+    pairs, 3), the nearest points in the ground's axes, and normal (..., pairs, 3), a unit vector
+    from the first to the second: second - first = distance * normal.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -80,21 +83,34 @@ class Clearance:
         for k, pair in enumerate(self.pairs):
             if pair in ((first, second), (second, first)):
                 return k
-        raise UnknownNameError("pair", f"{first} - {second}", [" - ".join(pair) for pair in self.pairs], "this clearance")
+        raise UnknownNameError(
+            "pair",
+            f"{first} - {second}",
+            [" - ".join(pair) for pair in self.pairs],
+            "this clearance",
+        )
 
     def __str__(self) -> str:
         least = self.distance.reshape(-1, len(self.pairs)).min(axis=0)
         overlap = np.atleast_1d(self.overlaps.reshape(-1, len(self.pairs)).any(axis=0))
         wide = max(len(" - ".join(pair)) for pair in self.pairs)
-        lines = [f"{' - '.join(self.pairs[k]):{wide}}  {least[k]:.6g} m{'  overlap' if overlap[k] else ''}" for k in np.argsort(least)]
+        lines = [
+            f"{' - '.join(self.pairs[k]):{wide}}  {least[k]:.6g}"
+            f" m{'  overlap' if overlap[k] else ''}"
+            for k in np.argsort(least)
+        ]
         return "\n".join(lines)
 
 
-def clearance(m: Mechanism | Machine, q: Any = None, *, pairs: Pairs = None, parameters: Any = None) -> Clearance:
-    """The signed distance of every pair of shapes at q (..., nq), by default with every coordinate zero.
+def clearance(
+    m: Mechanism | Machine, q: Any = None, *, pairs: Pairs = None, parameters: Any = None
+) -> Clearance:
+    """The signed distance of every pair of shapes at q (..., nq), by default with every coordinate
+    zero.
 
-    pairs: nothing but these, each two names of shapes, bodies or groups; by default all that the mechanism's filter leaves. Who asks
-    often compiles the mechanism once, and puts the question to the machine.
+    pairs: nothing but these, each two names of shapes, bodies or groups; by default all that the
+    mechanism's filter leaves. Who asks often compiles the mechanism once, and puts the question to
+    the machine.
     """
     machine = machine_of(m)
     found = proximities(machine, pairs)
@@ -105,7 +121,9 @@ def clearance(m: Mechanism | Machine, q: Any = None, *, pairs: Pairs = None, par
     return Clearance(found.names, found.distance(q, p), (found, q, p))
 
 
-_MADE: WeakKeyDictionary[Machine, dict[tuple[tuple[str, str], ...] | None, Proximities]] = WeakKeyDictionary()
+_MADE: WeakKeyDictionary[Machine, dict[tuple[tuple[str, str], ...] | None, Proximities]] = (
+    WeakKeyDictionary()
+)
 
 
 def proximities(machine: Machine, pairs: Pairs = None) -> Proximities:
@@ -124,13 +142,18 @@ class Proximities:
         self.machine, self.pairs = machine, collision_pairs(machine.mechanism, pairs)
         if not self.pairs:
             raise QuestionError(
-                f"clearance: {where(machine)} has no pair of shapes that may collide; give shapes collides = true, the ground "
-                "[[ground]] shapes, and neighbours that are wanted to [collisions] include"
+                f"clearance: {where(machine)} has no pair of shapes that may collide; give shapes"
+                " collides = true, the ground [[ground]] shapes, and neighbours that are wanted to"
+                " [collisions] include"
             )
         self.names = tuple((a.name, b.name) for a, b in self.pairs)
-        self.touch = TOUCH * np.array([max(_extent(machine, a), _extent(machine, b)) for a, b in self.pairs])  # m
+        # m
+        self.touch = TOUCH * np.array(
+            [max(_extent(machine, a), _extent(machine, b)) for a, b in self.pairs]
+        )
         closed = np.array([_closed(a, b) for a, b in self.pairs])
-        self.own, self.others = np.flatnonzero(closed), np.flatnonzero(~closed)  # in closed form, and not
+        # in closed form, and not
+        self.own, self.others = np.flatnonzero(closed), np.flatnonzero(~closed)
         self.convex = ConvexPairs(machine, [self.pairs[k] for k in self.others])
 
     def distance(self, q: Array, p: Array | None) -> Array:
@@ -169,26 +192,37 @@ class Proximities:
         """The symbols, and distance (1,) and witness (6,) of each pair in closed form."""
         s = Tracer(self.machine.spec.layout, self.machine.spec.snap)
         solids = {c.name: _solid(s, c) for k in self.own for c in self.pairs[k]}
-        found = [_traced(a.shape.kind, b.shape.kind)(*solids[a.name], *solids[b.name]) for a, b in (self.pairs[k] for k in self.own)]
+        found = [
+            _traced(a.shape.kind, b.shape.kind)(*solids[a.name], *solids[b.name])
+            for a, b in (self.pairs[k] for k in self.own)
+        ]
         return [s.q] + ([s.p] if self.machine.mechanism.parameters else []), found  # type: ignore[return-value]  # CasADi's stubs
 
     @cached_property
     def _distance(self) -> LaneKernel:
         inputs, found = self._traced
-        return compile_lanes(ca.Function("clearance", inputs, [ca.cse(ca.vertcat(*(d for d, _ in found)))]))
+        return compile_lanes(
+            ca.Function("clearance", inputs, [ca.cse(ca.vertcat(*(d for d, _ in found)))])
+        )
 
     @cached_property
     def _witness(self) -> LaneKernel:
         inputs, found = self._traced
-        return compile_lanes(ca.Function("witness", inputs, [ca.cse(ca.vertcat(*(w.T for _, w in found)))]))
+        return compile_lanes(
+            ca.Function("witness", inputs, [ca.cse(ca.vertcat(*(w.T for _, w in found)))])
+        )
 
 
 def _extent(machine: Machine, c: Collider) -> float:
-    """The largest size of a shape, m; zero of a half-space, and of a mesh, whose numbers are no lengths."""
+    """The largest size of a shape, m; zero of a half-space, and of a mesh, whose numbers are no
+    lengths.
+    """
     if KINDS[c.shape.kind].measure != "length":
         return 0.0
     values = machine.mechanism.parameters
-    return max((float(getattr(x, "subs", lambda _, x=x: x)(values)) for x in c.shape.size), default=0.0)
+    return max(
+        (float(getattr(x, "subs", lambda _, x=x: x)(values)) for x in c.shape.size), default=0.0
+    )
 
 
 def _closed(a: Collider, b: Collider) -> bool:
@@ -198,19 +232,36 @@ def _closed(a: Collider, b: Collider) -> bool:
 
 @functools.cache
 def _traced(first: str, second: str) -> ca.Function:
-    """A pair of kinds as a function of rotations, origins and sizes: traced once, and written out for each pair by CasADi."""
+    """A pair of kinds as a function of rotations, origins and sizes: traced once, and written out
+    for each pair by CasADi.
+    """
     given, solids = [], []
     for k, kind in enumerate((first, second)):
-        R, p, size = ca.SX.sym(f"R{k}", 3, 3), ca.SX.sym(f"p{k}", 3), ca.SX.sym(f"s{k}", len(KINDS[kind].sizes))
+        R = ca.SX.sym(f"R{k}", 3, 3)
+        p = ca.SX.sym(f"p{k}", 3)
+        size = ca.SX.sym(f"s{k}", len(KINDS[kind].sizes))
         given += [R, p, size]
-        solids.append(kernels.Solid(tuple(tuple(R[i, j] for j in range(3)) for i in range(3)), tuple(elements(p)), tuple(elements(size))))
+        solids.append(
+            kernels.Solid(
+                tuple(tuple(R[i, j] for j in range(3)) for i in range(3)),
+                tuple(elements(p)),
+                tuple(elements(size)),
+            )
+        )
     found = kernels.proximity((first, second), *solids)
-    return ca.Function(f"{first}_{second}", given, [vector([found.distance]), vector([*found.a, *found.normal])])
+    return ca.Function(
+        f"{first}_{second}", given, [vector([found.distance]), vector([*found.a, *found.normal])]
+    )
 
 
 def _solid(s: Tracer, c: Collider) -> tuple[ca.SX, ca.SX, ca.SX]:
     """The shape in the ground: rotation, origin and sizes as expressions."""
     seat = s.layout.seat(c.body)
     X = seat.pose @ c.shape.pose
-    R, p = frame_pose(seat.node, tuple(tuple(s.value(x) for x in row) for row in X.rotation), tuple(map(s.value, X.position)), s.posed)
+    R, p = frame_pose(
+        seat.node,
+        tuple(tuple(s.value(x) for x in row) for row in X.rotation),
+        tuple(map(s.value, X.position)),
+        s.posed,
+    )
     return matrix(R), vector(p), vector([s.value(x) for x in c.shape.size])

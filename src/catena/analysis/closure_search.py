@@ -1,4 +1,6 @@
-"""What the searches for closed loops share, of one start and of many: their limits, and small pieces of their steps."""
+"""What the searches for closed loops share, of one start and of many: their limits, and small
+pieces of their steps.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,12 @@ from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 
 Array = np.ndarray
-CLOSED = 1e-9  # the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding lets them
+# the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding
+# lets them
+CLOSED = 1e-9
 TORN = 1e-9  # the largest rate of a loop that stays closed, beside the fastest speed
-STARTS, STEPS, REACH = 30, 200, 1.0  # starts, steps of one, and how far a step may go (rad, or lengths of the loop)
+# starts, steps of one, and how far a step may go (rad, or lengths of the loop)
+STARTS, STEPS, REACH = 30, 200, 1.0
 FINEST = 1e-13  # the damping of a step that is all but Newton's own
 SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
 _measures: WeakKeyDictionary[Machine, Metric] = WeakKeyDictionary()
@@ -27,18 +32,26 @@ def shortened(step: Array, reach: float) -> Array:
 
 
 def search_sizes(machine: Machine, A: Array) -> Array:
-    """(..., m): what residuals of the rows A (..., m, nv) of positions are measured by in a search: one length for all displacements, so
-    that loops which contradict each other share what is left; cosines by one, texts by their entries."""
+    """(..., m): what residuals of the rows A (..., m, nv) of positions are measured by in a search:
+    one length for all displacements, so that loops which contradict each other share what is left;
+    cosines by one, texts by their entries.
+    """
     if machine not in _measures:
         by = metric(machine).rows(slice(position_count(machine)))
-        apart = np.array([not label.startswith("rotation") for _, label in machine.rows[: len(by.size)]], bool) & (by.size > 0.0)
-        _measures[machine] = Metric(by.column, np.where(apart, by.size[apart].max(initial=0.0), by.size))
+        apart = np.array(
+            [not label.startswith("rotation") for _, label in machine.rows[: len(by.size)]], bool
+        ) & (by.size > 0.0)
+        _measures[machine] = Metric(
+            by.column, np.where(apart, by.size[apart].max(initial=0.0), by.size)
+        )
     by = _measures[machine]
     return np.sqrt(by.size if by.size.all() else by.sizes(A))
 
 
 def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:
-    """The largest of rates (..., m) beside their rows and of speeds (..., nv) beside their lengths: (...,)."""
+    """The largest of rates (..., m) beside their rows and of speeds (..., nv) beside their lengths:
+    (...,).
+    """
     found = [np.abs(by.beside(rate, A)), *(np.abs(v / np.sqrt(by.column)) for v in speeds)]
     return np.max([x.max(axis=-1, initial=0.0) for x in found], axis=0)
 
@@ -51,7 +64,9 @@ def regular(M: Array) -> Array:
 
 def called(m: Mechanism, name: str) -> str:
     """What adds a row, for people: a loop, a constraint or a speed row, and its name."""
-    words = {x.name: "constraint" for x in m.constraints} | {x.name: "speed row" for x in m.nonholonomic}
+    words = {x.name: "constraint" for x in m.constraints} | {
+        x.name: "speed row" for x in m.nonholonomic
+    }
     return f"{words.get(name, 'loop')} {name!r}"
 
 

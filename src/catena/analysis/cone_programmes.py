@@ -1,10 +1,13 @@
-"""Linear programmes over friction cones: the least of a force, or of a sum of forces, where not all of them are determined.
+"""Linear programmes over friction cones: the least of a force, or of a sum of forces, where not all
+of them are determined.
 
     minimise c . f      f = f0 + Z y,      0 <= N,      |f_t| <= mu N          of k contacts
 
-Cones that are polyhedra (no friction, slip, one tangent) make it a linear programme, solved at a vertex. Round ones are met from inside
-by a logarithmic barrier: Newton's method for t c . f - sum log(mu^2 N^2 - |f_t|^2), t tenfold each time, so that what is left is
-2 k / t. Where the cones have no common inside, as at the limit of friction, planes along the cones are added until none is missed.
+Cones that are polyhedra (no friction, slip, one tangent) make it a linear programme, solved at a
+vertex. Round ones are met from inside by a logarithmic barrier: Newton's method for t c . f - sum
+log(mu^2 N^2 - |f_t|^2), t tenfold each time, so that what is left is 2 k / t. Where the cones have
+no common inside, as at the limit of friction, planes along the cones are added until none is
+missed.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ FAR = 1e9  # beside the forces given: there is no end
 INSIDE = 1e-9  # beside the forces given: cones that overlap by less have no common inside
 MISSED = 1e-11  # beside the largest force: a cone this little missed is kept
 CLOSE = 1e-10  # beside the forces given: bounds from both sides that are one
-ROUNDS, FACETS = 60, 8  # of added planes; planes about a cone to begin with
+# of added planes; planes about a cone to begin with
+ROUNDS = 60
+FACETS = 8
 
 
 class Cone(NamedTuple):
@@ -46,12 +51,19 @@ class ConeProgramme:
     def __init__(self, cones: list[Cone], f: Array, Z: Array):
         self.cones, self.f, self.Z = cones, f, Z
         self.round = [n for n, c in enumerate(cones) if c.round]
-        self.flat = np.array([_plane(len(f), n, x) for n, c in enumerate(cones) if not c.round for x in _faces(c)]).reshape(-1, len(f))
-        self.planes = [*self.flat, *(_plane(len(f), n, x) for n in self.round for x in _faces(cones[n]))]
+        self.flat = np.array(
+            [_plane(len(f), n, x) for n, c in enumerate(cones) if not c.round for x in _faces(c)]
+        ).reshape(-1, len(f))
+        self.planes = [
+            *self.flat,
+            *(_plane(len(f), n, x) for n in self.round for x in _faces(cones[n])),
+        ]
         self.start = self._inside() if self.round and Z.shape[1] else None
 
     def least(self, c: Array) -> float:
-        """Of c . f; minus infinity where there is none. NoForces where no f lies within all cones."""
+        """Of c . f; minus infinity where there is none. NoForces where no f lies within all
+        cones.
+        """
         if not self.Z.shape[1]:
             self._check()
             return float(c @ self.f)
@@ -63,15 +75,20 @@ class ConeProgramme:
         if below is not None and not list(self._missed(below)):
             return float(c @ below)
         found = self._by_barrier(c, self.start)
-        return float(c @ below) if below is not None and found - c @ below <= CLOSE * np.abs(c).max() else found
+        return (
+            float(c @ below)
+            if below is not None and found - c @ below <= CLOSE * np.abs(c).max()
+            else found
+        )
 
     def _check(self) -> None:
         for n, cone in enumerate(self.cones):
-            N, t = self.f[3 * n], np.hypot(*self.f[3 * n + 1 : 3 * n + 3])
+            N = self.f[3 * n]
+            t = np.hypot(*self.f[3 * n + 1 : 3 * n + 3])
             if N < -INSIDE or (cone.tangents and t > cone.mu * N + INSIDE * (1.0 + cone.mu)):
                 raise NoForces
 
-    # ------------------------------------------------------------------------------------------------ planes
+    # --- planes
     def _by_planes(self, c: Array) -> float:
         f = self._about(c)
         for _ in range(ROUNDS):
@@ -90,8 +107,14 @@ class ConeProgramme:
         from scipy.optimize import linprog
 
         A = np.array(self.planes)
-        answer = linprog(c @ self.Z, A @ self.Z, -A @ self.f, bounds=(None, None), method="highs-ds",
-                         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10})  # fmt: skip
+        answer = linprog(
+            c @ self.Z,
+            A @ self.Z,
+            -A @ self.f,
+            bounds=(None, None),
+            method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
         if answer.status not in (0, 3):
             raise NoForces
         return self.f + self.Z @ answer.x if answer.status == 0 else None
@@ -99,19 +122,25 @@ class ConeProgramme:
     def _missed(self, f: Array) -> Iterator[Array]:
         """A plane along every cone that f misses."""
         for n in self.round:
-            t, mu = f[3 * n + 1 : 3 * n + 3], self.cones[n].mu
+            t = f[3 * n + 1 : 3 * n + 3]
+            mu = self.cones[n].mu
             if np.hypot(*t) > mu * f[3 * n] + MISSED * np.abs(f).max():
                 yield _plane(len(f), n, np.array([-mu, *(t / np.hypot(*t))]))
 
-    # ------------------------------------------------------------------------------------------------ barrier
+    # --- barrier
     def _inside(self) -> Array | None:
-        """y well inside all cones; None where there is no inside: normal forces are raised by s, and s is brought below zero."""
+        """y well inside all cones; None where there is no inside: normal forces are raised by s,
+        and s is brought below zero.
+        """
         raised = np.zeros((len(self.f), 1))
         raised[::3] = 1.0
         y = np.zeros(self.Z.shape[1] + 1)
         Z = np.hstack([self.Z, raised])
         c = np.append(np.zeros(len(y) - 1), 1.0)
-        y[-1] = 2.0 * max(float(np.abs(self.f).max()) * (1.0 + 1.0 / min(self.cones[n].mu for n in self.round)), 1.0)
+        y[-1] = 2.0 * max(
+            float(np.abs(self.f).max()) * (1.0 + 1.0 / min(self.cones[n].mu for n in self.round)),
+            1.0,
+        )
         t = 1.0
         while t < 1e3 / INSIDE:
             y = self._centred(c, t, y, Z, stop=True)
@@ -123,7 +152,8 @@ class ConeProgramme:
         return None
 
     def _by_barrier(self, c: Array, y: Array) -> float:
-        t, along = 1.0, (c @ self.Z) / np.abs(c).max()
+        t = 1.0
+        along = (c @ self.Z) / np.abs(c).max()
         while t < LAST:
             y = self._centred(along, t, y, self.Z)
             f = self.f + self.Z @ y
@@ -133,7 +163,9 @@ class ConeProgramme:
         return float(c @ f)
 
     def _centred(self, c: Array, t: float, y: Array, Z: Array, stop: bool = False) -> Array:
-        """Newton's method from y, for the least of t c . y and the barrier; stop: as soon as the last of y is negative."""
+        """Newton's method from y, for the least of t c . y and the barrier; stop: as soon as the
+        last of y is negative.
+        """
         for _ in range(60):
             value, slope, H = self._barrier(y, Z)
             g = t * c + slope
@@ -145,7 +177,10 @@ class ConeProgramme:
             size = min(1.0, 1.0 / (1e-300 + np.sqrt(fall))) if fall > 1.0 else 1.0
             while size > 1e-12:
                 moved = y + size * step
-                if t * c @ moved + self._barrier(moved, Z)[0] < t * c @ y + value - 1e-4 * size * fall:
+                if (
+                    t * c @ moved + self._barrier(moved, Z)[0]
+                    < t * c @ y + value - 1e-4 * size * fall
+                ):
                     break
                 size *= 0.5
             else:
@@ -158,14 +193,20 @@ class ConeProgramme:
     def _barrier(self, y: Array, Z: Array) -> tuple[float, Array, Array]:
         """Its value, infinite outside; its gradient and its second derivatives."""
         f = self.f + Z @ y
-        value, slope, H = 0.0, np.zeros(len(y)), np.zeros((len(y), len(y)))
+        value = 0.0
+        slope = np.zeros(len(y))
+        H = np.zeros((len(y), len(y)))
         for n in self.round:
-            own, mu = Z[3 * n : 3 * n + 3], self.cones[n].mu
-            x, S = f[3 * n : 3 * n + 3], np.array([mu * mu, -1.0, -1.0])
-            reach, t = mu * x[0], float(np.hypot(x[1], x[2]))
+            own = Z[3 * n : 3 * n + 3]
+            mu = self.cones[n].mu
+            x = f[3 * n : 3 * n + 3]
+            S = np.array([mu * mu, -1.0, -1.0])
+            reach = mu * x[0]
+            t = float(np.hypot(x[1], x[2]))
             if not reach > t:
                 return np.inf, slope, H
-            q, d = (reach - t) * (reach + t), 2.0 * (S * x) @ own
+            q = (reach - t) * (reach + t)
+            d = 2.0 * (S * x) @ own
             value -= np.log(q)
             slope -= d / q
             H += np.outer(d, d) / q**2 - 2.0 * (own.T * S) @ own / q
@@ -182,9 +223,14 @@ def _faces(cone: Cone) -> list[Array]:
         return [np.array([-1.0, 0.0, 0.0])]
     if not cone.round:
         j = cone.tangents[0]
-        return [np.array([-cone.mu, *(sign * float(j == i) for i in (1, 2))]) for sign in (1.0, -1.0)]
+        return [
+            np.array([-cone.mu, *(sign * float(j == i) for i in (1, 2))]) for sign in (1.0, -1.0)
+        ]
     angles = 2.0 * np.pi * np.arange(FACETS) / FACETS
-    return [np.array([-1.0, 0.0, 0.0]), *(np.array([-cone.mu, np.cos(x), np.sin(x)]) for x in angles)]
+    return [
+        np.array([-1.0, 0.0, 0.0]),
+        *(np.array([-cone.mu, np.cos(x), np.sin(x)]) for x in angles),
+    ]
 
 
 def _plane(size: int, n: int, x: Array) -> Array:

@@ -1,11 +1,21 @@
-"""Gaps of contact points: expressions of where a point meets its surface, and where features of two polyhedra meet."""
+"""Gaps of contact points: expressions of where a point meets its surface, and where features of two
+polyhedra meet.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from ..compiler.trace import Tracer, elements
-from ..kernels.contact_points import MEETINGS, FeaturesMeet, RoundedMeet, features_meet, rounded_meet, shapes_meet, tangents
+from ..kernels.contact_points import (
+    MEETINGS,
+    FeaturesMeet,
+    RoundedMeet,
+    features_meet,
+    rounded_meet,
+    shapes_meet,
+    tangents,
+)
 from ..kernels.solids import Solid
 from ..model.contact_points import ContactPatch, ContactPoint
 from ..model.polyhedra import CORES
@@ -17,8 +27,10 @@ from .rounded_features import RoundedFeature
 
 
 class Meet(NamedTuple):
-    """Where a point meets its surface, as expressions: gap; normal and tangents, place (3,) in the ground's axes; velocity (1,) or
-    (3,) of the point against the surface along the normal and the tangents."""
+    """Where a point meets its surface, as expressions: gap; normal and tangents, place (3,) in the
+    ground's axes; velocity (1,) or (3,) of the point against the surface along the normal and the
+    tangents.
+    """
 
     gap: Any
     axes: tuple[Any, ...]
@@ -30,7 +42,8 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
     """Of a point at the tracer's symbols; with tangents where it is rough."""
     (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = moving(s, p.body), moving(s, p.other)
     if p.shape is not None and p.against is not None:
-        first, second = solid(s, p.against, R_B, o_B), solid(s, p.shape, R_A, o_A)
+        first = solid(s, p.against, R_B, o_B)
+        second = solid(s, p.shape, R_A, o_A)
         gap, n, place = shapes_meet((p.against.kind, p.shape.kind), first, second)
     else:
         centre = add(o_A, rotate(R_A, tuple(s.value(x) for x in p.centre)))
@@ -45,7 +58,8 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
 
 def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> Meet:
     """Of two features of polyhedra, whose numbers may be symbols."""
-    first, second = moving(s, body), moving(s, other)
+    first = moving(s, body)
+    second = moving(s, other)
     (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = first, second, _features(first, second, x)
     u = sub(velocity_at(found.place, o_A, w_A, v_A), velocity_at(found.place, o_B, w_B, v_B))
     axes = found.axes if rough else found.axes[:1]
@@ -76,10 +90,15 @@ def slant_of_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> Any:
 
 
 def _rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> RoundedMeet:
-    ((one, shape), (other, against)) = patch.pair
+    (one, shape), (other, against) = patch.pair
     (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, one), moving(s, other)
-    a, b, d, g = add(o_A, rotate(R_A, x.a)), add(o_B, rotate(R_B, x.b)), rotate(R_A, x.d), rotate(R_B, x.g)
-    return rounded_meet(x.face, x.along_a, x.along_b, a, b, d, g, _radius(s, shape) + _radius(s, against))
+    a = add(o_A, rotate(R_A, x.a))
+    b = add(o_B, rotate(R_B, x.b))
+    d = rotate(R_A, x.d)
+    g = rotate(R_B, x.g)
+    return rounded_meet(
+        x.face, x.along_a, x.along_b, a, b, d, g, _radius(s, shape) + _radius(s, against)
+    )
 
 
 def _radius(s: Tracer, shape: Shape) -> Any:
@@ -97,22 +116,33 @@ def _features(one: tuple[Any, ...], other: tuple[Any, ...], x: Feature) -> Featu
     (R_A, o_A, _, _), (R_B, o_B, _, _) = one, other
     first = add(scale(x.corner, rotate(R_B, x.first)), scale(1.0 - x.corner, rotate(R_A, x.first)))
     second = add(scale(x.tip, rotate(R_A, x.second)), scale(1.0 - x.tip, rotate(R_B, x.second)))
-    a, b = add(o_A, rotate(R_A, x.a)), add(o_B, rotate(R_B, x.b))
+    a = add(o_A, rotate(R_A, x.a))
+    b = add(o_B, rotate(R_B, x.b))
     return features_meet(x.corner, x.tip, a, b, first, second, rotate(R_B, x.along))
 
 
 def moving(s: Tracer, body: str) -> tuple[Any, ...]:
-    """Rotation by rows, origin, angular velocity and velocity of the origin of a body, in the ground's axes."""
+    """Rotation by rows, origin, angular velocity and velocity of the origin of a body, in the
+    ground's axes.
+    """
     if body == "ground":
         zero = (0.0, 0.0, 0.0)
         return ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), zero, zero, zero
-    X, w = s.pose(body), elements(s.frame_velocity(body, "world"))
-    return [[X[i, j] for j in range(3)] for i in range(3)], [X[i, 3] for i in range(3)], w[:3], w[3:]
+    X = s.pose(body)
+    w = elements(s.frame_velocity(body, "world"))
+    return (
+        [[X[i, j] for j in range(3)] for i in range(3)],
+        [X[i, 3] for i in range(3)],
+        w[:3],
+        w[3:],
+    )
 
 
 def _placed(s: Tracer, pose: Pose, R_B: Any, o_B: Any) -> tuple[Any, Any]:
     """Rotation by rows and origin of a pose on a body."""
-    columns = [rotate(R_B, column) for column in zip(*([s.value(x) for x in row] for row in pose.rotation))]
+    columns = [
+        rotate(R_B, column) for column in zip(*([s.value(x) for x in row] for row in pose.rotation))
+    ]
     return list(zip(*columns)), add(o_B, rotate(R_B, tuple(s.value(x) for x in pose.position)))
 
 

@@ -1,12 +1,15 @@
 """Laws of impact: how the speeds at contacts jump where bodies meet.
 
-    u+ = u- + G P        u (3 k,): normal and tangential speeds of k contacts, P their impulses, G = J W J'
+    u+ = u- + G P        u (3 k,): normal and tangential speeds of k contacts, P their impulses, G =
+                         J W J'
 
-newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all contacts at once [Moreau1988]
+newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all
+             contacts at once [Moreau1988]
 poisson      compression until nothing approaches, then at least e times its impulses [Glocker1995]
 sequential   by any law, one contact after the other, the first that approaches, until none does
 
-`model.impact_laws` has all laws by name; those that follow friction along an impact are in `routh.py`.
+`model.impact_laws` has all laws by name; those that follow friction along an impact are in
+`routh.py`.
 
 W holds joints and loops too, so that all of them act at the same instant.
 """
@@ -30,8 +33,10 @@ NEGLIGIBLE = 1e-12  # an approach this slow beside the fastest is none
 
 
 class Blow(NamedTuple):
-    """P (3 k,): impulses. after (3 k,): speeds. modes (k,): as `contact_modes`. order: the contacts in turn, of a sequence.
-    several: whether the law has other solutions too. known (3 k,): whether rigid bodies determine the impulses."""
+    """P (3 k,): impulses. after (3 k,): speeds. modes (k,): as `contact_modes`. order: the contacts
+    in turn, of a sequence. several: whether the law has other solutions too. known (3 k,): whether
+    rigid bodies determine the impulses.
+    """
 
     P: Array
     after: Array
@@ -41,15 +46,29 @@ class Blow(NamedTuple):
     known: NDArray[np.bool_] = np.ones(0, bool)
 
 
-def blow(G: Array, u: Array, e: Array, mu: Array, law: str = "newton", impacts: str = "simultaneous", proved: int = PROVED) -> Blow:
-    """The impulses of an impact with speeds u before; e, mu (k,). proved: see `contact_modes.solutions`."""
-    return sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu, proved)
+def blow(
+    G: Array,
+    u: Array,
+    e: Array,
+    mu: Array,
+    law: str = "newton",
+    impacts: str = "simultaneous",
+    proved: int = PROVED,
+) -> Blow:
+    """The impulses of an impact with speeds u before; e, mu (k,). proved: see
+    `contact_modes.solutions`.
+    """
+    return (
+        sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu, proved)
+    )
 
 
 def _struck(law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
     """By the law of that name."""
     own = IMPACT_LAWS.find(law)
-    found: Blow = loaded(own.strike)(G, u, e, mu, **({"proved": proved} if own.stages and proved != PROVED else {}))
+    found: Blow = loaded(own.strike)(
+        G, u, e, mu, **({"proved": proved} if own.stages and proved != PROVED else {})
+    )
     return found
 
 
@@ -66,9 +85,13 @@ def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Bl
     first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), len(e))
     if not (e * first.force[::3]).any():
         return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
-    again, more = _one(solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved), len(e))
+    again, more = _one(
+        solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved), len(e)
+    )
     P = first.force + again.force
-    return Blow(P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again))
+    return Blow(
+        P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again)
+    )
 
 
 def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
@@ -100,7 +123,10 @@ def _known(one: Solution) -> NDArray[np.bool_]:
 
 def _one(found: list[Solution], contacts: int) -> tuple[Solution, bool]:
     if not found and contacts > MOST:
-        raise SingularError(f"no impulses were found; the modes of more than {MOST} contacts at one instant are searched for, not enumerated")
+        raise SingularError(
+            f"no impulses were found; the modes of more than {MOST} contacts at one instant are"
+            " searched for, not enumerated"
+        )
     if not found:
         raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
     return found[0], len(found) > 1

@@ -1,15 +1,19 @@
-"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all there are, or by search.
+"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all
+there are, or by search.
 
-k contacts, each with a normal and two tangents. Forces f (or impulses) and accelerations a (or speeds) at them obey
+k contacts, each with a normal and two tangents. Forces f (or impulses) and accelerations a (or
+speeds) at them obey
 
     a = G f + b,      0 <= N, 0 <= a_n, N a_n = 0,      |f_t| <= mu N
 
-and what slips does so against its friction: f_t = -mu N d, with d the direction of its slip speed where it has one, and of a_t
-where it begins to slip. G = J W J' is the Delassus matrix, b what happens without contact. Every combination of modes is solved
-and looked at, so that a solution is known to be the only one, or one of several; there may be none (Painleve). Where many contacts
-may begin to slip, and where there are more than MOST, modes are read from nearly exact forces (`contact_splitting.py`) and solved: what
-is found keeps every inequality too, but whether there are others is not known. Forces that the
-rows do not determine (a table on four legs) are of least norm, or those of a linear programme where these would pull.
+and what slips does so against its friction: f_t = -mu N d, with d the direction of its slip speed
+where it has one, and of a_t where it begins to slip. G = J W J' is the Delassus matrix, b what
+happens without contact. Every combination of modes is solved and looked at, so that a solution is
+known to be the only one, or one of several; there may be none (Painleve). Where many contacts may
+begin to slip, and where there are more than MOST, modes are read from nearly exact forces
+(`contact_splitting.py`) and solved: what is found keeps every inequality too, but whether there are
+others is not known. Forces that the rows do not determine (a table on four legs) are of least norm,
+or those of a linear programme where these would pull.
 
 Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anything.
 """
@@ -28,21 +32,28 @@ from .contact_splitting import split
 
 Array = NDArray[np.float64]
 OPEN, STICK, SLIP = "open", "stick", "slip"
-LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}  # no more normal force than is there already
+# no more normal force than is there already
+LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}
 SMALL = 1e-12  # a force or an acceleration this small beside the largest of b is none
 APART = 1e-7  # solutions whose accelerations differ by more are two
-DEAD = 1e-18  # a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across a plane of motion
+# a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across
+# a plane of motion
+DEAD = 1e-18
 FACETS = 16  # of the polygon inside a friction disc, in the linear programme
 ROUNDS = 40  # of the search for directions of slip
-PROVED = 3  # contacts that may begin to slip; of more, the first solution is taken without a look at all the others
-UNIT = 1e-3  # a root this near the unit circle is an angle; what it leaves is met by Newton's method
+# contacts that may begin to slip; of more, the first solution is taken without a look at all the
+# others
+PROVED = 3
+# a root this near the unit circle is an angle; what it leaves is met by Newton's method
+UNIT = 1e-3
 MOST = 9  # contacts at one instant whose modes are enumerated; those of more are searched for
 READ = (1e-3, 1e-5, 1e-7)  # beside the largest of b: what is small where modes are read from forces
 
 
 class Friction(NamedTuple):
-    """Of k contacts: coefficients (k,) of what sticks and of what slips, directions of slip (k, 2), NaN where it is at rest; base:
-    (k,) normal force that is there already."""
+    """Of k contacts: coefficients (k,) of what sticks and of what slips, directions of slip (k, 2),
+    NaN where it is at rest; base: (k,) normal force that is there already.
+    """
 
     static: Array
     kinetic: Array
@@ -53,11 +64,15 @@ class Friction(NamedTuple):
     def at_rest(static: Array, kinetic: Array, base: Array | None = None) -> Friction:
         """Of contacts that do not slip yet."""
         k = len(static)
-        return Friction(static, kinetic, np.full((k, 2), np.nan), np.zeros(k) if base is None else base)
+        return Friction(
+            static, kinetic, np.full((k, 2), np.nan), np.zeros(k) if base is None else base
+        )
 
 
 class Solution(NamedTuple):
-    """modes (k,), force and rate (3 k,): f and a; direction (k, 2) of what slips; loose (3 k, n): forces that move nothing."""
+    """modes (k,), force and rate (3 k,): f and a; direction (k, 2) of what slips; loose (3 k, n):
+    forces that move nothing.
+    """
 
     modes: tuple[str, ...]
     force: Array
@@ -67,11 +82,15 @@ class Solution(NamedTuple):
 
 
 def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> list[Solution]:
-    """All solutions that differ in their accelerations, those that stick most first; of many contacts one, where it is found. proved: how many
-    that may begin to slip are not many."""
+    """All solutions that differ in their accelerations, those that stick most first; of many
+    contacts one, where it is found. proved: how many that may begin to slip are not many.
+    """
     found: list[Solution] = []
-    k, size = len(friction.static), row_sizes(G)
-    scale = float(np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0))
+    k = len(friction.static)
+    size = row_sizes(G)
+    scale = float(
+        np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0)
+    )
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
     if free > proved or k > MOST:
         found = list(islice(_searched(G, b, friction, size, scale), 1))
@@ -90,12 +109,17 @@ def slip_directions(u: Array, still: Array) -> Array:
     """(k, 2) of slips with speeds u (3 k,), NaN of what is no faster than `still` (k,): at rest."""
     t = u.reshape(-1, 3)[:, 1:]
     speed = np.linalg.norm(t, axis=1)
-    return np.where((speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan)
+    return np.where(
+        (speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan
+    )
 
 
 def row_sizes(G: Array) -> Array:
-    """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of their normal."""
-    own, normal = np.diagonal(G), np.repeat(np.diagonal(G)[::3], 3)
+    """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of
+    their normal.
+    """
+    own = np.diagonal(G)
+    normal = np.repeat(np.diagonal(G)[::3], 3)
     size = np.sqrt(np.where(own > DEAD * normal, own, normal))
     return np.where(size > 0.0, size, 1.0)
 
@@ -103,23 +127,49 @@ def row_sizes(G: Array) -> Array:
 def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
     smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
     closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
-    return (*closed, *(LIFTED[mode] for mode in closed)) if friction.base[i] > 0.0 else (*closed, OPEN)
+    return (
+        (*closed, *(LIFTED[mode] for mode in closed)) if friction.base[i] > 0.0 else (*closed, OPEN)
+    )
 
 
 def held(G: Array, b: Array, friction: Friction) -> Array:
     """Forces (3 k,) that would keep all contacts closed; they may pull, and leave their cones."""
-    one = _with_directions(G, b, friction, [_allowed(friction, i)[0] for i in range(len(friction.static))], np.nan_to_num(friction.direction), row_sizes(G), np.inf)
+    one = _with_directions(
+        G,
+        b,
+        friction,
+        [_allowed(friction, i)[0] for i in range(len(friction.static))],
+        np.nan_to_num(friction.direction),
+        row_sizes(G),
+        np.inf,
+    )
     return one.force if one is not None else np.zeros(len(b))
 
 
-# ---------------------------------------------------------------------------------------------------- one combination of modes
-def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: Array, scale: float,
-            starts: Iterable[Array] = ()) -> Iterator[Solution]:  # fmt: skip
-    """Its solutions: none or one, but for directions of slip that are not known. starts: directions to begin with, where they are."""
-    turning = [i for i, mode in enumerate(modes)
-               if mode.endswith(SLIP) and np.isnan(friction.direction[i, 0]) and friction.kinetic[i] > 0.0]  # fmt: skip
+# --- one combination of modes
+def _solved(
+    G: Array,
+    b: Array,
+    friction: Friction,
+    modes: Sequence[str],
+    size: Array,
+    scale: float,
+    starts: Iterable[Array] = (),
+) -> Iterator[Solution]:
+    """Its solutions: none or one, but for directions of slip that are not known. starts: directions
+    to begin with, where they are.
+    """
+    turning = [
+        i
+        for i, mode in enumerate(modes)
+        if mode.endswith(SLIP) and np.isnan(friction.direction[i, 0]) and friction.kinetic[i] > 0.0
+    ]
     if not starts:
-        starts = _all_directions(G, b, friction, modes, turning, size) if len(turning) == 1 else _starts(G, b, friction, turning)
+        starts = (
+            _all_directions(G, b, friction, modes, turning, size)
+            if len(turning) == 1
+            else _starts(G, b, friction, turning)
+        )
     for start in starts:
         d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
         for i in turning:
@@ -131,13 +181,25 @@ def _solved(G: Array, b: Array, friction: Friction, modes: Sequence[str], size: 
             continue
         if one.loose.shape[1] and not _pushes(one, friction, size, scale):
             shared = _shared(one)
-            one = shared if shared is not None and _pushes(shared, friction, size, scale) else _member(one, friction)
-        if one is not None and _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
+            one = (
+                shared
+                if shared is not None and _pushes(shared, friction, size, scale)
+                else _member(one, friction)
+            )
+        if (
+            one is not None
+            and _pushes(one, friction, size, scale)
+            and _drags(one, turning, size, scale)
+        ):
             yield one
 
 
-def _searched(G: Array, b: Array, friction: Friction, size: Array, scale: float) -> Iterator[Solution]:
-    """Solutions: all closed; then with modes read from forces by splitting, as these become better. Each is one by all inequalities."""
+def _searched(
+    G: Array, b: Array, friction: Friction, size: Array, scale: float
+) -> Iterator[Solution]:
+    """Solutions: all closed; then with modes read from forces by splitting, as these become better.
+    Each is one by all inequalities.
+    """
     closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
     yield from _solved(G, b, friction, closed, size, scale)
     seen = {closed}
@@ -151,12 +213,19 @@ def _searched(G: Array, b: Array, friction: Friction, size: Array, scale: float)
                     yield from _solved(G, b, friction, modes, size, scale, [d])
 
 
-def _read(f: Array, a: Array, friction: Friction, size: Array, small: float, bare: bool) -> tuple[list[str], Array]:
-    """Modes and directions of slip from nearly exact forces; bare: what has no force is open, also where it stays."""
-    modes, d = [], np.zeros((len(friction.static), 2))
+def _read(
+    f: Array, a: Array, friction: Friction, size: Array, small: float, bare: bool
+) -> tuple[list[str], Array]:
+    """Modes and directions of slip from nearly exact forces; bare: what has no force is open, also
+    where it stays.
+    """
+    modes = []
+    d = np.zeros((len(friction.static), 2))
     for i in range(len(d)):
-        n, allowed = 3 * i, _allowed(friction, i)
-        t, f_t = a[n + 1 : n + 3], f[n + 1 : n + 3]
+        n = 3 * i
+        allowed = _allowed(friction, i)
+        t = a[n + 1 : n + 3]
+        f_t = f[n + 1 : n + 3]
         slips = bool(np.linalg.norm(t / size[n + 1 : n + 3]) > small) or STICK not in allowed
         along = t if slips and t.any() else -f_t
         d[i] = along / np.hypot(*along) if along.any() else (1.0, 0.0)
@@ -167,11 +236,20 @@ def _read(f: Array, a: Array, friction: Friction, size: Array, small: float, bar
     return modes, d
 
 
-def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequence[int], size: Array, scale: float) -> Solution | None:
-    """The solution near `one` in which what begins to slip does so along its acceleration: a_t = s d, s >= 0, f_t = -mu N d.
+def _turned(
+    G: Array,
+    b: Array,
+    friction: Friction,
+    one: Solution,
+    turning: Sequence[int],
+    size: Array,
+    scale: float,
+) -> Solution | None:
+    """The solution near `one` in which what begins to slip does so along its acceleration: a_t = s
+    d, s >= 0, f_t = -mu N d.
 
-    Newton's method for the directions and s, together with the forces of all that is closed: also where s is all but zero, as where
-    something has stuck up to now.
+    Newton's method for the directions and s, together with the forces of all that is closed: also
+    where s is all but zero, as where something has stuck up to now.
     """
     angle = {i: float(np.arctan2(one.direction[i, 1], one.direction[i, 0])) for i in turning}
     speed = {i: float(one.rate[3 * i + 1 : 3 * i + 3] @ one.direction[i]) for i in turning}
@@ -186,7 +264,8 @@ def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequ
             return one
         columns = []
         for i in turning:
-            across, n = np.array([-d[i, 1], d[i, 0]]), 3 * i
+            across = np.array([-d[i, 1], d[i, 0]])
+            n = 3 * i
             df = np.zeros(len(b))
             df[n + 1 : n + 3] = -friction.kinetic[i] * one.force[n] * across
             turned = _answer(G, friction, one, G @ df)
@@ -194,7 +273,9 @@ def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequ
             faster = np.zeros(len(b))
             faster[n + 1 : n + 3] = -d[i]
             columns += [turned[rows], faster[rows]]
-        step = np.linalg.lstsq(np.array(columns).T / size[rows][:, None], -left / size[rows], rcond=1e-13)[0]
+        step = np.linalg.lstsq(
+            np.array(columns).T / size[rows][:, None], -left / size[rows], rcond=1e-13
+        )[0]
         most = max(1.0, float(np.abs(step[::2]).max()))  # a turn of at most one radian at a time
         for k, i in enumerate(turning):
             angle[i] += step[2 * k] / most
@@ -203,7 +284,9 @@ def _turned(G: Array, b: Array, friction: Friction, one: Solution, turning: Sequ
 
 
 def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
-    """c and what the forces of all that is closed add to it, so that its rows stay where they are."""
+    """c and what the forces of all that is closed add to it, so that its rows stay where they
+    are.
+    """
     columns, rows = _closed(G, friction, one.modes, one.direction)
     if not rows:
         return c.copy()
@@ -211,11 +294,20 @@ def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
     return c - G @ F @ np.linalg.lstsq(G[rows] @ F, c[rows], rcond=RANK)[0]
 
 
-def _all_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str], turning: Sequence[int], size: Array) -> Iterator[Array]:
-    """Every direction in which one contact can begin to slip, the others' modes being given: the roots of a quartic.
+def _all_directions(
+    G: Array,
+    b: Array,
+    friction: Friction,
+    modes: Sequence[str],
+    turning: Sequence[int],
+    size: Array,
+) -> Iterator[Array]:
+    """Every direction in which one contact can begin to slip, the others' modes being given: the
+    roots of a quartic.
 
-    By Cramer's rule N is a constant over an affine function of d, and the other forces are affine over the same. So (a_t x d) / N is a
-    trigonometric polynomial of degree two in the angle of d: five samples give its coefficients, and there are at most four roots.
+    By Cramer's rule N is a constant over an affine function of d, and the other forces are affine
+    over the same. So (a_t x d) / N is a trigonometric polynomial of degree two in the angle of d:
+    five samples give its coefficients, and there are at most four roots.
     """
     (i,), k = turning, len(modes)
     angle = 2.0 * np.pi * (np.arange(5) + 0.3) / 5
@@ -239,7 +331,9 @@ def _all_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str]
 
 
 def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> Iterator[Array]:
-    """Directions of slip to begin with: against the friction that would hold all, along b, and the opposites."""
+    """Directions of slip to begin with: against the friction that would hold all, along b, and the
+    opposites.
+    """
     k = len(friction.static)
     if not turning:
         yield np.zeros((k, 2))
@@ -249,17 +343,31 @@ def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> I
         t = x.reshape(k, 3)[:, 1:]
         length = np.linalg.norm(t, axis=1, keepdims=True)
         d = np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
-        for signs in product((1.0, -1.0), repeat=len(turning)) if len(turning) <= 2 else ([1.0] * len(turning), [-1.0] * len(turning)):
+        for signs in (
+            product((1.0, -1.0), repeat=len(turning))
+            if len(turning) <= 2
+            else ([1.0] * len(turning), [-1.0] * len(turning))
+        ):
             turned = d.copy()
             for i, sign in zip(turning, signs):
                 turned[i] *= sign
             yield turned
 
 
-def _with_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str], d: Array, size: Array,
-                     scale: float) -> Solution | None:  # fmt: skip
-    """The solution of these modes with directions of slip d; None where there is none that pushes within its cones."""
-    k, fixed = len(modes), np.zeros(3 * len(modes))
+def _with_directions(
+    G: Array,
+    b: Array,
+    friction: Friction,
+    modes: Sequence[str],
+    d: Array,
+    size: Array,
+    scale: float,
+) -> Solution | None:
+    """The solution of these modes with directions of slip d; None where there is none that pushes
+    within its cones.
+    """
+    k = len(modes)
+    fixed = np.zeros(3 * len(modes))
     for i, mode in enumerate(modes):
         n = 3 * i
         fixed[n] = friction.base[i]
@@ -284,7 +392,9 @@ def _with_directions(G: Array, b: Array, friction: Friction, modes: Sequence[str
     return Solution(tuple(modes), f + fixed, a, d, loose)
 
 
-def _closed(G: Array, friction: Friction, modes: Sequence[str], d: Array) -> tuple[list[Array], list[int]]:
+def _closed(
+    G: Array, friction: Friction, modes: Sequence[str], d: Array
+) -> tuple[list[Array], list[int]]:
     """What the unknown forces act along, and the rows in which nothing moves."""
     k, columns, rows = len(modes), [], []
     for i, mode in enumerate(modes):
@@ -293,7 +403,9 @@ def _closed(G: Array, friction: Friction, modes: Sequence[str], d: Array) -> tup
             columns.append(_column(k, n, -friction.kinetic[i] * d[i]))
             rows.append(n)
         elif mode.endswith(STICK):
-            own = [j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]]
+            own = [
+                j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]
+            ]
             columns += [_unit(k, j) for j in own]
             rows += own
     return columns, rows
@@ -311,26 +423,32 @@ def _column(k: int, n: int, t: Array) -> Array:
     return found
 
 
-# ---------------------------------------------------------------------------------------------------- inequalities
+# --- inequalities
 def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> bool:
     """Whether normal forces push and friction stays within its cones."""
     for i, mode in enumerate(one.modes):
-        N, t = one.force[3 * i], one.force[3 * i + 1 : 3 * i + 3]
+        N = one.force[3 * i]
+        t = one.force[3 * i + 1 : 3 * i + 3]
         small = SMALL * scale / size[3 * i]
         if friction.base[i] - small > N:
             return False
-        if mode.endswith(STICK) and np.linalg.norm(t) > friction.static[i] * N + small * (1.0 + friction.static[i]):
+        if mode.endswith(STICK) and np.linalg.norm(t) > friction.static[i] * N + small * (
+            1.0 + friction.static[i]
+        ):
             return False
     return True
 
 
 def _separates(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
-    """Whether nothing goes through, and what begins to slip does so along its direction: no force has a say in this."""
+    """Whether nothing goes through, and what begins to slip does so along its direction: no force
+    has a say in this.
+    """
     for i, mode in enumerate(one.modes):
         if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -SMALL * scale * size[3 * i]:
             return False
         if i in turning:
-            a, d = one.rate[3 * i + 1 : 3 * i + 3], one.direction[i]
+            a = one.rate[3 * i + 1 : 3 * i + 3]
+            d = one.direction[i]
             small = SMALL * scale * max(size[3 * i + 1 : 3 * i + 3])
             if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
                 return False
@@ -343,8 +461,10 @@ def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> 
 
 
 def _shared(one: Solution) -> Solution | None:
-    """With friction in proportion to normal forces, as nearly as can be: what holds up to the limit of all. Normal forces that are not determined are as even as those
-    of least norm, or, where these would pull, as can be."""
+    """With friction in proportion to normal forces, as nearly as can be: what holds up to the limit
+    of all. Normal forces that are not determined are as even as those of least norm, or, where
+    these would pull, as can be.
+    """
     f, Z = one.force, one.loose
     closed = np.array([mode in (STICK, SLIP) for mode in one.modes])
     if (f[::3][closed] < 0.0).any():
@@ -353,25 +473,40 @@ def _shared(one: Solution) -> Solution | None:
     if (N < 0.0).any() or not N.any():
         return None
     _, size, V = np.linalg.svd(Z[::3])
-    Z = Z @ V[int((size > 1e-9 * np.abs(Z).max()).sum()) :].T  # what leaves normal forces as they are
+    # what leaves normal forces as they are
+    Z = Z @ V[int((size > 1e-9 * np.abs(Z).max()).sum()) :].T
     by = 1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]  # least sum f^2/N: f = N (c + w x r)
-    return one._replace(force=f - Z @ np.linalg.lstsq(by * Z, by[:, 0] * f * (np.arange(len(N)) % 3 > 0), rcond=None)[0])
+    return one._replace(
+        force=f
+        - Z @ np.linalg.lstsq(by * Z, by[:, 0] * f * (np.arange(len(N)) % 3 > 0), rcond=None)[0]
+    )
 
 
 def _most_even(N: Array, Z: Array) -> Array:
     """y (n,) for which the least of N + Z y is largest: a linear programme."""
     from scipy.optimize import linprog
 
-    n, size = Z.shape[1], max(float(np.abs(N).max()), 1e-300)
-    answer = linprog([*([0.0] * n), -1.0], np.column_stack([-Z, np.ones(len(N))]), N / size, bounds=[(None, None)] * n + [(None, 1.0)])
+    n = Z.shape[1]
+    size = max(float(np.abs(N).max()), 1e-300)
+    answer = linprog(
+        [*([0.0] * n), -1.0],
+        np.column_stack([-Z, np.ones(len(N))]),
+        N / size,
+        bounds=[(None, None)] * n + [(None, 1.0)],
+    )
     return np.asarray(size * answer.x[:n]) if answer.status == 0 else np.zeros(n)
 
 
 def _member(one: Solution, friction: Friction) -> Solution | None:
-    """With those forces, of all that rigid bodies do not determine, that are farthest inside their cones: a linear programme."""
+    """With those forces, of all that rigid bodies do not determine, that are farthest inside their
+    cones: a linear programme.
+    """
     from scipy.optimize import linprog
 
-    f, Z, rows, right = one.force, one.loose, [], []
+    f = one.force
+    Z = one.loose
+    rows = []
+    right = []
     angles = 2.0 * np.pi * np.arange(FACETS) / FACETS
     for i, mode in enumerate(one.modes):
         if mode == OPEN:
@@ -387,7 +522,9 @@ def _member(one: Solution, friction: Friction) -> Solution | None:
     n = Z.shape[1]
     Z_size = np.abs(Z).max(axis=0)
     A = np.array(rows) / np.append(Z_size, 1.0)
-    answer = linprog([*([0.0] * n), -1.0], A, np.array(right) / size, bounds=[(None, None)] * n + [(None, 1.0)])
+    answer = linprog(
+        [*([0.0] * n), -1.0], A, np.array(right) / size, bounds=[(None, None)] * n + [(None, 1.0)]
+    )
     if answer.status != 0 or answer.x[n] < -1e-9:
         return None
     return one._replace(force=f + Z @ (size * answer.x[:n] / Z_size))

@@ -1,4 +1,6 @@
-"""Coordinates that take apart what penetrates: contact points by their gaps, two polyhedra by the points of their patch, others along their nearest normal."""
+"""Coordinates that take apart what penetrates: contact points by their gaps, two polyhedra by the
+points of their patch, others along their nearest normal.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from ..errors import ClosureError
 from ..kernels.rank import usual_length
 from ..machine.lookup import where
 from ..machine.machine import Machine
-from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, patch_points
+from ..model.contact_points import (
+    ContactPatch,
+    ContactPoint,
+    contact_patches,
+    contact_points,
+    patch_points,
+)
 from .assembly import damped_steps, residual
 from .contact_features import NUMBERS, Feature
 from .contact_gaps import Meet, meet, meet_features, meet_rounded, moving
@@ -24,8 +32,9 @@ APART = 1e-10  # of the mechanism's length: a penetration that is none
 
 
 class _Gaps(NamedTuple):
-    """gaps: (q, p, features) -> gaps (k,) and their rows (k, nv). places: (q, p) -> X_BA of patches. points: whose gaps; patches, with how
-    many points each; own: parameters."""
+    """gaps: (q, p, features) -> gaps (k,) and their rows (k, nv). places: (q, p) -> X_BA of
+    patches. points: whose gaps; patches, with how many points each; own: parameters.
+    """
 
     gaps: ca.Function
     places: ca.Function
@@ -35,20 +44,28 @@ class _Gaps(NamedTuple):
 
     def at(self, q: Array) -> tuple[Array, Array]:
         """Gaps (k,), infinite of points that are not there, and rows (k, nv)."""
-        values, numbers, there = list(self.own.values()), [], np.ones(len(self.points), bool)
+        values = list(self.own.values())
+        numbers = []
+        there = np.ones(len(self.points), bool)
         end = len(self.points) - sum(count for _, count in self.patches)
-        for X, (patch, count) in zip(np.reshape(np.array(self.places(q, values)), (-1, 4, 3)), self.patches):
+        for X, (patch, count) in zip(
+            np.reshape(np.array(self.places(q, values)), (-1, 4, 3)), self.patches
+        ):
             found = patch_pair(patch, self.own).parting(X[:3], X[3])
             there[end : end + count] = [n < len(found) and found[n].key > 0.0 for n in range(count)]
             none = ROUNDED_NUMBERS if patch.kind == "rounded" else NUMBERS
-            numbers += [x for n in range(count) for x in (found[n].numbers if n < len(found) else none)]
+            numbers += [
+                x for n in range(count) for x in (found[n].numbers if n < len(found) else none)
+            ]
             end += count
         gap, J = (np.array(x) for x in self.gaps(q, values, numbers))
         return np.where(there, gap[:, 0], np.inf), J
 
 
 def separated(machine: Machine, q: Array, free: list[int]) -> Array:
-    """q moved along the free speeds, a little, until nothing penetrates and every loop is closed; those that did touch."""
+    """q moved along the free speeds, a little, until nothing penetrates and every loop is closed;
+    those that did touch.
+    """
     all_gaps = _gaps(machine)
     if not all_gaps.points:
         return q
@@ -57,31 +74,50 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
         gap, J = all_gaps.at(q)
         deep = gap < 0.0
         error, A = residual(machine, q)
-        return np.concatenate([error, np.where(deep, gap, 0.0)]), np.vstack([A, np.where(deep[:, None], J, 0.0)])
+        return np.concatenate([error, np.where(deep, gap, 0.0)]), np.vstack(
+            [A, np.where(deep[:, None], J, 0.0)]
+        )
 
     found = damped_steps(machine, q, residuals, lambda q, pull: free)
     gap = all_gaps.at(found)[0]
     worst = int(gap.argmin())
     if gap[worst] < -APART * usual_length(machine.layout):
         p = all_gaps.points[worst]
-        raise ClosureError(f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact {p.name!r}), whatever moves; give "
-                           "a better guess, or fix fewer joints", {p.name: float(-gap[worst])})  # fmt: skip
+        raise ClosureError(
+            f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact"
+            f" {p.name!r}), whatever moves; give a better guess, or fix fewer joints",
+            {p.name: float(-gap[worst])},
+        )
     return found
 
 
 def _gaps(machine: Machine) -> _Gaps:
-    m, s = machine.mechanism, Tracer(machine.layout)
+    m = machine.mechanism
+    s = Tracer(machine.layout)
     patches = [(patch, patch_points(m, patch)) for patch in contact_patches(m, by_features=True)]
     own_points = contact_points(m, by_features=True)
     points = [*own_points, *(p for _, own in patches for p in own)]
     several = [patch for patch, own in patches for _ in own]
-    features = [ca.SX.sym("features", len(ROUNDED_NUMBERS if patch.kind == "rounded" else NUMBERS)) for patch in several]
+    features = [
+        ca.SX.sym("features", len(ROUNDED_NUMBERS if patch.kind == "rounded" else NUMBERS))
+        for patch in several
+    ]
     meets = [meet(s, p, False) for p in own_points]
     meets += [_meet(s, patch, elements(x)) for patch, x in zip(several, features)]
     rates = vector([x.velocity[0] for x in meets])
-    gaps = ca.Function("gaps", [s.q, s.p, ca.vertcat(*features)], [vector([x.gap for x in meets]), ca.jacobian(rates, s.v)])
+    gaps = ca.Function(
+        "gaps",
+        [s.q, s.p, ca.vertcat(*features)],
+        [vector([x.gap for x in meets]), ca.jacobian(rates, s.v)],
+    )
     places = [_place(s, patch) for patch, _ in patches]
-    return _Gaps(gaps, ca.Function("places", [s.q, s.p], [vector([x for place in places for x in place])]), points, [(patch, len(own)) for patch, own in patches], dict(m.parameters))
+    return _Gaps(
+        gaps,
+        ca.Function("places", [s.q, s.p], [vector([x for place in places for x in place])]),
+        points,
+        [(patch, len(own)) for patch, own in patches],
+        dict(m.parameters),
+    )
 
 
 def _meet(s: Tracer, patch: ContactPatch, numbers: list[Any]) -> Meet:

@@ -1,8 +1,10 @@
-"""Pairs of convex shapes without a closed form: cylinders and ellipsoids among others, and convex meshes, by MuJoCo's solver.
+"""Pairs of convex shapes without a closed form: cylinders and ellipsoids among others, and convex
+meshes, by MuJoCo's solver.
 
-MuJoCo (`pip install "catena[mujoco]"`) was chosen by measurement over Coal: at a tolerance of 1e-10 its distances and depths are good to
-1e-8 of the sizes and it never fails, where Coal is good to 1e-5, or fails in one overlap of ten at a tighter tolerance; and it has
-wheels for Linux, macOS and Windows. It keeps the points of meshes in single precision.
+MuJoCo (`pip install "catena[mujoco]"`) was chosen by measurement over Coal: at a tolerance of 1e-10
+its distances and depths are good to 1e-8 of the sizes and it never fails, where Coal is good to
+1e-5, or fails in one overlap of ten at a tighter tolerance; and it has wheels for Linux, macOS and
+Windows. It keeps the points of meshes in single precision.
 """
 
 from __future__ import annotations
@@ -23,9 +25,12 @@ if TYPE_CHECKING:
     from ..machine.machine import Machine
 
 Array = np.ndarray
-TOLERANCE, ITERATIONS = 1e-10, 200  # of MuJoCo's convex solver
+# of MuJoCo's convex solver
+TOLERANCE = 1e-10
+ITERATIONS = 200
 FAR = 1e6  # beside the sizes of the shapes: beyond it MuJoCo would not look
-_SIZES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {  # kind of shape -> MuJoCo's word, and its half sizes
+# kind of shape -> MuJoCo's word, and its half sizes
+_SIZES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {
     "sphere": ("SPHERE", lambda r: (r, 0, 0)),
     "capsule": ("CAPSULE", lambda r, length: (r, length / 2, 0)),
     "cylinder": ("CYLINDER", lambda r, length: (r, length / 2, 0)),
@@ -45,30 +50,49 @@ class ConvexPairs:
         self.mujoco = _mujoco(pairs[0])
         self.model = self._compiled()
         self.data = self.mujoco.MjData(self.model)
-        self.places = {c.name: self._place(k, c) for k, c in enumerate(c for c in self.shapes.values() if c.shape.kind != "plane")}
+        self.places = {
+            c.name: self._place(k, c)
+            for k, c in enumerate(c for c in self.shapes.values() if c.shape.kind != "plane")
+        }
 
-    # ------------------------------------------------------------------------------------------------ the model
+    # --- the model
     def _compiled(self) -> Any:
         spec = self.mujoco.MjSpec()
-        spec.option.ccd_tolerance, spec.option.ccd_iterations = TOLERANCE, ITERATIONS
+        spec.option.ccd_tolerance = TOLERANCE
+        spec.option.ccd_iterations = ITERATIONS
         for c in self.shapes.values():
             if c.shape.kind == "mesh":
                 mesh = spec.add_mesh(name=c.name, file=_file(c), scale=self._size(c))
                 mesh.inertia = self.mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
-                spec.worldbody.add_geom(name=c.name, type=self.mujoco.mjtGeom.mjGEOM_MESH, meshname=c.name)
+                spec.worldbody.add_geom(
+                    name=c.name, type=self.mujoco.mjtGeom.mjGEOM_MESH, meshname=c.name
+                )
             elif c.shape.kind in _SIZES:
                 word, halves = _SIZES[c.shape.kind]
-                spec.worldbody.add_geom(name=c.name, type=getattr(self.mujoco.mjtGeom, f"mjGEOM_{word}"), size=halves(*self._size(c)))
+                spec.worldbody.add_geom(
+                    name=c.name,
+                    type=getattr(self.mujoco.mjtGeom, f"mjGEOM_{word}"),
+                    size=halves(*self._size(c)),
+                )
             elif c.shape.kind != "plane":
-                raise QuestionError(f"clearance: shape {c.name!r} is a {c.shape.kind}, for which there is no distance")
+                raise QuestionError(
+                    f"clearance: shape {c.name!r} is a {c.shape.kind}, for which there is no"
+                    " distance"
+                )
         try:
             return spec.compile()
         except ValueError as why:
-            raise QuestionError(f"clearance: a mesh cannot be read: {str(why).splitlines()[0]}; give STL or OBJ files") from None
+            raise QuestionError(
+                f"clearance: a mesh cannot be read: {str(why).splitlines()[0]}; give STL or OBJ"
+                " files"
+            ) from None
 
     def _place(self, geom: int, c: Collider) -> tuple[int, Array]:
-        """The geom, and its own frame on the body: MuJoCo moves the points of a mesh to their principal axes."""
-        X, mesh = self._matrix(c), self.model.geom_dataid[geom]
+        """The geom, and its own frame on the body: MuJoCo moves the points of a mesh to their
+        principal axes.
+        """
+        X = self._matrix(c)
+        mesh = self.model.geom_dataid[geom]
         if mesh < 0:
             return geom, X
         own, R = np.eye(4), np.zeros(9)
@@ -88,7 +112,10 @@ class ConvexPairs:
 
         first = self.model.mesh_faceadr[mesh]
         corners = points[self.model.mesh_face[first : first + self.model.mesh_facenum[mesh]]]
-        volume = abs(np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum()) / 6
+        volume = (
+            abs(np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum())
+            / 6
+        )
         hull = ConvexHull(points).volume
         warn_if_concave(f"{c.shape.file!r} of {c.name!r}", volume, hull, "distances")
 
@@ -103,14 +130,24 @@ class ConvexPairs:
         X[:3, 3] = [value(x) for x in c.shape.pose.position]
         return X
 
-    # ------------------------------------------------------------------------------------------------ answers
+    # --- answers
     def ask(self, q: Array, p: Array | None) -> Array:
         """(..., pairs, 7): distances, nearest points of the first, normals."""
         if p is not None:
-            raise QuestionError("clearance: parameters are for pairs in closed form; give the mechanism its own with mechanism.with_(parameters=...)")
+            raise QuestionError(
+                "clearance: parameters are for pairs in closed form; give the mechanism its own"
+                " with mechanism.with_(parameters=...)"
+            )
         flat = q.reshape(-1, q.shape[-1])
         bodies = {c.body for c in self.shapes.values()}
-        poses = {b: np.broadcast_to(np.eye(4), (len(flat), 4, 4)) if b == GROUND else self.machine.pose(flat, b) for b in bodies}
+        poses = {
+            b: (
+                np.broadcast_to(np.eye(4), (len(flat), 4, 4))
+                if b == GROUND
+                else self.machine.pose(flat, b)
+            )
+            for b in bodies
+        }
         found = np.empty((len(flat), len(self.pairs), 7))
         for k, (a, b) in enumerate(self.pairs):
             if "plane" in (a.shape.kind, b.shape.kind):
@@ -128,18 +165,28 @@ class ConvexPairs:
         distance = self.mujoco.mj_geomDistance(self.model, d, i, j, FAR, ends)
         along = (ends[3:] - ends[:3]) * np.sign(distance)
         length = np.linalg.norm(along)
-        return np.concatenate([[distance], ends[:3], along / length if length > 0 else np.array([0.0, 0.0, 1.0])])
+        return np.concatenate(
+            [[distance], ends[:3], along / length if length > 0 else np.array([0.0, 0.0, 1.0])]
+        )
 
     def _on_plane(self, a: Collider, b: Collider, poses: dict[str, Array]) -> Array:
         """A half-space and the deepest point of a mesh."""
         plane, other = (a, b) if a.shape.kind == "plane" else (b, a)
         geom, X = self.places[other.name]
         P = poses[plane.body] @ self._matrix(plane)
-        points = np.einsum("bij,nj->bni", (M := poses[other.body] @ X)[:, :3, :3], self.vertices(self.model.geom_dataid[geom])) + M[:, None, :3, 3]
+        points = (
+            np.einsum(
+                "bij,nj->bni",
+                (M := poses[other.body] @ X)[:, :3, :3],
+                self.vertices(self.model.geom_dataid[geom]),
+            )
+            + M[:, None, :3, 3]
+        )
         height = np.einsum("bni,bi->bn", points - P[:, None, :3, 3], n := P[:, :3, 2])
         at = height.argmin(axis=1)
         rows = np.arange(len(at))
-        d, low = height[rows, at][:, None], points[rows, at]
+        d = height[rows, at][:, None]
+        low = points[rows, at]
         return np.concatenate([d, *([low - d * n, n] if plane is a else [low, -n])], axis=1)
 
 
@@ -149,8 +196,9 @@ def _mujoco(pair: tuple[Collider, Collider]) -> Any:
     except ImportError:
         a, b = pair
         raise QuestionError(
-            f"clearance: the pair {a.name} - {b.name} ({a.shape.kind} and {b.shape.kind}) has no closed form and needs MuJoCo's convex "
-            'solver: pip install "catena[mujoco]", or use spheres, capsules, boxes and planes'
+            f"clearance: the pair {a.name} - {b.name} ({a.shape.kind} and {b.shape.kind}) has no"
+            ' closed form and needs MuJoCo\'s convex solver: pip install "catena[mujoco]", or use'
+            " spheres, capsules, boxes and planes"
         ) from None
     return mujoco
 
@@ -158,5 +206,8 @@ def _mujoco(pair: tuple[Collider, Collider]) -> Any:
 def _file(c: Collider) -> str:
     path = Path(c.shape.file.removeprefix("file://"))
     if not path.is_file():
-        raise QuestionError(f"clearance: the mesh {c.shape.file!r} of {c.name!r} is not there; give a path from where you are, or an absolute one")
+        raise QuestionError(
+            f"clearance: the mesh {c.shape.file!r} of {c.name!r} is not there; give a path from"
+            " where you are, or an absolute one"
+        )
     return str(path.resolve())

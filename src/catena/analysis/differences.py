@@ -2,9 +2,9 @@
 
     f'(q) = sum of w_k (f(q + k s) - f(q - k s)) / s,   k = 1, 2, 3,   w = 3/4, -3/20, 1/60
 
-of order six (B. Fornberg, Mathematics of Computation 51 (1988) 699-706, table 1). What differs is a polynomial of sines and
-cosines of the coordinates and of lengths, so that a step of s = 0.02 (rad, m) is right to about 1e-12. Springs are linear and are
-added exactly.
+of order six (B. Fornberg, Mathematics of Computation 51 (1988) 699-706, table 1). What differs is a
+polynomial of sines and cosines of the coordinates and of lengths, so that a step of s = 0.02 (rad,
+m) is right to about 1e-12. Springs are linear and are added exactly.
 """
 
 from __future__ import annotations
@@ -16,19 +16,25 @@ import numpy as np
 from ..machine.machine import LANES_UP_TO, Machine
 
 Array = np.ndarray
-STEP, WEIGHTS = 0.02, (3 / 4, -3 / 20, 1 / 60)
+STEP = 0.02
+WEIGHTS = (3 / 4, -3 / 20, 1 / 60)
 _bare: WeakKeyDictionary[Machine, Machine] = WeakKeyDictionary()
 
 
 def long(machine: Machine) -> bool:
     """Whether a mechanism is long enough for this, and its loads simple enough."""
     m = machine.mechanism
-    return len(machine.layout.nodes) > LANES_UP_TO and not m.row_records and (machine.spec.springs is not None or not m.loads)
+    return (
+        len(machine.layout.nodes) > LANES_UP_TO
+        and not m.row_records
+        and (machine.spec.springs is not None or not m.loads)
+    )
 
 
 def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
     """A (rows, nv) at q, and d(gravity - A' lam)/dq (nv, nv) along the speeds."""
-    bare, nv = _springless(machine), machine.nv
+    bare = _springless(machine)
+    nv = machine.nv
     A = machine.constraint_rows(q, np.zeros(nv))[3] if machine.rows else np.zeros((0, nv))
     total = np.zeros((nv, nv))
     for k, w in enumerate(WEIGHTS, start=1):
@@ -45,7 +51,11 @@ def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
 def _residual(machine: Machine, q: Array, lam: Array) -> Array:
     """gravity - A' lam of each state, (states, nv)."""
     g = machine.gravity(q)
-    return g - np.einsum("bki,k->bi", machine.constraint_rows(q, np.zeros(machine.nv))[3], lam) if len(lam) else g
+    return (
+        g - np.einsum("bki,k->bi", machine.constraint_rows(q, np.zeros(machine.nv))[3], lam)
+        if len(lam)
+        else g
+    )
 
 
 def _springless(machine: Machine) -> Machine:
@@ -53,5 +63,10 @@ def _springless(machine: Machine) -> Machine:
     if machine.spec.springs is None:
         return machine
     if machine not in _bare:
-        _bare[machine] = Machine(machine.mechanism.with_(loads=(), beams=()), threads=machine.threads, snap=machine.snap, life="generic")
+        _bare[machine] = Machine(
+            machine.mechanism.with_(loads=(), beams=()),
+            threads=machine.threads,
+            snap=machine.snap,
+            life="generic",
+        )
     return _bare[machine]

@@ -1,4 +1,6 @@
-"""Two features of convex shapes in numbers: what the mode of a contact point holds (`kernels.support_pairs`), with what is watched of it."""
+"""Two features of convex shapes in numbers: what the mode of a contact point holds
+(`kernels.support_pairs`), with what is watched of it.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,26 @@ from ..kernels.support_pairs import CONES, FLAT, SIZES, SupportMeet, SupportPair
 from .support_features import SupportFeature, SupportShape
 
 Array = np.ndarray
-SLACK = 1e-9  # beside the size, or a sine: by so much a normal may be outside of a cone that it has just come to
-WIDEST = 0.36  # tan 20 degrees: how far a normal turns at most before Newton's method starts from it
+# beside the size, or a sine: by so much a normal may be outside of a cone that it has just come to
+SLACK = 1e-9
+# tan 20 degrees: how far a normal turns at most before Newton's method starts from it
+WIDEST = 0.36
 SMOOTH = 0.3  # of the angle over which a support function bends: the same for needles and discs
-NUMBERS = tuple(SupportPair.of([0.0] * sum(SIZES.values()))._replace(
-    start=(0.0, 0.0, 1.0), across=(1.0, 0.0, 0.0), soft=(1.0, 1.0), turn=1.0, cone_a=(0.0, 0.0, 0.0, 1.0) * CONES, cone_b=(0.0, 0.0, 0.0, 1.0) * CONES, span_a=(-1.0, 1.0),
-    span_b=(-1.0, 1.0), sides=(0.0, 0.0, 0.0, 1.0) * CONES, flat=(1.0, 0.0, 1.0, 0.0), size=1.0))  # fmt: skip
+NUMBERS = tuple(
+    SupportPair.of([0.0] * sum(SIZES.values()))._replace(
+        start=(0.0, 0.0, 1.0),
+        across=(1.0, 0.0, 0.0),
+        soft=(1.0, 1.0),
+        turn=1.0,
+        cone_a=(0.0, 0.0, 0.0, 1.0) * CONES,
+        cone_b=(0.0, 0.0, 0.0, 1.0) * CONES,
+        span_a=(-1.0, 1.0),
+        span_b=(-1.0, 1.0),
+        sides=(0.0, 0.0, 0.0, 1.0) * CONES,
+        flat=(1.0, 0.0, 1.0, 0.0),
+        size=1.0,
+    )
+)
 
 
 class NearestPoint(NamedTuple):
@@ -51,14 +67,23 @@ class ShapePair(NamedTuple):
 def placed(x: SupportPair, R: Array, p: Array) -> SupportMeet:
     """Where a pair of features is at X_BA = (R, p), in the axes of B."""
     rows = tuple(tuple(float(v) for v in row) for row in R)
-    return support_meet(x, (rows, tuple(map(float, p))), (((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0)))
+    return support_meet(
+        x,
+        (rows, tuple(map(float, p))),
+        (((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0)),
+    )
 
 
 def point_of(f: SupportFeature, n: Array) -> tuple[Array, bool]:
-    """The point of a feature that is farthest along n; whether it is a rim that is flat across it."""
+    """The point of a feature that is farthest along n; whether it is a rim that is flat across
+    it.
+    """
     q = f.Q.T @ n
     length = float(np.linalg.norm(q))
-    return f.p + (f.Q @ q / length if length > 0.0 else 0.0), f.is_rim and length**2 <= 1.01 * FLAT * f.radius**2
+    return (
+        f.p + (f.Q @ q / length if length > 0.0 else 0.0),
+        f.is_rim and length**2 <= 1.01 * FLAT * f.radius**2,
+    )
 
 
 def within(f: SupportFeature, x: Array) -> float:
@@ -88,9 +113,22 @@ def feature_pair(x: ShapePair, i: int, j: int, n: Array, **more: Any) -> Nearest
     free = (0.0, 0.0) if own or g.is_face or lines == 2 else (1.0, 1.0 - lines)
     line_a = f.line * np.copysign(1.0, np.cross(x.R @ f.line, g.line) @ n) if lines == 2 else f.line
     pair = SupportPair(*NUMBERS)._replace(
-        key=1e3 * (i + 1) + j + 1, p_a=f.p, Q_a=f.Q.T.ravel(), p_b=g.p, Q_b=g.Q.T.ravel(), l_a=line_a, l_b=g.line, start=start,
-        across=across / np.linalg.norm(across), own=float(own), free=free, soft=tuple(_soft(h) for h in (f, g)), turn=_turn(x, f, g, n),
-        flat=(*_flat(f), *_flat(g)), size=1.0 / x.size)  # fmt: skip
+        key=1e3 * (i + 1) + j + 1,
+        p_a=f.p,
+        Q_a=f.Q.T.ravel(),
+        p_b=g.p,
+        Q_b=g.Q.T.ravel(),
+        l_a=line_a,
+        l_b=g.line,
+        start=start,
+        across=across / np.linalg.norm(across),
+        own=float(own),
+        free=free,
+        soft=tuple(_soft(h) for h in (f, g)),
+        turn=_turn(x, f, g, n),
+        flat=(*_flat(f), *_flat(g)),
+        size=1.0 / x.size,
+    )
     pair = _with_cones(x, pair, f, g, n)
     pair = _with_face(x, _with_spans(x, pair, f, g), f, g, n)._replace(**more)
     return NearestPoint(pair)
@@ -106,18 +144,27 @@ def _flat(f: SupportFeature) -> tuple[float, float]:
 
 
 def slack(inside: float, size: float = 1.0) -> float:
-    """Of what is so far inside: none, so that features change where both have the same normal; but some at the very boundary."""
+    """Of what is so far inside: none, so that features change where both have the same normal; but
+    some at the very boundary.
+    """
     return SLACK * size if inside < 2.0 * SLACK * size else 0.0
 
 
-def _with_spans(x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature) -> SupportPair:
+def _with_spans(
+    x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature
+) -> SupportPair:
     """Watch the ends of lines."""
     if not (f.is_line or g.is_line):
         return pair
-    along, spans = placed(pair, x.R, x.p).along, []
+    along = placed(pair, x.R, x.p).along
+    spans = []
     for feature, line, at in ((f, pair.l_a, along[0]), (g, pair.l_b, along[1])):
         begin, end = sorted(s * float(np.copysign(1.0, line @ feature.line)) for s in feature.span)
-        spans.append((begin - slack(at - begin, x.size), end + slack(end - at, x.size)) if feature.is_line else (-1.0, 1.0))
+        spans.append(
+            (begin - slack(at - begin, x.size), end + slack(end - at, x.size))
+            if feature.is_line
+            else (-1.0, 1.0)
+        )
     return pair._replace(span_a=spans[0], span_b=spans[1])
 
 
@@ -130,8 +177,12 @@ def _turn(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> float
     return min(found)
 
 
-def _with_cones(x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array) -> SupportPair:
-    """Watch the half-spaces of both cones; where there are more of them than that, the normal may not turn as far as the next."""
+def _with_cones(
+    x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array
+) -> SupportPair:
+    """Watch the half-spaces of both cones; where there are more of them than that, the normal may
+    not turn as far as the next.
+    """
     far = []
     cones = []
     for cone, m in ((f.cone, -(x.R.T @ n)), (g.cone, n)):
@@ -144,16 +195,21 @@ def _with_cones(x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFe
     pair = pair._replace(cone_a=cones[0], cone_b=cones[1])
     if far:
         half = 0.5 * min(far)
-        pair = pair._replace(turn=min(float(pair.turn), half), along_a=x.R.T @ n, along_b=n, parallel=1.0 / half**2)
+        pair = pair._replace(
+            turn=min(float(pair.turn), half), along_a=x.R.T @ n, along_b=n, parallel=1.0 / half**2
+        )
     return pair
 
 
-def _with_face(x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array) -> SupportPair:
+def _with_face(
+    x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array
+) -> SupportPair:
     """Watch the sides of a face; of many the next, and a circle that leaves out no other."""
     if not (f.is_face or g.is_face):
         return pair
     face = f if f.is_face else g
-    a, b = x.R @ point_of(f, -(x.R.T @ n))[0] + x.p, point_of(g, n)[0]
+    a = x.R @ point_of(f, -(x.R.T @ n))[0] + x.p
+    b = point_of(g, n)[0]
     at = x.R.T @ (b - x.p) if f.is_face else a
     at = at - ((at - face.p) @ face.normal) * face.normal
     if face.ring is None:
@@ -163,7 +219,7 @@ def _with_face(x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFea
     order = np.argsort(inside)
     rows = [(*c[m], inside[m] + slack(inside[m], x.size)) for m in order[:CONES]]
     sides = tuple(np.ravel([*rows, *[(0.0, 0.0, 0.0, 1.0)] * (CONES - len(rows))]))
-    ring = 1.0 / max(float(inside[order[CONES]]), SLACK * x.size) ** 2 if len(order) > CONES else 0.0
+    ring = (
+        1.0 / max(float(inside[order[CONES]]), SLACK * x.size) ** 2 if len(order) > CONES else 0.0
+    )
     return pair._replace(**{"p_a" if f.is_face else "p_b": at}, sides=sides, round=ring)
-
-

@@ -1,11 +1,14 @@
-"""Impulses: what a blow, a capture or a sudden lock does to the speeds, at once. The equations themselves are in `impact.py`.
+"""Impulses: what a blow, a capture or a sudden lock does to the speeds, at once. The equations
+themselves are in `impact.py`.
 
-[Passerello1972] chapter IV: momentum changes by the impulses, the configuration does not. With P the generalised impulse from
-outside, B the rows that must hold afterwards (loops; locked speeds; a frame that moves with its target) and e the restitution:
+[Passerello1972] chapter IV: momentum changes by the impulses, the configuration does not. With P
+the generalised impulse from outside, B the rows that must hold afterwards (loops; locked speeds; a
+frame that moves with its target) and e the restitution:
 
     M dv = P + B' L,        B (v + dv) = -e B v
 
-so that the energy lost between the bodies is (1 - e^2)/2 (B v)' (B M^-1 B')^+ (B v): never negative for e <= 1.
+so that the energy lost between the bodies is (1 - e^2)/2 (B v)' (B M^-1 B')^+ (B v): never negative
+for e <= 1.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from .capture import NONE, Meeting, Target, meeting, three
 from .impact import impact, row_sizes
 
 Array = np.ndarray
-BROKEN = 1e-6  # how fast the speeds before a blow may break a row, beside the fastest that their energy allows
+# how fast the speeds before a blow may break a row, beside the fastest that their energy allows
+BROKEN = 1e-6
 CONTRADICTION = 1e-7  # how far rows may be missed after it, in the same measure
 Strikes = dict[tuple[str, str], Array]  # (frame, axes): impulse, torque first
 
@@ -35,10 +39,11 @@ Strikes = dict[tuple[str, str], Array]  # (frame, axes): impulse, torque first
 class ImpulseResponse:
     """What a blow did. It unpacks as (dv, impulses).
 
-    dv (nv,): the change of the speeds. impulses: {joint: (6,)}, the impulse that each joint, loops included, gave its child,
-    torque first, about the child body's origin in its axes (N m s, N s); NaN where it is not determined. before, after: the
-    kinetic energy (J), the target's included. caught (6,): what the target gave the frame, about the frame's origin in the
-    ground's axes. target (6,): the target's velocity afterwards, angular first.
+    dv (nv,): the change of the speeds. impulses: {joint: (6,)}, the impulse that each joint, loops
+    included, gave its child, torque first, about the child body's origin in its axes (N m s, N s);
+    NaN where it is not determined. before, after: the kinetic energy (J), the target's included.
+    caught (6,): what the target gave the frame, about the frame's origin in the ground's axes.
+    target (6,): the target's velocity afterwards, angular first.
     """
 
     dv: Array
@@ -58,22 +63,33 @@ class ImpulseResponse:
 
 
 def impulse(
-    m: Mechanism | Machine, q: Any, v: Any = None, *, at: str | None = None, linear: Sequence[float] = NONE,
-    angular: Sequence[float] = NONE, axes: str = "world", joint: Mapping[str, Any] | None = None, lock: Iterable[str] = (),
-    capture: tuple[str, Target] | None = None, restitution: float = 0.0,
-) -> ImpulseResponse:  # fmt: skip
+    m: Mechanism | Machine,
+    q: Any,
+    v: Any = None,
+    *,
+    at: str | None = None,
+    linear: Sequence[float] = NONE,
+    angular: Sequence[float] = NONE,
+    axes: str = "world",
+    joint: Mapping[str, Any] | None = None,
+    lock: Iterable[str] = (),
+    capture: tuple[str, Target] | None = None,
+    restitution: float = 0.0,
+) -> ImpulseResponse:
     """The change of speeds, dv, impulses = impulse(...): see `ImpulseResponse`.
 
-    at: the frame or body struck, by linear (N s) and angular (N m s) impulses at its origin, along the axes of the "world" or
-    of the "body". joint: {coordinate or joint: impulse}, N m s or N s, from its motor. lock: joints or coordinates that stop.
-    capture: (frame, Target). restitution: 0 for what stays together, 1 for what bounces without loss; it holds for locks and
-    captures, and the speeds they undo are those before the blow.
+    at: the frame or body struck, by linear (N s) and angular (N m s) impulses at its origin, along
+    the axes of the "world" or of the "body". joint: {coordinate or joint: impulse}, N m s or N s,
+    from its motor. lock: joints or coordinates that stop. capture: (frame, Target). restitution: 0
+    for what stays together, 1 for what bounces without loss; it holds for locks and captures, and
+    the speeds they undo are those before the blow.
     """
     machine = machine_of(m)
     q, v = state(machine, "impulse", q=q, v=v)
     if not 0.0 <= restitution <= 1.0:
         raise QuestionError(
-            f"impulse: restitution is {restitution:g}; it lies between 0 (stay together) and 1 (bounce without loss)"
+            f"impulse: restitution is {restitution:g}; it lies between 0 (stay together) and 1"
+            " (bounce without loss)"
         )
     P, strikes = _applied(machine, q, at, linear, angular, axes, joint)
     rows = rows_at(machine, q, v)
@@ -102,7 +118,9 @@ def _applied(
     blow = np.concatenate([three("angular", angular), three("linear", linear)])
     if at is None:
         if blow.any():
-            raise QuestionError("impulse: it has a size but no place; name the frame or body it strikes with at=")
+            raise QuestionError(
+                "impulse: it has a size but no place; name the frame or body it strikes with at="
+            )
         return P, {}
     if axes not in ("world", "body"):
         raise UnknownNameError("axes", axes, ("world", "body"), "impulse")
@@ -111,7 +129,9 @@ def _applied(
 
 @dataclass(frozen=True)
 class _System:
-    """Mechanism and target side by side: mass matrix, speeds, the rows that must hold, and how fast each is approached."""
+    """Mechanism and target side by side: mass matrix, speeds, the rows that must hold, and how fast
+    each is approached.
+    """
 
     M: Array
     speed: Array
@@ -120,9 +140,13 @@ class _System:
     by: Metric  # in which the rank of B is decided
 
 
-def _system(machine: Machine, q: Array, v: Array, rows: Rows, stop: list[int], meet: Meeting | None) -> _System:
-    locks, by = np.eye(machine.nv)[stop], metric(machine, acting=False)
-    more = 0 if meet is None else len(meet.rows)  # measured by their entries, as is the target's motion
+def _system(
+    machine: Machine, q: Array, v: Array, rows: Rows, stop: list[int], meet: Meeting | None
+) -> _System:
+    locks = np.eye(machine.nv)[stop]
+    by = metric(machine, acting=False)
+    # measured by their entries, as is the target's motion
+    more = 0 if meet is None else len(meet.rows)
     by = Metric(by.column, np.concatenate([by.size, by.column[stop], np.zeros(more)]))
     if meet is None:
         B = np.vstack([rows.A, locks])
@@ -131,11 +155,17 @@ def _system(machine: Machine, q: Array, v: Array, rows: Rows, stop: list[int], m
     B = np.vstack([rows.A, locks, meet.rows @ meet.J])
     if not meet.yields:
         return _System(machine.mass_matrix(q), v, B, approach, by)
-    nv, zeros = machine.nv, np.zeros((len(B) - len(meet.rows), 6))
+    nv = machine.nv
+    zeros = np.zeros((len(B) - len(meet.rows), 6))
     M = np.zeros((nv + 6, nv + 6))
     M[:nv, :nv], M[nv:, nv:] = machine.mass_matrix(q), meet.inertia
-    return _System(M, np.concatenate([v, meet.velocity]), np.hstack([B, np.vstack([zeros, -meet.rows])]), approach,
-                   Metric(np.concatenate([by.column, np.ones(6)]), by.size))  # fmt: skip
+    return _System(
+        M,
+        np.concatenate([v, meet.velocity]),
+        np.hstack([B, np.vstack([zeros, -meet.rows])]),
+        approach,
+        Metric(np.concatenate([by.column, np.ones(6)]), by.size),
+    )
 
 
 def _consistent(machine: Machine, q: Array, v: Array, rows: Rows) -> None:
@@ -147,8 +177,8 @@ def _consistent(machine: Machine, q: Array, v: Array, rows: Rows) -> None:
     if broken.max() > BROKEN:
         worst = int(broken.argmax())
         raise QuestionError(
-            f"impulse: the speeds before the blow break {rows.names[worst][0]!r}, by {abs(rows.rate[worst]):.3g} m/s (or rad/s); "
-            "take those of assemble(mechanism, q, v)"
+            f"impulse: the speeds before the blow break {rows.names[worst][0]!r}, by"
+            f" {abs(rows.rate[worst]):.3g} m/s (or rad/s); take those of assemble(mechanism, q, v)"
         )
 
 
@@ -162,8 +192,9 @@ def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Arra
         if left.max() > CONTRADICTION * np.sqrt(energy):
             worst = float(np.abs(s.B @ found.dv - wanted)[left.argmax()])
             raise QuestionError(
-                f"impulse: locks, loops and the target contradict each other in {where(machine)}: {worst:.3g} m/s (or rad/s) "
-                "cannot be met; lock less, or let the target meet along one direction"
+                f"impulse: locks, loops and the target contradict each other in {where(machine)}:"
+                f" {worst:.3g} m/s (or rad/s) cannot be met; lock less, or let the target meet"
+                " along one direction"
             )
     return found.dv, found.L
 
@@ -174,8 +205,12 @@ def _beside(rate: Array, size: Array, M: Array, v: Array) -> Array:
     return np.abs(rate) / np.where(allowed > 0.0, allowed, np.inf)
 
 
-def _joint_impulses(machine: Machine, q: Array, dv: Array, strikes: Strikes, rows: Rows, L: Array) -> dict[str, Array]:
-    """The impulse in every joint: the reactions of the acceleration dv at rest, without weight, under strikes and rows."""
+def _joint_impulses(
+    machine: Machine, q: Array, dv: Array, strikes: Strikes, rows: Rows, L: Array
+) -> dict[str, Array]:
+    """The impulse in every joint: the reactions of the acceleration dv at rest, without weight,
+    under strikes and rows.
+    """
     zero = np.zeros(machine.nv)
     (weight,) = machine.evaluate("reactions", q, zero, zero)
     found = machine.evaluate("reactions", q, zero, dv, wrenches=strikes or None)[0] - weight

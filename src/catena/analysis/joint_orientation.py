@@ -1,8 +1,9 @@
-"""Joint orientation: whether the two sides of a joint that closes a loop point the same way, which its rows cannot tell.
+"""Joint orientation: whether the two sides of a joint that closes a loop point the same way, which
+its rows cannot tell.
 
-A constraint row keeps an angle by its cosine, which is the same for a direction and its opposite: a pin put in upside down
-satisfies every row. A joint that turns about one axis needs that axis to point the same way on both sides; one that does not
-turn needs all three axes to.
+A constraint row keeps an angle by its cosine, which is the same for a direction and its opposite: a
+pin put in upside down satisfies every row. A joint that turns about one axis needs that axis to
+point the same way on both sides; one that does not turn needs all three axes to.
 """
 
 from __future__ import annotations
@@ -37,24 +38,31 @@ def upside_down(machine: Machine, q: Array) -> list[str]:
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
         if len(axes):
-            R_P, R_C = side_of(machine, q, j.parent, j.placement), side_of(machine, q, j.child, j.offset)
+            R_P = side_of(machine, q, j.parent, j.placement)
+            R_C = side_of(machine, q, j.child, j.offset)
             if (np.einsum("ki,ki->k", axes @ R_P.T, axes @ R_C.T) < 0).any():
                 found.append(j.name)
     return found
 
 
 def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
-    """The rotations between the two sides of such joints, as rotation vectors (3 k,), their Jacobian (3 k, nv), the joints' names.
+    """The rotations between the two sides of such joints, as rotation vectors (3 k,), their
+    Jacobian (3 k, nv), the joints' names.
 
-    Unlike the rows' cosines these do not vanish when the sides point opposite ways, so that a guess far away finds the right
-    orientation.
+    Unlike the rows' cosines these do not vanish when the sides point opposite ways, so that a guess
+    far away finds the right orientation.
     """
-    vectors, rates, names = [np.zeros(0)], [np.zeros((0, machine.nv))], set()
+    vectors = [np.zeros(0)]
+    rates = [np.zeros((0, machine.nv))]
+    names = set()
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
         if len(axes):
-            R_P, R_C = side_of(machine, q, j.parent, j.placement), side_of(machine, q, j.child, j.offset)
-            vector, rate = turn_between(axes, R_P, R_C, spin_of(machine, q, j.child) - spin_of(machine, q, j.parent))
+            R_P = side_of(machine, q, j.parent, j.placement)
+            R_C = side_of(machine, q, j.child, j.offset)
+            vector, rate = turn_between(
+                axes, R_P, R_C, spin_of(machine, q, j.child) - spin_of(machine, q, j.parent)
+            )
             vectors.append(vector)
             rates.append(rate)
             names.add(j.name)
@@ -62,20 +70,27 @@ def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
 
 
 def turn_between(axes: Array, R_P: Array, R_C: Array, J: Array) -> tuple[Array, Array]:
-    """The rotation vector (..., 3) from the parent's side to the child's, about all axes or across the one they share, and its
-    Jacobian (..., 3, nv); J: that of the relative rotation. R_P, R_C (..., 3, 3); their leading shapes are a batch."""
+    """The rotation vector (..., 3) from the parent's side to the child's, about all axes or across
+    the one they share, and its Jacobian (..., 3, nv); J: that of the relative rotation. R_P, R_C
+    (..., 3, 3); their leading shapes are a batch.
+    """
     if len(axes) == 3:
         return rotation_vector(R_C @ np.swapaxes(R_P, -1, -2)), J
     n = R_P @ axes[0]
-    return _between(n, R_C @ axes[0]), J - n[..., :, None] * np.einsum("...i,...ij->...j", n, J)[..., None, :]
+    return (
+        _between(n, R_C @ axes[0]),
+        J - n[..., :, None] * np.einsum("...i,...ij->...j", n, J)[..., None, :],
+    )
 
 
 def _between(a: Array, b: Array) -> Array:
     """The shortest rotation (..., 3) that takes the unit vectors a to b, as a rotation vector."""
     a, b = np.broadcast_arrays(a, b)
-    axis, along = np.cross(a, b), np.einsum("...i,...i->...", a, b)
+    axis = np.cross(a, b)
+    along = np.einsum("...i,...i->...", a, b)
     s = np.linalg.norm(axis, axis=-1)
-    across = np.cross(a, np.eye(3)[np.abs(a).argmin(axis=-1)])  # where they are opposite any axis across will do
+    # where they are opposite any axis across will do
+    across = np.cross(a, np.eye(3)[np.abs(a).argmin(axis=-1)])
     opposite = np.pi * across / np.linalg.norm(across, axis=-1)[..., None]
     turn = axis * (np.arctan2(s, along) / np.where(s > 0.0, s, 1.0))[..., None]
     return np.where(((s < 1e-9) & (along < 0.0))[..., None], opposite, turn)
@@ -100,12 +115,24 @@ def spin_of(machine: Machine, q: Array, body: str, p: Array | None = None) -> Ar
 
 
 def side_of(machine: Machine, q: Array, body: str, on: Pose, p: Array | None = None) -> Array:
-    """(..., 3, 3): the axes of a joint on one of its bodies, in the ground's; p: parameters (..., count) other than the mechanism's."""
+    """(..., 3, 3): the axes of a joint on one of its bodies, in the ground's; p: parameters (...,
+    count) other than the mechanism's.
+    """
     m = machine.mechanism
 
     def at(values: Mapping[str, float]) -> Array:
         return np.array([[value_of(x, values) for x in row] for row in on.rotation], float)
 
-    varies = p is not None and any(not isinstance(x, (int, float)) for row in on.rotation for x in row)
-    own = np.stack([at(dict(zip(m.parameters, row))) for row in p]) if varies and p is not None else at(m.parameters)
-    return np.broadcast_to(own, (*q.shape[:-1], 3, 3)) if body == GROUND else machine.pose(q, body, parameters=p)[..., :3, :3] @ own
+    varies = p is not None and any(
+        not isinstance(x, (int, float)) for row in on.rotation for x in row
+    )
+    own = (
+        np.stack([at(dict(zip(m.parameters, row))) for row in p])
+        if varies and p is not None
+        else at(m.parameters)
+    )
+    return (
+        np.broadcast_to(own, (*q.shape[:-1], 3, 3))
+        if body == GROUND
+        else machine.pose(q, body, parameters=p)[..., :3, :3] @ own
+    )

@@ -1,4 +1,5 @@
-"""Kinematic drive: the motion of some coordinates is given, the position, velocity and acceleration of all are found.
+"""Kinematic drive: the motion of some coordinates is given, the position, velocity and acceleration
+of all are found.
 
     e(q) = 0 with the driven ones held,      A_f v_f = -A_d v_d,      A_f a_f = gamma - A_d a_d
 
@@ -41,39 +42,54 @@ class DrivenMotion:
         return iter((self.q, self.v, self.a))
 
 
-def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = None) -> DrivenMotion:
+def kinematics(
+    m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = None
+) -> DrivenMotion:
     """q, v, a = kinematics(mechanism, {"crank": (angle, speed, acceleration)}, guess).
 
-    driven: {coordinate: (q, v, a)}; speed and acceleration may be left out and are then zero. Each may be an array over
-    instants: the first is assembled from the guess, each next one from the one before. A QuestionError names what is
-    still free, or the loop that the driven coordinates contradict.
+    driven: {coordinate: (q, v, a)}; speed and acceleration may be left out and are then zero. Each
+    may be an array over instants: the first is assembled from the guess, each next one from the one
+    before. A QuestionError names what is still free, or the loop that the driven coordinates
+    contradict.
     """
     machine = machine_of(m)
     (q,) = state(machine, "kinematics", guess=guess)
     if machine.mechanism.nonholonomic:
         raise QuestionError(
-            f"kinematics: the speed rows of {where(machine)} tie speeds, not positions; simulate(...) follows them"
+            f"kinematics: the speed rows of {where(machine)} tie speeds, not positions;"
+            " simulate(...) follows them"
         )
     if machine.spec.rheonomic:
-        raise QuestionError(f"kinematics: constraint {machine.spec.rheonomic[0]!r} of {where(machine)} moves with time, and instants have none here; "
-                            "leave it out and drive its coordinate, or simulate(...)")  # fmt: skip
+        raise QuestionError(
+            f"kinematics: constraint {machine.spec.rheonomic[0]!r} of {where(machine)} moves with"
+            " time, and instants have none here; leave it out and drive its coordinate, or"
+            " simulate(...)"
+        )
     table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
     places, course = [], []
     for name, values in driven.items():
         if name not in table:
             raise UnknownNameError(
-                "coordinate", name, [c.name for c in coordinates(machine)], f"{where(machine)}, to be driven"
+                "coordinate",
+                name,
+                [c.name for c in coordinates(machine)],
+                f"{where(machine)}, to be driven",
             )
         places.append(table[name])
         course.append(_triple(name, values))
     if not course and machine.nv:
-        raise QuestionError(f"kinematics: nothing of {where(machine)} is driven; give the motion of at least one coordinate")
+        raise QuestionError(
+            f"kinematics: nothing of {where(machine)} is driven; give the motion of at least one"
+            " coordinate"
+        )
     shape = np.broadcast_shapes(*(x.shape for three in course for x in three))
     if len(shape) > 1:
         raise StateError(
-            f"kinematics: the driven values have shape {shape}; they are numbers, or arrays of one dimension, over instants"
+            f"kinematics: the driven values have shape {shape}; they are numbers, or arrays of one"
+            " dimension, over instants"
         )
-    moments = np.array([[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in course])  # (driven, 3, moments)
+    # (driven, 3, moments)
+    moments = np.array([[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in course])
     held = [c.vi for c in places]
     free = [k for k in range(machine.nv) if k not in held]
     found = _positions(machine, q, [c.qi for c in places], moments[:, 0].T, free)
@@ -85,16 +101,23 @@ def kinematics(m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = N
 def _triple(name: str, values: Any) -> list[Array]:
     three = list(values) if isinstance(values, (tuple, list)) else [values]
     if not 1 <= len(three) <= 3:
-        raise StateError(f"kinematics: {name!r} is given {len(three)} values; give its position, speed and acceleration")
+        raise StateError(
+            f"kinematics: {name!r} is given {len(three)} values; give its position, speed and"
+            " acceleration"
+        )
     found = [np.asarray(x, float) for x in three] + [np.zeros(())] * (3 - len(three))
     if not all(np.isfinite(x).all() for x in found):
         raise StateError(f"kinematics: the motion of {name!r} is not finite")
     return found
 
 
-def _positions(machine: Machine, q: Array, driven: list[int], values: Array, free: list[int]) -> Array:
-    """(moments, nq): each closed from the one before. All are found at once and then proved: closed again, all at once, each from its
-    neighbour; where that leads elsewhere they are followed one by one."""
+def _positions(
+    machine: Machine, q: Array, driven: list[int], values: Array, free: list[int]
+) -> Array:
+    """(moments, nq): each closed from the one before. All are found at once and then proved: closed
+    again, all at once, each from its neighbour; where that leads elsewhere they are followed one by
+    one.
+    """
     if len(values) <= STRIDE or machine.nq != machine.nv or not machine.rows:
         return _followed(machine, q, driven, values, free)
     ends = np.arange(0, len(values), STRIDE)
@@ -106,7 +129,8 @@ def _positions(machine: Machine, q: Array, driven: list[int], values: Array, fre
     start = found[:-1].copy()
     start[:, driven] = values[1:]
     after, gap = closed_rows(machine, start, free)
-    proved, changed = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME), False
+    proved = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME)
+    changed = False
     for k in range(1, len(values)):
         if changed or not proved[k - 1]:
             one = _followed(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
@@ -114,16 +138,30 @@ def _positions(machine: Machine, q: Array, driven: list[int], values: Array, fre
     return found
 
 
-def _followed(machine: Machine, q: Array, driven: list[int], values: Array, free: list[int], first: bool = True) -> Array:
-    """(moments, nq): each closed from the one before; by a search of several starts where that does not do, as at the `first`."""
+def _followed(
+    machine: Machine,
+    q: Array,
+    driven: list[int],
+    values: Array,
+    free: list[int],
+    first: bool = True,
+) -> Array:
+    """(moments, nq): each closed from the one before; by a search of several starts where that does
+    not do, as at the `first`.
+    """
     found = np.empty((len(values), machine.nq))
     for k, value in enumerate(values):
         q = q.copy()
         q[driven] = value
         near = gauss_newton(machine, q, free) if (k or not first) and machine.rows else None
-        q = closed(machine, q, free) if near is None or np.abs(residual(machine, near)[0]).max() >= CLOSED else near
+        q = (
+            closed(machine, q, free)
+            if near is None or np.abs(residual(machine, near)[0]).max() >= CLOSED
+            else near
+        )
         found[k] = q
-    if opposite_sides(machine, found).any():  # a pin that is upside down: small steps do not turn it, so search for each
+    # a pin that is upside down: small steps do not turn it, so search for each
+    if opposite_sides(machine, found).any():
         for k, value in enumerate(values):
             q = found[max(k - 1, 0)].copy()
             q[driven] = value
@@ -131,17 +169,31 @@ def _followed(machine: Machine, q: Array, driven: list[int], values: Array, free
     return found
 
 
-def _rates(machine: Machine, q: Array, held: list[int], free: list[int], speeds: Array, accelerations: Array) -> tuple[Array, Array]:
+def _rates(
+    machine: Machine,
+    q: Array,
+    held: list[int],
+    free: list[int],
+    speeds: Array,
+    accelerations: Array,
+) -> tuple[Array, Array]:
     """v, a (moments, nv) of all moments at once."""
     v, a = np.zeros((2, len(q), machine.nv))
     v[:, held], a[:, held] = speeds, accelerations
-    by, unit = metric(machine), np.sqrt(metric(machine).column)
+    by = metric(machine)
+    unit = np.sqrt(metric(machine).column)
     none = np.zeros((len(q), 0))
-    _, rate, _, A = machine.constraint_rows(q, v) if machine.rows else (none, none, none, np.zeros((len(q), 0, machine.nv)))
+    _, rate, _, A = (
+        machine.constraint_rows(q, v)
+        if machine.rows
+        else (none, none, none, np.zeros((len(q), 0, machine.nv)))
+    )
     inverse = _inverses(machine, A[:, :, free], by.speeds(free), free)
     v[:, free] = -np.einsum("nij,nj->ni", inverse, rate)
     fastest = np.abs(v / unit).max(axis=1, initial=0.0)
-    _require_closed(machine, A, by, rate + np.einsum("nij,nj->ni", A[:, :, free], v[:, free]), fastest, "speeds")
+    _require_closed(
+        machine, A, by, rate + np.einsum("nij,nj->ni", A[:, :, free], v[:, free]), fastest, "speeds"
+    )
     gamma = machine.constraint_rows(q, v)[2] if machine.rows else np.zeros((len(q), 0))
     a[:, free] = np.einsum("nij,nj->ni", inverse, gamma - np.einsum("nij,nj->ni", A, a))
     size = fastest**2 + np.abs(a / unit).max(axis=1, initial=0.0)
@@ -150,27 +202,46 @@ def _rates(machine: Machine, q: Array, held: list[int], free: list[int], speeds:
 
 
 def _inverses(machine: Machine, A: Array, by: Metric, free: list[int]) -> Array:
-    """(moments, free, rows): how the free speeds follow the rows, as `Spaces.inverse`. Raises where they leave something free."""
+    """(moments, free, rows): how the free speeds follow the rows, as `Spaces.inverse`. Raises where
+    they leave something free.
+    """
     n, m, count = A.shape
     if not count:
         return np.zeros((n, 0, m))
-    U, s, Vt = np.linalg.svd(by.scaled(A), full_matrices=False) if m else (np.zeros((n, 0, 0)), np.zeros((n, 0)), np.zeros((n, 0, count)))
+    U, s, Vt = (
+        np.linalg.svd(by.scaled(A), full_matrices=False)
+        if m
+        else (np.zeros((n, 0, 0)), np.zeros((n, 0)), np.zeros((n, 0, count)))
+    )
     loose = count - (s > EXACT).sum(axis=1)
     if loose.any():
         k = int(np.flatnonzero(loose)[0])
         left = spaces(A[k], by).T
-        names = [machine.speed_names[free[i]] for i in np.argsort(-np.linalg.norm(left, axis=1), kind="stable")]
-        raise QuestionError(f"kinematics: {left.shape[1]} degree(s) of freedom are left free in {where(machine)}; drive "
-                            f"{left.shape[1]} more coordinate(s), such as {names[0]!r}")  # fmt: skip
-    V, W = np.swapaxes(Vt, 1, 2) * np.sqrt(by.column)[:, None], U / np.sqrt(by.sizes(A))[..., None]
+        names = [
+            machine.speed_names[free[i]]
+            for i in np.argsort(-np.linalg.norm(left, axis=1), kind="stable")
+        ]
+        raise QuestionError(
+            f"kinematics: {left.shape[1]} degree(s) of freedom are left free in {where(machine)};"
+            f" drive {left.shape[1]} more coordinate(s), such as {names[0]!r}"
+        )
+    V = np.swapaxes(Vt, 1, 2) * np.sqrt(by.column)[:, None]
+    W = U / np.sqrt(by.sizes(A))[..., None]
     return V / s[:, None, :] @ np.swapaxes(W, 1, 2)
 
 
-def _require_closed(machine: Machine, A: Array, by: Metric, gap: Array, fastest: Array, what: str) -> None:
-    """Refuse a motion that opens a loop, beside the fastest part of the motion at that moment, both in the metric `by`."""
+def _require_closed(
+    machine: Machine, A: Array, by: Metric, gap: Array, fastest: Array, what: str
+) -> None:
+    """Refuse a motion that opens a loop, beside the fastest part of the motion at that moment, both
+    in the metric `by`.
+    """
     left = np.abs(gap) / np.sqrt(by.sizes(A))
     torn = left.max(axis=1, initial=0.0) > TORN * fastest
     for n in np.flatnonzero(torn)[:1]:
         k = int(left[n].argmax())
-        raise QuestionError(f"kinematics: the {what} of the driven coordinates tear {called(machine.mechanism, machine.rows[k][0])} of {where(machine)} "
-                            f"open, by {abs(gap[n, k]):.3g} in SI units; drive fewer coordinates, or motions that agree")  # fmt: skip
+        raise QuestionError(
+            f"kinematics: the {what} of the driven coordinates tear"
+            f" {called(machine.mechanism, machine.rows[k][0])} of {where(machine)} open, by"
+            f" {abs(gap[n, k]):.3g} in SI units; drive fewer coordinates, or motions that agree"
+        )

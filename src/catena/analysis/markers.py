@@ -1,7 +1,9 @@
-"""Marker kinematics: the coordinates that bring frames nearest to points that were measured, over time.
+"""Marker kinematics: the coordinates that bring frames nearest to points that were measured, over
+time.
 
-At each instant the least of sum w |x(q) - p|^2 by Gauss and Newton with damping [Levenberg1944], from the instant before; loops stay closed,
-as steps are taken in the space their rows leave free, and the gap is led back.
+At each instant the least of sum w |x(q) - p|^2 by Gauss and Newton with damping [Levenberg1944],
+from the instant before; loops stay closed, as steps are taken in the space their rows leave free,
+and the gap is led back.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ STEPS, SMALL = 200, 1e-12
 
 @dataclass(frozen=True)
 class MarkerMotion:
-    """q (T, nq); error (T,): the root mean square distance of frames from their points, m; worst: the frame furthest from its own."""
+    """q (T, nq); error (T,): the root mean square distance of frames from their points, m; worst:
+    the frame furthest from its own.
+    """
 
     q: Array
     error: Array
@@ -33,18 +37,25 @@ class MarkerMotion:
 
 
 def marker_kinematics(
-    m: Mechanism | Machine, markers: Mapping[str, ArrayLike], *, weights: Mapping[str, float] | None = None, guess: Any = None
+    m: Mechanism | Machine,
+    markers: Mapping[str, ArrayLike],
+    *,
+    weights: Mapping[str, float] | None = None,
+    guess: Any = None,
 ) -> MarkerMotion:
     """The motion whose frames are nearest to measured points.
 
-    markers: {frame: points (T, 3) or (3,)}, m in the ground's axes; a point that was not seen is nan. weights: {frame: weight}, one unless
-    given. guess: coordinates (nq,) at the first instant, by default all zero.
+    markers: {frame: points (T, 3) or (3,)}, m in the ground's axes; a point that was not seen is
+    nan. weights: {frame: weight}, one unless given. guess: coordinates (nq,) at the first instant,
+    by default all zero.
     """
     machine = machine_of(m)
     (q,) = state(machine, "marker kinematics", guess=guess)
     points = _points(machine, markers)
     w = np.array([float((weights or {}).get(name, 1.0)) for name in markers])
-    found, errors, far = [], [], np.zeros(len(w))
+    found = []
+    errors = []
+    far = np.zeros(len(w))
     for k in range(points.shape[1]):
         seen = np.flatnonzero(np.isfinite(points[:, k]).all(axis=1) & (w > 0))
         names = [list(markers)[i] for i in seen]
@@ -65,7 +76,10 @@ def _points(machine: Machine, markers: Mapping[str, ArrayLike]) -> Array:
     rows = [np.atleast_2d(np.asarray(x, float)) for x in markers.values()]
     if {x.shape for x in rows} != {rows[0].shape} or rows[0].ndim != 2 or rows[0].shape[1] != 3:
         shapes = ", ".join(f"{name!r} {x.shape}" for name, x in zip(markers, rows))
-        raise StateError(f"marker kinematics: points are (T, 3) for every marker, as many instants for each; found {shapes}")
+        raise StateError(
+            "marker kinematics: points are (T, 3) for every marker, as many instants for each;"
+            f" found {shapes}"
+        )
     return np.stack(rows)
 
 
@@ -84,7 +98,10 @@ def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -
         damping = damping / 4 if cost <= best else damping * 8
         best = min(best, cost)
         G = (J @ free).T @ (J @ free)
-        z = -np.linalg.solve(G + damping * max(np.trace(G), SMALL) / max(len(G), 1) * np.eye(len(G)), (J @ free).T @ (gap + J @ back))
+        z = -np.linalg.solve(
+            G + damping * max(np.trace(G), SMALL) / max(len(G), 1) * np.eye(len(G)),
+            (J @ free).T @ (gap + J @ back),
+        )
         step = back + free @ z
         q = machine.move(q, step * min(1.0, 0.7 / max(np.abs(step).max(), SMALL)))
         if np.abs(step).max() < SMALL * 100:

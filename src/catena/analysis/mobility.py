@@ -1,7 +1,8 @@
 """Mobility: degrees of freedom, redundant constraint rows, and what motors can drive.
 
-The count is by the rank of the constraint Jacobian A where the loops close: degrees of freedom = nv - rank A. Gruebler's formula,
-which counts rows, is wrong for every planar loop in space and for Bricard's mechanism; the rank is not.
+The count is by the rank of the constraint Jacobian A where the loops close: degrees of freedom = nv
+- rank A. Gruebler's formula, which counts rows, is wrong for every planar loop in space and for
+Bricard's mechanism; the rank is not.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from numpy.typing import ArrayLike
 
 from ..errors.registry import loaded
 from ..kernels.rank import EXACT
-from ..machine.constraint_rows import Metric, Rows, metric, openings, position_count, rows_at, spaces
+from ..machine.constraint_rows import (
+    Metric,
+    Rows,
+    metric,
+    openings,
+    position_count,
+    rows_at,
+    spaces,
+)
 from ..machine.lookup import all_speeds_of, machine_of, state, states
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
@@ -31,11 +40,14 @@ NEAR_SINGULAR = 1e-4  # a singular value this small beside the largest is worth 
 class Mobility:
     """How a mechanism can move at one configuration.
 
-    coordinates: nv. rows: the rows of loops, of constraints (gears, cams, expressions) and of speeds (rolling, knife edges); speed_rows,
-    tied_rows: how many of them are of speeds, of constraints. rank: of the constraint Jacobian A. redundant: (joint, direction) of the rows that repeat others, by one choice among
-    several where there is one. singular: the rank is lower here than nearby. condition: the smallest singular value of A that
-    counts, beside the largest. stuck: speeds that are zero in every motion that this configuration allows. actuated: speeds
-    with a motor, None where motors are not given. held: how many of the degrees of freedom the motors can drive.
+    coordinates: nv. rows: the rows of loops, of constraints (gears, cams, expressions) and of
+    speeds (rolling, knife edges); speed_rows, tied_rows: how many of them are of speeds, of
+    constraints. rank: of the constraint Jacobian A. redundant: (joint, direction) of the rows that
+    repeat others, by one choice among several where there is one. singular: the rank is lower here
+    than nearby. condition: the smallest singular value of A that counts, beside the largest. stuck:
+    speeds that are zero in every motion that this configuration allows. actuated: speeds with a
+    motor, None where motors are not given. held: how many of the degrees of freedom the motors can
+    drive.
     """
 
     name: str
@@ -63,7 +75,9 @@ class Mobility:
 
     @property
     def overactuated(self) -> int:
-        """Motors beyond those needed: so many that they can load the mechanism without moving it; 0 where motors are not given."""
+        """Motors beyond those needed: so many that they can load the mechanism without moving it; 0
+        where motors are not given.
+        """
         return 0 if self.actuated is None else len(self.actuated) - self.held
 
     def _repr_html_(self) -> str:
@@ -74,12 +88,19 @@ class Mobility:
         lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom"]
         lines.append(f"  {self.coordinates} speeds, {self._rows()}")
         if self.redundant:
-            lines.append(f"  {len(self.redundant)} redundant row{'s' if len(self.redundant) > 1 else ''}:")
+            lines.append(
+                f"  {len(self.redundant)} redundant row{'s' if len(self.redundant) > 1 else ''}:"
+            )
             lines += [f"    {joint}: {direction}" for joint, direction in self.redundant]
         if self.singular:
-            lines.append("  singular here: nearby the rows have a higher rank, so branches of motion meet")
+            lines.append(
+                "  singular here: nearby the rows have a higher rank, so branches of motion meet"
+            )
         elif self.condition < NEAR_SINGULAR:
-            lines.append(f"  near a singular configuration: smallest singular value {self.condition:.2g} of the largest")
+            lines.append(
+                f"  near a singular configuration: smallest singular value {self.condition:.2g} of"
+                " the largest"
+            )
         if self.stuck:
             lines.append(f"  cannot move in this configuration: {', '.join(self.stuck)}")
         if self.actuated is not None:
@@ -87,11 +108,19 @@ class Mobility:
         return "\n".join(lines)
 
     def _rows(self) -> str:
-        counts = {"of loops": self.rows - self.speed_rows - self.tied_rows, "of constraints": self.tied_rows, "of speeds": self.speed_rows}
+        counts = {
+            "of loops": self.rows - self.speed_rows - self.tied_rows,
+            "of constraints": self.tied_rows,
+            "of speeds": self.speed_rows,
+        }
         told = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
         if not told:
             return "no constraint rows"
-        independent = "which is independent" if self.rows == self.rank == 1 else f"{self.rank} of them independent"
+        independent = (
+            "which is independent"
+            if self.rows == self.rank == 1
+            else f"{self.rank} of them independent"
+        )
         return f"{_counted(self.rows, 'constraint row')} ({told}), {independent}"
 
     def _motors(self) -> str:
@@ -105,10 +134,13 @@ class Mobility:
 
 @dataclass(frozen=True)
 class Mobilities:
-    """How a mechanism can move at many configurations q (..., nq), which are those that were assembled.
+    """How a mechanism can move at many configurations q (..., nq), which are those that were
+    assembled.
 
-    Fields as of `Mobility`, one for each configuration: rank, singular, condition, held (...,); redundant (..., rows) and stuck (..., nv): whether
-    a row is redundant, in the order of `row_names`, and a speed stuck, in that of `speed_names`. `answer[index]` is the Mobility of one.
+    Fields as of `Mobility`, one for each configuration: rank, singular, condition, held (...,);
+    redundant (..., rows) and stuck (..., nv): whether a row is redundant, in the order of
+    `row_names`, and a speed stuck, in that of `speed_names`. `answer[index]` is the Mobility of
+    one.
     """
 
     name: str
@@ -135,29 +167,55 @@ class Mobilities:
 
     def __getitem__(self, index: Any) -> Mobility:
         """Of one configuration."""
-        redundant = tuple(name for name, on in zip(self.row_names, self.redundant[index], strict=True) if on)
-        stuck = tuple(name for name, on in zip(self.speed_names, self.stuck[index], strict=True) if on)
+        redundant = tuple(
+            name for name, on in zip(self.row_names, self.redundant[index], strict=True) if on
+        )
+        stuck = tuple(
+            name for name, on in zip(self.speed_names, self.stuck[index], strict=True) if on
+        )
         return Mobility(
-            self.name, len(self.speed_names), len(self.row_names), self.speed_rows, int(self.rank[index]), redundant, bool(self.singular[index]),
-            float(self.condition[index]), stuck, self.actuated, int(self.held[index]), self.tied_rows,
-        )  # fmt: skip
+            self.name,
+            len(self.speed_names),
+            len(self.row_names),
+            self.speed_rows,
+            int(self.rank[index]),
+            redundant,
+            bool(self.singular[index]),
+            float(self.condition[index]),
+            stuck,
+            self.actuated,
+            int(self.held[index]),
+            self.tied_rows,
+        )
 
     def __str__(self) -> str:
         values, counts = np.unique(self.degrees_of_freedom, return_counts=True)
-        told = ", ".join(f"{_counted(d, 'degree')} of freedom at {n}" for d, n in zip(values.tolist(), counts.tolist()))
-        return f"{self.name}, {_counted(self.rank.size, 'configuration')}: {told}; singular at {int(self.singular.sum())}"
+        told = ", ".join(
+            f"{_counted(d, 'degree')} of freedom at {n}"
+            for d, n in zip(values.tolist(), counts.tolist())
+        )
+        return (
+            f"{self.name}, {_counted(self.rank.size, 'configuration')}: {told}; singular at"
+            f" {int(self.singular.sum())}"
+        )
 
 
 @overload
-def mobility(m: Mechanism | Machine, q: None = None, actuated: Iterable[str] | None = None) -> Mobility: ...
+def mobility(
+    m: Mechanism | Machine, q: None = None, actuated: Iterable[str] | None = None
+) -> Mobility: ...
 @overload
-def mobility(m: Mechanism | Machine, q: ArrayLike, actuated: Iterable[str] | None = None) -> Any: ...
-def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Iterable[str] | None = None) -> Mobility | Mobilities:
+def mobility(
+    m: Mechanism | Machine, q: ArrayLike, actuated: Iterable[str] | None = None
+) -> Any: ...
+def mobility(
+    m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Iterable[str] | None = None
+) -> Mobility | Mobilities:
     """The mobility at q, or at a configuration assembled from it.
 
-    q: a guess, by default every coordinate zero; where it leaves a loop open it is assembled first. actuated: joints or
-    coordinates that have a motor; where they are not given, the answer does not speak of motors. q (..., nq): with leading sizes
-    the Mobilities of all configurations, in lanes.
+    q: a guess, by default every coordinate zero; where it leaves a loop open it is assembled first.
+    actuated: joints or coordinates that have a motor; where they are not given, the answer does not
+    speak of motors. q (..., nq): with leading sizes the Mobilities of all configurations, in lanes.
     """
     machine = machine_of(m)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
@@ -170,15 +228,28 @@ def mobility(m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Itera
     rows = rows_at(machine, q)
     by = metric(machine, acting=False)
     rank, T, _, values, _ = spaces(rows.A, by)
-    ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T  # of order one, whatever the units
+    # of order one, whatever the units
+    ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
     held = int(np.linalg.matrix_rank(ways[motors], tol=STILL)) if T.size and motors else 0
-    still = [name for k, name in enumerate(machine.speed_names) if np.abs(ways[k]).max(initial=0.0) < STILL]
+    still = [
+        name
+        for k, name in enumerate(machine.speed_names)
+        if np.abs(ways[k]).max(initial=0.0) < STILL
+    ]
     return Mobility(
-        machine.mechanism.name, machine.nv, len(rows.names), len(machine.rows) - position_count(machine), rank, redundant(rows, by),
-        highest_rank(machine, q, T) > rank, float(values[rank - 1] / values[0]) if rank else 1.0, tuple(still),
-        None if actuated is None else tuple(machine.speed_names[k] for k in motors), held,
+        machine.mechanism.name,
+        machine.nv,
+        len(rows.names),
+        len(machine.rows) - position_count(machine),
+        rank,
+        redundant(rows, by),
+        highest_rank(machine, q, T) > rank,
+        float(values[rank - 1] / values[0]) if rank else 1.0,
+        tuple(still),
+        None if actuated is None else tuple(machine.speed_names[k] for k in motors),
+        held,
         sum(len(x.labels) for x in machine.mechanism.constraints),
-    )  # fmt: skip
+    )
 
 
 def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilities:
@@ -186,12 +257,19 @@ def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilitie
     q, _, _, lead = states(machine, "mobility", q, None, None)
     if machine.rows:
         q = _assembled(machine, q)
-    found = {name: x.reshape(*lead, *x.shape[1:]) for name, x in mobilities(machine, q, motors).items()}
+    found = {
+        name: x.reshape(*lead, *x.shape[1:]) for name, x in mobilities(machine, q, motors).items()
+    }
     return Mobilities(
-        machine.mechanism.name, q.reshape(*lead, -1), tuple(rows_at(machine, q[0]).names), machine.speed_names,
-        len(machine.rows) - position_count(machine), sum(len(x.labels) for x in machine.mechanism.constraints),
-        actuated=tuple(machine.speed_names[k] for k in motors) if told else None, **found,
-    )  # fmt: skip
+        machine.mechanism.name,
+        q.reshape(*lead, -1),
+        tuple(rows_at(machine, q[0]).names),
+        machine.speed_names,
+        len(machine.rows) - position_count(machine),
+        sum(len(x.labels) for x in machine.mechanism.constraints),
+        actuated=tuple(machine.speed_names[k] for k in motors) if told else None,
+        **found,
+    )
 
 
 def _assembled(machine: Machine, q: Array) -> Array:
@@ -226,11 +304,15 @@ def highest_rank(machine: Machine, q: Array, T: Array) -> int:
     """The highest rank met close by, on the loops: along random motions that they allow here."""
     if not T.shape[1] or not machine.rows:
         return 0
-    rng, best, everything = np.random.default_rng(2), 0, list(range(machine.nv))
+    rng = np.random.default_rng(2)
+    best = 0
+    everything = list(range(machine.nv))
     unit = np.sqrt(metric(machine).column)
     for _ in range(WAYS):
         way = T @ rng.standard_normal(T.shape[1])
-        near = gauss_newton(machine, machine.move(q, NEARBY * way / np.linalg.norm(way / unit)), everything)
+        near = gauss_newton(
+            machine, machine.move(q, NEARBY * way / np.linalg.norm(way / unit)), everything
+        )
         rows = rows_at(machine, near)
         if openings(machine, rows).max(initial=0.0) < CLOSED:
             best = max(best, spaces(rows.A, metric(machine, acting=False)).rank)

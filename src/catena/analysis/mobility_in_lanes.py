@@ -1,4 +1,6 @@
-"""Mobility of many configurations: rows from the lanes, ranks and null spaces over arrays. The search of `mobility.py`, all at once."""
+"""Mobility of many configurations: rows from the lanes, ranks and null spaces over arrays. The
+search of `mobility.py`, all at once.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,28 @@ from .assembly_in_lanes import closed_rows
 from .closure_search import CLOSED
 
 Array = np.ndarray
-NEARBY, WAYS = 1e-2, 6  # how far (rad, or lengths of the loops) and how often one looks for a higher rank beside a configuration
+# how far (rad, or lengths of the loops) and how often one looks for a higher rank beside a
+# configuration
+NEARBY, WAYS = 1e-2, 6
 STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.rank`), does not move
 
 
 def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array]:
-    """Of closed configurations q (n, nq): rank, held (n,) whole numbers, singular (n,), redundant (n, rows), stuck (n, nv), condition (n,)."""
-    n, by = len(q), metric(machine, acting=False)
+    """Of closed configurations q (n, nq): rank, held (n,) whole numbers, singular (n,), redundant
+    (n, rows), stuck (n, nv), condition (n,).
+    """
+    n = len(q)
+    by = metric(machine, acting=False)
     A = _rows(machine, q)
     rank = ranks(A, by)
-    found = {"rank": rank, "redundant": _redundant(A, by), "singular": np.zeros(n, bool), "condition": np.ones(n), "stuck": np.zeros((n, machine.nv), bool),
-             "held": np.zeros(n, int)}  # fmt: skip
+    found = {
+        "rank": rank,
+        "redundant": _redundant(A, by),
+        "singular": np.zeros(n, bool),
+        "condition": np.ones(n),
+        "stuck": np.zeros((n, machine.nv), bool),
+        "held": np.zeros(n, int),
+    }
     for r in np.unique(rank):
         own = np.flatnonzero(rank == r)
         here = spaces(A[own], by)
@@ -29,7 +42,8 @@ def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array
         found["singular"][own] = _highest_rank(machine, q[own], T, by) > r
         if r:
             found["condition"][own] = here.values[:, r - 1] / here.values[:, 0]
-        ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T  # of order one, whatever the units
+        # of order one, whatever the units
+        ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
         found["stuck"][own] = np.abs(ways).max(axis=2, initial=0.0) < STILL
         if T.size and motors:
             found["held"][own] = np.linalg.matrix_rank(ways[:, motors], tol=STILL)
@@ -44,9 +58,12 @@ def _rows(machine: Machine, q: Array) -> Array:
 
 
 def _redundant(A: Array, by: Metric) -> Array:
-    """(n, rows): the rows that depend on those before them (Gram and Schmidt, in the order of the rows)."""
+    """(n, rows): the rows that depend on those before them (Gram and Schmidt, in the order of the
+    rows).
+    """
     scaled = by.scaled(A)
-    basis, found = np.zeros_like(scaled), np.zeros(A.shape[:2], bool)
+    basis = np.zeros_like(scaled)
+    found = np.zeros(A.shape[:2], bool)
     for k in range(A.shape[1]):
         left = scaled[:, k].copy()
         for _ in range(2):  # twice is enough
@@ -54,18 +71,27 @@ def _redundant(A: Array, by: Metric) -> Array:
                 left -= np.einsum("ni,ni->n", b, left)[:, None] * b
         size = np.linalg.norm(left, axis=1)
         found[:, k] = ~(size > 10 * EXACT)
-        basis[:, k] = np.where(found[:, k, None], 0.0, left / np.where(found[:, k], 1.0, size)[:, None])
+        basis[:, k] = np.where(
+            found[:, k, None], 0.0, left / np.where(found[:, k], 1.0, size)[:, None]
+        )
     return found
 
 
 def _highest_rank(machine: Machine, q: Array, T: Array, by: Metric) -> Array:
-    """(n,): the highest rank met close by, on the loops: along random motions that they allow here, T (n, nv, d)."""
+    """(n,): the highest rank met close by, on the loops: along random motions that they allow here,
+    T (n, nv, d).
+    """
     best = np.zeros(len(q), int)
     if not T.shape[2] or not machine.rows:
         return best
-    rng, unit = np.random.default_rng(2), np.sqrt(by.column)
+    rng = np.random.default_rng(2)
+    unit = np.sqrt(by.column)
     for _ in range(WAYS):
         way = T @ rng.standard_normal(T.shape[2])
-        near, gap = closed_rows(machine, machine.move(q, NEARBY * way / np.linalg.norm(way / unit, axis=1, keepdims=True)), list(range(machine.nv)))
+        near, gap = closed_rows(
+            machine,
+            machine.move(q, NEARBY * way / np.linalg.norm(way / unit, axis=1, keepdims=True)),
+            list(range(machine.nv)),
+        )
         best = np.maximum(best, np.where(gap < CLOSED, ranks(_rows(machine, near), by), 0))
     return best

@@ -1,13 +1,18 @@
-"""The nearest features of two convex shapes of which one at least is a cylinder or an ellipsoid: the points where they may touch, as numbers.
+"""The nearest features of two convex shapes of which one at least is a cylinder or an ellipsoid:
+the points where they may touch, as numbers.
 
-A pair of features with a normal in the cones of both is the nearest, for shapes are convex. It stays so until the normal leaves a cone, or a point its
-feature, which is watched (`kernels.support_pairs`): so nothing else needs to be. What lies along a line has two points, the ends of what is in common:
+A pair of features with a normal in the cones of both is the nearest, for shapes are convex. It
+stays so until the normal leaves a cone, or a point its feature, which is watched
+(`kernels.support_pairs`): so nothing else needs to be. What lies along a line has two points, the
+ends of what is in common:
 
-    a side on a face        while they are within LEAN of each other       rims on the face, or the side across an edge of it
-    a side along a line     while they are parallel to PARALLEL            a rim or a corner on the other line
+    a side on a face  while they are within LEAN of each other
+            rims on the face, or the side across an edge of it
+    a side along a line     while they are parallel to PARALLEL  a rim or a corner on the other line
 
-Where no pair of features is the nearest (a flat end on a face), or their normal would not be determined (a rim at a corner), there are no points until the distance is
-half of what it was; beside 1e-9 of the size a corner goes past a rim so.
+Where no pair of features is the nearest (a flat end on a face), or their normal would not be
+determined (a rim at a corner), there are no points until the distance is half of what it was;
+beside 1e-9 of the size a corner goes past a rim so.
 """
 
 from __future__ import annotations
@@ -24,16 +29,20 @@ from .support_features import SupportFeature, SupportShape
 
 Array = np.ndarray
 FAR = 0.5  # of the size: pairs that are farther apart have no points
-REACHES = (1e-6, 0.03, 0.4)  # about the sine: how far from a normal features are looked for, in turn
+# about the sine: how far from a normal features are looked for, in turn
+REACHES = (1e-6, 0.03, 0.4)
 ALONG = 0.999  # the cosine between a line and a normal that is near none across it
 AHEAD = 0.25  # of SLACK: how far ahead features are chosen
 LEVEL = 1e-5  # the sine of an angle at which a flat end lies on a face
-STEADY = 1e-6  # of the size: radii of curvature and distance together, below which a normal is not determined
+# of the size: radii of curvature and distance together, below which a normal is not determined
+STEADY = 1e-6
 
 
 class PairFeatures(NamedTuple):
-    """Points of a pair; places (n, 3) on B, m; separation, m: negative in penetration; normal (3,); reach: how far points of A may move against B, and of B against A,
-    before it is looked at again, m; flat: whether they touch where no features are the nearest."""
+    """Points of a pair; places (n, 3) on B, m; separation, m: negative in penetration; normal (3,);
+    reach: how far points of A may move against B, and of B against A, before it is looked at again,
+    m; flat: whether they touch where no features are the nearest.
+    """
 
     points: list[NearestPoint]
     places: Array
@@ -53,10 +62,22 @@ class _Found(NamedTuple):
     n: Array
     margin: float
 
-def pair_features(A: SupportShape, B: SupportShape, R: Array, p: Array, near: Array | None = None, w: Array | None = None, v: Array | None = None) -> PairFeatures:
-    """Of two shapes, each in the axes of its body; X_BA = (R, p). near (3,): a normal that is nearly theirs, in the axes of B. w, v (3,): angular velocity of A and
-    velocity of its origin against B: where several features are the nearest, those of an instant later are taken."""
-    x, none = ShapePair(A, B, R, p, min(A.radius, B.radius)), np.zeros((0, 3))
+
+def pair_features(
+    A: SupportShape,
+    B: SupportShape,
+    R: Array,
+    p: Array,
+    near: Array | None = None,
+    w: Array | None = None,
+    v: Array | None = None,
+) -> PairFeatures:
+    """Of two shapes, each in the axes of its body; X_BA = (R, p). near (3,): a normal that is
+    nearly theirs, in the axes of B. w, v (3,): angular velocity of A and velocity of its origin
+    against B: where several features are the nearest, those of an instant later are taken.
+    """
+    x = ShapePair(A, B, R, p, min(A.radius, B.radius))
+    none = np.zeros((0, 3))
     ahead = _ahead(x, w, v)
     found = _search(x, near, ahead) if near is not None else None
     n = nearest_normal(A, B, R, p) if found is None else found.n
@@ -65,7 +86,14 @@ def pair_features(A: SupportShape, B: SupportShape, R: Array, p: Array, near: Ar
         return PairFeatures([], none, d, n, (d - 0.5 * FAR * x.size, np.inf))
     found = _search(x, n, ahead) if found is None else found
     if found is None:
-        return PairFeatures([], none, d, n, (max(0.5 * d, SLACK * x.size), np.inf), d <= SLACK * x.size and _lies_flat(x, n))
+        return PairFeatures(
+            [],
+            none,
+            d,
+            n,
+            (max(0.5 * d, SLACK * x.size), np.inf),
+            d <= SLACK * x.size and _lies_flat(x, n),
+        )
     one = feature_pair(x, found.i, found.j, found.n)
     gap = float(one.placed(R, p).gap)
     points = line_ends(x, ahead, found.n, gap) or [one]
@@ -74,16 +102,23 @@ def pair_features(A: SupportShape, B: SupportShape, R: Array, p: Array, near: Ar
 
 def _lies_flat(x: ShapePair, n: Array) -> bool:
     """Whether a flat end looks along n at a face or a line across n."""
-    seen = [[f for f, off in zip(shape.features, shape.off(m)) if off < LEVEL] for shape, m in ((x.A, -(x.R.T @ n)), (x.B, n))]
+    seen = [
+        [f for f, off in zip(shape.features, shape.off(m)) if off < LEVEL]
+        for shape, m in ((x.A, -(x.R.T @ n)), (x.B, n))
+    ]
     flat = [any(f.is_face and f.ring is None for f in own) for own in seen]
     wide = [any(f.is_face or f.is_line for f in own) for own in seen]
     return (flat[0] and wide[1]) or (flat[1] and wide[0])
 
 
-# ---------------------------------------------------------------------------------------------------- the nearest pair
+# --- the nearest pair
 def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
     """An instant later."""
-    fastest = float(np.linalg.norm(v) + np.linalg.norm(w) * np.abs(x.A.extents).max()) if w is not None and v is not None else 0.0
+    fastest = (
+        float(np.linalg.norm(v) + np.linalg.norm(w) * np.abs(x.A.extents).max())
+        if w is not None and v is not None
+        else 0.0
+    )
     if w is None or v is None or fastest == 0.0:
         return x
     dt = AHEAD * SLACK * x.size / fastest
@@ -91,18 +126,29 @@ def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
 
 
 def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
-    """The pair of features that is the nearest an instant later, and now; its normal is near the one given."""
+    """The pair of features that is the nearest an instant later, and now; its normal is near the
+    one given.
+    """
     off = np.maximum(x.A.off(-(x.R.T @ near))[:, None], x.B.off(near)[None])
-    least, lowest = -np.inf, difference(x.A, x.B, x.R, x.p)
+    least = -np.inf
+    lowest = difference(x.A, x.B, x.R, x.p)
     at_least = near @ lowest(near) - SLACK * x.size
     for reach in REACHES:
-        found = [one for i, j in np.argwhere((off > least) & (off <= reach)) for one in _solved(ahead, int(i), int(j), near)]
+        found = [
+            one
+            for i, j in np.argwhere((off > least) & (off <= reach))
+            for one in _solved(ahead, int(i), int(j), near)
+        ]
         for best in sorted(found, key=lambda one: -one.margin):
             if best.margin < -0.5 * SLACK:
                 break
             if best.n @ lowest(best.n) < at_least:  # another way out of shapes that overlap
                 continue
-            now = best if ahead is x else next(_solved(x, best.i, best.j, best.n), best._replace(margin=-1.0))
+            now = (
+                best
+                if ahead is x
+                else next(_solved(x, best.i, best.j, best.n), best._replace(margin=-1.0))
+            )
             if now.margin >= -0.5 * SLACK:
                 return now
         least = reach
@@ -111,7 +157,9 @@ def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
 
 def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
     """Two features with their normal, where they have one."""
-    f, g, R = x.A.features[i], x.B.features[j], x.R
+    f = x.A.features[i]
+    g = x.B.features[j]
+    R = x.R
     if f.is_face + g.is_face + f.is_line + g.is_line > 1 and not (f.is_line and g.is_line):
         return
     r = R @ f.p + x.p - g.p
@@ -136,7 +184,8 @@ def _margin(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> flo
     (a, flat_a), (b, flat_b) = point_of(f, -m), point_of(g, n)
     if flat_a or flat_b or not _steady(x, f, g, n):
         return -1.0
-    a, inside = x.R @ a + x.p, [np.inf, *(-(f.cone @ m)), *(g.cone @ n)]
+    a = x.R @ a + x.p
+    inside = [np.inf, *(-(f.cone @ m)), *(g.cone @ n)]
     s, t = _along(x, f, g, n, a - b)
     for feature, at in ((f, s), (g, t)):
         if feature.is_line:
@@ -149,10 +198,13 @@ def _margin(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> flo
 
 
 def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> bool:
-    """Whether n is determined by the features however near they are: a corner on a rim has none where they touch."""
+    """Whether n is determined by the features however near they are: a corner on a rim has none
+    where they touch.
+    """
     if f.is_face or g.is_face or (f.is_line and g.is_line):
         return True
-    H, l = np.zeros((3, 3)), x.R @ f.line + g.line
+    H = np.zeros((3, 3))
+    l = x.R @ f.line + g.line
     for Q in (x.R @ f.Q, g.Q):
         q = Q.T @ n
         h = float(np.linalg.norm(q))
@@ -160,10 +212,14 @@ def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> boo
             H += (Q @ Q.T - np.outer(Q @ q, Q @ q) / h**2) / h
     d = n @ (x.R @ f.p + x.p - g.p) - np.linalg.norm(f.Q.T @ x.R.T @ n) - np.linalg.norm(g.Q.T @ n)
     P = np.outer(n, n) + np.outer(l, l)
-    return bool(np.linalg.eigvalsh(H + d * np.eye(3) + (np.trace(H) + x.size) * P)[0] > STEADY * x.size)
+    return bool(
+        np.linalg.eigvalsh(H + d * np.eye(3) + (np.trace(H) + x.size) * P)[0] > STEADY * x.size
+    )
 
 
-def _along(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array, apart: Array) -> tuple[float, float]:
+def _along(
+    x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array, apart: Array
+) -> tuple[float, float]:
     """Where along each line the nearest points are."""
     u, v = x.R @ f.line, g.line
     if f.is_line and g.is_line:

@@ -1,9 +1,11 @@
-"""The direction in which two convex shapes are farthest apart, or overlap least: by their support functions.
+"""The direction in which two convex shapes are farthest apart, or overlap least: by their support
+functions.
 
-    f(n) = min over A of n . a - max over B of n . b          its maximum over unit n is the signed distance; n leads from B to A
+    f(n) = min over A of n . a - max over B of n . b
+            its maximum over unit n is the signed distance; n leads from B to A
 
-Shapes that are apart: the point of least norm of A - B [Gilbert1988]. Shapes that touch or overlap are first moved apart along a direction, until it
-is the one that is found.
+Shapes that are apart: the point of least norm of A - B [Gilbert1988]. Shapes that touch or overlap
+are first moved apart along a direction, until it is the one that is found.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from .support_features import SupportShape
 Array = np.ndarray
 APART = 1e-3  # of the size: how far shapes that touch are moved apart
 CLOSE = 1e-7  # of the size: how near the bound on a distance is to be to it
-_SUBSETS = {k: [list(c) for m in range(1, k + 1) for c in combinations(range(k), m)] for k in range(1, 5)}
+_SUBSETS = {
+    k: [list(c) for m in range(1, k + 1) for c in combinations(range(k), m)] for k in range(1, 5)
+}
 
 
 def difference(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Callable[[Array], Array]:
@@ -28,7 +32,8 @@ def difference(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Callable
 
 def nearest_normal(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Array:
     """n (3,), near enough to tell features by."""
-    lowest, size = difference(A, B, R, p), min(A.radius, B.radius)
+    lowest = difference(A, B, R, p)
+    size = min(A.radius, B.radius)
     middle = R @ A.middle + p - B.middle
     n = middle / np.linalg.norm(middle) if middle.any() else np.array([0.0, 0.0, 1.0])
     n = _least_norm(lowest, n, np.zeros(3), size)
@@ -37,7 +42,8 @@ def nearest_normal(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Arra
     others = np.vstack([n, -n, A.axes @ R.T, -A.axes @ R.T, B.axes])
     n = others[int(np.argmax([x @ lowest(x) for x in others]))]
     for _ in range(20):
-        before, n = n, _least_norm(lowest, n, (APART * size - n @ lowest(n)) * n, size)
+        before = n
+        n = _least_norm(lowest, n, (APART * size - n @ lowest(n)) * n, size)
         if n @ before > 1.0 - 1e-8:
             break
     return n
@@ -60,8 +66,12 @@ def _least_norm(lowest: Callable[[Array], Array], n: Array, away: Array, size: f
 
 
 def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
-    """The point of a simplex of up to four corners that is nearest to zero, and the corners that it needs; none where it is inside."""
-    best, found, kept = np.inf, points[-1], points[-1:]
+    """The point of a simplex of up to four corners that is nearest to zero, and the corners that it
+    needs; none where it is inside.
+    """
+    best = np.inf
+    found = points[-1]
+    kept = points[-1:]
     for own in _SUBSETS[len(points)]:
         W = np.array([points[k] for k in own])
         E = W[1:] - W[0]
@@ -71,12 +81,16 @@ def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
             continue
         v = weights @ W
         if v @ v < best * (1.0 - 1e-12):
-            best, found, kept = float(v @ v), v, list(W)
+            best = float(v @ v)
+            found = v
+            kept = list(W)
     return found, kept
 
 
 def farthest_apart(r: Array, Q_a: Array, Q_b: Array, n: Array, line: Array) -> Array:
-    """The unit n, across a line if there is one, where n . r - |Q_a' n| - |Q_b' n| is largest near the n given: Newton's method with shorter steps."""
+    """The unit n, across a line if there is one, where n . r - |Q_a' n| - |Q_b' n| is largest near
+    the n given: Newton's method with shorter steps.
+    """
     n = n - (n @ line) * line
     n = n / np.linalg.norm(n)
     value = lambda n: n @ r - np.linalg.norm(Q_a.T @ n) - np.linalg.norm(Q_b.T @ n)  # noqa: E731
@@ -88,9 +102,13 @@ def farthest_apart(r: Array, Q_a: Array, Q_b: Array, n: Array, line: Array) -> A
             length = float(np.linalg.norm(q))
             if length > 0.0:
                 u = Q @ q / length
-                g, H = g - u, H + (Q @ Q.T - np.outer(u, u)) / length
+                g = g - u
+                H = H + (Q @ Q.T - np.outer(u, u)) / length
         curved, V = np.linalg.eigh(T.T @ H @ T + (g @ n) * np.eye(T.shape[1]))
-        step = T @ (V @ ((V.T @ (T.T @ g)) / np.maximum(np.abs(curved), 1e-9 * np.abs(curved).max() + 1e-300)))
+        step = T @ (
+            V
+            @ ((V.T @ (T.T @ g)) / np.maximum(np.abs(curved), 1e-9 * np.abs(curved).max() + 1e-300))
+        )
         step *= min(1.0, 0.5 / max(float(np.linalg.norm(step)), 1e-300))
         if np.linalg.norm(step) < 1e-15:
             break

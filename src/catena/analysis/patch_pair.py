@@ -1,4 +1,6 @@
-"""The two shapes of a contact patch: which features they may touch by, and where these are. A registry by kinds of patches."""
+"""The two shapes of a contact patch: which features they may touch by, and where these are. A
+registry by kinds of patches.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ class PatchPair(Protocol):
     def B(self) -> Any:
         """The other."""
 
-    def features(self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None) -> Found:
-        """At X_BA = (R, p). w, v (3,): angular velocity of A and velocity of its origin against B. known: a feature of an instant before."""
+    def features(
+        self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
+    ) -> Found:
+        """At X_BA = (R, p). w, v (3,): angular velocity of A and velocity of its origin against B.
+        known: a feature of an instant before.
+        """
 
     def at(self, x: Any, R: Array, p: Array) -> tuple[float, Array]:
         """Gap and place of a feature, in the axes of B."""
@@ -46,7 +52,9 @@ class PolyhedraPair(NamedTuple):
     A: Polyhedron
     B: Polyhedron
 
-    def features(self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None) -> PatchFeatures:
+    def features(
+        self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
+    ) -> PatchFeatures:
         """Of the faces that look at each other."""
         return patch_features(self.A, self.B, R, p, w, v)
 
@@ -67,7 +75,9 @@ class RoundedPair(NamedTuple):
     B: Polyhedron
     radius: float
 
-    def features(self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None) -> RoundedFeatures:
+    def features(
+        self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
+    ) -> RoundedFeatures:
         """Of the ends of A, and between them."""
         return rounded_features(self.A, self.B, self.radius, R, p, w, v)
 
@@ -87,9 +97,24 @@ class NearestPair(NamedTuple):
     A: SupportShape
     B: SupportShape
 
-    def features(self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: NearestPoint | None = None) -> PairFeatures:
+    def features(
+        self,
+        R: Array,
+        p: Array,
+        w: Array | None = None,
+        v: Array | None = None,
+        known: NearestPoint | None = None,
+    ) -> PairFeatures:
         """The nearest."""
-        return pair_features(self.A, self.B, R, p, None if known is None else np.array(known.placed(R, p).axes[0]), w, v)
+        return pair_features(
+            self.A,
+            self.B,
+            R,
+            p,
+            None if known is None else np.array(known.placed(R, p).axes[0]),
+            w,
+            v,
+        )
 
     def at(self, x: NearestPoint, R: Array, p: Array) -> tuple[float, Array]:
         """Gap and place of a feature, in the axes of B."""
@@ -97,21 +122,44 @@ class NearestPair(NamedTuple):
         return float(found.gap), np.array(found.place)
 
     def parting(self, R: Array, p: Array) -> list[Feature]:
-        """Where they are nearest, or deepest in each other, with a normal that stays on the second."""
+        """Where they are nearest, or deepest in each other, with a normal that stays on the
+        second.
+        """
         n = self.features(R, p).normal
         t = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-        a, b = self.A.support(-(R.T @ n)), self.B.support(n)
-        return [Feature(1.0, 1.0, 0.0, a, b, n, t / np.linalg.norm(t), n, np.array([[0.0, 0.0, 1.0]] * SIDES))]
+        a = self.A.support(-(R.T @ n))
+        b = self.B.support(n)
+        return [
+            Feature(
+                1.0,
+                1.0,
+                0.0,
+                a,
+                b,
+                n,
+                t / np.linalg.norm(t),
+                n,
+                np.array([[0.0, 0.0, 1.0]] * SIDES),
+            )
+        ]
 
 
 def _rounded(one: Any, other: Any, values: Mapping[str, Any]) -> RoundedPair:
-    return RoundedPair(polyhedron(one, values), polyhedron(other, values), rounding(one, values) + rounding(other, values))
+    return RoundedPair(
+        polyhedron(one, values),
+        polyhedron(other, values),
+        rounding(one, values) + rounding(other, values),
+    )
 
 
 PAIRS: dict[str, Callable[[Any, Any, Mapping[str, Any]], PatchPair]] = {  # by `ContactPatch.kind`
-    "polyhedra": lambda one, other, values: PolyhedraPair(polyhedron(one, values), polyhedron(other, values)),
+    "polyhedra": lambda one, other, values: PolyhedraPair(
+        polyhedron(one, values), polyhedron(other, values)
+    ),
     "rounded": _rounded,
-    "smooth": lambda one, other, values: NearestPair(support_shape(one, values), support_shape(other, values)),
+    "smooth": lambda one, other, values: NearestPair(
+        support_shape(one, values), support_shape(other, values)
+    ),
 }
 
 

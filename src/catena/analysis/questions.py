@@ -1,7 +1,9 @@
-"""The registry of questions: one record per question says what the documentation and `catena.analysis` must know about it.
+"""The registry of questions: one record per question says what the documentation and
+`catena.analysis` must know about it.
 
-A question is a function whose first argument is a Mechanism or a Machine. It does not change it, takes and gives SI values, and
-raises a QuestionError (or ClosureError) with one sentence where it has no answer.
+A question is a function whose first argument is a Mechanism or a Machine. It does not change it,
+takes and gives SI values, and raises a QuestionError (or ClosureError) with one sentence where it
+has no answer.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from ..errors.registry import Registry
 class Question:
     """A question that a mechanism can answer.
 
-    name: its word, `catena.analysis.NAME`. ask: the function. doc: one line for people. gives: what comes back, with shapes.
+    name: its word, `catena.analysis.NAME`. ask: the function. doc: one line for people. gives: what
+    comes back, with shapes.
     """
 
     name: str
@@ -39,5 +42,8 @@ register = QUESTIONS.register
 
 def markdown() -> str:
     """The questions as a table, as docs/questions.md shows it."""
-    rows = [f"| `{q.name}({', '.join(('mechanism', *q.options))})` | {q.doc} | {q.gives} |" for q in QUESTIONS.values()]
+    rows = [
+        f"| `{q.name}({', '.join(('mechanism', *q.options))})` | {q.doc} | {q.gives} |"
+        for q in QUESTIONS.values()
+    ]
     return "\n".join(["| question | asks | gives |", "|---|---|---|", *rows])

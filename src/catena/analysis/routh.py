@@ -1,21 +1,27 @@
-"""Friction followed along an impact of one contact point: Routh's construction, in the plane and in space.
+"""Friction followed along an impact of one contact point: Routh's construction, in the plane and in
+space.
 
 The normal impulse p grows from zero, and friction acts against the slip of the moment:
 
     du/dp = G (1, -mu d),      d = u_t / |u_t|                     while it slips
-    du/dp = G (1, f),          f = -G_tt^-1 G_tn                   while it sticks: where slip has stopped, and |f| <= mu
-    G_tn = (c + mu G_tt) d,    c > 0                               where slip has stopped and cannot stick: the one direction of departure
+    du/dp = G (1, f),      f = -G_tt^-1 G_tn  while it sticks: where slip has stopped, and |f| <= mu
+    G_tn = (c + mu G_tt) d,  c > 0
+            where slip has stopped and cannot stick: the one direction of departure
 
-(G_tn - mu G_tt d keeps that direction, so that it is a straight line.) Compression ends where u_n comes to zero; the impact ends
+(G_tn - mu G_tt d keeps that direction, so that it is a straight line.) Compression ends where u_n
+comes to zero; the impact ends
 
-    poisson   at p = (1 + e) p_c              newton   at u_n = -e u_n-              stronge   at w = (1 - e^2) w_c,  dw = u_n dp
+    poisson  at p = (1 + e) p_c  newton  at u_n = -e u_n-  stronge  at w = (1 - e^2) w_c,
+            dw = u_n dp
 
-with p_c and w_c those of compression. Where it approaches again before the end, which it can in space, compression goes on.
+with p_c and w_c those of compression. Where it approaches again before the end, which it can in
+space, compression goes on.
 
-u_n - mu |u_t|, the power of the impulse, grows along p and never faster than before. So Poisson's end gains no energy, nor does
-Stronge's; Newton's can [Kane1985] and is refused where it would.
+u_n - mu |u_t|, the power of the impulse, grows along p and never faster than before. So Poisson's
+end gains no energy, nor does Stronge's; Newton's can [Kane1985] and is refused where it would.
 
-Where the slip turns, the independent variable is tau, dtau = dp / |u_t|, in which the equations are smooth up to the end of slip:
+Where the slip turns, the independent variable is tau, dtau = dp / |u_t|, in which the equations are
+smooth up to the end of slip:
 
     d ln|u_t| / dtau = d . (G_tn - mu G_tt d),      dphi / dtau = across d . (G_tn - mu G_tt d)
 
@@ -45,7 +51,9 @@ APART = 1e-12  # of the diagonal of G: contacts that do not feel each other
 
 
 class Problem(NamedTuple):
-    """One point: G (3, 3) with G_nn = 1; u (3,) before, the largest of which is 1; e, mu; end: when the impact is over, as `_poisson`."""
+    """One point: G (3, 3) with G_nn = 1; u (3,) before, the largest of which is 1; e, mu; end: when
+    the impact is over, as `_poisson`.
+    """
 
     G: Array
     u: Array
@@ -55,7 +63,9 @@ class Problem(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """P (3,): impulses so far. work: of the normal one. turned: p and work at the end of compression, None before it. ended: all of it."""
+    """P (3,): impulses so far. work: of the normal one. turned: p and work at the end of
+    compression, None before it. ended: all of it.
+    """
 
     P: Array
     work: float = 0.0
@@ -68,7 +78,7 @@ Rate = Callable[[float, Array], Array]
 Guard = Callable[[Array], float]
 
 
-# ---------------------------------------------------------------------------------------------------- the laws
+# --- the laws
 def routh_poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """The impulse of restitution is e times that of compression."""
     return _each(G, u, e, mu, _poisson)
@@ -85,7 +95,9 @@ def routh_stronge(G: Array, u: Array, e: Array, mu: Array) -> Blow:
 
 
 def _poisson(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]:
-    """Along a straight piece with du_n/dp = rise the impact ends where a + b x + c x^2 comes to zero, x = p from here; these are a, b, c."""
+    """Along a straight piece with du_n/dp = rise the impact ends where a + b x + c x^2 comes to
+    zero, x = p from here; these are a, b, c.
+    """
     return at.P[0] - (1.0 + one.e) * _turned(at)[0], 1.0, 0.0
 
 
@@ -103,14 +115,18 @@ def _turned(at: Moment) -> tuple[float, float]:
 
 def _each(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
     """The impacts of contacts that do not feel each other."""
-    k, size = len(e), np.sqrt(np.diagonal(G))
+    k = len(e)
+    size = np.sqrt(np.diagonal(G))
     P, modes = np.zeros(3 * k), [OPEN] * k
     for i in range(k):
         own = slice(3 * i, 3 * i + 3)
         others = np.delete(np.arange(3 * k), np.arange(3 * i, 3 * i + 3))
         if (np.abs(G[own][:, others]) > APART * np.outer(size[own], size[others])).any():
-            raise QuestionError(f"friction along an impact is followed at one point, and here {k} touch that feel each other; say impacts = 'sequential', "
-                                "which lets one strike after the other, or take law = 'newton' or 'poisson'")  # fmt: skip
+            raise QuestionError(
+                f"friction along an impact is followed at one point, and here {k} touch that feel"
+                " each other; say impacts = 'sequential', which lets one strike after the other,"
+                " or take law = 'newton' or 'poisson'"
+            )
         if u[3 * i] < 0.0:
             P[own], modes[i] = _struck(G[own, own], u[own], float(e[i]), float(mu[i]), end)
     return Blow(P, u + G @ P, tuple(modes), known=np.ones(3 * k, bool))
@@ -124,11 +140,14 @@ def _struck(G: Array, u: Array, e: float, mu: float, end: End) -> tuple[Array, s
     one = Problem(G / G[0, 0], u / fast, e, mu, end)
     at, mode = _path(one)
     if at.P @ (one.u + 0.5 * one.G @ at.P) > NONE:
-        raise SingularError("its slip stops or reverses, and a rebound with e times the speed of approach would gain energy")
+        raise SingularError(
+            "its slip stops or reverses, and a rebound with e times the speed of approach would"
+            " gain energy"
+        )
     return at.P * fast / G[0, 0], mode
 
 
-# ---------------------------------------------------------------------------------------------------- the path
+# --- the path
 def _path(one: Problem) -> tuple[Moment, str]:
     """From the first touch to the end."""
     at = Moment(np.zeros(3))
@@ -150,7 +169,8 @@ def _path(one: Problem) -> tuple[Moment, str]:
         if at.ended:
             return at, SLIP
         slips = False
-        at = at._replace(P=at.P - np.append(0.0, _live(one, one.u[1:] + one.G[1:] @ at.P)))  # rounding
+        # rounding
+        at = at._replace(P=at.P - np.append(0.0, _live(one, one.u[1:] + one.G[1:] @ at.P)))
     raise SingularError("the path of its friction has no end")
 
 
@@ -167,21 +187,32 @@ def _live(one: Problem, t: Array) -> Array:
 
 
 def _tangents(one: Problem) -> tuple[Array, Array]:
-    """w (m,), V (2, m): eigenvalues and directions of G_tt, without those across a plane of motion."""
+    """w (m,), V (2, m): eigenvalues and directions of G_tt, without those across a plane of
+    motion.
+    """
     w, V = np.linalg.eigh(one.G[1:, 1:])
     live = w > max(DEAD, NONE * w[-1])
     return w[live], V[:, live]
 
 
 def _from_rest(one: Problem) -> tuple[Array, bool]:
-    """Friction beside the normal impulse where nothing slips: what holds it, or that of the one slip that can begin."""
+    """Friction beside the normal impulse where nothing slips: what holds it, or that of the one
+    slip that can begin.
+    """
     f = -_live(one, one.G[1:, 0])
     if np.hypot(*f) <= one.mu * (1.0 + NONE):
         return f, True
     w, V = _tangents(one)
     c = V.T @ one.G[1:, 0]
-    most = float(np.linalg.norm(c))  # at zero the length below is |f| / mu > 1, here it is less than one
-    x = brentq(lambda x: float(np.linalg.norm(c / (x + one.mu * w))) - 1.0, 0.0, most, xtol=1e-300, rtol=1e-15)
+    # at zero the length below is |f| / mu > 1, here it is less than one
+    most = float(np.linalg.norm(c))
+    x = brentq(
+        lambda x: float(np.linalg.norm(c / (x + one.mu * w))) - 1.0,
+        0.0,
+        most,
+        xtol=1e-300,
+        rtol=1e-15,
+    )
     d = V @ (c / (x + one.mu * w))
     return -one.mu * d / np.hypot(*d), False
 
@@ -198,11 +229,13 @@ def _line(one: Problem, at: Moment, f: Array, most: float) -> Moment:
             step = _first_root(*one.end(one, at, rise))
             back = u / -rise if rise < 0.0 else np.inf
             if back < min(step, most):
-                at, most = _moved(at, x, u, rise, back)._replace(turned=None), most - back
+                at = _moved(at, x, u, rise, back)._replace(turned=None)
+                most = most - back
                 continue
         if step > most:
             return _moved(at, x, u, rise, most)
-        at, most = _moved(at, x, u, rise, step), most - step
+        at = _moved(at, x, u, rise, step)
+        most = most - step
         if at.turned is not None:
             return at._replace(ended=True)
         at = at._replace(turned=(at.P[0], at.work))
@@ -225,12 +258,13 @@ def _first_root(a: float, b: float, c: float) -> float:
     return -2.0 * a / (b + np.sqrt(under)) if b >= 0.0 else (-b + np.sqrt(under)) / (2.0 * c)
 
 
-# ---------------------------------------------------------------------------------------------------- a slip that turns
+# --- a slip that turns
 def _curve(one: Problem, at: Moment, t: Array) -> Moment:
     """Until the slip t ends, or the impact: y = ln|u_t|, phi, P (3,), work over tau."""
 
     def rate(_: float, y: Array) -> Array:
-        d, s = np.array([np.cos(y[1]), np.sin(y[1])]), np.exp(y[0])
+        d = np.array([np.cos(y[1]), np.sin(y[1])])
+        s = np.exp(y[0])
         along, across = _turn(one, d)
         return np.array([along, across, s, *(-one.mu * s * d), s * (one.u[0] + one.G[0] @ y[2:5])])
 
@@ -267,7 +301,8 @@ def _followed(rate: Rate, y: Array, events: dict[str, Guard]) -> tuple[Array, st
     """The first event and the state there, from fresh steps to it."""
     solver = DOP853(rate, 0.0, y, np.inf, rtol=EXACT, atol=1e-3 * EXACT)
     while True:
-        before, start = solver.y.copy(), solver.t
+        before = solver.y.copy()
+        start = solver.t
         if solver.step() is not None or solver.status != "running":
             raise SingularError("the path of its friction cannot be followed")
         crossed = {name: g for name, g in events.items() if g(solver.y) >= 0.0}

@@ -1,12 +1,13 @@
-"""Tangent: the exact derivatives of a mechanism's equations at one state, loops included, by CasADi.
+"""Tangent: the exact derivatives of a mechanism's equations at one state, loops included, by
+CasADi.
 
-The tape of a mechanism of hundreds of bodies takes long to differentiate; its derivatives at rest come from finite differences
-(`differences.py`).
+The tape of a mechanism of hundreds of bodies takes long to differentiate; its derivatives at rest
+come from finite differences (`differences.py`).
 
     r(q, v, a, lam) = M a + b - A' lam,      c(q, v, a) = A a - gamma,      s(q, v) = A v
 
-d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed. States (n, ...) are evaluated in lanes;
-their rows have the same rank.
+d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed.
+States (n, ...) are evaluated in lanes; their rows have the same rank.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from ..machine.machine import Machine
 from .differences import differences, long
 
 Array = np.ndarray
-_tapes: WeakKeyDictionary[Machine, dict[Any, Any]] = WeakKeyDictionary()  # of each machine {name: CasADi function}, and their machine code
+# of each machine {name: CasADi function}, and their machine code
+_tapes: WeakKeyDictionary[Machine, dict[Any, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ def row_forces(machine: Machine, q: Array, v: Array, need: Array) -> Array:
 def rest(machine: Machine, q: Array, lam: Array) -> Rest:
     """The derivatives at q with v = a = 0, and multipliers lam of the rows in `machine.rows`."""
     if long(machine):
-        one_by_one = [differences(machine, *both) for both in zip(np.atleast_2d(q), np.atleast_2d(lam))]
+        one_by_one = [
+            differences(machine, *both) for both in zip(np.atleast_2d(q), np.atleast_2d(lam))
+        ]
         A, r_q = (np.array(x).reshape(*q.shape[:-1], -1, machine.nv) for x in zip(*one_by_one))
         return Rest(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q)
     A, r_q = _evaluated(machine, "resting", q, lam)
@@ -75,7 +79,9 @@ def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tange
 
 
 def load_damping(machine: Machine, q: Array) -> Array:
-    """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0; of many states (n, nv, nv), or one for all."""
+    """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0; of many states (n,
+    nv, nv), or one for all.
+    """
     springs = machine.spec.springs
     if springs is not None or not machine.mechanism.loads:
         C = np.zeros((machine.nv, machine.nv))
@@ -87,14 +93,18 @@ def load_damping(machine: Machine, q: Array) -> Array:
 
 def _evaluated(machine: Machine, name: str, *given: Array) -> list[Array]:
     """The outputs (..., rows, nv) of a tape: at one state by CasADi, at many (n, ...) in lanes."""
-    tape, p = _tape(machine, name, _trace_damping if name == "damping" else _trace), _values(machine)
+    tape = _tape(machine, name, _trace_damping if name == "damping" else _trace)
+    p = _values(machine)
     if given[0].ndim == 1:
         return [np.array(x).reshape(-1, machine.nv) for x in tape.call([*given, p, 0.0])]
     own, n = _tapes[machine], len(given[0])
     if (name, "lanes") not in own:
         own[name, "lanes"] = compile_lanes(tape)
     inputs = [*(np.ascontiguousarray(x) for x in given), np.array(p, float), np.zeros(1)]
-    return [x.reshape(n, -1, machine.nv) for x in own[name, "lanes"](inputs, n, threads=machine.threads)[0]]
+    return [
+        x.reshape(n, -1, machine.nv)
+        for x in own[name, "lanes"](inputs, n, threads=machine.threads)[0]
+    ]
 
 
 def _tape(machine: Machine, name: str, make: Callable[[Machine, str], ca.Function]) -> ca.Function:
@@ -116,11 +126,17 @@ def _values(machine: Machine) -> list[float]:
 
 
 def _trace(machine: Machine, name: str) -> ca.Function:
-    """(q, v, a, lam, p, t) -> the fields of a Tangent after M and `spaces`, or (q, lam, p, t) -> those of a Rest."""
+    """(q, v, a, lam, p, t) -> the fields of a Tangent after M and `spaces`, or (q, lam, p, t) ->
+    those of a Rest.
+    """
     moving = name == "moving"
-    t, m = Tracer(machine.layout, machine.snap), len(machine.rows)
-    lam, N = ca.SX.sym("lam", m), ca.jacobian(t.coordinate_rate(), t.v)
-    A, c, s = ca.SX.zeros(0, machine.nv), ca.SX.zeros(0), ca.SX.zeros(0)
+    t = Tracer(machine.layout, machine.snap)
+    m = len(machine.rows)
+    lam = ca.SX.sym("lam", m)
+    N = ca.jacobian(t.coordinate_rate(), t.v)
+    A = ca.SX.zeros(0, machine.nv)
+    c = ca.SX.zeros(0)
+    s = ca.SX.zeros(0)
     r = t.inverse_dynamics() if moving else t.gravity()
     if m:
         _, s, gamma, A = t.constraint_rows()
@@ -135,14 +151,17 @@ def _trace(machine: Machine, name: str) -> ca.Function:
     if moving:
         outputs = [A, along(r), with_v(r), along(c), with_v(c), along(s)]
         return ca.Function(name, [t.q, t.v, t.a, lam, t.p, t.t], ca.cse(outputs))
-    still = ca.substitute([A, along(r)], [t.v], [ca.SX.zeros(machine.nv)])  # dampers speak of speeds
+    # dampers speak of speeds
+    still = ca.substitute([A, along(r)], [t.v], [ca.SX.zeros(machine.nv)])
     return ca.Function(name, [t.q, lam, t.p, t.t], ca.cse(still))
 
 
 def turning(machine: Machine, v: Array) -> Array:
-    """W (..., nv, nv): a small turn d of a ball changes at d' = dv - W d, W d = w x d; zero for every other coordinate.
+    """W (..., nv, nv): a small turn d of a ball changes at d' = dv - W d, W d = w x d; zero for
+    every other coordinate.
 
-    The rate of a change along a ball's speeds is not the change of its speeds: its axes turn with it. v: (..., nv).
+    The rate of a change along a ball's speeds is not the change of its speeds: its axes turn with
+    it. v: (..., nv).
     """
     W = np.zeros((*v.shape, machine.nv))
     for node in machine.layout.nodes:

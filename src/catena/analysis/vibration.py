@@ -1,7 +1,8 @@
 """Vibration: natural frequencies and shapes about an equilibrium, loops and springs included.
 
 K y = omega^2 M y        in the motions that the loops allow, K the stiffness of `statics`
-zeta = y' C y / 2 omega   the damping ratio to first order in the damping C; exact where C is proportional to K and M
+zeta = y' C y / 2 omega   the damping ratio to first order in the damping C; exact where C is
+                          proportional to K and M
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ RESTS = 1e-6  # a force beside its scale (`statics.unbalanced`) at which a mecha
 class Modes:
     """Small vibrations about a rest, slowest first.
 
-    squares (d,): omega^2 (rad2/s2), negative where the rest is unstable. shapes (nv, d): a column for each, along the speeds,
-    with shapes' M shapes = 1. speeds: their names. losses (d,): y' C y (1/s), of joint damping and of dampers. Of a batch of
-    states the arrays have its leading sizes, and the words are those of one state.
+    squares (d,): omega^2 (rad2/s2), negative where the rest is unstable. shapes (nv, d): a column
+    for each, along the speeds, with shapes' M shapes = 1. speeds: their names. losses (d,): y' C y
+    (1/s), of joint damping and of dampers. Of a batch of states the arrays have its leading sizes,
+    and the words are those of one state.
     """
 
     squares: Array
@@ -55,12 +57,16 @@ class Modes:
     def ratios(self) -> Array:
         """The damping ratio zeta (d,) of each mode; NaN where it does not vibrate."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(self.squares > 0, self.losses / (2 * np.sqrt(np.abs(self.squares))), np.nan)
+            return np.where(
+                self.squares > 0, self.losses / (2 * np.sqrt(np.abs(self.squares))), np.nan
+            )
 
     @property
     def leading(self) -> tuple[str, ...]:
         """The speed that is largest in each mode's shape."""
-        return tuple(self.speeds[int(np.abs(self.shapes[:, k]).argmax())] for k in range(len(self.squares)))
+        return tuple(
+            self.speeds[int(np.abs(self.shapes[:, k]).argmax())] for k in range(len(self.squares))
+        )
 
     @property
     def stable(self) -> bool:
@@ -72,7 +78,9 @@ class Modes:
         for k, square in enumerate(self.squares):
             shape = self.shapes[:, k] / np.abs(self.shapes[:, k]).max()
             largest = np.argsort(-np.abs(shape), kind="stable")[:4]
-            moves = ", ".join(f"{self.speeds[i]} {shape[i]:+.2f}" for i in largest if abs(shape[i]) > 0.01)
+            moves = ", ".join(
+                f"{self.speeds[i]} {shape[i]:+.2f}" for i in largest if abs(shape[i]) > 0.01
+            )
             rate = f"{self.frequencies[k]:.6g} rad/s, {self.hertz[k]:.6g} Hz"
             if square < 0:
                 rate = f"grows as exp({np.sqrt(-square):.4g} t)"
@@ -80,11 +88,15 @@ class Modes:
         return "\n".join(lines)
 
 
-def modes(m: Mechanism | Machine, q: ArrayLike | None = None, tau: ArrayLike | None = None) -> Modes:
-    """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by default none).
+def modes(
+    m: Mechanism | Machine, q: ArrayLike | None = None, tau: ArrayLike | None = None
+) -> Modes:
+    """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by
+    default none).
 
-    A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques` what would hold it. q (..., nq), tau
-    (..., nv): with leading sizes those of all states, in lanes; they have the same number of degrees of freedom.
+    A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques`
+    what would hold it. q (..., nq), tau (..., nv): with leading sizes those of all states, in
+    lanes; they have the same number of degrees of freedom.
     """
     machine = machine_of(m)
     if any(x is not None and np.ndim(x) > 1 for x in (q, tau)):
@@ -115,7 +127,9 @@ def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
         raise _moves(machine, left[k], f"in row {k}")
     inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # of L, with M = L L'
     squares, y = np.linalg.eigh(inverse @ (0.5 * (K + across(K))) @ across(inverse))
-    squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(axis=1, initial=0.0)[:, None], 0.0, squares)
+    squares = np.where(
+        np.abs(squares) < 1e-12 * np.abs(squares).max(axis=1, initial=0.0)[:, None], 0.0, squares
+    )
     shapes = T @ (across(inverse) @ y)
     losses = np.einsum("nik,nij,njk->nk", shapes, C + np.diag(dampings(machine)), shapes)
     squares, shapes, losses = (x.reshape(*lead, *x.shape[1:]) for x in (squares, shapes, losses))
@@ -125,11 +139,16 @@ def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
 def _open_rests(machine: Machine, q: Array, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
     """g, K, C of loads, M and T of rests (n, nq) of an open mechanism."""
     still = np.zeros_like(tau)
-    g, (K, C, M, *_) = machine.inverse_dynamics(q, still, still), machine.inverse_dynamics_derivatives(q, still, still)
+    g, (K, C, M, *_) = (
+        machine.inverse_dynamics(q, still, still),
+        machine.inverse_dynamics_derivatives(q, still, still),
+    )
     return g - tau, K, C, M, np.broadcast_to(np.eye(machine.nv), M.shape)
 
 
-def _closed_rests(machine: Machine, q: Array, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
+def _closed_rests(
+    machine: Machine, q: Array, tau: Array
+) -> tuple[Array, Array, Array, Array, Array]:
     """The same with loops."""
     same_freedoms(machine, "modes", q)
     g, t = balance(machine, q, tau)
@@ -140,27 +159,34 @@ def _without_speed_rows(machine: Machine) -> None:
     """Refuse speed rows."""
     if machine.mechanism.nonholonomic:
         raise QuestionError(
-            f"modes: {where(machine)} has speed rows, and they have no stiffness of their own; linearize(...).poles answers"
+            f"modes: {where(machine)} has speed rows, and they have no stiffness of their own;"
+            " linearize(...).poles answers"
         )
 
 
 def _moves(machine: Machine, left: Array, here: str) -> QuestionError:
     """What is wrong where forces are left over (nv,)."""
     name, size = name_of(machine, left)
-    return QuestionError(f"modes: {where(machine)} does not rest {here}: {name!r} needs {size:.4g} (N m or N) more; take q "
-                         "from equilibrium(mechanism, q), or give the forces that hold it as tau")  # fmt: skip
+    return QuestionError(
+        f"modes: {where(machine)} does not rest {here}: {name!r} needs {size:.4g} (N m or N) more;"
+        " take q from equilibrium(mechanism, q), or give the forces that hold it as tau"
+    )
 
 
 def highest_frequency(m: Mechanism | Machine, q: Any = None) -> float:
-    """The fastest rate at q (by default every coordinate zero), rad/s: the largest |pole| of the springs and dampers there.
+    """The fastest rate at q (by default every coordinate zero), rad/s: the largest |pole| of the
+    springs and dampers there.
 
-    An explicit method is stable while this times its step stays below a number of its own, 2.78 for rk4. Without damping it
-    is the highest natural frequency; a mode damped beyond its critical damping decays faster than it would vibrate.
+    An explicit method is stable while this times its step stays below a number of its own, 2.78 for
+    rk4. Without damping it is the highest natural frequency; a mode damped beyond its critical
+    damping decays faster than it would vibrate.
     """
     machine = machine_of(m)
     (q,) = state(machine, "highest_frequency", q=q)
     _, t = balance(machine, q, np.zeros(machine.nv))
-    T, K, C = t.spaces.T, stiffness(t), damping_matrix(machine, q)
+    T = t.spaces.T
+    K = stiffness(t)
+    C = damping_matrix(machine, q)
     d = T.shape[1]
     rates = np.linalg.solve(T.T @ t.M @ T, np.hstack([K, T.T @ C @ T])) if d else np.zeros((0, 0))
     A = np.block([[np.zeros((d, d)), np.eye(d)], [-rates[:, :d], -rates[:, d:]]])

@@ -6,7 +6,8 @@
     mass matrix     symmetric and positive definite
     free run        a second of free motion, and the energy it lost or won
 
-No formulation is taken as right: the middle of all answers is, so that one wrong sibling stands out by itself.
+No formulation is taken as right: the middle of all answers is, so that one wrong sibling stands out
+by itself.
 """
 
 from __future__ import annotations
@@ -56,17 +57,25 @@ class Finding:
 
     @property
     def passed(self) -> bool:
-        """Whether all that was measured stayed within what is allowed; an approximate formulation is held to its own word."""
+        """Whether all that was measured stayed within what is allowed; an approximate formulation
+        is held to its own word.
+        """
         if self.allowed > AGREEMENT:
             return self.acceleration is None or self.acceleration <= self.allowed
-        measured = ((self.acceleration, self.allowed), (self.power, 10 * self.allowed),
-                    (self.reactions, max(self.allowed, REACTIONS)), (self.drift, max(10 * self.allowed, DRIFT)))  # fmt: skip
+        measured = (
+            (self.acceleration, self.allowed),
+            (self.power, 10 * self.allowed),
+            (self.reactions, max(self.allowed, REACTIONS)),
+            (self.drift, max(10 * self.allowed, DRIFT)),
+        )
         return all(value is None or value <= limit for value, limit in measured)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The findings, and the worst state, kept so that it can be looked at: {"q", "v", "tau", "p", "formulation", ...}."""
+    """The findings, and the worst state, kept so that it can be looked at: {"q", "v", "tau", "p",
+    "formulation", ...}.
+    """
 
     mechanism: str
     states: int
@@ -87,7 +96,10 @@ class Certificate:
         """The formulations that do not agree, or what else is wrong."""
         found = [f.formulation for f in self.findings if not f.passed]
         applied = sum(f.acceleration is not None for f in self.findings)
-        return tuple(found or (["the mass matrix"] if applied >= 2 else ["fewer than two formulations apply"]))
+        return tuple(
+            found
+            or (["the mass matrix"] if applied >= 2 else ["fewer than two formulations apply"])
+        )
 
     HEAD = ("formulation", "accelerations", "reactions", "power", "free run", "")
 
@@ -98,22 +110,48 @@ class Certificate:
             return "-" if x is None else f"{x:.1e}"
 
         return [
-            (f.formulation, shown(f.acceleration), shown(f.reactions), shown(f.power), shown(f.drift),
-             f.note or _verdict(f))
+            (
+                f.formulation,
+                shown(f.acceleration),
+                shown(f.reactions),
+                shown(f.power),
+                shown(f.drift),
+                f.note or _verdict(f),
+            )
             for f in self.findings
-        ]  # fmt: skip
+        ]
 
     def _repr_html_(self) -> str:
-        return str(loaded("catena.results.notebook:report")(f"{self.mechanism}: {self.states} random states", self.HEAD, self.rows(), self._lines()))
+        return str(
+            loaded("catena.results.notebook:report")(
+                f"{self.mechanism}: {self.states} random states",
+                self.HEAD,
+                self.rows(),
+                self._lines(),
+            )
+        )
 
     def __str__(self) -> str:
         width = max(16, *(len(f.formulation) for f in self.findings))
-        lines = ["  ".join([f"{row[0]:<{width}}", *(f"{cell:<16}" for cell in row[1:])]).rstrip() for row in (self.HEAD, *self.rows())]
+        lines = [
+            "  ".join([f"{row[0]:<{width}}", *(f"{cell:<16}" for cell in row[1:])]).rstrip()
+            for row in (self.HEAD, *self.rows())
+        ]
         return "\n".join([f"{self.mechanism}: {self.states} random states", *lines, *self._lines()])
 
     def _lines(self) -> list[str]:
-        said = "the formulations agree" if self.passed else f"they do NOT agree: {', '.join(self.failed)}"
-        return [f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest pivot {self.smallest_pivot:.3g}", said]
+        said = (
+            "the formulations agree"
+            if self.passed
+            else f"they do NOT agree: {', '.join(self.failed)}"
+        )
+        return [
+            (
+                f"mass matrix: asymmetry {self.asymmetry:.1e}, smallest pivot"
+                f" {self.smallest_pivot:.3g}"
+            ),
+            said,
+        ]
 
 
 def _verdict(f: Finding) -> str:
@@ -134,37 +172,53 @@ def check(
     near: ArrayLike | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """The certificate of a mechanism: all formulations that apply, on random states, forces and parameters.
+    """The certificate of a mechanism: all formulations that apply, on random states, forces and
+    parameters.
 
-    formulations: names, or {name: function} to ask others; by default all. run: also run freely for a second with each.
-    near: coordinates (nq,) about which the states are taken, and from which loops are closed; by default anywhere, and the neutral ones.
+    formulations: names, or {name: function} to ask others; by default all. run: also run freely for
+    a second with each. near: coordinates (nq,) about which the states are taken, and from which
+    loops are closed; by default anywhere, and the neutral ones.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
     if not machine.nv:
-        raise FormulationError(f"mechanism {m.name!r} has no motion to check: all its joints are fixed")
+        raise FormulationError(
+            f"mechanism {m.name!r} has no motion to check: all its joints are fixed"
+        )
     asked = _asked(formulations)
     answers, notes = _answers(m, asked, progress)
     if not answers:
         raise FormulationError(
-            f"mechanism {m.name!r}: no formulation applies:\n" + "\n".join(f"  - {n}: {why}" for n, why in notes.items())
+            f"mechanism {m.name!r}: no formulation applies:\n"
+            + "\n".join(f"  - {n}: {why}" for n, why in notes.items())
         )
     evidence = Evidence(machine, answers, random_states(machine, states, seed, near))
-    named = not isinstance(formulations, Mapping)  # only formulations that have a name can be simulated by it
+    # only formulations that have a name can be simulated by it
+    named = not isinstance(formulations, Mapping)
     findings = []
     for name in asked:
         if name in notes:
             findings.append(Finding(name, note=notes[name]))
             continue
-        drift, why = _drift(machine, name, seed) if run and named and not answers[name].error else (None, "")
+        drift, why = (
+            _drift(machine, name, seed) if run and named and not answers[name].error else (None, "")
+        )
         findings.append(replace(evidence.finding(name), drift=drift, note=why))
     M = machine.mass_matrix(evidence.q[: min(10, states)])
     asymmetry = float(np.abs(M - np.swapaxes(M, -1, -2)).max() / np.abs(M).max())
-    return Certificate(m.name, states, tuple(findings), asymmetry, float(np.linalg.eigvalsh(M).min()), evidence.worst())
+    return Certificate(
+        m.name,
+        states,
+        tuple(findings),
+        asymmetry,
+        float(np.linalg.eigvalsh(M).min()),
+        evidence.worst(),
+    )
 
 
-def _answers(m: Mechanism, asked: Mapping[str, Derivation], progress: Callable[[str], None] | None
-             ) -> tuple[dict[str, Equations], dict[str, str]]:  # fmt: skip
+def _answers(
+    m: Mechanism, asked: Mapping[str, Derivation], progress: Callable[[str], None] | None
+) -> tuple[dict[str, Equations], dict[str, str]]:
     """The equations by each formulation that applies, and why the others do not."""
     answers, notes = {}, {}
     for name, derived in asked.items():
@@ -180,13 +234,22 @@ def _answers(m: Mechanism, asked: Mapping[str, Derivation], progress: Callable[[
 class Evidence:
     """What the formulations answer at the same states, and the middle of their answers."""
 
-    def __init__(self, machine: Machine, answers: Mapping[str, Equations], states: tuple[Array, Array, Array, Array]):
+    def __init__(
+        self,
+        machine: Machine,
+        answers: Mapping[str, Equations],
+        states: tuple[Array, Array, Array, Array],
+    ):
         self.answers, (self.q, self.v, self.tau, self.p) = answers, states
         self.a = {name: _rows(e.acceleration, *states) for name, e in answers.items()}
         exact = [x for name, x in self.a.items() if not answers[name].error]
         self.middle = _middle(exact or list(self.a.values()))
-        self.W = {name: _wrenches(e, states) for name, e in answers.items() if e.reactions is not None}
-        witnesses = [W for name, W in self.W.items() if not answers[name].error] or list(self.W.values())
+        self.W = {
+            name: _wrenches(e, states) for name, e in answers.items() if e.reactions is not None
+        }
+        witnesses = [W for name, W in self.W.items() if not answers[name].error] or list(
+            self.W.values()
+        )
         self.between = _middle(witnesses) if len(self.W) > 1 else None
         if self.between is not None and machine.mechanism.loops:
             known = _determined(machine, self.q, self.v, self.middle, self.tau)
@@ -194,26 +257,55 @@ class Evidence:
         self.rate = energy_rate(machine.mechanism)
 
     def off(self, name: str) -> Array:
-        """How far the accelerations of a formulation lie from the middle, per state, beside the largest of the state."""
-        return np.abs(self.a[name] - self.middle).max(axis=1) / np.maximum(np.abs(self.middle).max(axis=1), 1.0)
+        """How far the accelerations of a formulation lie from the middle, per state, beside the
+        largest of the state.
+        """
+        return np.abs(self.a[name] - self.middle).max(axis=1) / np.maximum(
+            np.abs(self.middle).max(axis=1), 1.0
+        )
 
     def finding(self, name: str) -> Finding:
         """What was found of one formulation, without a run."""
-        reactions = _relative(self.W[name], self.between) if self.between is not None and name in self.W else None
+        reactions = (
+            _relative(self.W[name], self.between)
+            if self.between is not None and name in self.W
+            else None
+        )
         power = _power(self.rate, self.q, self.v, self.a[name], self.tau, self.p)
         off = self.off(name)
-        return Finding(name, float(off[_largest(off)]), reactions, power, None, max(AGREEMENT, self.answers[name].error))
+        return Finding(
+            name,
+            float(off[_largest(off)]),
+            reactions,
+            power,
+            None,
+            max(AGREEMENT, self.answers[name].error),
+        )
 
     def worst(self) -> dict[str, Any]:
-        """The state at which a formulation lies furthest from the middle, beside what it is allowed."""
+        """The state at which a formulation lies furthest from the middle, beside what it is
+        allowed.
+        """
         worst: dict[str, Any] = {"score": -1.0}
         for name, a in self.a.items():
             off = self.off(name)
             k = _largest(off)
-            score = float(off[k]) / max(AGREEMENT, self.answers[name].error) if np.isfinite(off[k]) else np.inf
+            score = (
+                float(off[k]) / max(AGREEMENT, self.answers[name].error)
+                if np.isfinite(off[k])
+                else np.inf
+            )
             if score > worst["score"]:
-                worst = {"score": score, "difference": float(off[k]), "formulation": name, "q": self.q[k], "v": self.v[k],
-                         "tau": self.tau[k], "p": self.p[k], "a": a[k]}  # fmt: skip
+                worst = {
+                    "score": score,
+                    "difference": float(off[k]),
+                    "formulation": name,
+                    "q": self.q[k],
+                    "v": self.v[k],
+                    "tau": self.tau[k],
+                    "p": self.p[k],
+                    "a": a[k],
+                }
         return worst
 
 
@@ -222,19 +314,27 @@ def _largest(off: Array) -> int:
     return int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
 
 
-def random_states(machine: Machine, states: int, seed: int, near: ArrayLike | None = None) -> tuple[Array, Array, Array, Array]:
-    """Random q, v, tau and parameters (within a fifth of their values); closed and consistent where there are loops. near: about which q."""
+def random_states(
+    machine: Machine, states: int, seed: int, near: ArrayLike | None = None
+) -> tuple[Array, Array, Array, Array]:
+    """Random q, v, tau and parameters (within a fifth of their values); closed and consistent where
+    there are loops. near: about which q.
+    """
     rng = np.random.default_rng(seed)
     q, v, tau = machine.sample(rng, states), *rng.standard_normal((2, states, machine.nv))
     values = np.array(list(machine.mechanism.parameters.values()))
     p = values * rng.uniform(0.8, 1.2, (states, len(values)))
     start = machine.neutral() if near is None else np.asarray(near, float)
     if near is not None:
-        q = machine.move(np.broadcast_to(start, q.shape), 0.2 * rng.standard_normal((states, machine.nv)))
+        q = machine.move(
+            np.broadcast_to(start, q.shape), 0.2 * rng.standard_normal((states, machine.nv))
+        )
     if machine.rows:
         p[:] = values  # a loop closes for its own parameters
         for k in range(states):
-            q[k], v[k] = assemble(machine, machine.move(start, 0.2 * rng.standard_normal(machine.nv)), v[k])
+            q[k], v[k] = assemble(
+                machine, machine.move(start, 0.2 * rng.standard_normal(machine.nv)), v[k]
+            )
     return q, v, tau, p
 
 
@@ -246,14 +346,16 @@ def energy_rate(m: Mechanism) -> ca.Function:
     along = ca.jtimes(total, s.q, s.coordinate_rate()) + ca.jtimes(total, s.v, s.a)
     power = ca.dot(s.tau, s.v)
     if m.loads:
-        power += ca.dot(s.applied.generalised(), s.v) + ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
+        power += ca.dot(s.applied.generalised(), s.v) + ca.jtimes(
+            s.applied.energy, s.q, s.coordinate_rate()
+        )
     return ca.Function("energy_rate", [s.t, s.q, s.v, s.a, s.tau, s.p], [along, power])
 
 
 def _asked(formulations: Mapping[str, Derivation] | Sequence[str] | None) -> dict[str, Derivation]:
     if isinstance(formulations, Mapping):
         return dict(formulations)
-    return {name: partial(derive, by=name) for name in (formulations or families.ALL_FORMULATIONS)}
+    return {name: partial(derive, by=name) for name in formulations or families.ALL_FORMULATIONS}
 
 
 def _rows(f: ca.Function, q: Array, v: Array, tau: Array, p: Array) -> Array:
@@ -276,7 +378,9 @@ def _stacked(out: Any, n: int) -> Array:
 
 
 def _middle(answers: Sequence[Array]) -> Array:
-    """The median, entry by entry, of the answers that are numbers: one that is not must not hide the others."""
+    """The median, entry by entry, of the answers that are numbers: one that is not must not hide
+    the others.
+    """
     found = np.stack(answers)
     found = np.where(np.isfinite(found), found, np.nan)
     none = np.isnan(found).all(axis=0)
@@ -284,13 +388,18 @@ def _middle(answers: Sequence[Array]) -> Array:
 
 
 def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> Array:
-    """Which components of all joints' wrenches, (states, 6 joints), the motion determines: redundant rows leave some open."""
-    found, m = reactions(machine, q, v, a, tau), machine.mechanism
+    """Which components of all joints' wrenches, (states, 6 joints), the motion determines:
+    redundant rows leave some open.
+    """
+    found = reactions(machine, q, v, a, tau)
+    m = machine.mechanism
     return np.isfinite(np.concatenate([found[j.name] for j in (*m.ordered, *m.loops)], axis=-1))
 
 
 def _relative(x: Array, y: Array) -> float:
-    """The largest difference beside the largest entry of a state; what y does not determine is left out, what x does not answer is infinitely far."""
+    """The largest difference beside the largest entry of a state; what y does not determine is left
+    out, what x does not answer is infinitely far.
+    """
     known = np.isfinite(y)
     scale = np.maximum(np.where(known, np.abs(y), 0.0).max(axis=1, keepdims=True), 1.0)
     off = np.where(np.isfinite(x), np.abs(x - y), np.inf)
@@ -306,12 +415,23 @@ def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array
 
 
 def _drift(machine: Machine, name: str, seed: int) -> tuple[float | None, str]:
-    """The energy balance of one second of free motion, beside the largest kinetic energy; and why there is none."""
+    """The energy balance of one second of free motion, beside the largest kinetic energy; and why
+    there is none.
+    """
     from ..simulation import simulate
 
     q, v, _, _ = random_states(machine, 1, seed + 1)
     try:
-        run = simulate(machine, q[0], 0.1 * v[0], until=1.0, by=name, output=0.1, limits="ignore", most_steps=STEPS)
+        run = simulate(
+            machine,
+            q[0],
+            0.1 * v[0],
+            until=1.0,
+            by=name,
+            output=0.1,
+            limits="ignore",
+            most_steps=STEPS,
+        )
         return run.ledger.relative_energy_balance, ""
     except CatenaError as error:
         return float("inf"), f"DIFFERS: its free run ended: {error}"

@@ -1,4 +1,6 @@
-"""compare: what each formulation costs on one mechanism, as [Baysec1996] compares them on the triple pendulum."""
+"""compare: what each formulation costs on one mechanism, as [Baysec1996] compares them on the
+triple pendulum.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,10 @@ States = tuple[Array, Array, Array, Array]  # q, v, tau, parameters
 
 @dataclass(frozen=True)
 class Cost:
-    """What a formulation needs and what it gave. evaluation: ns per state, in lanes. simulation: time beside the quickest.
-    deviation: of the coordinates at the end, from the default formulation. drift: energy balance beside the largest kinetic
-    energy."""
+    """What a formulation needs and what it gave. evaluation: ns per state, in lanes. simulation:
+    time beside the quickest. deviation: of the coordinates at the end, from the default
+    formulation. drift: energy balance beside the largest kinetic energy.
+    """
 
     formulation: str
     first_order: int = 0
@@ -47,16 +50,32 @@ class Comparison:
     until: float
     costs: tuple[Cost, ...]
 
-    HEAD = ("formulation", "first-order equations", "largest matrix", "operations", "ns per evaluation", "time to simulate",
-            "deviation", "energy drift")  # fmt: skip
+    HEAD = (
+        "formulation",
+        "first-order equations",
+        "largest matrix",
+        "operations",
+        "ns per evaluation",
+        "time to simulate",
+        "deviation",
+        "energy drift",
+    )
 
     def rows(self) -> list[tuple[str, ...]]:
         """The table's cells."""
         found: list[tuple[str, ...]] = []
         for c in self.costs:
-            counted = (c.formulation, str(c.first_order), str(c.largest_matrix), str(c.operations), f"{c.evaluation:.0f}")
+            counted = (
+                c.formulation,
+                str(c.first_order),
+                str(c.largest_matrix),
+                str(c.operations),
+                f"{c.evaluation:.0f}",
+            )
             if not c.note:
-                found.append((*counted, f"{c.simulation:.2f}", f"{c.deviation:.1e}", f"{c.drift:.1e}"))
+                found.append(
+                    (*counted, f"{c.simulation:.2f}", f"{c.deviation:.1e}", f"{c.drift:.1e}")
+                )
             elif c.operations:
                 found.append((*counted, "", "", ""))
         return found
@@ -66,41 +85,62 @@ class Comparison:
         return [c.note for c in self.costs if c.note]
 
     def _repr_html_(self) -> str:
-        return str(loaded("catena.results.notebook:report")("", self.HEAD, self.rows(), self.notes()))
+        return str(
+            loaded("catena.results.notebook:report")("", self.HEAD, self.rows(), self.notes())
+        )
 
     def __str__(self) -> str:
         rows = [self.HEAD, *self.rows()]
         wide = [max(len(row[k]) for row in rows) for k in range(len(self.HEAD))]
-        lines = ["  ".join(f"{cell:>{n}}" if k else f"{cell:<{n}}" for k, (cell, n) in enumerate(zip(row, wide))) for row in rows]
+        lines = [
+            "  ".join(
+                f"{cell:>{n}}" if k else f"{cell:<{n}}"
+                for k, (cell, n) in enumerate(zip(row, wide))
+            )
+            for row in rows
+        ]
         return "\n".join([*lines, *self.notes()])
 
 
 def compare(
-    mechanism: Mechanism | Machine, *, until: float = 1.0, tolerance: float = 1e-8, seed: int = 0,
-    formulations: Sequence[str] | None = None, progress: Callable[[str], None] | None = None,
-) -> Comparison:  # fmt: skip
-    """The costs of formulations: counts, time per evaluation, time to simulate `until` seconds at one accuracy, deviation.
+    mechanism: Mechanism | Machine,
+    *,
+    until: float = 1.0,
+    tolerance: float = 1e-8,
+    seed: int = 0,
+    formulations: Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """The costs of formulations: counts, time per evaluation, time to simulate `until` seconds at
+    one accuracy, deviation.
 
     formulations: their names; by default all. progress: called with each name before its turn.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     if not machine.nv:
-        raise FormulationError(f"mechanism {machine.mechanism.name!r} has no motion to compare: all its joints are fixed")
+        raise FormulationError(
+            f"mechanism {machine.mechanism.name!r} has no motion to compare: all its joints are"
+            " fixed"
+        )
     names = list(formulations or families.ALL_FORMULATIONS)
     states = random_states(machine, BATCH, seed)
     costs, end = {}, None
-    for name in sorted(names, key=lambda n: n != DEFAULT):  # first the one from which the others deviate
+    # first the one from which the others deviate
+    for name in sorted(names, key=lambda n: n != DEFAULT):
         if progress:
             progress(name)
         costs[name], last = _cost(machine, name, states, until, tolerance, end)
         end = last if end is None else end
     quickest = np.nanmin([cost.simulation for cost in costs.values()])
-    beside = tuple(replace(costs[name], simulation=costs[name].simulation / quickest) for name in names)
+    beside = tuple(
+        replace(costs[name], simulation=costs[name].simulation / quickest) for name in names
+    )
     return Comparison(machine.mechanism.name, until, beside)
 
 
-def _cost(machine: Machine, name: str, states: States, until: float, tolerance: float,
-          end: Array | None) -> tuple[Cost, Array | None]:  # fmt: skip
+def _cost(
+    machine: Machine, name: str, states: States, until: float, tolerance: float, end: Array | None
+) -> tuple[Cost, Array | None]:
     """What one formulation costs, its time to simulate in ns; and where its run ended."""
     from ..simulation import simulate
 
@@ -108,18 +148,35 @@ def _cost(machine: Machine, name: str, states: States, until: float, tolerance: 
     try:
         e = derive(machine.mechanism, name)
     except (FormulationError, SingularError) as error:
-        return Cost(name, note=f"{name} does not apply: {str(error).removeprefix(name + ': ')}"), None
+        return (
+            Cost(name, note=f"{name} does not apply: {str(error).removeprefix(name + ': ')}"),
+            None,
+        )
     kernel = compile_lanes(e.acceleration)
-    evaluation = min(_timed(partial(kernel, [np.zeros(1), q, v, tau, p], BATCH)) for _ in range(20)) / BATCH * 1e9
-    cost = Cost(name, e.counts.first_order, e.counts.largest_matrix, e.counts.operations, evaluation)
+    evaluation = (
+        min(_timed(partial(kernel, [np.zeros(1), q, v, tau, p], BATCH)) for _ in range(20))
+        / BATCH
+        * 1e9
+    )
+    cost = Cost(
+        name, e.counts.first_order, e.counts.largest_matrix, e.counts.operations, evaluation
+    )
     try:
         run = simulate(machine, q[0], 0.1 * v[0], until, by=name, tolerance=tolerance)
     except CatenaError as error:
         return replace(cost, note=f"{name} could not be simulated: {error}"), None
-    last, ledger = run.data["q"].values[-1], run.ledger
+    last = run.data["q"].values[-1]
+    ledger = run.ledger
     deviation = 0.0 if end is None else float(np.abs(last - end).max())
-    return replace(cost, simulation=ledger.evaluations * evaluation, deviation=deviation,
-                   drift=ledger.relative_energy_balance), last  # fmt: skip
+    return (
+        replace(
+            cost,
+            simulation=ledger.evaluations * evaluation,
+            deviation=deviation,
+            drift=ledger.relative_energy_balance,
+        ),
+        last,
+    )
 
 
 def _timed(f: Callable[[], object]) -> float:

@@ -2,10 +2,11 @@
 
     registry        the commands: names, one line each, and where their functions are
     one file per command, with a function of the same name, loaded when the command runs
-    _reading        arguments that commands share: mechanisms          _results    results and where output goes
+    _reading    arguments that commands share: mechanisms  _results    results and where output goes
     _tables         tables on the terminal
 
-An error that catena knows becomes one message on stderr and exit status 2; Ctrl-C one line and exit status 130.
+An error that catena knows becomes one message on stderr and exit status 2; Ctrl-C one line and exit
+status 130.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from ..errors.registry import loaded
 from ._reading import with_model
 from .registry import COMMANDS, find
 
-GARBAGE = 50_000  # new objects before rubbish is looked for: what a command loads stays, and looking through it took a tenth of its time
+# new objects before rubbish is looked for: what a command loads stays, and looking through it took
+# a tenth of its time
+GARBAGE = 50_000
 
 
 class Commands(TyperGroup):
@@ -45,8 +48,16 @@ class Commands(TyperGroup):
         """Names of commands that begin so, from the registry; nothing is loaded."""
         from click.shell_completion import CompletionItem
 
-        found = [CompletionItem(c.name, help=c.doc) for c in COMMANDS.values() if c.name.startswith(incomplete)]
-        return found if found or not incomplete.startswith("-") else super().shell_complete(ctx, incomplete)
+        found = [
+            CompletionItem(c.name, help=c.doc)
+            for c in COMMANDS.values()
+            if c.name.startswith(incomplete)
+        ]
+        return (
+            found
+            if found or not incomplete.startswith("-")
+            else super().shell_complete(ctx, incomplete)
+        )
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Their names and lines, for `--help`."""
@@ -57,7 +68,10 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="catena",
     cls=Commands,
-    help="The dynamics of articulated bodies: derived in every classical way, compiled, checked, simulated, shown.",
+    help=(
+        "The dynamics of articulated bodies: derived in every classical way, compiled, checked,"
+        " simulated, shown."
+    ),
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -99,12 +113,17 @@ def version(asked: bool) -> None:
         raise typer.Exit
 
 
-Version = Annotated[bool, typer.Option("--version", help="Print the version and leave.", callback=version, is_eager=True)]
+Version = Annotated[
+    bool,
+    typer.Option("--version", help="Print the version and leave.", callback=version, is_eager=True),
+]
 
 
 @app.callback()
 def catena(version: Version = False) -> None:
-    """The dynamics of articulated bodies: derived in every classical way, compiled, checked, simulated, shown."""
+    """The dynamics of articulated bodies: derived in every classical way, compiled, checked,
+    simulated, shown.
+    """
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -112,7 +131,8 @@ def main(arguments: list[str] | None = None) -> None:
     gc.set_threshold(GARBAGE)
     if sys.stdout is None or sys.stderr is None:  # closed by the caller
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        sys.stdout = sys.stdout or nowhere
+        sys.stderr = sys.stderr or nowhere
     try:
         app(arguments, prog_name="catena")
     except CatenaError as error:  # a command that is not there

@@ -1,4 +1,6 @@
-"""What commands take: a mechanism from a file or a built-in example, with what `catena.load` can change (`Model`)."""
+"""What commands take: a mechanism from a file or a built-in example, with what `catena.load` can
+change (`Model`).
+"""
 
 from __future__ import annotations
 
@@ -26,25 +28,86 @@ def _completed(begun: str) -> list[str]:
 
     here = Path(begun)
     folder = here if begun.endswith("/") else here.parent
-    files = [p for p in sorted(folder.iterdir()) if p.is_dir() or p.suffix in suffixes()] if folder.is_dir() else []
+    files = (
+        [p for p in sorted(folder.iterdir()) if p.is_dir() or p.suffix in suffixes()]
+        if folder.is_dir()
+        else []
+    )
     shown = [f"{p}/" if p.is_dir() else str(p) for p in files if not p.name.startswith(".")]
     return [name for name in (*examples(), *shown) if name.startswith(begun)]
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, or the name of a built-in example.",
-                                     autocompletion=_completed)]  # fmt: skip
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help=(
+            "A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, or the name of a built-in"
+            " example."
+        ),
+        autocompletion=_completed,
+    ),
+]
 Floating = Annotated[bool, typer.Option("--floating", help="Put the root body on a free joint.")]
-Uncoupled = Annotated[bool, typer.Option("--no-mimic", help="Let joints that mimic others move on their own.")]
+Uncoupled = Annotated[
+    bool, typer.Option("--no-mimic", help="Let joints that mimic others move on their own.")
+]
 Three = tuple[float, float, float]
-Gravity = Annotated[Three | None, typer.Option(metavar="X Y Z", help="Gravity in the ground's axes, m/s2, not the file's.")]
-Companion = Annotated[str | None, typer.Option(metavar="FILE", help="A .toml with loops, frames and loads that the file cannot hold.")]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, such as l1='40 cm'; once for each.")]
-Start = Annotated[list[str] | None, typer.Option("--q", metavar="NAME=VALUE", help="A coordinate, such as elbow='30 deg'; once for each.")]
-Arguments = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="An argument of a xacro file; once for each.")]
-Options = Annotated[list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of the file's reader: within=FOLDER, contacts=true or meshes=false of MJCF, muscles=true of OpenSim; once for each.")]
-Trust = Annotated[bool, typer.Option("--trust", help="Run what the file names: expressions of xacro, which are Python, and FMUs.")]
-Wrenches = Annotated[str | None, typer.Option(metavar="FILE", help="A .csv of forces from outside over time: FRAME.fx and so on; see docs/simulation.md.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")]
+Gravity = Annotated[
+    Three | None,
+    typer.Option(metavar="X Y Z", help="Gravity in the ground's axes, m/s2, not the file's."),
+]
+Companion = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="A .toml with loops, frames and loads that the file cannot hold."
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter's value, such as l1='40 cm'; once for each.",
+    ),
+]
+Start = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--q", metavar="NAME=VALUE", help="A coordinate, such as elbow='30 deg'; once for each."
+    ),
+]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Option("--arg", metavar="NAME=VALUE", help="An argument of a xacro file; once for each."),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help=(
+            "An option of the file's reader: within=FOLDER, contacts=true or meshes=false of MJCF,"
+            " muscles=true of OpenSim; once for each."
+        ),
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Run what the file names: expressions of xacro, which are Python, and FMUs."
+    ),
+]
+Wrenches = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="A .csv of forces from outside over time: FRAME.fx and so on; see docs/simulation.md.",
+    ),
+]
+Csv = Annotated[
+    bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")
+]
 
 
 def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
@@ -53,7 +116,10 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
     for text in given or ():
         name, sign, value = text.partition("=")
         if not (sign and name.strip() and value.strip()):
-            raise CatenaError(f"{option} {text!r}: it is written as NAME=VALUE, such as {option} l1=0.4 or {option} l1='40 cm'")
+            raise CatenaError(
+                f"{option} {text!r}: it is written as NAME=VALUE, such as {option} l1=0.4 or"
+                f" {option} l1='40 cm'"
+            )
         if name.strip() in found:
             raise CatenaError(f"{option} gives {name.strip()!r} twice")
         found[name.strip()] = value.strip()
@@ -62,7 +128,9 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Model:
-    """The mechanism of a command, and what is changed of it: a command that has a parameter `model: Model` takes all of these (`with_model`)."""
+    """The mechanism of a command, and what is changed of it: a command that has a parameter `model:
+    Model` takes all of these (`with_model`).
+    """
 
     file: File
     floating: Floating = False
@@ -86,7 +154,12 @@ class Model:
         options = {**self._reader, **self.of_format, **({"trusted": True} if self.trust else {})}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MechanismWarning)
-            return load(self.file, gravity=self.gravity, parameters=pairs("--set", self.parameters), **options)
+            return load(
+                self.file,
+                gravity=self.gravity,
+                parameters=pairs("--set", self.parameters),
+                **options,
+            )
 
     def scenario(self, **changes: Any) -> Scenario:
         """The mechanism with the scenario of its file, and changes in place of the file's."""
@@ -98,7 +171,13 @@ class Model:
     def scenario_options(self) -> dict[str, Any]:
         """The options of a reader of scenarios."""
         gravity = list(self.gravity) if self.gravity else None
-        return {**self._reader, "values": pairs("--set", self.parameters), "options": self.of_format, "trusted": self.trust, "gravity": gravity}
+        return {
+            **self._reader,
+            "values": pairs("--set", self.parameters),
+            "options": self.of_format,
+            "trusted": self.trust,
+            "gravity": gravity,
+        }
 
     @property
     def _reader(self) -> dict[str, Any]:
@@ -106,14 +185,21 @@ class Model:
 
     @property
     def of_format(self) -> dict[str, Any]:
-        """The options of the format's reader: --option, where true and false are no texts, and --arg."""
-        given, words = pairs("--arg", self.arg), {"true": True, "false": False}
-        found: dict[str, Any] = {name: words.get(text, text) for name, text in pairs("--option", self.option).items()}
+        """The options of the format's reader: --option, where true and false are no texts, and
+        --arg.
+        """
+        given = pairs("--arg", self.arg)
+        words = {"true": True, "false": False}
+        found: dict[str, Any] = {
+            name: words.get(text, text) for name, text in pairs("--option", self.option).items()
+        }
         return found | ({"arguments": given} if given else {})
 
 
 def with_model(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with a parameter `model`, as one that has a model's file before its own options and the others after them."""
+    """A command with a parameter `model`, as one that has a model's file before its own options and
+    the others after them.
+    """
     own = inspect.signature(command, eval_str=True).parameters
     if "model" not in own:
         return command
@@ -125,7 +211,10 @@ def with_model(command: Callable[..., Any]) -> Callable[..., Any]:
         model = Model(**{name: given.pop(name) for name in names})
         return command(model=model, **given)
 
-    listed = [p.replace(kind=p.KEYWORD_ONLY) for p in (file, *(p for p in own.values() if p.name != "model"), *shared)]
+    listed = [
+        p.replace(kind=p.KEYWORD_ONLY)
+        for p in (file, *(p for p in own.values() if p.name != "model"), *shared)
+    ]
     whole.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     whole.__annotations__ = {p.name: p.annotation for p in listed}
     return whole

@@ -12,7 +12,10 @@ from ..errors import CatenaError
 if TYPE_CHECKING:
     from ..results.result import Result
 
-Results = Annotated[str, typer.Argument(metavar="RESULTS", help="A .nc file that catena wrote, or the folder it is in.")]
+Results = Annotated[
+    str,
+    typer.Argument(metavar="RESULTS", help="A .nc file that catena wrote, or the folder it is in."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write over what is there.")]
 NAME = "results.nc"
 
@@ -28,5 +31,7 @@ def opened(path: str, lazy: bool = True) -> Result:
 def free(path: Path, force: bool) -> Path:
     """The path, if nothing is there or it may be written over."""
     if path.exists() and not force:
-        raise CatenaError(f"{path} is there already; give another --out, or --force to write over it")
+        raise CatenaError(
+            f"{path} is there already; give another --out, or --force to write over it"
+        )
     return path

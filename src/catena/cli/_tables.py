@@ -27,7 +27,9 @@ def console() -> Console:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table without the columns that are empty in every row. A column of whole or plain numbers is aligned to the right."""
+    """A table without the columns that are empty in every row. A column of whole or plain numbers
+    is aligned to the right.
+    """
     rows = [[plain(cell) for cell in row] for row in rows]
     kept = [k for k in range(len(columns)) if k == 0 or any(row[k] for row in rows)]
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

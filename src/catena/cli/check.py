@@ -16,7 +16,10 @@ def check(
     model: Model,
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 100,
     seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
-    run: Annotated[bool, typer.Option("--run/--no-run", help="Also run freely for a second with each formulation.")] = True,
+    run: Annotated[
+        bool,
+        typer.Option("--run/--no-run", help="Also run freely for a second with each formulation."),
+    ] = True,
     q: Start = None,
     csv: Csv = False,
 ) -> None:
@@ -28,17 +31,38 @@ def check(
     near = started(mechanism, pairs("--q", q)) if q else None
     screen = console()
     with screen.status("deriving ...") as status:
-        found = certify(mechanism, states=states, seed=seed, run=run, near=near, progress=lambda name: status.update(f"deriving by {name} ..."))
+        found = certify(
+            mechanism,
+            states=states,
+            seed=seed,
+            run=run,
+            near=near,
+            progress=lambda name: status.update(f"deriving by {name} ..."),
+        )
     if csv:
         print(comma_separated(HEAD, found.rows()), end="")
         raise typer.Exit(0 if found.passed else 1)
-    screen.print(f"{found.mechanism}: the largest relative differences at {found.states} random states", markup=False)
+    screen.print(
+        f"{found.mechanism}: the largest relative differences at {found.states} random states",
+        markup=False,
+    )
     screen.print(table(HEAD, found.rows()))
-    screen.print(f"mass matrix: asymmetry {found.asymmetry:.1e}, smallest pivot {found.smallest_pivot:.3g}", markup=False)
+    screen.print(
+        f"mass matrix: asymmetry {found.asymmetry:.1e}, smallest pivot {found.smallest_pivot:.3g}",
+        markup=False,
+    )
     if found.passed:
         screen.print("the formulations agree", markup=False)
         return
-    screen.print(f"they do NOT agree: {', '.join(found.failed)}; the worst accelerations are those of {found.worst.get('formulation')} at", markup=False)
+    screen.print(
+        f"they do NOT agree: {', '.join(found.failed)}; the worst accelerations are those of"
+        f" {found.worst.get('formulation')} at",
+        markup=False,
+    )
     for name in ("q", "v", "tau", "p"):
-        screen.print(f"  {name} = {[float(x) for x in found.worst.get(name, ())]}", markup=False, soft_wrap=True)
+        screen.print(
+            f"  {name} = {[float(x) for x in found.worst.get(name, ())]}",
+            markup=False,
+            soft_wrap=True,
+        )
     raise typer.Exit(1)

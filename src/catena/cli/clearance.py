@@ -15,14 +15,26 @@ from ._tables import console, number, table, vector
 
 def clearance(
     model: Model,
-    result: Annotated[str | None, typer.Option(metavar="RESULTS", help="Along this result: a .nc file, or the folder it is in.")] = None,
+    result: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RESULTS", help="Along this result: a .nc file, or the folder it is in."
+        ),
+    ] = None,
     pair: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Only this pair of shapes, bodies or groups; give it again for more.")
+        list[str] | None,
+        typer.Option(
+            metavar="A,B",
+            help="Only this pair of shapes, bodies or groups; give it again for more.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Show the signed distance of every pair of shapes: along a result with times, or with every coordinate zero."""
-    mechanism, pairs = model.load(), [_pair(text) for text in pair] if pair else None
+    """Show the signed distance of every pair of shapes: along a result with times, or with every
+    coordinate zero.
+    """
+    mechanism = model.load()
+    pairs = [_pair(text) for text in pair] if pair else None
     found = _along(mechanism, result, pairs) if result else _at_zero(mechanism, pairs)
     if as_json:
         print(json.dumps({"name": mechanism.name, **found}, indent=2))
@@ -30,9 +42,23 @@ def clearance(
     screen = console()
     title = "closest approach of every pair" if result else "distances with every coordinate zero"
     screen.print(f"{mechanism.name}: {title}", markup=False, soft_wrap=True)
-    cells = [[" - ".join(x["pair"]), number(x["distance"]), number(x.get("time")), vector(x["first"]), vector(x["second"]),
-              "overlap" if x["overlap"] else ""] for x in found["pairs"]]  # fmt: skip
-    screen.print(table(["pair", "distance, m", "at time, s", "point of the first", "point of the second", ""], cells))
+    cells = [
+        [
+            " - ".join(x["pair"]),
+            number(x["distance"]),
+            number(x.get("time")),
+            vector(x["first"]),
+            vector(x["second"]),
+            "overlap" if x["overlap"] else "",
+        ]
+        for x in found["pairs"]
+    ]
+    screen.print(
+        table(
+            ["pair", "distance, m", "at time, s", "point of the first", "point of the second", ""],
+            cells,
+        )
+    )
     for sentence in (*found.get("meetings", ()), *found.get("notes", ())):
         screen.print(sentence, markup=False, soft_wrap=True)
 
@@ -40,7 +66,9 @@ def clearance(
 def _pair(text: str) -> tuple[str, str]:
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names):
-        raise CatenaError(f"--pair {text!r} is not two names with a comma between them, such as hand,table")
+        raise CatenaError(
+            f"--pair {text!r} is not two names with a comma between them, such as hand,table"
+        )
     return names[0], names[1]
 
 
@@ -51,14 +79,38 @@ def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
 
     run = opened(path, lazy=False)
     if list(run.data["coordinate"].values) != list(mechanism.coordinate_names):
-        raise CatenaError(f"{path} is of another mechanism: its coordinates are {', '.join(map(str, run.data['coordinate'].values))}")
+        raise CatenaError(
+            f"{path} is of another mechanism: its coordinates are"
+            f" {', '.join(map(str, run.data['coordinate'].values))}"
+        )
     found = interference(replace(run, model=mechanism), pairs=pairs)
     whose = run.data.attrs.get("mechanism", mechanism.name)
-    several, met = "run" in run.data.dims, {(x.pair, x.run) for x in found}
-    rows = [{"pair": [*x.pair, *([f"run {x.run}"] if several else [])], "distance": x.distance, "time": x.time, "first": x.first.tolist(),
-             "second": x.second.tolist(), "overlap": (x.pair, x.run) in met} for x in found.closest]  # fmt: skip
-    notes = [f"{path} is of mechanism {whose!r}, which has the same coordinates; distances are those of {mechanism.name!r}"] if whose != mechanism.name else []
-    return {"pairs": rows, "meetings": [f"{f'run {x.run}: ' if several else ''}{x}" for x in found], "notes": notes}
+    several = "run" in run.data.dims
+    met = {(x.pair, x.run) for x in found}
+    rows = [
+        {
+            "pair": [*x.pair, *([f"run {x.run}"] if several else [])],
+            "distance": x.distance,
+            "time": x.time,
+            "first": x.first.tolist(),
+            "second": x.second.tolist(),
+            "overlap": (x.pair, x.run) in met,
+        }
+        for x in found.closest
+    ]
+    notes = (
+        [
+            f"{path} is of mechanism {whose!r}, which has the same coordinates; distances are those"
+            f" of {mechanism.name!r}"
+        ]
+        if whose != mechanism.name
+        else []
+    )
+    return {
+        "pairs": rows,
+        "meetings": [f"{f'run {x.run}: ' if several else ''}{x}" for x in found],
+        "notes": notes,
+    }
 
 
 def _at_zero(mechanism: Any, pairs: Any) -> dict[str, Any]:
@@ -66,6 +118,14 @@ def _at_zero(mechanism: Any, pairs: Any) -> dict[str, Any]:
 
     found = of(mechanism, pairs=pairs)
     order = found.distance.argsort()
-    rows = [{"pair": [*found.pairs[k]], "distance": float(found.distance[k]), "first": found.first[k].tolist(), "second": found.second[k].tolist(),
-             "overlap": bool(found.overlaps[k])} for k in order]  # fmt: skip
+    rows = [
+        {
+            "pair": [*found.pairs[k]],
+            "distance": float(found.distance[k]),
+            "first": found.first[k].tolist(),
+            "second": found.second[k].tolist(),
+            "overlap": bool(found.overlaps[k]),
+        }
+        for k in order
+    ]
     return {"pairs": rows}

@@ -12,8 +12,12 @@ from ._tables import console, table
 
 def compare(
     model: Model,
-    until: Annotated[float, typer.Option(min=1e-6, help="How many seconds each formulation simulates.")] = 1.0,
-    tolerance: Annotated[float, typer.Option(help="The accuracy at which they are compared.")] = 1e-8,
+    until: Annotated[
+        float, typer.Option(min=1e-6, help="How many seconds each formulation simulates.")
+    ] = 1.0,
+    tolerance: Annotated[
+        float, typer.Option(help="The accuracy at which they are compared.")
+    ] = 1e-8,
 ) -> None:
     """Compare the formulations: equations, matrices, operations, time, deviation."""
     from ..certify import Comparison
@@ -22,7 +26,12 @@ def compare(
     mechanism = model.load()
     screen = console()
     with screen.status("deriving ...") as status:
-        found = weigh(mechanism, until=until, tolerance=tolerance, progress=lambda name: status.update(f"deriving by {name} ..."))
+        found = weigh(
+            mechanism,
+            until=until,
+            tolerance=tolerance,
+            progress=lambda name: status.update(f"deriving by {name} ..."),
+        )
     screen.print(f"{found.mechanism}: {found.until:g} s at tolerance {tolerance:g}", markup=False)
     screen.print(table(Comparison.HEAD, found.rows()))
     for sentence in found.notes():

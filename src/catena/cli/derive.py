@@ -12,7 +12,9 @@ from ..errors import CatenaError
 from ._reading import Model
 
 By = Annotated[str, typer.Option(help="The formulation, such as kane.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="A file to write; by default the terminal.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="A file to write; by default the terminal.")
+]
 
 
 class Form(StrEnum):
@@ -24,7 +26,8 @@ class Form(StrEnum):
     notebook = "notebook"
 
 
-SUFFIXES = {".tex": Form.latex, ".html": Form.html, ".ipynb": Form.notebook}  # what the name of a file says of its form
+# what the name of a file says of its form
+SUFFIXES = {".tex": Form.latex, ".html": Form.html, ".ipynb": Form.notebook}
 
 
 def form_of(form: Form | None, out: Path | None) -> Form:
@@ -35,25 +38,41 @@ def form_of(form: Form | None, out: Path | None) -> Form:
 def derive(
     model: Model,
     by: By = "lagrange",
-    steps: Annotated[bool, typer.Option("--steps", help="Every step with its reason, each checked at random states.")] = False,
+    steps: Annotated[
+        bool,
+        typer.Option("--steps", help="Every step with its reason, each checked at random states."),
+    ] = False,
     against: Annotated[
-        str | None, typer.Option(metavar="BY", help="A second formulation, set beside the first with the terms that correspond.")
+        str | None,
+        typer.Option(
+            metavar="BY",
+            help="A second formulation, set beside the first with the terms that correspond.",
+        ),
     ] = None,
     form: Annotated[
-        Form | None, typer.Option(help="text, latex, html (one page) or notebook; unless given, by the ending of --out: .tex, .html, .ipynb.")
+        Form | None,
+        typer.Option(
+            help=(
+                "text, latex, html (one page) or notebook; unless given, by the ending of --out:"
+                " .tex, .html, .ipynb."
+            )
+        ),
     ] = None,
     out: Out = None,
 ) -> None:
     """Derive the equations of motion by one formulation; with --steps, the whole way to them."""
     from ..equations.formulations import derive as derived
 
-    mechanism, form = model.load(), form_of(form, out)
+    mechanism = model.load()
+    form = form_of(form, out)
     found = derived(mechanism, by)
     file = (str(model.file),) if form is Form.notebook else ()
     if against:
         from ..equations.derivation.comparison import Comparison
 
-        written = getattr(Comparison(found.steps(), derived(mechanism, against).steps()), form.value)(*file)
+        written = getattr(
+            Comparison(found.steps(), derived(mechanism, against).steps()), form.value
+        )(*file)
     elif steps or form in (Form.html, Form.notebook):
         written = getattr(found.steps(), form.value)(*file)
     else:
@@ -67,6 +86,8 @@ def emit(written: str, out: Path | None) -> None:
         print(written.rstrip("\n"))
     else:
         if not out.parent.is_dir():
-            raise CatenaError(f"{out}: there is no folder {str(out.parent)!r} to write into; make it first")
+            raise CatenaError(
+                f"{out}: there is no folder {str(out.parent)!r} to write into; make it first"
+            )
         out.write_text(written.rstrip("\n") + "\n", encoding="utf-8")
         print(f"written: {out}")

@@ -24,11 +24,25 @@ class Form(StrEnum):
 def equations(
     model: Model,
     by: Annotated[str, typer.Option(help="The formulation, such as lagrange.")] = "lagrange",
-    form: Annotated[Form, typer.Option(help="To read (text, latex), or to run (python, c).")] = Form.text,
+    form: Annotated[
+        Form, typer.Option(help="To read (text, latex), or to run (python, c).")
+    ] = Form.text,
     effort: Annotated[
-        int, typer.Option(min=0, help="How many operations to spend on the textbook's form; 0 shows the computation itself.")
+        int,
+        typer.Option(
+            min=0,
+            help=(
+                "How many operations to spend on the textbook's form; 0 shows the computation"
+                " itself."
+            ),
+        ),
     ] = EFFORT,
-    full: Annotated[bool, typer.Option("--full", help="Multiplied out, however many pages that takes; else one page.")] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Multiplied out, however many pages that takes; else one page."
+        ),
+    ] = False,
 ) -> None:
     """Write the equations of motion by one formulation."""
     from ..equations.formulations import derive

@@ -13,7 +13,10 @@ from ._tables import console, table
 
 
 def examples(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Print this example's file, to start from.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Print this example's file, to start from."),
+    ] = None,
 ) -> None:
     """List the built-in mechanisms, by the names that FILE may be."""
     from ..formats import examples as known

@@ -17,19 +17,69 @@ if TYPE_CHECKING:
 
 def fit(
     model: Model,
-    data: Annotated[str, typer.Option(metavar="FILE", help="A .csv log: time, 'q NAME' of each coordinate, 'tau NAME' of each motor; 'v NAME' and 'a NAME' if measured.")],
-    unknown: Annotated[str, typer.Option(metavar="NAMES", help="What is sought, with commas between: masses, inertial, friction, damping, coulomb, armature, offset, "
-                                         "or names such as 'mass of fore' and of the mechanism's parameters.")],
-    cutoff: Annotated[float | None, typer.Option(help="Of the filter, Hz; by default ten times the motion's own band.")] = None,
-    consistent: Annotated[bool, typer.Option("--consistent", help="With inertial: inertias that bodies can have (needs Clarabel).")] = False,
-    trajectory: Annotated[bool, typer.Option("--trajectory", help="Fit the motion alone, by multiple shooting: any parameter, 'body.rod.mass', 'joint.pin.damping'; q0 and v0 tell the start.")] = False,
-    segments: Annotated[int | None, typer.Option(help="With --trajectory: into how many the log is cut; by default one for every ten rows, at most 50.")] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the mechanism with what was found, such as fitted.toml.")] = None,
+    data: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help=(
+                "A .csv log: time, 'q NAME' of each coordinate, 'tau NAME' of each motor; 'v NAME'"
+                " and 'a NAME' if measured."
+            ),
+        ),
+    ],
+    unknown: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help=(
+                "What is sought, with commas between: masses, inertial, friction, damping, coulomb,"
+                " armature, offset, "
+                "or names such as 'mass of fore' and of the mechanism's parameters."
+            ),
+        ),
+    ],
+    cutoff: Annotated[
+        float | None,
+        typer.Option(help="Of the filter, Hz; by default ten times the motion's own band."),
+    ] = None,
+    consistent: Annotated[
+        bool,
+        typer.Option(
+            "--consistent", help="With inertial: inertias that bodies can have (needs Clarabel)."
+        ),
+    ] = False,
+    trajectory: Annotated[
+        bool,
+        typer.Option(
+            "--trajectory",
+            help=(
+                "Fit the motion alone, by multiple shooting: any parameter, 'body.rod.mass',"
+                " 'joint.pin.damping'; q0 and v0 tell the start."
+            ),
+        ),
+    ] = False,
+    segments: Annotated[
+        int | None,
+        typer.Option(
+            help=(
+                "With --trajectory: into how many the log is cut; by default one for every ten"
+                " rows, at most 50."
+            )
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write the mechanism with what was found, such as fitted.toml."
+        ),
+    ] = None,
     csv: Csv = False,
     force: Force = False,
-) -> None:  # fmt: skip
-    """Find parameters from measured motions and forces, or from a trajectory, with their confidence, and name what the data cannot tell. Exit status 0: all
-    were told, 1: some were not, 2: bad input."""
+) -> None:
+    """Find parameters from measured motions and forces, or from a trajectory, with their
+    confidence, and name what the data cannot tell. Exit status 0: all were told, 1: some were not,
+    2: bad input.
+    """
     from ..formats import save
     from ..studies import fit as fitted
 
@@ -50,18 +100,60 @@ def fit(
 
 def report(screen: Any, name: str, found: Fit) -> None:
     """What was done, the estimates, how well they fit, and what is not told."""
-    screen.print(f"{name}: {len(found.estimates)} estimates from {found.rows} rows", style="bold", markup=False)
+    screen.print(
+        f"{name}: {len(found.estimates)} estimates from {found.rows} rows",
+        style="bold",
+        markup=False,
+    )
     for note in found.notes:
         screen.print(f"  {note}", markup=False)
-    rows = [[e.name, number(e.value), number(e.sigma), f"{number(e.value - found.width * e.sigma)} to {number(e.value + found.width * e.sigma)}", e.unit, number(e.before),
-             "" if e.told else "not told"] for e in found.estimates]  # fmt: skip
+    rows = [
+        [
+            e.name,
+            number(e.value),
+            number(e.sigma),
+            (
+                f"{number(e.value - found.width * e.sigma)} to"
+                f" {number(e.value + found.width * e.sigma)}"
+            ),
+            e.unit,
+            number(e.before),
+            "" if e.told else "not told",
+        ]
+        for e in found.estimates
+    ]
     screen.print(table(["parameter", "value", "sigma", "95 %", "unit", "before", ""], rows))
     of = "motion, as far as it varies" if found.measured else "forces"
-    screen.print(f"left of the {of}: {found.share:.3g} of {'it' if found.measured else 'them'}; condition number {found.condition:.3g}", markup=False)
+    screen.print(
+        f"left of the {of}: {found.share:.3g} of {'it' if found.measured else 'them'}; condition"
+        f" number {found.condition:.3g}",
+        markup=False,
+    )
     if found.inertias is not None:
-        shown = [[b, *(number(x) for x in (found.inertias.of(b)[0], *found.inertias.of(b)[1], *found.inertias.of(b)[2]))] for b in found.inertias.bodies]
-        screen.print(table(["consistent", "mass", "com x", "y", "z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"], shown))
-    for names, sentence in ((found.without_effect, "no force depends on"), (found.not_excited, "these data do not excite"),
-                            ([e.name for e in found.estimates if not e.told], "these data do not tell")):  # fmt: skip
+        shown = [
+            [
+                b,
+                *(
+                    number(x)
+                    for x in (
+                        found.inertias.of(b)[0],
+                        *found.inertias.of(b)[1],
+                        *found.inertias.of(b)[2],
+                    )
+                ),
+            ]
+            for b in found.inertias.bodies
+        ]
+        screen.print(
+            table(
+                ["consistent", "mass", "com x", "y", "z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"],
+                shown,
+            )
+        )
+    for names, sentence in (
+        (found.without_effect, "no force depends on"),
+        (found.not_excited, "these data do not excite"),
+        ([e.name for e in found.estimates if not e.told], "these data do not tell"),
+    ):
         if names:
             screen.print(f"{sentence}: {', '.join(names)}", markup=False)

@@ -13,17 +13,32 @@ from .derive import By
 
 def grade(
     model: Model,
-    line: Annotated[str, typer.Argument(metavar="LINE", help="The line's number on the worksheet, such as 4.1.")],
+    line: Annotated[
+        str, typer.Argument(metavar="LINE", help="The line's number on the worksheet, such as 4.1.")
+    ],
     answer: Annotated[
-        str, typer.Argument(metavar="ANSWER", help="The result in Python's notation or LaTeX's, such as \"m*l^2*theta'\".")
+        str,
+        typer.Argument(
+            metavar="ANSWER",
+            help="The result in Python's notation or LaTeX's, such as \"m*l^2*theta'\".",
+        ),
     ],
     by: By = "lagrange",
     letter: Annotated[
         list[str] | None,
-        typer.Option("--letter", metavar="YOURS=OURS", help="A letter of your own for a quantity of the worksheet, such as phi=theta or F=tau_x; may be repeated."),
+        typer.Option(
+            "--letter",
+            metavar="YOURS=OURS",
+            help=(
+                "A letter of your own for a quantity of the worksheet, such as phi=theta or"
+                " F=tau_x; may be repeated."
+            ),
+        ),
     ] = None,
 ) -> None:
-    """Compare an answer with a line of the derivation, at random states, and say which term is wrong."""
+    """Compare an answer with a line of the derivation, at random states, and say which term is
+    wrong.
+    """
     from ..equations.derivation.answers import grade as graded
     from ..equations.formulations import derive
 

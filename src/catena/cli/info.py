@@ -18,7 +18,12 @@ def info(
     q: Start = None,
     csv: Csv = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    mapped: Annotated[bool, typer.Option("--mapping", help="Say what became of each element of the file, and nothing else.")] = False,
+    mapped: Annotated[
+        bool,
+        typer.Option(
+            "--mapping", help="Say what became of each element of the file, and nothing else."
+        ),
+    ] = False,
 ) -> None:
     """Show what a mechanism is, and check forward against inverse dynamics at random states."""
     from ..exports.report.description import describe, mobility, round_trip, state
@@ -31,12 +36,23 @@ def info(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
         machine = compile(mechanism)
-    found = describe(mechanism) | {"mobility": mobility(machine)} | ({"state": state(machine, pairs("--q", q))} if q else {})
+    found = (
+        describe(mechanism)
+        | {"mobility": mobility(machine)}
+        | ({"state": state(machine, pairs("--q", q))} if q else {})
+    )
     if as_json:
         print(json.dumps(found | {"round_trip": round_trip(machine)}, indent=2, allow_nan=False))
         return
     if csv:
-        print("\n".join(f"{title}\n{comma_separated(columns, rows)}" for title, columns, rows in tables(found) if rows), end="")
+        print(
+            "\n".join(
+                f"{title}\n{comma_separated(columns, rows)}"
+                for title, columns, rows in tables(found)
+                if rows
+            ),
+            end="",
+        )
         return
     screen = console()
     for line in (plain(found["name"]), *heading(found)):
@@ -47,7 +63,11 @@ def info(
             screen.print(table(columns, rows))
     for title, sentences in (("notes", found["notes"]), ("doubts", found["doubts"])):
         for k, sentence in enumerate(sentences):
-            screen.print(("" if k else f"\n{title}\n") + f"  - {plain(sentence)}", markup=False, soft_wrap=True)
+            screen.print(
+                ("" if k else f"\n{title}\n") + f"  - {plain(sentence)}",
+                markup=False,
+                soft_wrap=True,
+            )
     screen.print()
     screen.print(closing(round_trip(machine)), markup=False, soft_wrap=True)
 
@@ -62,6 +82,14 @@ def _mapping(model: Model, as_json: bool) -> None:
     if as_json:
         print(json.dumps([asdict(e) for e in found], indent=2))
     elif not found:
-        console().print("this format says nothing that a mechanism does not hold: there is no mapping to show; see notes in `catena info`")
+        console().print(
+            "this format says nothing that a mechanism does not hold: there is no mapping to show;"
+            " see notes in `catena info`"
+        )
     else:
-        console().print(table(["element", "name", "outcome", "how"], [[e.element, e.name, e.outcome, e.how] for e in found]))
+        console().print(
+            table(
+                ["element", "name", "outcome", "how"],
+                [[e.element, e.name, e.outcome, e.how] for e in found],
+            )
+        )

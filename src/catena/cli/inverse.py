@@ -16,21 +16,35 @@ from ._tables import console, number, table
 def inverse(
     model: Model,
     trajectory: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="A .csv with time (s) and coordinates (rad, m), one per column."
+        ),
     ] = None,
     markers: Annotated[
-        str | None, typer.Option(metavar="FILE", help="In its place, a .csv with time (s) and points of frames, FRAME.px, .py, .pz (m).")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="In its place, a .csv with time (s) and points of frames, FRAME.px, .py, .pz (m).",
+        ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given.")
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Where the tables and pictures go; NAME_inverse unless given."
+        ),
     ] = None,
-    step: Annotated[float | None, typer.Option(help="Seconds between rows; by default about 1000 rows.")] = None,
+    step: Annotated[
+        float | None, typer.Option(help="Seconds between rows; by default about 1000 rows.")
+    ] = None,
     q: Start = None,
     wrenches: Wrenches = None,
     csv: Csv = False,
     force: Force = False,
 ) -> None:
-    """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a spline through its rows."""
+    """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a
+    spline through its rows.
+    """
     from ..results.plots import save
     from ..simulation.marked import marked
     from ..simulation.scenario import near
@@ -39,9 +53,14 @@ def inverse(
     mechanism = model.load()
     held = placed(mechanism, pairs("--q", q))
     if (trajectory is None) == (markers is None):
-        raise CatenaError("give the motion once: --trajectory FILE with coordinates, or --markers FILE with points of frames")
+        raise CatenaError(
+            "give the motion once: --trajectory FILE with coordinates, or --markers FILE with"
+            " points of frames"
+        )
     motion = trajectory or marked(mechanism, Path(str(markers)), held)
-    result = along(mechanism, motion, step, near(model.file, mechanism), held=held, wrenches=wrenches)
+    result = along(
+        mechanism, motion, step, near(model.file, mechanism), held=held, wrenches=wrenches
+    )
     if csv:
         print(result.to_pandas().to_csv(), end="")
         return
@@ -57,8 +76,16 @@ def inverse(
         paths.append(save(result, folder / f"{kind}.png", kind))
     screen = console()
     tau = result.data["tau"]
-    rows = [[str(name), number(float(x.min())), number(float(x.max())), number(float((x**2).mean() ** 0.5)), str(unit)]
-            for name, unit, x in zip(tau["speed"].values, tau["force_unit"].values, tau.values.T)]  # fmt: skip
+    rows = [
+        [
+            str(name),
+            number(float(x.min())),
+            number(float(x.max())),
+            number(float((x**2).mean() ** 0.5)),
+            str(unit),
+        ]
+        for name, unit, x in zip(tau["speed"].values, tau["force_unit"].values, tau.values.T)
+    ]
     screen.print(table(["joint force", "least", "largest", "root mean square", "unit"], rows))
     for path in paths:
         screen.print(str(path), markup=False, soft_wrap=True)

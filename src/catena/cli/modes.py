@@ -14,10 +14,15 @@ from ._tables import console, number, table
 def modes(
     model: Model,
     count: Annotated[int, typer.Option(metavar="N", help="How many, slowest first.")] = 12,
-    lock: Annotated[list[str] | None, typer.Option(metavar="JOINT", help="Hold a joint as at coordinate zero; may be repeated.")] = None,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="Hold a joint as at coordinate zero; may be repeated."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Show the natural frequencies and damping ratios of small vibrations about the equilibrium nearest to coordinates zero."""
+    """Show the natural frequencies and damping ratios of small vibrations about the equilibrium
+    nearest to coordinates zero.
+    """
     from ..analysis.statics import equilibrium
     from ..analysis.vibration import modes as of
     from ..exports.report.description import locked
@@ -28,15 +33,34 @@ def modes(
     machine = machine_of(mechanism)
     q = equilibrium(machine)
     found = of(machine, q)
-    rows = list(zip(found.frequencies, found.hertz, found.ratios, found.squares, found.leading))[: max(0, count)]
+    rows = list(zip(found.frequencies, found.hertz, found.ratios, found.squares, found.leading))[
+        : max(0, count)
+    ]
     if as_json:
         keys = ("rad/s", "Hz", "damping ratio", "square", "leading")
-        shown = [dict(zip(keys, (*(None if x != x else float(x) for x in row[:4]), row[4]))) for row in rows]
+        shown = [
+            dict(zip(keys, (*(None if x != x else float(x) for x in row[:4]), row[4])))
+            for row in rows
+        ]
         at = dict(zip(machine.coordinate_names, q.tolist()))
-        print(json.dumps({"name": mechanism.name, "equilibrium": at, "modes": shown}, indent=2, allow_nan=False))
+        print(
+            json.dumps(
+                {"name": mechanism.name, "equilibrium": at, "modes": shown},
+                indent=2,
+                allow_nan=False,
+            )
+        )
         return
     screen = console()
-    screen.print(f"{mechanism.name}: {len(found.squares)} modes about its equilibrium", markup=False, soft_wrap=True)
+    screen.print(
+        f"{mechanism.name}: {len(found.squares)} modes about its equilibrium",
+        markup=False,
+        soft_wrap=True,
+    )
     screen.print(table(MODE_HEAD, mode_rows(found, len(rows))))
     if len(rows) < len(found.squares):
-        screen.print(f"... and {len(found.squares) - len(rows)} faster ones, up to {number(found.hertz[-1])} Hz", markup=False)
+        screen.print(
+            f"... and {len(found.squares) - len(rows)} faster ones, up to"
+            f" {number(found.hertz[-1])} Hz",
+            markup=False,
+        )

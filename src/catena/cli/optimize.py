@@ -19,14 +19,31 @@ if TYPE_CHECKING:
 
 def optimize(
     file: File,
-    out: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where the result and its pictures go; NAME_optimum unless given.")] = None,
-    intervals: Annotated[int | None, typer.Option(help="Intervals of constant forces, not the file's.")] = None,
-    method: Annotated[str | None, typer.Option(help="collocation or shooting, not the file's.")] = None,
-    accuracy: Annotated[float | None, typer.Option(help="Halve the intervals until the forward simulation differs by no more.")] = None,
-    pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the motion.")] = True,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the result and its pictures go; NAME_optimum unless given.",
+        ),
+    ] = None,
+    intervals: Annotated[
+        int | None, typer.Option(help="Intervals of constant forces, not the file's.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="collocation or shooting, not the file's.")
+    ] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option(help="Halve the intervals until the forward simulation differs by no more."),
+    ] = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures/--no-pictures", help="Draw the motion.")
+    ] = True,
 ) -> None:
-    """Find the motion of least cost that the table [optimize] of a file asks for, from the start of its [scenario], and run it forward; or the design of
-    least cost over poses. Exit status 2: bad input, or no such motion or design."""
+    """Find the motion of least cost that the table [optimize] of a file asks for, from the start of
+    its [scenario], and run it forward; or the design of least cost over poses. Exit status 2: bad
+    input, or no such motion or design.
+    """
     from ..studies import Optimum, read_optimize
     from ..studies import optimize as solve
 
@@ -37,10 +54,18 @@ def optimize(
     changes = {"intervals": intervals, "method": method, "accuracy": accuracy}
     found = solve(mechanism, **{**asked, **{k: x for k, x in changes.items() if x is not None}})
     screen = console()
-    screen.print(f"{mechanism.name}: an optimal {'motion' if isinstance(found, Optimum) else 'design'}", style="bold", markup=False)
+    screen.print(
+        f"{mechanism.name}: an optimal {'motion' if isinstance(found, Optimum) else 'design'}",
+        style="bold",
+        markup=False,
+    )
     screen.print(str(found), markup=False, soft_wrap=True)
     folder.mkdir(parents=True, exist_ok=True)
-    for place in _written(found, folder, pictures, screen) if isinstance(found, Optimum) else [_designed(found, folder)]:
+    for place in (
+        _written(found, folder, pictures, screen)
+        if isinstance(found, Optimum)
+        else [_designed(found, folder)]
+    ):
         screen.print(str(place), markup=False, soft_wrap=True)
 
 
@@ -52,7 +77,11 @@ def _written(found: Optimum, folder: Path, pictures: bool, screen: Console) -> l
     screen.print(str(found.result.ledger), markup=False, soft_wrap=True)
     places = [folder / "motion.nc"]
     found.result.save(places[0])
-    return places + ([save(found.result, folder / f"{kind}.png", kind) for kind in ("overview", "torques")] if pictures else [])
+    return places + (
+        [save(found.result, folder / f"{kind}.png", kind) for kind in ("overview", "torques")]
+        if pictures
+        else []
+    )
 
 
 def _designed(found: Design, folder: Path) -> Path:

@@ -12,26 +12,51 @@ from ._results import Force, free
 from ._tables import console
 
 LEFT_OUT = {  # what a scenario may have and a page has not, in words
-    "control": lambda asked: "control" in asked, "motion": lambda asked: "motion" in asked, "events": lambda asked: "events" in asked,
-    "stops": lambda asked: asked.get("limits") == "stop", "friction that sticks": lambda asked: asked.get("friction") == "stick",
-}  # fmt: skip
+    "control": lambda asked: "control" in asked,
+    "motion": lambda asked: "motion" in asked,
+    "events": lambda asked: "events" in asked,
+    "stops": lambda asked: asked.get("limits") == "stop",
+    "friction that sticks": lambda asked: asked.get("friction") == "stick",
+}
 
 
 def page(
     model: Model,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Where the page goes; NAME.html unless given.")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where the page goes; NAME.html unless given."),
+    ] = None,
     step: Annotated[float, typer.Option(help="Seconds, of the Runge-Kutta steps.")] = 1e-3,
-    contact: Annotated[str | None, typer.Option(help="ignore: leave out contacts, which a page cannot have.")] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="ignore: leave out contacts, which a page cannot have.")
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Write one HTML file in which the mechanism itself runs: no server, no network. It starts where the file's [scenario] does."""
+    """Write one HTML file in which the mechanism itself runs: no server, no network. It starts
+    where the file's [scenario] does.
+    """
     from .. import formats
     from ..studio import page as write
 
     path = free(Path(out or f"{model.stem}.html"), force)
     asked = model.scenario(until=1.0)
     left = [words for words, there in LEFT_OUT.items() if there(asked.options)]
-    notes = [f"The scenario's {' and '.join(left)} are left out: the mechanism runs freely."] if left else []
+    notes = (
+        [f"The scenario's {' and '.join(left)} are left out: the mechanism runs freely."]
+        if left
+        else []
+    )
     folders = [formats._find(model.file).resolve().parent]
-    written = write(asked.mechanism, path, q=asked.q, v=asked.v, step=step, notes=notes, folders=folders, contact=contact or str(asked.options.get("contact", "")))
-    console().print(f"{written}: {written.stat().st_size / 1000:.0f} kB", markup=False, soft_wrap=True)
+    written = write(
+        asked.mechanism,
+        path,
+        q=asked.q,
+        v=asked.v,
+        step=step,
+        notes=notes,
+        folders=folders,
+        contact=contact or str(asked.options.get("contact", "")),
+    )
+    console().print(
+        f"{written}: {written.stat().st_size / 1000:.0f} kB", markup=False, soft_wrap=True
+    )

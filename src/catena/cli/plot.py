@@ -17,13 +17,28 @@ from ._tables import console
 
 def plot(
     results: Results,
-    what: Annotated[list[str] | None, typer.Option(help=f"Which plot: {', '.join(PLOTS)}, or all that apply. Give it again for more.")] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE|FOLDER", help="A .png, .pdf or .svg, or a folder.")] = None,
+    what: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Which plot: {', '.join(PLOTS)}, or all that apply. Give it again for more."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE|FOLDER", help="A .png, .pdf or .svg, or a folder.")
+    ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this coordinate, joint or frame; give it again for more.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this coordinate, joint or frame; give it again for more."
+        ),
     ] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles in degrees.")] = False,
-    run: Annotated[list[str] | None, typer.Option(help="Which run of a batch, or all; give it again to lay several over each other.")] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Which run of a batch, or all; give it again to lay several over each other."
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Draw plots of a result, or pictures of a study."""
@@ -34,7 +49,11 @@ def plot(
     named = {name: find(name) for name in asked if name != "all"}
     result = opened(results)
     everything = PLOTS.values() if "all" in asked else ()
-    kinds = list((named | {kind.name: kind for kind in everything if kind.applies(result.mechanism)}).values())
+    kinds = list(
+        (
+            named | {kind.name: kind for kind in everything if kind.applies(result.mechanism)}
+        ).values()
+    )
     source = Path(results)
     target = Path(out) if out else source if source.is_dir() else source.parent
     screen = console()
@@ -50,7 +69,9 @@ def runs(given: list[str] | None) -> str | list[int]:
     try:
         return [int(word) for word in given or ["0"]]
     except ValueError:
-        raise CatenaError(f"--run {' '.join(given or [])}: it is the number of a run, or all") from None
+        raise CatenaError(
+            f"--run {' '.join(given or [])}: it is the number of a run, or all"
+        ) from None
 
 
 def study_at(path: Path) -> Path | None:
@@ -67,21 +88,32 @@ def draw_study(stored: Path, what: list[str] | None, out: str | None, force: boo
     from ..studies import save as save_picture
     from ..studies.plotting import find as find_picture
 
-    table, asked = open_study(stored), [name for name in what or ["all"] if name != "all"]
-    kinds = [find_picture(name) for name in asked] or [kind for kind in PICTURES.values() if kind.shows(table)]
+    table = open_study(stored)
+    asked = [name for name in what or ["all"] if name != "all"]
+    kinds = [find_picture(name) for name in asked] or [
+        kind for kind in PICTURES.values() if kind.shows(table)
+    ]
     target = Path(out) if out else stored.parent
     for kind, path in zip(kinds, [free(path, force or not out) for path in places(target, kinds)]):
         console().print(str(save_picture(table, path, kind.name)), markup=False, soft_wrap=True)
 
 
 def places(target: Path, kinds: Sequence[Named]) -> list[Path]:
-    """The file of each plot: the one that was named, or one per plot in the folder that was named."""
+    """The file of each plot: the one that was named, or one per plot in the folder that was
+    named.
+    """
     if not target.suffix or target.is_dir():
         return [target / f"{kind.name}.png" for kind in kinds]
     if target.suffix.lower() not in SUFFIXES:
-        raise CatenaError(f"{target}: a plot is saved as {', '.join(SUFFIXES)}, not {target.suffix!r}; a folder's name has no suffix")
+        raise CatenaError(
+            f"{target}: a plot is saved as {', '.join(SUFFIXES)}, not {target.suffix!r}; a folder's"
+            " name has no suffix"
+        )
     if len(kinds) > 1:
-        raise CatenaError(f"{target}: one file was named for {len(kinds)} plots; name a folder, or draw one at a time")
+        raise CatenaError(
+            f"{target}: one file was named for {len(kinds)} plots; name a folder, or draw one at a"
+            " time"
+        )
     return [target]
 
 

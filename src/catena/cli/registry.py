@@ -1,6 +1,8 @@
-"""The registry of commands: one record per command says what `catena --help` must know. The command itself is loaded when it runs.
+"""The registry of commands: one record per command says what `catena --help` must know. The command
+itself is loaded when it runs.
 
-A command is a function whose annotations are Typer's arguments and options; its docstring is the text of `catena NAME --help`.
+A command is a function whose annotations are Typer's arguments and options; its docstring is the
+text of `catena NAME --help`.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from ..errors.registry import Registry
 class Command:
     """A command of the command line.
 
-    name: its word. function: the function that runs it, or where it is ("package.module:function"), to be loaded when the
-    command runs. doc: one line for `catena --help`.
+    name: its word. function: the function that runs it, or where it is ("package.module:function"),
+    to be loaded when the command runs. doc: one line for `catena --help`.
     """
 
     name: str
@@ -26,7 +28,8 @@ class Command:
 
 
 COMMANDS: Registry[Command] = Registry("command")
-register, find = COMMANDS.register, COMMANDS.find
+register = COMMANDS.register
+find = COMMANDS.find
 
 for _name, _doc in {  # in the order of the flow
     "examples": "List the built-in mechanisms, or print the file of one.",

@@ -23,31 +23,70 @@ if TYPE_CHECKING:
 def run(
     model: Model,
     out: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where results and pictures go; NAME_run unless given.")
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Where results and pictures go; NAME_run unless given."
+        ),
     ] = None,
     until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
     by: Annotated[str | None, typer.Option(help="The formulation, such as recursive.")] = None,
-    integrator: Annotated[str | None, typer.Option(help="The integrator, such as dop853 or radau.")] = None,
-    tolerance: Annotated[float | None, typer.Option(help="Relative and absolute, of the whole run.")] = None,
-    step: Annotated[float | None, typer.Option(help="Seconds, for integrators of equal steps.")] = None,
-    contact: Annotated[str | None, typer.Option(help="Contacts by events, by time_stepping (with --step), or ignore.")] = None,
-    largest_step: Annotated[float | None, typer.Option(help="Seconds, for adaptive integrators.")] = None,
-    output: Annotated[float | None, typer.Option(help="Seconds between the rows of the result.")] = None,
-    verify: Annotated[bool, typer.Option("--verify", help="Run again at a tighter tolerance, and compare.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was broken off.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write into a folder that is there already.")] = False,
-    pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")] = True,
-    initial: Annotated[str | None, typer.Option(metavar="STATE", help="A named state to start from, such as a keyframe.")] = None,
+    integrator: Annotated[
+        str | None, typer.Option(help="The integrator, such as dop853 or radau.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Relative and absolute, of the whole run.")
+    ] = None,
+    step: Annotated[
+        float | None, typer.Option(help="Seconds, for integrators of equal steps.")
+    ] = None,
+    contact: Annotated[
+        str | None,
+        typer.Option(help="Contacts by events, by time_stepping (with --step), or ignore."),
+    ] = None,
+    largest_step: Annotated[
+        float | None, typer.Option(help="Seconds, for adaptive integrators.")
+    ] = None,
+    output: Annotated[
+        float | None, typer.Option(help="Seconds between the rows of the result.")
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Run again at a tighter tolerance, and compare.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was broken off.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a folder that is there already.")
+    ] = False,
+    pictures: Annotated[
+        bool, typer.Option("--pictures/--no-pictures", help="Draw the scenario's pictures.")
+    ] = True,
+    initial: Annotated[
+        str | None,
+        typer.Option(metavar="STATE", help="A named state to start from, such as a keyframe."),
+    ] = None,
     q: Start = None,
     wrenches: Wrenches = None,
     csv: Csv = False,
 ) -> None:
-    """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or not accurate enough, 2: bad input."""
+    """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or not accurate
+    enough, 2: bad input.
+    """
     from ..errors import SimulationError
 
     screen = console()
-    asked = model.scenario(until=until, by=by, integrator=integrator, tolerance=tolerance, step=step, contact=contact, largest_step=largest_step,
-                           output=output, initial=initial, q=pairs("--q", q))  # fmt: skip
+    asked = model.scenario(
+        until=until,
+        by=by,
+        integrator=integrator,
+        tolerance=tolerance,
+        step=step,
+        contact=contact,
+        largest_step=largest_step,
+        output=output,
+        initial=initial,
+        q=pairs("--q", q),
+    )
     asked = pushed(asked, wrenches) if wrenches else asked
     folder = place(Path(out or f"{model.stem}_run"), force, resume)
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
@@ -58,9 +97,15 @@ def run(
     except SimulationError as error:
         if error.result is None:
             raise
-        result, failure = error.result, str(error)  # type: ignore[assignment]
+
+        result = error.result  # type: ignore[assignment]
+        failure = str(error)
     report(screen, result)
-    drawn = [draw(result, folder, kind) for kind in asked.plots] if pictures and len(result.time) > 1 else []
+    drawn = (
+        [draw(result, folder, kind) for kind in asked.plots]
+        if pictures and len(result.time) > 1
+        else []
+    )
     if csv:
         drawn.append(folder / "results.csv")
         result.to_pandas().to_csv(drawn[-1])
@@ -77,8 +122,11 @@ def pushed(asked: Scenario, file: str) -> Scenario:
     """The scenario with the wrenches of a file besides its controllers."""
     from ..simulation.wrenches import wrenches
 
-    control, outside = asked.options.get("control"), wrenches(file)
-    return replace(asked, options={**asked.options, "control": control + outside if control else outside})
+    control = asked.options.get("control")
+    outside = wrenches(file)
+    return replace(
+        asked, options={**asked.options, "control": control + outside if control else outside}
+    )
 
 
 def place(folder: Path, force: bool, resume: bool) -> Path:
@@ -88,22 +136,38 @@ def place(folder: Path, force: bool, resume: bool) -> Path:
     if folder.exists() and not folder.is_dir():
         raise CatenaError(f"{folder} is a file; results go into a folder: give another --out")
     if folder.is_dir() and any(folder.iterdir()) and not (force or resume):
-        held = "a run, which --resume goes on with if it was broken off" if (folder / NAME).exists() else "files already"
+        held = (
+            "a run, which --resume goes on with if it was broken off"
+            if (folder / NAME).exists()
+            else "files already"
+        )
         raise CatenaError(f"{folder} holds {held}; give another --out, or --force to write into it")
     return folder
 
 
-def simulated(asked: Scenario, path: Path, verify: bool, resume: bool, progress: Callable[[float], None]) -> Result:
+def simulated(
+    asked: Scenario, path: Path, verify: bool, resume: bool, progress: Callable[[float], None]
+) -> Result:
     """Run it into a file; Ctrl-C and `kill` leave a partial result, and say how to go on."""
     from ..simulation import simulate
     from . import say
 
     signal.signal(signal.SIGTERM, _interrupted)
     try:
-        return simulate(asked.mechanism, **asked.arguments, out=path, verify=verify, resume=resume, progress=progress)
+        return simulate(
+            asked.mechanism,
+            **asked.arguments,
+            out=path,
+            verify=verify,
+            resume=resume,
+            progress=progress,
+        )
     except KeyboardInterrupt:
         if path.exists():
-            say(f"interrupted; {path} holds the part that was computed. The same command with --resume goes on from there")
+            say(
+                f"interrupted; {path} holds the part that was computed. The same command with"
+                " --resume goes on from there"
+            )
         raise typer.Exit(130) from None
 
 
@@ -113,12 +177,26 @@ def _interrupted(*_: Any) -> None:
 
 @contextmanager
 def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
-    """A bar with the time left, on a terminal; nothing elsewhere. Gives the function to tell the time reached to."""
+    """A bar with the time left, on a terminal; nothing elsewhere. Gives the function to tell the
+    time reached to.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(),
-               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     seen = Console(stderr=True)
     bar = Progress(*columns, console=seen, transient=True, disable=not seen.is_terminal)
     with bar:
@@ -147,12 +225,19 @@ def report(screen: Any, result: Result) -> None:
         screen.print(table(TRAVEL_HEAD, rows))
     if still:
         screen.print(
-            f"{still} {'coordinate stays where it is' if still == 1 else 'coordinates stay where they are'}", markup=False
+            f"{still}"
+            f" {'coordinate stays where it is' if still == 1 else 'coordinates stay where they are'}",  # noqa: E501
+            markup=False,
         )
     if "event" in result.data:
-        times, words = result.data["event_time"].values, result.data["event"].values
+        times = result.data["event_time"].values
+        words = result.data["event"].values
         screen.print()
-        screen.print(table(["time (s)", "event"], [[number(t), str(w)] for t, w in zip(times[:20], words[:20])]))
+        screen.print(
+            table(
+                ["time (s)", "event"], [[number(t), str(w)] for t, w in zip(times[:20], words[:20])]
+            )
+        )
         if len(times) > 20:
             screen.print(f"... and {len(times) - 20} more events", markup=False)
     screen.print()

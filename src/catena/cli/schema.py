@@ -18,8 +18,14 @@ class Form(StrEnum):
 
 
 def schema(
-    form: Annotated[Form, typer.Option(help="json: a JSON Schema, draft 2020-12; markdown: a page of every key.")] = Form.json,
-    companion: Annotated[bool, typer.Option("--companion", help="Of companions, which add to files of other formats.")] = False,
+    form: Annotated[
+        Form,
+        typer.Option(help="json: a JSON Schema, draft 2020-12; markdown: a page of every key."),
+    ] = Form.json,
+    companion: Annotated[
+        bool,
+        typer.Option("--companion", help="Of companions, which add to files of other formats."),
+    ] = False,
     out: Out = None,
 ) -> None:
     """Write the JSON Schema of catena's TOML files, by which editors complete and check them."""
@@ -27,6 +33,12 @@ def schema(
 
     from ..formats.toml.json_schema import json_schema
     from ..formats.toml.key_reference import markdown
-    from ..studies import optimize_file  # noqa: F401  # it and the scenario, which it reads, add their tables
 
-    emit(markdown() if form is Form.markdown else json.dumps(json_schema(companion), indent=1, ensure_ascii=False), out)
+    emit(
+        (
+            markdown()
+            if form is Form.markdown
+            else json.dumps(json_schema(companion), indent=1, ensure_ascii=False)
+        ),
+        out,
+    )

@@ -25,38 +25,104 @@ SHOWN = 5  # failures that are printed
 
 def sweep(
     file: File,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUES", help="What varies: 'crank=8..12 cm:200', 'density=uniform(0.6,1.0)', "
-                                                   "'q.elbow=0.1, 0.2'. Give it again for more.")] = None,
-    measure: Annotated[list[str] | None, typer.Option(metavar="[NAME=]MEASURE", help="What is kept of each run: \"max(abs(q['elbow']))\". Give it again for more.")] = None,
-    rows: Annotated[str | None, typer.Option("--list", metavar="FILE.csv", help="Runs from a table: a column for each variable, a row for each run.")] = None,
-    samples: Annotated[int | None, typer.Option(help="How often what has a distribution is drawn.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUES",
+            help="What varies: 'crank=8..12 cm:200', 'density=uniform(0.6,1.0)', "
+            "'q.elbow=0.1, 0.2'. Give it again for more.",
+        ),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]MEASURE",
+            help="What is kept of each run: \"max(abs(q['elbow']))\". Give it again for more.",
+        ),
+    ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            "--list",
+            metavar="FILE.csv",
+            help="Runs from a table: a column for each variable, a row for each run.",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="How often what has a distribution is drawn.")
+    ] = None,
     sampling: Annotated[str, typer.Option(help="random, lhs or sobol.")] = "random",
     seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
-    out: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where the study and its pictures go; NAME_study unless given.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Compute only what the folder lacks.")] = False,
-    on: Annotated[str | None, typer.Option(metavar="WHERE", help="threads (by default), processes, or dask://host:port.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads or processes; one per core unless given.")] = None,
-    shard: Annotated[int | None, typer.Option(help="Runs in a task; some seconds of work unless given.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Begin without a question, however large it is.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Where the study and its pictures go; NAME_study unless given."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Compute only what the folder lacks.")
+    ] = False,
+    on: Annotated[
+        str | None,
+        typer.Option(metavar="WHERE", help="threads (by default), processes, or dask://host:port."),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads or processes; one per core unless given.")
+    ] = None,
+    shard: Annotated[
+        int | None, typer.Option(help="Runs in a task; some seconds of work unless given.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Begin without a question, however large it is.")
+    ] = False,
     until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
     by: Annotated[str | None, typer.Option(help="The formulation, such as recursive.")] = None,
-    integrator: Annotated[str | None, typer.Option(help="The integrator; rk4 with --step is quickest.")] = None,
-    tolerance: Annotated[float | None, typer.Option(help="Relative and absolute, of adaptive integrators.")] = None,
-    step: Annotated[float | None, typer.Option(help="Seconds, for integrators of equal steps.")] = None,
-    output: Annotated[float | None, typer.Option(help="Seconds between the rows that measures look at.")] = None,
-    pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Draw the table.")] = True,
-) -> None:  # fmt: skip
-    """Run a mechanism many times, with values that vary, and keep measures of each run. Exit status 0: done, 1: some runs failed, 2: bad
-    input."""
+    integrator: Annotated[
+        str | None, typer.Option(help="The integrator; rk4 with --step is quickest.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Relative and absolute, of adaptive integrators.")
+    ] = None,
+    step: Annotated[
+        float | None, typer.Option(help="Seconds, for integrators of equal steps.")
+    ] = None,
+    output: Annotated[
+        float | None, typer.Option(help="Seconds between the rows that measures look at.")
+    ] = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures/--no-pictures", help="Draw the table.")
+    ] = True,
+) -> None:
+    """Run a mechanism many times, with values that vary, and keep measures of each run. Exit status
+    0: done, 1: some runs failed, 2: bad input.
+    """
     from ..studies import study
 
-    changes = {"until": until, "by": by, "integrator": integrator, "tolerance": tolerance, "step": step, "output": output}
-    asked = study(file, pairs(set_ or [], "--set", "crank=8..12 cm:200"), measures=measured(measure or []), samples=samples, sampling=sampling, seed=seed, rows=rows,
-                  **{k: x for k, x in changes.items() if x is not None})  # fmt: skip
+    changes = {
+        "until": until,
+        "by": by,
+        "integrator": integrator,
+        "tolerance": tolerance,
+        "step": step,
+        "output": output,
+    }
+    asked = study(
+        file,
+        pairs(set_ or [], "--set", "crank=8..12 cm:200"),
+        measures=measured(measure or []),
+        samples=samples,
+        sampling=sampling,
+        seed=seed,
+        rows=rows,
+        **{k: x for k, x in changes.items() if x is not None},
+    )
     folder = Path(out or f"{Path(file).stem}_study")
     path = place(folder, resume)
     screen = console()
-    screen.print(f"{asked.varied.mechanism.name}: {asked.design.runs} runs", style="bold", markup=False)
+    screen.print(
+        f"{asked.varied.mechanism.name}: {asked.design.runs} runs", style="bold", markup=False
+    )
     where = None if on in (None, "threads") else on
     asked.check(path, where, resume)
     cost = asked.estimate(where, threads)
@@ -100,7 +166,9 @@ def place(folder: Path, resume: bool) -> Path:
     if folder.exists() and not folder.is_dir():
         raise CatenaError(f"{folder} is a file; a study goes into a folder: give another --out")
     if folder.is_dir() and any(folder.iterdir()) and not resume:
-        held = "a study, which --resume goes on with" if (folder / NAME).exists() else "files already"
+        held = (
+            "a study, which --resume goes on with" if (folder / NAME).exists() else "files already"
+        )
         raise CatenaError(f"{folder} holds {held}; give another --out")
     return folder / NAME
 
@@ -115,7 +183,15 @@ def confirmed(cost: Estimate, yes: bool) -> None:
         raise typer.Exit(1)
 
 
-def run(asked: Study, path: Path, on: str | None, resume: bool, threads: int | None, shard: int | None, progress: Callable[[int, int], None]) -> Any:
+def run(
+    asked: Study,
+    path: Path,
+    on: str | None,
+    resume: bool,
+    threads: int | None,
+    shard: int | None,
+    progress: Callable[[int, int], None],
+) -> Any:
     """Run it into its folder; Ctrl-C and `kill` leave what was done, and say how to go on."""
     import signal
 
@@ -124,10 +200,15 @@ def run(asked: Study, path: Path, on: str | None, resume: bool, threads: int | N
 
     signal.signal(signal.SIGTERM, _interrupted)
     try:
-        return asked.run(out=path, on=on, resume=resume, threads=threads, shard=shard, progress=progress)
+        return asked.run(
+            out=path, on=on, resume=resume, threads=threads, shard=shard, progress=progress
+        )
     except KeyboardInterrupt:
         if path.exists():
-            say(f"interrupted; {path} holds the shards that were done. The same command with --resume goes on from there")
+            say(
+                f"interrupted; {path} holds the shards that were done. The same command with"
+                " --resume goes on from there"
+            )
         raise typer.Exit(130) from None
 
 
@@ -135,14 +216,29 @@ def run(asked: Study, path: Path, on: str | None, resume: bool, threads: int | N
 def watched(runs: int) -> Iterator[Callable[[int, int], None]]:
     """A bar with the time left, on a terminal; elsewhere a line on stderr every minute."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     from ..studies.definition import duration
 
     seen = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=False),
+    )
     bar = Progress(*columns, console=seen, transient=True, disable=not seen.is_terminal)
-    began, last = clock.monotonic(), [clock.monotonic(), -1]
+    began = clock.monotonic()
+    last = [clock.monotonic(), -1]
     with bar:
         task = bar.add_task("", total=runs)
 
@@ -168,10 +264,21 @@ def report(screen: Any, found: Any) -> int:
         x = found[name].values
         sound = x[np.isfinite(x)]
         said = "the same in all runs" if len(sound) and np.ptp(sound) == 0 else ""
-        rows.append([name, *(number(float(f(sound))) if len(sound) else "" for f in (np.min, np.median, np.mean, np.max, np.std)), said])
+        rows.append(
+            [
+                name,
+                *(
+                    number(float(f(sound))) if len(sound) else ""
+                    for f in (np.min, np.median, np.mean, np.max, np.std)
+                ),
+                said,
+            ]
+        )
     screen.print()
     if rows:
-        screen.print(table(["measure", "least", "median", "mean", "largest", "deviation", ""], rows))
+        screen.print(
+            table(["measure", "least", "median", "mean", "largest", "deviation", ""], rows)
+        )
     failure = found["failure"].values
     failed = np.flatnonzero(failure != "")
     if len(failed):
@@ -180,7 +287,9 @@ def report(screen: Any, found: Any) -> int:
         for k in failed[:SHOWN]:
             screen.print(f"  run {k}: {failure[k]}", markup=False, soft_wrap=True)
         if len(failed) > SHOWN:
-            screen.print(f"  ... and {len(failed) - SHOWN} more; they are in `failure`", markup=False)
+            screen.print(
+                f"  ... and {len(failed) - SHOWN} more; they are in `failure`", markup=False
+            )
     screen.print()
     return len(failed)
 
@@ -189,4 +298,8 @@ def picture(found: Any, folder: Path) -> list[Path]:
     """Every picture that suits the table."""
     from ..studies import PLOTS, save
 
-    return [save(found, folder / f"{kind.name}.png", kind.name) for kind in PLOTS.values() if kind.shows(found)]
+    return [
+        save(found, folder / f"{kind.name}.png", kind.name)
+        for kind in PLOTS.values()
+        if kind.shows(found)
+    ]

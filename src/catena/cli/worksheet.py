@@ -14,14 +14,23 @@ from .derive import By, Form, Out, emit, form_of
 def worksheet(
     model: Model,
     by: By = "lagrange",
-    form: Annotated[Form | None, typer.Option(help="text, latex or html; unless given, by the ending of --out: .tex or .html.")] = None,
+    form: Annotated[
+        Form | None,
+        typer.Option(
+            help="text, latex or html; unless given, by the ending of --out: .tex or .html."
+        ),
+    ] = None,
     out: Out = None,
 ) -> None:
-    """Write a derivation with its results left out; `catena grade` checks what is filled in, by the number of the line."""
+    """Write a derivation with its results left out; `catena grade` checks what is filled in, by the
+    number of the line.
+    """
     from ..equations.formulations import derive
+
     form = form_of(form, out)
     if form is Form.notebook:
         raise CatenaError(
-            "a worksheet is written as text, latex or html; a notebook comes from: catena derive FILE --steps --form notebook"
+            "a worksheet is written as text, latex or html; a notebook comes from: catena derive"
+            " FILE --steps --form notebook"
         )
     emit(getattr(derive(model.load(), by).steps(), form.value)(blank=True), out)

@@ -1,14 +1,19 @@
-"""Sections: the mass of a flexible body by modes as point masses along it, and rotors, traced with the symbols of one `Tracer`.
+"""Sections: the mass of a flexible body by modes as point masses along it, and rotors, traced with
+the symbols of one `Tracer`.
 
-The body's frame moves with angular velocity w and velocity V, along its own axes; a section lies in it at r and moves there with
-F e', where e are the amplitudes (F = dr/de). Its mass m feels the force and the body the wrench
+The body's frame moves with angular velocity w and velocity V, along its own axes; a section lies in
+it at r and moves there with F e', where e are the amplitudes (F = dr/de). Its mass m feels the
+force and the body the wrench
 
-    f = m (V' + w' x r + w x (w x r) + 2 w x r' + r''),   sum f,   sum r x f;      along the amplitudes  sum F^T f
+    f = m (V' + w' x r + w x (w x r) + 2 w x r' + r''),  sum f,  sum r x f;  along the amplitudes
+            sum F^T f
 
-which is all that the kernels need to know of it. With the sums s = sum m r, I = sum m (r.r 1 - r r), A = sum m F, B = sum m r x F,
-D = sum m F^T F, the kinetic energy is T = 1/2 m V.V + V.(w x s) + 1/2 w.I w + V.A e' + w.B e' + 1/2 e'.D e'.
+which is all that the kernels need to know of it. With the sums s = sum m r, I = sum m (r.r 1 - r
+r), A = sum m F, B = sum m r x F, D = sum m F^T F, the kinetic energy is T = 1/2 m V.V + V.(w x s) +
+1/2 w.I w + V.A e' + w.B e' + 1/2 e'.D e'.
 
-This is a route of its own: the mass integrals that lagrange, hamilton and variational have play no part.
+This is a route of its own: the mass integrals that lagrange, hamilton and variational have play no
+part.
 """
 
 from __future__ import annotations
@@ -33,16 +38,21 @@ class Sections:
 
     def __init__(self, s: Tracer, modal: Any):
         self.s, self.body = s, modal.body
-        basis, I = modal.integrals.basis, modal.integrals
+        basis = modal.integrals.basis
+        I = modal.integrals
         joint = next(j for j in s.layout.mechanism.moving if j.name == modal.joint)
         names = list(s.layout.mechanism.speed_names)
-        n, vi = len(basis.directions), names.index(joint.speed_names[0])
+        n = len(basis.directions)
+        vi = names.index(joint.speed_names[0])
         qi = next(c.qi for c in s.layout.coordinates if c.vi == vi)
-        self.own, self.e, self.rate = slice(vi, vi + n), s.q[qi : qi + n], s.v[vi : vi + n]
+        self.own = slice(vi, vi + n)
+        self.e = s.q[qi : qi + n]
+        self.rate = s.v[vi : vi + n]
         self.L = ca.SX(s.value(modal.length))
         self.m = ca.DM(I.weights) * s.value(modal.rhoA) * self.L  # (K,)
         self.J = [s.value(J) * self.L for J in modal.rhoJ]
-        at, count = basis.at(I.points), len(basis.moving) + 1
+        at = basis.at(I.points)
+        count = len(basis.moving) + 1
         phi = np.zeros((3, len(I.points), n))
         for field, i in enumerate(basis.moving, start=1):
             phi[basis.axes[field], :, i] = at.B[field]
@@ -53,13 +63,21 @@ class Sections:
         self.G = _constant(G.reshape(len(I.points), n * n))
         along = [ca.SX(1), 1 / self.L, 1 / self.L]
         self.chi1 = [c * _constant(at.chi[d] @ I.weights) for d, c in enumerate(along)]  # (n,)
-        self.chi2 = [c * c * _constant((at.chi[d] * I.weights) @ at.chi[d].T) for d, c in enumerate(along)]
+        self.chi2 = [
+            c * c * _constant((at.chi[d] * I.weights) @ at.chi[d].T) for d, c in enumerate(along)
+        ]
         bent = -0.5 / self.L * (self.G @ ca.reshape(self.e @ self.e.T, n * n, 1))
-        self.r = ca.horzcat(self.L * I.points + self.phi[X] @ self.e + bent, self.phi[Y] @ self.e, self.phi[Z] @ self.e)  # (K, 3)
+        # (K, 3)
+        self.r = ca.horzcat(
+            self.L * I.points + self.phi[X] @ self.e + bent,
+            self.phi[Y] @ self.e,
+            self.phi[Z] @ self.e,
+        )
         rows = [ca.reshape(self.G[k, :], n, n) @ self.e for k in range(len(I.points))]
-        self.F = [self.phi[X] - ca.horzcat(*rows).T / self.L, self.phi[Y], self.phi[Z]]  # (K, n) each
+        # (K, n) each
+        self.F = [self.phi[X] - ca.horzcat(*rows).T / self.L, self.phi[Y], self.phi[Z]]
 
-    # ------------------------------------------------------------------------------------------------ the frame
+    # --- the frame
     @property
     def velocity(self) -> tuple[ca.SX, ca.SX]:
         """w and V of the body's frame."""
@@ -75,60 +93,101 @@ class Sections:
         dw, dV = kinematics.frame_acceleration(node, R, p, x)
         return _column(unrotate(R, x.w[node])), _column(dw), _column(dV)
 
-    # ------------------------------------------------------------------------------------------------ forces
+    # --- forces
     def forces(self, v: Any, a: Any) -> tuple[tuple[Any, Any], ca.SX]:
-        """What the sections do to the body's node when the nodes move so, (torque about its origin, force) in its axes; and
-        the forces (n,) along the amplitudes that their motion takes."""
+        """What the sections do to the body's node when the nodes move so, (torque about its origin,
+        force) in its axes; and the forces (n,) along the amplitudes that their motion takes.
+        """
         w, dw, dV = self._accelerated(v, a)
         de, dde = (ca.vertcat(*list(x)[self.own]) for x in (v, a))
         n = de.numel()
-        r, moved = self.r, ca.horzcat(*(F @ de for F in self.F))
+        r = self.r
+        moved = ca.horzcat(*(F @ de for F in self.F))
         turned = ca.horzcat(*(F @ dde for F in self.F))
         turned[:, X] += -1 / self.L * (self.G @ ca.reshape(de @ de.T, n * n, 1))
         W = ca.skew(w)
-        a_k = ca.repmat(dV.T, r.shape[0], 1) + r @ (ca.skew(dw) + W @ W).T + 2 * moved @ W.T + turned
+        a_k = (
+            ca.repmat(dV.T, r.shape[0], 1) + r @ (ca.skew(dw) + W @ W).T + 2 * moved @ W.T + turned
+        )
         f = ca.repmat(self.m, 1, 3) * a_k
-        force, torque = ca.sum1(f).T, ca.sum1(_crossed(r, f)).T
+        force = ca.sum1(f).T
+        torque = ca.sum1(_crossed(r, f)).T
         along = sum((F.T @ f[:, d] for d, F in enumerate(self.F)), ca.SX.zeros(n))
         H = ca.vertcat(*(self.J[d] * (w[d] + ca.dot(self.chi1[d], de)) for d in range(3)))
         dH = ca.vertcat(*(self.J[d] * (dw[d] + ca.dot(self.chi1[d], dde)) for d in range(3)))
         torque += dH + ca.cross(w, H)
-        along += sum((self.J[d] * (self.chi1[d] * dw[d] + self.chi2[d] @ dde) for d in range(3)), ca.SX.zeros(n))
+        along += sum(
+            (self.J[d] * (self.chi1[d] * dw[d] + self.chi2[d] @ dde) for d in range(3)),
+            ca.SX.zeros(n),
+        )
         return self._on_node(-torque, -force), along
 
     def _on_node(self, torque: ca.SX, force: ca.SX) -> tuple[Any, Any]:
         _, R, p = self.s.seat(self.body)
-        t, f = rotate(R, _list(torque)), rotate(R, _list(force))
+        t = rotate(R, _list(torque))
+        f = rotate(R, _list(force))
         return add(t, cross(p, f)), f
 
-    # ------------------------------------------------------------------------------------------------ sums
+    # --- sums
     @cached_property
     def sums(self) -> tuple[ca.SX, ...]:
         """m, s (3,), I (3, 3), A (3, n), B (3, n), D (n, n), rotors included."""
         r, F, m = self.r, self.F, self.m
-        s, Q = r.T @ m, r.T @ (ca.repmat(m, 1, 3) * r)
+        s = r.T @ m
+        Q = r.T @ (ca.repmat(m, 1, 3) * r)
         I = ca.trace(Q) * ca.SX.eye(3) - Q + ca.diag(ca.vertcat(*self.J))
         A = ca.vertcat(*(m.T @ F[d] for d in range(3)))
         N = [[(m * r[:, i]).T @ F[j] for j in range(3)] for i in range(3)]  # sum m r_i F_j
-        B = ca.vertcat(*(N[i][j] - N[j][i] + self.J[d] * self.chi1[d].T for d, (i, j) in enumerate(((1, 2), (2, 0), (0, 1)))))
-        D = sum((F[d].T @ (ca.repmat(m, 1, F[d].shape[1]) * F[d]) + self.J[d] * self.chi2[d] for d in range(3)), ca.SX(0))
+        B = ca.vertcat(
+            *(
+                N[i][j] - N[j][i] + self.J[d] * self.chi1[d].T
+                for d, (i, j) in enumerate(((1, 2), (2, 0), (0, 1)))
+            )
+        )
+        D = sum(
+            (
+                F[d].T @ (ca.repmat(m, 1, F[d].shape[1]) * F[d]) + self.J[d] * self.chi2[d]
+                for d in range(3)
+            ),
+            ca.SX(0),
+        )
         return ca.sum1(m), s, I, A, B, D
 
     def inertia(self) -> ca.SX:
         """What they add to the mass matrix, (nv, nv)."""
         m, s, I, A, B, D = self.sums
         J = self.s.jacobian(self.body, "body")
-        Jw, Jv, nv = J[:3, :], J[3:, :], self.s.layout.nv
+        Jw = J[:3, :]
+        Jv = J[3:, :]
+        nv = self.s.layout.nv
         E = ca.SX.eye(nv)[self.own, :]
-        half = 0.5 * m * Jv.T @ Jv - Jv.T @ ca.skew(s) @ Jw + 0.5 * Jw.T @ I @ Jw + (Jv.T @ A + Jw.T @ B) @ E + 0.5 * E.T @ D @ E
+        half = (
+            0.5 * m * Jv.T @ Jv
+            - Jv.T @ ca.skew(s) @ Jw
+            + 0.5 * Jw.T @ I @ Jw
+            + (Jv.T @ A + Jw.T @ B) @ E
+            + 0.5 * E.T @ D @ E
+        )
         return half + half.T
 
     def coriolis(self) -> ca.SX:
-        """What they add to C, (nv, nv): the sum of m J_k^T (J_k' + w x J_k); J_k leads to a section's velocity."""
-        J, w, q_rate = self.s.jacobian(self.body, "body"), self.velocity[0], self.s.coordinate_rate()
-        E, C = ca.SX.eye(self.s.layout.nv)[self.own, :], ca.SX.zeros(self.s.layout.nv, self.s.layout.nv)
-        points = [(self.m[k], J[3:, :] - ca.skew(self.r[k, :]) @ J[:3, :] + ca.vertcat(*(F[k, :] for F in self.F)) @ E)
-                  for k in range(self.m.numel())]  # fmt: skip
+        """What they add to C, (nv, nv): the sum of m J_k^T (J_k' + w x J_k); J_k leads to a
+        section's velocity.
+        """
+        J = self.s.jacobian(self.body, "body")
+        w = self.velocity[0]
+        q_rate = self.s.coordinate_rate()
+        E = ca.SX.eye(self.s.layout.nv)[self.own, :]
+        C = ca.SX.zeros(self.s.layout.nv, self.s.layout.nv)
+        points = [
+            (
+                self.m[k],
+                J[3:, :]
+                - ca.skew(self.r[k, :]) @ J[:3, :]
+                + ca.vertcat(*(F[k, :] for F in self.F)) @ E,
+            )
+            for k in range(self.m.numel())
+        ]
         for m, J_k in points:
             rate = ca.reshape(ca.jtimes(ca.vec(J_k), self.s.q, q_rate), *J_k.shape)
             C += m * J_k.T @ (rate + ca.skew(w) @ J_k)
@@ -137,21 +196,35 @@ class Sections:
         for d in range(3):
             i, j = (d + 1) % 3, (d + 2) % 3
             H = self.J[d] * (w[d] + ca.dot(self.chi1[d], self.rate))
-            C += turn.T[:, d] @ (self.J[d] * rate[d, :]) + self.J[d] * (E.T @ self.chi1[d]) @ rate[d, :]
+            C += (
+                turn.T[:, d] @ (self.J[d] * rate[d, :])
+                + self.J[d] * (E.T @ self.chi1[d]) @ rate[d, :]
+            )
             C += H * (turn.T[:, i] @ turn[j, :] - turn.T[:, j] @ turn[i, :])
         return C
 
     def energy(self) -> tuple[ca.SX, ca.SX]:
         """Kinetic, and potential in the field of gravity."""
         (m, s, I, A, B, D), (w, V), de = self.sums, self.velocity, self.rate
-        kinetic = 0.5 * m * ca.sumsqr(V) + ca.dot(V, ca.cross(w, s) + A @ de) + ca.dot(w, 0.5 * I @ w + B @ de)
+        kinetic = (
+            0.5 * m * ca.sumsqr(V)
+            + ca.dot(V, ca.cross(w, s) + A @ de)
+            + ca.dot(w, 0.5 * I @ w + B @ de)
+        )
         kinetic += 0.5 * ca.dot(de, D @ de)
         X_WB = self.s.pose(self.body)
         return kinetic, -ca.dot(_column(self.s.tree.gravity), m * X_WB[:, 3] + X_WB[:, :3] @ s)
 
     def momentum(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Mass, first moment, linear momentum and angular momentum about the ground's origin, ground's axes."""
-        (m, s, I, A, B, _), (w, V), de, X_WB = self.sums, self.velocity, self.rate, self.s.pose(self.body)
+        """Mass, first moment, linear momentum and angular momentum about the ground's origin,
+        ground's axes.
+        """
+        (m, s, I, A, B, _), (w, V), de, X_WB = (
+            self.sums,
+            self.velocity,
+            self.rate,
+            self.s.pose(self.body),
+        )
         R, p = X_WB[:, :3], X_WB[:, 3]
         P = R @ (m * V + ca.cross(w, s) + A @ de)
         return m, m * p + R @ s, P, R @ (I @ w + ca.cross(s, V) + B @ de) + ca.cross(p, P)

@@ -1,7 +1,8 @@
-"""A function in the kernels' Python as machine code over lanes, `void block(const double* x, double* y)`: what the drivers call.
+"""A function in the kernels' Python as machine code over lanes, `void block(const double* x,
+double* y)`: what the drivers call.
 
-    x, y    inputs and outputs, one vector of lanes for each number, one record after the other; scratch memory is on the stack,
-            its large arrays are behind the outputs
+x, y    inputs and outputs, one vector of lanes for each number, one record after the other; scratch
+        memory is on the stack, its large arrays are behind the outputs
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ LARGE = 4096  # numbers: an array of more is not put on the stack
 
 
 class Record(NamedTuple):
-    """A record of arrays, and the shape of each. constants: a record of arrays of numbers that scratch memory has as its last field, whole numbers or doubles, which
-    are a part of the code."""
+    """A record of arrays, and the shape of each. constants: a record of arrays of numbers that
+    scratch memory has as its last field, whole numbers or doubles, which are a part of the code.
+    """
 
     kind: Callable[..., Any]
     shapes: Sequence[tuple[int, ...]]
@@ -37,7 +39,9 @@ class Record(NamedTuple):
     def arrays(self, m: Module, pointer: str) -> Any:
         """The record of arrays that begin at a pointer, one after another."""
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes)])
-        return self.kind(*(_array(m, pointer, int(at), shape) for at, shape in zip(ends, self.shapes)))
+        return self.kind(
+            *(_array(m, pointer, int(at), shape) for at, shape in zip(ends, self.shapes))
+        )
 
     @property
     def large(self) -> int:
@@ -49,18 +53,34 @@ class Record(NamedTuple):
         found, at = [], 0
         for shape in self.shapes:
             n = int(np.prod(shape))
-            found.append(_array(m, behind, at, shape) if n > LARGE else Array(m.room(n), tuple(shape)))
+            found.append(
+                _array(m, behind, at, shape) if n > LARGE else Array(m.room(n), tuple(shape))
+            )
             at += n if n > LARGE else 0
         if self.constants is not None:
-            found.append(type(self.constants)(*(_constant(m, f"@constant{k}", np.asarray(x)) for k, x in enumerate(self.constants))))
+            found.append(
+                type(self.constants)(
+                    *(
+                        _constant(m, f"@constant{k}", np.asarray(x))
+                        for k, x in enumerate(self.constants)
+                    )
+                )
+            )
         return self.kind(*found)
 
 
 def _constant(m: Module, name: str, x: np.ndarray) -> Array:
     """Numbers that are written into the code."""
     whole = np.issubdtype(x.dtype, np.integer)
-    item, numbers = ("i64", x.ravel().tolist()) if whole else ("double", [f"0x{bits_of(float(v)):016X}" for v in x.ravel()])
-    m.helpers[name] = [f"{name} = private constant [{x.size} x {item}] [{', '.join(f'{item} {v}' for v in numbers)}]"]
+    item, numbers = (
+        ("i64", x.ravel().tolist())
+        if whole
+        else ("double", [f"0x{bits_of(float(v)):016X}" for v in x.ravel()])
+    )
+    m.helpers[name] = [
+        f"{name} = private constant [{x.size} x {item}]"
+        f" [{', '.join(f'{item} {v}' for v in numbers)}]"
+    ]
     return Array(name, x.shape, "int" if whole else "double")
 
 
@@ -69,23 +89,69 @@ def _array(m: Module, pointer: str, at: int, shape: tuple[int, ...]) -> Array:
 
 
 class BlockFunction:
-    """The machine code of `function(inputs, outputs, scratch, *known)`, where `known` are numbers, words and tuples of these that the code is made for. behind: numbers
-    of scratch memory that have to follow the outputs."""
+    """The machine code of `function(inputs, outputs, scratch, *known)`, where `known` are numbers,
+    words and tuples of these that the code is made for. behind: numbers of scratch memory that have
+    to follow the outputs.
+    """
 
-    def __init__(self, function: Callable[..., Any], inputs: Record, outputs: Record, scratch: Record, width: int, *known: Any):
-        self.width, self.inputs, self.outputs, self.behind = width, inputs, outputs, scratch.large
-        shapes = repr((inputs.shapes, outputs.shapes, scratch.shapes, [np.asarray(x).tolist() for x in scratch.constants or ()]))
-        key = disk.key("block", sources(), *host.description(), function.__module__, function.__qualname__, shapes, repr((width, known)))
-        code = disk.kept(key, lambda: host.assemble(text(function, inputs, outputs, scratch, width, known), optimise=2))
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        inputs: Record,
+        outputs: Record,
+        scratch: Record,
+        width: int,
+        *known: Any,
+    ):
+        self.width = width
+        self.inputs = inputs
+        self.outputs = outputs
+        self.behind = scratch.large
+        shapes = repr(
+            (
+                inputs.shapes,
+                outputs.shapes,
+                scratch.shapes,
+                [np.asarray(x).tolist() for x in scratch.constants or ()],
+            )
+        )
+        key = disk.key(
+            "block",
+            sources(),
+            *host.description(),
+            function.__module__,
+            function.__qualname__,
+            shapes,
+            repr((width, known)),
+        )
+        code = disk.kept(
+            key,
+            lambda: host.assemble(
+                text(function, inputs, outputs, scratch, width, known), optimise=2
+            ),
+        )
         self._library = host.link(code, "block")
         self.block_address: int = self._library["block"]
 
 
-def text(function: Callable[..., Any], inputs: Record, outputs: Record, scratch: Record, width: int, known: Sequence[Any]) -> str:
+def text(
+    function: Callable[..., Any],
+    inputs: Record,
+    outputs: Record,
+    scratch: Record,
+    width: int,
+    known: Sequence[Any],
+) -> str:
     """The LLVM text."""
     m = Module(width, host.has_fma())
     with m.function("block", "ptr x", "ptr y") as (x, y):
-        m.call(function, inputs.arrays(m, x), outputs.arrays(m, y), scratch.scratch(m, _array(m, y, outputs.size, ()).pointer), *known)
+        m.call(
+            function,
+            inputs.arrays(m, x),
+            outputs.arrays(m, y),
+            scratch.scratch(m, _array(m, y, outputs.size, ()).pointer),
+            *known,
+        )
     m.text.table()
     return str(m)
 

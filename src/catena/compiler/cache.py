@@ -1,10 +1,11 @@
 """Machine code on disk, so that a tape is compiled once in the life of a machine.
 
-An entry is one file named by its key: a checksum of key and code, then the object code. The key is the hash of all that
-the code depends on, so that an entry is never stale; it can only be damaged or stand under another entry's name, and then
-it does not match its checksum and is built again. Entries are written beside their place and moved into it, so that a
-reader sees all of one or nothing. Object code is executed, so folders and files that another user owns or may write are
-not used at all.
+An entry is one file named by its key: a checksum of key and code, then the object code. The key is
+the hash of all that the code depends on, so that an entry is never stale; it can only be damaged or
+stand under another entry's name, and then it does not match its checksum and is built again.
+Entries are written beside their place and moved into it, so that a reader sees all of one or
+nothing. Object code is executed, so folders and files that another user owns or may write are not
+used at all.
 
     CATENA_CACHE_DIR=/some/where    the folder, instead of the user's cache folder
     CATENA_CACHE=off                no cache
@@ -26,7 +27,9 @@ import platformdirs
 MAGIC = b"catena lanes 2\n"
 SUFFIX = ".lanes"
 LIMIT = 1 << 30  # bytes: beyond it the entries that were not used for longest go
-SWEEP = 64  # entries: one in so many, as its checksum falls, looks for old ones; in a full folder that takes a quarter of a second
+# entries: one in so many, as its checksum falls, looks for old ones; in a full folder that takes a
+# quarter of a second
+SWEEP = 64
 
 _told: set[str] = set()  # folders that could not be used, each told once
 
@@ -50,7 +53,9 @@ def key(*parts: str | bytes) -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The code kept under this key, or None if there is none, it is damaged, or others could have written it."""
+    """The code kept under this key, or None if there is none, it is damaged, or others could have
+    written it.
+    """
     place = _trusted_folder()
     if place is None:
         return None
@@ -71,7 +76,9 @@ def load(name: str) -> bytes | None:
 
 
 def store(name: str, code: bytes) -> None:
-    """Keep code under a key. A folder that cannot be written costs a warning, once, and nothing else."""
+    """Keep code under a key. A folder that cannot be written costs a warning, once, and nothing
+    else.
+    """
     place = folder()
     if place is None:
         return
@@ -91,8 +98,12 @@ def store(name: str, code: bytes) -> None:
         if head[-1] % SWEEP == 0:
             _evict(place)
     except OSError as error:
-        _warn(place, f"compiled kernels cannot be kept in '{place}' ({error.strerror or error}), so they are compiled anew in "
-                     "every session; set CATENA_CACHE_DIR to a folder that can be written, or CATENA_CACHE=off")  # fmt: skip
+        _warn(
+            place,
+            f"compiled kernels cannot be kept in '{place}' ({error.strerror or error}), so they are"
+            " compiled anew in every session; set CATENA_CACHE_DIR to a folder that can be"
+            " written, or CATENA_CACHE=off",
+        )
 
 
 def kept(name: str, make: Callable[[], bytes]) -> bytes:
@@ -105,7 +116,9 @@ def kept(name: str, make: Callable[[], bytes]) -> bytes:
 
 
 def _head(name: str, code: bytes) -> bytes:
-    """What an entry begins with: its checksum covers its name, so that two files cannot be exchanged."""
+    """What an entry begins with: its checksum covers its name, so that two files cannot be
+    exchanged.
+    """
     return MAGIC + bytes.fromhex(key(name, code))
 
 
@@ -120,14 +133,20 @@ def _trusted_folder() -> Path | None:
         return None
     if _private(found):
         return place
-    _warn(place, f"the cache of compiled kernels '{place}' belongs to another user, or others may write to it (owner "
-                 f"{found.st_uid}, mode {stat.S_IMODE(found.st_mode):03o}): its machine code is not used; make it yours and run "
-                 f"chmod 700 '{place}', or set CATENA_CACHE_DIR to a folder of your own")  # fmt: skip
+    _warn(
+        place,
+        f"the cache of compiled kernels '{place}' belongs to another user, or others may write to"
+        f" it (owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):03o}): its machine code is"
+        f" not used; make it yours and run chmod 700 '{place}', or set CATENA_CACHE_DIR to a folder"
+        " of your own",
+    )
     return None
 
 
 def _private(found: os.stat_result) -> bool:
-    """Whether a file or folder is this user's (or the administrator's), and nobody else can write to it."""
+    """Whether a file or folder is this user's (or the administrator's), and nobody else can write
+    to it.
+    """
     if os.name != "posix":
         return True  # rights are inherited from the user's profile
     return found.st_uid in (os.geteuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
@@ -142,7 +161,8 @@ def _warn(place: Path, message: str) -> None:
 def _evict(place: Path) -> None:
     """Remove the entries that were not used for longest, until the rest is below the limit."""
     entries: list[tuple[float, int, Path]] = []
-    for path in place.glob(f"*{SUFFIX}*"):  # what a killed process left half written grows old like the rest
+    # what a killed process left half written grows old like the rest
+    for path in place.glob(f"*{SUFFIX}*"):
         try:
             found = path.stat()
         except OSError:

@@ -1,4 +1,6 @@
-"""Derivatives of the dynamics as expressions: d/dq is along the speeds, so that a quaternion has three columns."""
+"""Derivatives of the dynamics as expressions: d/dq is along the speeds, so that a quaternion has
+three columns.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def inverse_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
 
 
 def forward_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
-    """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau = M^-1."""
+    """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau =
+    M^-1.
+    """
     if s.layout.mechanism.constrained:
         return _tangent(s, ca.cse(s.forward_dynamics()), s.v, s.tau, *_free(s))
     inverse = _Inverse(s)
@@ -39,7 +43,9 @@ def _free(s: Tracer) -> tuple[ca.SX, ...]:
 
 
 def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
-    """d tau / d(q, v, p) of the inverse dynamics at the acceleration a: in closed form where nothing but bodies and joints acts."""
+    """d tau / d(q, v, p) of the inverse dynamics at the acceleration a: in closed form where
+    nothing but bodies and joints acts.
+    """
     if s.flexible or s.lift or s.wrenches or s.layout.mechanism.loads:
         return _at(s, a, _tangent(s, ca.cse(s.inverse_dynamics()), s.v, *_free(s)))
     nv = s.layout.nv
@@ -51,16 +57,29 @@ def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
 
 def _at(s: Tracer, a: ca.SX, parts: Sequence[ca.SX]) -> tuple[ca.SX, ...]:
     """Expressions of the symbols s.a, at another acceleration."""
-    return tuple(ca.Function("at_a", [s.t, s.q, s.v, s.a, s.p, s.w], list(parts)).call([s.t, s.q, s.v, a, s.p, s.w])) if parts else ()
+    return (
+        tuple(
+            ca.Function("at_a", [s.t, s.q, s.v, s.a, s.p, s.w], list(parts)).call(
+                [s.t, s.q, s.v, a, s.p, s.w]
+            )
+        )
+        if parts
+        else ()
+    )
 
 
 class _Inverse:
-    """M^-1 = N D^-1 N' with N = L^-1 of M = L' D L: a freedom meets only those below it, so that branches which do not meet cost nothing."""
+    """M^-1 = N D^-1 N' with N = L^-1 of M = L' D L: a freedom meets only those below it, so that
+    branches which do not meet cost nothing.
+    """
 
     def __init__(self, s: Tracer):
         F = ca.sparsify(matrix(s._factor))
         L = ca.tril(F, False) + ca.SX.eye(s.layout.nv)
-        self.N, self.inverted = ca.sparsify(ca.solve(L, ca.SX.eye(s.layout.nv))), ca.diag(ca.diag(F))
+        self.N, self.inverted = (
+            ca.sparsify(ca.solve(L, ca.SX.eye(s.layout.nv))),
+            ca.diag(ca.diag(F)),
+        )
 
     def __call__(self, B: ca.SX) -> ca.SX:
         """M^-1 B."""

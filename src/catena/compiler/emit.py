@@ -1,16 +1,22 @@
 """A planned tape as a module of LLVM text.
 
-    fixed, fixed_and_read void (y)          the outputs that are constants; those that are read when rows are written
-    chunk0, chunk1, ...   void (x, y, w)    the straight-line code; inputs x, outputs y, work w, each [n][W]
+    fixed, fixed_and_read void (y)          the outputs that are constants; those that are read when
+                                            rows are written
+    chunk0, chunk1, ...  void (x, y, w)
+            the straight-line code; inputs x, outputs y, work w, each [n][W]
     tape                  void (x, y, w)    all of these in turn
     block                 void (x, y)       exported: W states that already are in lanes
-    batch                 i64 (...)         exported: rows of states, gathered and scattered; 1 if some number is not finite
-    share, settled                          exported: the same piece by piece, by as many threads as call it; whether all is done
-    single                                  exported in the place of the last four: one state, called by the interpreter (`single_state`)
+    batch  i64 (...)
+            exported: rows of states, gathered and scattered; 1 if some number is not finite
+    share, settled                          exported: the same piece by piece, by as many threads as
+                                            call it; whether all is done
+    single                                  exported in the place of the last four: one state,
+                                            called by the interpreter (`single_state`)
 
-The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code generation. Measured, the
-standard pipelines cost half as much again in time to compile and gain nothing on code without branches that CasADi and
-the value numbering of `tape` have already simplified.
+The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code
+generation. Measured, the standard pipelines cost half as much again in time to compile and gain
+nothing on code without branches that CasADi and the value numbering of `tape` have already
+simplified.
 """
 
 from __future__ import annotations
@@ -21,15 +27,21 @@ from .tape import Angles, Plan, Step, Tape, silent
 from .text import Text
 
 STACK = 65536  # bytes: larger work memory comes from the heap
-BLOCKS = 4  # of lanes at most, that go through one piece of a tape before the next, if they need no more bytes than
+# of lanes at most, that go through one piece of a tape before the next, if they need no more bytes
+# than
+BLOCKS = 4
 NEAR = 16384  # half of a first-level cache
 LINE = 8  # doubles in a line of the cache
-FETCHED = 400  # numbers of a state, in and out, up to which its lines are called from memory ahead: more would push out what is in use
+# numbers of a state, in and out, up to which its lines are called from memory ahead: more would
+# push out what is in use
+FETCHED = 400
 SEEN = 8  # so many inputs are tested for finiteness at once
 
 
 def sines(width: int, fused: bool) -> str:
-    """The text of the module that tapes of `width` lanes call for sines and cosines: `lanes_sines`, see `sincos`."""
+    """The text of the module that tapes of `width` lanes call for sines and cosines: `lanes_sines`,
+    see `sincos`.
+    """
     t = Text(width)
     _declare(t)
     operations.declare(t, {"SIN", "COS"})
@@ -47,12 +59,20 @@ def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> 
         t.lines.append("declare void @lanes_sines(ptr, ptr, i64)")  # of `sines`, one for all tapes
     t.lines += [f"declare void @{kernel.name}(ptr, ptr)" for kernel in tape.called]
     for k, steps in enumerate(plan.chunks):
-        # without alignstack registers are spilled across the borders of cache lines, which costs up to a fifth
-        head = f"internal void @chunk{k}(ptr noalias %x, ptr noalias %y, ptr noalias %w) noinline alignstack({8 * width})"
+        # without alignstack registers are spilled across the borders of cache lines, which costs up
+        # to a fifth
+        head = (
+            f"internal void @chunk{k}(ptr noalias %x, ptr noalias %y, ptr noalias %w) noinline"
+            f" alignstack({8 * width})"
+        )
         with t.function(head):
             _chunk(t, tape, steps, plan.slots)
             t.do("ret void")
-    fixed = {node.at: tape.nodes[node.args[0]].at for node in tape.nodes if node.op == "OUTPUT" and tape.nodes[node.args[0]].op == "CONST"}
+    fixed = {
+        node.at: tape.nodes[node.args[0]].at
+        for node in tape.nodes
+        if node.op == "OUTPUT" and tape.nodes[node.args[0]].op == "CONST"
+    }
     n_out = [r * c for r, c in tape.output_shapes]
     zeros = _zeros(fixed, n_out)
     unread = _unread(zeros, n_out, width)
@@ -62,8 +82,11 @@ def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> 
                 if at not in left_out:
                     t.store(t.constant(bits), "%y", at)
             t.do("ret void")
-    unseen, pieces = silent(tape), [f"@chunk{k}(" for k in range(len(plan.chunks))]
-    _around(t, pieces, [r * c for r, c in tape.input_shapes], n_out, plan.n_slots, unseen, single, zeros)
+    unseen = silent(tape)
+    pieces = [f"@chunk{k}(" for k in range(len(plan.chunks))]
+    _around(
+        t, pieces, [r * c for r, c in tape.input_shapes], n_out, plan.n_slots, unseen, single, zeros
+    )
     t.table()
     return str(t)
 
@@ -71,39 +94,85 @@ def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> 
 def _zeros(fixed: dict[int, int], n_out: list[int]) -> list[frozenset[int]]:
     """Of each output the entries that are zero (and not minus zero) whatever the state."""
     starts = [sum(n_out[:k]) for k in range(len(n_out))]
-    return [frozenset(at - start for at, bits in fixed.items() if start <= at < start + n and bits == 0) for start, n in zip(starts, n_out)]
+    return [
+        frozenset(at - start for at, bits in fixed.items() if start <= at < start + n and bits == 0)
+        for start, n in zip(starts, n_out)
+    ]
 
 
 def _unread(zeros: list[frozenset[int]], n_out: list[int], width: int) -> frozenset[int]:
     """The places of outputs that are written as zeros without being read."""
     found = [(sum(n_out[:k]), transpose.runs(own, n_out[k], width)) for k, own in enumerate(zeros)]
-    return frozenset(start + j for start, runs in found for first, last, empty in runs if empty for j in range(first, last))
+    return frozenset(
+        start + j
+        for start, runs in found
+        for first, last, empty in runs
+        if empty
+        for j in range(first, last)
+    )
 
 
-def around(n_in: tuple[int, ...], n_out: tuple[int, ...], n_slots: int, width: int, single: Single | None = None) -> str:
-    """The text of a module whose tape is code that is elsewhere: `generic_kernel`, with `generic_table` before x, y and w."""
+def around(
+    n_in: tuple[int, ...],
+    n_out: tuple[int, ...],
+    n_slots: int,
+    width: int,
+    single: Single | None = None,
+) -> str:
+    """The text of a module whose tape is code that is elsewhere: `generic_kernel`, with
+    `generic_table` before x, y and w.
+    """
     t = Text(width)
     _declare(t)
-    t.lines += ["declare void @generic_kernel(ptr, ptr, ptr, ptr)", "@generic_table = external global i8"]
+    t.lines += [
+        "declare void @generic_kernel(ptr, ptr, ptr, ptr)",
+        "@generic_table = external global i8",
+    ]
     for name in ("fixed", "fixed_and_read"):
         with t.function(f"internal void @{name}(ptr noalias %y)"):
             t.do("ret void")
-    _around(t, ["@generic_kernel(ptr @generic_table, "], list(n_in), list(n_out), n_slots, None, single, [frozenset()] * len(n_out))
+    _around(
+        t,
+        ["@generic_kernel(ptr @generic_table, "],
+        list(n_in),
+        list(n_out),
+        n_slots,
+        None,
+        single,
+        [frozenset()] * len(n_out),
+    )
     return str(t)
 
 
 def _declare(t: Text) -> None:
-    t.lines += ["declare ptr @malloc(i64)", "declare void @free(ptr)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
+    t.lines += [
+        "declare ptr @malloc(i64)",
+        "declare void @free(ptr)",
+        "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)",
+    ]
     t.lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare double @llvm.fabs.f64(double)"]
     t.lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
 
 
 def _around(
-    t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None, single: Single | None, zeros: list[frozenset[int]]
+    t: Text,
+    pieces: list[str],
+    n_in: list[int],
+    n_out: list[int],
+    n_slots: int,
+    unseen: list[int] | None,
+    single: Single | None,
+    zeros: list[frozenset[int]],
 ) -> None:
-    """The exported functions around a tape that is these pieces of code, one after the other: those of lanes, or the call for one state."""
+    """The exported functions around a tape that is these pieces of code, one after the other: those
+    of lanes, or the call for one state.
+    """
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
-        t.do("call void @fixed(ptr %y)", *(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces), "ret void")
+        t.do(
+            "call void @fixed(ptr %y)",
+            *(f"call void {piece}ptr %x, ptr %y, ptr %w)" for piece in pieces),
+            "ret void",
+        )
     if single is not None:
         single_state.write(t, single, n_slots, unseen)
         return
@@ -113,8 +182,12 @@ def _around(
 
 
 def _chunk(t: Text, tape: Tape, steps: list[Step], slots: dict[int, int]) -> None:
-    """Straight-line code for some steps. A node is read from memory where it is first used, if it was not made here."""
-    nodes, lines, template = tape.nodes, t.lines, operations.templates(t.width)
+    """Straight-line code for some steps. A node is read from memory where it is first used, if it
+    was not made here.
+    """
+    nodes = tape.nodes
+    lines = t.lines
+    template = operations.templates(t.width)
     align = 8 * t.width
     names: dict[int, str] = {}
 
@@ -137,7 +210,10 @@ def _chunk(t: Text, tape: Tape, steps: list[Step], slots: dict[int, int]) -> Non
             n = len(step.angles)
             for k, angle in enumerate(step.angles):
                 keep(operand(angle), step.base + k)
-            t.do(f"call void @lanes_sines(ptr {t.at('%w', step.base)}, ptr {t.at('%w', step.base + n)}, i64 {n})")
+            t.do(
+                f"call void @lanes_sines(ptr {t.at('%w', step.base)}, ptr"
+                f" {t.at('%w', step.base + n)}, i64 {n})"
+            )
         elif nodes[step].op == "OUTPUT":
             if nodes[nodes[step].args[0]].op != "CONST":
                 t.store(operand(nodes[step].args[0]), "%y", nodes[step].at)
@@ -145,7 +221,10 @@ def _chunk(t: Text, tape: Tape, steps: list[Step], slots: dict[int, int]) -> Non
             args = nodes[step].args
             for k, a in enumerate(args):
                 keep(operand(a), slots[step] + k)
-            t.do(f"call void @{tape.called[nodes[step].at].name}(ptr {t.at('%w', slots[step])}, ptr {t.at('%w', slots[step] + len(args))})")
+            t.do(
+                f"call void @{tape.called[nodes[step].at].name}(ptr {t.at('%w', slots[step])}, ptr"
+                f" {t.at('%w', slots[step] + len(args))})"
+            )
         elif nodes[step].op != "RESULT":  # which is in its slot
             operands = [operand(a) for a in nodes[step].args]
             names[step] = r = f"%v{step}"
@@ -162,18 +241,35 @@ def _block(t: Text, n_slots: int) -> None:
         t.do(*(f"call void @free(ptr {p})" for p in heap), "ret void")
 
 
-def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slots: int, unseen: list[int] | None, zeros: list[frozenset[int]]) -> None:
-    """`i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`: states start to stop.
+def _batch(
+    t: Text,
+    pieces: list[str],
+    n_in: list[int],
+    n_out: list[int],
+    n_slots: int,
+    unseen: list[int] | None,
+    zeros: list[frozenset[int]],
+) -> None:
+    """`i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`: states
+    start to stop.
 
-    unseen: the inputs that no output would show if they were not finite; they are looked at themselves. None: all. zeros: of each output.
+    unseen: the inputs that no output would show if they were not finite; they are looked at
+    themselves. None: all. zeros: of each output.
 
-    The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Past the end of the batch lanes
-    take its last row again: any batch is right, without a second piece of code for its tail. A tape of several pieces takes
-    BLOCKS blocks of W states through one piece before the next, while its code is near.
+    The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Past the end
+    of the batch lanes take its last row again: any batch is right, without a second piece of code
+    for its tail. A tape of several pieces takes BLOCKS blocks of W states through one piece before
+    the next, while its code is near.
     """
     sizes = {"x": sum(n_in), "y": sum(n_out), "w": n_slots}
-    most = max(1, min(BLOCKS, NEAR // (8 * t.width * max(1, sum(sizes.values()))))) if len(pieces) > 1 else 1
-    with t.function("i64 @batch(i64 %start, i64 %stop, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
+    most = (
+        max(1, min(BLOCKS, NEAR // (8 * t.width * max(1, sum(sizes.values())))))
+        if len(pieces) > 1
+        else 1
+    )
+    with t.function(
+        "i64 @batch(i64 %start, i64 %stop, i64 %batch, ptr %in, ptr %strides, ptr %out)"
+    ):
         heap = _memory(t, **{name: most * size for name, size in sizes.items()})
         t.do(f"%seen = alloca {t.V}, align 64", f"store {t.V} zeroinitializer, ptr %seen")
         inputs = [(t.load("%in", k, "ptr"), t.load("%strides", k, "i64")) for k in range(len(n_in))]
@@ -187,20 +283,27 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
         def states(i: str, b: str) -> list[str]:
             """The states of block b, from i on."""
             first = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
-            return [t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {first}, {l}')}, i64 {last})") for l in range(t.width)]
+            return [
+                t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {first}, {l}')}, i64 {last})")
+                for l in range(t.width)
+            ]
 
         with t.loop("fixed", most) as b:
             t.do(f"call void @fixed_and_read(ptr {at(b)[1]})")
         with t.loop("blocks", "%stop", step=most * t.width, start="%start") as i:
             left = t(f"sub i64 {t(f'add i64 %stop, {t.width - 1}')}, {i}")
-            count = t(f"call i64 @llvm.smin.i64(i64 {t(f'sdiv i64 {left}, {t.width}')}, i64 {most})")
+            count = t(
+                f"call i64 @llvm.smin.i64(i64 {t(f'sdiv i64 {left}, {t.width}')}, i64 {most})"
+            )
             first = t(f"icmp eq i64 {i}, %start")
             with t.loop("gather", count) as b:
                 (x, y, _), rows = at(b), states(i, b)
                 for k, n in enumerate(n_in):
-                    changes = t(f"or i1 {first}, {t(f'icmp ne i64 {inputs[k][1]}, 0')}")  # one row for all is there already
+                    # one row for all is there already
+                    changes = t(f"or i1 {first}, {t(f'icmp ne i64 {inputs[k][1]}, 0')}")
                     with t.when(f"in{k}", changes):
-                        starts, see = _rows(t, *inputs[k], rows), _see if unseen is None else None
+                        starts = _rows(t, *inputs[k], rows)
+                        see = _see if unseen is None else None
                         transpose.gather(t, f"in{k}", starts, n, t.at(x, sum(n_in[:k])), see)
                 for k in range(0, len(unseen or ()), SEEN):
                     _see(t, [t.load(x, j) for j in (unseen or [])[k : k + SEEN]])
@@ -209,31 +312,55 @@ def _batch(t: Text, pieces: list[str], n_in: list[int], n_out: list[int], n_slot
                     if sum(n_in) + sum(n_out) <= FETCHED:
                         here = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
                         there = t(f"add i64 {here}, {most * t.width}")
-                        for arrays, sizes_of, state, write in ((inputs, n_in, there, 0), (outputs, n_out, here, 1)):
+                        for arrays, sizes_of, state, write in (
+                            (inputs, n_in, there, 0),
+                            (outputs, n_out, here, 1),
+                        ):
                             for (base, stride), n in zip(arrays, sizes_of):
-                                _fetch(t, _rows(t, base, stride, [state])[0], n, write, k, len(pieces))
+                                _fetch(
+                                    t, _rows(t, base, stride, [state])[0], n, write, k, len(pieces)
+                                )
                     t.do(f"call void {piece}{', '.join(f'ptr {pointer}' for pointer in at(b))})")
             with t.loop("scatter", count) as b:
                 (x, y, _), rows = at(b), states(i, b)
                 for k, n in enumerate(n_out):
-                    transpose.scatter(t, f"out{k}", _rows(t, *outputs[k], rows), n, t.at(y, sum(n_out[:k])), _see, zeros[k])
+                    transpose.scatter(
+                        t,
+                        f"out{k}",
+                        _rows(t, *outputs[k], rows),
+                        n,
+                        t.at(y, sum(n_out[:k])),
+                        _see,
+                        zeros[k],
+                    )
         t.do(*(f"call void @free(ptr {p})" for p in heap), f"ret i64 {_broken(t)}")
 
 
 def _share(t: Text) -> None:
-    """`void share(i64* desk, i64 step, i64 batch, in, strides, out)`: take `step` states after the other as long as there are.
+    """`void share(i64* desk, i64 step, i64 batch, in, strides, out)`: take `step` states after the
+    other as long as there are.
 
-    On the desk are the next state, how many are done, and whether some number was not finite. `i64 settled(i64* desk, i64 batch, i64
-    looks)` is 1 as soon as all are done, 0 if they are not after so many looks.
+    On the desk are the next state, how many are done, and whether some number was not finite. `i64
+    settled(i64* desk, i64 batch, i64 looks)` is 1 as soon as all are done, 0 if they are not after
+    so many looks.
     """
-    done, broken = ("getelementptr i64, ptr %desk, i64 1", "getelementptr i64, ptr %desk, i64 2")
-    with t.function("void @share(ptr %desk, i64 %step, i64 %batch, ptr %in, ptr %strides, ptr %out)"):
+    done = "getelementptr i64, ptr %desk, i64 1"
+    broken = "getelementptr i64, ptr %desk, i64 2"
+    with t.function(
+        "void @share(ptr %desk, i64 %step, i64 %batch, ptr %in, ptr %strides, ptr %out)"
+    ):
         t.do(f"%done = {done}", f"%broken = {broken}", "br label %next")
         t.label("next")
-        t.do("%start = atomicrmw add ptr %desk, i64 %step seq_cst", "%more = icmp slt i64 %start, %batch", "br i1 %more, label %work, label %end")
+        t.do(
+            "%start = atomicrmw add ptr %desk, i64 %step seq_cst",
+            "%more = icmp slt i64 %start, %batch",
+            "br i1 %more, label %work, label %end",
+        )
         t.label("work")
         stop = t(f"call i64 @llvm.smin.i64(i64 {t('add i64 %start, %step')}, i64 %batch)")
-        bad = t(f"call i64 @batch(i64 %start, i64 {stop}, i64 %batch, ptr %in, ptr %strides, ptr %out)")
+        bad = t(
+            f"call i64 @batch(i64 %start, i64 {stop}, i64 %batch, ptr %in, ptr %strides, ptr %out)"
+        )
         t(f"atomicrmw or ptr %broken, i64 {bad} seq_cst")
         t(f"atomicrmw add ptr %done, i64 {t(f'sub i64 {stop}, %start')} seq_cst")
         t.do("br label %next")
@@ -250,10 +377,15 @@ def _share(t: Text) -> None:
 
 
 def _fetch(t: Text, row: str, n: int, write: int, share: int, shares: int) -> None:
-    """Call a block's rows of n numbers from memory, or space for them (write: 1), while there is work to do: one share of their lines."""
+    """Call a block's rows of n numbers from memory, or space for them (write: 1), while there is
+    work to do: one share of their lines.
+    """
     lines = -(-t.width * n // LINE)
     for line in range(share * lines // shares, (share + 1) * lines // shares):
-        t.do(f"call void @llvm.prefetch.p0(ptr {t.at(row, LINE * line, 'double')}, i32 {write}, i32 3, i32 1)")
+        t.do(
+            f"call void @llvm.prefetch.p0(ptr {t.at(row, LINE * line, 'double')}, i32 {write}, i32"
+            " 3, i32 1)"
+        )
 
 
 def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
@@ -262,7 +394,8 @@ def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
 
 
 def _see(t: Text, columns: list[str]) -> None:
-    """Remember in %seen whether a value is infinite or not a number: its product with 0 is zero, unless it is such, and so is the sum.
+    """Remember in %seen whether a value is infinite or not a number: its product with 0 is zero,
+    unless it is such, and so is the sum.
 
     Two sums, because each product waits for the one before it.
     """

@@ -1,10 +1,12 @@
 """The generic life: the kernels compiled once for any mechanism of any size, over lanes of states.
 
-    void kernel(ptr table, ptr x, ptr y, ptr w)      x, y, w: inputs, outputs and scratch memory, each [numbers][W]
+    void kernel(ptr table, ptr x, ptr y, ptr w)      x, y, w: inputs, outputs and scratch memory,
+                                                     each [numbers][W]
 
-`table` says all about one mechanism: its sizes, then the addresses of its arrays. A kernel here is a function in the kernels'
-own Python whose parameters are found by their names: what describes the mechanism in the table, inputs in x, `out` in y,
-everything else in w. One mechanism's kernel is a few instructions around that code: see `generic_binding`.
+`table` says all about one mechanism: its sizes, then the addresses of its arrays. A kernel here is
+a function in the kernels' own Python whose parameters are found by their names: what describes the
+mechanism in the table, inputs in x, `out` in y, everything else in w. One mechanism's kernel is a
+few instructions around that code: see `generic_binding`.
 """
 
 from __future__ import annotations
@@ -34,21 +36,95 @@ from .kernel_compiler import Module
 from .kernel_intrinsics import INTRINSICS, intrinsic
 from .kernel_text import Array, Value
 
-SIZES = ("n", "nq", "nv", "b", "f", "m", "node")  # nodes, coordinates, speeds, bodies, freedoms, rows; the node of a frame
-RECORDS: dict[str, tuple[type, dict[str, tuple[Any, ...]]]] = {  # parameter -> its record, and the shapes of its arrays
-    "tree": (Tree, dict.fromkeys(Tree._fields, ("n",))
-             | {"E": ("n", 3, 3), "r": ("n", 3), "h": ("n", 3), "J": ("n", 6), "armature": ("nv",), "gravity": (3,)}),
-    "bodies": (BodyTable, {"node": ("b",), "parent": ("b",), "R": ("b", 3, 3), "p": ("b", 3), "mass": ("b",), "h": ("b", 3), "J": ("b", 6)}),
-    "con": (Constraints, {"kind": ("m",), "node": ("m", 2), "p": ("m", 2, 3), "a": ("m", 3), "b": ("m", 3), "c": ("m", 3),
-                          "value": ("m",), "loop": ("m",), "column": ("nv",), "size": ("m",)}),
-}  # fmt: skip
+# nodes, coordinates, speeds, bodies, freedoms, rows; the node of a frame
+SIZES = ("n", "nq", "nv", "b", "f", "m", "node")
+# parameter -> its record, and the shapes of its arrays
+RECORDS: dict[str, tuple[type, dict[str, tuple[Any, ...]]]] = {
+    "tree": (
+        Tree,
+        dict.fromkeys(Tree._fields, ("n",))
+        | {
+            "E": ("n", 3, 3),
+            "r": ("n", 3),
+            "h": ("n", 3),
+            "J": ("n", 6),
+            "armature": ("nv",),
+            "gravity": (3,),
+        },
+    ),
+    "bodies": (
+        BodyTable,
+        {
+            "node": ("b",),
+            "parent": ("b",),
+            "R": ("b", 3, 3),
+            "p": ("b", 3),
+            "mass": ("b",),
+            "h": ("b", 3),
+            "J": ("b", 6),
+        },
+    ),
+    "con": (
+        Constraints,
+        {
+            "kind": ("m",),
+            "node": ("m", 2),
+            "p": ("m", 2, 3),
+            "a": ("m", 3),
+            "b": ("m", 3),
+            "c": ("m", 3),
+            "value": ("m",),
+            "loop": ("m",),
+            "column": ("nv",),
+            "size": ("m",),
+        },
+    ),
+}
 WHOLE = {"parent", "motion", "qi", "vi", "node", "kind", "loop"}  # arrays of whole numbers
-INPUTS = {"q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "wrench": ("n", 6), "body_wrench": ("b", 6),
-          "rows": ("m", "nv"), "need": ("nv",), "column": ("nv",), "size": ("m",), "R_WB": ("b", 3, 3), "p_WB": ("b", 3), "R_BF": ("b", 3, 3),
-          "p_BF": ("b", 3), "share": ("b", "m"), "row_wrench": ("m", 6), "tree_wrench": ("b", 6)}  # fmt: skip
-SCRATCH = {"zeros": ("nv",), "M": ("nv", "nv"), "W": ("m", 12), "gamma": ("m",), "error": ("m",), "rate": ("m",), "Y": ("m", "nv"),
-           "H": ("m", "nv"), "S": ("m", "m"), "G": ("m", "m"), "L": (2, "m"), "lam": ("m",), "A": ("m", "nv"), "acc": ("nv",), "F6": ("f", 6), "dF6": ("f", 6),
-           "I": ("n", 6, 6), "B": ("n", 6, 6), "X6": (6, 6), "F3": (3, 6), "P": ("m", "m"), "W6": ("b", 6), "doubt": ("b", 6)}  # fmt: skip
+INPUTS = {
+    "q": ("nq",),
+    "v": ("nv",),
+    "a": ("nv",),
+    "tau": ("nv",),
+    "wrench": ("n", 6),
+    "body_wrench": ("b", 6),
+    "rows": ("m", "nv"),
+    "need": ("nv",),
+    "column": ("nv",),
+    "size": ("m",),
+    "R_WB": ("b", 3, 3),
+    "p_WB": ("b", 3),
+    "R_BF": ("b", 3, 3),
+    "p_BF": ("b", 3),
+    "share": ("b", "m"),
+    "row_wrench": ("m", 6),
+    "tree_wrench": ("b", 6),
+}
+SCRATCH = {
+    "zeros": ("nv",),
+    "M": ("nv", "nv"),
+    "W": ("m", 12),
+    "gamma": ("m",),
+    "error": ("m",),
+    "rate": ("m",),
+    "Y": ("m", "nv"),
+    "H": ("m", "nv"),
+    "S": ("m", "m"),
+    "G": ("m", "m"),
+    "L": (2, "m"),
+    "lam": ("m",),
+    "A": ("m", "nv"),
+    "acc": ("nv",),
+    "F6": ("f", 6),
+    "dF6": ("f", 6),
+    "I": ("n", 6, 6),
+    "B": ("n", 6, 6),
+    "X6": (6, 6),
+    "F3": (3, 6),
+    "P": ("m", "m"),
+    "W6": ("b", 6),
+    "doubt": ("b", 6),
+}
 
 
 def _work_shape(name: str) -> tuple[Any, ...]:
@@ -56,10 +132,12 @@ def _work_shape(name: str) -> tuple[Any, ...]:
     return ("n", *getattr(one, name).shape[1:])
 
 
-# ---------------------------------------------------------------------------------------------------- the kernels' scalars
+# --- the kernels' scalars
 intrinsic(spatial.sin)(lambda m, x: m.sine_and_cosine(x)[0])
 intrinsic(spatial.cos)(lambda m, x: m.sine_and_cosine(x)[1])
-intrinsic(spatial.sines)(lambda m, s, c: m.sines(s.pointer, c.pointer, m.later(s.shape[0], "int").name))
+intrinsic(spatial.sines)(
+    lambda m, s, c: m.sines(s.pointer, c.pointer, m.later(s.shape[0], "int").name)
+)
 intrinsic(spatial.atan2)(lambda m, y, x: m.binary("atan2", y, x))
 intrinsic(spatial.sqrt)(lambda m, x: m.unary("sqrt", x))
 intrinsic(spatial.floor)(lambda m, x: m.unary("floor", x))
@@ -71,7 +149,7 @@ intrinsic(spatial.vanishes)(lambda m, x: False)
 intrinsic(spatial.filled)(lambda m, row, n: m.call(range, m.arithmetic(ast.Sub, n, 1), -1, -1))
 
 
-# ---------------------------------------------------------------------------------------------------- kernels
+# --- kernels
 def clear(M):
     """Zeros in a matrix."""
     for i in range(M.shape[0]):
@@ -103,19 +181,48 @@ def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
     dynamics.forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, out, M)
 
 
-def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out):
+def constrained_dynamics(
+    tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out
+):
     """a under the rows of loops, then the multipliers."""
     still(zeros)
-    constrained.constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam)
+    constrained.constrained_dynamics(
+        tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam
+    )
     _both(acc, lam, out)
 
 
-def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A, out):
+def constrained_dynamics_dense(
+    tree,
+    con,
+    q,
+    v,
+    tau,
+    wrench,
+    zeros,
+    x,
+    W,
+    gamma,
+    error,
+    rate,
+    Y,
+    H,
+    S,
+    G,
+    L,
+    acc,
+    lam,
+    M,
+    A,
+    out,
+):
     """The same by the mass matrix, where joints mimic others."""
     still(zeros)
     clear(M)
     clear(A)
-    constrained.constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A)
+    constrained.constrained_dynamics_dense(
+        tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A
+    )
     _both(acc, lam, out)
 
 
@@ -212,10 +319,37 @@ def joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out):
     reactions.joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out)
 
 
-def loop_reactions(rows, need, column, size, R_WB, p_WB, R_BF, p_BF, share, row_wrench, tree_wrench, H, Y, S, P, gamma, rate, lam, acc, doubt, W6, out):
-    """The (b, 6) wrenches in the joints under rows, then what no multipliers give of the forces (nv)."""
+def loop_reactions(
+    rows,
+    need,
+    column,
+    size,
+    R_WB,
+    p_WB,
+    R_BF,
+    p_BF,
+    share,
+    row_wrench,
+    tree_wrench,
+    H,
+    Y,
+    S,
+    P,
+    gamma,
+    rate,
+    lam,
+    acc,
+    doubt,
+    W6,
+    out,
+):
+    """The (b, 6) wrenches in the joints under rows, then what no multipliers give of the forces
+    (nv).
+    """
     on = JointRows(R_WB, p_WB, R_BF, p_BF, share, row_wrench)
-    _loop_reactions(rows, need, column, size, on, tree_wrench, H, Y, S, P, gamma, rate, lam, doubt, W6, acc)
+    _loop_reactions(
+        rows, need, column, size, on, tree_wrench, H, Y, S, P, gamma, rate, lam, doubt, W6, acc
+    )
     for i in range(len(W6)):
         for d in range(6):
             out[6 * i + d] = W6[i, d]
@@ -239,16 +373,27 @@ class Generic:
 KERNELS = {
     each.kernel.__name__: each
     for each in (
-        Generic(inverse_dynamics, ("nv",)), Generic(forward_dynamics, ("nv",)), Generic(forward_dynamics_dense, ("nv",)),
-        Generic(constrained_dynamics, ("nv+m",)), Generic(constrained_dynamics_dense, ("nv+m",)), Generic(constraint_rows, ("rows",)),
-        Generic(mass_matrix, ("nv", "nv")), Generic(coriolis_matrix, ("nv", "nv")), Generic(energy, (2,)), Generic(momentum, (10,)),
-        Generic(pose, (3, 4)), Generic(jacobian, (6, "nv")), Generic(frame_velocity, (6,)), Generic(frame_acceleration, (6,)),
-        Generic(joint_wrenches, ("b", 6)), Generic(loop_reactions, ("6b+nv",)),
+        Generic(inverse_dynamics, ("nv",)),
+        Generic(forward_dynamics, ("nv",)),
+        Generic(forward_dynamics_dense, ("nv",)),
+        Generic(constrained_dynamics, ("nv+m",)),
+        Generic(constrained_dynamics_dense, ("nv+m",)),
+        Generic(constraint_rows, ("rows",)),
+        Generic(mass_matrix, ("nv", "nv")),
+        Generic(coriolis_matrix, ("nv", "nv")),
+        Generic(energy, (2,)),
+        Generic(momentum, (10,)),
+        Generic(pose, (3, 4)),
+        Generic(jacobian, (6, "nv")),
+        Generic(frame_velocity, (6,)),
+        Generic(frame_acceleration, (6,)),
+        Generic(joint_wrenches, ("b", 6)),
+        Generic(loop_reactions, ("6b+nv",)),
     )
-}  # fmt: skip
+}
 
 
-# ---------------------------------------------------------------------------------------------------- one mechanism's numbers
+# --- one mechanism's numbers
 class Structure:
     """All that generic kernels must know of a mechanism: sizes, and arrays behind addresses."""
 
@@ -257,7 +402,14 @@ class Structure:
         self.tree, self.bodies = layout.tree(snap=snap), body_table(layout, value)
         self.constraints = constraints(layout, value, active_rows(layout))
         freedoms = sum(3 if k == BALL else 1 for k in self.tree.motion)
-        counts = (len(layout.nodes), layout.nq, layout.nv, len(self.bodies.node), freedoms, len(self.constraints.kind))
+        counts = (
+            len(layout.nodes),
+            layout.nq,
+            layout.nv,
+            len(self.bodies.node),
+            freedoms,
+            len(self.constraints.kind),
+        )
         self.sizes = dict(zip(SIZES, counts))
         self.arrays: tuple[np.ndarray, ...] = (*self.tree, *self.bodies, *self.constraints)
 
@@ -275,14 +427,19 @@ class SizesOnly(Structure):
     """Sizes without a mechanism, for kernels whose inputs say everything."""
 
     def __init__(self, **sizes: int):
-        self.sizes, self.arrays = dict.fromkeys(SIZES, 0) | sizes, ()
+        self.sizes = dict.fromkeys(SIZES, 0) | sizes
+        self.arrays = ()
 
 
 def _size(of: Callable[[str], Any], size: Any) -> Any:
     """A size, from those of a mechanism."""
     if isinstance(size, int):
         return size
-    derived = {"nv+m": lambda: of("nv") + of("m"), "6b+nv": lambda: of("b") * 6 + of("nv"), "rows": lambda: of("m") * (of("nv") + 3)}
+    derived = {
+        "nv+m": lambda: of("nv") + of("m"),
+        "6b+nv": lambda: of("b") * 6 + of("nv"),
+        "rows": lambda: of("m") * (of("nv") + 3),
+    }
     return derived[size]() if size in derived else of(size)
 
 
@@ -297,7 +454,7 @@ def scratch(kernel: Callable[..., None]) -> list[tuple[str, tuple[Any, ...]]]:
     return found
 
 
-# ---------------------------------------------------------------------------------------------------- machine code
+# --- machine code
 class _Symbol(NamedTuple):
     """A size as code knows it, with the little arithmetic that shapes need."""
 
@@ -307,7 +464,12 @@ class _Symbol(NamedTuple):
     def _with(self, op: str, other: Any) -> _Symbol:
         import ast
 
-        return _Symbol(self.module, self.module.arithmetic(getattr(ast, op), self.value, other.value if isinstance(other, _Symbol) else other))
+        return _Symbol(
+            self.module,
+            self.module.arithmetic(
+                getattr(ast, op), self.value, other.value if isinstance(other, _Symbol) else other
+            ),
+        )
 
     def __add__(self, other: Any) -> _Symbol:  # type: ignore[override]
         return self._with("Add", other)
@@ -318,18 +480,27 @@ class _Symbol(NamedTuple):
 
 def text(name: str, width: int) -> str:
     """The LLVM text of a generic kernel."""
-    m, generic = Module(width, host.has_fma()), KERNELS[name]
+    m = Module(width, host.has_fma())
+    generic = KERNELS[name]
     with m.function("kernel", "ptr table", "ptr x", "ptr y", "ptr w") as (table, x, y, w):
-        cell = lambda k, kind: m.new(f"load {kind}, ptr {m.new(f'getelementptr i64, ptr {table}, i64 {k}')}")  # noqa: E731
+
+        def cell(k: int, kind: str) -> str:
+            return m.new(f"load {kind}, ptr {m.new(f'getelementptr i64, ptr {table}, i64 {k}')}")
+
         sizes = {s: Value("int", cell(k, "i64")) for k, s in enumerate(SIZES)}
         of = lambda s: _Symbol(m, sizes[s])  # noqa: E731
         known: dict[str, Any] = {"node": sizes["node"]}
         shaped = lambda shape: tuple(s if isinstance(s, int) else _size(of, s).value for s in shape)  # noqa: E731
-        at, taken = len(SIZES), inspect.signature(generic.kernel).parameters
+        at = len(SIZES)
+        taken = inspect.signature(generic.kernel).parameters
         for parameter, (record, shapes) in RECORDS.items():
             if parameter in taken:
                 arrays = [
-                    Array(cell(at + k, "ptr"), shaped(shapes[field]), "int" if field in WHOLE else "double")
+                    Array(
+                        cell(at + k, "ptr"),
+                        shaped(shapes[field]),
+                        "int" if field in WHOLE else "double",
+                    )
                     for k, field in enumerate(record._fields)  # type: ignore[attr-defined]
                 ]
                 known[parameter] = record(*arrays)
@@ -355,7 +526,9 @@ def text(name: str, width: int) -> str:
 
 def _next(m: Module, base: str, offset: Any, shape: tuple[Any, ...]) -> Array:
     """The array that begins so many vectors of lanes after a pointer."""
-    return Array(m.new(f"getelementptr {m.V}, ptr {base}, i64 {m.later(offset, 'int').name}"), shape)
+    return Array(
+        m.new(f"getelementptr {m.V}, ptr {base}, i64 {m.later(offset, 'int').name}"), shape
+    )
 
 
 def _after(m: Module, offset: Any, array: Array) -> Any:

@@ -1,4 +1,6 @@
-"""The generic kernels' machine code, compiled once for any mechanism, and bound to the tables of one."""
+"""The generic kernels' machine code, compiled once for any mechanism, and bound to the tables of
+one.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,30 @@ def library(name: str, width: int) -> Any:
     return host.link(disk.kept(key, lambda: host.assemble(text(name, width), optimise=2)), "kernel")
 
 
-def bind(name: str, structure: Structure, width: int | None = None, node: int = -1, X: np.ndarray | None = None) -> LaneKernel:
+def bind(
+    name: str,
+    structure: Structure,
+    width: int | None = None,
+    node: int = -1,
+    X: np.ndarray | None = None,
+) -> LaneKernel:
     """The kernel of one mechanism over lanes: as if compiled for it, but in a few milliseconds."""
     width = host.default_width() if width is None else width
     b = _bound(name, structure, width, node, X)
-    code, better = _around(*b.sizes, width, None, True), functools.partial(_around, *b.sizes, width, None, False)
+    code = _around(*b.sizes, width, None, True)
+    better = functools.partial(_around, *b.sizes, width, None, False)
     inputs = tuple((n, 1) for n in b.sizes[0])
-    return LaneKernel(name, inputs, (b.output,), width, code, cost=300 * structure.sizes["n"], keep=b.keep, better=better, symbols=b.symbols)
+    return LaneKernel(
+        name,
+        inputs,
+        (b.output,),
+        width,
+        code,
+        cost=300 * structure.sizes["n"],
+        keep=b.keep,
+        better=better,
+        symbols=b.symbols,
+    )
 
 
 def bind_single(name: str, structure: Structure, single: Single) -> SingleKernel:
@@ -38,7 +57,9 @@ def bind_single(name: str, structure: Structure, single: Single) -> SingleKernel
 
 
 class _Bound(NamedTuple):
-    """Numbers in, out and in between; the shape of the output; what the code around the kernel leaves open, and what must live as long as it."""
+    """Numbers in, out and in between; the shape of the output; what the code around the kernel
+    leaves open, and what must live as long as it.
+    """
 
     sizes: tuple[tuple[int, ...], tuple[int, ...], int]
     output: tuple[int, int]
@@ -47,18 +68,34 @@ class _Bound(NamedTuple):
 
 
 def _bound(name: str, structure: Structure, width: int, node: int, X: np.ndarray | None) -> _Bound:
-    generic, X = KERNELS[name], np.eye(3, 4) if X is None else np.ascontiguousarray(X, dtype=float)
-    table, code = structure.table(node, X), library(name, width)
+    generic = KERNELS[name]
+    X = np.eye(3, 4) if X is None else np.ascontiguousarray(X, dtype=float)
+    table = structure.table(node, X)
+    code = library(name, width)
     inputs = tuple(int(np.prod(structure.shape(INPUTS[p]))) for p in generic.inputs)
     out = structure.shape(generic.out)
     output = (out[0], int(np.prod(out[1:])))
     slots = sum(int(np.prod(structure.shape(shape))) for _, shape in scratch(generic.kernel))
     symbols = {"generic_kernel": code["kernel"], "generic_table": table.ctypes.data}
-    return _Bound((inputs, (output[0] * output[1],), slots), output, symbols, (structure, table, X, code))
+    return _Bound(
+        (inputs, (output[0] * output[1],), slots), output, symbols, (structure, table, X, code)
+    )
 
 
 @functools.lru_cache(256)
-def _around(n_in: tuple[int, ...], n_out: tuple[int, ...], slots: int, width: int, single: Single | None, quick: bool) -> bytes:
-    """The code around a kernel: the same for all frames of a mechanism, and for all mechanisms of its sizes."""
+def _around(
+    n_in: tuple[int, ...],
+    n_out: tuple[int, ...],
+    slots: int,
+    width: int,
+    single: Single | None,
+    quick: bool,
+) -> bytes:
+    """The code around a kernel: the same for all frames of a mechanism, and for all mechanisms of
+    its sizes.
+    """
     text = emit.around(n_in, n_out, slots, width, single)
-    return disk.kept(disk.key("around", *host.description(), text, str(quick)), lambda: host.assemble(text, quick=quick))
+    return disk.kept(
+        disk.key("around", *host.description(), text, str(quick)),
+        lambda: host.assemble(text, quick=quick),
+    )

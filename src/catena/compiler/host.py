@@ -1,9 +1,12 @@
-"""This machine: what its processor can do, LLVM text to object code for it, and object code to callable addresses.
+"""This machine: what its processor can do, LLVM text to object code for it, and object code to
+callable addresses.
 
-Object code is loaded by LLVM's JITLink. It puts all of a kernel in one piece of memory, so that the code may be of the
-small kind, where a constant is one operand and not two instructions, and it answers a missing symbol with an error.
+Object code is loaded by LLVM's JITLink. It puts all of a kernel in one piece of memory, so that the
+code may be of the small kind, where a constant is one operand and not two instructions, and it
+answers a missing symbol with an error.
 
-    CATENA_TARGET=avx512, avx2, sse2 or neon    code for these registers, instead of for all that this processor has
+    CATENA_TARGET=avx512, avx2, sse2 or neon    code for these registers, instead of for all that
+                                                this processor has
 """
 
 from __future__ import annotations
@@ -26,14 +29,17 @@ import llvmlite.binding as llvm
 from ..errors import CompileError
 from .operations import EXTERNAL
 
-SHARED = 16  # libraries with one linker: a linker of its own would cost a library 0.1 MB and a millisecond
+# libraries with one linker: a linker of its own would cost a library 0.1 MB and a millisecond
+SHARED = 16
 SILENT = 1.0  # s of compiling of which nothing is said
 
 _names = itertools.count()
 
 
 class Target(NamedTuple):
-    """What code is made for: LLVM's names of machine, processor and features, doubles in a register, fused multiply-add."""
+    """What code is made for: LLVM's names of machine, processor and features, doubles in a
+    register, fused multiply-add.
+    """
 
     triple: str
     cpu: str
@@ -42,7 +48,9 @@ class Target(NamedTuple):
     fused: bool
 
 
-TARGETS = {  # what may be asked for: LLVM's processor, doubles in a register, fused multiply-add, the feature that it needs
+# what may be asked for: LLVM's processor, doubles in a register, fused multiply-add, the feature
+# that it needs
+TARGETS = {
     "avx512": ("x86-64-v4", 8, True, "avx512f"),
     "avx2": ("x86-64-v3", 4, True, "avx2"),
     "sse2": ("x86-64", 2, False, "sse2"),
@@ -53,14 +61,20 @@ TARGETS = {  # what may be asked for: LLVM's processor, doubles in a register, f
 @functools.cache
 def target() -> Target:
     """What this process makes code for: all that its processor has, or what CATENA_TARGET says."""
-    has, triple, asked = llvm.get_host_cpu_features(), llvm.get_process_triple(), os.environ.get("CATENA_TARGET", "").strip().lower()
+    has = llvm.get_host_cpu_features()
+    triple = llvm.get_process_triple()
+    asked = os.environ.get("CATENA_TARGET", "").strip().lower()
     if not asked:
         width = 8 if has.get("avx512f") else 4 if has.get("avx") else 2
-        fused = bool(has.get("fma")) or triple.startswith(("aarch64", "arm64"))  # every 64-bit ARM has it
+        # every 64-bit ARM has it
+        fused = bool(has.get("fma")) or triple.startswith(("aarch64", "arm64"))
         return Target(triple, llvm.get_host_cpu_name(), has.flatten(), width, fused)
     runs = [name for name, (*_, needed) in TARGETS.items() if has.get(needed)]
     if asked not in runs:
-        raise CompileError(f"CATENA_TARGET={asked} cannot run on this processor ({llvm.get_host_cpu_name()}); it can run {', '.join(runs)}")
+        raise CompileError(
+            f"CATENA_TARGET={asked} cannot run on this processor ({llvm.get_host_cpu_name()}); it"
+            f" can run {', '.join(runs)}"
+        )
     cpu, width, fused, _ = TARGETS[asked]
     return Target(triple, cpu, "", width, fused)
 
@@ -83,11 +97,14 @@ def description() -> tuple[str, ...]:
 
 
 def assemble(text: str, optimise: int = 0, machine: Any = None, quick: bool = False) -> bytes:
-    """LLVM text to object code for this machine, or for LLVM's `machine`. Raises RuntimeError, with LLVM's words, if it cannot be done.
+    """LLVM text to object code for this machine, or for LLVM's `machine`. Raises RuntimeError, with
+    LLVM's words, if it cannot be done.
 
-    optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops and branches does. Loops
-    are left as they are written: LLVM's own unrolling and vectors take as long again to compile, and gain nothing measurable.
-    quick: without optimisation in code generation. It takes a third of the time, the code is 5 to 30 % slower, and its results have the same bits.
+    optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops
+    and branches does. Loops are left as they are written: LLVM's own unrolling and vectors take as
+    long again to compile, and gain nothing measurable. quick: without optimisation in code
+    generation. It takes a third of the time, the code is 5 to 30 % slower, and its results have the
+    same bits.
     """
     machine = _machine(quick) if machine is None else machine
     with _patience(), llvm.parse_assembly(text) as module:
@@ -103,16 +120,20 @@ def assemble(text: str, optimise: int = 0, machine: Any = None, quick: bool = Fa
     return code
 
 
-_waited = {"seconds": 0.0, "told": False}  # how long this process has compiled, and whether it said so
+# how long this process has compiled, and whether it said so
+_waited = {"seconds": 0.0, "told": False}
 
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """Say on a terminal, once, that code is being compiled, when that has taken longer than SILENT seconds in all."""
+    """Say on a terminal, once, that code is being compiled, when that has taken longer than SILENT
+    seconds in all.
+    """
     if _waited["told"] or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
-    began, timer = time.perf_counter(), threading.Timer(max(0.0, SILENT - _waited["seconds"]), _tell)
+    began = time.perf_counter()
+    timer = threading.Timer(max(0.0, SILENT - _waited["seconds"]), _tell)
     timer.start()
     try:
         yield
@@ -123,13 +144,18 @@ def _patience() -> Iterator[None]:
 
 def _tell() -> None:
     _waited["told"] = True
-    print("catena: compiling machine code; it is kept, so that the next time does not wait", file=sys.stderr)
+    print(
+        "catena: compiling machine code; it is kept, so that the next time does not wait",
+        file=sys.stderr,
+    )
 
 
 def link(code: bytes, *names: str, symbols: Mapping[str, int] | None = None) -> Any:
-    """Load object code; `link(code, "f")["f"]` is the address of f, good as long as the result of `link` lives.
+    """Load object code; `link(code, "f")["f"]` is the address of f, good as long as the result of
+    `link` lives.
 
-    symbols: the addresses of names that the code leaves open. Raises RuntimeError if the code is no object code of this machine or calls what is not there.
+    symbols: the addresses of names that the code leaves open. Raises RuntimeError if the code is no
+    object code of this machine or calls what is not there.
     """
     library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name, address in (*_c_functions().items(), *(symbols or {}).items()):
@@ -145,7 +171,9 @@ class Library:
     """Linked object code: addresses by name, good as long as this lives."""
 
     def __init__(self, linker: Any, tracker: Any):
-        self._linker, self._tracker = linker, tracker  # let go of in the other order
+        # let go of in the other order
+        self._linker = linker
+        self._tracker = tracker
 
     def __getitem__(self, name: str) -> int:
         return int(self._tracker[name])
@@ -161,31 +189,41 @@ def _machine(quick: bool = False) -> Any:
         llvm.initialize_native_asmprinter()
         return machine_of(target())
     _machine()  # initialises LLVM
-    llvm.set_option("catena", "-fast-isel=false")  # it would fuse no products with sums, and so round differently
+    # it would fuse no products with sums, and so round differently
+    llvm.set_option("catena", "-fast-isel=false")
     return machine_of(target(), level=0)
 
 
 def machine_of(t: Target, level: int = 1) -> Any:
-    """LLVM's machine for a target, with a level of optimisation in code generation. LLVM's targets must be initialised."""
+    """LLVM's machine for a target, with a level of optimisation in code generation. LLVM's targets
+    must be initialised.
+    """
     made = llvm.Target.from_triple(t.triple)
-    return made.create_target_machine(cpu=t.cpu, features=t.features, opt=level, reloc="pic", codemodel="small", jit=True)
+    return made.create_target_machine(
+        cpu=t.cpu, features=t.features, opt=level, reloc="pic", codemodel="small", jit=True
+    )
 
 
 @functools.lru_cache(maxsize=1)
 def _linker(generation: int) -> Any:
-    """The linker that a generation of SHARED libraries has in common; it goes with the last of them.
+    """The linker that a generation of SHARED libraries has in common; it goes with the last of
+    them.
 
-    LLVM keeps 10 kB of each library until its linker is closed, even when the library itself is gone.
+    LLVM keeps 10 kB of each library until its linker is closed, even when the library itself is
+    gone.
     """
     _machine()  # initialises LLVM
     own = llvm.Target.from_triple(llvm.get_process_triple())
-    owned = own.create_target_machine(reloc="pic", codemodel="small", jit=True)  # the linker keeps it for itself
+    # the linker keeps it for itself
+    owned = own.create_target_machine(reloc="pic", codemodel="small", jit=True)
     return llvm.create_lljit_compiler(owned, use_jit_link=True)
 
 
 @functools.cache
 def _c_functions() -> dict[str, int]:
-    """The addresses of the C library's functions that emitted code calls, as far as they exist here."""
+    """The addresses of the C library's functions that emitted code calls, as far as they exist
+    here.
+    """
     libraries: list[str | None] = [None, ctypes.util.find_library("m")]
     if sys.platform == "win32":
         libraries = ["ucrtbase", "ntdll"]

@@ -1,6 +1,8 @@
-"""Joint springs in the generic life: linear in the coordinates and speeds, so that arrays say all about them.
+"""Joint springs in the generic life: linear in the coordinates and speeds, so that arrays say all
+about them.
 
-    tau' = tau - k (q - rest) - c v        before the articulated pass, at the speeds that have a spring
+    tau' = tau - k (q - rest) - c v        before the articulated pass, at the speeds that have a
+                                           spring
     V' = V + 1/2 k (q - rest)^2
 
 Other loads are known as expressions only and go through tapes (`load_expressions`).
@@ -19,15 +21,20 @@ from ..model.pose import Scalar
 from ..model.values import value_of
 
 Array = np.ndarray
-BEFORE, AFTER, ENERGY = "before", "after", "energy"  # where springs enter a quantity: into tau, out of the result, into V
+# where springs enter a quantity: into tau, out of the result, into V
+BEFORE, AFTER, ENERGY = "before", "after", "energy"
 
 
 class Springs:
-    """The joint springs of a mechanism. speed, coordinate: which, one entry per spring; k, rest, c: their values there."""
+    """The joint springs of a mechanism. speed, coordinate: which, one entry per spring; k, rest, c:
+    their values there.
+    """
 
     def __init__(self, layout: Layout):
         m = layout.mechanism
-        q, v = ({n: i for i, n in enumerate(names)} for names in (m.coordinate_names, m.speed_names))
+        q, v = (
+            {n: i for i, n in enumerate(names)} for names in (m.coordinate_names, m.speed_names)
+        )
         found = [_led(m, *x) for load in m.loads if (x := load.linear())]
         self.coordinate: Array = np.array([q[name] for name, *_ in found], np.int64)
         self.speed: Array = np.array([v[name] for name, *_ in found], np.int64)
@@ -46,31 +53,42 @@ class Springs:
         """(...): what is stored in them, J."""
         return 0.5 * (self.k * (q[..., self.coordinate] - self.rest) ** 2).sum(axis=-1)
 
-    # ------------------------------------------------------------------------------------------------ around kernels
+    # --- around kernels
     def around(self, kernel: Callable[[Any], Array], request: Any) -> Array:
         """A generic kernel's answer to a request for rows of states, the springs included."""
-        enter, states = request.quantity.springs, request.states
+        enter = request.quantity.springs
+        states = request.states
         if enter == BEFORE:
             q, v, tau = states
             return kernel(request._replace(states=(q, v, self.pushed(q, v, tau))))
         out = kernel(request)
         if enter == AFTER:
-            q, v = states[0], (states[1] if len(states) > 1 else np.zeros_like(out))
+            q = states[0]
+            v = states[1] if len(states) > 1 else np.zeros_like(out)
             return self.pushed(q, v, out, -1.0)
         if enter == ENERGY:
             out[:, 1] += self.energy(states[0])
         return out
 
-    def one(self, enter: str, bind: Callable[..., Callable[..., Any]], rest: Callable[..., Any]) -> Callable[..., Any]:
-        """A call for one state, the springs included. bind: makes the kernel's; rest: answers what it cannot take."""
+    def one(
+        self, enter: str, bind: Callable[..., Callable[..., Any]], rest: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """A call for one state, the springs included. bind: makes the kernel's; rest: answers what
+        it cannot take.
+        """
         if enter not in (BEFORE, AFTER):
             return bind(rest)
-        kernel = bind(_unanswered)  # its own arguments have the springs' forces in them: the others' answer is not its answer
+        # its own arguments have the springs' forces in them: the others' answer is not its answer
+        kernel = bind(_unanswered)
 
         def call(*given: Any) -> Any:
-            if not all(type(x) is np.ndarray and x.shape == shape and x.dtype == float for x, shape in zip(given[:-1], self._shapes)):
+            if not all(
+                type(x) is np.ndarray and x.shape == shape and x.dtype == float
+                for x, shape in zip(given[:-1], self._shapes)
+            ):
                 return rest(*given)
-            q, v = given[0], given[1] if len(given) > 2 else self._still
+            q = given[0]
+            v = given[1] if len(given) > 2 else self._still
             if enter == BEFORE:
                 found = kernel(q, v, self.pushed(q, v, given[2]), given[-1])
             else:
@@ -86,15 +104,29 @@ def _unanswered(*_: Any) -> None:
 
 
 def springs(layout: Layout) -> Springs | None:
-    """The springs of a mechanism whose loads are all linear in one coordinate; None where there are others, or speed rows, or no load."""
+    """The springs of a mechanism whose loads are all linear in one coordinate; None where there are
+    others, or speed rows, or no load.
+    """
     m = layout.mechanism
-    curved = {name for name, x in m.following.items() if x.function is not None or not value_of(x.multiplier, m.parameters)}
-    only = bool(m.loads) and all((x := load.linear()) and x[0] not in curved for load in m.loads) and not m.row_records
+    curved = {
+        name
+        for name, x in m.following.items()
+        if x.function is not None or not value_of(x.multiplier, m.parameters)
+    }
+    only = (
+        bool(m.loads)
+        and all((x := load.linear()) and x[0] not in curved for load in m.loads)
+        and not m.row_records
+    )
     return Springs(layout) if only else None
 
 
-def _led(m: Mechanism, name: str, k: Scalar, rest: Scalar, c: Scalar) -> tuple[str, Scalar, Scalar, Scalar]:
-    """A spring on a joint that follows another, y = r q + b, as one on that: k r^2 (q - (rest - b) / r)."""
+def _led(
+    m: Mechanism, name: str, k: Scalar, rest: Scalar, c: Scalar
+) -> tuple[str, Scalar, Scalar, Scalar]:
+    """A spring on a joint that follows another, y = r q + b, as one on that: k r^2 (q - (rest - b)
+    / r).
+    """
     if name not in m.following:
         return name, k, rest, c
     mimic = m.following[name]

@@ -1,11 +1,14 @@
-"""From the kernels' own Python to LLVM text over lanes: the generic life, for any mechanism of any size.
+"""From the kernels' own Python to LLVM text over lanes: the generic life, for any mechanism of any
+size.
 
-A kernel is written over scalars, tuples, arrays and records of arrays, and branches on structure, never on values. So its
-syntax tree can be walked once: what is known now (sizes of tuples, literal loops, functions) is done now, what is known only
-when the code runs becomes an instruction (`kernel_text`). Calls are expanded in place; loops and branches serve all lanes alike.
+A kernel is written over scalars, tuples, arrays and records of arrays, and branches on structure,
+never on values. So its syntax tree can be walked once: what is known now (sizes of tuples, literal
+loops, functions) is done now, what is known only when the code runs becomes an instruction
+(`kernel_text`). Calls are expanded in place; loops and branches serve all lanes alike.
 
-A name that is assigned more than once becomes memory on the stack, which LLVM turns back into registers. Supported is what the
-kernels use: assignments, if, for over range or a tuple, while, break, continue, return, arithmetic, comparisons, calls.
+A name that is assigned more than once becomes memory on the stack, which LLVM turns back into
+registers. Supported is what the kernels use: assignments, if, for over range or a tuple, while,
+break, continue, return, arithmetic, comparisons, calls.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from ..errors import CompileError
 from .kernel_intrinsics import INTRINSICS, PLAIN
 from .kernel_text import Array, KernelText, Slot, Value
 
-_PARSING = threading.Lock()  # Python 3.11 counts the depth of all syntax trees that are being made together (its issue 106905)
+# Python 3.11 counts the depth of all syntax trees that are being made together (its issue 106905)
+_PARSING = threading.Lock()
 UNROLLED = 6  # literal loops of at most so many rounds are written out
 
 
@@ -45,7 +49,9 @@ class Module(KernelText):
 
 
 class _Source(NamedTuple):
-    """A kernel's syntax: parameters, statements, the names that are assigned more than once, how it returns."""
+    """A kernel's syntax: parameters, statements, the names that are assigned more than once, how it
+    returns.
+    """
 
     parameters: tuple[str, ...]
     defaults: tuple[Any, ...]
@@ -59,7 +65,10 @@ def _definitions(path: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file, by the line on which they begin, decorators included."""
     with _PARSING:
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in _functions(tree.body)}
+    return {
+        min([node.lineno, *(d.lineno for d in node.decorator_list)]): node
+        for node in _functions(tree.body)
+    }
 
 
 def _functions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef]:
@@ -75,7 +84,8 @@ def _source(function: Callable[..., Any]) -> _Source:
     plain = inspect.unwrap(function)
     tree = _definitions(inspect.getsourcefile(plain) or "")[plain.__code__.co_firstlineno]
     names = tuple(a.arg for a in tree.args.args)
-    times, returns = dict.fromkeys(names, 1), []
+    times = dict.fromkeys(names, 1)
+    returns = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             times[node.id] = times.get(node.id, 0) + 1
@@ -84,7 +94,13 @@ def _source(function: Callable[..., Any]) -> _Source:
         elif isinstance(node, ast.Return):
             returns.append(node)
     straight = not returns or (len(returns) == 1 and tree.body[-1] is returns[0])
-    return _Source(names, plain.__defaults__ or (), tree.body, frozenset(n for n, k in times.items() if k > 1), straight)
+    return _Source(
+        names,
+        plain.__defaults__ or (),
+        tree.body,
+        frozenset(n for n, k in times.items() if k > 1),
+        straight,
+    )
 
 
 class _Frame:
@@ -95,7 +111,11 @@ class _Frame:
         self.globals = inspect.unwrap(function).__globals__
         self.names: dict[str, Any] = {}
         missing = len(self.source.parameters) - len(given)
-        for name, value in zip(self.source.parameters, [*given, *self.source.defaults[len(self.source.defaults) - missing :]], strict=True):
+        for name, value in zip(
+            self.source.parameters,
+            [*given, *self.source.defaults[len(self.source.defaults) - missing :]],
+            strict=True,
+        ):
             self.assign(name, value)
         self.result: Any = None
         self.done = ""
@@ -121,17 +141,24 @@ class _Frame:
 
     def refuse(self, node: ast.AST) -> Any:
         """Say what cannot be compiled."""
-        where = f"{self.function.__module__}.{self.function.__qualname__}, line {getattr(node, 'lineno', '?')} of it"
-        raise CompileError(f"{where}: {type(node).__name__} ({ast.unparse(node)[:60]}) is not part of what kernels may use")
+        where = (
+            f"{self.function.__module__}.{self.function.__qualname__}, line"
+            f" {getattr(node, 'lineno', '?')} of it"
+        )
+        raise CompileError(
+            f"{where}: {type(node).__name__} ({ast.unparse(node)[:60]}) is not part of what kernels"
+            " may use"
+        )
 
-    # ------------------------------------------------------------------------------------------------ statements
+    # --- statements
     def assign(self, name: str, value: Any) -> None:
         """Bind a name, or set its memory."""
         if name not in self.source.changing or not _runs(value):
             self.names[name] = value
             return
         if name not in self.names or not _fits(self.names[name], value):
-            self.names[name] = self.m.slots(value)  # the first time, or another kind of thing under the same name
+            # the first time, or another kind of thing under the same name
+            self.names[name] = self.m.slots(value)
         self.m.store(self.names[name], value)
 
     def target(self, node: ast.expr, value: Any) -> None:
@@ -143,7 +170,11 @@ class _Frame:
                 self.target(each, part)
         elif isinstance(node, ast.Subscript):
             array = self.value(node.value)
-            whole = isinstance(node.slice, ast.Slice) and node.slice.lower is None and node.slice.upper is None
+            whole = (
+                isinstance(node.slice, ast.Slice)
+                and node.slice.lower is None
+                and node.slice.upper is None
+            )
             self.m.write(array, () if whole else self.index(node.slice), value)
         else:
             self.refuse(node)
@@ -160,7 +191,9 @@ class _Frame:
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):
             before = self.value(ast.Name(node.target.id, ast.Load()))
-            self.target(node.target, self.m.arithmetic(type(node.op), before, self.value(node.value)))
+            self.target(
+                node.target, self.m.arithmetic(type(node.op), before, self.value(node.value))
+            )
             return
         assert isinstance(node.target, ast.Subscript)
         part = self.m.place(self.value(node.target.value), self.index(node.target.slice))
@@ -187,7 +220,11 @@ class _Frame:
     def do_For(self, node: ast.For) -> None:
         over = self.value(node.iter)
         rounds = list(over) if isinstance(over, (range, tuple)) else None
-        if rounds is not None and len(rounds) <= UNROLLED and not (isinstance(node.target, ast.Name) and node.target.id == "_"):
+        if (
+            rounds is not None
+            and len(rounds) <= UNROLLED
+            and not (isinstance(node.target, ast.Name) and node.target.id == "_")
+        ):
             after = self.m.label("after")
             for each in rounds:
                 again = self.m.label("again")
@@ -219,9 +256,13 @@ class _Frame:
     def do_While(self, node: ast.While) -> None:
         self.loop(lambda: self.value(node.test), lambda: self.statements(node.body), lambda: None)
 
-    def loop(self, test: Callable[[], Any], body: Callable[[], None], forward: Callable[[], None]) -> None:
+    def loop(
+        self, test: Callable[[], Any], body: Callable[[], None], forward: Callable[[], None]
+    ) -> None:
         """Write a loop."""
-        head, inside, again, after = (self.m.label(hint) for hint in ("head", "inside", "again", "after"))
+        head, inside, again, after = (
+            self.m.label(hint) for hint in ("head", "inside", "again", "after")
+        )
         self.m.begin(head)
         self.m.branch(self.m.later(test(), "truth").name, inside, after)
         self.m.begin(inside)
@@ -252,7 +293,7 @@ class _Frame:
         self.m.store(self.result, value)
         self.m.jump(self.done)
 
-    # ------------------------------------------------------------------------------------------------ expressions
+    # --- expressions
     def value(self, node: ast.expr) -> Any:
         """The value of an expression: known now, or a register."""
         handler = getattr(self, f"of_{type(node).__name__}", None)
@@ -278,13 +319,27 @@ class _Frame:
     def index(self, node: ast.expr) -> tuple[Any, ...]:
         """Indices as a tuple."""
         if isinstance(node, ast.Slice):
-            return ([0 if node.lower is None else self.value(node.lower), self.value(node.upper) if node.upper else self.refuse(node)],)
-        return tuple(self.value(each) for each in node.elts) if isinstance(node, ast.Tuple) else (self.value(node),)
+            return (
+                [
+                    0 if node.lower is None else self.value(node.lower),
+                    self.value(node.upper) if node.upper else self.refuse(node),
+                ],
+            )
+        return (
+            tuple(self.value(each) for each in node.elts)
+            if isinstance(node, ast.Tuple)
+            else (self.value(node),)
+        )
 
     def of_Subscript(self, node: ast.Subscript) -> Any:
-        base, index = self.value(node.value), self.index(node.slice)
+        base = self.value(node.value)
+        index = self.index(node.slice)
         if isinstance(base, Array):
-            return self.m.part(base, *index[0]) if isinstance(index[0], list) else self.m.read(base, index)
+            return (
+                self.m.part(base, *index[0])
+                if isinstance(index[0], list)
+                else self.m.read(base, index)
+            )
         (i,) = index
         if not isinstance(i, Value):
             return base[i]
@@ -305,12 +360,15 @@ class _Frame:
     def of_Compare(self, node: ast.Compare) -> Any:
         if len(node.ops) != 1:
             return self.refuse(node)
-        return self.m.compared(type(node.ops[0]), self.value(node.left), self.value(node.comparators[0]))
+        return self.m.compared(
+            type(node.ops[0]), self.value(node.left), self.value(node.comparators[0])
+        )
 
     def of_BoolOp(self, node: ast.BoolOp) -> Any:
         """As Python: the second operand only where the first does not decide."""
         wanted = isinstance(node.op, ast.Or)
-        result, after = self.m.slot("truth"), self.m.label("decided")
+        result = self.m.slot("truth")
+        after = self.m.label("decided")
         for k, each in enumerate(node.values):
             truth = self.value(each)
             if not isinstance(truth, Value) and bool(truth) == wanted and k == 0:
@@ -330,7 +388,9 @@ class _Frame:
         """Truths lane by lane: all operands are computed."""
         for each in rest:
             name = "or" if isinstance(node.op, ast.Or) else "and"
-            mask = Value("mask", self.m.new(f"{name} {self.m.B} {mask.name}, {self.value(each).name}"))
+            mask = Value(
+                "mask", self.m.new(f"{name} {self.m.B} {mask.name}, {self.value(each).name}")
+            )
         return mask
 
     def of_IfExp(self, node: ast.IfExp) -> Any:
@@ -372,7 +432,9 @@ def _runs(x: Any) -> bool:
 
 
 def _is_slot(x: Any) -> bool:
-    return isinstance(x, Slot) or (type(x) is tuple and bool(x) and all(_is_slot(each) for each in x))
+    return isinstance(x, Slot) or (
+        type(x) is tuple and bool(x) and all(_is_slot(each) for each in x)
+    )
 
 
 def _fits(slot: Any, x: Any) -> bool:

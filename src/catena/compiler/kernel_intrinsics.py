@@ -1,4 +1,6 @@
-"""Functions that kernels call and that are instructions of their own, by function. `intrinsic` adds one."""
+"""Functions that kernels call and that are instructions of their own, by function. `intrinsic` adds
+one.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""Kernel text: values, memory and blocks of the LLVM text that kernels become. `kernel_compiler` walks their syntax and writes it.
+"""Kernel text: values, memory and blocks of the LLVM text that kernels become. `kernel_compiler`
+walks their syntax and writes it.
 
     value now     Python's own: int, float, bool, tuple, record, function
-    value later   Value(kind, register): "int", "truth", "float" (lanes), "mask" (a truth for each lane)
-    Array         address, shape and what its items are: "int", "double" (one for all lanes), "lanes", or "window" (doubles, of
-                  which a vector is read and written at any place)
+    value later   Value(kind, register): "int", "truth", "float" (lanes), "mask" (a truth for each
+                  lane)
+    Array         address, shape and what its items are: "int", "double" (one for all lanes),
+                  "lanes", or "window" (doubles, of which a vector is read and written at any place)
 
-A whole number or a truth is one register, a float is one vector register with a lane for each state. Arithmetic on what is
-known now is done now.
+A whole number or a truth is one register, a float is one vector register with a lane for each
+state. Arithmetic on what is known now is done now.
 """
 
 from __future__ import annotations
@@ -55,21 +57,46 @@ class Slot:
     pointer: str
 
 
-INSTRUCTIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "sdiv", ast.Mod: "srem",
-                                 ast.BitAnd: "and"}  # fmt: skip
-COMPARISONS: dict[type, tuple[str, str]] = {ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"),
-               ast.Eq: ("eq", "oeq"), ast.NotEq: ("ne", "une")}  # fmt: skip
+INSTRUCTIONS: dict[type, str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "sdiv",
+    ast.Mod: "srem",
+    ast.BitAnd: "and",
+}
+COMPARISONS: dict[type, tuple[str, str]] = {
+    ast.Lt: ("slt", "olt"),
+    ast.LtE: ("sle", "ole"),
+    ast.Gt: ("sgt", "ogt"),
+    ast.GtE: ("sge", "oge"),
+    ast.Eq: ("eq", "oeq"),
+    ast.NotEq: ("ne", "une"),
+}
 PYTHON: dict[type, Callable[..., Any]] = {
-    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b,
-    ast.FloorDiv: lambda a, b: a // b, ast.Mod: lambda a, b: a % b, ast.Pow: lambda a, b: a**b,
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.FloorDiv: lambda a, b: a // b,
+    ast.Mod: lambda a, b: a % b,
+    ast.Pow: lambda a, b: a**b,
     ast.BitAnd: lambda a, b: a & b,
-    ast.Lt: lambda a, b: a < b, ast.LtE: lambda a, b: a <= b, ast.Gt: lambda a, b: a > b, ast.GtE: lambda a, b: a >= b,
-    ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b, ast.Is: lambda a, b: a is b,
-}  # fmt: skip
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+    ast.Is: lambda a, b: a is b,
+}
 
 
 def _types(width: int) -> tuple[str, str]:
-    """LLVM's types of a float and of a truth for each lane; one lane is a plain double, which LLVM knows better."""
+    """LLVM's types of a float and of a truth for each lane; one lane is a plain double, which LLVM
+    knows better.
+    """
     return ("double", "i1") if width == 1 else (f"<{width} x double>", f"<{width} x i1>")
 
 
@@ -81,7 +108,9 @@ class KernelText:
         self.text = Text(width)
         self.V, self.B = _types(width)
         self.text.lines += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"]
-        self.text.lines += [f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "floor", "sqrt")]
+        self.text.lines += [
+            f"declare double @llvm.{name}.f64(double)" for name in ("fabs", "floor", "sqrt")
+        ]
         operations.declare(self.text, {"SIN", "COS", "ATAN2", "POW"})
         sincos.write(self.text, fused)
         self._names = 0
@@ -92,20 +121,37 @@ class KernelText:
         self.helpers: dict[str, list[str]] = {}  # functions that code here calls
 
     def __str__(self) -> str:
-        return "\n".join([*self.text.lines, *(line for lines in self.helpers.values() for line in lines)])
+        return "\n".join(
+            [*self.text.lines, *(line for lines in self.helpers.values() for line in lines)]
+        )
 
-    # ------------------------------------------------------------------------------------------------ functions and blocks
+    # --- functions and blocks
     @contextmanager
-    def function(self, name: str, *parameters: str, returns: str = "void", linkage: str = "") -> Iterator[list[str]]:
-        """A function around what is written inside; parameters such as "ptr x"; gives their registers."""
-        whole, self.text.lines, self._stack, self.ended = self.text.lines, [], [], False
+    def function(
+        self, name: str, *parameters: str, returns: str = "void", linkage: str = ""
+    ) -> Iterator[list[str]]:
+        """A function around what is written inside; parameters such as "ptr x"; gives their
+        registers.
+        """
+        whole = self.text.lines
+        self.text.lines = []
+        self._stack = []
+        self.ended = False
         self._angles = {}
         yield [f"%{p.split()[-1]}" for p in parameters]
         if not self.ended and returns == "void":
             self.do("ret void")
-        body, self.text.lines = self.text.lines, whole
+        body = self.text.lines
+        self.text.lines = whole
         given = ", ".join(f"{p.rsplit(' ', 1)[0]} %{p.split()[-1]}" for p in parameters)
-        self.text.lines += [f"define {linkage}{returns} @{name}({given}) nounwind {{", "entry:", *self._stack, *body, "}", ""]
+        self.text.lines += [
+            f"define {linkage}{returns} @{name}({given}) nounwind {{",
+            "entry:",
+            *self._stack,
+            *body,
+            "}",
+            "",
+        ]
 
     def new(self, code: str) -> str:
         """Write an instruction; the register of its result."""
@@ -142,13 +188,18 @@ class KernelText:
     def slot(self, kind: str) -> Slot:
         """Memory on the stack."""
         self._names += 1
-        self._stack.append(f"  %s{self._names} = alloca {self.llvm(kind)}, align {8 * self.width if kind == 'float' else 8}")
+        self._stack.append(
+            f"  %s{self._names} = alloca {self.llvm(kind)}, align"
+            f" {8 * self.width if kind == 'float' else 8}"
+        )
         return Slot(kind, f"%s{self._names}")
 
     def room(self, count: int) -> str:
         """Memory on the stack for so many vectors of lanes."""
         self._names += 1
-        self._stack.append(f"  %s{self._names} = alloca {self.V}, i64 {count}, align {8 * self.width}")
+        self._stack.append(
+            f"  %s{self._names} = alloca {self.V}, i64 {count}, align {8 * self.width}"
+        )
         return f"%s{self._names}"
 
     @contextmanager
@@ -159,7 +210,7 @@ class KernelText:
         yield
         self.width, self.V, self.B = before
 
-    # ------------------------------------------------------------------------------------------------ values
+    # --- values
     def llvm(self, kind: str) -> str:
         """LLVM's type of a kind of value."""
         return {"int": "i64", "truth": "i1", "float": self.V, "mask": self.B}[kind]
@@ -189,7 +240,10 @@ class KernelText:
             return Value("truth", self.new(f"icmp ne i64 {x.name}, 0"))
         if kind == "int" and have == "truth":
             return Value("int", self.new(f"zext i1 {x.name} to i64"))
-        raise CompileError(f"a kernel needs a {kind} where it has a {have}; kernels branch on structure, not on values")
+        raise CompileError(
+            f"a kernel needs a {kind} where it has a {have}; kernels branch on structure, not on"
+            " values"
+        )
 
     def spread(self, double: str) -> Value:
         """One double in all lanes."""
@@ -211,7 +265,8 @@ class KernelText:
             return 0.0  # how kernels write a zero of any scalar
         if "float" in (self.kind(a), self.kind(b)) or op is ast.Div:
             return self.floats(op, a, b)
-        a, b = self.later(a, "int"), self.later(b, "int")
+        a = self.later(a, "int")
+        b = self.later(b, "int")
         name = INSTRUCTIONS[op]
         return Value("int", self.new(f"{name} i64 {a.name}, {b.name}"))
 
@@ -222,7 +277,8 @@ class KernelText:
             return b
         if op is ast.Pow:
             return self.binary("pow", a, b)
-        x, y = self.later(a, "float"), self.later(b, "float")
+        x = self.later(a, "float")
+        y = self.later(b, "float")
         return Value("float", self.new(f"f{INSTRUCTIONS[op]} {FLAGS} {self.V} {x.name}, {y.name}"))
 
     def compared(self, op: type, a: Any, b: Any) -> Any:
@@ -231,9 +287,14 @@ class KernelText:
             return PYTHON[op](a, b)
         whole, real = COMPARISONS[op]
         if "float" in (self.kind(a), self.kind(b)):
-            x, y = self.later(a, "float"), self.later(b, "float")
-            return Value("mask" if self.width > 1 else "truth", self.new(f"fcmp {real} {self.V} {x.name}, {y.name}"))
-        x, y = self.later(a, "int"), self.later(b, "int")
+            x = self.later(a, "float")
+            y = self.later(b, "float")
+            return Value(
+                "mask" if self.width > 1 else "truth",
+                self.new(f"fcmp {real} {self.V} {x.name}, {y.name}"),
+            )
+        x = self.later(a, "int")
+        y = self.later(b, "int")
         return Value("truth", self.new(f"icmp {whole} i64 {x.name}, {y.name}"))
 
     def negated(self, x: Any) -> Any:
@@ -249,7 +310,13 @@ class KernelText:
         if not isinstance(x, Value):
             return not x
         x = self.later(x, "truth") if x.kind != "mask" else x
-        return Value(x.kind, self.new(f"xor {self.llvm(x.kind)} {x.name}, {'true' if x.kind == 'truth' else 'splat (i1 true)'}"))
+        return Value(
+            x.kind,
+            self.new(
+                f"xor {self.llvm(x.kind)} {x.name},"
+                f" {'true' if x.kind == 'truth' else 'splat (i1 true)'}"
+            ),
+        )
 
     def selected(self, condition: Any, a: Any, b: Any) -> Any:
         """a where the condition holds, else b; both are computed."""
@@ -258,43 +325,63 @@ class KernelText:
         if isinstance(a, tuple):
             return tuple(self.selected(condition, x, y) for x, y in zip(a, b))
         kind = "float" if "float" in (self.kind(a), self.kind(b)) else self.kind(a)
-        x, y, t = self.later(a, kind), self.later(b, kind), self.llvm(kind)
-        return Value(kind, self.new(f"select {self.llvm(condition.kind)} {condition.name}, {t} {x.name}, {t} {y.name}"))
+        x = self.later(a, kind)
+        y = self.later(b, kind)
+        t = self.llvm(kind)
+        return Value(
+            kind,
+            self.new(
+                f"select {self.llvm(condition.kind)} {condition.name}, {t} {x.name}, {t} {y.name}"
+            ),
+        )
 
     def any_lane(self, condition: Any) -> Any:
         """Whether a truth for each lane holds in one of them at least."""
         if not isinstance(condition, Value) or condition.kind == "truth":
             return condition
         own = f"v{self.width}i1"
-        self.helpers.setdefault(f"any {own}", [f"declare i1 @llvm.vector.reduce.or.{own}({self.B})"])
-        return Value("truth", self.new(f"call i1 @llvm.vector.reduce.or.{own}({self.B} {condition.name})"))
+        self.helpers.setdefault(
+            f"any {own}", [f"declare i1 @llvm.vector.reduce.or.{own}({self.B})"]
+        )
+        return Value(
+            "truth", self.new(f"call i1 @llvm.vector.reduce.or.{own}({self.B} {condition.name})")
+        )
 
     def unary(self, name: str, x: Any) -> Value:
         """A function of one float that LLVM has itself."""
         own = f"v{self.width}f64" if self.width > 1 else "f64"
-        return Value("float", self.new(f"call {self.V} @llvm.{name}.{own}({self.V} {self.later(x, 'float').name})"))
+        return Value(
+            "float",
+            self.new(f"call {self.V} @llvm.{name}.{own}({self.V} {self.later(x, 'float').name})"),
+        )
 
     def binary(self, name: str, x: Any, y: Any) -> Value:
         """A function of two floats of the C library, lane by lane."""
-        a, b = self.later(x, "float").name, self.later(y, "float").name
+        a = self.later(x, "float").name
+        b = self.later(y, "float").name
         own = f"lanes_{name}" if self.width > 1 else name
         return Value("float", self.new(f"call {self.V} @{own}({self.V} {a}, {self.V} {b})"))
 
     def sine_and_cosine(self, x: Any) -> tuple[Value, Value]:
-        """Both at once; an angle whose sine was taken in this block is not taken again for its cosine."""
+        """Both at once; an angle whose sine was taken in this block is not taken again for its
+        cosine.
+        """
         angle = self.later(x, "float").name
         if angle not in self._angles:
             place = self.room(2)
             self.text.store(angle, place, of=self.V)
             self.sines(place, self.new(f"getelementptr {self.V}, ptr {place}, i64 1"), "1")
-            self._angles[angle] = (Value("float", self.text.load(place, of=self.V)), Value("float", self.text.load(place, 1, self.V)))
+            self._angles[angle] = (
+                Value("float", self.text.load(place, of=self.V)),
+                Value("float", self.text.load(place, 1, self.V)),
+            )
         return self._angles[angle]
 
     def sines(self, s: str, c: str, n: str) -> None:
         """The sines and cosines of the n angles at s, there and at c."""
         self.do(f"call void @lanes_sines(ptr {s}, ptr {c}, i64 {n})")
 
-    # ------------------------------------------------------------------------------------------------ memory
+    # --- memory
     def product(self, sizes: Sequence[Any]) -> Any:
         """The product of sizes, known now or later."""
         return functools.reduce(lambda a, b: self.arithmetic(ast.Mult, a, b), sizes, 1)
@@ -303,16 +390,26 @@ class KernelText:
         """The part of an array at some leading indices."""
         offset: Any = 0
         for k, i in enumerate(index):
-            offset = self.arithmetic(ast.Add, offset, self.arithmetic(ast.Mult, i, self.product(x.shape[k + 1 :])))
+            offset = self.arithmetic(
+                ast.Add, offset, self.arithmetic(ast.Mult, i, self.product(x.shape[k + 1 :]))
+            )
         step = {"int": "i64", "double": "double", "window": "double", "lanes": self.V}[x.item]
         name = self.later(offset, "int").name
-        pointer = x.pointer if name == "0" else self.new(f"getelementptr {step}, ptr {x.pointer}, i64 {name}")
+        pointer = (
+            x.pointer
+            if name == "0"
+            else self.new(f"getelementptr {step}, ptr {x.pointer}, i64 {name}")
+        )
         return Array(pointer, x.shape[len(index) :], x.item)
 
     def part(self, x: Array, start: Any, stop: Any) -> Array:
         """x[start:stop]."""
         size = self.arithmetic(ast.Sub, stop, start)
-        return Array(self.place(Array(x.pointer, (size, *x.shape[1:]), x.item), (start,)).pointer, (size, *x.shape[1:]), x.item)
+        return Array(
+            self.place(Array(x.pointer, (size, *x.shape[1:]), x.item), (start,)).pointer,
+            (size, *x.shape[1:]),
+            x.item,
+        )
 
     def read(self, x: Array, index: Sequence[Any]) -> Any:
         """An entry, or the part of an array at some leading indices."""
@@ -330,14 +427,21 @@ class KernelText:
         part = self.place(x, index)
         if isinstance(value, Array):
             scale = 8 if value.item != "lanes" else 8 * self.width
-            size = self.later(self.arithmetic(ast.Mult, scale, self.product(value.shape)), "int").name
-            self.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {part.pointer}, ptr {value.pointer}, i64 {size}, i1 false)")
+            size = self.later(
+                self.arithmetic(ast.Mult, scale, self.product(value.shape)), "int"
+            ).name
+            self.do(
+                f"call void @llvm.memcpy.p0.p0.i64(ptr {part.pointer}, ptr {value.pointer}, i64"
+                f" {size}, i1 false)"
+            )
         elif x.item == "int":
             self.do(f"store i64 {self.later(value, 'int').name}, ptr {part.pointer}")
         elif x.item == "double":
             self.do(f"store double {self.first(self.later(value, 'float'))}, ptr {part.pointer}")
         else:
-            self.do(f"store {self.V} {self.later(value, 'float').name}, ptr {part.pointer}, align 8")
+            self.do(
+                f"store {self.V} {self.later(value, 'float').name}, ptr {part.pointer}, align 8"
+            )
 
     def slots(self, x: Any) -> Any:
         """Memory for a value of this structure."""
@@ -348,7 +452,9 @@ class KernelText:
     def store(self, slot: Any, x: Any) -> None:
         """Set a structure in memory."""
         if isinstance(slot, Slot):
-            self.do(f"store {self.llvm(slot.kind)} {self.later(x, slot.kind).name}, ptr {slot.pointer}")
+            self.do(
+                f"store {self.llvm(slot.kind)} {self.later(x, slot.kind).name}, ptr {slot.pointer}"
+            )
         elif isinstance(slot, tuple):
             for each, value in zip(slot, x, strict=True):
                 self.store(each, value)

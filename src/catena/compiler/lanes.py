@@ -32,28 +32,40 @@ from .threads import invite
 
 Array = NDArray[np.float64]
 Kernel = TypeVar("Kernel")
-Better = Callable[[], bytes] | None  # makes the optimised code, where there is only the quick one yet
+# makes the optimised code, where there is only the quick one yet
+Better = Callable[[], bytes] | None
 
-WORTH_A_THREAD = 500_000  # instructions times states, about 20 microseconds, as long as it takes to wake a thread: for less it sleeps on
-WORTH_OPTIMISING = 30_000_000  # instructions on blocks of lanes that quick code executes, some 10 milliseconds, before it is optimised
-LONG, EVALUATIONS = 50_000, 20_000  # instructions of code that takes ten seconds and more to optimise; so often it is evaluated before
+# instructions times states, about 20 microseconds, as long as it takes to wake a thread: for less
+# it sleeps on
+WORTH_A_THREAD = 500_000
+# instructions on blocks of lanes that quick code executes, some 10 milliseconds, before it is
+# optimised
+WORTH_OPTIMISING = 30_000_000
+# instructions of code that takes ten seconds and more to optimise; so often it is evaluated before
+LONG, EVALUATIONS = 50_000, 20_000
 PIECE = 200_000  # instructions times states that a thread takes at once
-LOOKS = 20_000  # at the end, for what another thread still has in hand: some 20 microseconds, before this one sleeps
+# at the end, for what another thread still has in hand: some 20 microseconds, before this one
+# sleeps
+LOOKS = 20_000
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3, *[ctypes.c_void_p] * 3)
 _SHARE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3)
 _SETTLED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _BLOCK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLE = np.dtype(np.float64)
-_from_buffer, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
+_from_buffer = ctypes.c_char.from_buffer
+_addressof = ctypes.addressof
 
 
-def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = True, quick: bool = True) -> LaneKernel:
+def compile_lanes(
+    f: ca.Function, *, width: int | None = None, cache: bool = True, quick: bool = True
+) -> LaneKernel:
     """Compile a dense SX function to machine code over lanes of `width` states.
 
-    width: a power of two, by default what the processor's registers hold. If code for several lanes cannot be made, one
-    lane is tried, with a warning. cache: look on disk first, and keep the code there. quick: compile quickly now, and optimise
-    when the code has run for some time (`LaneKernel.used`); the bits of the results are the same.
+    width: a power of two, by default what the processor's registers hold. If code for several lanes
+    cannot be made, one lane is tried, with a warning. cache: look on disk first, and keep the code
+    there. quick: compile quickly now, and optimise when the code has run for some time
+    (`LaneKernel.used`); the bits of the results are the same.
 
     >>> x = ca.SX.sym("x", 2)
     >>> kernel = compile_lanes(ca.Function("f", [x], [ca.sin(x[0]) * x]))
@@ -63,7 +75,10 @@ def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = Tru
     """
     width = host.default_width() if width is None else width
     if width < 1 or width & (width - 1):
-        raise CompileError(f"function '{f.name()}': lanes of {width} states were asked; the width is a power of two")
+        raise CompileError(
+            f"function '{f.name()}': lanes of {width} states were asked; the width is a power"
+            " of two"
+        )
     try:
         return _Source(f, width, None, cache).linked(functools.partial(_of, f, width), quick)
     except CompileError:
@@ -72,15 +87,22 @@ def compile_lanes(f: ca.Function, *, width: int | None = None, cache: bool = Tru
         if width == 1:
             raise CompileError(f"LLVM cannot compile function '{f.name()}': {error}") from error
         kernel = compile_lanes(f, width=1, cache=cache, quick=quick)
-        warnings.warn(f"function '{f.name()}' is compiled to one lane only, not {width}: {error}", stacklevel=2)
+        warnings.warn(
+            f"function '{f.name()}' is compiled to one lane only, not {width}: {error}",
+            stacklevel=2,
+        )
         return kernel
 
 
 def compile_single(f: ca.Function, single: Single) -> SingleKernel:
-    """Compile a dense SX function to the call for one state, which the interpreter makes; see `single_state`. Quickly, as `compile_lanes` does."""
+    """Compile a dense SX function to the call for one state, which the interpreter makes; see
+    `single_state`. Quickly, as `compile_lanes` does.
+    """
 
     def link(code: bytes, better: Better) -> SingleKernel:
-        return SingleKernel(f.name(), code, single, *_open_names(f, 1), cost=f.n_instructions(), better=better)
+        return SingleKernel(
+            f.name(), code, single, *_open_names(f, 1), cost=f.n_instructions(), better=better
+        )
 
     try:
         return _Source(f, 1, single, True).linked(link, quick=True)
@@ -90,35 +112,65 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
 
 def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneKernel:
     """The kernel of a function that was compiled."""
-    shapes = tuple(f.size_in(k) for k in range(f.n_in())), tuple(f.size_out(k) for k in range(f.n_out()))
+    shapes = (
+        tuple(f.size_in(k) for k in range(f.n_in())),
+        tuple(f.size_out(k) for k in range(f.n_out())),
+    )
     keep, symbols = _open_names(f, width)
-    return LaneKernel(f.name(), *shapes, width, code, cost=f.n_instructions(), keep=keep, better=better, symbols=symbols)
+    return LaneKernel(
+        f.name(),
+        *shapes,
+        width,
+        code,
+        cost=f.n_instructions(),
+        keep=keep,
+        better=better,
+        symbols=symbols,
+    )
 
 
 @functools.cache
 def _sines(width: int) -> tuple[Any, dict[str, int]]:
     """Sines and cosines in lanes, which all tapes call: the code, and its address by name."""
     text = emit.sines(width, host.has_fma())
-    library = host.link(disk.kept(disk.key("sines", *host.description(), text), lambda: host.assemble(text)), "lanes_sines")
+    library = host.link(
+        disk.kept(disk.key("sines", *host.description(), text), lambda: host.assemble(text)),
+        "lanes_sines",
+    )
     return library, {"lanes_sines": library["lanes_sines"]}
 
 
 def _open_names(f: ca.Function, width: int) -> tuple[Any, dict[str, int]]:
     """What the code of a tape calls and does not have: the codes, and their addresses by name."""
     sines, symbols = _sines(width)
-    called = {g.name(): looped.code(g.name(), width) for g in f.find_functions(1) if looped.callee(g) is not None}
+    called = {
+        g.name(): looped.code(g.name(), width)
+        for g in f.find_functions(1)
+        if looped.callee(g) is not None
+    }
     return (sines, called), symbols | {name: code.block_address for name, code in called.items()}
 
 
 class _Source:
-    """A function that is to be code: for so many lanes, or for a single state. cache: whether code is kept on disk."""
+    """A function that is to be code: for so many lanes, or for a single state. cache: whether code
+    is kept on disk.
+    """
 
     def __init__(self, f: ca.Function, width: int, single: Single | None, cache: bool):
-        self.f, self.width, self.single, self.cache = f, width, single, cache
-        self.key = disk.key(*_origin(), *host.description(), str(width), repr(single), f.serialize()) if cache else ""
+        self.f = f
+        self.width = width
+        self.single = single
+        self.cache = cache
+        self.key = (
+            disk.key(*_origin(), *host.description(), str(width), repr(single), f.serialize())
+            if cache
+            else ""
+        )
 
     def linked(self, link: Callable[[bytes, Better], Kernel], quick: bool) -> Kernel:
-        """The best code on disk; where there is none, code that is compiled and kept. Code that does not link is not better than damaged code."""
+        """The best code on disk; where there is none, code that is compiled and kept. Code that
+        does not link is not better than damaged code.
+        """
         for tier in (False, True) if quick else (False,):
             code = disk.load(self._name(tier)) if self.cache else None
             if code is not None:
@@ -147,8 +199,12 @@ class _Source:
             disk.store(self._name(quick), code)
 
 
-def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | None = None, quick: bool = False) -> bytes:
-    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one piece of the tape, 0: by itself."""
+def object_code(
+    f: ca.Function, width: int, chunk: int = 0, single: Single | None = None, quick: bool = False
+) -> bytes:
+    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one
+    piece of the tape, 0: by itself.
+    """
     nodes = tape.read(f, calls=True)
     text = emit.module(nodes, tape.plan(nodes, chunk), width, single)
     return host.assemble(text, optimise=int(tape.chooses(nodes)), quick=quick)
@@ -156,34 +212,57 @@ def object_code(f: ca.Function, width: int, chunk: int = 0, single: Single | Non
 
 @functools.cache
 def _origin() -> tuple[str | bytes, ...]:
-    """Who makes the code: versions, and the sources themselves, so that no change in them can find an old entry."""
-    sources = (Path(module.__file__ or "") for module in (text, operations, sincos, single_state, transpose, tape, emit, host))
-    written = b"".join(path.read_bytes() for path in sources if path.suffix == ".py" and path.is_file())
+    """Who makes the code: versions, and the sources themselves, so that no change in them can find
+    an old entry.
+    """
+    sources = (
+        Path(module.__file__ or "")
+        for module in (text, operations, sincos, single_state, transpose, tape, emit, host)
+    )
+    written = b"".join(
+        path.read_bytes() for path in sources if path.suffix == ".py" and path.is_file()
+    )
     return importlib.metadata.version("catena"), ca.CasadiMeta.version(), written
 
 
 class LaneKernel:
     """Machine code of one function over lanes.
 
-    name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and output_sizes, their
-    numbers of entries. Matrices are passed flat, by rows. block_address is `void block(const double* x, double* y)` on
-    one block of states in lanes, [sum of sizes][width]; see `machine_function.call_block`. cost: instructions per state. The code lives as long as the kernel, at one address
-    and, after it was optimised, at a second one.
+    name, width; input_shapes and output_shapes, (rows, columns) of each argument; input_sizes and
+    output_sizes, their numbers of entries. Matrices are passed flat, by rows. block_address is
+    `void block(const double* x, double* y)` on one block of states in lanes, [sum of sizes][width];
+    see `machine_function.call_block`. cost: instructions per state. The code lives as long as the
+    kernel, at one address and, after it was optimised, at a second one.
     """
 
     def __init__(
-        self, name: str, inputs: tuple[tuple[int, int], ...], outputs: tuple[tuple[int, int], ...], width: int, code: bytes, *,
-        cost: int, keep: Any = None, better: Better = None, symbols: Mapping[str, int] | None = None,
-    ):  # fmt: skip
-        """cost: instructions per state; keep: what the code needs to live as long as it; better: makes optimised code for it; symbols: the
-        addresses of names that the code leaves open."""
+        self,
+        name: str,
+        inputs: tuple[tuple[int, int], ...],
+        outputs: tuple[tuple[int, int], ...],
+        width: int,
+        code: bytes,
+        *,
+        cost: int,
+        keep: Any = None,
+        better: Better = None,
+        symbols: Mapping[str, int] | None = None,
+    ):
+        """cost: instructions per state; keep: what the code needs to live as long as it; better:
+        makes optimised code for it; symbols: the addresses of names that the code leaves open.
+        """
         self.name, self.width, self._keep = name, width, keep
-        self._better, self._left, self._optimising = better, float(EVALUATIONS * cost if cost > LONG else WORTH_OPTIMISING), Lock()
+        self._better, self._left, self._optimising = (
+            better,
+            float(EVALUATIONS * cost if cost > LONG else WORTH_OPTIMISING),
+            Lock(),
+        )
         self.input_shapes, self.output_shapes = inputs, outputs
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
         self._symbols = symbols
-        self._libraries: list[Any] = []  # another thread may still run the first when there is a second
+        # another thread may still run the first when there is a second
+        self._libraries: list[Any] = []
         self._link(code)
         self.cost = cost
         self._pack_inputs = struct.Struct(f"{len(inputs)}q").pack
@@ -198,33 +277,47 @@ class LaneKernel:
         self._share, self._settled = _SHARE(library["share"]), _SETTLED(library["settled"])
 
     def used(self, blocks: float) -> None:
-        """Say that so many blocks of W states were, or will be, evaluated at `block_address`: after enough of them the code is optimised,
-        and its address is another one. Batches say it themselves."""
+        """Say that so many blocks of W states were, or will be, evaluated at `block_address`: after
+        enough of them the code is optimised, and its address is another one. Batches say it
+        themselves.
+        """
         if self._better is None:
             return
         self._left -= blocks * self.cost
-        if self._left < 0 and self._optimising.acquire(blocking=False):  # one thread does it, the others go on with what there is
-            better, self._better = self._better, None
+        # one thread does it, the others go on with what there is
+        if self._left < 0 and self._optimising.acquire(blocking=False):
+            better = self._better
+            self._better = None
             if better is not None:
                 self._link(better())
             self._optimising.release()
 
     def block(self, x: Array, y: Array) -> None:
-        """Evaluate one block of states that stand in lanes: x (sum of input sizes, width), y likewise, contiguous."""
+        """Evaluate one block of states that stand in lanes: x (sum of input sizes, width), y
+        likewise, contiguous.
+        """
         _BLOCK(self.block_address)(x.ctypes.data, y.ctypes.data)
 
     def __repr__(self) -> str:
-        arguments = [", ".join(f"{r}x{c}" for r, c in shapes) for shapes in (self.input_shapes, self.output_shapes)]
+        arguments = [
+            ", ".join(f"{r}x{c}" for r, c in shapes)
+            for shapes in (self.input_shapes, self.output_shapes)
+        ]
         return f"<LaneKernel {self.name}: ({arguments[0]}) -> ({arguments[1]}), {self.width} lanes>"
 
     def __call__(
-        self, inputs: Sequence[Array], batch: int, outs: Sequence[Array] | None = None, threads: int = 1
+        self,
+        inputs: Sequence[Array],
+        batch: int,
+        outs: Sequence[Array] | None = None,
+        threads: int = 1,
     ) -> tuple[list[Array], bool]:
         """Evaluate a batch of states.
 
-        inputs: for each argument a C-contiguous float64 array, (batch, n), or (n,) for all states alike. outs: arrays
-        (batch, n) to write to, else they are made. threads: at most so many share a batch that is large enough; the
-        results do not depend on it. Returns the outputs and whether every value of them is finite.
+        inputs: for each argument a C-contiguous float64 array, (batch, n), or (n,) for all states
+        alike. outs: arrays (batch, n) to write to, else they are made. threads: at most so many
+        share a batch that is large enough; the results do not depend on it. Returns the outputs and
+        whether every value of them is finite.
         """
         results = [np.empty((batch, n)) for n in self.output_sizes] if outs is None else list(outs)
         if len(inputs) != len(self.input_sizes) or len(results) != len(self.output_sizes):
@@ -236,25 +329,44 @@ class LaneKernel:
             elif x.shape == (n,):
                 strides.append(0)
             else:
-                raise StateError(f"an input of {self!r} has shape {x.shape}; it must be {(batch, n)} or {(n,)}")
+                raise StateError(
+                    f"an input of {self!r} has shape {x.shape}; it must be {(batch, n)} or {(n,)}"
+                )
         for y, n in zip(results, self.output_sizes):
             if y.shape != (batch, n) or not y.flags.writeable:
-                raise StateError(f"an output of {self!r} has shape {y.shape}; it must be {(batch, n)}, and writable")
+                raise StateError(
+                    f"an output of {self!r} has shape {y.shape}; it must be {(batch, n)}, and"
+                    " writable"
+                )
         if self._better is not None:
             self.used(batch / self.width)
-        pack, sources, targets = self._pack_inputs, map(_address, inputs), map(_address, results)
+        pack = self._pack_inputs
+        sources = map(_address, inputs)
+        targets = map(_address, results)
         arguments = pack(*sources), pack(*strides), self._pack_outputs(*targets)
         if threads > 1 and batch * self.cost >= 2 * WORTH_A_THREAD:
-            return results, self._shared(batch, min(threads, batch * self.cost // WORTH_A_THREAD), arguments, (inputs, results))
+            return results, self._shared(
+                batch,
+                min(threads, batch * self.cost // WORTH_A_THREAD),
+                arguments,
+                (inputs, results),
+            )
         return results, batch == 0 or self._batch(0, batch, batch, *arguments) == 0
 
-    def _shared(self, batch: int, threads: int, arguments: tuple[bytes, bytes, bytes], alive: Any) -> bool:
-        """Run a batch on several threads, this one among them. Cuts lie between blocks, so each block is as if alone."""
-        blocks = max(1, PIECE // (self.width * max(1, self.cost)), batch // (16 * threads * self.width))
+    def _shared(
+        self, batch: int, threads: int, arguments: tuple[bytes, bytes, bytes], alive: Any
+    ) -> bool:
+        """Run a batch on several threads, this one among them. Cuts lie between blocks, so each
+        block is as if alone.
+        """
+        blocks = max(
+            1, PIECE // (self.width * max(1, self.cost)), batch // (16 * threads * self.width)
+        )
         step = self.width * min(blocks, -(-batch // (threads * self.width)))
         desk = (ctypes.c_int64 * 3)()
 
-        def work(keep: Any = (self, alive, desk)) -> None:  # whoever is still at it keeps the arrays alive
+        # whoever is still at it keeps the arrays alive
+        def work(keep: Any = (self, alive, desk)) -> None:
             self._share(desk, step, batch, *arguments)
 
         invite(work, threads - 1)
@@ -265,17 +377,37 @@ class LaneKernel:
 
 
 class SingleKernel:
-    """Machine code of one function for one state. keep, symbols, cost, better: as those of a LaneKernel."""
+    """Machine code of one function for one state. keep, symbols, cost, better: as those of a
+    LaneKernel.
+    """
 
     def __init__(
-        self, name: str, code: bytes, single: Single, keep: Any = None, symbols: Mapping[str, int] | None = None, *,
-        cost: int = 1, better: Better = None,
-    ):  # fmt: skip
-        self.name, self.single, self._keep, self._symbols = name, single, keep, symbols
-        self._better, self._calls = better, WORTH_OPTIMISING // max(1, cost) if better else single_state.ALWAYS
+        self,
+        name: str,
+        code: bytes,
+        single: Single,
+        keep: Any = None,
+        symbols: Mapping[str, int] | None = None,
+        *,
+        cost: int = 1,
+        better: Better = None,
+    ):
+        self.name = name
+        self.single = single
+        self._keep = keep
+        self._symbols = symbols
+        self._better, self._calls = (
+            better,
+            WORTH_OPTIMISING // max(1, cost) if better else single_state.ALWAYS,
+        )
         self._library = host.link(code, "single", symbols=symbols)
 
-    def builtin(self, same: Sequence[float], rest: Callable[..., Any], improved: Callable[[Any], None] = lambda _: None) -> Callable[..., Any]:
+    def builtin(
+        self,
+        same: Sequence[float],
+        rest: Callable[..., Any],
+        improved: Callable[[Any], None] = lambda _: None,
+    ) -> Callable[..., Any]:
         """The call itself. same: the inputs that are not arguments; rest: answers what it refuses.
 
         improved: is handed the call of the optimised code, when this one has run for some time.
@@ -287,20 +419,31 @@ class SingleKernel:
             if not after and not single_state.worn(itself()):
                 return rest(*given)
             if not after and self._better is not None:
-                after.append(SingleKernel(self.name, self._better(), self.single, self._keep, self._symbols).builtin(same, rest))
+                after.append(
+                    SingleKernel(
+                        self.name, self._better(), self.single, self._keep, self._symbols
+                    ).builtin(same, rest)
+                )
                 improved(after[0])
             return after[0](*given)
 
         answers = rest if self._better is None else on
-        call = single_state.builtin(self.name, self._library["single"], self.single, same, answers, self, self._calls)
+        call = single_state.builtin(
+            self.name, self._library["single"], self.single, same, answers, self, self._calls
+        )
         itself = weakref.ref(call)  # which keeps its rest alive
         return call
 
 
 def _address(x: Array) -> int:
-    """Where the data of an array begins. A buffer's address takes a third of the time of `x.ctypes.data`."""
+    """Where the data of an array begins. A buffer's address takes a third of the time of
+    `x.ctypes.data`.
+    """
     if x.dtype != _DOUBLE or not x.flags.c_contiguous:
-        raise StateError(f"an array of {x.dtype} with strides {x.strides} was given; it must be C-contiguous float64")
+        raise StateError(
+            f"an array of {x.dtype} with strides {x.strides} was given; it must be C-contiguous"
+            " float64"
+        )
     try:
         return _addressof(_from_buffer(x))  # type: ignore[arg-type]  # an array is a buffer, whatever its stubs say
     except (TypeError, ValueError):  # read-only; empty

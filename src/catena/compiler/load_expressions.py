@@ -1,5 +1,7 @@
-"""Loads as expressions: the wrenches and joint forces of a mechanism's loads, and the rows of its speed constraints, all
-traced with the symbols of one `Tracer`, so that every formulation and the lanes have them."""
+"""Loads as expressions: the wrenches and joint forces of a mechanism's loads, and the rows of its
+speed constraints, all traced with the symbols of one `Tracer`, so that every formulation and the
+lanes have them.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,22 @@ if TYPE_CHECKING:
 
 
 class Applied:
-    """What the loads of a mechanism do: `wrenches` on bodies, `forces` along the speeds, their potential `energy`.
+    """What the loads of a mechanism do: `wrenches` on bodies, `forces` along the speeds, their
+    potential `energy`.
 
-    wrenches: {body: (torque about the body's origin, force)}, in the ground's axes. forces: (nv,). energy: scalar, of the
-    springs. All are expressions of t, q, v and p. It is the `Scene` in which loads act.
+    wrenches: {body: (torque about the body's origin, force)}, in the ground's axes. forces: (nv,).
+    energy: scalar, of the springs. All are expressions of t, q, v and p. It is the `Scene` in which
+    loads act.
     """
 
     def __init__(self, s: Tracer):
-        self.s, self.mechanism = s, s.layout.mechanism
-        self.pose, self.velocity = cache(s.pose), cache(lambda frame: s.frame_velocity(frame, "world"))  # several loads share a frame
+        self.s = s
+        self.mechanism = s.layout.mechanism
+        # several loads share a frame
+        self.pose, self.velocity = (
+            cache(s.pose),
+            cache(lambda frame: s.frame_velocity(frame, "world")),
+        )
         self.wrenches: dict[str, list[ca.SX]] = {}
         self.forces, self.energy = ca.SX.zeros(s.layout.nv), ca.SX(0)
         self.coordinates = {n: k for k, n in enumerate(self.mechanism.coordinate_names)}
@@ -45,15 +54,20 @@ class Applied:
             Q = Q + J[:3, :].T @ t + J[3:, :].T @ f
         return Q
 
-    # ------------------------------------------------------------------------------------------------ rows
+    # --- rows
     def rows(self) -> tuple[ca.SX, list[tuple[str, str]]]:
-        """A v + B of the constraints and of the speed rows as one column, each zero, and their (name, direction)."""
+        """A v + B of the constraints and of the speed rows as one column, each zero, and their
+        (name, direction).
+        """
         found = [x for row in self.mechanism.nonholonomic for x in self._row(row)]
         return ca.vertcat(self.placed.rates, *found), labels(self.mechanism.row_records)
 
     def positions(self) -> ca.SX:
         """g of the constraints, and zeros for the speed rows, in the order of `rows`."""
-        return ca.vertcat(self.placed.rows, ca.SX.zeros(sum(len(row.labels) for row in self.mechanism.nonholonomic)))
+        return ca.vertcat(
+            self.placed.rows,
+            ca.SX.zeros(sum(len(row.labels) for row in self.mechanism.nonholonomic)),
+        )
 
     @cached_property
     def placed(self) -> Placed:
@@ -68,9 +82,17 @@ class Applied:
         return [ca.SX(dot(d, velocity)) for d in directions]
 
     def row_wrenches(self) -> list[tuple[Scalar, ...]]:
-        """The wrench of one unit of each of `rows` on the body it pushes, about the ground's origin; none where it acts along speeds."""
-        found = [x for k, row in enumerate(self.mechanism.constraints) for x in self._pushes(k, len(row.labels))]
-        return found + [x for row in self.mechanism.nonholonomic for x in self.contact_wrenches(row)]
+        """The wrench of one unit of each of `rows` on the body it pushes, about the ground's
+        origin; none where it acts along speeds.
+        """
+        found = [
+            x
+            for k, row in enumerate(self.mechanism.constraints)
+            for x in self._pushes(k, len(row.labels))
+        ]
+        return found + [
+            x for row in self.mechanism.nonholonomic for x in self.contact_wrenches(row)
+        ]
 
     def _pushes(self, k: int, count: int) -> list[tuple[Scalar, ...]]:
         """Of a constraint: what it does to the last of the bodies it pushes."""
@@ -91,12 +113,17 @@ class Applied:
     def _text_row(self, name: str, text: str) -> ca.SX:
         f = ca.SX(self.text(name, text))
         if not ca.depends_on(f, self.s.v):
-            raise MechanismError(f"row {name!r}: {text!r} has no speed in it; a row is A(q, t) v + B(q, t), v as v_<name>")
+            raise MechanismError(
+                f"row {name!r}: {text!r} has no speed in it; a row is A(q, t) v + B(q, t), v as"
+                " v_<name>"
+            )
         if not ca.which_depends(f, self.s.v, 2, False)[0]:
             return f
-        raise MechanismError(f"row {name!r}: {text!r} is not linear in the speeds; a row is A(q, t) v + B(q, t)")
+        raise MechanismError(
+            f"row {name!r}: {text!r} is not linear in the speeds; a row is A(q, t) v + B(q, t)"
+        )
 
-    # ------------------------------------------------------------------------------------------------ the scene
+    # --- the scene
     def value(self, x: Scalar) -> Scalar:
         """A number, or an expression of parameters as one of their symbols."""
         return self.s.value(x)
@@ -113,22 +140,30 @@ class Applied:
     @cached_property
     def _symbols(self) -> dict[str, Any]:
         s = self.s
-        table: dict[str, Any] = {name: s.p[k] for k, name in enumerate(self.mechanism.parameters)} | {"t": s.t}
+        table: dict[str, Any] = {
+            name: s.p[k] for k, name in enumerate(self.mechanism.parameters)
+        } | {"t": s.t}
         table |= {f"q_{identifier(n)}": s.q[k] for n, k in self.coordinates.items()}
         return table | {f"v_{identifier(n)}": s.v[k] for n, k in self.speeds.items()}
 
     def coordinate(self, name: str) -> tuple[Scalar, Scalar]:
-        """A coordinate and the speed of the same name; of a joint that follows another, what they are there."""
+        """A coordinate and the speed of the same name; of a joint that follows another, what they
+        are there.
+        """
         if name in self.following:
             y, slope, leader = self._followed(name)
             return y, slope * self.s.v[self.speeds[leader]]
         if name not in self.coordinates or name not in self.speeds:
             known = [n for n in self.coordinates if n in self.speeds]
-            raise UnknownNameError("coordinate", name, known, f"loads of mechanism {self.mechanism.name!r}")
+            raise UnknownNameError(
+                "coordinate", name, known, f"loads of mechanism {self.mechanism.name!r}"
+            )
         return self.s.q[self.coordinates[name]], self.s.v[self.speeds[name]]
 
     def _followed(self, name: str) -> tuple[Scalar, Scalar, str]:
-        """A joint that follows another: its coordinate, by how much that grows with the leader's, and the leader."""
+        """A joint that follows another: its coordinate, by how much that grows with the leader's,
+        and the leader.
+        """
         mimic = self.following[name]
         return *followed(mimic, self.s.q[self.coordinates[mimic.joint]], self.value), mimic.joint
 
@@ -154,13 +189,17 @@ class Applied:
         total[1] += ca.vertcat(*force)
 
     def drive(self, speed: str, force: Scalar) -> None:
-        """A generalised force along a speed; along one that follows another, by its ratio along that one."""
+        """A generalised force along a speed; along one that follows another, by its ratio along
+        that one.
+        """
         if speed in self.following:
             _, slope, leader = self._followed(speed)
             self.forces[self.speeds[leader]] += slope * force
             return
         if speed not in self.speeds:
-            raise UnknownNameError("speed", speed, self.speeds, f"loads of mechanism {self.mechanism.name!r}")
+            raise UnknownNameError(
+                "speed", speed, self.speeds, f"loads of mechanism {self.mechanism.name!r}"
+            )
         self.forces[self.speeds[speed]] += force
 
     def store(self, energy: Scalar) -> None:

@@ -1,10 +1,14 @@
 """Kernels with loops that a tape calls, where written out they would be most of its instructions.
 
-    tape (SX)     ... -> call of `row_forces_48_12_0` -> ...      one node with many operands, and one for each of its results
-    lanes         stores the operands one after another, calls the kernel's machine code (`BlockFunction`), reads the results
-    CasADi        the call's own body, a few hundred operations on matrices (MX): what its interpreter evaluates, and what derivatives are taken of
+    tape (SX)  ... -> call of `row_forces_48_12_0` -> ...
+            one node with many operands, and one for each of its results
+    lanes         stores the operands one after another, calls the kernel's machine code
+                  (`BlockFunction`), reads the results
+    CasADi        the call's own body, a few hundred operations on matrices (MX): what its
+                  interpreter evaluates, and what derivatives are taken of
 
-So the loops and the body are two routes to the same numbers. Derivatives of a call are other functions: `tape.read` writes them out.
+So the loops and the body are two routes to the same numbers. Derivatives of a call are other
+functions: `tape.read` writes them out.
 """
 
 from __future__ import annotations
@@ -25,7 +29,9 @@ Shapes = Sequence[tuple[int, ...]]
 
 
 class Looped(NamedTuple):
-    """A kernel: its machine code, records of inputs, outputs (columns) and scratch memory, their shapes for some sizes, and its body in CasADi's words."""
+    """A kernel: its machine code, records of inputs, outputs (columns) and scratch memory, their
+    shapes for some sizes, and its body in CasADi's words.
+    """
 
     kernel: Callable[..., Any]
     records: tuple[Any, Any, Any]
@@ -34,8 +40,9 @@ class Looped(NamedTuple):
 
 
 class Callee(NamedTuple):
-    """A kernel of some sizes, as a tape calls it. name: of its function; inputs: their (rows, columns); outputs, behind: numbers of results, and of the
-    scratch memory that follows them."""
+    """A kernel of some sizes, as a tape calls it. name: of its function; inputs: their (rows,
+    columns); outputs, behind: numbers of results, and of the scratch memory that follows them.
+    """
 
     name: str
     inputs: tuple[tuple[int, int], ...]
@@ -43,10 +50,13 @@ class Callee(NamedTuple):
     behind: int
 
 
-# ---------------------------------------------------------------------------------------------------- bodies
+# --- bodies
 def _factored(S: ca.MX, on: Callable[[int, ca.MX], ca.MX]) -> list[tuple[ca.MX, ca.MX, ca.MX]]:
-    """S = L' D L (m, m), from the last row: of each row, the first one first, its entries of L, of D, and whether it is kept: `on(row, pivot)`."""
-    floor, found = constrained_dynamics.FLOOR * ca.diag(S), []
+    """S = L' D L (m, m), from the last row: of each row, the first one first, its entries of L, of
+    D, and whether it is kept: `on(row, pivot)`.
+    """
+    floor = constrained_dynamics.FLOOR * ca.diag(S)
+    found = []
     for k in reversed(range(S.shape[0])):
         pivot, u = S[k, k], S[:k, k]
         kept = on(k, pivot)
@@ -69,9 +79,13 @@ def _solved(L: list[tuple[ca.MX, ca.MX, ca.MX]], b: ca.MX) -> ca.MX:
 
 
 def _independent(G: ca.MX, size: ca.MX) -> ca.MX:
-    """(m,): 1 where a row says more than the rows after it; size: N, 0 for a row's own (`kernels.rank.independent`)."""
+    """(m,): 1 where a row says more than the rows after it; size: N, 0 for a row's own
+    (`kernels.rank.independent`).
+    """
     size = size + (size == 0.0) * ca.diag(G)
-    return ca.vertcat(*(kept for _, _, kept in _factored(G, lambda k, pivot: pivot > RANK * size[k])))
+    return ca.vertcat(
+        *(kept for _, _, kept in _factored(G, lambda k, pivot: pivot > RANK * size[k]))
+    )
 
 
 def _unit_inverse(L: ca.MX) -> ca.MX:
@@ -90,8 +104,10 @@ def _forces_body(p: HeldRows) -> list[ca.MX]:
     Y, D = p.W @ p.F.T, ca.diag(p.weight)
     size = ca.fabs(ca.sum2(p.B * Y.T))
     unit = keep / (size + (size == 0.0))
-    r, own = unit * (p.gamma - p.B @ p.a), ca.diag(unit) @ p.B
-    L, f = _factored(own @ ((Y @ D @ Y.T) @ own.T), lambda k, _: keep[k]), ca.MX.zeros(p.z.numel())
+    r = unit * (p.gamma - p.B @ p.a)
+    own = ca.diag(unit) @ p.B
+    L = _factored(own @ ((Y @ D @ Y.T) @ own.T), lambda k, _: keep[k])
+    f = ca.MX.zeros(p.z.numel())
     for _ in range(switched_rows.ROUNDS):
         f = f + p.weight * (Y.T @ (own.T @ _solved(L, r - own @ (Y @ f))))
     return [f * (p.z > 0.5), p.F.T @ (f * (p.z > 0.5))]
@@ -103,26 +119,45 @@ def _change_body(p: OffRows) -> list[ca.MX]:
     keep = _independent(A @ ca.diag(p.column) @ A.T, p.size)
     N = _unit_inverse(p.factor)
     H = N @ (ca.diag(ca.diag(p.factor)) @ (N.T @ A.T))  # M^-1 A'
-    L, r, a = _factored(A @ H, lambda k, _: keep[k]), p.z * p.right, ca.MX.zeros(p.column.numel())
+    L = _factored(A @ H, lambda k, _: keep[k])
+    r = p.z * p.right
+    a = ca.MX.zeros(p.column.numel())
     for _ in range(constrained_dynamics.ROUNDS):
         a = a + H @ _solved(L, r - A @ a)
     return [a]
 
 
-# ---------------------------------------------------------------------------------------------------- the kernels
+# --- the kernels
 def _forces_shapes(m: int, n: int, k: int) -> tuple[Shapes, Shapes, Shapes]:
     most = m + k
-    return (((m, n), (m, n), (n, n), (n,), (m,), (m,), (m,), (k, n), (most,), (n,)), ((m,), (n,)),
-            ((most, n), (most, n), (most, most), (n, n), *((most,),) * 6, (n,)))  # fmt: skip
+    return (
+        ((m, n), (m, n), (n, n), (n,), (m,), (m,), (m,), (k, n), (most,), (n,)),
+        ((m,), (n,)),
+        ((most, n), (most, n), (most, most), (n, n), *((most,),) * 6, (n,)),
+    )
 
 
 def _change_shapes(m: int, n: int) -> tuple[Shapes, Shapes, Shapes]:
-    return (((m, n), (n, n), (m,), (m,), (m,), (n,)), ((n,),), ((m, n), (m, n), (m, m), (m, m), *((m,),) * 5))
+    return (
+        ((m, n), (n, n), (m,), (m,), (m,), (n,)),
+        ((n,),),
+        ((m, n), (m, n), (m, m), (m, m), *((m,),) * 5),
+    )
 
 
 LOOPED = {
-    "row_forces": Looped(switched_rows.row_forces, (HeldRows, switched_rows.HeldForces, switched_rows.HeldMemory), _forces_shapes, _forces_body),
-    "row_change": Looped(switched_rows.row_change, (OffRows, switched_rows.Change, switched_rows.ChangeMemory), _change_shapes, _change_body),
+    "row_forces": Looped(
+        switched_rows.row_forces,
+        (HeldRows, switched_rows.HeldForces, switched_rows.HeldMemory),
+        _forces_shapes,
+        _forces_body,
+    ),
+    "row_change": Looped(
+        switched_rows.row_change,
+        (OffRows, switched_rows.Change, switched_rows.ChangeMemory),
+        _change_shapes,
+        _change_body,
+    ),
 }
 
 
@@ -131,13 +166,19 @@ def function(name: str, *sizes: int) -> ca.Function:
     """A kernel as a CasADi function of dense arguments."""
     own = LOOPED[name]
     shapes = [_matrix(shape) for shape in own.shapes(*sizes)[0]]
-    given = own.records[0](*(ca.MX.sym(x, *shape) for x, shape in zip(own.records[0]._fields, shapes)))
-    return ca.Function("_".join((name, *map(str, sizes))), list(given), [ca.densify(y) for y in own.body(given)])
+    given = own.records[0](
+        *(ca.MX.sym(x, *shape) for x, shape in zip(own.records[0]._fields, shapes))
+    )
+    return ca.Function(
+        "_".join((name, *map(str, sizes))), list(given), [ca.densify(y) for y in own.body(given)]
+    )
 
 
 def call(name: str, sizes: Sizes, *given: Any) -> list[ca.SX]:
     """The call of a kernel on a tape; its results."""
-    found: list[ca.SX] = function(name, *sizes).call([ca.densify(ca.SX(x)) for x in given], False, True)
+    found: list[ca.SX] = function(name, *sizes).call(
+        [ca.densify(ca.SX(x)) for x in given], False, True
+    )
     return found
 
 
@@ -148,7 +189,12 @@ def callee(f: ca.Function) -> Callee | None:
     name, sizes = found
     inputs, outputs, _ = LOOPED[name].shapes(*sizes)
     scratch = _records(name, sizes)[2]
-    return Callee(f.name(), tuple(map(_matrix, inputs)), sum(r * c for r, c in map(_matrix, outputs)), scratch.large)
+    return Callee(
+        f.name(),
+        tuple(map(_matrix, inputs)),
+        sum(r * c for r, c in map(_matrix, outputs)),
+        scratch.large,
+    )
 
 
 @cache
@@ -161,7 +207,9 @@ def code(name: str, width: int) -> BlockFunction:
 
 def _records(name: str, sizes: Sizes) -> tuple[Record, Record, Record]:
     own = LOOPED[name]
-    inputs, outputs, scratch = (Record(kind, shapes) for kind, shapes in zip(own.records, own.shapes(*sizes)))
+    inputs, outputs, scratch = (
+        Record(kind, shapes) for kind, shapes in zip(own.records, own.shapes(*sizes))
+    )
     return inputs, outputs, scratch
 
 

@@ -1,11 +1,13 @@
 """Functions in the kernels' Python that are called with NumPy arrays: the drivers of the time loop.
 
-    @machine_function("W")                          # W is known when the code is made; everything else when it is called
+    @machine_function("W")                          # W is known when the code is made; everything
+                                                    else when it is called
     def advance(address, x, buffer, t, h, W): ...
 
-Each is compiled at its first call for the kinds of its arguments (whole numbers, floats, arrays of one to three dimensions),
-kept on disk, and run without the interpreter's lock. What it returns are whole numbers and floats. One whose calls do a part of the work
-each is compiled quickly for its first call, and optimised for its second: the results have the same bits.
+Each is compiled at its first call for the kinds of its arguments (whole numbers, floats, arrays of
+one to three dimensions), kept on disk, and run without the interpreter's lock. What it returns are
+whole numbers and floats. One whose calls do a part of the work each is compiled quickly for its
+first call, and optimised for its second: the results have the same bits.
 """
 
 from __future__ import annotations
@@ -31,8 +33,12 @@ from .kernel_text import Array, Value
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 
 
-def machine_function(*known: str, quick: bool = False) -> Callable[[Callable[..., Any]], MachineFunction]:
-    """Compile a function at its first call. known: the parameters whose values the code is made for. quick: it is optimised at its second call."""
+def machine_function(
+    *known: str, quick: bool = False
+) -> Callable[[Callable[..., Any]], MachineFunction]:
+    """Compile a function at its first call. known: the parameters whose values the code is made
+    for. quick: it is optimised at its second call.
+    """
     return lambda function: MachineFunction(function, known, quick)
 
 
@@ -44,13 +50,19 @@ class _Code(NamedTuple):
 
 
 class MachineFunction:
-    """A function that becomes machine code when it is called, and can be called from others that do."""
+    """A function that becomes machine code when it is called, and can be called from others that
+    do.
+    """
 
     def __init__(self, function: Callable[..., Any], known: tuple[str, ...], quick: bool = False):
-        self.function, self.known, self.quick, self.__doc__ = function, known, quick, function.__doc__
+        self.function = function
+        self.known = known
+        self.quick = quick
+        self.__doc__ = function.__doc__
         self.names = tuple(inspect.signature(function).parameters)
         self._codes: dict[tuple[Any, ...], _Code] = {}
-        self._first_calls: dict[tuple[Any, ...], _Code] = {}  # code that was made for one call; another thread may still run it
+        # code that was made for one call; another thread may still run it
+        self._first_calls: dict[tuple[Any, ...], _Code] = {}
         self._making = threading.Lock()
         intrinsic(self)(lambda m, *given: m.call(function, *given))
 
@@ -63,7 +75,10 @@ class MachineFunction:
                 kinds.append(x)
             elif isinstance(x, np.ndarray):
                 if not x.flags.c_contiguous or x.dtype not in (np.float64, np.int64):
-                    raise CompileError(f"{self.function.__name__}: {name} is an array of {x.dtype}, which is not float64 and contiguous")
+                    raise CompileError(
+                        f"{self.function.__name__}: {name} is an array of {x.dtype}, which is not"
+                        " float64 and contiguous"
+                    )
                 kinds.append(f"{x.dtype.kind}{x.ndim}")
                 flat += (x.ctypes.data, *x.shape)
             else:
@@ -80,41 +95,62 @@ class MachineFunction:
         return "d" if kind == "f" else "q" if kind == "i" else "q" * (1 + int(kind[1]))
 
     def _first(self, kinds: tuple[Any, ...]) -> _Code:
-        """The code of a first call, or of a second one; other threads that call it too wait for it."""
+        """The code of a first call, or of a second one; other threads that call it too wait for
+        it.
+        """
         with self._making:
             if kinds in self._codes:
                 return self._codes[kinds]
             optimised, quickly = (self._key(kinds, how) for how in ("driver", "quick driver"))
             if self.quick and kinds not in self._first_calls and disk.load(optimised) is None:
-                self._first_calls[kinds] = self._linked(kinds, disk.kept(quickly, lambda: self._assembled(kinds, quick=True)))
+                self._first_calls[kinds] = self._linked(
+                    kinds, disk.kept(quickly, lambda: self._assembled(kinds, quick=True))
+                )
                 return self._first_calls[kinds]
-            self._codes[kinds] = self._linked(kinds, disk.kept(optimised, lambda: self._assembled(kinds)))
+            self._codes[kinds] = self._linked(
+                kinds, disk.kept(optimised, lambda: self._assembled(kinds))
+            )
             return self._codes[kinds]
 
     def _key(self, kinds: tuple[Any, ...], how: str) -> str:
-        return disk.key(how, sources(), *host.description(), self.function.__module__, self.function.__qualname__, repr(kinds))
+        return disk.key(
+            how,
+            sources(),
+            *host.description(),
+            self.function.__module__,
+            self.function.__qualname__,
+            repr(kinds),
+        )
 
     def _assembled(self, kinds: tuple[Any, ...], quick: bool = False) -> bytes:
         """The layout of the results, a line, and the object code."""
         layout, text = self.text(kinds)
-        return layout.encode() + b"\n" + host.assemble(text, optimise=0 if quick else 2, quick=quick)
+        return (
+            layout.encode() + b"\n" + host.assemble(text, optimise=0 if quick else 2, quick=quick)
+        )
 
     def _linked(self, kinds: tuple[Any, ...], kept: bytes) -> _Code:
         results, _, code = kept.partition(b"\n")
         library = host.link(code, "driver")
         given = "".join(self._layout(kind, name) for kind, name in zip(kinds, self.names))
-        return _Code(library, _CALL(library["driver"]), struct.Struct(given), struct.Struct(results.decode()))
+        return _Code(
+            library, _CALL(library["driver"]), struct.Struct(given), struct.Struct(results.decode())
+        )
 
     def text(self, kinds: tuple[Any, ...]) -> tuple[str, str]:
         """The layout of the results, and the LLVM text."""
-        m, at, given = Module(1, host.has_fma()), 0, []
+        m = Module(1, host.has_fma())
+        at = 0
+        given = []
         m.text.lines += ["declare ptr @calloc(i64, i64)", "declare void @free(ptr)"]
         with m.function("driver", "ptr table", "ptr results") as (table, results):
 
             def cell(kind: str) -> str:
                 nonlocal at
                 at += 1
-                return m.new(f"load {kind}, ptr {m.new(f'getelementptr i64, ptr {table}, i64 {at - 1}')}")
+                return m.new(
+                    f"load {kind}, ptr {m.new(f'getelementptr i64, ptr {table}, i64 {at - 1}')}"
+                )
 
             for kind, name in zip(kinds, self.names):
                 if name in self.known:
@@ -129,12 +165,17 @@ class MachineFunction:
                     given.append(Array(pointer, shape, "int" if kind[0] == "i" else "lanes"))
             found = m.call(self.function, *given)
             layout = ""
-            for k, x in enumerate(found if isinstance(found, tuple) else (found,) if found is not None else ()):
+            for k, x in enumerate(
+                found if isinstance(found, tuple) else (found,) if found is not None else ()
+            ):
                 place = m.new(f"getelementptr i64, ptr {results}, i64 {k}")
                 real = m.kind(x) == "float"
                 layout += "d" if real else "q"
                 value = m.later(x) if real else m.later(x, "int")
-                m.do(f"store {f'double {m.first(value)}' if real else f'i64 {value.name}'}, ptr {place}")
+                m.do(
+                    f"store {f'double {m.first(value)}' if real else f'i64 {value.name}'}, ptr"
+                    f" {place}"
+                )
             for pointer in m.heap:
                 m.do(f"call void @free(ptr {pointer})")
         m.text.table()
@@ -152,7 +193,7 @@ def sources() -> str:
     return disk.key(*(part for path in files for part in (path.name, path.read_bytes())))
 
 
-# ---------------------------------------------------------------------------------------------------- what drivers use
+# --- what drivers use
 def call_block(address: Any, x: Any, y: Any) -> None:
     """Call `void block(const double* x, double* y)` at an address, a kernel's `block_address`."""
     raise TypeError("call_block is for machine functions")
@@ -184,37 +225,74 @@ def _spacing(m: Module, x: Value) -> Value:
 
 
 def weighted(x: Any, K: Any, w: Any, row: Any, count: Any, h: Any, out: Any, offset: Any) -> None:
-    """out[offset + n] = x[n] + h sum_i w[row, i] K[i, n], over i < count and all n of x. `out` may be x itself."""
+    """out[offset + n] = x[n] + h sum_i w[row, i] K[i, n], over i < count and all n of x. `out` may
+    be x itself.
+    """
     raise TypeError("weighted is for machine functions")
 
 
-BLOCKS = ((8, 4), (8, 1), (4, 1), (1, 1))  # (numbers in a register, registers at once), tried in this order
+# (numbers in a register, registers at once), tried in this order
+BLOCKS = ((8, 4), (8, 1), (4, 1), (1, 1))
 
 
 @intrinsic(weighted)
-def _weighted(m: Module, x: Array, K: Array, w: Array, row: Any, count: Any, h: Any, out: Array, offset: Any) -> None:
+def _weighted(
+    m: Module, x: Array, K: Array, w: Array, row: Any, count: Any, h: Any, out: Array, offset: Any
+) -> None:
     """A call of one function that the module has for all sums."""
     if "weighted" not in m.helpers:
         m.helpers["weighted"] = _weighted_text(m)
-    weights, target = m.place(w, (row,)), m.place(out, (offset,))
+    weights = m.place(w, (row,))
+    target = m.place(out, (offset,))
     size, width = (m.later(s, "int").name for s in (x.shape[0], K.shape[1]))
-    given = f"ptr {x.pointer}, ptr {K.pointer}, i64 {width}, ptr {weights.pointer}, i64 {m.later(count, 'int').name}"
-    m.do(f"call void @weighted({given}, double {m.first(m.later(h, 'float'))}, ptr {target.pointer}, i64 {size})")
+    given = (
+        f"ptr {x.pointer}, ptr {K.pointer}, i64 {width}, ptr {weights.pointer}, i64"
+        f" {m.later(count, 'int').name}"
+    )
+    m.do(
+        f"call void @weighted({given}, double {m.first(m.later(h, 'float'))}, ptr {target.pointer},"
+        f" i64 {size})"
+    )
 
 
 def _weighted_text(m: Module) -> list[str]:
     """`weighted` as a function: in blocks of registers as long as there are numbers for them."""
     inner = Module(1, m.fused)
     inner.text.lines = []
-    parameters = "ptr x", "ptr K", "i64 width", "ptr w", "i64 count", "double h", "ptr out", "i64 size"
-    with inner.function("weighted", *parameters, linkage="internal ") as (x, K, width, w, count, h, out, size):
+    parameters = (
+        "ptr x",
+        "ptr K",
+        "i64 width",
+        "ptr w",
+        "i64 count",
+        "double h",
+        "ptr out",
+        "i64 size",
+    )
+    with inner.function("weighted", *parameters, linkage="internal ") as (
+        x,
+        K,
+        width,
+        w,
+        count,
+        h,
+        out,
+        size,
+    ):
         begin: Any = 0
         for lanes, registers in BLOCKS:
             with inner.lanes(lanes):
-                begin = inner.call(_blocks, Array(x, (Value("int", size),), "window"),
-                                   Array(K, (Value("int", count), Value("int", width)), "window"),
-                                   Array(w, (Value("int", count),), "double"), inner.spread(h),
-                                   Array(out, (Value("int", size),), "window"), begin, lanes, registers)  # fmt: skip
+                begin = inner.call(
+                    _blocks,
+                    Array(x, (Value("int", size),), "window"),
+                    Array(K, (Value("int", count), Value("int", width)), "window"),
+                    Array(w, (Value("int", count),), "double"),
+                    inner.spread(h),
+                    Array(out, (Value("int", size),), "window"),
+                    begin,
+                    lanes,
+                    registers,
+                )
     return inner.text.lines
 
 

@@ -1,6 +1,7 @@
-"""Position rows as expressions: what the constraints of a mechanism keep zero, and where on bodies they push.
+"""Position rows as expressions: what the constraints of a mechanism keep zero, and where on bodies
+they push.
 
-    g(q, P, t) = 0,      P the places of frames;      a unit of its multiplier pushes with dg/dP at each of them
+g(q, P, t) = 0,  P the places of frames;  a unit of its multiplier pushes with dg/dP at each of them
 """
 
 from __future__ import annotations
@@ -25,13 +26,19 @@ if TYPE_CHECKING:
 
 
 class Placed:
-    """The rows g of a mechanism's constraints with symbols of one `Tracer`. It is the `Places` in which they are."""
+    """The rows g of a mechanism's constraints with symbols of one `Tracer`. It is the `Places` in
+    which they are.
+    """
 
     def __init__(self, s: Tracer):
-        self.s, self.mechanism = s, s.layout.mechanism
+        self.s = s
+        self.mechanism = s.layout.mechanism
         self.coordinates = {n: k for k, n in enumerate(self.mechanism.coordinate_names)}
         self.places: dict[str, ca.SX] = {}
-        self.own = [ca.vertcat(*(ca.SX(g) for g in row.residual(self))) for row in self.mechanism.constraints]
+        self.own = [
+            ca.vertcat(*(ca.SX(g) for g in row.residual(self)))
+            for row in self.mechanism.constraints
+        ]
 
     @cached_property
     def rows(self) -> ca.SX:
@@ -41,25 +48,37 @@ class Placed:
     @cached_property
     def rates(self) -> ca.SX:
         """g' = A v + B (m,)."""
-        return ca.jtimes(self.rows, self.s.q, self.s.coordinate_rate()) + ca.jacobian(self.rows, self.s.t)
+        return ca.jtimes(self.rows, self.s.q, self.s.coordinate_rate()) + ca.jacobian(
+            self.rows, self.s.t
+        )
 
     def pushes(self, row: int) -> dict[str, tuple[ca.SX, ca.SX]]:
-        """{body: (torque about the ground's origin, force)} of one unit of a constraint's rows, each (m, 3), in the ground's axes."""
+        """{body: (torque about the ground's origin, force)} of one unit of a constraint's rows,
+        each (m, 3), in the ground's axes.
+        """
         found: dict[str, tuple[ca.SX, ca.SX]] = {}
         for frame, P in self.places.items():
             f = ca.jacobian(self.own[row], P)
             if f.nnz():
-                f, p = ca.densify(self._placed(f)), self.s.pose(frame)[:, 3]
-                t, body = ca.vertcat(*(ca.cross(p, f[k, :].T).T for k in range(f.shape[0]))), self.mechanism.frame(frame).body
+                f = ca.densify(self._placed(f))
+                p = self.s.pose(frame)[:, 3]
+                t = ca.vertcat(*(ca.cross(p, f[k, :].T).T for k in range(f.shape[0])))
+                body = self.mechanism.frame(frame).body
                 t0, f0 = found.get(body, (ca.SX.zeros(*t.shape), ca.SX.zeros(*f.shape)))
                 found[body] = (t0 + t, f0 + f)
         return found
 
     def _placed(self, x: ca.SX) -> ca.SX:
         names = list(self.places)
-        return ca.substitute([x], [self.places[n] for n in names], [self.s.pose(n)[:, 3] for n in names])[0] if names else x
+        return (
+            ca.substitute(
+                [x], [self.places[n] for n in names], [self.s.pose(n)[:, 3] for n in names]
+            )[0]
+            if names
+            else x
+        )
 
-    # ------------------------------------------------------------------------------------------------ the places
+    # --- the places
     def value(self, x: Scalar) -> Scalar:
         """A number, or an expression of parameters as one of their symbols."""
         return self.s.value(x)
@@ -88,7 +107,9 @@ class Placed:
 
     @cached_property
     def _symbols(self) -> dict[str, Any]:
-        return {**self._parameters, "t": self.s.t} | {f"q_{identifier(n)}": self.s.q[k] for n, k in self.coordinates.items()}
+        return {**self._parameters, "t": self.s.t} | {
+            f"q_{identifier(n)}": self.s.q[k] for n, k in self.coordinates.items()
+        }
 
     def _place(self, frame: str, axis: int) -> ca.SX:
         return self.places.setdefault(frame, ca.SX.sym(f"p_{frame}", 3))[axis]
@@ -98,12 +119,18 @@ class Placed:
         if name in self.mechanism.following:
             return self._moved(name)
         if name not in self.coordinates:
-            raise UnknownNameError("coordinate", name, self.coordinates, f"constraints of mechanism {self.mechanism.name!r}")
+            raise UnknownNameError(
+                "coordinate",
+                name,
+                self.coordinates,
+                f"constraints of mechanism {self.mechanism.name!r}",
+            )
         return self.s.q[self.coordinates[name]]
 
     def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
         """The angle or way of a body in its carrier, and its axis."""
-        found, total = travel(self.mechanism, body, carrier, sort), ca.SX(0)
+        found = travel(self.mechanism, body, carrier, sort)
+        total = ca.SX(0)
         for sign, j in found.terms:
             total = total + sign * self._moved(j.name)
         return total, found.axis

@@ -1,8 +1,9 @@
 """A CasADi scalar whose arithmetic is quick, for kernels that are traced.
 
-CasADi's operators try for each operand whether it is a number, a matrix of numbers or one of symbols, which takes seven times
-as long as the operation itself. `SX.binary` and `SX.unary` are the same operations between symbols. Whatever has a Scalar among
-its operands is one again; anything that is neither a number nor a symbol is left to CasADi.
+CasADi's operators try for each operand whether it is a number, a matrix of numbers or one of
+symbols, which takes seven times as long as the operation itself. `SX.binary` and `SX.unary` are the
+same operations between symbols. Whatever has a Scalar among its operands is one again; anything
+that is neither a number nor a symbol is left to CasADi.
 
     >>> x, y = (Scalar.of(ca.SX.sym(name)) for name in "xy")
     >>> 2.0 * x + y.sin()
@@ -38,13 +39,16 @@ def _symbol(x: Any) -> Any:
     if type(x) is Scalar or isinstance(x, ca.SX):
         return x
     if isinstance(x, NUMBERS):
-        return _constant(float(x)) if x else ca.SX(float(x))  # zeros of both signs are one key of a cache
+        # zeros of both signs are one key of a cache
+        return _constant(float(x)) if x else ca.SX(float(x))
     return None
 
 
 def _binary(operation: int, inherited: str) -> Callable[[Any, Any], Any]:
     """The method of an operation between x and y; of the reflected one, between y and x."""
-    binary, otherwise, reflected = ca.SX.binary, getattr(ca.SX, inherited), inherited.startswith("__r")
+    binary = ca.SX.binary
+    otherwise = getattr(ca.SX, inherited)
+    reflected = inherited.startswith("__r")
 
     def method(x: Any, y: Any) -> Any:
         other = _symbol(y)
@@ -75,7 +79,9 @@ class Scalar(ca.SX):
     __rmul__ = _binary(ca.OP_MUL, "__rmul__")
     __truediv__ = __itruediv__ = _binary(ca.OP_DIV, "__truediv__")
     __rtruediv__ = _binary(ca.OP_DIV, "__rtruediv__")
-    sin, cos, sqrt, floor = (_unary(operation) for operation in (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_FLOOR))
+    sin, cos, sqrt, floor = (
+        _unary(operation) for operation in (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_FLOOR)
+    )
 
     @staticmethod
     def of(x: ca.SX) -> Scalar:
@@ -85,6 +91,10 @@ class Scalar(ca.SX):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's numbers on the left of an operator: as Python's are."""
-        if method == "__call__" and isinstance(inputs[0], np.generic) and (name := REFLECTED.get(ufunc.__name__)):
+        if (
+            method == "__call__"
+            and isinstance(inputs[0], np.generic)
+            and (name := REFLECTED.get(ufunc.__name__))
+        ):
             return getattr(self, name)(inputs[0])
         return super().__array_ufunc__(ufunc, method, *inputs, **options)

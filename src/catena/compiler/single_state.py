@@ -1,14 +1,16 @@
 """One state from Python: a kernel as a built-in of the interpreter, from arrays to a new array.
 
-The interpreter calls the machine code itself (its METH_FASTCALL convention), and the code reads the arrays' headers, whose
-layout belongs to NumPy's binary interface. What it cannot take (another type, another size, a batch, a quaternion that is not
-of length one, a result that is too large or no number) it does not judge: it hands the same arguments to the function for the
-rest, which takes them or says what is wrong.
+The interpreter calls the machine code itself (its METH_FASTCALL convention), and the code reads the
+arrays' headers, whose layout belongs to NumPy's binary interface. What it cannot take (another
+type, another size, a batch, a quaternion that is not of length one, a result that is too large or
+no number) it does not judge: it hands the same arguments to the function for the rest, which takes
+them or says what is wrong.
 
-    object single(self, arguments, count)         `self` is a table of addresses, an array of whole numbers
+    object single(self, arguments, count)         `self` is a table of addresses, an array of whole
+                                                  numbers
 
-The table holds `objects()`, the function for the rest, the inputs that are the same in every call, how many calls it answers
-before all go to the rest, and the result's shape.
+The table holds `objects()`, the function for the rest, the inputs that are the same in every call,
+how many calls it answers before all go to the rest, and the result's shape.
 """
 
 from __future__ import annotations
@@ -26,12 +28,18 @@ import numpy as np
 from .text import Text, bits_of
 
 # offsets in an array's header, in bytes: PyArrayObject_fields of NumPy's C interface
-TYPE, DATA, NDIM, SHAPE, DESCRIPTION, FLAGS = 8, 16, 24, 32, 56, 64
+TYPE = 8
+DATA = 16
+NDIM = 24
+SHAPE = 32
+DESCRIPTION = 56
+FLAGS = 64
 PLAIN = 0x0001 | 0x0100  # C-contiguous, aligned
 NEW = 93  # the place of PyArray_New in NumPy's table of functions
 DOUBLE = 12  # NPY_DOUBLE
 METH_FASTCALL = 0x0080
-ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, LEFT, FIRST = range(10)  # the table's places; from FIRST on the shape
+# the table's places; from FIRST on the shape
+ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, LEFT, FIRST = range(10)
 ALWAYS = 2**62  # calls
 VALUE = 16  # the offset of the number in a Python float
 LARGEST = 1.7e308  # what is larger is infinite
@@ -42,10 +50,11 @@ UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
 class Single:
     """How one state is handed over.
 
-    given: the sizes of the arguments. same: how many inputs follow them that are the same in every call. clock: whether a
-    time follows, "" no, "ignored" as an argument only, "used" as the last input too. outputs: how many numbers the kernel
-    fills; shape: of the result, which takes the first of them. quaternions: where they begin in the first argument. limit: a
-    result beyond it goes to the rest.
+    given: the sizes of the arguments. same: how many inputs follow them that are the same in every
+    call. clock: whether a time follows, "" no, "ignored" as an argument only, "used" as the last
+    input too. outputs: how many numbers the kernel fills; shape: of the result, which takes the
+    first of them. quaternions: where they begin in the first argument. limit: a result beyond it
+    goes to the rest.
     """
 
     given: tuple[int, ...]
@@ -60,9 +69,11 @@ class Single:
 def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None) -> None:
     """Write `single`, around the module's `tape`. One lane.
 
-    unseen: inputs that no result shows if they are no numbers; None where that is not known, and all are looked at.
+    unseen: inputs that no result shows if they are no numbers; None where that is not known, and
+    all are looked at.
     """
-    n, size = int(np.prod(s.shape)), sum(s.given) + s.same
+    n = int(np.prod(s.shape))
+    size = sum(s.given) + s.same
     t.lines += ["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"]
     with t.function("ptr @single(ptr %self, ptr %arguments, i64 %count)"):
         for name, count in (("x", size + 1), ("y", s.outputs), ("w", n_slots)):
@@ -75,7 +86,12 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         require(t, t(f"icmp eq i64 %count, {len(s.given) + bool(s.clock)}"))
         offset = 0
         for k, length in enumerate(s.given):
-            _copy(t, t.at("%x", offset, "double"), _vector(t, t.load("%arguments", k, "ptr"), known, length), length)
+            _copy(
+                t,
+                t.at("%x", offset, "double"),
+                _vector(t, t.load("%arguments", k, "ptr"), known, length),
+                length,
+            )
             offset += length
         if s.same:
             _copy(t, t.at("%x", offset, "double"), known[SAME], s.same)
@@ -93,13 +109,18 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         require(t, _bounded(t, "y", n, s.limit))
         shape = t.at(table, FIRST, "i64")
         more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
-        made = t(f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})")
+        made = t(
+            f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})"
+        )
         require(t, t(f"icmp ne ptr {made}, null"))
         _copy(t, _word(t, made, DATA, "ptr"), "%y", n)
         t.do(f"ret ptr {made}")
         t.label("rest")
         t.do(f"call void {known[CLEAR]}()")  # an array that could not be made has set an error
-        t.do(f"ret ptr {t(f'call ptr {known[CALL]}(ptr {known[REST]}, ptr %arguments, i64 %count, ptr null)')}")
+        t.do(
+            "ret ptr"
+            f" {t(f'call ptr {known[CALL]}(ptr {known[REST]}, ptr %arguments, i64 %count, ptr null)')}"  # noqa: E501
+        )
 
 
 def _word(t: Text, base: str, offset: int, kind: str) -> str:
@@ -119,7 +140,9 @@ def _copy(t: Text, to: str, source: str, n: int) -> None:
 
 
 def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
-    """The doubles of an argument that is a plain vector of n of them; else it is left to the rest."""
+    """The doubles of an argument that is a plain vector of n of them; else it is left to the
+    rest.
+    """
     same = t(f"icmp eq ptr {_word(t, x, TYPE, 'ptr')}, {known[ARRAY]}")
     require(t, same)
     doubles = t(f"icmp eq ptr {_word(t, x, DESCRIPTION, 'ptr')}, {known[DOUBLES]}")
@@ -137,12 +160,17 @@ def unit(t: Text, x: str, k: int) -> str:
     for j in range(4):
         part = t.load(x, k + j, "double")
         total = t(f"fadd double {t(f'fmul double {part}, {part}')}, {total}")
-    return t(f"fcmp olt double {t(f'call double @llvm.fabs.f64(double {total})')}, 0x{bits_of(UNIT):016X}")
+    return t(
+        f"fcmp olt double {t(f'call double @llvm.fabs.f64(double {total})')},"
+        f" 0x{bits_of(UNIT):016X}"
+    )
 
 
 def within(t: Text, x: str, limit: float) -> str:
     """Whether x is a number of at most this size."""
-    return t(f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}")
+    return t(
+        f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}"
+    )
 
 
 def _bounded(t: Text, name: str, n: int, limit: float) -> str:
@@ -155,7 +183,7 @@ def _bounded(t: Text, name: str, n: int, limit: float) -> str:
     return t(f"load i1, ptr %good.{name}")
 
 
-# ---------------------------------------------------------------------------------------------------- the interpreter's side
+# --- the interpreter's side
 class _Table(np.ndarray):
     """A table of addresses that keeps alive what it points to."""
 
@@ -165,23 +193,36 @@ class _Table(np.ndarray):
 class _Method(ctypes.Structure):
     """PyMethodDef."""
 
-    _fields_ = [("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("text", ctypes.c_char_p)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("code", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+    ]
 
 
 @cache
 def objects() -> tuple[int, ...]:
-    """The addresses of the types of arrays, doubles in them and floats, and of functions that make arrays and call others."""
+    """The addresses of the types of arrays, doubles in them and floats, and of functions that make
+    arrays and call others.
+    """
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    pointer.restype = ctypes.c_void_p
+    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     numpy_core = import_module("numpy._core._multiarray_umath")
     api = (ctypes.c_void_p * (NEW + 1)).from_address(pointer(numpy_core._ARRAY_API, None))
-    own = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (ctypes.pythonapi.PyErr_Clear, ctypes.pythonapi.PyObject_Vectorcall)]
+    own = [
+        ctypes.cast(f, ctypes.c_void_p).value or 0
+        for f in (ctypes.pythonapi.PyErr_Clear, ctypes.pythonapi.PyObject_Vectorcall)
+    ]
     return id(np.ndarray), id(np.dtype(np.float64)), id(float), api[NEW] or 0, *own
 
 
 @cache
 def available() -> bool:
-    """Whether this interpreter and this NumPy lay arrays out as expected; where not, calls take the long way."""
+    """Whether this interpreter and this NumPy lay arrays out as expected; where not, calls take the
+    long way.
+    """
     if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     x = np.arange(6.0).reshape(2, 3)
@@ -198,19 +239,28 @@ def available() -> bool:
 
 
 def builtin(
-    name: str, address: int, single: Single, same: Sequence[float], rest: Callable[..., Any], keep: Any, calls: int = ALWAYS
-) -> Callable[..., Any]:  # fmt: skip
+    name: str,
+    address: int,
+    single: Single,
+    same: Sequence[float],
+    rest: Callable[..., Any],
+    keep: Any,
+    calls: int = ALWAYS,
+) -> Callable[..., Any]:
     """The machine code at an address as a built-in function, which answers so many calls itself.
 
-    same: the inputs that are the same in every call. rest: answers what the code refuses. keep: what must live as long as
-    the function, the code for one.
+    same: the inputs that are the same in every call. rest: answers what the code refuses. keep:
+    what must live as long as the function, the code for one.
     """
     numbers = np.array(same, float)
-    table = np.array([*objects(), id(rest), numbers.ctypes.data, calls, *single.shape], np.int64).view(_Table)
+    table = np.array(
+        [*objects(), id(rest), numbers.ctypes.data, calls, *single.shape], np.int64
+    ).view(_Table)
     method = _Method(name.encode(), address, METH_FASTCALL, None)
     table.keep = (keep, numbers, method, rest)
     make: Any = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return make(ctypes.addressof(method), table, None)
 
 

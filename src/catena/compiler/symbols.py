@@ -15,11 +15,14 @@ from ..kernels.tree import SNAP, Layout
 from ..kernels.workspace import Work
 from .scalar import Scalar
 
-Wrenches = Sequence[tuple[str, str]]  # (frame, "body" or "world") pairs: where external wrenches act, in whose axes
+# (frame, "body" or "world") pairs: where external wrenches act, in whose axes
+Wrenches = Sequence[tuple[str, str]]
 
 
 def elements(x: Any) -> list:
-    """The entries of a CasADi vector; zeros of its structure become numbers, which NumPy can keep in arrays."""
+    """The entries of a CasADi vector; zeros of its structure become numbers, which NumPy can keep
+    in arrays.
+    """
     x = ca.vec(ca.densify(ca.SX(x)))
     return [Scalar.of(y) for y in ca.vertsplit(x)] if x.numel() else []
 
@@ -40,24 +43,36 @@ def vector(values: Any) -> ca.SX:
 
 
 class Symbols:
-    """The symbols q, v, a, tau, p of a mechanism, w of external wrenches, t of the time, and its tree as expressions of p.
+    """The symbols q, v, a, tau, p of a mechanism, w of external wrenches, t of the time, and its
+    tree as expressions of p.
 
-    Q, V, A: those of all nodes, `zeros` their accelerations with a = 0. They have more entries than q, v, a (OWN) where nodes
-    follow others; what kernels find along them is brought back by `lift`.
+    Q, V, A: those of all nodes, `zeros` their accelerations with a = 0. They have more entries than
+    q, v, a (OWN) where nodes follow others; what kernels find along them is brought back by `lift`.
     """
 
     def __init__(self, layout: Layout, snap: float = SNAP, wrenches: Wrenches = ()):
         self.layout, self.snap, self.wrenches = layout, snap, tuple(wrenches)
-        nq, nv, names = layout.nq, layout.nv, list(layout.mechanism.parameters)
+        nq = layout.nq
+        nv = layout.nv
+        names = list(layout.mechanism.parameters)
         self.q, self.v, self.a = ca.SX.sym("q", nq), ca.SX.sym("v", nv), ca.SX.sym("a", nv)
         self.tau, self.p = ca.SX.sym("tau", nv), ca.SX.sym("p", len(names))
         self.w, self.t = ca.SX.sym("w", 6 * len(self.wrenches)), ca.SX.sym("t")
         self._table = dict(zip(names, elements(self.p)))
         self.tree = layout.tree(self.value, snap)
-        self.OWN, self.TAU = tuple(elements(x) for x in (self.q, self.v, self.a)), elements(self.tau)
+        self.OWN, self.TAU = (
+            tuple(elements(x) for x in (self.q, self.v, self.a)),
+            elements(self.tau),
+        )
         q, v, a = self.OWN
-        self.lift, self.still = Lift(layout, self.value, q), [0.0] * nv
-        self.Q, self.V, self.A, self.zeros = self.lift.q, self.lift.v(v), self.lift.a(v, a), self.lift.a(v, self.still)
+        self.lift = Lift(layout, self.value, q)
+        self.still = [0.0] * nv
+        self.Q, self.V, self.A, self.zeros = (
+            self.lift.q,
+            self.lift.v(v),
+            self.lift.a(v, a),
+            self.lift.a(v, self.still),
+        )
         self.con = constraints(layout, self.value, active_rows(layout))
 
     def value(self, x: Any) -> Any:

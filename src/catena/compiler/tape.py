@@ -1,15 +1,20 @@
-"""The tape: a CasADi SX function as a list of nodes, put in order and cut into chunks for the emitter.
+"""The tape: a CasADi SX function as a list of nodes, put in order and cut into chunks for the
+emitter.
 
     casadi.Function -> read -> Tape -> plan -> Plan -> (emit) LLVM text
 
-A tape is straight-line code. Two things are done to it here, both about *order*, neither about arithmetic:
+A tape is straight-line code. Two things are done to it here, both about *order*, neither about
+arithmetic:
 
-- sines and cosines are pulled together. All angles that are known at the same moment form one group, which a small
-  loop serves (see `sincos`), instead of forty instructions and a branch in the middle of the tape for each of them;
-- a long tape is cut into chunks, because LLVM's time grows faster than the length of a block. A value that one chunk
-  makes and a later one reads lives in a slot of the work array; slots are used again when nobody reads them any more.
+- sines and cosines are pulled together. All angles that are known at the same moment form one
+  group, which a small loop serves (see `sincos`), instead of forty instructions and a branch in the
+  middle of the tape for each of them;
+- a long tape is cut into chunks, because LLVM's time grows faster than the length of a block. A
+  value that one chunk makes and a later one reads lives in a slot of the work array; slots are used
+  again when nobody reads them any more.
 
-A call of a kernel with loops (`looped`) is a node too; where it cannot be called, and for other functions, what it does is written out.
+A call of a kernel with loops (`looped`) is a node too; where it cannot be called, and for other
+functions, what it does is written out.
 """
 
 from __future__ import annotations
@@ -27,21 +32,42 @@ from .looped import Callee, callee
 from .operations import COMMUTATIVE, SUPPORTED
 from .text import bits_of
 
-OPERATIONS = {getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")}
+OPERATIONS = {
+    getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")
+}
 
-DEAF = {*("LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO", "SIGN", "FMIN", "FMAX", "COPYSIGN"),
-        *("INV", "EXP", "POW", "CONSTPOW", "ATAN", "ATAN2", "TANH", "ERF", "CALL")}  # they may make a number of what is none  # fmt: skip
+DEAF = {
+    *(
+        "LT",
+        "LE",
+        "EQ",
+        "NE",
+        "NOT",
+        "AND",
+        "OR",
+        "IF_ELSE_ZERO",
+        "SIGN",
+        "FMIN",
+        "FMAX",
+        "COPYSIGN",
+    ),
+    # they may make a number of what is none
+    *("INV", "EXP", "POW", "CONSTPOW", "ATAN", "ATAN2", "TANH", "ERF", "CALL"),
+}
 
-CHUNK = 1500  # steps: LLVM's time is proportional up to here; much smaller chunks pass more through memory
-WIDE_CHUNK = 200  # of a tape that fills matrices: so many values wait for each other that LLVM would store most of them on the way twice
+# steps: LLVM's time is proportional up to here; much smaller chunks pass more through memory
+CHUNK = 1500
+# of a tape that fills matrices: so many values wait for each other that LLVM would store most of
+# them on the way twice
+WIDE_CHUNK = 200
 AT_ONCE = 64  # angles in one step
 
 
 class Node(NamedTuple):
     """One instruction, named by its place in the tape. `args` are the places of its operands.
 
-    `at` is the index into x of an INPUT and into y of an OUTPUT, and the 64 bits of a CONST; of a CALL which kernel it is, and of a RESULT which
-    number of its CALL's.
+    `at` is the index into x of an INPUT and into y of an OUTPUT, and the 64 bits of a CONST; of a
+    CALL which kernel it is, and of a RESULT which number of its CALL's.
     """
 
     op: str
@@ -50,7 +76,9 @@ class Node(NamedTuple):
 
 
 class Tape(NamedTuple):
-    """A whole SX function: nodes in an order that computes before it uses, the (rows, columns) of each argument, and the kernels it calls."""
+    """A whole SX function: nodes in an order that computes before it uses, the (rows, columns) of
+    each argument, and the kernels it calls.
+    """
 
     name: str
     nodes: list[Node]
@@ -62,7 +90,8 @@ class Tape(NamedTuple):
 class Angles(NamedTuple):
     """A step that takes sine and cosine of several nodes at once.
 
-    Angle k of n is written to slot base + k; its sine then replaces it, and its cosine comes to base + n + k.
+    Angle k of n is written to slot base + k; its sine then replaces it, and its cosine comes to
+    base + n + k.
     """
 
     angles: tuple[int, ...]
@@ -74,7 +103,9 @@ Step = int | Angles
 
 @dataclass(frozen=True)
 class Plan:
-    """The order of emission: chunks of steps, the slot of every node that lives in memory, how many slots there are."""
+    """The order of emission: chunks of steps, the slot of every node that lives in memory, how many
+    slots there are.
+    """
 
     chunks: list[list[Step]]
     slots: dict[int, int]
@@ -82,30 +113,39 @@ class Plan:
 
 
 def read(f: ca.Function, calls: bool = False) -> Tape:
-    """Read the instructions of a dense SX function. calls: whether kernels with loops can be called; otherwise they are written out.
+    """Read the instructions of a dense SX function. calls: whether kernels with loops can be
+    called; otherwise they are written out.
 
-    CasADi numbers the entries of a matrix by columns, we by rows: entry k of an r x c argument is entry
-    (k mod r) c + k div r here, so that a result reshapes to (batch, r, c) without a copy.
+    CasADi numbers the entries of a matrix by columns, we by rows: entry k of an r x c argument is
+    entry (k mod r) c + k div r here, so that a result reshapes to (batch, r, c) without a copy.
     """
     if not f.is_a("SXFunction"):
-        raise CompileError(f"function '{f.name()}' is a {f.class_name()}; only SX functions become lanes: call .expand()")
+        raise CompileError(
+            f"function '{f.name()}' is a {f.class_name()}; only SX functions become lanes: call"
+            " .expand()"
+        )
     sparse = [f.name_in(k) for k in range(f.n_in()) if not f.sparsity_in(k).is_dense()]
     sparse += [f.name_out(k) for k in range(f.n_out()) if not f.sparsity_out(k).is_dense()]
     if sparse:
-        raise CompileError(f"function '{f.name()}' has sparse arguments: {', '.join(sparse)}; densify them first")
+        raise CompileError(
+            f"function '{f.name()}' has sparse arguments: {', '.join(sparse)}; densify them first"
+        )
     input_shapes = tuple(f.size_in(k) for k in range(f.n_in()))
     output_shapes = tuple(f.size_out(k) for k in range(f.n_out()))
-    reader, places_in = _Reader(calls), _places(input_shapes)
+    reader = _Reader(calls)
+    places_in = _places(input_shapes)
     found = reader.read(f, lambda k, entry: reader.number(Node("INPUT", at=places_in[k][entry])))
     for places, own in zip(_places(output_shapes), found):
         for place, n in zip(places, own):
             reader.number(Node("OUTPUT", (n,), at=place))
     if reader.unknown:
         raise CompileError(
-            f"function '{f.name()}' uses {', '.join(sorted(reader.unknown))}, which cannot be done in lanes; "
-            f"what can: {', '.join(sorted(SUPPORTED))}"
+            f"function '{f.name()}' uses {', '.join(sorted(reader.unknown))}, which cannot be done"
+            f" in lanes; what can: {', '.join(sorted(SUPPORTED))}"
         )
-    return Tape(f.name(), _inverted(reader.nodes), input_shapes, output_shapes, tuple(reader.called))
+    return Tape(
+        f.name(), _inverted(reader.nodes), input_shapes, output_shapes, tuple(reader.called)
+    )
 
 
 class _Reader:
@@ -126,12 +166,16 @@ class _Reader:
         return found
 
     def read(self, f: ca.Function, given: Callable[[int, int], int]) -> list[list[int]]:
-        """The places of a function's results, for `given(k, entry)` of its arguments; both numbered as CasADi does."""
+        """The places of a function's results, for `given(k, entry)` of its arguments; both numbered
+        as CasADi does.
+        """
         holder: dict[int, int] = {}  # CasADi's register -> the node whose value it holds now
         results: list[list[int]] = [[0] * f.nnz_out(k) for k in range(f.n_out())]
         targets: ca.SX | None = None
         for n in range(f.n_instructions()):
-            op, source, target = OPERATIONS[f.instruction_id(n)], f.instruction_input(n), f.instruction_output(n)
+            op = OPERATIONS[f.instruction_id(n)]
+            source = f.instruction_input(n)
+            target = f.instruction_output(n)
             if op == "ASSIGN":
                 holder[target[0]] = holder[source[0]]
             elif op == "INPUT":
@@ -142,20 +186,32 @@ class _Reader:
                 results[target[0]][target[1]] = holder[source[0]]
             elif op == "CALL":
                 targets = f.instructions_sx() if targets is None else targets
-                holder.update(zip(target, self._call(targets[n].which_function(), [holder[s] for s in source])))
+                holder.update(
+                    zip(
+                        target, self._call(targets[n].which_function(), [holder[s] for s in source])
+                    )
+                )
             else:
                 if op not in SUPPORTED:
                     self.unknown.add(op)
                 args = (holder[s] for s in source)
-                holder[target[0]] = self.number(Node(op, tuple(sorted(args) if op in COMMUTATIVE else args)))
+                holder[target[0]] = self.number(
+                    Node(op, tuple(sorted(args) if op in COMMUTATIVE else args))
+                )
         return results
 
     def _call(self, f: ca.Function, args: list[int]) -> list[int]:
-        """The places of the results of a call, for those of its operands: all numbered as CasADi does."""
+        """The places of the results of a call, for those of its operands: all numbered as CasADi
+        does.
+        """
         kernel = callee(f) if self.calls else None
         if kernel is None:
             starts = list(accumulate((f.nnz_in(k) for k in range(f.n_in())), initial=0))
-            return [n for own in self.read(f.expand(), lambda k, entry: args[starts[k] + entry]) for n in own]
+            return [
+                n
+                for own in self.read(f.expand(), lambda k, entry: args[starts[k] + entry])
+                for n in own
+            ]
         if kernel not in self.called:
             self.called.append(kernel)
         placed = [0] * len(args)
@@ -166,8 +222,9 @@ class _Reader:
 
 
 def _inverted(nodes: list[Node]) -> list[Node]:
-    """The same with one division by each divisor that several nodes share, and products with its inverse: CasADi writes a (1/b) as
-    a / b, and a division takes the time of ten products."""
+    """The same with one division by each divisor that several nodes share, and products with its
+    inverse: CasADi writes a (1/b) as a / b, and a division takes the time of ten products.
+    """
     shared = Counter(node.args[1] for node in nodes if node.op == "DIV")
     found: list[Node] = []
     places: list[int] = []  # of the nodes, in what is found
@@ -178,30 +235,38 @@ def _inverted(nodes: list[Node]) -> list[Node]:
             if args[1] not in inverses:
                 inverses[args[1]] = len(found)
                 found.append(Node("INV", args[1:]))
-            node, args = Node("MUL"), tuple(sorted((args[0], inverses[args[1]])))
+            node = Node("MUL")
+            args = tuple(sorted((args[0], inverses[args[1]])))
         places.append(len(found))
         found.append(node._replace(args=args))
     return found
 
 
 def chooses(tape: Tape) -> bool:
-    """Whether it chooses so often that LLVM's own pass over comparisons is worth its time: they are twice as fast after it."""
+    """Whether it chooses so often that LLVM's own pass over comparisons is worth its time: they are
+    twice as fast after it.
+    """
     return 50 * sum(node.op == "IF_ELSE_ZERO" for node in tape.nodes) > len(tape.nodes)
 
 
 def silent(tape: Tape) -> list[int]:
-    """The inputs whose being infinite or not a number may show in no output: unused ones, or behind a comparison."""
+    """The inputs whose being infinite or not a number may show in no output: unused ones, or behind
+    a comparison.
+    """
     heard: set[int] = set()
     for k in reversed(range(len(tape.nodes))):
         node = tape.nodes[k]
         if node.op == "OUTPUT" or (k in heard and node.op not in DEAF):
-            heard.update(node.args[:1] if node.op == "DIV" else node.args)  # one over infinity is a number
+            # one over infinity is a number
+            heard.update(node.args[:1] if node.op == "DIV" else node.args)
     seen = {node.at for k, node in enumerate(tape.nodes) if node.op == "INPUT" and k in heard}
     return [k for k in range(sum(r * c for r, c in tape.input_shapes)) if k not in seen]
 
 
 def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
-    """For each argument, the place in the concatenated row-major memory of its column-major entries."""
+    """For each argument, the place in the concatenated row-major memory of its column-major
+    entries.
+    """
     places, start = [], 0
     for rows, columns in shapes:
         places.append([start + r * columns + c for c in range(columns) for r in range(rows)])
@@ -210,8 +275,12 @@ def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
 
 
 def plan(tape: Tape, chunk: int = 0) -> Plan:
-    """Order the tape, cut it into equal chunks of at most `chunk` steps, give a slot to all that must live in memory."""
-    entries_in, entries_out = (sum(r * c for r, c in shapes) for shapes in (tape.input_shapes, tape.output_shapes))
+    """Order the tape, cut it into equal chunks of at most `chunk` steps, give a slot to all that
+    must live in memory.
+    """
+    entries_in, entries_out = (
+        sum(r * c for r, c in shapes) for shapes in (tape.input_shapes, tape.output_shapes)
+    )
     chunk = chunk or (WIDE_CHUNK if entries_out > entries_in else CHUNK)
     steps, slots, n_angles = _order(tape.nodes)
     chunks = _cut(tape.nodes, steps, chunk)
@@ -220,7 +289,9 @@ def plan(tape: Tape, chunk: int = 0) -> Plan:
 
 
 def _lay(tape: Tape, slots: dict[int, int], first: int) -> int:
-    """Give slots, from `first` on, to the operands of each call, one after the other, and to its results behind them; where they end."""
+    """Give slots, from `first` on, to the operands of each call, one after the other, and to its
+    results behind them; where they end.
+    """
     for n, node in enumerate(tape.nodes):
         if node.op == "CALL":
             kernel, slots[n] = tape.called[node.at], first
@@ -254,9 +325,11 @@ def _cut(nodes: list[Node], steps: list[Step], chunk: int) -> list[list[Step]]:
 
 
 def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
-    """Angles first: level by level, what leads to the angles, then the angles together; the rest in its own order.
+    """Angles first: level by level, what leads to the angles, then the angles together; the rest in
+    its own order.
 
-    The level of a node counts the sines on the longest path that leads to it; angles of one level are independent.
+    The level of a node counts the sines on the longest path that leads to it; angles of one level
+    are independent.
     """
     level = [0] * len(nodes)
     groups: dict[int, dict[int, list[int]]] = {}  # level -> angle -> its SIN and COS nodes
@@ -267,7 +340,8 @@ def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
             level[n] += 1
     steps: list[Step] = []
     slots: dict[int, int] = {}
-    done = [node.op in ("INPUT", "CONST", "SIN", "COS") for node in nodes]  # these are no steps: made where they are read
+    # these are no steps: made where they are read
+    done = [node.op in ("INPUT", "CONST", "SIN", "COS") for node in nodes]
     n_angles = 0
     for _, group in sorted(groups.items()):
         steps += sorted(_ancestors(nodes, group, done))
@@ -275,7 +349,9 @@ def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
             angles = tuple(group)[k : k + AT_ONCE]
             steps.append(Angles(angles, 2 * n_angles))
             for j, angle in enumerate(angles):
-                slots |= {n: 2 * n_angles + j + len(angles) * (nodes[n].op == "COS") for n in group[angle]}
+                slots |= {
+                    n: 2 * n_angles + j + len(angles) * (nodes[n].op == "COS") for n in group[angle]
+                }
             n_angles += len(angles)
     steps += [n for n in range(len(nodes)) if not done[n]]
     return steps, slots, n_angles
@@ -294,7 +370,9 @@ def _ancestors(nodes: list[Node], roots: dict[int, list[int]], done: list[bool])
 
 
 def _allot(nodes: list[Node], chunks: list[list[Step]], slots: dict[int, int], first: int) -> int:
-    """Give slots, from `first` on, to the nodes that cross chunks; the number of slots is returned."""
+    """Give slots, from `first` on, to the nodes that cross chunks; the number of slots is
+    returned.
+    """
     born: dict[int, int] = {}
     dies: dict[int, int] = {}  # node -> last chunk that reads it from memory
     for c, chunk in enumerate(chunks):
@@ -311,7 +389,8 @@ def _allot(nodes: list[Node], chunks: list[list[Step]], slots: dict[int, int], f
     free: list[int] = []
     n_slots = first
     for c, chunk in enumerate(chunks):
-        free += ending.pop(c - 1, [])  # free only after the chunk: inside it reads and writes keep any order
+        # free only after the chunk: inside it reads and writes keep any order
+        free += ending.pop(c - 1, [])
         for step in chunk:
             if isinstance(step, int) and step in dies and step not in slots:
                 if not free:

@@ -1,4 +1,6 @@
-"""Writing LLVM assembly as text: LLVM parses it far faster than a tree of builder objects is made."""
+"""Writing LLVM assembly as text: LLVM parses it far faster than a tree of builder objects is
+made.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from contextlib import contextmanager
 
 
 class Text:
-    """The growing text of a module over lanes. Calling it writes an instruction and gives back the result's name.
+    """The growing text of a module over lanes. Calling it writes an instruction and gives back the
+    result's name.
 
     `V`, `I` and `B` are the types of `width` doubles, integers and truths, one for each lane.
 
@@ -45,14 +48,20 @@ class Text:
 
     @contextmanager
     def function(self, head: str) -> Iterator[None]:
-        """A function around what is written inside. None of ours throws, so none carries tables for unwinding."""
+        """A function around what is written inside. None of ours throws, so none carries tables for
+        unwinding.
+        """
         self.lines.append(f"define {head} nounwind {{\nentry:")
         yield
         self.lines.append("}\n")
 
     @contextmanager
-    def loop(self, name: str, stop: int | str, step: int = 1, start: int | str = 0) -> Iterator[str]:
-        """A loop around what is written inside, entered at least once; gives the name of the counter."""
+    def loop(
+        self, name: str, stop: int | str, step: int = 1, start: int | str = 0
+    ) -> Iterator[str]:
+        """A loop around what is written inside, entered at least once; gives the name of the
+        counter.
+        """
         self.do(f"br label %{name}.enter")
         self.label(f"{name}.enter")
         self.do(f"br label %{name}")
@@ -61,7 +70,10 @@ class Text:
         yield f"%{name}.i"
         self.do(f"br label %{name}.again")
         self.label(f"{name}.again")
-        self.do(f"%{name}.next = add i64 %{name}.i, {step}", f"%{name}.more = icmp slt i64 %{name}.next, {stop}")
+        self.do(
+            f"%{name}.next = add i64 %{name}.i, {step}",
+            f"%{name}.more = icmp slt i64 %{name}.next, {stop}",
+        )
         self.do(f"br i1 %{name}.more, label %{name}, label %{name}.leave")
         self.label(f"{name}.leave")
 
@@ -95,14 +107,17 @@ class Text:
         return self(f"fmul contract {self.V} {a}, {b}")
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """The sum a b + c: one rounding where the machine has fused multiply-add, two where it has not."""
+        """The sum a b + c: one rounding where the machine has fused multiply-add, two where it has
+        not.
+        """
         return self.add(self.mul(a, b), c)
 
     def constant(self, value: float | int) -> str:
-        """A double (or the 64 bits of one), the same in every lane, read from the table of constants.
+        """A double (or the 64 bits of one), the same in every lane, read from the table of
+        constants.
 
-        An arithmetic instruction takes one operand straight from memory. A literal would instead cost an instruction
-        that spreads it over the lanes: on large tapes a tenth of all.
+        An arithmetic instruction takes one operand straight from memory. A literal would instead
+        cost an instruction that spreads it over the lanes: on large tapes a tenth of all.
         """
         bits = value if isinstance(value, int) else bits_of(value)
         place = self._table.setdefault(bits, len(self._table))
@@ -112,12 +127,17 @@ class Text:
     def table(self) -> None:
         """Write the table of all constants that were used."""
         rows = (f"{self.V} {splat(bits)}" for bits in self._table)
-        size, align = f"{len(self._table)} x {self.V}", 8 * self.width
-        self.lines.append(f"@{self._name} = internal constant [{size}] [{', '.join(rows)}], align {align}")
+        size = f"{len(self._table)} x {self.V}"
+        align = 8 * self.width
+        self.lines.append(
+            f"@{self._name} = internal constant [{size}] [{', '.join(rows)}], align {align}"
+        )
 
 
 def bits_of(value: float) -> int:
-    """The 64 bits of a double as an integer; unlike the double itself it tells 0 from -0, and equals itself if NaN."""
+    """The 64 bits of a double as an integer; unlike the double itself it tells 0 from -0, and
+    equals itself if NaN.
+    """
     bits: int = struct.unpack("<Q", struct.pack("<d", value))[0]
     return bits
 

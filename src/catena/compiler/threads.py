@@ -1,7 +1,8 @@
-"""Helpers of a thread that has much to do: workers for the whole process, which sleep until they are invited.
+"""Helpers of a thread that has much to do: workers for the whole process, which sleep until they
+are invited.
 
-Who invites does not wait for them. The work is taken piece by piece from a counter that all share, so that a worker who wakes late finds
-less to do, or nothing, and costs nobody any time.
+Who invites does not wait for them. The work is taken piece by piece from a counter that all share,
+so that a worker who wakes late finds less to do, or nothing, and costs nobody any time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from contextlib import suppress
 
 
 def invite(work: Callable[[], object], helpers: int) -> None:
-    """Let up to so many workers call work() as well, as soon as they are awake; none where there is one per core already."""
+    """Let up to so many workers call work() as well, as soon as they are awake; none where there is
+    one per core already.
+    """
     for _ in range(helpers):
         worker = _crew.worker()
         if worker is None:
@@ -22,7 +25,9 @@ def invite(work: Callable[[], object], helpers: int) -> None:
 
 
 class _Worker:
-    """A thread that sleeps on a lock between its tasks: a lock wakes it in a fifth of the time that a queue takes."""
+    """A thread that sleeps on a lock between its tasks: a lock wakes it in a fifth of the time that
+    a queue takes.
+    """
 
     def __init__(self) -> None:
         self._go = threading.Lock()
@@ -51,7 +56,9 @@ class _Crew:
         self._hired, self._hiring = 1, threading.Lock()  # this thread is one
 
     def worker(self) -> _Worker | None:
-        """A worker with nothing to do; a new one while there are fewer than cores; none where that fails."""
+        """A worker with nothing to do; a new one while there are fewer than cores; none where that
+        fails.
+        """
         try:
             return self.idle.pop()
         except IndexError:
@@ -76,4 +83,5 @@ def _again() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_again)  # a child process has the workers but not their threads
+    # a child process has the workers but not their threads
+    os.register_at_fork(after_in_child=_again)

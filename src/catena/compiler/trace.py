@@ -1,7 +1,7 @@
 """Tracing: a kernel called with CasADi symbols becomes the straight-line tape of one mechanism.
 
-What is constant folds away, what occurs twice is kept once (`casadi.cse`). A `Tracer` holds the symbols of one mechanism;
-each of its methods is one quantity as an expression of them.
+What is constant folds away, what occurs twice is kept once (`casadi.cse`). A `Tracer` holds the
+symbols of one mechanism; each of its methods is one quantity as an expression of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ import numpy as np
 
 from ..kernels import dynamics, kinematics
 from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, meet
-from ..kernels.constraint_rows import Constraints, constraints, evaluate_rows, on_child, row_jacobian
+from ..kernels.constraint_rows import (
+    Constraints,
+    constraints,
+    evaluate_rows,
+    on_child,
+    row_jacobian,
+)
 from ..kernels.coriolis import coriolis_matrix
 from ..kernels.motion import speeds
 from ..kernels.rank import RANK, independent, speed_row_scales
@@ -28,9 +34,22 @@ from .load_expressions import Applied
 from .symbols import elements, entries, matrix, vector
 from .trace_kinematics import Kinematics
 
-__all__ = ["DENSE", "Tracer", "elements", "entries", "factored", "matrix", "met", "smallest_change", "solved", "vector"]
+__all__ = [
+    "DENSE",
+    "Tracer",
+    "elements",
+    "entries",
+    "factored",
+    "matrix",
+    "met",
+    "smallest_change",
+    "solved",
+    "vector",
+]
 
-DENSE = 12  # up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured: UR5, Panda)
+# up to so many speeds, factoring the mass matrix beats the articulated pass in a tape (measured:
+# UR5, Panda)
+DENSE = 12
 
 
 class Tracer(Kinematics):
@@ -48,19 +67,26 @@ class Tracer(Kinematics):
 
     @cached_property
     def body_loads(self) -> dict[str, tuple[Any, Any]]:
-        """The loads' wrench on each body that has one, as torque about its node's origin and force, in the node's axes."""
+        """The loads' wrench on each body that has one, as torque about its node's origin and force,
+        in the node's axes.
+        """
         found = {}
         for body, (t, f) in self.applied.wrenches.items():
             node, _, p = self.seat(body)
             N = self.posed.R[node] if node >= 0 else np.eye(3)
-            t, f = unrotate(N, elements(t)), unrotate(N, elements(f))
+            t = unrotate(N, elements(t))
+            f = unrotate(N, elements(f))
             found[body] = (add(t, cross(p, f)), f)
         return found
 
     @cached_property
     def pushed(self) -> list:
         """The joint forces that act: tau and what the loads add along the speeds."""
-        return [x + y for x, y in zip(self.TAU, elements(self.applied.forces))] if self.layout.mechanism.loads else self.TAU
+        return (
+            [x + y for x, y in zip(self.TAU, elements(self.applied.forces))]
+            if self.layout.mechanism.loads
+            else self.TAU
+        )
 
     @cached_property
     def loads(self) -> np.ndarray:
@@ -77,20 +103,25 @@ class Tracer(Kinematics):
                 total[node, 3:] += np.array(f, dtype=object)
         return total
 
-    # ------------------------------------------------------------------------------------------------ dynamics
+    # --- dynamics
     @cached_property
     def light(self) -> Tree:
-        """The tree for what depends on forces along the speeds alone: inertia stands where it costs least."""
+        """The tree for what depends on forces along the speeds alone: inertia stands where it costs
+        least.
+        """
         return regrouped(self.tree)
 
     def inverse_dynamics(self, a: Any = None, v: Any = None) -> ca.SX:
-        """tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`, both the mechanism's own."""
+        """tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`, both the
+        mechanism's own.
+        """
         tau = self._forces(self.OWN[1] if v is None else v, self.OWN[2] if a is None else a)
         return tau - self.applied.forces if self.layout.mechanism.loads else tau
 
     def _forces(self, v: Any, a: Any) -> ca.SX:
         """tau (nv,) of a motion, without the loads that act along speeds."""
-        tau, nodes = self.blank(len(self.V)), (self.lift.v(v), self.lift.a(v, a))
+        tau = self.blank(len(self.V))
+        nodes = (self.lift.v(v), self.lift.a(v, a))
         wrenches = self.loads.copy() if self.flexible else self.loads
         taken = [sections.forces(*nodes) for sections in self.flexible]
         for sections, ((t, f), _) in zip(self.flexible, taken):
@@ -108,7 +139,11 @@ class Tracer(Kinematics):
     def gravity(self) -> ca.SX:
         """tau of a = v = 0; dampers among the loads stand still too."""
         tau = self.inverse_dynamics(a=self.still, v=self.still)
-        return ca.substitute(tau, self.v, ca.SX.zeros(self.layout.nv)) if self.layout.mechanism.loads else tau
+        return (
+            ca.substitute(tau, self.v, ca.SX.zeros(self.layout.nv))
+            if self.layout.mechanism.loads
+            else tau
+        )
 
     def mass_matrix(self) -> ca.SX:
         """M (nv, nv)."""
@@ -133,7 +168,8 @@ class Tracer(Kinematics):
             return self.constrained()[0]
         if self.lift:
             return self._free()
-        a, given = self.blank(nv), (self.light, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work())
+        a = self.blank(nv)
+        given = (self.light, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work())
         if self.layout.coupled or nv <= DENSE:
             dynamics.forward_dynamics_dense(*given, a, self.blank(nv, nv))
         else:
@@ -144,11 +180,28 @@ class Tracer(Kinematics):
         """a (nv,) and the multipliers (m,) for the forces tau."""
         if self.layout.mechanism.row_records or self.lift:
             return self._constrained_by_rows()
-        m, nv = len(self.con.kind), self.layout.nv
+        m = len(self.con.kind)
+        nv = self.layout.nv
         a, lam = self.blank(nv), self.blank(m)
         shapes = ((m, nv), (m, nv), (m, m), (m, m), (2, m))
-        scratch = (self.blank(m, 12), *(self.blank(m) for _ in range(3)), *(self.blank(*shape) for shape in shapes))
-        given = (self.light, self.con, self.Q, self.V, self.pushed, self.loads, self.zeros, self.work(), *scratch, a, lam)
+        scratch = (
+            self.blank(m, 12),
+            *(self.blank(m) for _ in range(3)),
+            *(self.blank(*shape) for shape in shapes),
+        )
+        given = (
+            self.light,
+            self.con,
+            self.Q,
+            self.V,
+            self.pushed,
+            self.loads,
+            self.zeros,
+            self.work(),
+            *scratch,
+            a,
+            lam,
+        )
         if self.layout.coupled or nv <= DENSE:
             constrained_dynamics_dense(*given, self.blank(nv, nv), self.blank(m, nv))
         else:
@@ -156,7 +209,9 @@ class Tracer(Kinematics):
         return vector(a), vector(lam)
 
     def _constrained_by_rows(self) -> tuple[ca.SX, ca.SX]:
-        """The same with rows that are only known as expressions: free motion, then the smallest change to the rows'."""
+        """The same with rows that are only known as expressions: free motion, then the smallest
+        change to the rows'.
+        """
         _, _, right, A = self.constraint_rows()
         free = self._free()
         change, lam = self.smallest_change(A, right - A @ free)
@@ -172,15 +227,21 @@ class Tracer(Kinematics):
         return factored(self._inertia())
 
     def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """M^-1 A' lam with A M^-1 A' lam = r: of all speeds with A v = r those of least kinetic energy; and lam."""
+        """M^-1 A' lam with A M^-1 A' lam = r: of all speeds with A v = r those of least kinetic
+        energy; and lam.
+        """
         return smallest_change(self._factor, A, r, self.con.column, self.row_scales())
 
     def row_scales(self) -> list[float]:
-        """N of all rows, loops first, where rank is decided (`kernels.rank`); 0 for a text, measured by its entries."""
+        """N of all rows, loops first, where rank is decided (`kernels.rank`); 0 for a text,
+        measured by its entries.
+        """
         return [*self.con.size, *speed_row_scales(self.layout)]
 
     def rank_closeness(self) -> ca.SX:
-        """How close the rank of the rows is to another: the pivot nearest to its threshold beside it, or the reverse; 1 is on it."""
+        """How close the rank of the rows is to another: the pivot nearest to its threshold beside
+        it, or the reverse; 1 is on it.
+        """
         A = ca.sparsify(self.constraint_rows()[3])
         G = entries(A @ ca.diag(vector(self.con.column)) @ A.T)
         size = _own_sizes(self.row_scales(), G)
@@ -211,55 +272,92 @@ class Tracer(Kinematics):
     def rows_of(self, con: Constraints) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """Residuals, their rates, gamma (m,) each, and A (m, nv) of some loops' rows."""
         m = len(con.kind)
-        W, x, A = self.blank(m, 12), self.work(), self.blank(m, len(self.V))
+        W = self.blank(m, 12)
+        x = self.work()
+        A = self.blank(m, len(self.V))
         gamma, error, rate = (self.blank(m) for _ in range(3))
         evaluate_rows(self.tree, con, self.Q, self.V, self.zeros, x, W, gamma, error, rate)
         row_jacobian(self.tree, con, W, x, A)
-        return vector(error), vector(rate), vector(gamma), matrix([self.lift.back(row) for row in A])
+        return (
+            vector(error),
+            vector(rate),
+            vector(gamma),
+            matrix([self.lift.back(row) for row in A]),
+        )
 
     def every_row(self) -> tuple[ca.SX, ...]:
-        """Of every row of every loop, then of constraints and speed rows: A (m, nv), and the wrench (m, 6) of one unit on its child, about
-        the ground's origin in its axes. Then of the children of all joints, loops included, R (b, 9) and p (b, 3) in the ground."""
-        con, x, m = constraints(self.layout, self.value), self.work(), self.layout.mechanism
+        """Of every row of every loop, then of constraints and speed rows: A (m, nv), and the wrench
+        (m, 6) of one unit on its child, about the ground's origin in its axes. Then of the children
+        of all joints, loops included, R (b, 9) and p (b, 3) in the ground.
+        """
+        con = constraints(self.layout, self.value)
+        x = self.work()
+        m = self.layout.mechanism
         count = len(con.kind)
-        W, A, none = self.blank(count, 12), self.blank(count, len(self.V)), [0.0] * len(self.V)
-        evaluate_rows(self.tree, con, self.Q, none, none, x, W, *(self.blank(count) for _ in range(3)))
+        W = self.blank(count, 12)
+        A = self.blank(count, len(self.V))
+        none = [0.0] * len(self.V)
+        evaluate_rows(
+            self.tree, con, self.Q, none, none, x, W, *(self.blank(count) for _ in range(3))
+        )
         row_jacobian(self.tree, con, W, x, A)
-        rows, wrenches = [self.lift.back(row) for row in A], [on_child(con, x, W, k) for k in range(count)]
+        rows = [self.lift.back(row) for row in A]
+        wrenches = [on_child(con, x, W, k) for k in range(count)]
         held, _ = self.applied.rows()
         loops = matrix(rows) if rows else ca.SX.zeros(0, self.layout.nv)
         wrenches += self.applied.row_wrenches()
         poses = [self.pose(j.child) for j in (*m.ordered, *m.loops)]
         R = [elements(X[:, :3].T) for X in poses]
-        return ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))), matrix(wrenches), matrix(R), matrix([elements(X[:, 3]) for X in poses])
+        return (
+            ca.densify(ca.vertcat(loops, ca.jacobian(held, self.v))),
+            matrix(wrenches),
+            matrix(R),
+            matrix([elements(X[:, 3]) for X in poses]),
+        )
 
     def row_wrenches(self) -> ca.SX:
         """(m, 12): each row's wrench on its two nodes, about the nodes' origins in their axes."""
         m = len(self.con.kind)
         W = self.blank(m, 12)
-        evaluate_rows(self.tree, self.con, self.Q, self.V, self.zeros, self.work(), W, *(self.blank(m) for _ in range(3)))
+        evaluate_rows(
+            self.tree,
+            self.con,
+            self.Q,
+            self.V,
+            self.zeros,
+            self.work(),
+            W,
+            *(self.blank(m) for _ in range(3)),
+        )
         return matrix(W)
 
     def coriolis_matrix(self) -> ca.SX:
         """C (nv, nv)."""
-        n, nv = len(self.layout.nodes), len(self.V)
+        n = len(self.layout.nodes)
+        nv = len(self.V)
         rows = int(sum(speeds(k) for k in self.tree.motion))
         S, dS, I, B, X, F, C = (
-            self.blank(*shape) for shape in ((rows, 6), (rows, 6), (n, 6, 6), (n, 6, 6), (6, 6), (3, 6), (nv, nv))
+            self.blank(*shape)
+            for shape in ((rows, 6), (rows, 6), (n, 6, 6), (n, 6, 6), (6, 6), (3, 6), (nv, nv))
         )
         coriolis_matrix(self.tree, self.Q, self.V, self.work(), S, dS, I, B, X, F, C)
         if not self.lift:
             return matrix(C)
-        own = matrix(self.lift.between(C)) + matrix(self.lift.beside(self._inertia_of_nodes(), self.OWN[1]))
+        own = matrix(self.lift.between(C)) + matrix(
+            self.lift.beside(self._inertia_of_nodes(), self.OWN[1])
+        )
         return ca.densify(sum((sections.coriolis() for sections in self.flexible), own))
 
     def reactions(self, held: Mapping[str, tuple[Any, Any]] | None = None) -> ca.SX:
-        """(joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in the child body's axes.
+        """(joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in the child
+        body's axes.
 
-        held: what else acts on bodies, torque about the node's origin and force in the node's axes, such as loops do.
+        held: what else acts on bodies, torque about the node's origin and force in the node's axes,
+        such as loops do.
         """
         table = body_table(self.layout, self.value)
-        W, outside = self.blank(len(table.node), 6), self.blank(len(table.node), 6)
+        W = self.blank(len(table.node), 6)
+        outside = self.blank(len(table.node), 6)
         index = {j.child: k for k, j in enumerate(self.layout.mechanism.ordered)}
         for k, (frame, _) in enumerate(self.wrenches):
             body = self.layout.mechanism.frame(frame).body
@@ -281,8 +379,11 @@ class Tracer(Kinematics):
         kinetic, potential = kinematics.energy(self.tree, self.Q, self.V, self.work())
         for sections in self.flexible:
             T, V = sections.energy()
-            kinetic, potential = kinetic + T, potential + V
-        return vector((kinetic, potential + self.applied.energy if self.layout.mechanism.loads else potential))
+            kinetic = kinetic + T
+            potential = potential + V
+        return vector(
+            (kinetic, potential + self.applied.energy if self.layout.mechanism.loads else potential)
+        )
 
     def momentum(self) -> ca.SX:
         """(10,): mass, centre of mass, its velocity, angular momentum about it, ground's axes."""
@@ -293,10 +394,14 @@ class Tracer(Kinematics):
 
     def _momentum_with_sections(self) -> ca.SX:
         """The same, flexible bodies added about the ground's origin."""
-        m, c, P, L = ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
+        m = ca.SX(0)
+        c = ca.SX.zeros(3)
+        P = ca.SX.zeros(3)
+        L = ca.SX.zeros(3)
         if any(not ca.SX(x).is_zero() for x in self.tree.mass):
             m, com, velocity, about = kinematics.momentum(self.tree, self.Q, self.V, self.work())
-            c, P = m * vector(com), m * vector(velocity)
+            c = m * vector(com)
+            P = m * vector(velocity)
             L = vector(about) + ca.cross(vector(com), P)
         for sections in self.flexible:
             m, c, P, L = (x + y for x, y in zip((m, c, P, L), sections.momentum()))
@@ -328,8 +433,12 @@ def solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
     return ca.solve(L, ca.solve(L.T, B) * D)
 
 
-def smallest_change(factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any) -> tuple[ca.SX, ca.SX]:
-    """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of `kernels.rank`; a size of 0: own."""
+def smallest_change(
+    factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any
+) -> tuple[ca.SX, ca.SX]:
+    """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of
+    `kernels.rank`; a size of 0: own.
+    """
     A = ca.sparsify(A)
     return met(A, solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
 
@@ -340,10 +449,13 @@ def _own_sizes(size: Any, G: np.ndarray) -> list:
 
 
 def met(A: ca.SX, Y: ca.SX, r: ca.SX, G: ca.SX, size: Any) -> tuple[ca.SX, ca.SX]:
-    """Y lam with A Y lam = r, and lam, where Y (n, m) is what the forces of the rows A (m, n) do. G = A C A', size: N."""
+    """Y lam with A Y lam = r, and lam, where Y (n, m) is what the forces of the rows A (m, n) do. G
+    = A C A', size: N.
+    """
     m, n = A.shape
     rows, H, S, metric = (entries(x) for x in (A, Y.T, A @ Y, G))
     blank = lambda *shape: np.full(shape, 0.0, dtype=object)  # noqa: E731
-    lam, change = blank(m), np.array([ca.SX(0)] * n, dtype=object)
+    lam = blank(m)
+    change = np.array([ca.SX(0)] * n, dtype=object)
     meet(rows, H, S, metric, _own_sizes(size, metric), elements(r), lam, blank(2, m), change)
     return vector(change), vector(lam)

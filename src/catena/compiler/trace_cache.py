@@ -1,8 +1,9 @@
-"""Tapes kept by structure: what was traced once is not traced again, in this process or, through the disk, in the next.
+"""Tapes kept by structure: what was traced once is not traced again, in this process or, through
+the disk, in the next.
 
-A tape is a function of the mechanism's structure and of a few words; its key is the hash of both, of the sources of catena
-and of CasADi's version. What the hash cannot see (Python functions, records from outside catena) is kept in memory alone,
-under the mechanism itself.
+A tape is a function of the mechanism's structure and of a few words; its key is the hash of both,
+of the sources of catena and of CasADi's version. What the hash cannot see (Python functions,
+records from outside catena) is kept in memory alone, under the mechanism itself.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Opaque(Exception):
 
 
 def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Made:
-    """What `make` made of this very mechanism, kept in memory. words: whatever else decides it; if opaque, it is made anew."""
+    """What `make` made of this very mechanism, kept in memory. words: whatever else decides it; if
+    opaque, it is made anew.
+    """
     more = fingerprint(words)
     if more is None:
         return make()
@@ -50,18 +53,29 @@ def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Ma
         return _known[key][1]
 
 
-def kept_tape(m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
-    """The tape `name` of a mechanism, from memory, from the disk, or made now. words: whatever else decides it."""
+def kept_tape(
+    m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]
+) -> ca.Function:
+    """The tape `name` of a mechanism, from memory, from the disk, or made now. words: whatever else
+    decides it.
+    """
     return kept(m, f"tape {name}", words, lambda: tape_on_disk(structure(m), name, words, make))
 
 
 def structure(m: Mechanism) -> str | None:
-    """The hash of everything that tapes of a mechanism depend on; None where parts of it are not catena's own."""
-    return fingerprint([m, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])  # a joint's kind may be anyone's
+    """The hash of everything that tapes of a mechanism depend on; None where parts of it are not
+    catena's own.
+    """
+    # a joint's kind may be anyone's
+    return fingerprint([m, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])
 
 
-def tape_on_disk(structure: str | None, name: str, words: object, make: Callable[[], ca.Function]) -> ca.Function:
-    """The tape of a mechanism of this structure, from the disk or made now, and not kept in memory. `make` must call nothing but catena's own code."""
+def tape_on_disk(
+    structure: str | None, name: str, words: object, make: Callable[[], ca.Function]
+) -> ca.Function:
+    """The tape of a mechanism of this structure, from the disk or made now, and not kept in memory.
+    `make` must call nothing but catena's own code.
+    """
     more = fingerprint(words)
     if structure is None or more is None:
         return make()
@@ -83,9 +97,11 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-# ---------------------------------------------------------------------------------------------------- fingerprints
+# --- fingerprints
 def fingerprint(x: object) -> str | None:
-    """Equal for values that say the same, in any process; None for values with parts that only Python knows."""
+    """Equal for values that say the same, in any process; None for values with parts that only
+    Python knows.
+    """
     digest = hashlib.sha256()
     try:
         for part in _parts(x):

@@ -31,10 +31,13 @@ class Kinematics(Symbols):
         return seat.node, R, tuple(self.value(x) for x in seat.pose.position)
 
     def wrench(self, k: int) -> tuple[int, Any, Any]:
-        """The k-th external wrench as (node, torque about the node's origin, force), in the node's axes."""
+        """The k-th external wrench as (node, torque about the node's origin, force), in the node's
+        axes.
+        """
         frame, axes = self.wrenches[k]
         node, R, p = self.seat(frame)
-        t, f = elements(self.w[6 * k : 6 * k + 3]), elements(self.w[6 * k + 3 : 6 * k + 6])
+        t = elements(self.w[6 * k : 6 * k + 3])
+        f = elements(self.w[6 * k + 3 : 6 * k + 6])
         if axes == "world":
             N = self.posed.R[node] if node >= 0 else np.eye(3)
             t, f = unrotate(N, t), unrotate(N, f)
@@ -64,18 +67,26 @@ class Kinematics(Symbols):
         node, R, p = self.seat(frame)
         x = self.work()
         kinematics.velocities(self.tree, self.Q, self.V, x)
-        return self._in_axes(kinematics.frame_velocity(node, R, p, x) if node >= 0 else None, frame, axes)
+        return self._in_axes(
+            kinematics.frame_velocity(node, R, p, x) if node >= 0 else None, frame, axes
+        )
 
     def frame_acceleration(self, frame: str, axes: str, a: Any = None) -> ca.SX:
-        """(6,): angular acceleration and acceleration of the frame's origin (gravity plays no part)."""
+        """(6,): angular acceleration and acceleration of the frame's origin (gravity plays no
+        part).
+        """
         node, R, p = self.seat(frame)
         x = self.work()
         nodes = self.A if a is None else self.lift.a(self.OWN[1], a)
         kinematics.accelerations(self.tree, self.Q, self.V, nodes, (0.0, 0.0, 0.0), x)
-        return self._in_axes(kinematics.frame_acceleration(node, R, p, x) if node >= 0 else None, frame, axes)
+        return self._in_axes(
+            kinematics.frame_acceleration(node, R, p, x) if node >= 0 else None, frame, axes
+        )
 
     def jacobian_rate(self, frame: str, axes: str) -> ca.SX:
-        """Jdot v (6,): the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
+        """Jdot v (6,): the acceleration with a = 0; in body axes less w x u, the rate of the
+        axes.
+        """
         rate = self.frame_acceleration(frame, axes, a=self.still)
         if axes == "world":
             return rate

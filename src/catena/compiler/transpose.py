@@ -1,15 +1,18 @@
-"""Between rows of states, (batch, n), and lanes, [n][W]: a transposition on the way in and another on the way out.
+"""Between rows of states, (batch, n), and lanes, [n][W]: a transposition on the way in and another
+on the way out.
 
-Columns are taken W at a time: W vectors of W doubles, one from each row, become the W columns by shuffles of two vectors each.
-The first exchange is inside pairs of doubles, the others move whole pairs, at which registers are quick:
+Columns are taken W at a time: W vectors of W doubles, one from each row, become the W columns by
+shuffles of two vectors each. The first exchange is inside pairs of doubles, the others move whole
+pairs, at which registers are quick:
 
     row 0  a b c d             a e c g             a e i m   column 0
     row 1  e f g h     ->      b f d h     ->      b f j n   column 1
     row 2  i j k l             i m k o             c g k o   column 2
     row 3  m n o p             j n l p             d h l p   column 3
 
-A tile's part of a row is read and written at once: a line of the cache that is written piece by piece costs as much for each.
-The columns left over are another tile, which takes some of those before once more, or pairs and a single one.
+A tile's part of a row is read and written at once: a line of the cache that is written piece by
+piece costs as much for each. The columns left over are another tile, which takes some of those
+before once more, or pairs and a single one.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from itertools import groupby
 from .text import Text
 
 UNROLLED = 2  # up to so many tiles are written out, beyond they are a loop
-ALIKE = 128  # doubles: rows a multiple of this apart share a few sets of the first-level cache, which has room for eight of them: they go
+# doubles: rows a multiple of this apart share a few sets of the first-level cache, which has room
+# for eight of them: they go
+ALIKE = 128
 STRIP = 64  # four rows at a time, for so many columns
 EMPTY = 2  # so many tiles of zeros are worth a loop of their own
 
@@ -30,8 +35,8 @@ See = Callable[[Text, list[str]], None]
 
 
 def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None) -> None:
-    """Read n columns of the rows that begin at the pointers `rows`, one for each lane, into the lanes at x; `see`
-    is shown all columns on their way.
+    """Read n columns of the rows that begin at the pointers `rows`, one for each lane, into the
+    lanes at x; `see` is shown all columns on their way.
     """
 
     def put(j: Column, columns: list[str]) -> None:
@@ -58,12 +63,17 @@ def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None)
 
 
 def runs(zeros: frozenset[int], n: int, width: int) -> list[tuple[int, int, bool]]:
-    """n columns as runs of tiles, (first, last, whether all are zeros): of zeros where several tiles are."""
-    empty = [all(j in zeros for j in range(k, k + width)) for k in range(0, n - width + 1, width)] + [False] * (n % width > 0)
+    """n columns as runs of tiles, (first, last, whether all are zeros): of zeros where several
+    tiles are.
+    """
+    empty = [
+        all(j in zeros for j in range(k, k + width)) for k in range(0, n - width + 1, width)
+    ] + [False] * (n % width > 0)
     found: list[tuple[int, int, bool]] = []
     at = 0
     for truth, group in groupby(empty):
-        first, at = at, at + width * len(list(group))
+        first = at
+        at = at + width * len(list(group))
         truth = truth and at - first >= EMPTY * width
         if found and found[-1][2] == truth:
             first = found.pop()[0]
@@ -71,11 +81,20 @@ def runs(zeros: frozenset[int], n: int, width: int) -> list[tuple[int, int, bool
     return found
 
 
-def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See, zeros: frozenset[int] = frozenset()) -> None:
-    """Write n columns from the lanes at y to the rows that begin at the pointers `rows`; `see` is shown all columns on their way. Runs of
-    columns that are zero whatever the state are not read.
+def scatter(
+    t: Text,
+    name: str,
+    rows: list[str],
+    n: int,
+    y: str,
+    see: See,
+    zeros: frozenset[int] = frozenset(),
+) -> None:
+    """Write n columns from the lanes at y to the rows that begin at the pointers `rows`; `see` is
+    shown all columns on their way. Runs of columns that are zero whatever the state are not read.
 
-    Rows beyond the end of a batch are all its last row; their lanes hold the same values, so the order is of no matter.
+    Rows beyond the end of a batch are all its last row; their lanes hold the same values, so the
+    order is of no matter.
     """
 
     def columns(j: Column, count: int) -> list[str]:
@@ -88,7 +107,10 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See, zeros
             t.store(values, t.at(row, j, "double"), of=t.V)
 
     def half(j: Column, first: int) -> None:
-        parts = [t.load(t.at(t.at(t.at(y, j), k), first, "double"), of=f"<{t.width // 2} x double>") for k in range(t.width)]
+        parts = [
+            t.load(t.at(t.at(t.at(y, j), k), first, "double"), of=f"<{t.width // 2} x double>")
+            for k in range(t.width)
+        ]
         values = _half_transposed(t, parts)
         see(t, values)
         for row, each in zip(rows[first:], values):
@@ -127,20 +149,25 @@ def scatter(t: Text, name: str, rows: list[str], n: int, y: str, see: See, zeros
 
 
 def rows_of_lanes(name: str, width: int) -> list[str]:
-    """The text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`: from `size` vectors of lanes at x to rows, `apart` doubles from each other."""
+    """The text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`: from `size` vectors
+    of lanes at x to rows, `apart` doubles from each other.
+    """
     t = Text(width)
     with t.function(f"internal void @{name}(ptr %x, ptr %to, i64 %apart, i64 %size)"):
         rows = [t.at("%to", t(f"mul i64 %apart, {l}"), "double") for l in range(width)]
 
         def tile(j: Column) -> None:
-            for row, values in zip(rows, _transposed(t, [t.load(t.at("%x", j), k) for k in range(width)])):
+            for row, values in zip(
+                rows, _transposed(t, [t.load(t.at("%x", j), k) for k in range(width)])
+            ):
                 t.store(values, t.at(row, j, "double"))
 
         if width > 1:
             with t.when("tiles", t(f"icmp sge i64 %size, {width}")):
                 with t.loop("tile", t(f"sub i64 %size, {width - 1}"), step=width) as j:
                     tile(j)
-                tile(t(f"sub i64 %size, {width}"))  # the columns left over, with some of those before once more
+                # the columns left over, with some of those before once more
+                tile(t(f"sub i64 %size, {width}"))
                 t.do("ret void")
                 t.label("unreached")
         with t.loop("single", "%size") as j:
@@ -150,8 +177,12 @@ def rows_of_lanes(name: str, width: int) -> list[str]:
     return t.lines
 
 
-def _columns(t: Text, name: str, n: int, tile: Step, pair: Step, single: Step, first: int = 0) -> None:
-    """All columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and the rest. One lane has nothing to shuffle."""
+def _columns(
+    t: Text, name: str, n: int, tile: Step, pair: Step, single: Step, first: int = 0
+) -> None:
+    """All columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and the
+    rest. One lane has nothing to shuffle.
+    """
     W = t.width
     whole = n - n % W
     each = tile if W > 1 else single
@@ -196,19 +227,32 @@ def _exchanged(t: Text, vectors: tuple[str, ...]) -> tuple[str, ...]:
     if len(vectors) == 1:
         return vectors
     pairs = [[k + i for k in range(first, 2 * t.width, 4) for i in (0, 1)] for first in (0, 2)]
-    even, odd = (_exchanged(t, tuple(_shuffled(t, a, b, picks) for a, b in zip(vectors[0::2], vectors[1::2]))) for picks in pairs)
+    even, odd = (
+        _exchanged(
+            t, tuple(_shuffled(t, a, b, picks) for a, b in zip(vectors[0::2], vectors[1::2]))
+        )
+        for picks in pairs
+    )
     return tuple(vector for both in zip(even, odd) for vector in both)
 
 
 def _joined(t: Text, parts: list[str], size: int = 2) -> str:
     """Vectors of `size` doubles, side by side in one."""
     while len(parts) > 1:
-        parts = [_shuffled(t, a, b, list(range(2 * size)), size) for a, b in zip(parts[0::2], parts[1::2])]
+        parts = [
+            _shuffled(t, a, b, list(range(2 * size)), size)
+            for a, b in zip(parts[0::2], parts[1::2])
+        ]
         size *= 2
     return parts[0]
 
 
 def _shuffled(t: Text, a: str, b: str, picks: list[int], size: int = 0) -> str:
-    """The entries `picks` of two vectors (of `size` doubles, else of lanes) that stand side by side."""
+    """The entries `picks` of two vectors (of `size` doubles, else of lanes) that stand side by
+    side.
+    """
     kind = f"<{size or t.width} x double>"
-    return t(f"shufflevector {kind} {a}, {kind} {b}, <{len(picks)} x i32> <{', '.join(f'i32 {k}' for k in picks)}>")
+    return t(
+        f"shufflevector {kind} {a}, {kind} {b}, <{len(picks)} x i32>"
+        f" <{', '.join(f'i32 {k}' for k in picks)}>"
+    )

@@ -2,11 +2,14 @@
 
     {name: Tape} -> module -> bytes
 
-Each tape becomes an exported function (x, y) of two addresses in the exported memory: it reads its inputs, doubles in the order of the
-tape, from x on, and writes its outputs from y on. Sine and cosine are computed inside, by the polynomials of `sincos`; the other
-functions of math.h are imported from "math" by their names there, as far as they are used. Nothing else is needed to run it.
+Each tape becomes an exported function (x, y) of two addresses in the exported memory: it reads its
+inputs, doubles in the order of the tape, from x on, and writes its outputs from y on. Sine and
+cosine are computed inside, by the polynomials of `sincos`; the other functions of math.h are
+imported from "math" by their names there, as far as they are used. Nothing else is needed to run
+it.
 
-The encoding is that of the WebAssembly core specification, version 1 with several results of a function.
+The encoding is that of the WebAssembly core specification, version 1 with several results of a
+function.
 """
 
 from __future__ import annotations
@@ -21,20 +24,65 @@ from .sincos import COSINE, LIMIT, PI_HALF, ROUND, SINE, TWO_OVER_PI
 from .tape import Node, Tape
 
 I32, I64, F64 = 0x7F, 0x7E, 0x7C
-GET, SET, TEE, CALL, IF, ELSE, END, SELECT = 0x20, 0x21, 0x22, 0x10, 0x04, 0x05, 0x0B, 0x1B
+GET = 0x20
+SET = 0x21
+TEE = 0x22
+CALL = 0x10
+IF = 0x04
+ELSE = 0x05
+END = 0x0B
+SELECT = 0x1B
 LOAD, STORE, CONST, I64_CONST = 0x2B, 0x39, 0x44, 0x42
 EQ, NE, LT, GT, LE = 0x61, 0x62, 0x63, 0x64, 0x65
-ABS, NEG, CEIL, FLOOR, SQRT, ADD, SUB, MUL, DIV, MIN, MAX, COPYSIGN = 0x99, 0x9A, 0x9B, 0x9C, 0x9F, 0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6
-I32_AND, I32_OR, I64_ADD, I64_AND, I64_SHL, I64_XOR, I64_EQZ = 0x71, 0x72, 0x7C, 0x83, 0x86, 0x85, 0x50
-FROM_TRUTH, BITS, FROM_BITS = 0xB8, 0xBD, 0xBF  # i32 -> f64; f64 <-> i64, bit by bit
+ABS = 0x99
+NEG = 0x9A
+CEIL = 0x9B
+FLOOR = 0x9C
+SQRT = 0x9F
+ADD = 0xA0
+SUB = 0xA1
+MUL = 0xA2
+DIV = 0xA3
+MIN = 0xA4
+MAX = 0xA5
+COPYSIGN = 0xA6
+I32_AND = 0x71
+I32_OR = 0x72
+I64_ADD = 0x7C
+I64_AND = 0x83
+I64_SHL = 0x86
+I64_XOR = 0x85
+I64_EQZ = 0x50
+# i32 -> f64; f64 <-> i64, bit by bit
+FROM_TRUTH = 0xB8
+BITS = 0xBD
+FROM_BITS = 0xBF
 
 TAPE, ONE, TWO, PAIR, NONE_PAIR = range(5)  # the types of functions
-TYPES = (((I32, I32), ()), ((F64,), (F64,)), ((F64, F64), (F64,)), ((F64,), (F64, F64)), ((), (F64, F64)))
+TYPES = (
+    ((I32, I32), ()),
+    ((F64,), (F64,)),
+    ((F64, F64), (F64,)),
+    ((F64,), (F64, F64)),
+    ((), (F64, F64)),
+)
 PAGE = 65536  # bytes
 FOREIGN = {"erf", "remainder"}  # functions of math.h that a browser's Math does not have
 
-PLAIN = {"ADD": ADD, "SUB": SUB, "MUL": MUL, "DIV": DIV, "NEG": NEG, "SQRT": SQRT, "FABS": ABS, "FLOOR": FLOOR, "CEIL": CEIL,
-         "FMIN": MIN, "FMAX": MAX, "COPYSIGN": COPYSIGN}  # fmt: skip
+PLAIN = {
+    "ADD": ADD,
+    "SUB": SUB,
+    "MUL": MUL,
+    "DIV": DIV,
+    "NEG": NEG,
+    "SQRT": SQRT,
+    "FABS": ABS,
+    "FLOOR": FLOOR,
+    "CEIL": CEIL,
+    "FMIN": MIN,
+    "FMAX": MAX,
+    "COPYSIGN": COPYSIGN,
+}
 COMPARED = {"LT": LT, "LE": LE, "EQ": EQ, "NE": NE}
 
 
@@ -46,21 +94,41 @@ def module(tapes: Mapping[str, Tape], pages: int = 16) -> bytes:
     used = {node.op for tape in tapes.values() for node in tape.nodes}
     libm = sorted({LIBM[op] for op in used & LIBM.keys()} | {("sin", 1), ("cos", 1)})
     if missing := sorted(name for name, _ in libm if name in FOREIGN):
-        raise CompileError(f"a tape uses {', '.join(missing)}, which WebAssembly does not have; leave it out of the mechanism's loads")
+        raise CompileError(
+            f"a tape uses {', '.join(missing)}, which WebAssembly does not have; leave it out of"
+            " the mechanism's loads"
+        )
     functions = {name: k for k, (name, _) in enumerate(libm)}
     sincos = len(libm)
     bodies = [_sincos(functions), *(_body(tape, functions, sincos) for tape in tapes.values())]
-    imports = [_name("math") + _name(name) + b"\x00" + _u(ONE if arity == 1 else TWO) for name, arity in libm]
-    exports = [_name("memory") + b"\x02\x00", *(_name(name) + b"\x00" + _u(sincos + 1 + k) for k, name in enumerate(tapes))]
+    imports = [
+        _name("math") + _name(name) + b"\x00" + _u(ONE if arity == 1 else TWO)
+        for name, arity in libm
+    ]
+    exports = [
+        _name("memory") + b"\x02\x00",
+        *(_name(name) + b"\x00" + _u(sincos + 1 + k) for k, name in enumerate(tapes)),
+    ]
     kinds = [_u(PAIR), *(_u(TAPE) for _ in tapes)]
-    types = [b"\x60" + _vector(bytes([t]) for t in a) + _vector(bytes([t]) for t in r) for a, r in TYPES]
-    sections = ((1, types), (2, imports), (3, kinds), (5, [b"\x00" + _u(pages)]), (7, exports), (10, [_u(len(b)) + b for b in bodies]))
+    types = [
+        b"\x60" + _vector(bytes([t]) for t in a) + _vector(bytes([t]) for t in r) for a, r in TYPES
+    ]
+    sections = (
+        (1, types),
+        (2, imports),
+        (3, kinds),
+        (5, [b"\x00" + _u(pages)]),
+        (7, exports),
+        (10, [_u(len(b)) + b for b in bodies]),
+    )
     return b"\0asm\1\0\0\0" + b"".join(_section(k, items) for k, items in sections)
 
 
-# ---------------------------------------------------------------------------------------------------- one tape
+# --- one tape
 def _body(tape: Tape, functions: Mapping[str, int], sincos: int) -> bytes:
-    """The code of a tape. A value that is read later lives in a local, which is used again after its last reader."""
+    """The code of a tape. A value that is read later lives in a local, which is used again after
+    its last reader.
+    """
     nodes, local = tape.nodes, _Locals()
     last = {a: k for k, node in enumerate(nodes) for a in node.args}
     code = bytearray()
@@ -72,11 +140,27 @@ def _body(tape: Tape, functions: Mapping[str, int], sincos: int) -> bytes:
             pair = local.pairs.get(node.args[0])
             if pair is None:  # both are made together, and keep their locals
                 pair = local.pairs[node.args[0]] = {"SIN": local.fresh(), "COS": local.fresh()}
-                code += args[0] + bytes([CALL]) + _u(sincos) + bytes([SET]) + _u(pair["COS"]) + bytes([SET]) + _u(pair["SIN"])
+                code += (
+                    args[0]
+                    + bytes([CALL])
+                    + _u(sincos)
+                    + bytes([SET])
+                    + _u(pair["COS"])
+                    + bytes([SET])
+                    + _u(pair["SIN"])
+                )
             local.of[k] = pair[node.op]
         elif node.op != "CONST" and k in last:
-            code += bytes([GET, 0]) + _access(LOAD, node.at) if node.op == "INPUT" else _value(node, args, functions)
-            local.free += [local.of[a] for a in set(node.args) if last[a] == k and nodes[a].op not in ("SIN", "COS", "CONST")]
+            code += (
+                bytes([GET, 0]) + _access(LOAD, node.at)
+                if node.op == "INPUT"
+                else _value(node, args, functions)
+            )
+            local.free += [
+                local.of[a]
+                for a in set(node.args)
+                if last[a] == k and nodes[a].op not in ("SIN", "COS", "CONST")
+            ]
             local.of[k] = local.fresh()
             code += bytes([SET]) + _u(local.of[k])
     return _function([(local.count - 2, F64)], bytes(code))
@@ -84,10 +168,13 @@ def _body(tape: Tape, functions: Mapping[str, int], sincos: int) -> bytes:
 
 @dataclass
 class _Locals:
-    """The locals of a function, after its two addresses: which node is in which, and which are free."""
+    """The locals of a function, after its two addresses: which node is in which, and which are
+    free.
+    """
 
     of: dict[int, int] = field(default_factory=dict)
-    pairs: dict[int, dict[str, int]] = field(default_factory=dict)  # angle -> those of its sine and cosine
+    # angle -> those of its sine and cosine
+    pairs: dict[int, dict[str, int]] = field(default_factory=dict)
     free: list[int] = field(default_factory=list)
     count: int = 2
 
@@ -101,7 +188,11 @@ class _Locals:
 
 def _push(nodes: list[Node], a: int, local: _Locals) -> bytes:
     node = nodes[a]
-    return bytes([CONST]) + node.at.to_bytes(8, "little") if node.op == "CONST" else bytes([GET]) + _u(local.of[a])
+    return (
+        bytes([CONST]) + node.at.to_bytes(8, "little")
+        if node.op == "CONST"
+        else bytes([GET]) + _u(local.of[a])
+    )
 
 
 def _value(node: Node, args: list[bytes], functions: Mapping[str, int]) -> bytes:
@@ -122,31 +213,86 @@ def _value(node: Node, args: list[bytes], functions: Mapping[str, int]) -> bytes
         "AND": a + zero + bytes([NE]) + b + zero + bytes([NE, I32_AND, FROM_TRUTH]),
         "OR": a + zero + bytes([NE]) + b + zero + bytes([NE, I32_OR, FROM_TRUTH]),
         "IF_ELSE_ZERO": b + zero + a + zero + bytes([NE, SELECT]),
-        "SIGN": one + _f(-1.0) + a + a + zero + bytes([LT, SELECT]) + a + zero + bytes([GT, SELECT]),
+        "SIGN": (
+            one + _f(-1.0) + a + a + zero + bytes([LT, SELECT]) + a + zero + bytes([GT, SELECT])
+        ),
     }[op]
 
 
-# ---------------------------------------------------------------------------------------------------- sine and cosine
+# --- sine and cosine
 def _sincos(functions: Mapping[str, int]) -> bytes:
-    """x -> sin x, cos x: Cody and Waite's reduction and fdlibm's polynomials, as `sincos` does it without fused multiply-add."""
+    """x -> sin x, cos x: Cody and Waite's reduction and fdlibm's polynomials, as `sincos` does it
+    without fused multiply-add.
+    """
     x, r, z, s, c, w, quadrant = range(7)
     get = lambda k: bytes([GET]) + _u(k)  # noqa: E731
     to = lambda k: bytes([SET]) + _u(k)  # noqa: E731
     shifted = get(x) + _f(TWO_OVER_PI) + bytes([MUL]) + _f(ROUND) + bytes([ADD])
-    code = shifted + bytes([TEE]) + _u(w) + bytes([BITS]) + to(quadrant) + get(w) + _f(ROUND) + bytes([SUB]) + to(w) + get(x) + to(r)
+    code = (
+        shifted
+        + bytes([TEE])
+        + _u(w)
+        + bytes([BITS])
+        + to(quadrant)
+        + get(w)
+        + _f(ROUND)
+        + bytes([SUB])
+        + to(w)
+        + get(x)
+        + to(r)
+    )
     for part in PI_HALF:
         code += get(r) + get(w) + _f(part) + bytes([MUL, SUB]) + to(r)
     code += get(r) + get(r) + bytes([MUL]) + to(z)
-    code += get(r) + get(z) + bytes([MUL]) + _horner(SINE, get(z)) + bytes([MUL]) + get(r) + bytes([ADD]) + to(s)
+    code += (
+        get(r)
+        + get(z)
+        + bytes([MUL])
+        + _horner(SINE, get(z))
+        + bytes([MUL])
+        + get(r)
+        + bytes([ADD])
+        + to(s)
+    )
     code += _f(1.0) + get(z) + _f(0.5) + bytes([MUL, SUB]) + to(w)
     lost = _f(1.0) + get(w) + bytes([SUB]) + get(z) + _f(0.5) + bytes([MUL, SUB])
-    code += get(w) + get(z) + get(z) + bytes([MUL]) + _horner(COSINE, get(z)) + bytes([MUL]) + lost + bytes([ADD, ADD]) + to(c)
+    code += (
+        get(w)
+        + get(z)
+        + get(z)
+        + bytes([MUL])
+        + _horner(COSINE, get(z))
+        + bytes([MUL])
+        + lost
+        + bytes([ADD, ADD])
+        + to(c)
+    )
     odd = get(quadrant) + _i64(1) + bytes([I64_AND, I64_EQZ])  # true where the quadrant is even
     sine = get(s) + get(c) + odd + bytes([SELECT])
     cosine = get(c) + get(s) + odd + bytes([SELECT])
-    near = _turned(sine, get(quadrant)) + _turned(cosine, get(quadrant) + _i64(1) + bytes([I64_ADD]))
-    far = get(x) + bytes([CALL]) + _u(functions["sin"]) + get(x) + bytes([CALL]) + _u(functions["cos"])
-    choose = get(x) + bytes([ABS]) + _f(LIMIT) + bytes([LE, IF]) + _u(NONE_PAIR) + code + near + bytes([ELSE]) + far + bytes([END])
+    near = _turned(sine, get(quadrant)) + _turned(
+        cosine, get(quadrant) + _i64(1) + bytes([I64_ADD])
+    )
+    far = (
+        get(x)
+        + bytes([CALL])
+        + _u(functions["sin"])
+        + get(x)
+        + bytes([CALL])
+        + _u(functions["cos"])
+    )
+    choose = (
+        get(x)
+        + bytes([ABS])
+        + _f(LIMIT)
+        + bytes([LE, IF])
+        + _u(NONE_PAIR)
+        + code
+        + near
+        + bytes([ELSE])
+        + far
+        + bytes([END])
+    )
     return _function([(5, F64), (1, I64)], choose)
 
 
@@ -161,7 +307,7 @@ def _horner(coefficients: Iterable[float], z: bytes) -> bytes:
     return _f(first) + b"".join(z + bytes([MUL]) + _f(c) + bytes([ADD]) for c in rest)
 
 
-# ---------------------------------------------------------------------------------------------------- encoding
+# --- encoding
 def _u(n: int) -> bytes:
     """An unsigned integer in LEB128."""
     out = bytearray()

@@ -1,9 +1,11 @@
-"""A kernel as a function that XLA calls: machine code from XLA's frame of pointers to the kernel, without the interpreter.
+"""A kernel as a function that XLA calls: machine code from XLA's frame of pointers to the kernel,
+without the interpreter.
 
-    ptr handler(ptr frame)      null: done; what it does not take, it hands to `rest`, a function of the same face
+    ptr handler(ptr frame)      null: done; what it does not take, it hands to `rest`, a function of
+                                the same face
 
-XLA passes a frame of pointers: to its functions, to the buffers of the arguments and to those of the results (xla/ffi/api/c_api.h). The
-buffers are read and written where they are.
+XLA passes a frame of pointers: to its functions, to the buffers of the arguments and to those of
+the results (xla/ffi/api/c_api.h). The buffers are read and written where they are.
 """
 
 from __future__ import annotations
@@ -20,15 +22,22 @@ from .lanes import WORTH_A_THREAD, LaneKernel
 from .single_state import LARGEST, require, unit, within
 from .text import Text
 
-EXTENSION, FUNCTIONS, STAGE, ARGUMENTS, RESULTS = 1, 2, 4, 7, 12  # words of a frame; the last two: how many there are, types, pointers
+# words of a frame; the last two: how many there are, types, pointers
+EXTENSION = 1
+FUNCTIONS = 2
+STAGE = 4
+ARGUMENTS = 7
+RESULTS = 12
 DATA, RANK, DIMENSIONS = 3, 4, 5  # words of a buffer
 EXECUTE = 3  # the stage in which results are wanted
 
 
 @dataclass(frozen=True)
 class Handler:
-    """kernel: whose inputs are the arguments of the call in this `order`, then the arrays `same`, one row for all states. quaternions: where
-    they begin in the first input. limit: results beyond it, as those that are not finite, and batches for several threads are left to rest."""
+    """kernel: whose inputs are the arguments of the call in this `order`, then the arrays `same`,
+    one row for all states. quaternions: where they begin in the first input. limit: results beyond
+    it, as those that are not finite, and batches for several threads are left to rest.
+    """
 
     kernel: LaneKernel
     order: Sequence[int]
@@ -57,7 +66,10 @@ class Handler:
             count = self._states(t, buffers)
             data = [t.load(b, DATA, "ptr") for b in buffers]
             self._units(t, data[0], count)
-            outs = [t.load(t.load(results, k, "ptr"), DATA, "ptr") for k in range(len(self.kernel.output_sizes))]
+            outs = [
+                t.load(t.load(results, k, "ptr"), DATA, "ptr")
+                for k in range(len(self.kernel.output_sizes))
+            ]
             self._call(t, count, data, outs)
             self._bounded(t, outs, count)
             t.do("ret ptr null")
@@ -66,14 +78,22 @@ class Handler:
         return str(t)
 
     def _states(self, t: Text, buffers: list[str]) -> str:
-        """How many states there are: as many in each argument, at least one, and few enough for one thread."""
+        """How many states there are: as many in each argument, at least one, and few enough for one
+        thread.
+        """
         totals = []
         for k, buffer in enumerate(buffers):
-            rank, dimensions = t.load(buffer, RANK, "i64"), t.load(buffer, DIMENSIONS, "ptr")
+            rank = t.load(buffer, RANK, "i64")
+            dimensions = t.load(buffer, DIMENSIONS, "ptr")
             require(t, t(f"icmp sgt i64 {rank}, 0"))
             t.do(f"%total{k} = alloca i64", f"store i64 1, ptr %total{k}")
             with t.loop(f"rank{k}", rank) as i:
-                t.store(t(f"mul i64 {t.load(f'%total{k}', 0, 'i64')}, {t.load(dimensions, i, 'i64')}"), f"%total{k}", 0, "i64")
+                t.store(
+                    t(f"mul i64 {t.load(f'%total{k}', 0, 'i64')}, {t.load(dimensions, i, 'i64')}"),
+                    f"%total{k}",
+                    0,
+                    "i64",
+                )
             totals.append(t.load(f"%total{k}", 0, "i64"))
         count = t(f"sdiv i64 {totals[0]}, {self.kernel.input_sizes[0]}")
         for total, size in zip(totals, self.kernel.input_sizes):
@@ -91,7 +111,12 @@ class Handler:
 
     def _call(self, t: Text, count: str, data: list[str], outs: list[str]) -> None:
         rows = [*data, *(f"inttoptr (i64 {x.ctypes.data} to ptr)" for x in self.same)]
-        t.do(*(f"%{name} = alloca ptr, i64 {max(n, 1)}" for name, n in (("in", len(rows)), ("strides", len(rows)), ("out", len(outs)))))
+        t.do(
+            *(
+                f"%{name} = alloca ptr, i64 {max(n, 1)}"
+                for name, n in (("in", len(rows)), ("strides", len(rows)), ("out", len(outs)))
+            )
+        )
         for k, row in enumerate(rows):
             t.store(row, "%in", k, "ptr")
             t.store(str(self.kernel.input_sizes[k] if k < len(data) else 0), "%strides", k, "i64")
@@ -103,6 +128,8 @@ class Handler:
 
     def _bounded(self, t: Text, outs: list[str], count: str) -> None:
         """No result is beyond the limit; that they are finite, the kernel has seen."""
-        for k, (out, size) in enumerate(zip(outs, self.kernel.output_sizes) if self.limit < LARGEST else ()):
+        for k, (out, size) in enumerate(
+            zip(outs, self.kernel.output_sizes) if self.limit < LARGEST else ()
+        ):
             with t.loop(f"bound{k}", t(f"mul i64 {count}, {size}")) as i:
                 require(t, within(t, t.load(out, i, "double"), self.limit))

@@ -1,4 +1,5 @@
-"""Equations of motion: derived by sibling formulations, in one canonical form, printed as people read them.
+"""Equations of motion: derived by sibling formulations, in one canonical form, printed as people
+read them.
 
 equations       Equations: the canonical form and every sign convention
 formulations/   one file per formulation, none importing another; derive picks one by name

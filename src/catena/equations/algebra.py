@@ -1,13 +1,16 @@
-"""Everett's algebra of variations on SymPy's frames, vectors and dyadics ([Everett1988] eq. 1-24, 28-32).
+"""Everett's algebra of variations on SymPy's frames, vectors and dyadics ([Everett1988] eq. 1-24,
+28-32).
 
-    N_delta V = R_delta V + N_theta_R x V                       relative and absolute variations                         (6)
-    A_delta BD V = BD A_delta V + (A_delta B_omega_A) x V       they commute with differentiation in the same frame only (7)
-    BD B_theta_A = A_delta B_omega_A                                                                                     (9)
-    C_delta I = (delta I_ij) a_i b_j + C_theta_A x I - I x C_theta_B                                                    (14)
+    N_delta V = R_delta V + N_theta_R x V                      relative and absolute variations  (6)
+    A_delta BD V = BD A_delta V + (A_delta B_omega_A) x V
+            they commute with differentiation in the same frame only (7)
+    BD B_theta_A = A_delta B_omega_A                                                             (9)
+    C_delta I = (delta I_ij) a_i b_j + C_theta_A x I - I x C_theta_B                            (14)
 
-with A_delta the variation of the components along the axes of A, and A_theta_B the virtual rotation of frame B in frame A.
-Coordinates are SymPy's dynamicsymbols; the variation of q is `virtual(q)`, a function of time of its own, so that delta q' is
-(delta q)' and time stands still. Derivatives BD V are SymPy's own `V.dt(B)`.
+with A_delta the variation of the components along the axes of A, and A_theta_B the virtual rotation
+of frame B in frame A. Coordinates are SymPy's dynamicsymbols; the variation of q is `virtual(q)`, a
+function of time of its own, so that delta q' is (delta q)' and time stands still. Derivatives BD V
+are SymPy's own `V.dt(B)`.
 
 >>> from sympy.physics.vector import dynamicsymbols
 >>> q, r = dynamicsymbols("q r")
@@ -34,7 +37,8 @@ MARK = "δ"  # a virtual quantity's name is its coordinate's behind this
 
 
 def frames(names: str) -> Any:
-    """Reference frames by their names, "A B" or "A, B": a tuple, or the frame itself where there is one name.
+    """Reference frames by their names, "A B" or "A, B": a tuple, or the frame itself where there is
+    one name.
 
     They are SymPy's ReferenceFrame, not yet oriented: B.orient_axis(A, A.z, q).
     """
@@ -45,95 +49,144 @@ def frames(names: str) -> Any:
 
 
 def virtual(q: Any) -> Any:
-    """delta q, the arbitrary change of a coordinate (or the virtual quantity of a speed): a function of time of its own."""
+    """delta q, the arbitrary change of a coordinate (or the virtual quantity of a speed): a
+    function of time of its own.
+    """
     if not isinstance(q, AppliedUndef):
-        raise FormulationError(f"virtual: {q!r} is no coordinate; a coordinate is a dynamicsymbol such as q(t)")
+        raise FormulationError(
+            f"virtual: {q!r} is no coordinate; a coordinate is a dynamicsymbol such as q(t)"
+        )
     return sm.Function(f"{MARK}{q.func.__name__}")(*q.args)
 
 
-def variation(x: Any, in_frame: ReferenceFrame | None = None, coordinates: Iterable[Any] | None = None) -> Any:
-    """The variation of a scalar, a vector or a dyadic, relative to a frame: absolute if the frame is an inertial one.
+def variation(
+    x: Any, in_frame: ReferenceFrame | None = None, coordinates: Iterable[Any] | None = None
+) -> Any:
+    """The variation of a scalar, a vector or a dyadic, relative to a frame: absolute if the frame
+    is an inertial one.
 
-    in_frame: whose axes hold the components varied, (4), (5); every scalar component is varied where it stands, and the axes
-    it stands along add their virtual rotation, (6), (14). A scalar needs none: it is the same in all. coordinates: what
-    varies, by default every function of time that occurs and is no virtual quantity itself.
+    in_frame: whose axes hold the components varied, (4), (5); every scalar component is varied
+    where it stands, and the axes it stands along add their virtual rotation, (6), (14). A scalar
+    needs none: it is the same in all. coordinates: what varies, by default every function of time
+    that occurs and is no virtual quantity itself.
     """
     if isinstance(x, (Vector, Dyadic)) and not isinstance(in_frame, ReferenceFrame):
-        raise FormulationError(f"variation: in which frame? Vectors vary differently in each (6); found in_frame={in_frame!r}")
+        raise FormulationError(
+            "variation: in which frame? Vectors vary differently in each (6); found"
+            f" in_frame={in_frame!r}"
+        )
     only = None if coordinates is None else list(coordinates)
     if isinstance(x, Vector):
         return sum((_varied(part, f, in_frame, only) for part, f in x.args), Vector(0))
     if isinstance(x, Dyadic):
-        total, moved = Dyadic(0), {e: variation(e, in_frame, only) for e in {e for _, *pair in x.args for e in pair}}
+        total = Dyadic(0)
+        moved = {e: variation(e, in_frame, only) for e in {e for _, *pair in x.args for e in pair}}
         for scalar, a, b in x.args:  # (11): a dyadic is a vector whose components are vectors
             total += _scalar(scalar, only) * (a | b) + scalar * ((moved[a] | b) + (a | moved[b]))
         return total
     return _scalar(sm.sympify(x), only)
 
 
-def virtual_rotation(frame: ReferenceFrame, in_frame: ReferenceFrame, coordinates: Iterable[Any] | None = None) -> Vector:
-    """A_theta_B, the rotation that frame B can still make in frame A (6): what multiplies q_r' in A_omega_B, times delta q_r.
+def virtual_rotation(
+    frame: ReferenceFrame, in_frame: ReferenceFrame, coordinates: Iterable[Any] | None = None
+) -> Vector:
+    """A_theta_B, the rotation that frame B can still make in frame A (6): what multiplies q_r' in
+    A_omega_B, times delta q_r.
 
-    That is (24) with the coordinates' own rates for speeds. Where angular velocities were set by speeds u, use
-    `virtual_displacement(B.ang_vel_in(A), speeds)`.
+    That is (24) with the coordinates' own rates for speeds. Where angular velocities were set by
+    speeds u, use `virtual_displacement(B.ang_vel_in(A), speeds)`.
     """
-    omega, t = frame.ang_vel_in(in_frame), dynamicsymbols._t
+    omega = frame.ang_vel_in(in_frame)
+    t = dynamicsymbols._t
     only = None if coordinates is None else list(coordinates)
-    hidden = _functions(in_frame.dcm(frame), only) - _functions(omega.to_matrix(in_frame), only, rates=True)
+    hidden = _functions(in_frame.dcm(frame), only) - _functions(
+        omega.to_matrix(in_frame), only, rates=True
+    )
     if hidden:
         named = ", ".join(sorted(str(q) for q in hidden))
         raise FormulationError(
-            f"virtual_rotation: the angular velocity of {frame.name} in {in_frame.name} was set without the rate of {named}; "
-            f"take virtual_displacement({frame.name}.ang_vel_in({in_frame.name}), speeds)"
+            f"virtual_rotation: the angular velocity of {frame.name} in {in_frame.name} was set"
+            f" without the rate of {named}; take"
+            f" virtual_displacement({frame.name}.ang_vel_in({in_frame.name}), speeds)"
         )
     total = Vector(0)
     for part, f in omega.args:
-        components = [sum((c.diff(q.diff(t)) * virtual(q) for q in _ordered(_functions(c, only, rates=True))), sm.S.Zero)
-                      for c in part]  # fmt: skip
+        components = [
+            sum(
+                (c.diff(q.diff(t)) * virtual(q) for q in _ordered(_functions(c, only, rates=True))),
+                sm.S.Zero,
+            )
+            for c in part
+        ]
         total += _vector(components, f)
     return total
 
 
-# ---------------------------------------------------------------------------------------------------- generalised speeds
-def partials(velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None) -> list[Vector]:
-    """Kane's partial velocities of a velocity or an angular velocity, one per speed: dV/du_s (19), nonholonomic ones (22).
+# --- generalised speeds
+def partials(
+    velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None
+) -> list[Vector]:
+    """Kane's partial velocities of a velocity or an angular velocity, one per speed: dV/du_s (19),
+    nonholonomic ones (22).
 
-    dependent: {u_r: sum_s A_rs u_s + B_r}, the speeds that simple nonholonomic constraints determine (2), put in first (20).
+    dependent: {u_r: sum_s A_rs u_s + B_r}, the speeds that simple nonholonomic constraints
+    determine (2), put in first (20).
     """
     placed = velocity.subs(dict(dependent)) if dependent else velocity
     found = []
     for u in speeds:
         parts = [_vector([c.diff(u) for c in part], f) for part, f in placed.args]
-        if any(sm.sympify(c).diff(u, 2) != 0 and sm.simplify(c.diff(u, 2)) != 0 for part, _ in placed.args for c in part):
-            raise FormulationError(f"partials: the velocity is not linear in {u}, so that {u} is no generalised speed (1)")
+        if any(
+            sm.sympify(c).diff(u, 2) != 0 and sm.simplify(c.diff(u, 2)) != 0
+            for part, _ in placed.args
+            for c in part
+        ):
+            raise FormulationError(
+                f"partials: the velocity is not linear in {u}, so that {u} is no generalised"
+                " speed (1)"
+            )
         found.append(sum(parts, Vector(0)))
     return found
 
 
-def virtual_displacement(velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None) -> Vector:
-    """A_delta p from the velocity of p in A, A_theta_B from the angular velocity of B in A: sum_i dV/du_i delta_i (23), (24).
+def virtual_displacement(
+    velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None
+) -> Vector:
+    """A_delta p from the velocity of p in A, A_theta_B from the angular velocity of B in A: sum_i
+    dV/du_i delta_i (23), (24).
 
-    The delta_i are `virtual(u_i)`: arbitrary, the same for all vectors of a system; displacements along u_i, not changes of it
-    (18). What stands in V beside the u, such as B_r of (2) or dp/dt of (17), is no displacement (21).
+    The delta_i are `virtual(u_i)`: arbitrary, the same for all vectors of a system; displacements
+    along u_i, not changes of it (18). What stands in V beside the u, such as B_r of (2) or dp/dt of
+    (17), is no displacement (21).
     """
-    return sum((virtual(u) * P for u, P in zip(speeds, partials(velocity, speeds, dependent))), Vector(0))
+    return sum(
+        (virtual(u) * P for u, P in zip(speeds, partials(velocity, speeds, dependent))), Vector(0)
+    )
 
 
 def passerello_huston(
-    kinetic: Any, coordinates: Sequence[Any], W: Any, A: Any = None, dependent: Mapping[Any, Any] | None = None
+    kinetic: Any,
+    coordinates: Sequence[Any],
+    W: Any,
+    A: Any = None,
+    dependent: Mapping[Any, Any] | None = None,
 ) -> list[Any]:
     """Kane's generalised inertia forces from kinetic energy (3), one for each independent speed.
 
         F*_r = -sum_s (d/dt dT/dq_s' - dT/dq_s) (W_sr + sum_k W_sk A_kr)
 
-    kinetic: T(q, q', t). W (n x n): q' = W u + X (1). A (m x p): the last m speeds are A u + B of the first p (2). The print
-    lacks the minus; inertia forces oppose the acceleration. dependent: put into the result, such as {q': W u + X}.
+    kinetic: T(q, q', t). W (n x n): q' = W u + X (1). A (m x p): the last m speeds are A u + B of
+    the first p (2). The print lacks the minus; inertia forces oppose the acceleration. dependent:
+    put into the result, such as {q': W u + X}.
     """
     t, W = dynamicsymbols._t, sm.Matrix(W)
-    n, m = len(coordinates), 0 if A is None else sm.Matrix(A).rows
+    n = len(coordinates)
+    m = 0 if A is None else sm.Matrix(A).rows
     if W.shape != (n, n) or (A is not None and sm.Matrix(A).cols != n - m):
-        raise FormulationError(f"passerello_huston: {n} coordinates want W of {n} x {n} and A of m x ({n} - m); found W "
-                               f"{W.shape}, A {None if A is None else sm.Matrix(A).shape}")  # fmt: skip
+        raise FormulationError(
+            f"passerello_huston: {n} coordinates want W of {n} x {n} and A of m x ({n} - m); found"
+            f" W {W.shape}, A {None if A is None else sm.Matrix(A).shape}"
+        )
     lagrange = [sm.diff(sm.diff(kinetic, q.diff(t)), t) - sm.diff(kinetic, q) for q in coordinates]
     free = W[:, : n - m] + (W[:, n - m :] * sm.Matrix(A) if m else sm.zeros(n, n - m))
     rows = [-sum(lagrange[s] * free[s, r] for s in range(n)) for r in range(n - m)]
@@ -141,34 +194,51 @@ def passerello_huston(
 
 
 def rows(
-    bodies: Sequence[Any], gravity: Vector, speeds: Sequence[Any], ground: ReferenceFrame, origin: Any,
-    varied: ReferenceFrame | None = None, dependent: Mapping[Any, Any] | None = None,
-) -> list[Any]:  # fmt: skip
-    """The equations of motion of SymPy RigidBody's under gravity by Hamilton's principle, each zero, one per speed (30)-(32).
+    bodies: Sequence[Any],
+    gravity: Vector,
+    speeds: Sequence[Any],
+    ground: ReferenceFrame,
+    origin: Any,
+    varied: ReferenceFrame | None = None,
+    dependent: Mapping[Any, Any] | None = None,
+) -> list[Any]:
+    """The equations of motion of SymPy RigidBody's under gravity by Hamilton's principle, each
+    zero, one per speed (30)-(32).
 
-    bodies: their mass centres, frames and central inertias. varied: the frame j of (28) that weights are varied in, by default
-    the ground. origin: the ground's point that positions are measured from. Kane's F_r + F*_r is the same expression: he is
-    the case j = ground, with 0D(I . w) = I . alpha + w x I . w.
+    bodies: their mass centres, frames and central inertias. varied: the frame j of (28) that
+    weights are varied in, by default the ground. origin: the ground's point that positions are
+    measured from. Kane's F_r + F*_r is the same expression: he is the case j = ground, with 0D(I .
+    w) = I . alpha + w x I . w.
     """
     j = varied or ground
     total = [sm.S.Zero] * len(speeds)
     theta_j = partials(j.ang_vel_in(ground), speeds, dependent)
     for b in bodies:
-        w, V, p = b.frame.ang_vel_in(ground), b.masscenter.vel(ground), b.masscenter.pos_from(origin)
+        w = b.frame.ang_vel_in(ground)
+        V = b.masscenter.vel(ground)
+        p = b.masscenter.pos_from(origin)
         torque = -(b.central_inertia.dot(w)).dt(ground)
-        force, theta = -(b.mass * V).dt(ground), partials(w, speeds, dependent)
-        moved, seen = partials(V, speeds, dependent), partials(V - j.ang_vel_in(ground).cross(p), speeds, dependent)
+        force = -(b.mass * V).dt(ground)
+        theta = partials(w, speeds, dependent)
+        moved = partials(V, speeds, dependent)
+        seen = partials(V - j.ang_vel_in(ground).cross(p), speeds, dependent)
         for r in range(len(speeds)):
             weight = p.cross(gravity).dot(theta_j[r]) + gravity.dot(seen[r])
             total[r] += torque.dot(theta[r]) + force.dot(moved[r]) + b.mass * weight
     return total
 
 
-# ---------------------------------------------------------------------------------------------------- parts
-def _varied(part: Any, f: ReferenceFrame, in_frame: ReferenceFrame | None, only: list[Any] | None) -> Vector:
+# --- parts
+def _varied(
+    part: Any, f: ReferenceFrame, in_frame: ReferenceFrame | None, only: list[Any] | None
+) -> Vector:
     """One frame's share of a vector: its components varied (5), and its axes turned (6)."""
     relative = _vector([_scalar(c, only) for c in part], f)
-    return relative if f == in_frame else relative + virtual_rotation(f, in_frame, only).cross(_vector(list(part), f))
+    return (
+        relative
+        if f == in_frame
+        else relative + virtual_rotation(f, in_frame, only).cross(_vector(list(part), f))
+    )
 
 
 def _scalar(x: Any, only: list[Any] | None) -> Any:
@@ -177,14 +247,20 @@ def _scalar(x: Any, only: list[Any] | None) -> Any:
     for q in _ordered(_functions(x, only)):
         order = max((d.derivative_count for d in x.atoms(sm.Derivative) if d.expr == q), default=0)
         total += x.diff(q) * virtual(q)
-        total += sum((x.diff(q.diff(t, k)) * virtual(q).diff(t, k) for k in range(1, order + 1)), sm.S.Zero)
+        total += sum(
+            (x.diff(q.diff(t, k)) * virtual(q).diff(t, k) for k in range(1, order + 1)), sm.S.Zero
+        )
     return total
 
 
 def _functions(x: Any, only: list[Any] | None, rates: bool = False) -> set[Any]:
     """The coordinates in an expression, or with `rates` those whose first derivative is."""
     x, t = sm.sympify(x), dynamicsymbols._t
-    found = {d.expr for d in x.atoms(sm.Derivative) if d.derivative_count == 1} if rates else x.atoms(AppliedUndef)
+    found = (
+        {d.expr for d in x.atoms(sm.Derivative) if d.derivative_count == 1}
+        if rates
+        else x.atoms(AppliedUndef)
+    )
     ours = {q for q in found if q.args == (t,) and not q.func.__name__.startswith(MARK)}
     return ours if only is None else ours & set(only)
 

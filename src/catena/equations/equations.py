@@ -3,16 +3,18 @@
 The canonical form and the signs of the whole house, drawn once:
 
     M(q) a + bias(q, v) = tau + J_ext' wrench + A' lambda          n_v rows:  motion
-    A(q) a              = gamma(q, v, t)                           n_c rows:  loops and nonholonomic rows, if any
+    A(q) a              = gamma(q, v, t)              n_c rows:  loops and nonholonomic rows, if any
 
     q' = N(q) v          coordinates; N is the identity but for quaternions
     tau                  the whole generalised force along the speeds v: motors, springs, losses
-    lambda               what the constraint does to the mechanism, so that A' lambda is a generalised force
-    reaction             what the parent does to the child through a joint, motor included, about the child body's origin
-                         in the child body's axes, torque first
+    lambda               what the constraint does to the mechanism, so that A' lambda is a
+                         generalised force
+    reaction             what the parent does to the child through a joint, motor included, about
+                         the child body's origin in the child body's axes, torque first
 
-A formulation is one function, `name(mechanism) -> Equations`, in one file. It may choose any state x to integrate; `encode`
-and `decode` lead from (q, v) to x and back, so that all formulations can be asked the same question at the same state.
+A formulation is one function, `name(mechanism) -> Equations`, in one file. It may choose any state
+x to integrate; `encode` and `decode` lead from (q, v) to x and back, so that all formulations can
+be asked the same question at the same state.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ EFFORT = 4_000_000  # products of terms to spend on the textbook's form
 
 @dataclass(frozen=True)
 class Counts:
-    """What a formulation costs: first-order equations to integrate, the largest linear system solved, scalar operations."""
+    """What a formulation costs: first-order equations to integrate, the largest linear system
+    solved, scalar operations.
+    """
 
     first_order: int
     largest_matrix: int
@@ -59,7 +63,9 @@ Made = TypeVar("Made", bound="ca.Function | None")
 
 
 class Tape(Generic[Made]):
-    """A field of `Equations` that takes a tape, or a Later, and gives the tape. required: it has no default; else that is None."""
+    """A field of `Equations` that takes a tape, or a Later, and gives the tape. required: it has no
+    default; else that is None.
+    """
 
     def __init__(self, required: bool = False):
         self.required = required
@@ -83,12 +89,13 @@ class Tape(Generic[Made]):
 class Equations:
     """The equations of motion of one mechanism by one formulation, as traced functions.
 
-    derivative: (t, x, tau, p) -> x'. encode: (q, v, p) -> x. decode: (x, p) -> q, v. acceleration: (t, q, v, tau, p) -> a.
-    reactions: (t, q, v, tau, p) -> (joints, 6) in the order of `mechanism.ordered`, where the formulation finds them; `loop_reactions` has the
-    joints that close loops.
-    multipliers: (t, q, v, tau, p) -> lambda, where it has loops or nonholonomic rows. error: for an approximate
-    formulation, the relative size of what it neglects; zero for an exact one. extra: what only this formulation knows
-    (operation counts of its variants, its penalty factor), by name.
+    derivative: (t, x, tau, p) -> x'. encode: (q, v, p) -> x. decode: (x, p) -> q, v. acceleration:
+    (t, q, v, tau, p) -> a. reactions: (t, q, v, tau, p) -> (joints, 6) in the order of
+    `mechanism.ordered`, where the formulation finds them; `loop_reactions` has the joints that
+    close loops. multipliers: (t, q, v, tau, p) -> lambda, where it has loops or nonholonomic rows.
+    error: for an approximate formulation, the relative size of what it neglects; zero for an exact
+    one. extra: what only this formulation knows (operation counts of its variants, its penalty
+    factor), by name.
     """
 
     mechanism: Mechanism
@@ -103,16 +110,22 @@ class Equations:
     multipliers: Tape[ca.Function | None] = Tape()
     error: float = 0.0
     extra: dict[str, ca.Function | float | str] = field(default_factory=dict)
-    readable: Callable[[], Statement] | None = None  # what `catena.equations.readable` makes readable; None: the accelerations
-    written: Callable[[], Equations] | None = None  # the same with the size of gravity as a symbol, for people
+    # what `catena.equations.readable` makes readable; None: the accelerations
+    readable: Callable[[], Statement] | None = None
+    # the same with the size of gravity as a symbol, for people
+    written: Callable[[], Equations] | None = None
 
     def __repr__(self) -> str:
         c = self.counts
-        return (f"Equations({self.mechanism.name!r} by {self.formulation}: {c.first_order} first-order equations, largest "
-                f"matrix {c.largest_matrix}, {c.operations} operations)")  # fmt: skip
+        return (
+            f"Equations({self.mechanism.name!r} by {self.formulation}: {c.first_order} first-order"
+            f" equations, largest matrix {c.largest_matrix}, {c.operations} operations)"
+        )
 
     def with_(self, **fields: Any) -> Equations:
-        """The same with other fields; what was not traced yet is still traced when it is asked for."""
+        """The same with other fields; what was not traced yet is still traced when it is asked
+        for.
+        """
         made = copy(self)
         for name, value in fields.items():
             object.__setattr__(made, name, value)
@@ -127,25 +140,33 @@ class Equations:
     def state_is_qv(self) -> bool:
         """Whether the state x is (q, v) itself, entry by entry."""
         q, v, p = self.encode.sx_in()
-        x, plain = self.encode(q, v, p), ca.vertcat(q, v)
+        x = self.encode(q, v, p)
+        plain = ca.vertcat(q, v)
         return x.shape == plain.shape and all(ca.is_equal(x[k], plain[k]) for k in range(x.numel()))
 
     @cached_property
     def loop_reactions(self) -> ca.Function | None:
-        """(t, q, v, tau, p) -> (loops, 6): the wrench in each joint of `mechanism.loops`, from this formulation's multipliers.
+        """(t, q, v, tau, p) -> (loops, 6): the wrench in each joint of `mechanism.loops`, from this
+        formulation's multipliers.
 
-        None without loops or without multipliers. Of rows that repeat others the multipliers are one choice of many; `catena.analysis.reactions`
-        says which components the motion determines.
+        None without loops or without multipliers. Of rows that repeat others the multipliers are
+        one choice of many; `catena.analysis.reactions` says which components the motion determines.
         """
         from .loop_wrenches import loop_wrenches
 
-        return loop_wrenches(self.mechanism, self.multipliers) if self.mechanism.loops and self.multipliers is not None else None
+        return (
+            loop_wrenches(self.mechanism, self.multipliers)
+            if self.mechanism.loops and self.multipliers is not None
+            else None
+        )
 
-    # ------------------------------------------------------------------------------------ the form people read
+    # --- the form people read
     def sympy(self, effort: int = EFFORT) -> Readable:
-        """The equations in SymPy, with the user's own symbols, in the textbook's form where that is found.
+        """The equations in SymPy, with the user's own symbols, in the textbook's form where that is
+        found.
 
-        effort: how many operations to spend on it, counted and not timed; 0 shows the computation, with its intermediate values.
+        effort: how many operations to spend on it, counted and not timed; 0 shows the computation,
+        with its intermediate values.
         """
         from .readable import read
 
@@ -155,8 +176,9 @@ class Equations:
     def text(self, effort: int = EFFORT, full: bool = False) -> str:
         """The equations as plain text, on one page.
 
-        Where the scalar equations fit on a page they are shown; else the formulation's compact statement with the quantities it is made of.
-        full: the scalar equations in any case, on as many pages as they need. effort: as in `sympy`.
+        Where the scalar equations fit on a page they are shown; else the formulation's compact
+        statement with the quantities it is made of. full: the scalar equations in any case, on as
+        many pages as they need. effort: as in `sympy`.
         """
         return self._shown("text", effort, full)
 
@@ -166,7 +188,8 @@ class Equations:
 
     def _repr_latex_(self) -> str | None:
         shown = self.latex()
-        return None if r"\begin{tabular}" in shown else shown  # a notebook has no tables in mathematics
+        # a notebook has no tables in mathematics
+        return None if r"\begin{tabular}" in shown else shown
 
     def _repr_html_(self) -> str | None:
         from .readable.mathml import mathml
@@ -182,29 +205,47 @@ class Equations:
         return getattr(self.sympy(effort), how)()
 
     def steps(self) -> Derivation:
-        """The derivation, step by step: each line with one sentence of why, and checked at random states before it is shown."""
+        """The derivation, step by step: each line with one sentence of why, and checked at random
+        states before it is shown.
+        """
         from .derivation import derivation
 
         return derivation(self)
 
     def python(self, what: str = "acceleration") -> str:
-        """The source of a Python function that needs nothing but math: the "acceleration" or the "derivative"."""
+        """The source of a Python function that needs nothing but math: the "acceleration" or the
+        "derivative".
+        """
         from .readable import python
 
         return python(self, what)
 
     def c(self, what: str = "acceleration") -> str:
-        """The source of a C function that needs nothing but math.h: the "acceleration" or the "derivative"."""
+        """The source of a C function that needs nothing but math.h: the "acceleration" or the
+        "derivative".
+        """
         from .readable import c
 
         return c(self, what)
 
 
 def assembled(
-    s: Tracer, formulation: str, names: tuple[str, ...], x: ca.SX, *, derivative: ca.SX, encode: ca.SX, decode: Sequence[ca.SX],
-    acceleration: ca.SX, largest: int, reactions: ca.SX | None = None, multipliers: ca.SX | None = None, **more: Any,
-) -> Equations:  # fmt: skip
-    """Equations out of expressions of the symbols of a tracer and of the state x, whose entries have these names.
+    s: Tracer,
+    formulation: str,
+    names: tuple[str, ...],
+    x: ca.SX,
+    *,
+    derivative: ca.SX,
+    encode: ca.SX,
+    decode: Sequence[ca.SX],
+    acceleration: ca.SX,
+    largest: int,
+    reactions: ca.SX | None = None,
+    multipliers: ca.SX | None = None,
+    **more: Any,
+) -> Equations:
+    """Equations out of expressions of the symbols of a tracer and of the state x, whose entries
+    have these names.
 
     largest: of the linear systems solved. more: other fields of `Equations`.
     """
@@ -237,11 +278,21 @@ def without_inertia(by: str, m: Mechanism, speed: str) -> SingularError:
     """The sentence for a speed of a mechanism that nothing resists, found by a formulation."""
     name = speed.removesuffix("'")
     joint = next((j for j in m.moving if name in j.speed_names), None)
-    cure = f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it" if joint else ""
-    return SingularError(f"{by}: the mass matrix of {m.name!r} is singular everywhere: no body resists {name!r}{cure}", name)
+    cure = (
+        f"; give body {joint.child!r} mass and inertia, joint {joint.name!r} an armature, or fix it"
+        if joint
+        else ""
+    )
+    return SingularError(
+        f"{by}: the mass matrix of {m.name!r} is singular everywhere: no body resists"
+        f" {name!r}{cure}",
+        name,
+    )
 
 
 def operations(f: ca.Function) -> int:
-    """How many arithmetic operations a tape has: its instructions without inputs, outputs and constants."""
+    """How many arithmetic operations a tape has: its instructions without inputs, outputs and
+    constants.
+    """
     trivial = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_PARAMETER}
     return sum(f.instruction_id(k) not in trivial for k in range(f.n_instructions()))

@@ -14,8 +14,9 @@ Finder = Callable[[Mechanism], list[str]]
 
 @dataclass(frozen=True)
 class Feature:
-    """name: its word. among(mechanism): the parts of a discretised mechanism that have it, as people call them. cure: what else a user can
-    do whose formulation does not treat it."""
+    """name: its word. among(mechanism): the parts of a discretised mechanism that have it, as
+    people call them. cure: what else a user can do whose formulation does not treat it.
+    """
 
     name: str
     among: Finder
@@ -23,7 +24,9 @@ class Feature:
 
 
 def _joints(has: Callable[[Joint], object]) -> Finder:
-    """The joints of a mechanism of which something is true, without those that a flexible body is made of."""
+    """The joints of a mechanism of which something is true, without those that a flexible body is
+    made of.
+    """
     return lambda m: [f"joint {j.name!r}" for j in m.joints if not j.deflection and has(j)]
 
 
@@ -40,7 +43,9 @@ FEATURES = {
     for feature in (
         Feature("trees", lambda m: [f"mechanism {m.name!r}"]),
         Feature("loops", lambda m: [f"joint {j.name!r}" for j in m.loops]),
-        Feature("position constraints", lambda m: [f"constraint {x.name!r}" for x in m.constraints]),
+        Feature(
+            "position constraints", lambda m: [f"constraint {x.name!r}" for x in m.constraints]
+        ),
         Feature("speed rows", lambda m: [f"row {row.name!r}" for row in m.nonholonomic]),
         Feature("ball joints", _motions(Motion.BALL)),
         Feature("sliding joints", _motions(Motion.SLIDE, Motion.SCREW)),

@@ -1,4 +1,6 @@
-"""The registry of formulations: one record per formulation says everything that the rest of catena must know about it."""
+"""The registry of formulations: one record per formulation says everything that the rest of catena
+must know about it.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,15 @@ class StateKind(Enum):
 class Formulation:
     """A way to derive equations of motion.
 
-    name: its word in `by=`. derive(mechanism, **options): the equations; the mechanism is valid, moves, and needs nothing of
-    `cannot`. unknowns: what stands in them, one line for people. source: keys of docs/references.md, with equation numbers.
-    year: when it was published, or its source here; lists are in this order. cannot: {name of FEATURES that it does not treat: why not, the end
-    of a sentence "... because". state: what it integrates. own_loads: whether it knows where
-    loads act; if not, they reach it as generalised forces, and it has no reactions then. approximate: its constraints hold
-    only nearly, so that no state is projected onto them and nothing can be held exactly. by_blocks: prescribed motion is solved
-    by blocks of the mass matrix, where driven bodies need no inertia, instead of from its own accelerations.
+    name: its word in `by=`. derive(mechanism, **options): the equations; the mechanism is valid,
+    moves, and needs nothing of `cannot`. unknowns: what stands in them, one line for people.
+    source: keys of docs/references.md, with equation numbers. year: when it was published, or its
+    source here; lists are in this order. cannot: {name of FEATURES that it does not treat: why not,
+    the end of a sentence "... because". state: what it integrates. own_loads: whether it knows
+    where loads act; if not, they reach it as generalised forces, and it has no reactions then.
+    approximate: its constraints hold only nearly, so that no state is projected onto them and
+    nothing can be held exactly. by_blocks: prescribed motion is solved by blocks of the mass
+    matrix, where driven bodies need no inertia, instead of from its own accelerations.
     """
 
     name: str
@@ -62,12 +66,17 @@ FORMULATIONS: dict[str, Formulation] = {}
 
 
 def register(f: Formulation) -> Formulation:
-    """Add a formulation: `derive`, `check`, `compare`, `simulate`, files and the command line know it from here on."""
+    """Add a formulation: `derive`, `check`, `compare`, `simulate`, files and the command line know
+    it from here on.
+    """
     if FORMULATIONS.get(f.name, f) != f:
-        raise FormulationError(f"a formulation {f.name!r} is known already; give this one another name")
+        raise FormulationError(
+            f"a formulation {f.name!r} is known already; give this one another name"
+        )
     if wrong := set(f.cannot) - set(FEATURES):
         raise FormulationError(
-            f"formulation {f.name!r}: {', '.join(sorted(wrong))} is no feature; features are: {', '.join(FEATURES)}"
+            f"formulation {f.name!r}: {', '.join(sorted(wrong))} is no feature; features are:"
+            f" {', '.join(FEATURES)}"
         )
     FORMULATIONS[f.name] = f
     return f

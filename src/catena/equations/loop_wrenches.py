@@ -11,12 +11,17 @@ from ..model.mechanism import GROUND, Mechanism
 
 
 def loop_wrenches(m: Mechanism, multipliers: ca.Function) -> ca.Function:
-    """(t, q, v, tau, p) -> (loops, 6): what each joint of `mechanism.loops` does to its child, about the child's origin in its axes.
+    """(t, q, v, tau, p) -> (loops, 6): what each joint of `mechanism.loops` does to its child,
+    about the child's origin in its axes.
 
-    Each row of a loop is a unit wrench between two bodies, lambda its size: the wrench in the joint is their sum.
+    Each row of a loop is a unit wrench between two bodies, lambda its size: the wrench in the joint
+    is their sum.
     """
     s = Tracer(layout(m))
-    count, x, none, lam = len(s.con.kind), s.work(), [0.0] * len(s.V), ca.SX.sym("lam", multipliers.numel_out(0))
+    count = len(s.con.kind)
+    x = s.work()
+    none = [0.0] * len(s.V)
+    lam = ca.SX.sym("lam", multipliers.numel_out(0))
     W = s.blank(count, 12)
     if count:
         evaluate_rows(s.tree, s.con, s.Q, none, none, x, W, *(s.blank(count) for _ in range(3)))
@@ -31,7 +36,9 @@ def loop_wrenches(m: Mechanism, multipliers: ca.Function) -> ca.Function:
 
 
 def _on_child_axes(s: Tracer, child: str, w: ca.SX) -> ca.SX:
-    """A wrench about the ground's origin in its axes (6,), as a row about a body's origin in the body's axes."""
+    """A wrench about the ground's origin in its axes (6,), as a row about a body's origin in the
+    body's axes.
+    """
     if child == GROUND:
         return w.T
     X = s.pose(child)

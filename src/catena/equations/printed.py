@@ -1,9 +1,11 @@
-"""Which form of equations of motion is printed: as a textbook has them where that fits on a page, else the formulation's compact statement.
+"""Which form of equations of motion is printed: as a textbook has them where that fits on a page,
+else the formulation's compact statement.
 
-    the last steps of the derivation -> the same without eliminated rows -> the formulation's own rows -> the compact statement
+    the last steps of the derivation -> the same without eliminated rows -> the formulation's own
+    rows -> the compact statement
 
-The first of these that fits on a page is taken. A page is counted in points of print (`readable.height`), never in time, so that the same
-mechanism gives the same text on every machine.
+The first of these that fits on a page is taken. A page is counted in points of print
+(`readable.height`), never in time, so that the same mechanism gives the same text on every machine.
 """
 
 from __future__ import annotations
@@ -23,8 +25,12 @@ LARGEST = 8  # speeds of a mechanism whose derivation may fit on a page; with mo
 FORMS = {"text": text_form, "latex": latex_form}
 
 
-def printed(equations: Derived, readable: Callable[[], Readable], how: str, full: bool = False) -> str:
-    """The equations as "text" or "latex". readable: makes the formulation's own rows. full: multiplied out, on as many pages as that takes."""
+def printed(
+    equations: Derived, readable: Callable[[], Readable], how: str, full: bool = False
+) -> str:
+    """The equations as "text" or "latex". readable: makes the formulation's own rows. full:
+    multiplied out, on as many pages as that takes.
+    """
     large = not full and len(equations.mechanism.speed_names) > LARGEST
     derived = [] if large else textbook_forms(equations)
     for form in derived:
@@ -42,4 +48,8 @@ def printed(equations: Derived, readable: Callable[[], Readable], how: str, full
             if large:
                 return printed(equations, readable, how, full=True)
             # it has something that is not written so; then as it is, however long
-    return FORMS[how](derived[0]) if derived and (full or rows is None) else getattr(rows or readable(), how)()
+    return (
+        FORMS[how](derived[0])
+        if derived and (full or rows is None)
+        else getattr(rows or readable(), how)()
+    )

@@ -1,4 +1,6 @@
-"""Statement: the rows that a formulation writes down before anything is solved; and what `readable` asks of equations."""
+"""Statement: the rows that a formulation writes down before anything is solved; and what `readable`
+asks of equations.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,12 @@ from ..model.mechanism import Mechanism
 
 @dataclass(frozen=True)
 class Statement:
-    """The rows left = right that a formulation writes down, before anything is solved. tape: (one vector per role) -> left, right.
+    """The rows left = right that a formulation writes down, before anything is solved. tape: (one
+    vector per role) -> left, right.
 
-    roles: what the tape's inputs are, out of t, q, v, a, tau, p (time, coordinates, speeds, accelerations, joint forces,
-    parameters), h, h_rate, q_rate, lam (momenta, their rates, the coordinates' rates, multipliers). note: what a reader should
-    know of them.
+    roles: what the tape's inputs are, out of t, q, v, a, tau, p (time, coordinates, speeds,
+    accelerations, joint forces, parameters), h, h_rate, q_rate, lam (momenta, their rates, the
+    coordinates' rates, multipliers). note: what a reader should know of them.
     """
 
     tape: ca.Function
@@ -30,7 +33,9 @@ class Statement:
     def of(symbols: Mapping[str, ca.SX], left: ca.SX, right: ca.SX, note: str = "") -> Statement:
         """The rows left = right of these symbols, by role."""
         sides = [ca.densify(side) for side in ca.cse([left, right])]
-        return Statement(ca.Function("statement", list(symbols.values()), sides), tuple(symbols), note)
+        return Statement(
+            ca.Function("statement", list(symbols.values()), sides), tuple(symbols), note
+        )
 
     def size(self, role: str) -> int:
         """The number of entries of a role; zero where it is absent."""
@@ -38,7 +43,9 @@ class Statement:
 
 
 class Derived(Protocol):
-    """What `readable` needs to know of equations of motion; see `Equations` for the meaning of each."""
+    """What `readable` needs to know of equations of motion; see `Equations` for the meaning of
+    each.
+    """
 
     @property
     def mechanism(self) -> Mechanism: ...

@@ -1,21 +1,23 @@
-"""Every error catena raises, as one tree. Each says what was asked, what was found, what is allowed, what to do.
+"""Every error catena raises, as one tree. Each says what was asked, what was found, what is
+allowed, what to do.
 
-    CatenaError
-    ├── MechanismError      a mechanism that cannot be: every fault at once, in `.faults`
-    │   └── FormatError     a file that cannot be read as one, in `.path`
-    ├── QuantityError       a value that is not the quantity wanted: its text, its unit or its dimension
-    │   └── ExpressionError a text that is not an expression catena reads
-    ├── UnknownNameError    a name that is not there, with the names that are (`.asked`, `.known`)
-    ├── StateError          an array of the wrong shape, a value that is not a number, a quaternion that is not unit
-    ├── SingularError       an inertia or a constraint that vanishes, with the joint in `.where`
-    ├── FormulationError    a formulation that cannot treat this mechanism
-    ├── ClosureError        a loop that cannot be closed, with the open distance in `.gaps`
-    ├── QuestionError       a question that has no answer, or no single one
-    ├── SimulationError     a run that could not go on, with what was computed in `.result`
-    ├── StudyError          a study that cannot be: every fault at once, in `.faults`
-    └── CompileError        a tape that cannot become machine code
+CatenaError
+├── MechanismError      a mechanism that cannot be: every fault at once, in `.faults`
+│   └── FormatError     a file that cannot be read as one, in `.path`
+├── QuantityError       a value that is not the quantity wanted: its text, its unit or its dimension
+│   └── ExpressionError a text that is not an expression catena reads
+├── UnknownNameError    a name that is not there, with the names that are (`.asked`, `.known`)
+├── StateError          an array of the wrong shape, a value that is not a number, a quaternion that
+                        is not unit
+├── SingularError       an inertia or a constraint that vanishes, with the joint in `.where`
+├── FormulationError    a formulation that cannot treat this mechanism
+├── ClosureError        a loop that cannot be closed, with the open distance in `.gaps`
+├── QuestionError       a question that has no answer, or no single one
+├── SimulationError     a run that could not go on, with what was computed in `.result`
+├── StudyError          a study that cannot be: every fault at once, in `.faults`
+└── CompileError        a tape that cannot become machine code
 
-    MechanismWarning        a mechanism that is allowed but deserves a word (a warning, not an error)
+MechanismWarning        a mechanism that is allowed but deserves a word (a warning, not an error)
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ class CatenaError(Exception):
 
 
 class MechanismWarning(UserWarning):
-    """A mechanism that is allowed but deserves a word: an inertia that no body can have, a joint that moves no mass."""
+    """A mechanism that is allowed but deserves a word: an inertia that no body can have, a joint
+    that moves no mass.
+    """
 
 
 class MechanismError(CatenaError, ValueError):
@@ -54,7 +58,9 @@ class FormatError(MechanismError):
 
 
 class StudyError(CatenaError, ValueError):
-    """A study that cannot be run as it was asked for. `faults` has one sentence for each thing that is wrong."""
+    """A study that cannot be run as it was asked for. `faults` has one sentence for each thing that
+    is wrong.
+    """
 
     def __init__(self, heading: str, faults: Iterable[str] = ()):
         self.faults = tuple(faults)
@@ -62,7 +68,9 @@ class StudyError(CatenaError, ValueError):
 
 
 class QuantityError(CatenaError, ValueError):
-    """A value that is not the quantity wanted: not a number, a unit that is not known, another dimension."""
+    """A value that is not the quantity wanted: not a number, a unit that is not known, another
+    dimension.
+    """
 
 
 class ExpressionError(QuantityError):
@@ -82,7 +90,9 @@ class UnknownNameError(CatenaError, KeyError):
 
 
 class StateError(CatenaError, ValueError):
-    """An array that is not a state of this mechanism: shape, finiteness or a quaternion's length."""
+    """An array that is not a state of this mechanism: shape, finiteness or a quaternion's
+    length.
+    """
 
 
 class SingularError(CatenaError, ArithmeticError):
@@ -100,10 +110,18 @@ class FormulationError(CatenaError, ValueError):
 class ClosureError(CatenaError, ArithmeticError):
     """A loop that cannot be closed. `gaps` maps each open loop to its largest residual.
 
-    Of a batch of starts: `failed` maps each row that stays open to a sentence, `q` and `v` have the other rows.
+    Of a batch of starts: `failed` maps each row that stays open to a sentence, `q` and `v` have the
+    other rows.
     """
 
-    def __init__(self, message: str, gaps: dict[str, float] | None = None, rows: dict[int, str] | None = None, q: object = None, v: object = None):
+    def __init__(
+        self,
+        message: str,
+        gaps: dict[str, float] | None = None,
+        rows: dict[int, str] | None = None,
+        q: object = None,
+        v: object = None,
+    ):
         self.gaps, self.failed, self.q, self.v = dict(gaps or {}), dict(rows or {}), q, v
         super().__init__(message)
 
@@ -113,7 +131,9 @@ class QuestionError(CatenaError, ValueError):
 
 
 class SimulationError(CatenaError, RuntimeError):
-    """A run that could not go on. `result` holds what was computed until then, when there is any."""
+    """A run that could not go on. `result` holds what was computed until then, when there is
+    any.
+    """
 
     def __init__(self, message: str, result: object = None):
         self.result = result
@@ -140,10 +160,28 @@ def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> 
     """
     names = known if isinstance(known, Collection) else tuple(known)
     place = f" in {where}" if where else ""
-    plural = what if what.endswith("s") else what + "es" if what.endswith(("sh", "ch", "x")) else what[:-1] + "ies" if what.endswith("y") and what[-2:-1] not in "aeiou" else what + "s"
-    shown = ", ".join(map(str, islice(names, 12))) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    plural = (
+        what
+        if what.endswith("s")
+        else (
+            what + "es"
+            if what.endswith(("sh", "ch", "x"))
+            else (
+                what[:-1] + "ies"
+                if what.endswith("y") and what[-2:-1] not in "aeiou"
+                else what + "s"
+            )
+        )
+    )
+    shown = ", ".join(map(str, islice(names, 12))) + (
+        f", ... ({len(names)} in all)" if len(names) > 12 else ""
+    )
     few = len(names) <= NEAR and len(str(asked)) <= 100
-    begun = [name for name in map(str, names) if len(str(asked)) > 1 and name.startswith(str(asked))] if few else []
+    begun = (
+        [name for name in map(str, names) if len(str(asked)) > 1 and name.startswith(str(asked))]
+        if few
+        else []
+    )
     near = begun or (difflib.get_close_matches(str(asked), map(str, names), n=1) if few else [])
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"no {what} {asked!r}{place}; {plural} are: {shown or 'none'}.{hint}"

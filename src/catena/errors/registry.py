@@ -1,4 +1,6 @@
-"""Registries: the members of one family (integrators, plots, questions, ...) by name, in the order in which they were added."""
+"""Registries: the members of one family (integrators, plots, questions, ...) by name, in the order
+in which they were added.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,13 @@ Member = TypeVar("Member", bound=Named)
 
 
 class Registry(dict[str, Member]):
-    """{name: member}. what: the word for a member in messages. error: what is raised for one that is not there, by default an
-    UnknownNameError, and for a name that is taken."""
+    """{name: member}. what: the word for a member in messages. error: what is raised for one that
+    is not there, by default an UnknownNameError, and for a name that is taken.
+    """
 
-    def __init__(self, what: str, members: Iterable[Member] = (), error: type[CatenaError] = CatenaError):
+    def __init__(
+        self, what: str, members: Iterable[Member] = (), error: type[CatenaError] = CatenaError
+    ):
         super().__init__()
         self.what, self.error = what, error
         for member in members:
@@ -33,7 +38,9 @@ class Registry(dict[str, Member]):
     def register(self, member: Member) -> Member:
         """Add a member: everything that reads this registry knows it from here on."""
         if member.name in self:
-            raise self.error(f"{self.what} {member.name!r} is in the registry already; choose another name")
+            raise self.error(
+                f"{self.what} {member.name!r} is in the registry already; choose another name"
+            )
         self[member.name] = member
         return member
 
@@ -47,7 +54,9 @@ class Registry(dict[str, Member]):
 
 
 def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
-    """A member's function: itself, or the one at "package.module:name", imported when it is used and not before."""
+    """A member's function: itself, or the one at "package.module:name", imported when it is used
+    and not before.
+    """
     if callable(function):
         return function
     module, _, name = function.partition(":")

@@ -1,4 +1,5 @@
-"""Exports: a whole mechanism for other people's tools, and the report that says everything about one.
+"""Exports: a whole mechanism for other people's tools, and the report that says everything about
+one.
 
     Mechanism -> Plant (a first-order system as tapes) -> C, FMU, MATLAB, Julia, Modelica
 

@@ -17,22 +17,46 @@ LONGEST = 600  # s
 
 
 def find_compiler() -> str | None:
-    """The compiler that the variable CC names, or the first of cc, gcc and clang that is there; None where there is none."""
+    """The compiler that the variable CC names, or the first of cc, gcc and clang that is there;
+    None where there is none.
+    """
     names = (os.environ["CC"],) if os.environ.get("CC") else NAMES
     return next((found for name in names if (found := shutil.which(name))), None)
 
 
 def shared_library(source: Path, library: Path) -> None:
-    """Compile one C file into a shared library, with the options of the variable CFLAGS besides ours; a CompileError with the compiler's words where that fails."""
+    """Compile one C file into a shared library, with the options of the variable CFLAGS besides
+    ours; a CompileError with the compiler's words where that fails.
+    """
     compiler = find_compiler()
     if compiler is None:
-        raise CompileError(f"no C compiler was found (looked for {os.environ.get('CC') or ', '.join(NAMES)}); install one, or name it in the variable CC")
+        raise CompileError(
+            f"no C compiler was found (looked for {os.environ.get('CC') or ', '.join(NAMES)});"
+            " install one, or name it in the variable CC"
+        )
     library.parent.mkdir(parents=True, exist_ok=True)
     own = shlex.split(os.environ.get("CFLAGS", ""))
-    command = [compiler, "-std=c99", "-O2", "-ffp-contract=off", *own, "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(library), str(source), "-lm"]
+    command = [
+        compiler,
+        "-std=c99",
+        "-O2",
+        "-ffp-contract=off",
+        *own,
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-o",
+        str(library),
+        str(source),
+        "-lm",
+    ]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, cwd=source.parent)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=LONGEST, cwd=source.parent
+        )
     except (OSError, subprocess.TimeoutExpired) as why:
         raise CompileError(f"compiler {compiler!r} did not run: {why}") from None
     if done.returncode:
-        raise CompileError(f"compiler {compiler!r} refused {source.name}:\n{done.stderr.strip()[:2000]}")
+        raise CompileError(
+            f"compiler {compiler!r} refused {source.name}:\n{done.stderr.strip()[:2000]}"
+        )

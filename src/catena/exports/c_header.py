@@ -1,10 +1,13 @@
 """C: a whole plant in one header, with its integrators.
 
-    arm_derivative(t, x, u, p, dx)      arm_outputs(t, x, u, p, y)      arm_project(t, x, u, p, x)      arm_tangent(...)
+    arm_derivative(t, x, u, p, dx)  arm_outputs(t, x, u, p, y)  arm_project(t, x, u, p, x)
+            arm_tangent(...)
     arm_step(t, x, u, p, h)             RK4 with a fixed period, for an embedded loop
-    arm_advance(&t, x, u, p, until, tolerance, &h)      Dormand and Prince's pair 5(4), steps by the tolerance
+    arm_advance(&t, x, u, p, until, tolerance, &h)      Dormand and Prince's pair 5(4), steps by the
+                                                        tolerance
 
-C99, nothing but math.h; no memory is allocated, no state is kept, so every function may be called from any thread.
+C99, nothing but math.h; no memory is allocated, no state is kept, so every function may be called
+from any thread.
 """
 
 from __future__ import annotations
@@ -26,22 +29,39 @@ GIVEN = ("t", "x", "u", "p")
 def template(name: str, plant: Plant) -> str:
     """A text of ours with the plant's own names in it."""
     text = files("catena.exports").joinpath("templates", name).read_text(encoding="utf-8")
-    return text.replace("PLANT_HEADER", f"{plant.name}.h").replace("PLANT_TITLE", plant.title).replace("PLANT_", f"{plant.name}_")
+    return (
+        text.replace("PLANT_HEADER", f"{plant.name}.h")
+        .replace("PLANT_TITLE", plant.title)
+        .replace("PLANT_", f"{plant.name}_")
+    )
 
 
 def header(plant: Plant) -> str:
     """The text of NAME.h."""
-    n, guard = plant.name, f"{plant.name.upper()}_PLANT_H"
-    return "\n".join([
-        _about(plant), f"#ifndef {guard}\n#define {guard}\n\n#include <math.h>\n", _sizes(plant),
-        _array(f"{n}_start", [v.start for v in plant.states]), _array(f"{n}_parameters", [v.start for v in plant.parameters]),
-        _array(f"{n}_switches", plant.switches),
-        _function(f"{n}_derivative", plant.derivative, GIVEN, ("dx",), "x' = f(t, x, u, p)"),
-        _function(f"{n}_outputs", plant.output, GIVEN, ("y",), "y = g(t, x, u, p)"),
-        _projection(plant),
-        _function(f"{n}_tangent", plant.tangent, (*GIVEN, "dt", "dx", "du", "dp"), ("ddx", "dy"), "how x' and y change with t, x, u, p"),
-        template("integrator.h", plant), "#endif\n",
-    ])  # fmt: skip
+    n = plant.name
+    guard = f"{plant.name.upper()}_PLANT_H"
+    return "\n".join(
+        [
+            _about(plant),
+            f"#ifndef {guard}\n#define {guard}\n\n#include <math.h>\n",
+            _sizes(plant),
+            _array(f"{n}_start", [v.start for v in plant.states]),
+            _array(f"{n}_parameters", [v.start for v in plant.parameters]),
+            _array(f"{n}_switches", plant.switches),
+            _function(f"{n}_derivative", plant.derivative, GIVEN, ("dx",), "x' = f(t, x, u, p)"),
+            _function(f"{n}_outputs", plant.output, GIVEN, ("y",), "y = g(t, x, u, p)"),
+            _projection(plant),
+            _function(
+                f"{n}_tangent",
+                plant.tangent,
+                (*GIVEN, "dt", "dx", "du", "dp"),
+                ("ddx", "dy"),
+                "how x' and y change with t, x, u, p",
+            ),
+            template("integrator.h", plant),
+            "#endif\n",
+        ]
+    )
 
 
 def write(plant: Plant, folder: str | Path) -> Path:
@@ -52,44 +72,87 @@ def write(plant: Plant, folder: str | Path) -> Path:
     return where / f"{plant.name}.h"
 
 
-# ----------------------------------------------------------------------------------------------- pieces
+# --- pieces
 def _about(plant: Plant) -> str:
-    lines = [f"{plant.title} as a first-order system, written by catena {VERSION}. SI units.", "",
-             "x' = f(t, x, u, p), y = g(t, x, u, p). All functions are reentrant; results may be written over arguments."]  # fmt: skip
-    for letter, what, some in (("x", "states", plant.states), ("u", "inputs", plant.inputs), ("p", "parameters", plant.parameters),
-                               ("y", "outputs", plant.outputs)):  # fmt: skip
-        lines += ["", f"{letter}[{len(some)}]  {what}:", *(f"  {k:>3}  {_plain(v.name)}{', ' * bool(v.unit)}{v.unit}" for k, v in enumerate(some))]
+    lines = [
+        f"{plant.title} as a first-order system, written by catena {VERSION}. SI units.",
+        "",
+        (
+            "x' = f(t, x, u, p), y = g(t, x, u, p). All functions are reentrant; results may be"
+            " written over arguments."
+        ),
+    ]
+    for letter, what, some in (
+        ("x", "states", plant.states),
+        ("u", "inputs", plant.inputs),
+        ("p", "parameters", plant.parameters),
+        ("y", "outputs", plant.outputs),
+    ):
+        lines += [
+            "",
+            f"{letter}[{len(some)}]  {what}:",
+            *(
+                f"  {k:>3}  {_plain(v.name)}{', ' * bool(v.unit)}{v.unit}"
+                for k, v in enumerate(some)
+            ),
+        ]
     return "/*\n" + "\n".join(f" * {line}".rstrip() for line in lines) + "\n */"
 
 
 def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text).replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace("\\", "/")
+    return (
+        "".join(c if c.isprintable() else "?" for c in text)
+        .replace("*/", "* /")
+        .replace("/*", "/ *")
+        .replace("??", "? ?")
+        .replace("\\", "/")
+    )
 
 
 def _sizes(plant: Plant) -> str:
     n = plant.name
     counts = {"NX": plant.states, "NU": plant.inputs, "NY": plant.outputs, "NP": plant.parameters}
     sizes = ", ".join(f"{n}_{letter} = {len(some)}" for letter, some in counts.items())
-    return f"enum {{ {sizes}, {n}_PROJECTS = {int(plant.project is not None)}, {n}_NS = {len(plant.switches)} }};\n"
+    return (
+        f"enum {{ {sizes}, {n}_PROJECTS = {int(plant.project is not None)}, {n}_NS ="
+        f" {len(plant.switches)} }};\n"
+    )
 
 
 def _array(name: str, values: Sequence[float]) -> str:
-    return f"static const double {name}[] = {{{', '.join(repr(float(x)) for x in values) or '0.0'}}};"
+    return (
+        f"static const double {name}[] = {{{', '.join(repr(float(x)) for x in values) or '0.0'}}};"
+    )
 
 
-def _function(name: str, f: ca.Function, inputs: Iterable[str], outputs: Sequence[str], about: str) -> str:
+def _function(
+    name: str, f: ca.Function, inputs: Iterable[str], outputs: Sequence[str], about: str
+) -> str:
     """A C function from a tape."""
     sizes = [f.size1_in(k) for k in range(f.n_in())]
-    arguments = [program.Argument(x, (x,) if x in ("t", "dt") else tuple(f"{x}{k}_" for k in range(n))) for x, n in zip(inputs, sizes)]
+    arguments = [
+        program.Argument(x, (x,) if x in ("t", "dt") else tuple(f"{x}{k}_" for k in range(n)))
+        for x, n in zip(inputs, sizes)
+    ]
     results = [f"{y}[{k}]" for i, y in enumerate(outputs) for k in range(f.size1_out(i))]
     body = program.c_body(read(f), arguments, results, "w")
     unused = "".join(f"\n    (void){y};" for i, y in enumerate(outputs) if not f.size1_out(i))
-    return f"\n/* {about} */\nstatic inline {program.c_head(name, arguments, outputs)}\n{{\n{body}{unused}\n}}"
+    return (
+        f"\n/* {about} */\nstatic inline"
+        f" {program.c_head(name, arguments, outputs)}\n{{\n{body}{unused}\n}}"
+    )
 
 
 def _projection(plant: Plant) -> str:
-    about = "the state nearest to x that meets the constraints (one Newton step in the metric of the mass matrix, unit quaternions)"
+    about = (
+        "the state nearest to x that meets the constraints (one Newton step in the metric of the"
+        " mass matrix, unit quaternions)"
+    )
     if plant.project is not None:
         return _function(f"{plant.name}_project", plant.project, GIVEN, ("settled",), about)
-    return (f"\n/* {about}: nothing binds it */\nstatic inline void {plant.name}_project(double t, const double *x, const double *u, const double *p, "
-            f"double *settled)\n{{\n    int i;\n    (void)t; (void)u; (void)p;\n    for (i = 0; i < {plant.name}_NX; i++) settled[i] = x[i];\n}}")  # fmt: skip
+    return (
+        f"\n/* {about}: nothing binds it */\nstatic inline void {plant.name}_project(double t,"
+        " const double *x, const double *u, const double *p, double *settled)\n{\n    int i;\n   "
+        f" (void)t; (void)u; (void)p;\n    for (i = 0; i < {plant.name}_NX; i++) settled[i] ="
+        " x[i];\n}"
+    )

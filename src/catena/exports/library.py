@@ -1,7 +1,7 @@
 """A plant as a shared library, and its functions called from Python.
 
-    arm = build(plant, "out")        out/libarm.so and out/arm.h
-    Library(arm).derivative(0.0, x, u, p)
+arm = build(plant, "out")        out/libarm.so and out/arm.h
+Library(arm).derivative(0.0, x, u, p)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ API int catena_advance(double *t, double *x, const double *u, const double *p, d
 {{
     return {name}_advance(t, x, u, p, until, tolerance, h);
 }}
-"""
+"""  # noqa: E501
 
 
 def build(plant: Plant, folder: str | Path) -> Path:
@@ -53,7 +53,9 @@ def build(plant: Plant, folder: str | Path) -> Path:
 
 
 class Library:
-    """The functions of such a library, with arrays. x, u, p: by default the start, zeros and the parameters' values."""
+    """The functions of such a library, with arrays. x, u, p: by default the start, zeros and the
+    parameters' values.
+    """
 
     def __init__(self, path: str | Path):
         try:
@@ -66,38 +68,76 @@ class Library:
         self.start, self.parameters = np.zeros(self.nx), np.zeros(self.np)
         self._c.catena_start(_at(self.start), _at(self.parameters))
 
-    def derivative(self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None) -> np.ndarray:
+    def derivative(
+        self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
+    ) -> np.ndarray:
         """x' (nx,)."""
         return self._call("catena_derivative", t, x, u, p, self.nx)
 
-    def outputs(self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None) -> np.ndarray:
+    def outputs(
+        self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
+    ) -> np.ndarray:
         """y (ny,)."""
         return self._call("catena_outputs", t, x, u, p, self.ny)
 
-    def project(self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None) -> np.ndarray:
+    def project(
+        self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
+    ) -> np.ndarray:
         """x (nx,) back on its constraints."""
         return self._call("catena_project", t, x, u, p, self.nx)
 
-    def step(self, t: float, x: ArrayLike, h: float, u: ArrayLike | None = None, p: ArrayLike | None = None) -> np.ndarray:
+    def step(
+        self,
+        t: float,
+        x: ArrayLike,
+        h: float,
+        u: ArrayLike | None = None,
+        p: ArrayLike | None = None,
+    ) -> np.ndarray:
         """x (nx,) after one step of RK4 of h seconds."""
         state, force, values = self._given(x, u, p)
-        self._c.catena_step(ctypes.c_double(t), _at(state), _at(force), _at(values), ctypes.c_double(h))
+        self._c.catena_step(
+            ctypes.c_double(t), _at(state), _at(force), _at(values), ctypes.c_double(h)
+        )
         return state
 
-    def advance(self, t: float, x: ArrayLike, until: float, tolerance: float = 1e-9, u: ArrayLike | None = None, p: ArrayLike | None = None) -> np.ndarray:
+    def advance(
+        self,
+        t: float,
+        x: ArrayLike,
+        until: float,
+        tolerance: float = 1e-9,
+        u: ArrayLike | None = None,
+        p: ArrayLike | None = None,
+    ) -> np.ndarray:
         """x (nx,) at `until`, by steps of the pair 5(4) that meet the tolerance."""
         state, force, values = self._given(x, u, p)
-        now, h = ctypes.c_double(t), ctypes.c_double(0.0)
-        if self._c.catena_advance(ctypes.byref(now), _at(state), _at(force), _at(values), ctypes.c_double(until), ctypes.c_double(tolerance), ctypes.byref(h)):
-            raise CompileError(f"no step is short enough for the tolerance {tolerance:g} at t = {now.value:.6g} s")
+        now = ctypes.c_double(t)
+        h = ctypes.c_double(0.0)
+        if self._c.catena_advance(
+            ctypes.byref(now),
+            _at(state),
+            _at(force),
+            _at(values),
+            ctypes.c_double(until),
+            ctypes.c_double(tolerance),
+            ctypes.byref(h),
+        ):
+            raise CompileError(
+                f"no step is short enough for the tolerance {tolerance:g} at t = {now.value:.6g} s"
+            )
         return state
 
-    def _call(self, name: str, t: float, x: ArrayLike, u: ArrayLike | None, p: ArrayLike | None, size: int) -> np.ndarray:
+    def _call(
+        self, name: str, t: float, x: ArrayLike, u: ArrayLike | None, p: ArrayLike | None, size: int
+    ) -> np.ndarray:
         found = np.zeros(size)
         getattr(self._c, name)(ctypes.c_double(t), *map(_at, self._given(x, u, p)), _at(found))
         return found
 
-    def _given(self, x: ArrayLike, u: ArrayLike | None, p: ArrayLike | None) -> tuple[np.ndarray, ...]:
+    def _given(
+        self, x: ArrayLike, u: ArrayLike | None, p: ArrayLike | None
+    ) -> tuple[np.ndarray, ...]:
         given = [x, np.zeros(self.nu) if u is None else u, self.parameters if p is None else p]
         arrays = tuple(np.array(a, dtype=float) for a in given)
         for letter, a, n in zip("xup", arrays, (self.nx, self.nu, self.np)):

@@ -2,9 +2,10 @@
 
     x' = f(t, x, u, p),   y = g(t, x, u, p),      x = (q, v)
 
-u: forces of motors (N m or N), y: energies (J), and positions (m) and axes of named frames in the ground's axes. With loops,
-speed rows or quaternions a third tape puts a state back onto its constraints, the shortest way in the metric of the mass matrix:
-it belongs after every step of an integrator. The tangent is the directional derivative of f and g, exact, from the same tapes.
+u: forces of motors (N m or N), y: energies (J), and positions (m) and axes of named frames in the
+ground's axes. With loops, speed rows or quaternions a third tape puts a state back onto its
+constraints, the shortest way in the metric of the mass matrix: it belongs after every step of an
+integrator. The tangent is the directional derivative of f and g, exact, from the same tapes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ VERSION = version("catena")
 
 @dataclass(frozen=True)
 class Variable:
-    """A number by its name: its unit ("" where it is not known), what it is, and its value at the start."""
+    """A number by its name: its unit ("" where it is not known), what it is, and its value at the
+    start.
+    """
 
     name: str
     unit: str
@@ -44,8 +47,10 @@ class Variable:
 
 @dataclass(frozen=True)
 class Plant:
-    """See the head of this file. Tapes take (t, x, u, p); `project` gives x, and is None where nothing binds x. switches: instants, s, rising, at
-    which f jumps, and no step of an integrator may cross."""
+    """See the head of this file. Tapes take (t, x, u, p); `project` gives x, and is None where
+    nothing binds x. switches: instants, s, rising, at which f jumps, and no step of an integrator
+    may cross.
+    """
 
     mechanism: Mechanism
     name: str
@@ -67,7 +72,9 @@ class Plant:
         both = ca.vertcat(self.derivative(*given), self.output(*given))
         moved = ca.jtimes(both, ca.vertcat(*given), ca.vertcat(*change))
         n = len(self.states)
-        return ca.Function("tangent", [*given, *change], ca.cse([ca.densify(moved[:n]), ca.densify(moved[n:])]))
+        return ca.Function(
+            "tangent", [*given, *change], ca.cse([ca.densify(moved[:n]), ca.densify(moved[n:])])
+        )
 
     @property
     def start(self) -> np.ndarray:
@@ -77,26 +84,37 @@ class Plant:
     @property
     def title(self) -> str:
         """The mechanism's name on one line, safe in a comment of any language."""
-        plain = "".join(c if c.isprintable() and c not in "*/\\%#" else " " for c in self.mechanism.name)
+        plain = "".join(
+            c if c.isprintable() and c not in "*/\\%#" else " " for c in self.mechanism.name
+        )
         return f"mechanism '{plain}'"
 
 
 def plant(
-    mechanism: Mechanism | Machine, q: ArrayLike | Mapping[str, Any] | None = None, v: ArrayLike | Mapping[str, Any] | None = None, *,
-    parameters: Mapping[str, float] | None = None, motors: Sequence[str] | None = None, until: float = 1.0,
-    stabilise: str = "project", switching: bool = False,
-) -> Plant:  # fmt: skip
+    mechanism: Mechanism | Machine,
+    q: ArrayLike | Mapping[str, Any] | None = None,
+    v: ArrayLike | Mapping[str, Any] | None = None,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    motors: Sequence[str] | None = None,
+    until: float = 1.0,
+    stabilise: str = "project",
+    switching: bool = False,
+) -> Plant:
     """The plant of a mechanism.
 
-    q, v: its start, as of `simulate`. parameters: values in place of the mechanism's. motors: the joints, coordinates or speeds with a force as input, by default all. stabilise: how
-    loops stay closed, as of `simulate`; "baumgarte" is inside f, for tools that cannot project. Contacts are refused, and without `switching`
-    loads that switch at instants too: such a system needs events.
+    q, v: its start, as of `simulate`. parameters: values in place of the mechanism's. motors: the
+    joints, coordinates or speeds with a force as input, by default all. stabilise: how loops stay
+    closed, as of `simulate`; "baumgarte" is inside f, for tools that cannot project. Contacts are
+    refused, and without `switching` loads that switch at instants too: such a system needs events.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
     refuse(m, switching)
     s = System(m, "recursive", snap=machine.snap, stabilise=stabilise)
-    driven = list(range(s.nv)) if motors is None else [k for name in motors for k in speeds_of(m, name)]
+    driven = (
+        list(range(s.nv)) if motors is None else [k for name in motors for k in speeds_of(m, name)]
+    )
     u = ca.SX.sym("u", len(driven))
     tau = ca.SX.zeros(s.nv)
     for i, k in enumerate(driven):
@@ -107,49 +125,91 @@ def plant(
     settled = None if s.settle is None else _function("project", here, s.settle(*inside)[: s.nx])
     x, p = _started(machine, q, v, parameters, settled, len(driven))
     return Plant(
-        m, identifier(m.name), _states(machine, x), tuple(_forces(machine, driven)), names,
+        m,
+        identifier(m.name),
+        _states(machine, x),
+        tuple(_forces(machine, driven)),
+        names,
         tuple(Variable(name, "", "parameter", value) for name, value in zip(m.parameters, p)),
-        _function("derivative", here, s.derivative(*inside)[: s.nx]), _function("output", here, g), settled, until,
+        _function("derivative", here, s.derivative(*inside)[: s.nx]),
+        _function("output", here, g),
+        settled,
+        until,
         tuple(sorted({float(t) for load in m.loads for t in load.holding("times")})),
-    )  # fmt: skip
+    )
 
 
-def plant_of_scenario(scenario: Scenario, motors: Sequence[str] | None = None, stabilise: str = "project", switching: bool = False) -> Plant:
-    """The plant of a file's mechanism, from the start of its [scenario]; events that it asks for are refused by name."""
+def plant_of_scenario(
+    scenario: Scenario,
+    motors: Sequence[str] | None = None,
+    stabilise: str = "project",
+    switching: bool = False,
+) -> Plant:
+    """The plant of a file's mechanism, from the start of its [scenario]; events that it asks for
+    are refused by name.
+    """
     options = scenario.options
-    found = [f"{word} = {options[word]!r}" for word, plain in (("limits", "stop"), ("friction", "stick")) if options.get(word) == plain]
+    found = [
+        f"{word} = {options[word]!r}"
+        for word, plain in (("limits", "stop"), ("friction", "stick"))
+        if options.get(word) == plain
+    ]
     found += [f"event {e.name or type(e).__name__!r}" for e in options.get("events", ())]
     if options.get("motion"):
         found.append("prescribed motion")
     if found:
-        raise CompileError(f"mechanism {scenario.mechanism.name!r}: its scenario has {', '.join(found)}; an export is a smooth system "
-                           "with forces as inputs and holds no events. Take them out of the scenario, or model them in the tool that imports it")  # fmt: skip
-    return plant(scenario.mechanism, scenario.q, scenario.v, parameters=options.get("parameters"), motors=motors, until=scenario.until,
-                 stabilise=stabilise, switching=switching)  # fmt: skip
+        raise CompileError(
+            f"mechanism {scenario.mechanism.name!r}: its scenario has {', '.join(found)}; an export"
+            " is a smooth system with forces as inputs and holds no events. Take them out of the"
+            " scenario, or model them in the tool that imports it"
+        )
+    return plant(
+        scenario.mechanism,
+        scenario.q,
+        scenario.v,
+        parameters=options.get("parameters"),
+        motors=motors,
+        until=scenario.until,
+        stabilise=stabilise,
+        switching=switching,
+    )
 
 
 def refuse(m: Mechanism, switching: bool = False) -> None:
-    """A CompileError that names every contact and, without `switching`, every load with instants."""
+    """A CompileError that names every contact and, without `switching`, every load with
+    instants.
+    """
     found = [f"contact {c.name!r}" for c in m.contacts]
-    found += [f"load {getattr(x, 'name', '') or type(x).__name__!r}, which switches at instants (an FMU can hold that)"
-              for x in m.loads if x.holding("times") and not switching]  # fmt: skip
+    found += [
+        f"load {getattr(x, 'name', '') or type(x).__name__!r}, which switches at instants (an FMU"
+        " can hold that)"
+        for x in m.loads
+        if x.holding("times") and not switching
+    ]
     if not m.moving:
         found.append("no moving joint")
     if found:
-        raise CompileError(f"mechanism {m.name!r} has {', '.join(found)}; an export is a smooth system x' = f(t, x, u) and holds "
-                           "no events. Take them out, or simulate it here: catena.simulate")  # fmt: skip
+        raise CompileError(
+            f"mechanism {m.name!r} has {', '.join(found)}; an export is a smooth system x' = f(t,"
+            " x, u) and holds no events. Take them out, or simulate it here: catena.simulate"
+        )
 
 
-# ----------------------------------------------------------------------------------------------- variables
+# --- variables
 def _function(name: str, given: list[ca.SX], found: ca.SX) -> ca.Function:
     return ca.Function(name, given, [ca.cse(ca.densify(found))])
 
 
-def _started(machine: Machine, q: Any, v: Any, parameters: Any, project: ca.Function | None, nu: int) -> tuple[list[float], list[float]]:
+def _started(
+    machine: Machine, q: Any, v: Any, parameters: Any, project: ca.Function | None, nu: int
+) -> tuple[list[float], list[float]]:
     """x and p at the start, x on its constraints."""
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if lead:
-        raise CompileError(f"the start has the leading shape {lead}; an export starts from one state: give q ({machine.nq},) and v ({machine.nv},)")
+        raise CompileError(
+            f"the start has the leading shape {lead}; an export starts from one state: give q"
+            f" ({machine.nq},) and v ({machine.nv},)"
+        )
     checks.closed(machine, 0.0, q, v, p)
     x = np.concatenate([q[0], v[0]])
     for _ in range(2):
@@ -159,33 +219,55 @@ def _started(machine: Machine, q: Any, v: Any, parameters: Any, project: ca.Func
 
 def _states(machine: Machine, x: list[float]) -> tuple[Variable, ...]:
     m, nq = machine.mechanism, machine.nq
-    units = [u for j in m.moving for u in coordinate_units(j)], [u for j in m.moving for u in speed_units(j)]
-    coordinates = [Variable(*x) for x in zip(machine.coordinate_names, units[0], ["coordinate"] * nq, x[:nq])]
-    speeds = [Variable(name, unit, "speed", x) for name, unit, x in zip(_speed_names(machine), units[1], x[nq:])]
+    units = (
+        [u for j in m.moving for u in coordinate_units(j)],
+        [u for j in m.moving for u in speed_units(j)],
+    )
+    coordinates = [
+        Variable(*x) for x in zip(machine.coordinate_names, units[0], ["coordinate"] * nq, x[:nq])
+    ]
+    speeds = [
+        Variable(name, unit, "speed", x)
+        for name, unit, x in zip(_speed_names(machine), units[1], x[nq:])
+    ]
     return (*coordinates, *speeds)
 
 
 def _speed_names(machine: Machine) -> list[str]:
     """Names of speeds; one that a coordinate has already becomes NAME.speed."""
-    return [f"{name}.speed" if name in machine.coordinate_names else name for name in machine.speed_names]
+    return [
+        f"{name}.speed" if name in machine.coordinate_names else name
+        for name in machine.speed_names
+    ]
 
 
 def _forces(machine: Machine, driven: Sequence[int]) -> Iterator[Variable]:
     units = [u for j in machine.mechanism.moving for u in speed_units(j)]
     for k in driven:
         turns = units[k] == "rad/s"
-        yield Variable(f"tau.{machine.speed_names[k]}", "N.m" if turns else "N", "torque" if turns else "force")
+        yield Variable(
+            f"tau.{machine.speed_names[k]}", "N.m" if turns else "N", "torque" if turns else "force"
+        )
 
 
 def _observed(s: System) -> tuple[tuple[Variable, ...], ca.SX]:
     """Energies; of every named frame its place and its axes."""
     here = s.t, s.q, s.v, s.p
-    names = [Variable("kinetic energy", "J", "kinetic energy"), Variable("potential energy", "J", "potential energy")]
+    names = [
+        Variable("kinetic energy", "J", "kinetic energy"),
+        Variable("potential energy", "J", "potential energy"),
+    ]
     found = [ca.vec(s.tape("energy", "", lambda t: [t.energy()])(*here))]
     for frame in s.mechanism.frames:
         X = _pose(s, frame.name)(*here)
         names += [Variable(f"{frame.name}.{a}", "m", f"place of frame {frame.name}") for a in "xyz"]
-        names += [Variable(f"{frame.name}.R{i}{j}", "1", f"axes of frame {frame.name}, row {i}, column {j}") for i in (1, 2, 3) for j in (1, 2, 3)]
+        names += [
+            Variable(
+                f"{frame.name}.R{i}{j}", "1", f"axes of frame {frame.name}, row {i}, column {j}"
+            )
+            for i in (1, 2, 3)
+            for j in (1, 2, 3)
+        ]
         found += [X[:3, 3], ca.vec(X[:3, :3].T)]
     return tuple(names), ca.vertcat(*found)
 

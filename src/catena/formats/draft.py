@@ -1,4 +1,6 @@
-"""Draft: a mechanism as it was read, with the faults found so far, and what `load` changes before it hands it out."""
+"""Draft: a mechanism as it was read, with the faults found so far, and what `load` changes before
+it hands it out.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ MISSING = "(missing)"  # stands in for a name that the file does not give
 
 @dataclass
 class Draft:
-    """A mechanism that is not yet valid. `noted`: whether doubts belong into the mechanism's notes."""
+    """A mechanism that is not yet valid. `noted`: whether doubts belong into the mechanism's
+    notes.
+    """
 
     path: Path
     mechanism: Mechanism
@@ -31,8 +35,10 @@ class Draft:
     noted: bool = False
     mapping: Sequence[Mapped] = ()  # what became of each element of the file
     cut_at: tuple[str, ...] = ()  # joints that a file with cycles wants cut
-    parts: frozenset[str] = frozenset()  # joints that follow others as parts of one joint of the file, whatever `uncouple` says
-    scenario: Mapping[str, Any] = field(default_factory=dict)  # what the file says of a run, as the data of a [scenario] table
+    # joints that follow others as parts of one joint of the file, whatever `uncouple` says
+    parts: frozenset[str] = frozenset()
+    # what the file says of a run, as the data of a [scenario] table
+    scenario: Mapping[str, Any] = field(default_factory=dict)
 
     def change(self, **changes: Any) -> None:
         """Change fields of the mechanism."""
@@ -42,7 +48,7 @@ class Draft:
         """Add a remark that stays with the mechanism."""
         self.change(notes=(*self.mechanism.notes, sentence))
 
-    # ------------------------------------------------------------------------------------------------ what load is asked
+    # --- what load is asked
     def float_root(self) -> None:
         """Put the root body, which is fixed to the ground or hangs on nothing, on a free joint."""
         m = self.mechanism
@@ -50,14 +56,26 @@ class Draft:
         loose = [b.name for b in m.bodies if b.name not in carried]
         based = [j for j in m.joints if j.parent == GROUND]
         if len(loose) + len(based) != 1 or any(j.kind != "fixed" for j in based):
-            found = ", ".join([*(f"{j.name!r} ({j.kind})" for j in based), *(f"body {name!r} on none" for name in loose)])
-            self.faults.append(f"floating=True asks for one root body, fixed to the ground; its joints to the ground: {found}")
+            found = ", ".join(
+                [
+                    *(f"{j.name!r} ({j.kind})" for j in based),
+                    *(f"body {name!r} on none" for name in loose),
+                ]
+            )
+            self.faults.append(
+                "floating=True asks for one root body, fixed to the ground; its joints to the"
+                f" ground: {found}"
+            )
             return
         if any(j.name == ROOT_JOINT and j not in based for j in m.joints):
-            self.faults.append(f"floating=True adds a joint {ROOT_JOINT!r}, but the file has one of that name")
+            self.faults.append(
+                f"floating=True adds a joint {ROOT_JOINT!r}, but the file has one of that name"
+            )
             return
         root = based[0] if based else Joint(ROOT_JOINT, "fixed", GROUND, loose[0])
-        free = Joint(ROOT_JOINT, "free", GROUND, root.child, placement=root.placement, offset=root.offset)
+        free = Joint(
+            ROOT_JOINT, "free", GROUND, root.child, placement=root.placement, offset=root.offset
+        )
         others = tuple(free if j is root else j for j in m.joints)
         self.change(joints=others if based else (free, *others))
 
@@ -65,15 +83,25 @@ class Draft:
         """Let joints that mimic others move on their own."""
         coupled = [j.name for j in self.mechanism.joints if j.mimic and j.name not in self.parts]
         if coupled:
-            self.change(joints=tuple(replace(j, mimic=None) if j.name in coupled else j for j in self.mechanism.joints))
-            self.note(f"mimic=False: joints that mimic others in the file move on their own: {', '.join(coupled)}")
+            self.change(
+                joints=tuple(
+                    replace(j, mimic=None) if j.name in coupled else j
+                    for j in self.mechanism.joints
+                )
+            )
+            self.note(
+                "mimic=False: joints that mimic others in the file move on their own:"
+                f" {', '.join(coupled)}"
+            )
 
     def assign(self, values: Mapping[str, float | str]) -> None:
         """Give parameters other values: numbers, or texts with a unit."""
         own = dict(self.mechanism.parameters)
         for name, value in values.items():
             if name not in own:
-                self.faults.append(unknown("parameter", name, own, f"mechanism {self.mechanism.name!r}"))
+                self.faults.append(
+                    unknown("parameter", name, own, f"mechanism {self.mechanism.name!r}")
+                )
                 continue
             try:
                 own[name] = quantity(value, "any", what=f"parameter {name!r}")
@@ -89,30 +117,44 @@ class Draft:
             self.faults.append(f"gravity={gravity!r}: three finite numbers are wanted, m/s2")
 
     def locate_meshes(self) -> None:
-        """Give meshes that collide the paths of their files, which are named from the model's own folder."""
+        """Give meshes that collide the paths of their files, which are named from the model's own
+        folder.
+        """
         m = self.mechanism
         at = lambda s: replace(s, file=located(s.file, self.path)) if s.collides and s.file else s  # noqa: E731
         if any(s.file for b in m.bodies for s in b.collision) or any(s.file for s in m.ground):
-            bodies = tuple(replace(b, shapes=tuple(map(at, b.shapes))) if b.collision else b for b in m.bodies)
+            bodies = tuple(
+                replace(b, shapes=tuple(map(at, b.shapes))) if b.collision else b for b in m.bodies
+            )
             self.change(bodies=bodies, ground=tuple(map(at, m.ground)))
 
-    # ------------------------------------------------------------------------------------------------ the end
+    # --- the end
     def finish(self) -> Mechanism:
         """The mechanism, if it has no fault; doubts are warned of, once."""
         self.locate_meshes()
         try:
-            self.mechanism = self.mechanism if self.faults else cut_cycles(self.mechanism, self.cut_at)
+            self.mechanism = (
+                self.mechanism if self.faults else cut_cycles(self.mechanism, self.cut_at)
+            )
         except MechanismError as why:
             raise FormatError(self.path, str(why)) from None
         said = self.faults  # what follows from a missing name alone is said already
-        faults = [*said, *(f for f in validation.faults(self.mechanism) if not (said and repr(MISSING) in f))]
+        faults = [
+            *said,
+            *(f for f in validation.faults(self.mechanism) if not (said and repr(MISSING) in f)),
+        ]
         if faults:
             count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
             raise FormatError(self.path, f"mechanism {self.mechanism.name!r} has {count}:", faults)
         doubts = validation.doubts(self.mechanism)
         if doubts:
-            lines = [f"{self.path}: mechanism {self.mechanism.name!r} is taken as found, but", *(f"  - {d}" for d in doubts)]
+            lines = [
+                f"{self.path}: mechanism {self.mechanism.name!r} is taken as found, but",
+                *(f"  - {d}" for d in doubts),
+            ]
             warnings.warn("\n".join(lines), MechanismWarning, stacklevel=3)
         if self.noted:
-            self.change(notes=(*self.mechanism.notes, *(d for d in doubts if d not in self.mechanism.notes)))
+            self.change(
+                notes=(*self.mechanism.notes, *(d for d in doubts if d not in self.mechanism.notes))
+            )
         return self.mechanism

@@ -13,7 +13,9 @@ LARGEST = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a file of at most LARGEST. A pipe or a device is refused, as it may never end or never begin."""
+    """The bytes of a file of at most LARGEST. A pipe or a device is refused, as it may never end or
+    never begin.
+    """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
@@ -21,20 +23,27 @@ def read(path: Path) -> bytes:
     except FileNotFoundError:
         raise FormatError(path, "there is no such file") from None
     except (OSError, ValueError) as why:  # a directory, no permission, a name with a null byte
-        raise FormatError(path, f"the file cannot be read: {getattr(why, 'strerror', None) or why}") from None
+        raise FormatError(
+            path, f"the file cannot be read: {getattr(why, 'strerror', None) or why}"
+        ) from None
     if not regular:
         raise FormatError(path, "it is a pipe or a device; give a file")
     if len(data) > LARGEST:
-        raise FormatError(path, f"the file is larger than {LARGEST // 2**20} MB, the most that is read")
+        raise FormatError(
+            path, f"the file is larger than {LARGEST // 2**20} MB, the most that is read"
+        )
     return data
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe would wait for its writer
+    # opening a pipe would wait for its writer
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def write(path: Path, text: str) -> None:
-    """Write the text beside the file, then put it in the file's place: a reader sees the old file or the new one."""
+    """Write the text beside the file, then put it in the file's place: a reader sees the old file
+    or the new one.
+    """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:
@@ -43,17 +52,24 @@ def write(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         os.replace(beside, path)
     except (OSError, ValueError) as why:  # ValueError: a lone surrogate in a name
-        raise FormatError(path, f"the file cannot be written: {getattr(why, 'strerror', None) or why}") from None
+        raise FormatError(
+            path, f"the file cannot be written: {getattr(why, 'strerror', None) or why}"
+        ) from None
     finally:
         beside.unlink(missing_ok=True)
 
 
 def located(file: str, model: Path) -> str:
-    """The path of a file that a model names: beside the model, or, for package://NAME/..., in a folder above it; else as it was."""
-    name, here = file.removeprefix("file://"), model.resolve()
+    """The path of a file that a model names: beside the model, or, for package://NAME/..., in a
+    folder above it; else as it was.
+    """
+    name = file.removeprefix("file://")
+    here = model.resolve()
     if name.startswith("package://"):
         rest = Path(name.removeprefix("package://"))
-        places = [folder / tail for folder in here.parents for tail in (rest, Path(*rest.parts[1:]))]
+        places = [
+            folder / tail for folder in here.parents for tail in (rest, Path(*rest.parts[1:]))
+        ]
     else:
         places = [here.parent / name]
     return str(next((place for place in places if place.is_file()), file))

@@ -1,16 +1,22 @@
-"""Mapping: what became of each element of a file in a format that says more, or other things, than a mechanism holds."""
+"""Mapping: what became of each element of a file in a format that says more, or other things, than
+a mechanism holds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-TAKEN, APPROXIMATED, REFUSED = "taken", "approximated", "refused"
+TAKEN = "taken"
+APPROXIMATED = "approximated"
+REFUSED = "refused"
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """One element: its tag, its name, the outcome ("taken", "approximated", "refused"), and how or why."""
+    """One element: its tag, its name, the outcome ("taken", "approximated", "refused"), and how or
+    why.
+    """
 
     element: str
     name: str
@@ -43,5 +49,7 @@ class MappingReport:
             if e.outcome != TAKEN:
                 ways.setdefault((e.element, e.outcome, e.how), []).append(e.name)
         for (element, outcome, how), names in ways.items():
-            shown = ", ".join(n for n in names[:5] if n) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            shown = ", ".join(n for n in names[:5] if n) + (
+                f" and {len(names) - 5} more" if len(names) > 5 else ""
+            )
             yield f"{element}{' ' + shown if shown else ''}: {outcome}, {how}"

@@ -1,4 +1,6 @@
-"""The registry of file formats: one record per format says everything that `load` and `save` must know about it."""
+"""The registry of file formats: one record per format says everything that `load` and `save` must
+know about it.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,12 @@ def _anything(head: bytes) -> bool:
 class Format:
     """A file format.
 
-    name: its word. doc: one line for people. suffixes: of its files, such as (".toml",). read(path, **options): the draft of a
-    file's mechanism. text(mechanism): the file of a valid mechanism; None where it cannot be written. options: the names of
-    what `read` takes besides the path. recognises(head): whether a file that begins so is of this format, asked where several
-    formats share a suffix. add(draft, path): add what a file of this format says to the draft of another (a companion). hints:
-    what to say of suffixes that are close to it, {suffix: sentence}.
+    name: its word. doc: one line for people. suffixes: of its files, such as (".toml",). read(path,
+    **options): the draft of a file's mechanism. text(mechanism): the file of a valid mechanism;
+    None where it cannot be written. options: the names of what `read` takes besides the path.
+    recognises(head): whether a file that begins so is of this format, asked where several formats
+    share a suffix. add(draft, path): add what a file of this format says to the draft of another (a
+    companion). hints: what to say of suffixes that are close to it, {suffix: sentence}.
     """
 
     name: str
@@ -53,7 +56,9 @@ FORMATS: dict[str, Format] = {}
 def register(form: Format) -> Format:
     """Add a format: `load`, `save` and the command line know it from here on."""
     if form.name in FORMATS:
-        raise FormatError(form.name, "a format of that name is known already; give this one another")
+        raise FormatError(
+            form.name, "a format of that name is known already; give this one another"
+        )
     FORMATS[form.name] = form
     return form
 
@@ -64,11 +69,19 @@ def suffixes() -> list[str]:
 
 
 def format_of(path: Path, able: str = "read") -> Format:
-    """The format of a file: that of its suffix, and where several have it the one that recognises the file's beginning."""
+    """The format of a file: that of its suffix, and where several have it the one that recognises
+    the file's beginning.
+    """
     suffix = path.suffix.lower()
-    found = [form for form in FORMATS.values() if suffix in form.suffixes and getattr(form, able) is not None]
+    found = [
+        form
+        for form in FORMATS.values()
+        if suffix in form.suffixes and getattr(form, able) is not None
+    ]
     if not found:
-        hint = next((h for form in FORMATS.values() for s, h in form.hints.items() if s == suffix), "")
+        hint = next(
+            (h for form in FORMATS.values() for s, h in form.hints.items() if s == suffix), ""
+        )
         what = f"the suffix {suffix!r} is not known" if suffix else "the file has no suffix"
         raise FormatError(path, f"{what}; known are {', '.join(suffixes())}{hint}")
     if able != "read":  # the format whose own suffix it is, before those that share it
@@ -77,4 +90,3 @@ def format_of(path: Path, able: str = "read") -> Format:
         return found[0]
     head = files.read(path)[:HEAD]
     return next((form for form in found if form.recognises(head)), found[0])
-

@@ -1,8 +1,9 @@
 """Units: a value of a file as an SI number, or as an expression of the file's parameters.
 
-A number is SI already. A text is a number with a unit ("10 slug", "18 in", "90 deg", "2 mm/turn"), read by pint, or an
-expression that holds the name of a parameter ("m1*l1^2/12"). A turn counts as a unit: "2 mm" is no pitch, since a screw
-moves 2 mm per turn or 2 mm per radian; and "3 Hz" is no angular speed.
+A number is SI already. A text is a number with a unit ("10 slug", "18 in", "90 deg", "2 mm/turn"),
+read by pint, or an expression that holds the name of a parameter ("m1*l1^2/12"). A turn counts as a
+unit: "2 mm" is no pitch, since a screw moves 2 mm per turn or 2 mm per radian; and "3 Hz" is no
+angular speed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from ..model.pose import Scalar
 
 
 class Dimension(NamedTuple):
-    """What sort of quantity is wanted: its SI unit, an example, and other units of the same meaning."""
+    """What sort of quantity is wanted: its SI unit, an example, and other units of the same
+    meaning.
+    """
 
     name: str
     unit: str
@@ -57,25 +60,92 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("time", "s", "5 s"),
     )
 }
-_OTHERS = {"frequency": "1/s", "area": "m^2", "volume": "m^3", "density": "kg/m^3", "pressure": "Pa",
-           "power": "W", "angular acceleration": "rad/s^2", "momentum": "kg*m/s", "temperature": "K"}  # fmt: skip
+_OTHERS = {
+    "frequency": "1/s",
+    "area": "m^2",
+    "volume": "m^3",
+    "density": "kg/m^3",
+    "pressure": "Pa",
+    "power": "W",
+    "angular acceleration": "rad/s^2",
+    "momentum": "kg*m/s",
+    "temperature": "K",
+}
 _COMMON = [  # units among which the nearest to a misspelt one is sought
-    "kg", "g", "tonne", "slug", "lb", "oz", "m", "mm", "cm", "km", "in", "inch", "ft", "foot", "yard", "mile", "s", "ms",
-    "min", "hour", "rad", "deg", "degree", "turn", "rpm", "N", "kN", "lbf", "kgf", "J", "W", "hp", "Pa", "Hz", "meter",
-    "metre", "kilogram", "gram", "pound", "ounce", "newton", "radian", "second", "minute", "millimeter", "feet", "mph",
-]  # fmt: skip
-PLAIN: dict[str, tuple[float, dict[str, int]]] = {  # the units of most files, as pint has them: its table takes half a second to read
-    "kg": (1.0, {"kilogram": 1}), "g": (1e-3, {"kilogram": 1}), "m": (1.0, {"meter": 1}), "cm": (1e-2, {"meter": 1}),
-    "mm": (1e-3, {"meter": 1}), "in": (0.0254, {"meter": 1}), "s": (1.0, {"second": 1}), "ms": (1e-3, {"second": 1}),
-    "rad": (1.0, {"radian": 1}), "deg": (math.pi / 180, {"radian": 1}), "degree": (math.pi / 180, {"radian": 1}),
-    "turn": (2 * math.pi, {"radian": 1}), "rpm": (2 * math.pi / 60, {"radian": 1, "second": -1}),
+    "kg",
+    "g",
+    "tonne",
+    "slug",
+    "lb",
+    "oz",
+    "m",
+    "mm",
+    "cm",
+    "km",
+    "in",
+    "inch",
+    "ft",
+    "foot",
+    "yard",
+    "mile",
+    "s",
+    "ms",
+    "min",
+    "hour",
+    "rad",
+    "deg",
+    "degree",
+    "turn",
+    "rpm",
+    "N",
+    "kN",
+    "lbf",
+    "kgf",
+    "J",
+    "W",
+    "hp",
+    "Pa",
+    "Hz",
+    "meter",
+    "metre",
+    "kilogram",
+    "gram",
+    "pound",
+    "ounce",
+    "newton",
+    "radian",
+    "second",
+    "minute",
+    "millimeter",
+    "feet",
+    "mph",
+]
+# the units of most files, as pint has them: its table takes half a second to read
+PLAIN: dict[str, tuple[float, dict[str, int]]] = {
+    "kg": (1.0, {"kilogram": 1}),
+    "g": (1e-3, {"kilogram": 1}),
+    "m": (1.0, {"meter": 1}),
+    "cm": (1e-2, {"meter": 1}),
+    "mm": (1e-3, {"meter": 1}),
+    "in": (0.0254, {"meter": 1}),
+    "s": (1.0, {"second": 1}),
+    "ms": (1e-3, {"second": 1}),
+    "rad": (1.0, {"radian": 1}),
+    "deg": (math.pi / 180, {"radian": 1}),
+    "degree": (math.pi / 180, {"radian": 1}),
+    "turn": (2 * math.pi, {"radian": 1}),
+    "rpm": (2 * math.pi / 60, {"radian": 1, "second": -1}),
     "N": (1.0, {"kilogram": 1, "meter": 1, "second": -2}),
-}  # fmt: skip
+}
 _NUMBER = re.compile(  # what may belong to the number in front of a unit
-    r"(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|pi\b|(?:" + "|".join(FUNCTIONS) + r")\s*(?=\()|[-+*/^(),\s])*"
+    r"(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|pi\b|(?:"
+    + "|".join(FUNCTIONS)
+    + r")\s*(?=\()|[-+*/^(),\s])*"
 )
 _DECIMAL = re.compile(r"[+-]?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
-_UNIT = re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)(?:\s*(?:\*\*|\^)\s*(?P<power>-?[1-9])\b)?|(?P<op>1\b|[*/()]))")
+_UNIT = re.compile(
+    r"\s*(?:(?P<name>[^\W\d]\w*)(?:\s*(?:\*\*|\^)\s*(?P<power>-?[1-9])\b)?|(?P<op>1\b|[*/()]))"
+)
 _SIGNS = str.maketrans({"·": "*", "⋅": "*", "×": "*", "²": "^2", "³": "^3", "°": " degree"})
 _EXACT = Context(prec=40)
 UNIT_LENGTH = 60
@@ -93,8 +163,8 @@ def quantity(
 ) -> Scalar:
     """A value of a file in SI: a float, or an expression where the text holds names of parameters.
 
-    dimension: a key of DIMENSIONS, or "any". what: how the value is called in an error. symbolic: whether an expression may
-    stand here. infinite: whether inf may.
+    dimension: a key of DIMENSIONS, or "any". what: how the value is called in an error. symbolic:
+    whether an expression may stand here. infinite: whether inf may.
 
     >>> quantity("10 slug", "mass")
     145.9390293720637
@@ -106,13 +176,23 @@ def quantity(
         raise QuantityError(f"{what} is {describe(value)}; {_wanted(dimension)}")
     if isinstance(value, str) and len(value) > expression_syntax.LENGTH:
         raise QuantityError(f"{what} is a text of {len(value)} letters; {_wanted(dimension)}")
-    used = expression_syntax.names_in(value) & (parameters or {}).keys() if isinstance(value, str) else set()
+    used = (
+        expression_syntax.names_in(value) & (parameters or {}).keys()
+        if isinstance(value, str)
+        else set()
+    )
     if used and not symbolic:
-        raise QuantityError(f"{what} is {shown(str(value))}; it takes numbers, not expressions of parameters")
+        raise QuantityError(
+            f"{what} is {shown(str(value))}; it takes numbers, not expressions of parameters"
+        )
     if used:
         return _expression(str(value), parameters or {}, used, what)
     try:
-        number = _with_unit(value, dimension, parameters or {}, what) if isinstance(value, str) else float(value)
+        number = (
+            _with_unit(value, dimension, parameters or {}, what)
+            if isinstance(value, str)
+            else float(value)
+        )
     except OverflowError:
         raise QuantityError(f"{what} is a number too large to be one") from None
     if math.isnan(number) or (math.isinf(number) and not infinite):
@@ -154,32 +234,51 @@ def _expression(text: str, parameters: Mapping[str, float], used: set[str], what
         value = expressions.evaluate(expression, parameters)
     except ExpressionError as why:
         units = sorted(name for name in expression_syntax.names_in(text) if _known(name))
-        hint = f". It holds {', '.join(sorted(used))}, so it is an expression; {units[0]!r} is no unit in it" if units else ""
+        hint = (
+            f". It holds {', '.join(sorted(used))}, so it is an expression; {units[0]!r} is no unit"
+            " in it"
+            if units
+            else ""
+        )
         raise QuantityError(f"{what}: {why}{hint}") from None
     return expression if expression.free_symbols else value
 
 
-# ---------------------------------------------------------------------------------------------------- number and unit
+# --- number and unit
 def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what: str) -> float:
     """The SI value of "<number> <unit>"; the number may be an expression of numbers and pi."""
     head, unit = split(text)
     try:
-        number = Decimal(head.replace(" ", "")) if _DECIMAL.fullmatch(head) else expressions.constant(head or "1")
+        number = (
+            Decimal(head.replace(" ", ""))
+            if _DECIMAL.fullmatch(head)
+            else expressions.constant(head or "1")
+        )
     except ExpressionError:
-        raise QuantityError(f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}") from None
+        raise QuantityError(
+            f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}"
+        ) from None
     if not head:
         hint = _nearest(unit, parameters) if parameters else ""
-        raise QuantityError(f"{what} is {shown(text)}, which has no number; {_wanted(dimension)}.{hint}")
+        raise QuantityError(
+            f"{what} is {shown(text)}, which has no number; {_wanted(dimension)}.{hint}"
+        )
     if not unit:
         return float(number)  # a plain number, as SI
     if len(unit) > UNIT_LENGTH:
-        raise QuantityError(f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}")
+        raise QuantityError(
+            f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}"
+        )
     for name in (piece["name"] for piece in _UNIT.finditer(unit)):
         if name and not _known(name):
-            raise QuantityError(f"{what} is {shown(text)}; there is no unit {name!r}.{_nearest(name, parameters)}")
+            raise QuantityError(
+                f"{what} is {shown(text)}; there is no unit {name!r}.{_nearest(name, parameters)}"
+            )
     found = _in_base(unit)
     if found is None:
-        raise QuantityError(f"{what} is {shown(text)}, and {unit!r} is not a product of units; {_wanted(dimension)}")
+        raise QuantityError(
+            f"{what} is {shown(text)}, and {unit!r} is not a product of units; {_wanted(dimension)}"
+        )
     factor, base = found
     if dimension != "any" and base not in _bases(dimension):
         raise QuantityError(f"{what} is {shown(text)}, {name_of(base)}; {_wanted(dimension)}")
@@ -205,7 +304,7 @@ def _nearest(name: str, parameters: Mapping[str, float]) -> str:
     return f" Parameters are: {', '.join(list(parameters)[:12])}." if parameters else ""
 
 
-# ---------------------------------------------------------------------------------------------------- pint
+# --- pint
 @cache
 def registry() -> Any:
     """pint's units, built when the first unit is met."""
@@ -221,7 +320,9 @@ def _known(name: str) -> bool:
 
 @cache
 def _in_base(unit: str) -> tuple[float, Base] | None:
-    """The factor to SI, and the SI base units with their powers (radian among them); None where it is no product of units."""
+    """The factor to SI, and the SI base units with their powers (radian among them); None where it
+    is no product of units.
+    """
     pieces, at = [], 0
     while match := _UNIT.match(unit, at):
         pieces.append(match)
@@ -232,21 +333,29 @@ def _in_base(unit: str) -> tuple[float, Base] | None:
         factor, powers = _product(iter(pieces), nested=False)
     except (ValueError, OverflowError, RecursionError):
         return None
-    rounded = float(f"{factor:.12g}")  # pint multiplies its factors in floating point: an inch is 0.0254 m and no bit more
+    # pint multiplies its factors in floating point: an inch is 0.0254 m and no bit more
+    rounded = float(f"{factor:.12g}")
     exact = rounded if abs(rounded - factor) <= 4e-16 * factor else factor
     return exact, tuple(sorted((name, power) for name, power in powers.items() if power))
 
 
 def _product(pieces: Iterator[re.Match[str]], nested: bool) -> tuple[float, Counter[str]]:
-    """The product of units up to the closing parenthesis or the end; a ValueError where an operator has no operand."""
-    factor, powers, sign, waiting = 1.0, Counter[str](), 1, True  # waiting: for the operand of an operator
+    """The product of units up to the closing parenthesis or the end; a ValueError where an operator
+    has no operand.
+    """
+    # waiting: for the operand of an operator
+    factor = 1.0
+    powers = Counter[str]()
+    sign = 1
+    waiting = True
     for piece in pieces:
         if piece["op"] == ")":
             break
         if piece["op"] in ("*", "/"):
             if waiting:
                 raise ValueError("an operator without operand")
-            sign, waiting = (1 if piece["op"] == "*" else -1), True
+            sign = 1 if piece["op"] == "*" else -1
+            waiting = True
             continue
         f, p = _operand(piece, pieces)
         factor *= f**sign
@@ -273,7 +382,9 @@ def _operand(piece: re.Match[str], pieces: Iterator[re.Match[str]]) -> tuple[flo
 
 @cache
 def _single(name: str) -> tuple[float, Counter[str]]:
-    """One unit in SI base units; a ValueError for a scale that does not start at zero, such as degC."""
+    """One unit in SI base units; a ValueError for a scale that does not start at zero, such as
+    degC.
+    """
     if name in PLAIN:
         factor, powers = PLAIN[name]
         return factor, Counter(powers)
@@ -288,7 +399,11 @@ def in_pint(name: str) -> tuple[float, Counter[str]]:
         one, two = (registry().Quantity(k, name).to_base_units() for k in (1.0, 2.0))
     except pint.PintError as why:
         raise ValueError(str(why)) from None
-    if not (math.isfinite(one.magnitude) and one.magnitude > 0 and math.isclose(two.magnitude, 2 * one.magnitude)):
+    if not (
+        math.isfinite(one.magnitude)
+        and one.magnitude > 0
+        and math.isclose(two.magnitude, 2 * one.magnitude)
+    ):
         raise ValueError(name)
     return float(one.magnitude), Counter({str(unit): power for unit, power in one.unit_items()})
 

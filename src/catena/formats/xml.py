@@ -36,18 +36,26 @@ class _DepthLimited(TreeBuilder):
 def parse(data: bytes, path: Path) -> Element:
     """The root element of a file's bytes."""
     try:
-        parser = DefusedXMLParser(target=_DepthLimited(), forbid_dtd=False, forbid_entities=True, forbid_external=True)
+        parser = DefusedXMLParser(
+            target=_DepthLimited(), forbid_dtd=False, forbid_entities=True, forbid_external=True
+        )
         parser.feed(data)
         return parser.close()
     except _TooDeep:
-        raise FormatError(path, f"the file has elements more than {DEPTH} deep inside each other; it is no model") from None
+        raise FormatError(
+            path, f"the file has elements more than {DEPTH} deep inside each other; it is no model"
+        ) from None
     except (EntitiesForbidden, DTDForbidden) as why:
         name = getattr(why, "name", "")
         raise FormatError(
-            path, f"the file defines an XML entity {name!r}; entities are refused, write the text itself"
+            path,
+            f"the file defines an XML entity {name!r}; entities are refused, write the text itself",
         ) from None
     except DefusedXmlException:
-        raise FormatError(path, "the file refers to another file by XML's own means; external entities are refused") from None
+        raise FormatError(
+            path,
+            "the file refers to another file by XML's own means; external entities are refused",
+        ) from None
     except ParseError as why:
         raise FormatError(path, f"the file is not XML: {why}") from None
     except (ValueError, LookupError) as why:  # an encoding that does not exist or does not fit

@@ -10,16 +10,21 @@ from xml.etree.ElementTree import Element
 
 from ..model.expression_syntax import shown
 
-UNLIMITED = sys.float_info.max  # URDF has no word for infinity; the largest double is read and written as one
+# URDF has no word for infinity; the largest double is read and written as one
+UNLIMITED = sys.float_info.max
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 
 
 class XmlNode:
-    """An XML element, read attribute by attribute; faults go into one list and a neutral value stands in."""
+    """An XML element, read attribute by attribute; faults go into one list and a neutral value
+    stands in.
+    """
 
     def __init__(self, element: Element, where: str, faults: list[str]):
-        self.element, self.where, self.faults = element, where, faults
+        self.element = element
+        self.where = where
+        self.faults = faults
 
     def fault(self, sentence: str) -> None:
         """Note a fault of this element."""
@@ -53,7 +58,9 @@ class XmlNode:
             self.fault(f"{key} is {shown(value)}; a number is wanted{_hint(value)}")
         return number or 0.0
 
-    def vector(self, key: str, default: Sequence[float] | None, count: int = 3) -> tuple[float, ...]:
+    def vector(
+        self, key: str, default: Sequence[float] | None, count: int = 3
+    ) -> tuple[float, ...]:
         """An attribute of several numbers with spaces between them."""
         value = self.element.get(key)
         if value is None:
@@ -63,7 +70,10 @@ class XmlNode:
         words = value.split()
         numbers = [_float(word, False) for word in words] if len(words) == count else []
         if not numbers or None in numbers:
-            self.fault(f"{key} is {shown(value)}; {count} numbers with spaces between them are wanted{_hint(value)}")
+            self.fault(
+                f"{key} is {shown(value)}; {count} numbers with spaces between them are"
+                f" wanted{_hint(value)}"
+            )
             return tuple(default or (0.0,) * count)
         return tuple(x for x in numbers if x is not None)
 
@@ -81,7 +91,9 @@ def _float(word: str, infinite: bool) -> float | None:
 
 
 def texts_as_attributes(root: Element) -> None:
-    """Give every element the texts of its children without children of their own as attributes, where it has none of that name."""
+    """Give every element the texts of its children without children of their own as attributes,
+    where it has none of that name.
+    """
     for e in root.iter():
         for child in e:
             if not len(child) and child.text and child.text.strip() and child.tag not in e.attrib:

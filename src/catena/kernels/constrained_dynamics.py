@@ -1,9 +1,11 @@
-"""Forward dynamics under rows, in O(n): one articulated pass, and one walk from its nodes to the root for each row.
+"""Forward dynamics under rows, in O(n): one articulated pass, and one walk from its nodes to the
+root for each row.
 
     M a + bias = tau + A' lambda,      A a = gamma
 
-Rows that say the same thing twice are left out, here also where a configuration makes them do so: bounded always, exact where
-the rows are consistent. A second route goes by the mass matrix and the rows written out.
+Rows that say the same thing twice are left out, here also where a configuration makes them do so:
+bounded always, exact where the rows are consistent. A second route goes by the mass matrix and the
+rows written out.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from .dynamics import mass_matrix as _mass_matrix
 from .motion import component, out, speeds
 from .rank import independent
 
-ROUNDS = 2  # of correction: the residual of the rows is rounding times the ratio of inertias after one, its square after two
+# of correction: the residual of the rows is rounding times the ratio of inertias after one, its
+# square after two
+ROUNDS = 2
 FLOOR = 1e-14  # a pivot beside its diagonal that is nothing but rounding
 
 
@@ -24,9 +28,10 @@ FLOOR = 1e-14  # a pivot beside its diagonal that is nothing but rounding
 def meet(A, H, S, G, size, b, lam, L, a):
     """a moved to A a = b, along the rows of H = A M^-1; lam (m,) says how far along each.
 
-    S = A M^-1 A' (used up), G = A C A' (used up): the rank is decided in the metric C, `rank`, which no inertia enters. A
-    row that repeats others is left out; its lam is zero. What is left of the rows is looked at in a itself: where rows
-    share a light body lam is a small difference of large numbers, but a is not. Scratch: L (2, m).
+    S = A M^-1 A' (used up), G = A C A' (used up): the rank is decided in the metric C, `rank`,
+    which no inertia enters. A row that repeats others is left out; its lam is zero. What is left of
+    the rows is looked at in a itself: where rows share a light body lam is a small difference of
+    large numbers, but a is not. Scratch: L (2, m).
     """
     m, y, keep = len(b), L[0], L[1]
     independent(G, size, keep)
@@ -49,7 +54,9 @@ def meet(A, H, S, G, size, b, lam, L, a):
 
 @sweep
 def factor_rows(S, keep, y):
-    """S = L' D L in its lower half, D inverted on the diagonal and zero for rows that are not kept; from the last row."""
+    """S = L' D L in its lower half, D inverted on the diagonal and zero for rows that are not kept;
+    from the last row.
+    """
     m = len(keep)
     for k in range(m):
         y[k] = FLOOR * S[k, k]
@@ -66,7 +73,9 @@ def factor_rows(S, keep, y):
 
 @kernel
 def _higher(i, j):
-    """Of two nodes the one to visit first on the way down, and the other: -1 where they are the same."""
+    """Of two nodes the one to visit first on the way down, and the other: -1 where they are the
+    same.
+    """
     if i < j:
         return j, i
     return i, (-1 if i == j else j)
@@ -74,7 +83,8 @@ def _higher(i, j):
 
 @sweep
 def _resist(tree, con, k, W, zeros, x, u):
-    """u (nv,): what the freedoms feel of one unit of row k, leaves to root, each giving way with its articulated inertia.
+    """u (nv,): what the freedoms feel of one unit of row k, leaves to root, each giving way with
+    its articulated inertia.
 
     Leaves D u in y. For two rows A_l M^-1 A_k' is the sum of u_l D u_k over the nodes below both.
     """
@@ -93,7 +103,9 @@ def _resist(tree, con, k, W, zeros, x, u):
                 x.f[con.node[k, side], d] -= W[k, 6 * side + 3 + d]
     while i >= 0 or j >= 0:  # the nodes below either end, each once, leaves first
         i, j = _higher(i, j)
-        t, f, p = get(x.t, i), get(x.f, i), tree.parent[i]
+        t = get(x.t, i)
+        f = get(x.f, i)
+        p = tree.parent[i]
         for c in range(speeds(tree.motion[i])):
             u[tree.vi[i] + c] = -component(tree, i, c, t, f)
         t, f = give_way(tree, i, x, t, f, zeros)
@@ -106,7 +118,9 @@ def _resist(tree, con, k, W, zeros, x, u):
 
 @sweep
 def _met(tree, con, k, Y, H, x, S, G):
-    """A_l M^-1 A_k' and A_l C A_k' for the rows l up to k, where `_resist` has been for row k last; and H_k."""
+    """A_l M^-1 A_k' and A_l C A_k' for the rows l up to k, where `_resist` has been for row k last;
+    and H_k.
+    """
     for l in range(k + 1):
         S[k, l] = 0.0 * x.y[0, 0]
         G[k, l] = 0.0 * x.y[0, 0]
@@ -115,7 +129,8 @@ def _met(tree, con, k, Y, H, x, S, G):
         i, j = _higher(i, j)
         for c in range(speeds(tree.motion[i])):
             n = tree.vi[i] + c
-            far, here = x.y[i, c], con.column[n] * Y[k, n]
+            far = x.y[i, c]
+            here = con.column[n] * Y[k, n]
             H[k, n] = far
             for l in range(k + 1):
                 there = Y[l, n]
@@ -127,19 +142,25 @@ def _met(tree, con, k, Y, H, x, S, G):
 
 
 @sweep
-def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam):
-    """a and lam of the forces tau under the constraint rows: one articulated-body pass, and half a pass per row along its path to the root.
+def constrained_dynamics(
+    tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam
+):
+    """a and lam of the forces tau under the constraint rows: one articulated-body pass, and half a
+    pass per row along its path to the root.
 
-    Y are the rows along the freedoms as they give way, A times a triangle of unit diagonal: of the same rank.
-    Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m).
+    Y are the rows along the freedoms as they give way, A times a triangle of unit diagonal: of the
+    same rank. Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m).
     """
-    m, n, nv = len(con.kind), len(tree.parent), len(a)
+    m = len(con.kind)
+    n = len(tree.parent)
+    nv = len(a)
     for k in range(m):
         for i in range(nv):
             Y[k, i] = 0.0
             H[k, i] = 0.0
     net_forces(tree, q, v, zeros, wrench, x)
-    base = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])  # the same for all ends, so that it falls out of the rows
+    # the same for all ends, so that it falls out of the rows
+    base = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])
     rows_of_motion(tree, con, v, base, x, W, gamma, error, rate)
     articulate(tree, x)
     press(tree, tau, x)
@@ -157,8 +178,12 @@ def constrained_dynamics(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error
 
 
 @sweep
-def constrained_dynamics_dense(tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, A):
-    """The same by the mass matrix M and the rows A written out (both zeros on entry): a second route."""
+def constrained_dynamics_dense(
+    tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, A
+):
+    """The same by the mass matrix M and the rows A written out (both zeros on entry): a second
+    route.
+    """
     m, nv = len(con.kind), len(a)
     evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
     row_jacobian(tree, con, W, x, A)

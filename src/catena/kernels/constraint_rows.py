@@ -2,9 +2,10 @@
 
     M a + bias = tau + A' lambda,      A a = gamma
 
-A row is a pair of wrenches, one on each of the two bodies it joins, about their nodes' origins in their nodes' axes: the
-wrench that one unit of its multiplier exerts. A and A' then never need to be written out: A' lambda is a pair of wrenches,
-and A a is what those wrenches do along the motion of the two nodes. `constrained_dynamics` has the dynamics under them.
+A row is a pair of wrenches, one on each of the two bodies it joins, about their nodes' origins in
+their nodes' axes: the wrench that one unit of its multiplier exerts. A and A' then never need to be
+written out: A' lambda is a pair of wrenches, and A a is what those wrenches do along the motion of
+the two nodes. `constrained_dynamics` has the dynamics under them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,22 @@ import numpy as np
 from ..model.closure import ClosureRow, RowKind
 from ..model.mechanism import Joint
 from ..model.values import value_of
-from ..spatial import add, atan2, cross, dot, floor, get, get33, kernel, neg, rotate, scale, sub, sweep, unrotate
+from ..spatial import (
+    add,
+    atan2,
+    cross,
+    dot,
+    floor,
+    get,
+    get33,
+    kernel,
+    neg,
+    rotate,
+    scale,
+    sub,
+    sweep,
+    unrotate,
+)
 from .kinematics import accelerations, states
 from .lifting import Lift
 from .motion import BALL, component, out, speeds
@@ -46,7 +62,9 @@ class Constraints(NamedTuple):
 
 def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     """The table of a layout's loops; `keep` lists the rows to keep, by default all."""
-    found: list[tuple[int, Joint, ClosureRow]] = [(k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in j.closure]
+    found: list[tuple[int, Joint, ClosureRow]] = [
+        (k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in j.closure
+    ]
     found = [found[k] for k in keep] if keep is not None else found
     m = len(found)
     columns: dict[str, list] = {name: [] for name in ("p", "a", "b", "c", "value")}
@@ -67,7 +85,9 @@ def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
     arrays = {n: as_array(columns[n], shapes[n]) for n in shapes}
     lengths = [loop_length(layout, j) for j in layout.mechanism.loops]
     sizes = np.array([1.0 if row.kind == RowKind.ANGLE else lengths[k] ** 2 for k, _, row in found])
-    return Constraints(kind=kinds, node=nodes, loop=loops, column=column_scales(layout), size=sizes, **arrays)
+    return Constraints(
+        kind=kinds, node=nodes, loop=loops, column=column_scales(layout), size=sizes, **arrays
+    )
 
 
 _active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
@@ -76,7 +96,8 @@ _active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
 def active_rows(layout: Layout) -> list[int]:
     """The rows that can ever act: those that are not zero, whatever the configuration.
 
-    A planar loop in space says nothing across its plane that its joints do not say already; such rows are left out.
+    A planar loop in space says nothing across its plane that its joints do not say already; such
+    rows are left out.
     """
     if layout not in _active:
         _active[layout] = _found_active(layout)
@@ -85,19 +106,28 @@ def active_rows(layout: Layout) -> list[int]:
 
 def _found_active(layout: Layout) -> list[int]:
     value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
-    con, tree = constraints(layout, value), layout.tree()
-    m, n, rng = len(con.kind), layout.nv + len(layout.followers), np.random.default_rng(0)
-    size, scale = np.zeros(m), np.sqrt(con.column)
+    con = constraints(layout, value)
+    tree = layout.tree()
+    m = len(con.kind)
+    n = layout.nv + len(layout.followers)
+    rng = np.random.default_rng(0)
+    size = np.zeros(m)
+    scale = np.sqrt(con.column)
     for _ in range(3 if m else 0):
-        q, x = layout.sample(rng), Work.empty(len(layout.nodes))
+        q = layout.sample(rng)
+        x = Work.empty(len(layout.nodes))
         for place in layout.coordinates:
             if place.motion != BALL:
                 q[place.qi] *= scale[place.vi]
-        W, A, zeros = np.zeros((m, 12)), np.zeros((m, n)), np.zeros(n)
+        W = np.zeros((m, 12))
+        A = np.zeros((m, n))
+        zeros = np.zeros(n)
         lift = Lift(layout, value, q)
         evaluate_rows(tree, con, np.array(lift.q), zeros, zeros, x, W, *np.zeros((3, m)))
         row_jacobian(tree, con, W, x, A)
-        size = np.maximum(size, np.abs([lift.back(row) * scale for row in A]).max(axis=1) / np.sqrt(con.size))
+        size = np.maximum(
+            size, np.abs([lift.back(row) * scale for row in A]).max(axis=1) / np.sqrt(con.size)
+        )
     return [k for k in range(m) if size[k] > EXACT]
 
 
@@ -109,8 +139,9 @@ def row_names(layout: Layout) -> list[tuple[str, str]]:
 
 @kernel
 def _end(con, k, side, base, x):
-    """One end of row k in the ground's axes: its node's rotation, its origin, angular velocity and velocity, and the
-    accelerations it has with a = 0, where the ground has `base`."""
+    """One end of row k in the ground's axes: its node's rotation, its origin, angular velocity and
+    velocity, and the accelerations it has with a = 0, where the ground has `base`.
+    """
     i = con.node[k, side]
     p0 = get(con.p[k], side)
     zero = 0.0 * p0[0]
@@ -119,13 +150,23 @@ def _end(con, k, side, base, x):
         one = 1.0 + zero
         return ((one, zero, zero), (zero, one, zero), (zero, zero, one)), p0, none, none, none, base
     N, w = get33(x.R, i), get(x.w, i)
-    u, du = add(get(x.u, i), cross(w, p0)), add(get(x.du, i), rotate(get33(x.T, i), p0))
-    return N, add(get(x.p, i), rotate(N, p0)), rotate(N, w), rotate(N, u), rotate(N, get(x.dw, i)), rotate(N, du)
+    u = add(get(x.u, i), cross(w, p0))
+    du = add(get(x.du, i), rotate(get33(x.T, i), p0))
+    return (
+        N,
+        add(get(x.p, i), rotate(N, p0)),
+        rotate(N, w),
+        rotate(N, u),
+        rotate(N, get(x.dw, i)),
+        rotate(N, du),
+    )
 
 
 @kernel
 def _pull(con, k, side, x, n, f, W):
-    """Store the wrench of row k on one side: torque n at the joint's frame and force f, ground's axes, into W[k]."""
+    """Store the wrench of row k on one side: torque n at the joint's frame and force f, ground's
+    axes, into W[k].
+    """
     i = con.node[k, side]
     o = 6 * side
     if i < 0:
@@ -142,7 +183,8 @@ def _pull(con, k, side, x, n, f, W):
 
 @sweep
 def evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate):
-    """The rows at a state: wrench pairs W (m, 12), gamma with A a = gamma, residuals and their rates.
+    """The rows at a state: wrench pairs W (m, 12), gamma with A a = gamma, residuals and their
+    rates.
 
     error and rate are what assembly and projection drive to zero. Leaves poses and velocities in x.
     """
@@ -164,7 +206,8 @@ def rows_of_motion(tree, con, v, base, x, W, gamma, error, rate):
             RP, pP, wP, uP, dwP, aP = _end(con, k, 0, base, x)
             RC, pC, wC, uC, dwC, aC = _end(con, k, 1, base, x)
         if con.kind[k] == ANGLE:
-            A, B = rotate(RP, get(con.a, k)), rotate(RC, get(con.b, k))
+            A = rotate(RP, get(con.a, k))
+            B = rotate(RC, get(con.b, k))
             axis = cross(A, B)  # (A.B)' = (A x B).(wP - wC)
             A1, B1 = cross(wP, A), cross(wC, B)
             error[k] = dot(A, B) - con.value[k]
@@ -189,25 +232,32 @@ def rows_of_motion(tree, con, v, base, x, W, gamma, error, rate):
             if by_C:
                 onP, onC = onC, onP
             if con.kind[k] == SCREW_ROW:
-                h, side_C, side_P = con.value[k], rotate(RC, get(con.b, k)), rotate(RP, get(con.c, k))
+                h = con.value[k]
+                side_C = rotate(RC, get(con.b, k))
+                side_P = rotate(RP, get(con.c, k))
                 error[k] -= h * atan2(dot(side_C, cross(D, side_P)), dot(side_C, side_P))
-                error[k] -= (TURN * h) * floor(error[k] / (TURN * h) + 0.5)  # whole turns do not count
+                # whole turns do not count
+                error[k] -= (TURN * h) * floor(error[k] / (TURN * h) + 0.5)
                 rate[k] -= h * dot(D, sub(wC, wP))
                 gamma[k] += h * (dot(D, sub(dwC, dwP)) + dot(D1, sub(wC, wP)))
-                onP, onC = add(onP, scale(h, D)), sub(onC, scale(h, D))
+                onP = add(onP, scale(h, D))
+                onC = sub(onC, scale(h, D))
             _pull(con, k, 0, x, onP, neg(D), W)
             _pull(con, k, 1, x, onC, D, W)
 
 
 @sweep
 def row_jacobian(tree, con, W, x, A):
-    """A (m, nv) written out, zeros on entry: each wrench pair carried down to the root. Needs placed nodes in x."""
+    """A (m, nv) written out, zeros on entry: each wrench pair carried down to the root. Needs
+    placed nodes in x.
+    """
     for k in range(len(con.kind)):
         for side in range(2):
             i, o = con.node[k, side], 6 * side
             if i < 0:
                 continue
-            t, f = (W[k, o], W[k, o + 1], W[k, o + 2]), (W[k, o + 3], W[k, o + 4], W[k, o + 5])
+            t = (W[k, o], W[k, o + 1], W[k, o + 2])
+            f = (W[k, o + 3], W[k, o + 4], W[k, o + 5])
             while i >= 0:
                 for j in range(speeds(tree.motion[i])):
                     A[k, tree.vi[i] + j] += component(tree, i, j, t, f)
@@ -218,11 +268,18 @@ def row_jacobian(tree, con, W, x, A):
 
 @kernel
 def on_child(con, x, W, k):
-    """The wrench pair of row k as one wrench on its child, about the ground's origin in its axes: the two ends feel opposite ones."""
+    """The wrench pair of row k as one wrench on its child, about the ground's origin in its axes:
+    the two ends feel opposite ones.
+    """
     side = 1 if con.node[k, 1] >= 0 else 0
-    i, o, sign = con.node[k, side], 6 * side, 1.0 if side else -1.0
+    i = con.node[k, side]
+    o = 6 * side
+    sign = 1.0 if side else -1.0
     if i < 0:
         return (0.0,) * 6
     N = get33(x.R, i)
     f = scale(sign, rotate(N, (W[k, o + 3], W[k, o + 4], W[k, o + 5])))
-    return *add(scale(sign, rotate(N, (W[k, o], W[k, o + 1], W[k, o + 2]))), cross(get(x.p, i), f)), *f
+    return (
+        *add(scale(sign, rotate(N, (W[k, o], W[k, o + 1], W[k, o + 2]))), cross(get(x.p, i), f)),
+        *f,
+    )

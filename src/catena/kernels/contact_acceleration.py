@@ -1,12 +1,15 @@
 """Sweeps over contacts that creep, made faster by Anderson's method, over lanes of runs.
 
-Rigid bodies leave a choice among impulses (a box on four corners), and towers couple many contacts: sweeps then come to an answer slowly, along a few directions. From what
-the last sweeps have changed it is found where that change would be least [Anderson1965], [Walker2011]:
+Rigid bodies leave a choice among impulses (a box on four corners), and towers couple many contacts:
+sweeps then come to an answer slowly, along a few directions. From what the last sweeps have changed
+it is found where that change would be least [Anderson1965], [Walker2011]:
 
-    f = G(P) - P,      min | f - dF g |,      P <- G(P) - dG g        dF, dG: how f and G have changed from sweep to sweep, the last DEPTH of them
+    f = G(P) - P,  min | f - dF g |,  P <- G(P) - dG g
+            dF, dG: how f and G have changed from sweep to sweep, the last DEPTH of them
 
-Impulses are compared after multiplying by the root of the mobility of their contacts, so that units and masses do not count. Where a sweep changes much more than the best one did, a
-lane goes back to that one and begins anew.
+Impulses are compared after multiplying by the root of the mobility of their contacts, so that units
+and masses do not count. Where a sweep changes much more than the best one did, a lane goes back to
+that one and begins anew.
 """
 
 from __future__ import annotations
@@ -35,8 +38,12 @@ def forget(s, m, zero):
 
 @kernel
 def follow(p, a, s, rough, smooth, width, busy, sweep):
-    """After a sweep: impulses from where it would have changed least. s.P: those before the sweep."""
-    m, slot, zero = 3 * rough + smooth, sweep & (DEPTH - 1), 0.0 * busy
+    """After a sweep: impulses from where it would have changed least. s.P: those before the
+    sweep.
+    """
+    m = 3 * rough + smooth
+    slot = sweep & (DEPTH - 1)
+    zero = 0.0 * busy
     size = _changes(a, s, rough, smooth, zero)
     back = select(size <= WORSE * s.best[0], zero, busy)  # also what is not a number
     better = select(size < s.best[0], busy, zero)
@@ -52,7 +59,8 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
     _within(a, s, rough, smooth, _ahead(a, s, rough, smooth, busy))
     if any_lane(back > 0.5):
         _return(a, s, m, back, zero)
-    speeds(p, a.P, s, rough, smooth, width)  # in all lanes, for what is computed afresh has other last digits
+    # in all lanes, for what is computed afresh has other last digits
+    speeds(p, a.P, s, rough, smooth, width)
 
 
 @kernel
@@ -60,7 +68,8 @@ def _changes(a, s, rough, smooth, zero):
     """s.f: what the sweep has changed, scaled; its size, squared."""
     total = zero
     for i in range(rough + smooth):
-        n, root = normal(i, rough), sqrt(s.own[i, 0])
+        n = normal(i, rough)
+        root = sqrt(s.own[i, 0])
         for r in range(3 if i < rough else 1):
             s.f[n + r] = root * (a.P[n + r] - s.P[n + r])
             total = total + s.f[n + r] * s.f[n + r]
@@ -74,7 +83,8 @@ def _least(s, slot, m, zero):
     for i in range(DEPTH):
         total, right = zero, zero
         for r in range(m):
-            total, right = total + s.dF[i, r] * s.dF[slot, r], right + s.dF[i, r] * s.f[r]
+            total = total + s.dF[i, r] * s.dF[slot, r]
+            right = right + s.dF[i, r] * s.f[r]
         s.gram[i, slot], s.gram[slot, i], s.g[i] = total, total, right
     for i in range(DEPTH):
         trace = trace + s.gram[i, i]
@@ -99,7 +109,9 @@ def _least(s, slot, m, zero):
 
 @kernel
 def _ahead(a, s, rough, smooth, busy):
-    """s.t: the impulses from where the sweep would have changed least; the busy lanes where they are no farther away than is sensible."""
+    """s.t: the impulses from where the sweep would have changed least; the busy lanes where they
+    are no farther away than is sensible.
+    """
     way, size = 0.0 * busy, 0.0 * busy
     for i in range(rough + smooth):
         n, own = normal(i, rough), s.own[i, 0]
@@ -108,7 +120,8 @@ def _ahead(a, s, rough, smooth, busy):
             for k in range(DEPTH):
                 step = step + s.dG[k, n + r] * s.g[k]
             s.t[n + r] = a.P[n + r] - step
-            way, size = way + own * step * step, size + own * a.P[n + r] * a.P[n + r]
+            way = way + own * step * step
+            size = size + own * a.P[n + r] * a.P[n + r]
     return select(way <= FARTHEST * size, busy, 0.0 * busy)
 
 
@@ -120,9 +133,14 @@ def _within(a, s, rough, smooth, busy):
         P = max(s.t[n], 0.0 * busy)
         a.P[n] = select(on, P, a.P[n])
         if i < rough:
-            x, y, reach = s.t[n + 1], s.t[n + 2], s.mu[i] * P
+            x = s.t[n + 1]
+            y = s.t[n + 2]
+            reach = s.mu[i] * P
             far = reach / max(sqrt(x * x + y * y), reach + TINY)
-            a.P[n + 1], a.P[n + 2] = select(on, far * x, a.P[n + 1]), select(on, far * y, a.P[n + 2])
+            a.P[n + 1], a.P[n + 2] = (
+                select(on, far * x, a.P[n + 1]),
+                select(on, far * y, a.P[n + 2]),
+            )
 
 
 @kernel

@@ -1,8 +1,10 @@
-"""How well one time step with contacts was solved, and the shift of positions out of what they penetrate.
+"""How well one time step with contacts was solved, and the shift of positions out of what they
+penetrate.
 
-The certificate adds up over the steps of a run: residual of this step and the worst one, beside the fastest speed of a contact; steps above the
-tolerance; depth, m; complementarity and cone, each beside the largest of its step; sine of the angle between friction and slip; energy dissipated
-and gained by contacts, J; impacts; changes of mode.
+The certificate adds up over the steps of a run: residual of this step and the worst one, beside the
+fastest speed of a contact; steps above the tolerance; depth, m; complementarity and cone, each
+beside the largest of its step; sine of the angle between friction and slip; energy dissipated and
+gained by contacts, J; impacts; changes of mode.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from ..spatial import any_lane, kernel, select, sqrt
 from .contact_problem import ON_CONE, TINY, normal
 from .contact_response import along_normal, push, speeds
 
-SHIFT_SWEEPS = 12  # over the contacts, to separate what penetrates; what is left is done in the next step
+# over the contacts, to separate what penetrates; what is left is done in the next step
+SHIFT_SWEEPS = 12
 LIFT = 1e-9  # of the way of a step: a penetration that is lifted
 NEVER = -1e300  # m: what is lifted of a contact that takes no part
 SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
@@ -19,37 +22,70 @@ SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with it
 
 @kernel
 def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
-    """The modes, the work of the contacts, and the certificate with this step in it. left_elsewhere: changes of mode of others."""
+    """The modes, the work of the contacts, and the certificate with this step in it.
+    left_elsewhere: changes of mode of others.
+    """
     speeds(p, a.P, s, rough, smooth, width)
     zero = 0.0 * fastest
-    most, left, work, missed, outside, across, impacts, changes = zero, zero, zero, zero, zero, zero, zero, left_elsewhere
+    most = zero
+    left = zero
+    work = zero
+    missed = zero
+    outside = zero
+    across = zero
+    impacts = zero
+    changes = left_elsewhere
     for i in range(rough + smooth):
         n = normal(i, rough)
         P, mode = a.P[n], zero
         if any_lane(s.on[i] > 0.5):
             u, own = s.u[n], s.on[i]
-            most, work = max(most, P), work + 0.5 * P * (u + p.before[n])
+            most = max(most, P)
+            work = work + 0.5 * P * (u + p.before[n])
             mode = select(P > 0.0, 1.0 + zero, zero)
             missed = max(missed, abs(P * (u - s.target[i])))
             left = max(left, own * abs(min(s.own[i, 0] * P, u - s.target[i])))
             if i < rough:
-                x, y, ux, uy, reach, step = a.P[n + 1], a.P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P, s.block[i, 6]
+                x = a.P[n + 1]
+                y = a.P[n + 2]
+                ux = s.u[n + 1]
+                uy = s.u[n + 2]
+                reach = s.mu[i] * P
+                step = s.block[i, 6]
                 work = work + 0.5 * (x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
-                size, speed = sqrt(x * x + y * y), sqrt(ux * ux + uy * uy)
-                mode = select(P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero)
+                size = sqrt(x * x + y * y)
+                speed = sqrt(ux * ux + uy * uy)
+                mode = select(
+                    P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero
+                )
                 outside = max(outside, size - reach)
                 seen = size * speed > SLIPS * fastest * reach
-                turned = select(x * ux + y * uy <= 0.0, abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero), 1.0 + zero)
+                turned = select(
+                    x * ux + y * uy <= 0.0,
+                    abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero),
+                    1.0 + zero,
+                )
                 across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
                 left = max(left, own * friction_miss(x, y, ux, uy, reach, step))
-            impacts = impacts + select(P > 0.0, select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero), zero)
+            impacts = impacts + select(
+                P > 0.0,
+                select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero),
+                zero,
+            )
         changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
         a.mode[i] = mode
-    beside, largest = select(fastest > 0.0, fastest, 1.0 + zero), select(most > 0.0, most, 1.0 + zero)
-    residual, c, b = left / beside, a.certificate, p.so_far
+    beside = select(fastest > 0.0, fastest, 1.0 + zero)
+    largest = select(most > 0.0, most, 1.0 + zero)
+    residual = left / beside
+    c = a.certificate
+    b = p.so_far
     c[0], c[1] = residual, max(b[1], residual)
     c[2] = b[2] + select(residual > tolerance, 1.0 + zero, zero)
-    c[4], c[5], c[6] = max(b[4], missed / (largest * beside)), max(b[5], outside / largest), max(b[6], across)
+    c[4], c[5], c[6] = (
+        max(b[4], missed / (largest * beside)),
+        max(b[5], outside / largest),
+        max(b[6], across),
+    )
     c[7], c[8] = b[7] + max(-work, zero), b[8] + max(work, zero)
     c[9], c[10] = b[9] + impacts, b[10] + changes
     a.work[0] = work
@@ -65,13 +101,21 @@ def misses(p, P, s, rough, smooth):
             n = normal(i, rough)
             left = max(left, s.on[i] * abs(min(s.own[i, 0] * P[n], s.u[n] - s.target[i])))
             if i < rough:
-                left = max(left, s.on[i] * friction_miss(P[n + 1], P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P[n], s.block[i, 6]))
+                left = max(
+                    left,
+                    s.on[i]
+                    * friction_miss(
+                        P[n + 1], P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P[n], s.block[i, 6]
+                    ),
+                )
     return left
 
 
 @kernel
 def friction_miss(x, y, ux, uy, reach, step):
-    """The speed by which friction (x, y) misses what the slip (ux, uy) asks of it, within its reach."""
+    """The speed by which friction (x, y) misses what the slip (ux, uy) asks of it, within its
+    reach.
+    """
     tx, ty = x - step * ux, y - step * uy
     far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
     tx, ty = tx * far - x, ty * far - y
@@ -80,11 +124,19 @@ def friction_miss(x, y, ux, uy, reach, step):
 
 @kernel
 def lift(p, a, s, rough, smooth, width, fastest):
-    """The shift along the normals that separates what would penetrate at the end of the step, and the depth that is left."""
-    k, h, worst, depth = rough + smooth, p.h[0], 0.0 * fastest, p.so_far[3]
+    """The shift along the normals that separates what would penetrate at the end of the step, and
+    the depth that is left.
+    """
+    k = rough + smooth
+    h = p.h[0]
+    worst = 0.0 * fastest
+    depth = p.so_far[3]
     for i in range(k):
         n = normal(i, rough)
-        s.lift[i], a.shift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest), 0.0 * fastest
+        s.lift[i], a.shift[i] = (
+            select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest),
+            0.0 * fastest,
+        )
         worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
     deep = worst > LIFT * h * fastest
     if any_lane(deep):
@@ -104,10 +156,14 @@ def lift(p, a, s, rough, smooth, width, fastest):
 @kernel
 def _raise(p, a, s, i, rough, smooth, width, deep):
     """Separate one contact, the others held."""
-    n, own, before = normal(i, rough), s.own[i, 0], a.shift[i]
+    n = normal(i, rough)
+    own = s.own[i, 0]
+    before = a.shift[i]
     deeper = s.lift[i] - (along_normal(p, s, i, rough, width) if width > 0 else 0.0)
     more = max(before + deeper / (own + TINY), 0.0 * own) - before
-    more = select(deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own)
+    more = select(
+        deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own
+    )
     a.shift[i] = before + more
     if width > 0:
         push(p, s, rough, smooth, n, more, width)

@@ -1,9 +1,12 @@
-"""Pairs of shapes in a time step: their points of the moment, and what impulses at these do to the pair; over lanes of runs.
+"""Pairs of shapes in a time step: their points of the moment, and what impulses at these do to the
+pair; over lanes of runs.
 
-A pair has some contacts with friction, behind all others that have it, as many as its kind may have at once (`MANIFOLDS`). Its points share a normal and two tangents, and
-move with the twist of one shape against the other: a row of W's factor is that of the twist, of which p.Y has six, times the axis and its moment. So the tape has six
-rows a pair, and what a point needs is made here, of those that take part. Pairs of one kind follow each other: a group is (kind, its first pair, the one behind
-its last, points of each, the first point).
+A pair has some contacts with friction, behind all others that have it, as many as its kind may have
+at once (`MANIFOLDS`). Its points share a normal and two tangents, and move with the twist of one
+shape against the other: a row of W's factor is that of the twist, of which p.Y has six, times the
+axis and its moment. So the tape has six rows a pair, and what a point needs is made here, of those
+that take part. Pairs of one kind follow each other: a group is (kind, its first pair, the one
+behind its last, points of each, the first point).
 """
 
 from __future__ import annotations
@@ -30,21 +33,28 @@ def _boxes(pose, s, k, at):
     return n
 
 
-MANIFOLDS: dict[str, Callable[..., Any]] = {  # (pose, s, k, at): s.points of pair k from `at` on; the normal from its first shape to the second
-    "boxes": _boxes, "polyhedra": polyhedron_manifold, "capsule": capsule_on_hull, "sphere": sphere_on_hull,
-}  # fmt: skip
+# (pose, s, k, at): s.points of pair k from `at` on; the normal from its first shape to the second
+MANIFOLDS: dict[str, Callable[..., Any]] = {
+    "boxes": _boxes,
+    "polyhedra": polyhedron_manifold,
+    "capsule": capsule_on_hull,
+    "sphere": sphere_on_hull,
+}
 
 
 @kernel
 def fill(p, s, rough, groups, pairs, points, fastest):
-    """Gaps of all points of all pairs, and the speeds of those that may be reached; the fastest of all contacts.
+    """Gaps of all points of all pairs, and the speeds of those that may be reached; the fastest of
+    all contacts.
 
-    Reached is what a step at the fastest speed of any contact would come to: a pair that is farther away in all lanes is not looked at.
+    Reached is what a step at the fastest speed of any contact would come to: a pair that is farther
+    away in all lanes is not looked at.
     """
     bound = fastest
     for k in range(pairs):
         bound = larger(bound, _bound(p.pose, p.before_twist, k) + _bound(p.pose, p.free_twist, k))
-    reach, plain = p.h[0] * bound, rough - points
+    reach = p.h[0] * bound
+    plain = rough - points
     for kind, first, behind, each, start in groups:
         for k in range(first, behind):
             at = start + each * (k - first)
@@ -61,7 +71,8 @@ def fill(p, s, rough, groups, pairs, points, fastest):
 @kernel
 def _bound(pose, twist, k):
     """No point of a pair is faster than this, m/s."""
-    w, v = (twist[k, 0], twist[k, 1], twist[k, 2]), (twist[k, 3], twist[k, 4], twist[k, 5])
+    w = (twist[k, 0], twist[k, 1], twist[k, 2])
+    v = (twist[k, 3], twist[k, 4], twist[k, 5])
     return sqrt(dot(v, v)) + pose[k, 31] * sqrt(dot(w, w))
 
 
@@ -74,7 +85,9 @@ def _apart(pose, k):
 
 @kernel
 def axes(kind, pose, s, k, at):
-    """The points of a pair from `at` on, into s.points; its normal and two tangents, into s.axes."""
+    """The points of a pair from `at` on, into s.points; its normal and two tangents, into
+    s.axes.
+    """
     n = scale(s.hulls.turn[k], MANIFOLDS[kind](pose, s, k, at))
     x, y = tangents(n)
     s.axes[k, 0], s.axes[k, 1], s.axes[k, 2] = n
@@ -85,13 +98,18 @@ def axes(kind, pose, s, k, at):
 @kernel
 def _arm(pose, s, k, own):
     """From the middle of the second shape of a pair to a point."""
-    return (s.points[own, 1] - pose[k, 25], s.points[own, 2] - pose[k, 26], s.points[own, 3] - pose[k, 27])
+    return (
+        s.points[own, 1] - pose[k, 25],
+        s.points[own, 2] - pose[k, 26],
+        s.points[own, 3] - pose[k, 27],
+    )
 
 
 @kernel
 def _point(p, s, k, i, own, reach, fastest):
     """One point: its gap, its speeds; the fastest contact with it, where it may be reached."""
-    gap, arm = s.points[own, 0], _arm(p.pose, s, k, own)
+    gap = s.points[own, 0]
+    arm = _arm(p.pose, s, k, own)
     p.gap[i] = gap
     a, b, c = speeds_at(p.before_twist, k, arm, s.axes)
     d, e, f = speeds_at(p.free_twist, k, arm, s.axes)
@@ -104,8 +122,14 @@ def _point(p, s, k, i, own, reach, fastest):
 @kernel
 def speeds_at(twist, k, arm, axes):
     """Along the axes, of a point with this arm from the middle."""
-    u = add((twist[k, 3], twist[k, 4], twist[k, 5]), cross((twist[k, 0], twist[k, 1], twist[k, 2]), arm))
-    return (dot((axes[k, 0], axes[k, 1], axes[k, 2]), u), dot((axes[k, 3], axes[k, 4], axes[k, 5]), u), dot((axes[k, 6], axes[k, 7], axes[k, 8]), u))
+    u = add(
+        (twist[k, 3], twist[k, 4], twist[k, 5]), cross((twist[k, 0], twist[k, 1], twist[k, 2]), arm)
+    )
+    return (
+        dot((axes[k, 0], axes[k, 1], axes[k, 2]), u),
+        dot((axes[k, 3], axes[k, 4], axes[k, 5]), u),
+        dot((axes[k, 6], axes[k, 7], axes[k, 8]), u),
+    )
 
 
 @kernel
@@ -122,8 +146,14 @@ def row_of_patch(p, s, point, r, to, width):
     axis, moment = _axis(p.pose, s, point, r)
     n, Y = 6 * s.hulls.owner[point], p.Y
     for c in range(width):
-        s.X[to, c] = (moment[0] * Y[n, c] + moment[1] * Y[n + 1, c] + moment[2] * Y[n + 2, c] + axis[0] * Y[n + 3, c]
-                      + axis[1] * Y[n + 4, c] + axis[2] * Y[n + 5, c])  # fmt: skip
+        s.X[to, c] = (
+            moment[0] * Y[n, c]
+            + moment[1] * Y[n + 1, c]
+            + moment[2] * Y[n + 2, c]
+            + axis[0] * Y[n + 3, c]
+            + axis[1] * Y[n + 4, c]
+            + axis[2] * Y[n + 5, c]
+        )
 
 
 @kernel
@@ -151,7 +181,9 @@ def _act(p, a, s, point, r, size, at):
 
 @kernel
 def see(given, seen, s, groups):
-    """What is shown of all pairs: gaps, places, speeds along the axes, and the axes. given: pose and twist."""
+    """What is shown of all pairs: gaps, places, speeds along the axes, and the axes. given: pose
+    and twist.
+    """
     for kind, first, behind, each, start in groups:
         for k in range(first, behind):
             at = start + each * (k - first)

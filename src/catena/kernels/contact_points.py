@@ -1,10 +1,11 @@
-"""Where a sphere meets a surface: gap, normal and tangents, as expressions over scalars of any kind.
+"""Where a sphere meets a surface: gap, normal and tangents, as expressions over scalars of any
+kind.
 
     c, r      centre and radius of the sphere; r = 0 for a point
     R, o, a   axes (by rows), origin and radius of the surface
     gap       their distance, negative in penetration
-    n         the normal, from the surface to the sphere: d gap/dt = n . u, u the velocity of the sphere against the surface at
-              the point c - r n where they touch
+    n         the normal, from the surface to the sphere: d gap/dt = n . u, u the velocity of the
+              sphere against the surface at the point c - r n where they touch
 
 A concave surface (bowl, trough) has its normal towards its centre or axis.
 """
@@ -37,30 +38,42 @@ def _bowl(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
 
 
 def _trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
-    axis, d = (R[0][2], R[1][2], R[2][2]), sub(c, o)
+    axis = (R[0][2], R[1][2], R[2][2])
+    d = sub(c, o)
     distance, n = _between(sub(d, scale(dot(axis, d), axis)))
     return a - r - distance, neg(n)
 
 
 def _between(d: Any) -> Meeting:
-    """Length and direction of d; in the very middle of a hole, where there is no direction, zero."""
+    """Length and direction of d; in the very middle of a hole, where there is no direction,
+    zero.
+    """
     square = dot(d, d)
     apart = square > 0.0
     distance = select(apart, square, 1.0 + 0.0 * square) ** 0.5
     return select(apart, distance, 0.0 * square), scale(1.0 / distance, d)
 
 
-MEETINGS: dict[str, Callable[..., Meeting]] = {"plane": _plane, "sphere": _sphere, "bowl": _bowl, "trough": _trough}
+MEETINGS: dict[str, Callable[..., Meeting]] = {
+    "plane": _plane,
+    "sphere": _sphere,
+    "bowl": _bowl,
+    "trough": _trough,
+}
 
 
 def shapes_meet(kinds: tuple[str, str], surface: Solid, shape: Solid) -> tuple[Any, Any, Any]:
-    """Gap, normal and place of two shapes at their nearest points: d gap/dt = n . u there, for these points are the nearest."""
+    """Gap, normal and place of two shapes at their nearest points: d gap/dt = n . u there, for
+    these points are the nearest.
+    """
     found = proximity(kinds, surface, shape)
     return found.distance, found.normal, found.b
 
 
 class FeaturesMeet(NamedTuple):
-    """Where two features of polyhedra meet: gap; normal and tangents; place; x, y: where the point is on its face or along both edges, m."""
+    """Where two features of polyhedra meet: gap; normal and tangents; place; x, y: where the point
+    is on its face or along both edges, m.
+    """
 
     gap: Any
     axes: tuple[Any, Any, Any]
@@ -69,19 +82,26 @@ class FeaturesMeet(NamedTuple):
     y: Any
 
 
-def features_meet(corner: Any, tip: Any, a: Any, b: Any, first: Any, second: Any, along: Any) -> FeaturesMeet:
-    """A corner of A on a face of B (corner = 1), a corner of B on a face of A (tip = 1), or an edge of A across one of B (both 0).
+def features_meet(
+    corner: Any, tip: Any, a: Any, b: Any, first: Any, second: Any, along: Any
+) -> FeaturesMeet:
+    """A corner of A on a face of B (corner = 1), a corner of B on a face of A (tip = 1), or an edge
+    of A across one of B (both 0).
 
-    a, b: points of A and of B. first, second: unit vectors; of a corner the outward normal of B's face and a tangent, of a tip those of
-    A's face, of a crossing the directions of A's and B's edges, so that first x second leads from B to A. along: the direction in
-    which the point is projected onto the face, or edges are seen as crossing. All in the same axes; d gap/dt = n . u at the place.
+    a, b: points of A and of B. first, second: unit vectors; of a corner the outward normal of B's
+    face and a tangent, of a tip those of A's face, of a crossing the directions of A's and B's
+    edges, so that first x second leads from B to A. along: the direction in which the point is
+    projected onto the face, or edges are seen as crossing. All in the same axes; d gap/dt = n . u
+    at the place.
     """
     edges = 1.0 - corner - tip
     c, r = cross(first, second), sub(a, b)
     n = add(scale(corner - tip, first), scale(edges / sqrt(dot(c, c) + (1.0 - edges)), c))
     gap = dot(n, r)
-    w = sub(r, scale(gap / dot(n, along), along))  # in the plane of the face, or of both edges: w = -x first + y second
-    t, det = cross(n, second), edges * dot(c, n) + (1.0 - edges)
+    # in the plane of the face, or of both edges: w = -x first + y second
+    w = sub(r, scale(gap / dot(n, along), along))
+    t = cross(n, second)
+    det = edges * dot(c, n) + (1.0 - edges)
     x = (1.0 - edges) * dot(second, w) - edges * dot(cross(w, second), n) / det
     y = (1.0 - edges) * dot(t, w) - edges * dot(cross(w, first), n) / det
     place = add(sub(a, scale(tip, r)), scale(-edges * dot(cross(r, second), n) / det, first))
@@ -89,8 +109,9 @@ def features_meet(corner: Any, tip: Any, a: Any, b: Any, first: Any, second: Any
 
 
 class RoundedMeet(NamedTuple):
-    """Where two features with a radius meet: gap; unit normal; the point of A's core; residual (3,): from the point of B's core to it; s, u:
-    where they are along the edges of A and B, m."""
+    """Where two features with a radius meet: gap; unit normal; the point of A's core; residual
+    (3,): from the point of B's core to it; s, u: where they are along the edges of A and B, m.
+    """
 
     gap: Any
     normal: Any
@@ -100,15 +121,23 @@ class RoundedMeet(NamedTuple):
     u: Any
 
 
-def rounded_meet(face: Any, along_a: Any, along_b: Any, a: Any, b: Any, d: Any, g: Any, radius: Any) -> RoundedMeet:
-    """A corner a of A, or its edge a + s d (along_a = 1), and a corner b of B, its edge b + u g (along_b = 1), or its face (face = 1).
+def rounded_meet(
+    face: Any, along_a: Any, along_b: Any, a: Any, b: Any, d: Any, g: Any, radius: Any
+) -> RoundedMeet:
+    """A corner a of A, or its edge a + s d (along_a = 1), and a corner b of B, its edge b + u g
+    (along_b = 1), or its face (face = 1).
 
-    d, g: unit vectors; of a face g is its outward normal. The nearest points of corners and edges are one formula, of which e is the
-    difference: their distance is |e| less the radius, and d gap/dt = n . u at any place along n. All in the same axes.
+    d, g: unit vectors; of a face g is its outward normal. The nearest points of corners and edges
+    are one formula, of which e is the difference: their distance is |e| less the radius, and d
+    gap/dt = n . u at any place along n. All in the same axes.
     """
-    w, k = sub(a, b), along_a * along_b * dot(d, g)
-    x, y = sub(d, scale(k, g)), sub(g, scale(k, d))  # of two edges, each square to the other
-    s, u = -along_a * dot(x, w) / dot(x, x), along_b * dot(y, w) / dot(y, y)
+    w = sub(a, b)
+    k = along_a * along_b * dot(d, g)
+    # of two edges, each square to the other
+    x = sub(d, scale(k, g))
+    y = sub(g, scale(k, d))
+    s = -along_a * dot(x, w) / dot(x, x)
+    u = along_b * dot(y, w) / dot(y, y)
     core = add(a, scale(s, d))
     e = sub(sub(core, b), scale(u, g))
     v = add(scale(face, g), scale(1.0 - face, e))
@@ -117,7 +146,8 @@ def rounded_meet(face: Any, along_a: Any, along_b: Any, a: Any, b: Any, d: Any, 
 
 
 def tangents(n: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
-    """Two unit vectors that make a right-handed frame with the unit vector n, without a singular direction: [Duff2017].
+    """Two unit vectors that make a right-handed frame with the unit vector n, without a singular
+    direction: [Duff2017].
 
     For n = z they are x and y. They jump where n_z changes its sign; what they span does not.
     """

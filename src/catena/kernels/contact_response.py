@@ -1,7 +1,9 @@
-"""How the speeds of contacts follow their impulses: u = free + W P, by W itself or by a factor of it, over lanes of runs.
+"""How the speeds of contacts follow their impulses: u = free + W P, by W itself or by a factor of
+it, over lanes of runs.
 
-    width = 0    p.W is W (m, m), and s.u has the speeds after every change of an impulse
-    width > 0    p.W is X (m, width) of W = X X', which is not made: s.z = X' P, and a speed is free + X z where it is asked for
+width = 0    p.W is W (m, m), and s.u has the speeds after every change of an impulse
+width > 0    p.W is X (m, width) of W = X X', which is not made: s.z = X' P, and a speed is free + X
+             z where it is asked for
 """
 
 from __future__ import annotations
@@ -46,9 +48,13 @@ def speeds3(p, s, n, width):
     """Of the three rows of a contact, as the impulses are now."""
     if width > 0:
         X, z = p.W, s.z
-        a, b, c = p.free[n], p.free[n + 1], p.free[n + 2]
+        a = p.free[n]
+        b = p.free[n + 1]
+        c = p.free[n + 2]
         for k in range(width):
-            a, b, c = a + X[n, k] * z[k], b + X[n + 1, k] * z[k], c + X[n + 2, k] * z[k]
+            a = a + X[n, k] * z[k]
+            b = b + X[n + 1, k] * z[k]
+            c = c + X[n + 2, k] * z[k]
     else:
         a, b, c = s.u[n], s.u[n + 1], s.u[n + 2]
     return a, b, c
@@ -76,7 +82,9 @@ def push3(p, s, rough, smooth, n, x, y, z, width):
     else:
         for j in range(rough):
             for r in range(3):
-                s.u[3 * j + r] += W[n, 3 * j + r] * x + W[n + 1, 3 * j + r] * y + W[n + 2, 3 * j + r] * z
+                s.u[3 * j + r] += (
+                    W[n, 3 * j + r] * x + W[n + 1, 3 * j + r] * y + W[n + 2, 3 * j + r] * z
+                )
         for r in range(3 * rough, 3 * rough + smooth):
             s.u[r] += W[n, r] * x + W[n + 1, r] * y + W[n + 2, r] * z
 
@@ -94,11 +102,21 @@ def push(p, s, rough, smooth, row, more, width):
 
 @kernel
 def own_blocks(p, s, rough, smooth, width):
-    """s.own: the entries of W of each contact with itself; of one with friction nn, nx, ny, xx, xy, yy."""
+    """s.own: the entries of W of each contact with itself; of one with friction nn, nx, ny, xx, xy,
+    yy.
+    """
     for i in range(rough):
         n, B = 3 * i, s.own
-        B[i, 0], B[i, 1], B[i, 2] = entry(p.W, n, n, width), entry(p.W, n, n + 1, width), entry(p.W, n, n + 2, width)
-        B[i, 3], B[i, 4], B[i, 5] = entry(p.W, n + 1, n + 1, width), entry(p.W, n + 1, n + 2, width), entry(p.W, n + 2, n + 2, width)
+        B[i, 0], B[i, 1], B[i, 2] = (
+            entry(p.W, n, n, width),
+            entry(p.W, n, n + 1, width),
+            entry(p.W, n, n + 2, width),
+        )
+        B[i, 3], B[i, 4], B[i, 5] = (
+            entry(p.W, n + 1, n + 1, width),
+            entry(p.W, n + 1, n + 2, width),
+            entry(p.W, n + 2, n + 2, width),
+        )
     for i in range(rough, rough + smooth):
         s.own[i, 0] = entry(p.W, 2 * rough + i, 2 * rough + i, width)
 
@@ -127,7 +145,8 @@ def entry(W, r, c, width):
 @kernel
 def along_normal(p, s, i, rough, width):
     """How far what the shift has come to so far, kept in s.z, has lifted a contact."""
-    total, n = 0.0 * p.h[0], normal(i, rough)
+    total = 0.0 * p.h[0]
+    n = normal(i, rough)
     for k in range(width):
         total = total + p.W[n, k] * s.z[k]
     return total

@@ -1,6 +1,8 @@
-"""The contacts that take part in a step, put together, so that the work of a step is that of the points that touch; over lanes of runs.
+"""The contacts that take part in a step, put together, so that the work of a step is that of the
+points that touch; over lanes of runs.
 
-A contact takes part where it does in one lane at least; in a lane where it does not, its impulse stays zero.
+A contact takes part where it does in one lane at least; in a lane where it does not, its impulse
+stays zero.
 """
 
 from __future__ import annotations
@@ -13,13 +15,19 @@ from .contact_problem import ContactAnswer, ContactProblem
 @kernel
 def selected(p, a, s):
     """The problem and the answer of those that take part, in the memory that `pack` fills."""
-    return (ContactProblem(s.gap, s.before, s.free, s.X, p.P, s.mode, p.e, p.static, p.kinetic, p.so_far, p.h),
-            ContactAnswer(s.impulse, s.shift, s.found, a.certificate, a.work))  # fmt: skip
+    return (
+        ContactProblem(
+            s.gap, s.before, s.free, s.X, p.P, s.mode, p.e, p.static, p.kinetic, p.so_far, p.h
+        ),
+        ContactAnswer(s.impulse, s.shift, s.found, a.certificate, a.work),
+    )
 
 
 @kernel
 def pack(p, a, s, rough, smooth, width, points):
-    """Put together those that take part. How many have friction, how many have one row, and how many of the others have left since the last step."""
+    """Put together those that take part. How many have friction, how many have one row, and how
+    many of the others have left since the last step.
+    """
     few, alone, left = 0, 0, 0.0 * p.h[0]
     plain = rough - points
     for i in range(rough):
@@ -62,18 +70,36 @@ def _row(p, a, s, row, to):
 
 @kernel
 def unpack(a, s, rough, smooth, few):
-    """The answer of those that take part to where it belongs, zero of the others. few: those with friction that take part."""
-    one, alone, zero = 0, few, 0.0 * a.work[0]
+    """The answer of those that take part to where it belongs, zero of the others. few: those with
+    friction that take part.
+    """
+    one = 0
+    alone = few
+    zero = 0.0 * a.work[0]
     for i in range(rough):
         if any_lane(s.took[i] > 0.5):
             a.shift[i], a.mode[i] = s.shift[one], s.found[one]
-            a.P[3 * i], a.P[3 * i + 1], a.P[3 * i + 2] = s.impulse[3 * one], s.impulse[3 * one + 1], s.impulse[3 * one + 2]
+            a.P[3 * i], a.P[3 * i + 1], a.P[3 * i + 2] = (
+                s.impulse[3 * one],
+                s.impulse[3 * one + 1],
+                s.impulse[3 * one + 2],
+            )
             one += 1
         else:
-            a.shift[i], a.mode[i], a.P[3 * i], a.P[3 * i + 1], a.P[3 * i + 2] = zero, zero, zero, zero, zero
+            a.shift[i], a.mode[i], a.P[3 * i], a.P[3 * i + 1], a.P[3 * i + 2] = (
+                zero,
+                zero,
+                zero,
+                zero,
+                zero,
+            )
     for i in range(rough, rough + smooth):
         if any_lane(s.took[i] > 0.5):
-            a.shift[i], a.mode[i], a.P[2 * rough + i] = s.shift[alone], s.found[alone], s.impulse[2 * few + alone]
+            a.shift[i], a.mode[i], a.P[2 * rough + i] = (
+                s.shift[alone],
+                s.found[alone],
+                s.impulse[2 * few + alone],
+            )
             alone += 1
         else:
             a.shift[i], a.mode[i], a.P[2 * rough + i] = zero, zero, zero

@@ -2,15 +2,20 @@
 
     u = free + W P,      W = J M^-1 J'        speeds and impulses (m,) of the rows
 
-    0 <= P_n  complementary to  u_n >= target,      |P_t| <= mu P_n,  and where it slips P_t = -mu P_n u_t/|u_t|
+    0 <= P_n  complementary to  u_n >= target,  |P_t| <= mu P_n,
+            and where it slips P_t = -mu P_n u_t/|u_t|
 
-Contacts with friction come first, three rows each (normal, two tangents), then those of one row: smooth ones, stops of joints. One contact
-is solved at a time, the impulses of the others held: it opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal
-impulse found on the cone), so that cones are met to rounding and what is left is the coupling; where sweeps creep they are accelerated (`contact_acceleration`). Each lane stops when it has
-converged and is not touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
+Contacts with friction come first, three rows each (normal, two tangents), then those of one row:
+smooth ones, stops of joints. One contact is solved at a time, the impulses of the others held: it
+opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal impulse found on
+the cone), so that cones are met to rounding and what is left is the coupling; where sweeps creep
+they are accelerated (`contact_acceleration`). Each lane stops when it has converged and is not
+touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
 
-    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what is left of it for half a step
-    shift     >= 0, along the normals: lifts positions, not speeds, out of what they penetrate at the end of the step
+    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what
+              is left of it for half a step
+    shift     >= 0, along the normals: lifts positions, not speeds, out of what they penetrate at
+              the end of the step
 """
 
 from __future__ import annotations
@@ -24,19 +29,27 @@ from .contact_problem import MANY, TINY, WHOLE, ContactProblem, normal
 from .contact_response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from .contact_selection import pack, selected, unpack
 
-SLIP_ROUNDS, HARD = 5, 16  # turns of the slip direction at each visit of a contact, after so many sweeps; before that one
-SLACK = 1e-3  # of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that is none
+# turns of the slip direction at each visit of a contact, after so many sweeps; before that one
+SLIP_ROUNDS, HARD = 5, 16
+# of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that
+# is none
+SLACK = 1e-3
 ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
 PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
-FIRM = 1e-12  # of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
+# of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
+FIRM = 1e-12
 
 
 @kernel
-def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0):
-    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of the residual beside the fastest speed.
+def solve_contacts(
+    p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0
+):
+    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of
+    the residual beside the fastest speed.
 
-    width: see `contact_response`. groups, pairs, points: of pairs of shapes and how many (`contact_patches`), whose points are the last of those with friction. Of
-    many contacts those that take part are put together first.
+    width: see `contact_response`. groups, pairs, points: of pairs of shapes and how many
+    (`contact_patches`), whose points are the last of those with friction. Of many contacts those
+    that take part are put together first.
     """
     fastest = _fastest(p, rough - points, rough, smooth)
     if points > 0:
@@ -55,7 +68,9 @@ def solve_contacts(p, a, s, rough, smooth, width, iterations, tolerance, groups=
 
 @kernel
 def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
-    """Sweeps, the certificate, and the shift. left: contacts elsewhere that have changed their mode."""
+    """Sweeps, the certificate, and the shift. left: contacts elsewhere that have changed their
+    mode.
+    """
     own_blocks(p, s, rough, smooth, width)
     for i in range(rough):
         _block(s.own, s.block, i)
@@ -65,7 +80,8 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
         if sweep >= BEGIN:
             for r in range(3 * rough + smooth):
                 s.P[r] = a.P[r]
-        change, turns = 0.0 * fastest, 1 if sweep < HARD else SLIP_ROUNDS
+        change = 0.0 * fastest
+        turns = 1 if sweep < HARD else SLIP_ROUNDS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
@@ -88,10 +104,14 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
 
 @kernel
 def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
-    """All contacts by the interior-point method, which has W itself; the lanes that are busy still."""
+    """All contacts by the interior-point method, which has W itself; the lanes that are busy
+    still.
+    """
     if width > 0:
         whole_matrix(p.W, s.W, rough, smooth, width)
-        full = ContactProblem(p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h)
+        full = ContactProblem(
+            p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
+        )
         busy = interior(full, a, s, rough, smooth, busy, fastest, tolerance)
     else:
         busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance)
@@ -112,8 +132,12 @@ def _fastest(p, plain, rough, smooth):
 
 @kernel
 def _targets(p, a, s, rough, smooth, fastest):
-    """Who takes part, with which normal speed at least and with which friction; impulses begin with those of the last step."""
-    h, bouncing, landing = p.h[0], 0.0 * fastest, 0.0 * fastest
+    """Who takes part, with which normal speed at least and with which friction; impulses begin with
+    those of the last step.
+    """
+    h = p.h[0]
+    bouncing = 0.0 * fastest
+    landing = 0.0 * fastest
     for i in range(rough + smooth):
         gap = p.gap[i]
         s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
@@ -122,7 +146,8 @@ def _targets(p, a, s, rough, smooth, fastest):
             s.lift[i] = _rebound(p, i, n, fastest, h)
             lands = select(gap > SLACK * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap)
             on = s.on[i] > 0.5
-            bouncing, landing = max(bouncing, select(on, s.lift[i], 0.0 * gap)), max(landing, select(on, lands, 0.0 * gap))
+            bouncing = max(bouncing, select(on, s.lift[i], 0.0 * gap))
+            landing = max(landing, select(on, lands, 0.0 * gap))
     for i in range(rough):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
@@ -141,25 +166,32 @@ def _targets(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _rebound(p, i, n, fastest, h):
-    """The speed of a rebound where the gap is closed, or closes with a rebound that leaves it; elsewhere zero.
+    """The speed of a rebound where the gap is closed, or closes with a rebound that leaves it;
+    elsewhere zero.
 
     Rebounds that are nothing beside the speed of a step are none.
     """
-    gap, before, free = p.gap[i], p.before[n], p.free[n]
+    gap = p.gap[i]
+    before = p.before[n]
+    free = p.free[n]
     rebound = -p.e[i] * before
     rebound = select(rebound > SLACK * abs(free - before), rebound, 0.0 * before)
-    rises = rebound * rebound * h > 2.0 * gap * abs(free - before)  # higher than the gap: e^2 u^2 / 2 a
+    # higher than the gap: e^2 u^2 / 2 a
+    rises = rebound * rebound * h > 2.0 * gap * abs(free - before)
     hits = gap + 0.5 * h * free < 0.0
-    return select(gap > SLACK * h * fastest, select(rises and hits, rebound, 0.0 * rebound), rebound)
+    return select(
+        gap > SLACK * h * fastest, select(rises and hits, rebound, 0.0 * rebound), rebound
+    )
 
 
 @kernel
 def _target(p, s, i, n, fastest, h, bouncing, landing):
     """Newton's law where there is a rebound; elsewhere what is left of the gap.
 
-    A gap that is nothing beside a step is closed: a box would otherwise stand on three of its corners, and which three would take long to find.
-    What rests there while others bounce has the rebound of the little speed it has, and while others land goes as they do, so that the targets of
-    a body agree with a motion of it.
+    A gap that is nothing beside a step is closed: a box would otherwise stand on three of its
+    corners, and which three would take long to find. What rests there while others bounce has the
+    rebound of the little speed it has, and while others land goes as they do, so that the targets
+    of a body agree with a motion of it.
     """
     gap, rebound = p.gap[i], s.lift[i]
     left = -2.0 * gap / h
@@ -171,21 +203,37 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
 
 @kernel
 def _block(own, block, i):
-    """The inverse of a 3 x 3 block, made a little firmer; the step along its tangents; one over its mobility along the normal."""
-    a, b, c, d, e, f = own[i, 0], own[i, 1], own[i, 2], own[i, 3], own[i, 4], own[i, 5]
+    """The inverse of a 3 x 3 block, made a little firmer; the step along its tangents; one over its
+    mobility along the normal.
+    """
+    a = own[i, 0]
+    b = own[i, 1]
+    c = own[i, 2]
+    d = own[i, 3]
+    e = own[i, 4]
+    f = own[i, 5]
     more = FIRM * (a + d + f) + TINY
     block[i, 6], block[i, 7] = 1.0 / (max(d, f) + abs(e) + more), 1.0 / (a + TINY)
     a, d, f = a + more, d + more, f + more
-    A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
+    A = d * f - e * e
+    B = c * e - b * f
+    C = b * e - c * d
     det = 1.0 / (a * A + b * B + c * C)
     block[i, 0], block[i, 1], block[i, 2] = A * det, B * det, C * det
-    block[i, 3], block[i, 4], block[i, 5] = (a * f - c * c) * det, (b * c - a * e) * det, (a * d - b * b) * det
+    block[i, 3], block[i, 4], block[i, 5] = (
+        (a * f - c * c) * det,
+        (b * c - a * e) * det,
+        (a * d - b * b) * det,
+    )
 
 
 @kernel
 def _visit(p, a, s, i, rough, smooth, width, busy, turns):
     """Solve a contact with friction, the others held; the largest change of its own speeds."""
-    n, mu, own, B = 3 * i, s.mu[i], s.own, s.block
+    n = 3 * i
+    mu = s.mu[i]
+    own = s.own
+    B = s.block
     P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
     r, ux, uy = speeds3(p, s, n, width)
     r = r - s.target[i]
@@ -193,14 +241,28 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
     x0 = x - (B[i, 1] * r + B[i, 3] * ux + B[i, 4] * uy)
     y0 = y - (B[i, 2] * r + B[i, 4] * ux + B[i, 5] * uy)
     sticks = x0 * x0 + y0 * y0 <= mu * mu * P0 * P0 and P0 >= 0.0
-    a00, a01, a02, a11, a12, a22 = own[i, 0], own[i, 1], own[i, 2], own[i, 3], own[i, 4], own[i, 5]
+    a00 = own[i, 0]
+    a01 = own[i, 1]
+    a02 = own[i, 2]
+    a11 = own[i, 3]
+    a12 = own[i, 4]
+    a22 = own[i, 5]
     b = r - (a00 * P + a01 * x + a02 * y)  # the normal speed without its own impulse
-    holds, goes = select(b < 0.0, 1.0 + 0.0 * P, 0.0 * P), s.on[i] * busy > 0.5
-    P1, x1, y1 = select(sticks, P0, 0.0 * P), select(sticks, x0, 0.0 * P), select(sticks, y0, 0.0 * P)
+    holds = select(b < 0.0, 1.0 + 0.0 * P, 0.0 * P)
+    goes = s.on[i] * busy > 0.5
+    P1 = select(sticks, P0, 0.0 * P)
+    x1 = select(sticks, x0, 0.0 * P)
+    y1 = select(sticks, y0, 0.0 * P)
     if any_lane(select(sticks, 0.0 * busy, holds * s.on[i] * busy) > 0.5):
-        P2, x2, y2 = _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7], turns)
-        P1, x1, y1 = select(sticks, P0, holds * P2), select(sticks, x0, holds * x2), select(sticks, y0, holds * y2)
-    dP, dx, dy = select(goes, P1 - P, 0.0 * P), select(goes, x1 - x, 0.0 * P), select(goes, y1 - y, 0.0 * P)
+        P2, x2, y2 = _slipping(
+            P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7], turns
+        )
+        P1 = select(sticks, P0, holds * P2)
+        x1 = select(sticks, x0, holds * x2)
+        y1 = select(sticks, y0, holds * y2)
+    dP = select(goes, P1 - P, 0.0 * P)
+    dx = select(goes, x1 - x, 0.0 * P)
+    dy = select(goes, y1 - y, 0.0 * P)
     a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
     push3(p, s, rough, smooth, n, dP, dx, dy, width)
     return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
@@ -208,18 +270,24 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
 
 @kernel
 def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
-    """The impulse of a contact that slips: its direction turned some times, the normal impulse on the cone each time."""
-    bx, by = ux - (a01 * P + a11 * x + a12 * y), uy - (a02 * P + a12 * x + a22 * y)
+    """The impulse of a contact that slips: its direction turned some times, the normal impulse on
+    the cone each time.
+    """
+    bx = ux - (a01 * P + a11 * x + a12 * y)
+    by = uy - (a02 * P + a12 * x + a22 * y)
     for _ in range(turns):
         tx = x - step * (bx + a01 * P + a11 * x + a12 * y)
         ty = y - step * (by + a02 * P + a12 * x + a22 * y)
         size = sqrt(tx * tx + ty * ty)
-        outside, part = size > mu * P, mu / (size + TINY)
-        cx, cy = part * tx, part * ty  # friction for each unit of the normal impulse, where it slips
+        outside = size > mu * P
+        part = mu / (size + TINY)
+        # friction for each unit of the normal impulse, where it slips
+        cx, cy = part * tx, part * ty
         mobility = a00 + a01 * cx + a02 * cy
         slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
         P = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) * inverse), 0.0 * P)
-        x, y = select(outside, P * cx, tx), select(outside, P * cy, ty)
+        x = select(outside, P * cx, tx)
+        y = select(outside, P * cy, ty)
     reach = mu * P
     far = reach / max(sqrt(x * x + y * y), reach + TINY)
     return P, far * x, far * y

@@ -1,12 +1,25 @@
-"""The Coriolis matrix C(q, v) with C v + gravity = bias and Mdot - 2 C skew ([Echeandia2021], in the ground's axes).
+"""The Coriolis matrix C(q, v) with C v + gravity = bias and Mdot - 2 C skew ([Echeandia2021], in
+the ground's axes).
 
-Each body adds B = 1/2 [(v x*) I + (I v) xbar* - I (v x)], so that B - 1/2 Idot is skew; sums over subtrees need no turning
-because everything stands in the ground's axes.
+Each body adds B = 1/2 [(v x*) I + (I v) xbar* - I (v x)], so that B - 1/2 Idot is skew; sums over
+subtrees need no turning because everything stands in the ground's axes.
 """
 
 from __future__ import annotations
 
-from ..spatial import add, cross, get, get6, get33, inertia_tensor, kernel, rotate, sweep, transpose, unrotate_symmetric
+from ..spatial import (
+    add,
+    cross,
+    get,
+    get6,
+    get33,
+    inertia_tensor,
+    kernel,
+    rotate,
+    sweep,
+    transpose,
+    unrotate_symmetric,
+)
 from .kinematics import poses, velocities
 from .motion import direction, speeds
 
@@ -14,11 +27,15 @@ from .motion import direction, speeds
 @kernel
 def _inertia6(tree, i, x, I):
     """The 6 x 6 inertia of node i about the ground's origin, in the ground's axes, into I[i]."""
-    R, p, m = get33(x.R, i), get(x.p, i), tree.mass[i]
-    h = add(rotate(R, get(tree.h, i)), (m * p[0], m * p[1], m * p[2]))  # first moment about the ground's origin
+    R = get33(x.R, i)
+    p = get(x.p, i)
+    m = tree.mass[i]
+    # first moment about the ground's origin
+    h = add(rotate(R, get(tree.h, i)), (m * p[0], m * p[1], m * p[2]))
     own = rotate(R, get(tree.h, i))
     S = unrotate_symmetric(transpose(R), inertia_tensor(get6(tree.J, i)))  # about the node's origin
-    ph, pp = p[0] * own[0] + p[1] * own[1] + p[2] * own[2], p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
+    ph = p[0] * own[0] + p[1] * own[1] + p[2] * own[2]
+    pp = p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
     full = ((S[0], S[1], S[2]), (S[1], S[3], S[4]), (S[2], S[4], S[5]))
     for a in range(3):
         for b in range(3):
@@ -47,7 +64,8 @@ def _cross6(v, X):
 
 @sweep
 def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
-    """Fill C (nv x nv, zeros on entry). Scratch: S, dS (freedoms, 6), I, B (n, 6, 6), X (6, 6), F (3, 6).
+    """Fill C (nv x nv, zeros on entry). Scratch: S, dS (freedoms, 6), I, B (n, 6, 6), X (6, 6), F
+    (3, 6).
 
     S and dS hold one row per freedom, in node order; I and B are summed over subtrees in place.
     """

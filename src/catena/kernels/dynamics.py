@@ -1,10 +1,12 @@
-"""Recursive dynamics in O(n): forces from motion (RNEA), the mass matrix (CRBA), motion from forces (ABA).
+"""Recursive dynamics in O(n): forces from motion (RNEA), the mass matrix (CRBA), motion from forces
+(ABA).
 
     M(q) a + bias(q, v) = tau + sum of J' wrench          the sign convention of the whole house
 
-The forward sweep is the same for all of them: `net_forces` finds what each body alone needs for its motion, by the tensors
-of [Merwe1995] chapter 3. RNEA adds these up towards the root. ABA is Featherstone's articulated-body pass, written for the
-difference to the motion that the mechanism would have with a = 0: the velocity terms then stand in `net_forces` alone.
+The forward sweep is the same for all of them: `net_forces` finds what each body alone needs for its
+motion, by the tensors of [Merwe1995] chapter 3. RNEA adds these up towards the root. ABA is
+Featherstone's articulated-body pass, written for the difference to the motion that the mechanism
+would have with a = 0: the velocity terms then stand in `net_forces` alone.
 """
 
 from __future__ import annotations
@@ -39,12 +41,25 @@ from ..spatial import (
     unrotate,
 )
 from .kinematics import accelerate
-from .motion import BALL, SCREW, SLIDE, component, direction, into, out, out_matrix, out_symmetric, place, speeds
+from .motion import (
+    BALL,
+    SCREW,
+    SLIDE,
+    component,
+    direction,
+    into,
+    out,
+    out_matrix,
+    out_symmetric,
+    place,
+    speeds,
+)
 
 
 @sweep
 def net_forces(tree, q, v, a, wrench, x):
-    """t and f: what the joints together must give each node for its motion, less the wrench that acts on it anyway.
+    """t and f: what the joints together must give each node for its motion, less the wrench that
+    acts on it anyway.
 
     wrench: (n, 6), torque about the node's origin and force, in the node's axes.
     """
@@ -61,13 +76,17 @@ def net_forces(tree, q, v, a, wrench, x):
 
 @sweep
 def inverse_dynamics(tree, q, v, a, wrench, x, tau):
-    """tau of the motion (q, v, a) by the recursive Newton-Euler pass ([Merwe1995] section 4.4, with 2 w x u where its
-    eq. 4.13 omits it)."""
+    """tau of the motion (q, v, a) by the recursive Newton-Euler pass ([Merwe1995] section 4.4, with
+    2 w x u where its eq. 4.13 omits it).
+    """
     net_forces(tree, q, v, a, wrench, x)
     for k in range(len(tree.armature)):
         tau[k] = tree.armature[k] * a[k]
     for i in range(len(tree.parent) - 1, -1, -1):  # leaves to root: what is carried adds up
-        t, f, k, p = get(x.t, i), get(x.f, i), tree.vi[i], tree.parent[i]
+        t = get(x.t, i)
+        f = get(x.f, i)
+        k = tree.vi[i]
+        p = tree.parent[i]
         for j in range(speeds(tree.motion[i])):
             tau[k + j] += component(tree, i, j, t, f)
         if p >= 0:
@@ -88,7 +107,10 @@ def mass_matrix(tree, q, x, M):
     for k in range(len(tree.armature)):
         M[k, k] += tree.armature[k]
     for i in range(n - 1, -1, -1):  # leaves to root: everything above a node, as one body
-        m, h, J, p = x.m[i], get(x.h, i), get6(x.J, i), tree.parent[i]
+        m = x.m[i]
+        h = get(x.h, i)
+        J = get6(x.J, i)
+        p = tree.parent[i]
         if p >= 0:
             r, Rh = get(x.r, i), out(tree, i, x, h)
             x.m[p] += m
@@ -103,7 +125,8 @@ def mass_matrix(tree, q, x, M):
             for l in range(speeds(tree.motion[i])):
                 M[tree.vi[i] + l, row] += component(tree, i, l, t, f)
             b = i
-            while tree.parent[b] >= 0:  # down to the root: the same force, seen from every node below
+            # down to the root: the same force, seen from every node below
+            while tree.parent[b] >= 0:
                 f = out(tree, b, x, f)
                 t = add(out(tree, b, x, t), cross(get(x.r, b), f))
                 b = tree.parent[b]
@@ -120,9 +143,11 @@ def _scaled(k, S):
 
 @sweep
 def forward_dynamics(tree, q, v, tau, wrench, zeros, x, a):
-    """a of the forces tau by the articulated-body pass; `zeros` is (nv,) zeros, the motion it measures from.
+    """a of the forces tau by the articulated-body pass; `zeros` is (nv,) zeros, the motion it
+    measures from.
 
-    Every coordinate must move one node only; where joints mimic others, solve with the mass matrix instead.
+    Every coordinate must move one node only; where joints mimic others, solve with the mass matrix
+    instead.
     """
     net_forces(tree, q, v, zeros, wrench, x)
     articulate(tree, x)
@@ -131,7 +156,9 @@ def forward_dynamics(tree, q, v, tau, wrench, zeros, x, a):
 
 @sweep
 def articulate(tree, x):
-    """Leaves to root: the articulated inertia [A B; B' C] of every node, and its inverse pivot D. Nodes are placed."""
+    """Leaves to root: the articulated inertia [A B; B' C] of every node, and its inverse pivot D.
+    Nodes are placed.
+    """
     rigid_inertias(tree, x)
     for i in range(len(tree.parent) - 1, -1, -1):
         articulate_node(tree, i, x)
@@ -151,7 +178,10 @@ def rigid_inertias(tree, x):
 @kernel
 def articulate_node(tree, i, x):
     """The inverse pivot of node i, and what is left of its inertia given to its parent."""
-    A, B, C, p = get6(x.A, i), get33(x.B, i), get6(x.C, i), tree.parent[i]
+    A = get6(x.A, i)
+    B = get33(x.B, i)
+    C = get6(x.C, i)
+    p = tree.parent[i]
     if tree.motion[i] == BALL:
         K, _ = inverse_symmetric(_armoured3(A, tree.armature, tree.vi[i]))
         put6(x.D, i, K)
@@ -167,7 +197,9 @@ def articulate_node(tree, i, x):
 
 @kernel
 def rigid_node(tree, i, x):
-    """The same for a node whose motion is given: it does not give way, and all of its inertia goes to its parent."""
+    """The same for a node whose motion is given: it does not give way, and all of its inertia goes
+    to its parent.
+    """
     for k in range(6):
         x.D[i, k] = 0.0 * tree.ratio[i]
     if tree.parent[i] >= 0:
@@ -176,7 +208,8 @@ def rigid_node(tree, i, x):
 
 @sweep
 def respond(tree, tau, x, a):
-    """The accelerations that joint forces tau and node forces (-t, -f) add: M a = tau - J' (t, f), by the factors in x.
+    """The accelerations that joint forces tau and node forces (-t, -f) add: M a = tau - J' (t, f),
+    by the factors in x.
 
     Consumes t and f. Leaves J a in dw and du of every node, about its origin in its axes.
     """
@@ -186,7 +219,9 @@ def respond(tree, tau, x, a):
 
 @sweep
 def press(tree, tau, x):
-    """Leaves to root: how much each node gives way (y) to tau and to the forces that articulated inertias cannot resist."""
+    """Leaves to root: how much each node gives way (y) to tau and to the forces that articulated
+    inertias cannot resist.
+    """
     for i in range(len(tree.parent) - 1, -1, -1):
         t, f = give_way(tree, i, x, get(x.t, i), get(x.f, i), tau)
         p = tree.parent[i]
@@ -198,17 +233,25 @@ def press(tree, tau, x):
 
 @sweep
 def follow(tree, x, a):
-    """Root to leaves: the accelerations, of what each node gives way and of what its parent carries it along."""
+    """Root to leaves: the accelerations, of what each node gives way and of what its parent carries
+    it along.
+    """
     n = len(tree.parent)
     for i in range(n):
-        p, k, motion = tree.parent[i], tree.vi[i], tree.motion[i]
+        p = tree.parent[i]
+        k = tree.vi[i]
+        motion = tree.motion[i]
         zero = 0.0 * tree.ratio[i]
-        dw, du = (zero, zero, zero), (zero, zero, zero)
+        dw = (zero, zero, zero)
+        du = (zero, zero, zero)
         if p >= 0:
             dp = get(x.dw, p)
-            dw, du = into(tree, i, x, dp), into(tree, i, x, add(get(x.du, p), cross(dp, get(x.r, i))))
+            dw = into(tree, i, x, dp)
+            du = into(tree, i, x, add(get(x.du, p), cross(dp, get(x.r, i))))
         if motion == BALL:
-            K, A, B = get6(x.D, i), get6(x.A, i), get33(x.B, i)
+            K = get6(x.D, i)
+            A = get6(x.A, i)
+            B = get33(x.B, i)
             z = sub(get(x.y, i), apply(K, add(apply(A, dw), rotate(B, du))))
             a[k], a[k + 1], a[k + 2] = z[0], z[1], z[2]
             dw = add(dw, z)
@@ -229,7 +272,9 @@ def follow(tree, x, a):
 
 @kernel
 def give_way(tree, i, x, t, f, tau):
-    """What is left of the force (t, f) when node i gives way to it and to tau; y is how much it does."""
+    """What is left of the force (t, f) when node i gives way to it and to tau; y is how much it
+    does.
+    """
     k = tree.vi[i]
     if tree.motion[i] == BALL:
         y = apply(get6(x.D, i), sub((tau[k], tau[k + 1], tau[k + 2]), t))
@@ -249,10 +294,14 @@ def _armoured3(A, armature, k):
 @kernel
 def _column(tree, i, x):
     """U = IA S of a one-freedom node."""
-    A, B, C, ratio = get6(x.A, i), get33(x.B, i), get6(x.C, i), tree.ratio[i]
+    A = get6(x.A, i)
+    B = get33(x.B, i)
+    C = get6(x.C, i)
+    ratio = tree.ratio[i]
     motion = tree.motion[i]
     if motion == SLIDE:
-        ut, uf = (B[0][2], B[1][2], B[2][2]), (C[2], C[4], C[5])
+        ut = (B[0][2], B[1][2], B[2][2])
+        uf = (C[2], C[4], C[5])
     else:
         ut, uf = (A[2], A[4], A[5]), B[2]
         if motion == SCREW:
@@ -266,20 +315,45 @@ def _column(tree, i, x):
 def _without_axis(A, B, C, ut, uf, d):
     """The inertia IA - U U'/D that is left when a node gives way along its axis."""
     gt, gf = scale(-d, ut), scale(-d, uf)
-    A = sadd(A, (gt[0] * ut[0], gt[0] * ut[1], gt[0] * ut[2], gt[1] * ut[1], gt[1] * ut[2], gt[2] * ut[2]))
-    C = sadd(C, (gf[0] * uf[0], gf[0] * uf[1], gf[0] * uf[2], gf[1] * uf[1], gf[1] * uf[2], gf[2] * uf[2]))
-    return A, (add(B[0], scale(gt[0], uf)), add(B[1], scale(gt[1], uf)), add(B[2], scale(gt[2], uf))), C
+    A = sadd(
+        A,
+        (gt[0] * ut[0], gt[0] * ut[1], gt[0] * ut[2], gt[1] * ut[1], gt[1] * ut[2], gt[2] * ut[2]),
+    )
+    C = sadd(
+        C,
+        (gf[0] * uf[0], gf[0] * uf[1], gf[0] * uf[2], gf[1] * uf[1], gf[1] * uf[2], gf[2] * uf[2]),
+    )
+    return (
+        A,
+        (add(B[0], scale(gt[0], uf)), add(B[1], scale(gt[1], uf)), add(B[2], scale(gt[2], uf))),
+        C,
+    )
 
 
 @kernel
 def _without_ball(A, B, C, K):
     """As `_without_axis`, for three freedoms at once: U = [A; B'], D = K^-1."""
-    KA = (apply(K, (A[0], A[1], A[2])), apply(K, (A[1], A[3], A[4])), apply(K, (A[2], A[4], A[5])))  # rows of A K
+    # rows of A K
+    KA = (apply(K, (A[0], A[1], A[2])), apply(K, (A[1], A[3], A[4])), apply(K, (A[2], A[4], A[5])))
     KB = product(_matrix(K), B)
     AA = product(KA, _matrix(A))
     BB = product(transpose(B), KB)
-    A2 = (A[0] - AA[0][0], A[1] - AA[0][1], A[2] - AA[0][2], A[3] - AA[1][1], A[4] - AA[1][2], A[5] - AA[2][2])
-    C2 = (C[0] - BB[0][0], C[1] - BB[0][1], C[2] - BB[0][2], C[3] - BB[1][1], C[4] - BB[1][2], C[5] - BB[2][2])
+    A2 = (
+        A[0] - AA[0][0],
+        A[1] - AA[0][1],
+        A[2] - AA[0][2],
+        A[3] - AA[1][1],
+        A[4] - AA[1][2],
+        A[5] - AA[2][2],
+    )
+    C2 = (
+        C[0] - BB[0][0],
+        C[1] - BB[0][1],
+        C[2] - BB[0][2],
+        C[3] - BB[1][1],
+        C[4] - BB[1][2],
+        C[5] - BB[2][2],
+    )
     AB = product(_matrix(A), KB)
     return A2, (sub(B[0], AB[0]), sub(B[1], AB[1]), sub(B[2], AB[2])), C2
 
@@ -296,13 +370,21 @@ def _carry(tree, i, p, x, A, B, C):
     [1 r~; 0 1] [A B; B' C] [1 0; -r~ 1] = [A + r~B' - (B + r~C) r~,  B + r~C;  .,  C]
     """
     r = get(x.r, i)
-    A, B, C = out_symmetric(tree, i, x, A), out_matrix(tree, i, x, B), out_symmetric(tree, i, x, C)
+    A = out_symmetric(tree, i, x, A)
+    B = out_matrix(tree, i, x, B)
+    C = out_symmetric(tree, i, x, C)
     rC = tilde_times(r, _matrix(C))
     BC = (add(B[0], rC[0]), add(B[1], rC[1]), add(B[2], rC[2]))
     rB = tilde_times(r, transpose(B))
     right = (cross(r, BC[0]), cross(r, BC[1]), cross(r, BC[2]))  # rows of -(BC) r~
-    A = (A[0] + rB[0][0] + right[0][0], A[1] + rB[0][1] + right[0][1], A[2] + rB[0][2] + right[0][2],
-         A[3] + rB[1][1] + right[1][1], A[4] + rB[1][2] + right[1][2], A[5] + rB[2][2] + right[2][2])  # fmt: skip
+    A = (
+        A[0] + rB[0][0] + right[0][0],
+        A[1] + rB[0][1] + right[0][1],
+        A[2] + rB[0][2] + right[0][2],
+        A[3] + rB[1][1] + right[1][1],
+        A[4] + rB[1][2] + right[1][2],
+        A[5] + rB[2][2] + right[2][2],
+    )
     put6(x.A, p, sadd(get6(x.A, p), A))
     P = get33(x.B, p)
     put33(x.B, p, (add(P[0], BC[0]), add(P[1], BC[1]), add(P[2], BC[2])))
@@ -311,7 +393,9 @@ def _carry(tree, i, p, x, A, B, C):
 
 @sweep
 def factor(M):
-    """M = L' D L in place, leaves first, so that branches which do not meet stay zero: 1 / D on the diagonal, L below it."""
+    """M = L' D L in place, leaves first, so that branches which do not meet stay zero: 1 / D on the
+    diagonal, L below it.
+    """
     for k in range(len(M) - 1, -1, -1):
         pushed, d = M[k], 1.0 / M[k, k]
         M[k, k] = d
@@ -339,7 +423,9 @@ def solve(L, b):
 
 @kernel
 def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, a, M):
-    """a = M^-1 (tau - bias), by the mass matrix (zeros on entry): a second route, and the only one where joints mimic."""
+    """a = M^-1 (tau - bias), by the mass matrix (zeros on entry): a second route, and the only one
+    where joints mimic.
+    """
     inverse_dynamics(tree, q, v, zeros, wrench, x, a)
     mass_matrix(tree, q, x, M)
     factor(M)

@@ -1,4 +1,6 @@
-"""Where every node is, how fast, and with what energy: poses, velocities, Jacobians, energies, momentum."""
+"""Where every node is, how fast, and with what energy: poses, velocities, Jacobians, energies,
+momentum.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def _locate(tree, i, x):
     zero = 0.0 * one
     p = tree.parent[i]
     if p < 0:
-        put33(x.R, i, out_columns(tree, i, x, ((one, zero, zero), (zero, one, zero), (zero, zero, one))))
+        put33(
+            x.R,
+            i,
+            out_columns(tree, i, x, ((one, zero, zero), (zero, one, zero), (zero, zero, one))),
+        )
         put(x.p, i, get(x.r, i))
     else:
         R = get33(x.R, p)
@@ -62,10 +68,12 @@ def _velocity(tree, i, v, x):
     """w and u of a placed node, whose parent has its own."""
     p, k = tree.parent[i], tree.vi[i]
     zero = 0.0 * tree.ratio[i]
-    w, u = (zero, zero, zero), (zero, zero, zero)
+    w = (zero, zero, zero)
+    u = (zero, zero, zero)
     if p >= 0:
         wp = get(x.w, p)
-        w, u = into(tree, i, x, wp), into(tree, i, x, add(get(x.u, p), cross(wp, get(x.r, i))))
+        w = into(tree, i, x, wp)
+        u = into(tree, i, x, add(get(x.u, p), cross(wp, get(x.r, i))))
     motion = tree.motion[i]
     if motion == BALL:
         w = add(w, (v[k], v[k + 1], v[k + 2]))
@@ -91,10 +99,11 @@ def states(tree, v, x):
 
 @sweep
 def accelerations(tree, q, v, a, base, x):
-    """w, dw, du and the tensor T of every node, root to leaves. `base` is the acceleration given to the ground.
+    """w, dw, du and the tensor T of every node, root to leaves. `base` is the acceleration given to
+    the ground.
 
-    du is the acceleration of the origin itself (not the spatial one), so T r is all that a parent adds to it
-    ([Merwe1995] eq. 3.17); with base = -gravity forces come out with weight included.
+    du is the acceleration of the origin itself (not the spatial one), so T r is all that a parent
+    adds to it ([Merwe1995] eq. 3.17); with base = -gravity forces come out with weight included.
     """
     place(tree, q, x)
     for i in range(len(tree.parent)):
@@ -106,9 +115,11 @@ def accelerate(tree, i, v, a, base, x):
     """w, dw, du and T of a placed node, whose parent has its own; du and T are returned."""
     p, k = tree.parent[i], tree.vi[i]
     zero = 0.0 * tree.ratio[i]
-    w, dw = (zero, zero, zero), (zero, zero, zero)
+    w = (zero, zero, zero)
+    dw = (zero, zero, zero)
     if p >= 0:
-        w, dw = into(tree, i, x, get(x.w, p)), into(tree, i, x, get(x.dw, p))
+        w = into(tree, i, x, get(x.w, p))
+        dw = into(tree, i, x, get(x.dw, p))
         base = add(get(x.du, p), rotate(get33(x.T, p), get(x.r, i)))
     du = into(tree, i, x, base)
     motion = tree.motion[i]
@@ -117,13 +128,18 @@ def accelerate(tree, i, v, a, base, x):
         dw = add(add(dw, cross(w, s)), (a[k], a[k + 1], a[k + 2]))
         w = add(w, s)
     else:
-        z, dz = tree.ratio[i] * v[k], tree.ratio[i] * a[k]
+        z = tree.ratio[i] * v[k]
+        dz = tree.ratio[i] * a[k]
         if motion == SLIDE:
             du = (du[0] + 2.0 * (w[1] * z), du[1] - 2.0 * (w[0] * z), du[2] + dz)
         else:
             if motion == SCREW:
                 h = tree.pitch[i]
-                du = (du[0] + 2.0 * (w[1] * (h * z)), du[1] - 2.0 * (w[0] * (h * z)), du[2] + h * dz)
+                du = (
+                    du[0] + 2.0 * (w[1] * (h * z)),
+                    du[1] - 2.0 * (w[0] * (h * z)),
+                    du[2] + h * dz,
+                )
             dw = (dw[0] + w[1] * z, dw[1] - w[0] * z, dw[2] + dz)
             w = (w[0], w[1], w[2] + z)
     put(x.w, i, w)
@@ -136,13 +152,16 @@ def accelerate(tree, i, v, a, base, x):
 
 @sweep
 def jacobian(tree, node, point, x, J):
-    """Fill J (6 x nv, angular first, ground's axes) for a point of the ground's frame that moves with `node`.
+    """Fill J (6 x nv, angular first, ground's axes) for a point of the ground's frame that moves
+    with `node`.
 
     Needs `poses` in x; J comes in as zeros.
     """
     i = node
     while i >= 0:
-        R, k, motion = get33(x.R, i), tree.vi[i], tree.motion[i]
+        R = get33(x.R, i)
+        k = tree.vi[i]
+        motion = tree.motion[i]
         lever = sub(point, get(x.p, i))
         for j in range(speeds(motion)):
             column = j if motion == BALL else 2
@@ -167,35 +186,50 @@ def frame_pose(node, R_NF, p_NF, x):
     if node < 0:
         return R_NF, p_NF
     R = get33(x.R, node)
-    columns = (rotate(R, (R_NF[0][0], R_NF[1][0], R_NF[2][0])), rotate(R, (R_NF[0][1], R_NF[1][1], R_NF[2][1])),
-               rotate(R, (R_NF[0][2], R_NF[1][2], R_NF[2][2])))  # fmt: skip
+    columns = (
+        rotate(R, (R_NF[0][0], R_NF[1][0], R_NF[2][0])),
+        rotate(R, (R_NF[0][1], R_NF[1][1], R_NF[2][1])),
+        rotate(R, (R_NF[0][2], R_NF[1][2], R_NF[2][2])),
+    )
     return transpose(columns), add(get(x.p, node), rotate(R, p_NF))
 
 
 @kernel
 def frame_velocity(node, R_NF, p_NF, x):
-    """Angular velocity and velocity of a frame on a node, in the frame's own axes. Needs `velocities` in x."""
+    """Angular velocity and velocity of a frame on a node, in the frame's own axes. Needs
+    `velocities` in x.
+    """
     w, u = get(x.w, node), get(x.u, node)
     return unrotate(R_NF, w), unrotate(R_NF, add(u, cross(w, p_NF)))
 
 
 @kernel
 def frame_acceleration(node, R_NF, p_NF, x):
-    """Angular acceleration and acceleration of a frame's origin, in its own axes. Needs `accelerations` in x."""
-    return unrotate(R_NF, get(x.dw, node)), unrotate(R_NF, add(get(x.du, node), rotate(get33(x.T, node), p_NF)))
+    """Angular acceleration and acceleration of a frame's origin, in its own axes. Needs
+    `accelerations` in x.
+    """
+    return unrotate(R_NF, get(x.dw, node)), unrotate(
+        R_NF, add(get(x.du, node), rotate(get33(x.T, node), p_NF))
+    )
 
 
 @sweep
 def energy(tree, q, v, x):
-    """Kinetic and potential energy. Potential is zero for masses at the ground's origin; ground's own bodies excluded."""
+    """Kinetic and potential energy. Potential is zero for masses at the ground's origin; ground's
+    own bodies excluded.
+    """
     velocities(tree, q, v, x)
     poses(tree, q, x)
-    kinetic, potential = 0.0 * tree.gravity[0], 0.0 * tree.gravity[0]
+    kinetic = 0.0 * tree.gravity[0]
+    potential = 0.0 * tree.gravity[0]
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for k in range(len(tree.armature)):
         kinetic += 0.5 * (tree.armature[k] * (v[k] * v[k]))
     for i in range(len(tree.parent)):
-        w, u, h, m = get(x.w, i), get(x.u, i), get(tree.h, i), tree.mass[i]
+        w = get(x.w, i)
+        u = get(x.u, i)
+        h = get(tree.h, i)
+        m = tree.mass[i]
         spinning = dot(w, apply(inertia_tensor(get6(tree.J, i)), w))
         kinetic += 0.5 * (m * dot(u, u) + spinning) + dot(u, cross(w, h))
         potential -= dot(g, add(scale(m, get(x.p, i)), rotate(get33(x.R, i), h)))
@@ -204,19 +238,27 @@ def energy(tree, q, v, x):
 
 @sweep
 def momentum(tree, q, v, x):
-    """Mass, centre of mass, its velocity, and the angular momentum about it, in the ground's axes."""
+    """Mass, centre of mass, its velocity, and the angular momentum about it, in the ground's
+    axes.
+    """
     velocities(tree, q, v, x)
     poses(tree, q, x)
     zero = 0.0 * tree.ratio[0]
     mass, moment = zero, (zero, zero, zero)
-    P, L = (zero, zero, zero), (zero, zero, zero)  # linear momentum; angular about the ground's origin
+    # linear momentum; angular about the ground's origin
+    P = (zero, zero, zero)
+    L = (zero, zero, zero)
     for i in range(len(tree.parent)):
-        R, p, w, u = get33(x.R, i), get(x.p, i), get(x.w, i), get(x.u, i)
+        R = get33(x.R, i)
+        p = get(x.p, i)
+        w = get(x.w, i)
+        u = get(x.u, i)
         m, h = tree.mass[i], get(tree.h, i)
         own = rotate(R, add(scale(m, u), cross(w, h)))
         turning = rotate(R, add(apply(inertia_tensor(get6(tree.J, i)), w), cross(h, u)))
         mass += m
         moment = add(moment, add(scale(m, p), rotate(R, h)))
-        P, L = add(P, own), add(L, add(turning, cross(p, own)))
+        P = add(P, own)
+        L = add(L, add(turning, cross(p, own)))
     com = scale(1.0 / mass, moment)
     return mass, com, scale(1.0 / mass, P), add(L, neg(cross(com, P)))

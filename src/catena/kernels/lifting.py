@@ -1,14 +1,16 @@
-"""Lifting: nodes whose coordinates follow others, as the places of a flexible body follow the amplitudes of its shapes.
+"""Lifting: nodes whose coordinates follow others, as the places of a flexible body follow the
+amplitudes of its shapes.
 
-The kernels walk over nodes, each with a coordinate of its own: q^ = (q, f(q)) for all nodes, of which f belongs to those that
-follow. With a follower's z = a.e + 1/2 e'B e of the amplitudes e among q,
+The kernels walk over nodes, each with a coordinate of its own: q^ = (q, f(q)) for all nodes, of
+which f belongs to those that follow. With a follower's z = a.e + 1/2 e'B e of the amplitudes e
+among q,
 
     v^ = W v,     a^ = W a + dW v,     W = [1; F],   F = a + B e,   dW v = (0, v'B v)
     tau = W^T tau^,     M = W^T M^ W,     C = W^T (C^ W + M^ dW),     J = J^ W
 
-A follower by a function z = f(q) of one coordinate (`model.courses`) has F = f'(q) and dW v = f''(q) v v instead,
-so that everything a kernel finds for the nodes is brought back to the mechanism's own speeds here, and kernels know nothing
-of it. Scalars are numbers or symbols.
+A follower by a function z = f(q) of one coordinate (`model.courses`) has F = f'(q) and dW v =
+f''(q) v v instead, so that everything a kernel finds for the nodes is brought back to the
+mechanism's own speeds here, and kernels know nothing of it. Scalars are numbers or symbols.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ class Lift:
 
     def __init__(self, layout: Layout, value: Callable[[Any], Any], q: Any):
         self.nv = layout.nv
-        found = [_by_function(f, q) if isinstance(f.shift, Course) else _by_shapes(f, value, q) for f in layout.followers]
+        found = [
+            _by_function(f, q) if isinstance(f.shift, Course) else _by_shapes(f, value, q)
+            for f in layout.followers
+        ]
         self._followers = [follower for follower, *_ in found]
         self.F: list[Coefficients] = [row for _, row, _ in found]
         self.q = [*q, *(z for *_, z in found)]
@@ -54,7 +59,13 @@ class Lift:
     def a(self, v: Any, a: Any) -> list:
         """a^ = W a + dW v."""
         turning = [[b * v[f.vi + i] * v[f.vi + j] for i, j, b in f.B] for f in self._followers]
-        return [*a, *(_sum(terms + [c * a[k] for k, c in row.items()]) for terms, row in zip(turning, self.F))]
+        return [
+            *a,
+            *(
+                _sum(terms + [c * a[k] for k, c in row.items()])
+                for terms, row in zip(turning, self.F)
+            ),
+        ]
 
     def rates(self, v: Any) -> list[Coefficients]:
         """The rows of dW below its zeros: B v, or f''(q) v."""
@@ -67,7 +78,9 @@ class Lift:
         return found
 
     def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list:
-        """W^T tau^, along the mechanism's own speeds; or with other rows in place of F, below an identity."""
+        """W^T tau^, along the mechanism's own speeds; or with other rows in place of F, below an
+        identity.
+        """
         own = list(tau[: self.nv])
         for x, row in zip(tau[self.nv :], self.F if rows is None else rows):
             if not _nothing(x):
@@ -77,22 +90,37 @@ class Lift:
 
     def between(self, M: np.ndarray) -> np.ndarray:
         """W^T M^ W (nv, nv)."""
-        return _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T if self else M
+        return (
+            _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T
+            if self
+            else M
+        )
 
     def beside(self, M: np.ndarray, v: Any) -> np.ndarray:
         """W^T M^ dW (nv, nv)."""
-        rates, none = self.rates(v), [0.0] * self.nv
-        right = [self.back([*none, *row[self.nv :]], rates) for row in M]  # dW has zeros where W has the identity
+        rates = self.rates(v)
+        none = [0.0] * self.nv
+        # dW has zeros where W has the identity
+        right = [self.back([*none, *row[self.nv :]], rates) for row in M]
         return _array(self.back(column) for column in zip(*right)).T
 
 
-def _by_shapes(f: Follower, value: Callable[[Any], Any], q: Any) -> tuple[_Follower, Coefficients, Any]:
+def _by_shapes(
+    f: Follower, value: Callable[[Any], Any], q: Any
+) -> tuple[_Follower, Coefficients, Any]:
     """A follower of amplitudes: its coefficients, its row of F, and its coordinate."""
     found = _Follower(f.qi, f.vi, *_coefficients(f.shift, value))
     row: Coefficients = {f.vi + i: a for i, a in found.a}
     for i, j, b in found.B:
         row[f.vi + i] = row.get(f.vi + i, 0.0) + b * q[f.qi + j]
-    return found, row, _sum([a * q[f.qi + i] for i, a in found.a] + [0.5 * b * q[f.qi + i] * q[f.qi + j] for i, j, b in found.B])
+    return (
+        found,
+        row,
+        _sum(
+            [a * q[f.qi + i] for i, a in found.a]
+            + [0.5 * b * q[f.qi + i] * q[f.qi + j] for i, j, b in found.B]
+        ),
+    )
 
 
 def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
@@ -104,7 +132,9 @@ def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
 def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
     """The entries of a and B that are not zero."""
     a = [(i, value(x)) for i, x in enumerate(shift.a) if x != 0.0]
-    return a, [(i, j, value(x)) for i, row in enumerate(shift.B) for j, x in enumerate(row) if x != 0.0]
+    return a, [
+        (i, j, value(x)) for i, row in enumerate(shift.B) for j, x in enumerate(row) if x != 0.0
+    ]
 
 
 def _sum(terms: list) -> Any:

@@ -1,10 +1,12 @@
-"""Reactions under constraint rows: multipliers of a motion, the inner loads it leaves open, and the wrench in every joint.
+"""Reactions under constraint rows: multipliers of a motion, the inner loads it leaves open, and the
+wrench in every joint.
 
     A' lam = need,      A~ = N^-1/2 A C^1/2 = L' U,      L (N^1/2 lam) = U C^1/2 need
 
-The orthonormal rows of U come from those of A~ after Gram and Schmidt, always the longest that is left next; the rows so taken
-carry the load, the multipliers of the others are zero. Each row j that was not taken gives an inner load: n with A' n = 0 and
-n_j = 1. No branch depends on a value, so that many states go side by side: a choice is a column of zeros with a one in it.
+The orthonormal rows of U come from those of A~ after Gram and Schmidt, always the longest that is
+left next; the rows so taken carry the load, the multipliers of the others are zero. Each row j that
+was not taken gives an inner load: n with A' n = 0 and n_j = 1. No branch depends on a value, so
+that many states go side by side: a choice is a column of zeros with a one in it.
 """
 
 from __future__ import annotations
@@ -16,31 +18,41 @@ import numpy as np
 from ..spatial import add, cross, get, get33, kernel, select, sqrt, sub, sweep, unrotate
 from .rank import EXACT
 
-DOUBTFUL = 1e-8  # a component that inner loads change by more, beside the largest change of its kind, is not determined
+# a component that inner loads change by more, beside the largest change of its kind, is not
+# determined
+DOUBTFUL = 1e-8
 NAN = float("nan")
 
 
 class JointRows(NamedTuple):
-    """What rows do to joints; b joints, m rows. The frames of joints: child bodies in the ground, and where wrenches are wanted."""
+    """What rows do to joints; b joints, m rows. The frames of joints: child bodies in the ground,
+    and where wrenches are wanted.
+    """
 
     R: np.ndarray  # (b, 3, 3) R_WB
     p: np.ndarray  # (b, 3) p_WB
     turn: np.ndarray  # (b, 3, 3) R_BF
     arm: np.ndarray  # (b, 3) p_BF
     share: np.ndarray  # (b, m) how much of a row's wrench the joint carries
-    wrench: np.ndarray  # (m, 6) of one unit of each row on its child, about the ground's origin in its axes
+    # (m, 6) of one unit of each row on its child, about the ground's origin in its axes
+    wrench: np.ndarray
 
 
 @sweep
-def loop_reactions(A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, lam, doubt, W, left):
-    """Fill W (b, 6), the wrench in each joint where it is wanted, NaN where not determined, and left (nv,) = need - A' lam.
+def loop_reactions(
+    A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, lam, doubt, W, left
+):
+    """Fill W (b, 6), the wrench in each joint where it is wanted, NaN where not determined, and
+    left (nv,) = need - A' lam.
 
-    A (m, nv), need (nv,), C (nv,) and N (m,) of `rank`; on: `JointRows`; tree_wrench (b, 6): without rows, about the child's origin
-    in its axes. Scratch: H, U (m, nv), L, P (m, m), unit, c, lam (m,), doubt (b, 6).
+    A (m, nv), need (nv,), C (nv,) and N (m,) of `rank`; on: `JointRows`; tree_wrench (b, 6):
+    without rows, about the child's origin in its axes. Scratch: H, U (m, nv), L, P (m, m), unit, c,
+    lam (m,), doubt (b, 6).
     """
     decompose(A, column, size, H, U, L, P, unit)
     multipliers(A, need, column, U, L, P, unit, c, lam, left)
-    torque, force = 0.0 * need[0], 0.0 * need[0]
+    torque = 0.0 * need[0]
+    force = 0.0 * need[0]
     for i in range(len(on.share)):
         t, f = to_child(on, i, combined(on, i, lam))
         t = add(t, (tree_wrench[i, 0], tree_wrench[i, 1], tree_wrench[i, 2]))
@@ -51,7 +63,8 @@ def loop_reactions(A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, 
             doubt[i, d], doubt[i, 3 + d] = 0.0 * t[d], 0.0 * t[d]
         for k in range(len(lam)):
             t, f = seen(on, i, alone(on, i, k))
-            torque, force = max(torque, abs(t[0]), abs(t[1]), abs(t[2])), max(force, abs(f[0]), abs(f[1]), abs(f[2]))
+            torque = max(torque, abs(t[0]), abs(t[1]), abs(t[2]))
+            force = max(force, abs(f[0]), abs(f[1]), abs(f[2]))
     for j in range(len(lam)):
         inner_load(j, L, P, unit, c, lam)
         for i in range(len(on.share)):
@@ -59,17 +72,20 @@ def loop_reactions(A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, 
             for d in range(3):
                 doubt[i, d] += t[d] * t[d]
                 doubt[i, 3 + d] += f[d] * f[d]
-    torque, force = DOUBTFUL * torque, DOUBTFUL * force
+    torque = DOUBTFUL * torque
+    force = DOUBTFUL * force
     for i in range(len(on.share)):
         for d in range(3):
             W[i, d] = select(doubt[i, d] > torque * torque, NAN, W[i, d])
             W[i, 3 + d] = select(doubt[i, 3 + d] > force * force, NAN, W[i, 3 + d])
 
 
-# ---------------------------------------------------------------------------------------------------- rows
+# --- rows
 @sweep
 def decompose(A, column, size, H, U, L, P, unit):
-    """unit = N^-1/2, and A~ = L' U: L (step, row), P (step, row) one where the step took the row. Steps beyond the rank are zero."""
+    """unit = N^-1/2, and A~ = L' U: L (step, row), P (step, row) one where the step took the row.
+    Steps beyond the rank are zero.
+    """
     m, nv = len(unit), len(column)
     for k in range(m):
         own = 0.0 * A[k, 0]
@@ -85,8 +101,9 @@ def decompose(A, column, size, H, U, L, P, unit):
 
 @sweep
 def _take_longest(H, u, l, p):
-    """u: the longest row of H made of length one, or zero where none is left; l: how much of it the rows have, which is taken
-    from them; p: one for the row itself, all of which is taken."""
+    """u: the longest row of H made of length one, or zero where none is left; l: how much of it the
+    rows have, which is taken from them; p: one for the row itself, all of which is taken.
+    """
     m, nv = len(l), len(u)
     longest = 0.0 * H[0, 0]
     for k in range(m):
@@ -130,7 +147,9 @@ def multipliers(A, need, column, U, L, P, unit, c, lam, left):
 
 @sweep
 def inner_load(j, L, P, unit, c, lam):
-    """lam (m,), of length one: the load that row j makes with the rows that were taken and that moves nothing; zero if it was."""
+    """lam (m,), of length one: the load that row j makes with the rows that were taken and that
+    moves nothing; zero if it was.
+    """
     m = len(lam)
     taken = 0.0 * unit[0]
     for s in range(m):
@@ -161,7 +180,7 @@ def _solve(L, P, c, lam):
             lam[k] += P[s, k] * far
 
 
-# ---------------------------------------------------------------------------------------------------- wrenches
+# --- wrenches
 @kernel
 def alone(on, i, k):
     """What joint i carries of one unit of row k, about the ground's origin: torque, force."""
@@ -173,9 +192,11 @@ def alone(on, i, k):
 def combined(on, i, lam):
     """What joint i carries of all rows."""
     zero = 0.0 * lam[0]
-    t, f = (zero, zero, zero), (zero, zero, zero)
+    t = (zero, zero, zero)
+    f = (zero, zero, zero)
     for k in range(len(lam)):
-        w, g = on.wrench[k], on.share[i, k] * lam[k]
+        w = on.wrench[k]
+        g = on.share[i, k] * lam[k]
         t = (t[0] + g * w[0], t[1] + g * w[1], t[2] + g * w[2])
         f = (f[0] + g * w[3], f[1] + g * w[4], f[2] + g * w[5])
     return t, f
@@ -184,7 +205,9 @@ def combined(on, i, lam):
 @kernel
 def to_child(on, i, pair):
     """About the origin of joint i's child, in its axes."""
-    R, t, f = get33(on.R, i), pair[0], pair[1]
+    R = get33(on.R, i)
+    t = pair[0]
+    f = pair[1]
     return unrotate(R, sub(t, cross(get(on.p, i), f))), unrotate(R, f)
 
 

@@ -26,7 +26,10 @@ from ..spatial import (
     unspin,
 )
 
-TURN, SLIDE, SCREW, BALL = int(Motion.TURN), int(Motion.SLIDE), int(Motion.SCREW), int(Motion.BALL)
+TURN = int(Motion.TURN)
+SLIDE = int(Motion.SLIDE)
+SCREW = int(Motion.SCREW)
+BALL = int(Motion.BALL)
 
 
 @kernel
@@ -37,7 +40,9 @@ def speeds(motion):
 
 @sweep
 def place(tree, q, x):
-    """Put every node where its coordinate says: cosine and sine, or the ball's rotation, and the origin in the parent."""
+    """Put every node where its coordinate says: cosine and sine, or the ball's rotation, and the
+    origin in the parent.
+    """
     for i in range(len(tree.parent)):
         _place(tree, q, i, x)
     sines(x.s, x.c)
@@ -111,7 +116,9 @@ def out_matrix(tree, i, x, A):
 
 @kernel
 def out_columns(tree, i, x, R):
-    """R times the rotation from node i's axes into its parent's: the node's axes, where R shows the parent's."""
+    """R times the rotation from node i's axes into its parent's: the node's axes, where R shows the
+    parent's.
+    """
     P = product(R, transpose(get33(tree.E, i)))
     if tree.motion[i] == SLIDE:
         return P
@@ -137,12 +144,18 @@ def component(tree, i, k, t, f):
 @kernel
 def direction(tree, i, k):
     """S of the k-th freedom of node i: its angular and its linear part, in the node's axes."""
-    motion, ratio = tree.motion[i], tree.ratio[i]
-    zero, one = 0.0 * ratio, 0.0 * ratio + 1.0
+    motion = tree.motion[i]
+    ratio = tree.ratio[i]
+    zero = 0.0 * ratio
+    one = 0.0 * ratio + 1.0
     if motion == SLIDE:
         return (zero, zero, zero), (zero, zero, ratio)
     if motion == SCREW:
         return (zero, zero, ratio), (zero, zero, ratio * tree.pitch[i])
     if motion == BALL:
-        return (one if k == 0 else zero, one if k == 1 else zero, one if k == 2 else zero), (zero, zero, zero)
+        return (one if k == 0 else zero, one if k == 1 else zero, one if k == 2 else zero), (
+            zero,
+            zero,
+            zero,
+        )
     return (zero, zero, ratio), (zero, zero, zero)

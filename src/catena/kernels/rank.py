@@ -1,14 +1,17 @@
-"""The metric in which the rank of constraint rows is decided. Every such decision refers to this page.
+"""The metric in which the rank of constraint rows is decided. Every such decision refers to this
+page.
 
     A~ = N^-1/2 A C^1/2,      rank A = number of directions of A~ that are not small beside one
 
-C scales the speeds: 1 for a turn, l^2 for a slide. N scales the rows: 1 for the angle of two directions, l^2 for a displacement
-or a screw. l is the length of the links of the loop, at the mechanism's own parameters; a slide in several loops takes the
-shortest. A row that is given as a text has no size of its own and is measured by what its entries are.
+C scales the speeds: 1 for a turn, l^2 for a slide. N scales the rows: 1 for the angle of two
+directions, l^2 for a displacement or a screw. l is the length of the links of the loop, at the
+mechanism's own parameters; a slide in several loops takes the shortest. A row that is given as a
+text has no size of its own and is measured by what its entries are.
 
-Nothing here knows a mass, so ratios of inertia do not matter. A change of the unit of length from m to mm changes displacement
-rows, slides and l together, and A~ not at all. Entries of A~ are of order one, and what is left of entries that cancel
-is rounding, 1e-16: it is never scaled up, as it would be if rows were scaled to length one.
+Nothing here knows a mass, so ratios of inertia do not matter. A change of the unit of length from m
+to mm changes displacement rows, slides and l together, and A~ not at all. Entries of A~ are of
+order one, and what is left of entries that cancel is rounding, 1e-16: it is never scaled up, as it
+would be if rows were scaled to length one.
 """
 
 from __future__ import annotations
@@ -29,20 +32,28 @@ if TYPE_CHECKING:
     from ..model.pose import Pose, Scalar
     from .tree import Layout
 
-RANK = 3e-8  # a row whose distance to the rows after it is less, squared, in this metric, repeats them: an angle of 1.7e-4
-SINGULAR = 1e-12  # an eigenvalue of a mass matrix, scaled to a unit diagonal, that is nothing but rounding
-EXACT = 1e-9  # a singular value of A~ that is zero where a configuration is exact, as for a question about mobility
+# a row whose distance to the rows after it is less, squared, in this metric, repeats them: an angle
+# of 1.7e-4
+RANK = 3e-8
+# an eigenvalue of a mass matrix, scaled to a unit diagonal, that is nothing but rounding
+SINGULAR = 1e-12
+# a singular value of A~ that is zero where a configuration is exact, as for a question about
+# mobility
+EXACT = 1e-9
 
 
 @sweep
 def independent(G, size, keep):
-    """keep (m,): 1 where a row says more than the rows after it, else 0. G = A C A' (m, m), lower half, is used up.
+    """keep (m,): 1 where a row says more than the rows after it, else 0. G = A C A' (m, m), lower
+    half, is used up.
 
-    size (m,): N. Off its loops by a small d a redundant row would have a pivot of d^2 and a right side of d, and their
-    ratio would come into the motion: so rows are dropped long before rounding asks for it.
+    size (m,): N. Off its loops by a small d a redundant row would have a pivot of d^2 and a right
+    side of d, and their ratio would come into the motion: so rows are dropped long before rounding
+    asks for it.
     """
     for k in range(len(keep) - 1, -1, -1):
-        one, zero = 1.0 + 0.0 * G[k, k], 0.0 * G[k, k]
+        one = 1.0 + 0.0 * G[k, k]
+        zero = 0.0 * G[k, k]
         kept = G[k, k] > RANK * size[k]
         keep[k] = select(kept, one, zero)
         d = keep[k] / select(kept, G[k, k], one)
@@ -54,9 +65,11 @@ def independent(G, size, keep):
 
 
 def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
-    """The speeds (n,) of a motion in which a mass matrix M (n, n) has no kinetic energy; None where M is regular.
+    """The speeds (n,) of a motion in which a mass matrix M (n, n) has no kinetic energy; None where
+    M is regular.
 
-    M is scaled to a unit diagonal first, and the speeds are in these scales, so that neither units nor ratios of inertia decide.
+    M is scaled to a unit diagonal first, and the speeds are in these scales, so that neither units
+    nor ratios of inertia decide.
     """
     size = np.sqrt(np.abs(np.diag(M)))
     if (size == 0).any():
@@ -65,10 +78,13 @@ def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
     return vectors[:, 0] if len(values) and values[0] < SINGULAR else None
 
 
-# ---------------------------------------------------------------------------------------------------- lengths
+# --- lengths
 def column_scales(layout: Layout) -> np.ndarray:
-    """C (nv,): 1 for the speed of a turn, the squared length of its shortest loop for that of a slide."""
-    found, usual = np.ones(layout.nv), usual_length(layout)
+    """C (nv,): 1 for the speed of a turn, the squared length of its shortest loop for that of a
+    slide.
+    """
+    found = np.ones(layout.nv)
+    usual = usual_length(layout)
     nearest: dict[int, float] = {}
     for j in layout.mechanism.loops:
         length = loop_length(layout, j)
@@ -81,17 +97,28 @@ def column_scales(layout: Layout) -> np.ndarray:
 
 
 def speed_row_scales(layout: Layout) -> list[float]:
-    """N of constraints and speed rows, in order: the squared length of the mechanism; 0 for constraints and texts, measured by their entries."""
+    """N of constraints and speed rows, in order: the squared length of the mechanism; 0 for
+    constraints and texts, measured by their entries.
+    """
     size = usual_length(layout) ** 2
-    return [0.0 if isinstance(row, Holonomic) or row.text is not None else size for row in layout.mechanism.row_records for _ in row.labels]
+    return [
+        0.0 if isinstance(row, Holonomic) or row.text is not None else size
+        for row in layout.mechanism.row_records
+        for _ in row.labels
+    ]
 
 
 def loop_length(layout: Layout, loop: Joint) -> float:
-    """l of a loop: the root of the sum of squares of its links' lengths, each from joint to joint; never zero."""
+    """l of a loop: the root of the sum of squares of its links' lengths, each from joint to joint;
+    never zero.
+    """
     seats = [(layout.seats[loop.parent], loop.placement), (layout.seats[loop.child], loop.offset)]
     links, feet = [], []
     for (seat, pose), path in zip(seats, _paths(layout, loop)):
-        steps = [_position(layout, seat.pose @ pose), *(_position(layout, layout.nodes[i].pose) for i in path)]
+        steps = [
+            _position(layout, seat.pose @ pose),
+            *(_position(layout, layout.nodes[i].pose) for i in path),
+        ]
         feet.append(steps.pop())
         links += steps
     length = float(np.linalg.norm([*links, feet[0] - feet[1]]))
@@ -104,18 +131,34 @@ def usual_length(layout: Layout) -> float:
 
 
 def own_length(layout: Layout) -> float:
-    """A length that the mechanism has: of all its links, or a wheel's radius, or of its bodies; zero for a point that slides."""
+    """A length that the mechanism has: of all its links, or a wheel's radius, or of its bodies;
+    zero for a point that slides.
+    """
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
-    lengths = ((row, name) for row in layout.mechanism.row_records for name, key in row.schema().items() if key.measure == "length")
+    lengths = (
+        (row, name)
+        for row in layout.mechanism.row_records
+        for name, key in row.schema().items()
+        if key.measure == "length"
+    )
     wheels = [_number(layout, getattr(row, name)) for row, name in lengths]
-    return float(np.linalg.norm(links)) or max(wheels, default=0.0) or _reach_of_contacts(layout) or _reach_of_bodies(layout)
+    return (
+        float(np.linalg.norm(links))
+        or max(wheels, default=0.0)
+        or _reach_of_contacts(layout)
+        or _reach_of_bodies(layout)
+    )
 
 
 def _reach_of_bodies(layout: Layout) -> float:
-    """How far from its body's origin a mass lies, at most: the centre of mass, and the radius of gyration about it."""
+    """How far from its body's origin a mass lies, at most: the centre of mass, and the radius of
+    gyration about it.
+    """
     found = [0.0]
     for body in layout.mechanism.bodies:
-        mass, *inertia = (_number(layout, x) for x in (body.mass, *(body.inertia[k] for k in (0, 3, 5))))
+        mass, *inertia = (
+            _number(layout, x) for x in (body.mass, *(body.inertia[k] for k in (0, 3, 5)))
+        )
         about = np.sqrt(max(inertia) / mass) if mass > 0.0 and max(inertia) > 0.0 else 0.0
         found.append(float(np.hypot(np.linalg.norm([_number(layout, x) for x in body.com]), about)))
     return max(found)
@@ -124,12 +167,25 @@ def _reach_of_bodies(layout: Layout) -> float:
 def _reach_of_contacts(layout: Layout) -> float:
     """How far from its body's origin a contact touches, at most."""
     m = layout.mechanism
-    found = [float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius)) for p in contact_points(m)]
+    found = [
+        float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius))
+        for p in contact_points(m)
+    ]
     for x in contact_patches(m):
         if x.kind == "smooth":
-            found.append(float(np.hypot(np.linalg.norm(_position(layout, x.shape.pose)), max(_number(layout, size) for size in x.shape.size))))
+            found.append(
+                float(
+                    np.hypot(
+                        np.linalg.norm(_position(layout, x.shape.pose)),
+                        max(_number(layout, size) for size in x.shape.size),
+                    )
+                )
+            )
         else:
-            found.append(float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max()) + rounding(x.shape, m.parameters))
+            found.append(
+                float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max())
+                + rounding(x.shape, m.parameters)
+            )
     return max(found, default=0.0)
 
 

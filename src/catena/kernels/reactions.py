@@ -1,6 +1,8 @@
-"""The six-component wrench in every joint: what the parent does to the child through the joint, motors included.
+"""The six-component wrench in every joint: what the parent does to the child through the joint,
+motors included.
 
-Bodies on fixed joints melt into nodes, but their joints carry loads too; so this pass walks over bodies, not nodes.
+Bodies on fixed joints melt into nodes, but their joints carry loads too; so this pass walks over
+bodies, not nodes.
 """
 
 from __future__ import annotations
@@ -54,26 +56,33 @@ def body_table(layout: Layout, value: Any) -> BodyTable:
 
 @sweep
 def joint_wrenches(tree, table, q, v, a, wrench, x, W):
-    """Fill W (b, 6): torque about the child body's origin and force, in the child body's axes, on the child.
+    """Fill W (b, 6): torque about the child body's origin and force, in the child body's axes, on
+    the child.
 
-    wrench: (b, 6), what acts on each body from outside, torque about its node's origin and force in the node's axes.
+    wrench: (b, 6), what acts on each body from outside, torque about its node's origin and force in
+    the node's axes.
     """
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     accelerations(tree, q, v, a, neg(g), x)
     count = len(table.node)
     for b in range(count):
-        i, h, m = table.node[b], get(table.h, b), table.mass[b]
+        i = table.node[b]
+        h = get(table.h, b)
+        m = table.mass[b]
         if i < 0:
-            f, t = scale(m, neg(g)), cross(h, neg(g))
+            f = scale(m, neg(g))
+            t = cross(h, neg(g))
         else:
             T, du = get33(x.T, i), get(x.du, i)
-            f, t = add(scale(m, du), rotate(T, h)), add(torque(T, get6(table.J, b)), cross(h, du))
+            f = add(scale(m, du), rotate(T, h))
+            t = add(torque(T, get6(table.J, b)), cross(h, du))
         for k in range(3):
             W[b, k], W[b, 3 + k] = t[k] - wrench[b, k], f[k] - wrench[b, 3 + k]
     for b in range(count - 1, -1, -1):  # leaves to root, about the nodes' origins
         p, i = table.parent[b], table.node[b]
         if p >= 0:
-            t, f = (W[b, 0], W[b, 1], W[b, 2]), (W[b, 3], W[b, 4], W[b, 5])
+            t = (W[b, 0], W[b, 1], W[b, 2])
+            f = (W[b, 3], W[b, 4], W[b, 5])
             while i != table.node[p]:
                 f = out(tree, i, x, f)
                 t = add(out(tree, i, x, t), cross(get(x.r, i), f))
@@ -82,8 +91,11 @@ def joint_wrenches(tree, table, q, v, a, wrench, x, W):
                 W[p, k] += t[k]
                 W[p, 3 + k] += f[k]
     for b in range(count):  # about the bodies' own origins, in their own axes
-        t, f = (W[b, 0], W[b, 1], W[b, 2]), (W[b, 3], W[b, 4], W[b, 5])
-        R, p = get33(table.R, b), get(table.p, b)
-        t, f = unrotate(R, add(t, neg(cross(p, f)))), unrotate(R, f)
+        t = (W[b, 0], W[b, 1], W[b, 2])
+        f = (W[b, 3], W[b, 4], W[b, 5])
+        R = get33(table.R, b)
+        p = get(table.p, b)
+        t = unrotate(R, add(t, neg(cross(p, f))))
+        f = unrotate(R, f)
         for k in range(3):
             W[b, k], W[b, 3 + k] = t[k], f[k]

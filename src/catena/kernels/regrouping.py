@@ -1,9 +1,12 @@
-"""Inertia moved towards the root where no force along a freedom can tell: what is left of a node costs fewer products in a tape.
+"""Inertia moved towards the root where no force along a freedom can tell: what is left of a node
+costs fewer products in a tape.
 
-What is spread along the axis of a turning node moves as its parent does, and what a ball carries at its centre too; the second moments
-of a sliding node turn with its parent. So a node that turns keeps of the ten numbers (m, h, J) seven: m, h_z and J_zz are its
-parent's; a ball gives away m, a slide its J. These are the base parameters of [Gautier1990], found there to be all that measured
-forces can identify. Accelerations and forces along the freedoms are the same; forces across them (reactions) are not.
+What is spread along the axis of a turning node moves as its parent does, and what a ball carries at
+its centre too; the second moments of a sliding node turn with its parent. So a node that turns
+keeps of the ten numbers (m, h, J) seven: m, h_z and J_zz are its parent's; a ball gives away m, a
+slide its J. These are the base parameters of [Gautier1990], found there to be all that measured
+forces can identify. Accelerations and forces along the freedoms are the same; forces across them
+(reactions) are not.
 """
 
 from __future__ import annotations
@@ -20,8 +23,12 @@ NOTHING = (0.0, (0.0,) * 3, (0.0,) * 6)
 
 
 def regrouped(tree: Tree) -> Tree:
-    """The tree with as many zeros among masses and moments as its freedoms allow; the same tree where it is made of symbols."""
-    if not len(tree.parent) or any(x.dtype == object for x in (tree.mass, tree.h, tree.J, tree.E, tree.r)):
+    """The tree with as many zeros among masses and moments as its freedoms allow; the same tree
+    where it is made of symbols.
+    """
+    if not len(tree.parent) or any(
+        x.dtype == object for x in (tree.mass, tree.h, tree.J, tree.E, tree.r)
+    ):
         return tree
     nodes = [(m, tuple(h), tuple(J)) for m, h, J in zip(tree.mass, tree.h, tree.J)]
     for i in range(len(nodes) - 1, -1, -1):  # leaves to root
@@ -37,7 +44,11 @@ def regrouped(tree: Tree) -> Tree:
 def _divided(motion: int, m: Any, h: Any, J: Any) -> tuple[Any, Any]:
     """What a node keeps, and what its parent may have."""
     if motion == TURN:
-        return (0.0, (h[0], h[1], 0.0), (*J[:5], 0.0)), (m, (0.0, 0.0, h[2]), (0.0, 0.0, 0.0, 0.0, 0.0, J[5]))
+        return (0.0, (h[0], h[1], 0.0), (*J[:5], 0.0)), (
+            m,
+            (0.0, 0.0, h[2]),
+            (0.0, 0.0, 0.0, 0.0, 0.0, J[5]),
+        )
     if motion == SLIDE:
         return (m, h, NOTHING[2]), (0.0, NOTHING[1], J)
     if motion == BALL:
@@ -46,7 +57,9 @@ def _divided(motion: int, m: Any, h: Any, J: Any) -> tuple[Any, Any]:
 
 
 def _carried(E: Any, r: Any, m: Any, h: Any, J: Any) -> tuple[Any, Any, Any]:
-    """(m, h, J) of a node about its parent's origin in its parent's axes, its coordinate being of no matter."""
+    """(m, h, J) of a node about its parent's origin in its parent's axes, its coordinate being of
+    no matter.
+    """
     h = unrotate(E, h)
     shifted = sadd(outer_pair(h, r), tuple(m * x for x in outer(r)))
     return m, add(h, scale(m, r)), sadd(unrotate_symmetric(E, J), shifted)

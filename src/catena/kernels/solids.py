@@ -1,4 +1,6 @@
-"""Solids at their places, what a distance says of two of them, and the small algebra that distances are written in."""
+"""Solids at their places, what a distance says of two of them, and the small algebra that distances
+are written in.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,14 @@ from ..spatial import add, copysign, dot, larger, neg, rotate, scale, select, sm
 
 Scalar = Any
 Vector = tuple[Scalar, Scalar, Scalar]
-ROUNDING = 1e-15  # beside the lengths in play: below it a distance or a direction is nothing but rounding
+# beside the lengths in play: below it a distance or a direction is nothing but rounding
+ROUNDING = 1e-15
 
 
 class Proximity(NamedTuple):
-    """Signed distance (m), nearest points of the first and of the second shape, unit normal from first to second."""
+    """Signed distance (m), nearest points of the first and of the second shape, unit normal from
+    first to second.
+    """
 
     distance: Scalar
     a: Vector
@@ -36,7 +41,7 @@ class Solid(NamedTuple):
         return (self.R[0][k], self.R[1][k], self.R[2][k])
 
 
-# ---------------------------------------------------------------------------------------------------- scalars and vectors
+# --- scalars and vectors
 def clamp(x: Scalar, limit: Scalar) -> Scalar:
     """x between minus the limit and the limit."""
     return larger(-limit, smaller(x, limit))
@@ -49,7 +54,11 @@ def sign(x: Scalar) -> Scalar:
 
 def choose(condition: Any, a: Vector, b: Vector) -> Vector:
     """Vector a where the condition holds, else b."""
-    return (select(condition, a[0], b[0]), select(condition, a[1], b[1]), select(condition, a[2], b[2]))
+    return (
+        select(condition, a[0], b[0]),
+        select(condition, a[1], b[1]),
+        select(condition, a[2], b[2]),
+    )
 
 
 def nonzero(x: Scalar) -> Scalar:

@@ -1,15 +1,20 @@
-"""Where two smooth or sharp features of convex shapes meet, by support functions, as expressions over scalars of any kind.
+"""Where two smooth or sharp features of convex shapes meet, by support functions, as expressions
+over scalars of any kind.
 
-    h(n) = n . p + |Q' n|        a feature: a point p with half axes Q (3, 3) about it; perhaps a line along l through it
-    gap  = max over unit n of  n . (p_A - p_B) - |Q_A' n| - |Q_B' n|,    n across the lines of both; n leads from B to A
+    h(n) = n . p + |Q' n|        a feature: a point p with half axes Q (3, 3) about it; perhaps a
+                                 line along l through it
+    gap  = max over unit n of  n . (p_A - p_B) - |Q_A' n| - |Q_B' n|,
+            n across the lines of both; n leads from B to A
 
-    corner   Q = 0                    rim        Q = R (x, y, 0)              edge   a corner with a line
-    ball     Q = r 1                  ellipsoid  Q = its half axes            side   of a capsule or cylinder: a rim with a line
+    corner   Q = 0               rim        Q = R (x, y, 0)              edge   a corner with a line
+    ball   Q = r 1  ellipsoid  Q = its half axes  side   of a capsule or cylinder: a rim with a line
     face     a corner whose n is given
 
-Where n is in the normal cones of both features these are the nearest of the two shapes, for they are convex; `margin` falls to zero where it leaves them.
-n is given by a face or by two lines, or found by Newton's method in the plane n0 + x t1 + y t2 (one unknown where there is one line): f(m) / |m| with
-f(m) = m . r - |Q_A' m| - |Q_B' m|, all of it in products of the columns of Q' (n0, t1, t2). The steps are unrolled, and derivatives go through them.
+Where n is in the normal cones of both features these are the nearest of the two shapes, for they
+are convex; `margin` falls to zero where it leaves them. n is given by a face or by two lines, or
+found by Newton's method in the plane n0 + x t1 + y t2 (one unknown where there is one line): f(m) /
+|m| with f(m) = m . r - |Q_A' m| - |Q_B' m|, all of it in products of the columns of Q' (n0, t1,
+t2). The steps are unrolled, and derivatives go through them.
 """
 
 from __future__ import annotations
@@ -19,22 +24,50 @@ from typing import Any, NamedTuple
 
 from ..spatial import add, cross, dot, larger, rotate, scale, smaller, sqrt, sub, unrotate
 
-STEPS = 7  # of Newton, from within the `turn` of a pair: the last two leave nothing but rounding, of derivatives too
+# of Newton, from within the `turn` of a pair: the last two leave nothing but rounding, of
+# derivatives too
+STEPS = 7
 CONES = 4  # half-spaces of a normal cone that are watched, and sides of a face
-SIZES = {"key": 1, "p_a": 3, "Q_a": 9, "p_b": 3, "Q_b": 9, "l_a": 3, "l_b": 3, "start": 3, "across": 3, "own": 1, "free": 2, "soft": 2, "turn": 1,
-         "cone_a": 4 * CONES, "cone_b": 4 * CONES, "span_a": 2, "span_b": 2, "sides": 4 * CONES, "round": 1, "flat": 4, "along_a": 3, "along_b": 3,
-         "parallel": 1, "size": 1}  # fmt: skip
+SIZES = {
+    "key": 1,
+    "p_a": 3,
+    "Q_a": 9,
+    "p_b": 3,
+    "Q_b": 9,
+    "l_a": 3,
+    "l_b": 3,
+    "start": 3,
+    "across": 3,
+    "own": 1,
+    "free": 2,
+    "soft": 2,
+    "turn": 1,
+    "cone_a": 4 * CONES,
+    "cone_b": 4 * CONES,
+    "span_a": 2,
+    "span_b": 2,
+    "sides": 4 * CONES,
+    "round": 1,
+    "flat": 4,
+    "along_a": 3,
+    "along_b": 3,
+    "parallel": 1,
+    "size": 1,
+}
 
 
 class SupportPair(NamedTuple):
-    """Two features in numbers, each in the axes of its body: what the mode of a contact point holds.
+    """Two features in numbers, each in the axes of its body: what the mode of a contact point
+    holds.
 
-    key: which features, 0 for none. p, Q (by columns), l: see above; l is zero where there is no line. start, across: n to start from, or the
-    normal that is given, and a direction across it, on A where own = 1, else on B. free (2): 1 where an unknown is one. soft (2): added to |Q' n|^2, so
-    that no root is of zero. turn: how far x and y may go.
-    cone (4 x 4): c . n + k >= 0 of the outward normal of A, of B. span (2): where a line begins and ends, m. sides (4 x 4): c . x + k >= 0 of where the
-    other's point is on the face, from its p; round: one over the squared radius about p. flat (2 x 2): 0 and one over R^2 of a rim, else 1 and 0. along_a, along_b,
-    parallel: directions whose sine must stay below parallel^-1/2. size: one over the size, 1/m.
+    key: which features, 0 for none. p, Q (by columns), l: see above; l is zero where there is no
+    line. start, across: n to start from, or the normal that is given, and a direction across it, on
+    A where own = 1, else on B. free (2): 1 where an unknown is one. soft (2): added to |Q' n|^2, so
+    that no root is of zero. turn: how far x and y may go. cone (4 x 4): c . n + k >= 0 of the
+    outward normal of A, of B. span (2): where a line begins and ends, m. sides (4 x 4): c . x + k
+    >= 0 of where the other's point is on the face, from its p; round: one over the squared radius
+    about p. flat (2 x 2): 0 and one over R^2 of a rim, else 1 and 0. along_a, along_b, parallel:
+    directions whose sine must stay below parallel^-1/2. size: one over the size, 1/m.
     """
 
     key: Any
@@ -73,7 +106,9 @@ class SupportPair(NamedTuple):
 
 
 class SupportMeet(NamedTuple):
-    """gap, m; normal and tangents; place on A; along (2): where on each line, m; margin: falls to zero where other features are the nearest, or Newton's method should start elsewhere."""
+    """gap, m; normal and tangents; place on A; along (2): where on each line, m; margin: falls to
+    zero where other features are the nearest, or Newton's method should start elsewhere.
+    """
 
     gap: Any
     axes: tuple[Any, Any, Any]
@@ -88,32 +123,55 @@ FLAT = 1e-10  # the squared sine of the angle at which a rim is flat on a face
 def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> SupportMeet:
     """Of two bodies (rotation by rows, origin)."""
     (R_A, o_A), (R_B, o_B) = A, B
-    a, b = add(o_A, rotate(R_A, f.p_a)), add(o_B, rotate(R_B, f.p_b))
+    a = add(o_A, rotate(R_A, f.p_a))
+    b = add(o_B, rotate(R_B, f.p_b))
     lines = rotate(R_A, f.l_a), rotate(R_B, f.l_b)
     n0, t1, t2 = _frame(f, R_A, R_B, lines)
     r = sub(a, b)
-    x, y = _newton(f, _products(f.Q_a, R_A, (n0, t1, t2)), _products(f.Q_b, R_B, (n0, t1, t2)), [dot(v, r) for v in (n0, t1, t2)])
+    x, y = _newton(
+        f,
+        _products(f.Q_a, R_A, (n0, t1, t2)),
+        _products(f.Q_b, R_B, (n0, t1, t2)),
+        [dot(v, r) for v in (n0, t1, t2)],
+    )
     m = add(n0, add(scale(x, t1), scale(y, t2)))
     n = scale(1.0 / sqrt(1.0 + x * x + y * y), m)
     h_a, to_a, square_a = _support(f.Q_a, f.soft[0], unrotate(R_A, n))
     h_b, to_b, square_b = _support(f.Q_b, f.soft[1], unrotate(R_B, n))
-    a, b = sub(a, rotate(R_A, to_a)), add(b, rotate(R_B, to_b))
+    a = sub(a, rotate(R_A, to_a))
+    b = add(b, rotate(R_B, to_b))
     s, t = _along(f, lines, n, sub(a, b))
     first = cross(t2, n)  # across n and t2, which is across n as well where there is a line
     first = scale(1.0 / sqrt(dot(first, first)), first)
     gap = dot(n, r) - h_a - h_b
-    place = add(scale(1.0 - f.own, add(a, scale(s, lines[0]))), scale(f.own, add(b, scale(gap, n))))  # a face of A is touched where B's point is
-    margin = _margin(f, (x, y), (s, t), (unrotate(R_A, n), unrotate(R_B, n)), _on_face(f, A, B, a, b, n), (square_a, square_b), _parallel(f, R_A, R_B))
+    # a face of A is touched where B's point is
+    place = add(scale(1.0 - f.own, add(a, scale(s, lines[0]))), scale(f.own, add(b, scale(gap, n))))
+    margin = _margin(
+        f,
+        (x, y),
+        (s, t),
+        (unrotate(R_A, n), unrotate(R_B, n)),
+        _on_face(f, A, B, a, b, n),
+        (square_a, square_b),
+        _parallel(f, R_A, R_B),
+    )
     return SupportMeet(gap, (n, first, cross(n, first)), place, (s, t), margin)
 
 
 def _frame(f: SupportPair, R_A: Any, R_B: Any, lines: tuple[Any, Any]) -> tuple[Any, Any, Any]:
     """n0, t1, t2: by both lines, or across one."""
     (la, lb), has_a, has_b = lines, dot(f.l_a, f.l_a), dot(f.l_b, f.l_b)
-    both, one = has_a * has_b, has_a + has_b - 2.0 * has_a * has_b
-    given = [add(scale(f.own, rotate(R_A, v)), scale(1.0 - f.own, rotate(R_B, v))) for v in (f.start, f.across)]
+    both = has_a * has_b
+    one = has_a + has_b - 2.0 * has_a * has_b
+    given = [
+        add(scale(f.own, rotate(R_A, v)), scale(1.0 - f.own, rotate(R_B, v)))
+        for v in (f.start, f.across)
+    ]
     l = add(scale(1.0 - has_b, la), lb)
-    c = add(scale(both, cross(la, lb)), scale(1.0 - both, sub(given[0], scale(one * dot(given[0], l), l))))
+    c = add(
+        scale(both, cross(la, lb)),
+        scale(1.0 - both, sub(given[0], scale(one * dot(given[0], l), l))),
+    )
     n0 = scale(1.0 / sqrt(dot(c, c)), c)
     t2 = add(l, scale(1.0 - both - one, cross(*given)))
     return n0, cross(t2, n0), t2
@@ -135,7 +193,11 @@ def _support(Q: Any, soft: Any, n: Any) -> tuple[Any, Any, Any]:
     q = _times(Q, n)
     square = dot(q, q)
     k = 1.0 / sqrt(square + soft)
-    return square * k, scale(k, add(scale(q[0], Q[0:3]), add(scale(q[1], Q[3:6]), scale(q[2], Q[6:9])))), square
+    return (
+        square * k,
+        scale(k, add(scale(q[0], Q[0:3]), add(scale(q[1], Q[3:6]), scale(q[2], Q[6:9])))),
+        square,
+    )
 
 
 def _newton(f: SupportPair, G_a: Any, G_b: Any, r: Any) -> tuple[Any, Any]:
@@ -145,25 +207,41 @@ def _newton(f: SupportPair, G_a: Any, G_b: Any, r: Any) -> tuple[Any, Any]:
     for _ in range(STEPS):
         mu, (g, k1, k2, h11, h12, h22) = 1.0 + x * x + y * y, _slopes(f, G_a, G_b, r, x, y)
         beta = g / mu
-        b1, b2 = (k1 - 2.0 * beta * x) / mu, (k2 - 2.0 * beta * y) / mu
-        e1, e2 = u * (k1 - beta * x), v * (k2 - beta * y)
-        J11, J22 = 1.0 - u - u * (h11 + beta + x * b1), 1.0 - v - v * (h22 + beta + y * b2)
-        J12, J21 = -u * v * (h12 + x * b2), -u * v * (h12 + y * b1)
+        b1 = (k1 - 2.0 * beta * x) / mu
+        b2 = (k2 - 2.0 * beta * y) / mu
+        e1 = u * (k1 - beta * x)
+        e2 = v * (k2 - beta * y)
+        J11 = 1.0 - u - u * (h11 + beta + x * b1)
+        J22 = 1.0 - v - v * (h22 + beta + y * b2)
+        J12 = -u * v * (h12 + x * b2)
+        J21 = -u * v * (h12 + y * b1)
         det = J11 * J22 - J12 * J21 + 1e-300
-        x, y = _within(x - (J22 * e1 - J12 * e2) / det, 2.0 * f.turn), _within(y - (J11 * e2 - J21 * e1) / det, 2.0 * f.turn)
+        x = _within(x - (J22 * e1 - J12 * e2) / det, 2.0 * f.turn)
+        y = _within(y - (J11 * e2 - J21 * e1) / det, 2.0 * f.turn)
     return x, y
 
 
 def _slopes(f: SupportPair, G_a: Any, G_b: Any, r: Any, x: Any, y: Any) -> tuple[Any, ...]:
     """f(m); its slopes along t1 and t2; minus its second derivatives."""
-    g, k1, k2, h11, h12, h22 = r[0] + x * r[1] + y * r[2], r[1], r[2], 0.0, 0.0, 0.0
+    g = r[0] + x * r[1] + y * r[2]
+    k1 = r[1]
+    k2 = r[2]
+    h11 = 0.0
+    h12 = 0.0
+    h22 = 0.0
     for (g00, g01, g02, g11, g12, g22), soft in ((G_a, f.soft[0]), (G_b, f.soft[1])):
-        c0, c1, c2 = g00 + x * g01 + y * g02, g01 + x * g11 + y * g12, g02 + x * g12 + y * g22
+        c0 = g00 + x * g01 + y * g02
+        c1 = g01 + x * g11 + y * g12
+        c2 = g02 + x * g12 + y * g22
         square = c0 + x * c1 + y * c2
         k = 1.0 / sqrt(larger(square, 0.0) + soft)
-        g, k1, k2 = g - square * k, k1 - c1 * k, k2 - c2 * k
+        g = g - square * k
+        k1 = k1 - c1 * k
+        k2 = k2 - c2 * k
         d1, d2 = c1 * k, c2 * k
-        h11, h12, h22 = h11 + k * (g11 - d1 * d1), h12 + k * (g12 - d1 * d2), h22 + k * (g22 - d2 * d2)
+        h11 = h11 + k * (g11 - d1 * d1)
+        h12 = h12 + k * (g12 - d1 * d2)
+        h22 = h22 + k * (g22 - d2 * d2)
     return g, k1, k2, h11, h12, h22
 
 
@@ -181,9 +259,14 @@ def _along(f: SupportPair, lines: tuple[Any, Any], n: Any, g: Any) -> tuple[Any,
 
 
 def _on_face(f: SupportPair, A: Any, B: Any, a: Any, b: Any, n: Any) -> Any:
-    """From the p of a face to the other's point, in the axes of the face's body; without what is along the normal."""
+    """From the p of a face to the other's point, in the axes of the face's body; without what is
+    along the normal.
+    """
     (R_A, o_A), (R_B, o_B) = A, B
-    x = add(scale(f.own, sub(b, add(o_A, rotate(R_A, f.p_a)))), scale(1.0 - f.own, sub(a, add(o_B, rotate(R_B, f.p_b)))))
+    x = add(
+        scale(f.own, sub(b, add(o_A, rotate(R_A, f.p_a)))),
+        scale(1.0 - f.own, sub(a, add(o_B, rotate(R_B, f.p_b)))),
+    )
     x = sub(x, scale(dot(n, x), n))
     return add(scale(f.own, unrotate(R_A, x)), scale(1.0 - f.own, unrotate(R_B, x)))
 
@@ -193,9 +276,13 @@ def _parallel(f: SupportPair, R_A: Any, R_B: Any) -> Any:
     return 1.0 - f.parallel * dot(c, c)
 
 
-def _margin(f: SupportPair, turned: Any, along: Any, n: Any, x: Any, squares: Any, parallel: Any) -> Any:
+def _margin(
+    f: SupportPair, turned: Any, along: Any, n: Any, x: Any, squares: Any, parallel: Any
+) -> Any:
     """The least of all that must stay above zero, without units."""
-    least = smaller(1.0 - (turned[0] * turned[0] + turned[1] * turned[1]) / (f.turn * f.turn), parallel)
+    least = smaller(
+        1.0 - (turned[0] * turned[0] + turned[1] * turned[1]) / (f.turn * f.turn), parallel
+    )
     for k in range(0, 4 * CONES, 4):
         least = smaller(least, f.cone_a[k + 3] - dot(f.cone_a[k : k + 3], n[0]))
         least = smaller(least, f.cone_b[k + 3] + dot(f.cone_b[k : k + 3], n[1]))

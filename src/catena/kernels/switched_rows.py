@@ -1,12 +1,18 @@
-"""Many rows that can be switched, of which few are on: the forces that keep them, and the smallest change onto them; over lanes of runs.
+"""Many rows that can be switched, of which few are on: the forces that keep them, and the smallest
+change onto them; over lanes of runs.
 
-    forces    f with B (a + W F' f) = gamma in the rows that are on and say more than others; where that leaves a choice, the f of least
-              sum f^2 / weight: with S = B Y, Y = W F', r = gamma - B a, D = diag(weight):  f = D S' y, S D S' y = r
-    change    M^-1 A' lam with A M^-1 A' lam = r in the rows that are on: of all speeds with A v = r those of least kinetic energy
+    forces  f with B (a + W F' f) = gamma in the rows that are on and say more than others; where
+        that leaves a choice, the f of least
+              sum f^2 / weight: with S = B Y, Y = W F', r = gamma - B a, D = diag(weight):
+                      f = D S' y, S D S' y = r
+    change    M^-1 A' lam with A M^-1 A' lam = r in the rows that are on: of all speeds with A v = r
+              those of least kinetic energy
 
-Rows that are on in one lane at least are put together first; in a lane where such a row is off, it is zero. So the work is that of the rows
-that are on, whatever their number, and no lane knows of its neighbours. Few rows are written out on the tape instead, where zeros cost
-nothing: `simulation.contact_rows.weighted_forces`, `compiler.trace.smallest_change`. The rank is decided as everywhere (`rank`).
+Rows that are on in one lane at least are put together first; in a lane where such a row is off, it
+is zero. So the work is that of the rows that are on, whatever their number, and no lane knows of
+its neighbours. Few rows are written out on the tape instead, where zeros cost nothing:
+`simulation.contact_rows.weighted_forces`, `compiler.trace.smallest_change`. The rank is decided as
+everywhere (`rank`).
 """
 
 from __future__ import annotations
@@ -18,13 +24,16 @@ from .constrained_dynamics import factor_rows, meet
 from .dynamics import solve
 from .rank import independent
 
-ROUNDS = 3  # how often rows are met: each leaves of them rounding times the square of their condition
+# how often rows are met: each leaves of them rounding times the square of their condition
+ROUNDS = 3
 
 
 class HeldRows(NamedTuple):
-    """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces act; gamma, switches z and weights (m,). a (n,): the
-    accelerations without their forces; W (n, n): what forces along the speeds do. others (k, n): rows that always hold. size (m + k,), column (n,): N, 0
-    for a row's own, and C of `rank`."""
+    """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces
+    act; gamma, switches z and weights (m,). a (n,): the accelerations without their forces; W (n,
+    n): what forces along the speeds do. others (k, n): rows that always hold. size (m + k,), column
+    (n,): N, 0 for a row's own, and C of `rank`.
+    """
 
     B: Any
     F: Any
@@ -46,7 +55,9 @@ class HeldForces(NamedTuple):
 
 
 class HeldMemory(NamedTuple):
-    """Scratch. Of the rows that are on, put together: A, Y (m + k, n), size, keep, right, weight, f, y (m + k,); S (m + k, m + k). K (n, n), x (n,)."""
+    """Scratch. Of the rows that are on, put together: A, Y (m + k, n), size, keep, right, weight,
+    f, y (m + k,); S (m + k, m + k). K (n, n), x (n,).
+    """
 
     A: Any
     Y: Any
@@ -62,7 +73,9 @@ class HeldMemory(NamedTuple):
 
 
 class OffRows(NamedTuple):
-    """m rows A (m, n) that a change of n speeds must meet, their right side and switches z (m,); the factor (n, n) of M; size, column: of `rank`."""
+    """m rows A (m, n) that a change of n speeds must meet, their right side and switches z (m,);
+    the factor (n, n) of M; size, column: of `rank`.
+    """
 
     A: Any
     factor: Any
@@ -79,7 +92,9 @@ class Change(NamedTuple):
 
 
 class ChangeMemory(NamedTuple):
-    """Scratch. Of the rows that are on, put together: A, H (m, n), S, G (m, m), size, keep, right, lam, y (m,)."""
+    """Scratch. Of the rows that are on, put together: A, H (m, n), S, G (m, m), size, keep, right,
+    lam, y (m,).
+    """
 
     A: Any
     H: Any
@@ -129,7 +144,17 @@ def row_change(p, a, s):
     _metric(s.A, p.column, s.size, s.G, count)
     for j in range(n):
         a.change[j] = 0.0 * a.change[j]
-    meet(s.A, s.H, s.S[0:count], s.G, s.size, s.right[0:count], s.lam, (s.y, s.keep[0:count]), a.change)
+    meet(
+        s.A,
+        s.H,
+        s.S[0:count],
+        s.G,
+        s.size,
+        s.right[0:count],
+        s.lam,
+        (s.y, s.keep[0:count]),
+        a.change,
+    )
 
 
 @kernel
@@ -172,7 +197,9 @@ def _dot(x, y):
 
 @kernel
 def _metric(A, column, size, G, count):
-    """G = A C A', lower half, of so many rows; a size of 0 becomes that of the row's own entries."""
+    """G = A C A', lower half, of so many rows; a size of 0 becomes that of the row's own
+    entries.
+    """
     for i in range(count):
         for l in range(i + 1):
             total = 0.0 * size[i]
@@ -196,7 +223,9 @@ def _answers(p, s):
 
 @kernel
 def _scale(s, count):
-    """Rows and right sides by what one unit of a row's own force does along it; zero where a row is not kept."""
+    """Rows and right sides by what one unit of a row's own force does along it; zero where a row is
+    not kept.
+    """
     for i in range(count):
         size = abs(_dot(s.A[i], s.Y[i]))
         unit = s.keep[i] / select(size > 0.0, size, 1.0 + 0.0 * size)
@@ -207,7 +236,9 @@ def _scale(s, count):
 
 @kernel
 def _weighted(s, count):
-    """S = A (Y' D Y) A', lower half: far fewer operations than S D S' where there are more rows than speeds."""
+    """S = A (Y' D Y) A', lower half: far fewer operations than S D S' where there are more rows
+    than speeds.
+    """
     n = len(s.x)
     for j in range(n):
         for l in range(n):

@@ -1,11 +1,13 @@
 """Tree: a mechanism as the arrays that kernels walk over, one row per elementary node.
 
-A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several freedoms is several
-nodes, all but the last without mass; bodies on fixed joints melt into the node that carries them. A node's axis is laid on
-z by a signed permutation where that is possible, so that most entries of the placements are 0 or 1 and vanish from a tape.
+A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several
+freedoms is several nodes, all but the last without mass; bodies on fixed joints melt into the node
+that carries them. A node's axis is laid on z by a signed permutation where that is possible, so
+that most entries of the placements are 0 or 1 and vanish from a tape.
 
-A place on a flexible body by modes is nodes that follow the amplitudes of its shapes (`lifting`); their coordinates come after
-the mechanism's own. Such a body's mass is on no node: `compiler.beam_sections` and the formulations add it.
+A place on a flexible body by modes is nodes that follow the amplitudes of its shapes (`lifting`);
+their coordinates come after the mechanism's own. Such a body's mass is on no node:
+`compiler.beam_sections` and the formulations add it.
 """
 
 from __future__ import annotations
@@ -32,17 +34,21 @@ from ..model.values import value_of
 
 RIGHT_ANGLE = "1.57079632679489661923132169163975144209858"
 ROUNDING = 1e-15  # a few units of rounding of entries of a rotation
-SNAP = 1.1e-11  # residues of right angles in placements, up to this size, are taken for zeros: see `_residue`
+# residues of right angles in placements, up to this size, are taken for zeros: see `_residue`
+SNAP = 1.1e-11
 
 
 class Tree(NamedTuple):
-    """Arrays over n nodes, parents first. Floats for compiled code; objects where parameters are symbols."""
+    """Arrays over n nodes, parents first. Floats for compiled code; objects where parameters are
+    symbols.
+    """
 
     parent: np.ndarray  # (n,) index of the node below, -1 for the ground
     motion: np.ndarray  # (n,) a Motion
     qi: np.ndarray  # (n,) first coordinate of the node in q
     vi: np.ndarray  # (n,) first speed of the node in v
-    ratio: np.ndarray  # (n,) its own coordinate is ratio * q[qi] + shift: 1 and 0 unless it mimics another
+    # (n,) its own coordinate is ratio * q[qi] + shift: 1 and 0 unless it mimics another
+    ratio: np.ndarray
     shift: np.ndarray  # (n,)
     pitch: np.ndarray  # (n,) metres per radian, of a screw
     E: np.ndarray  # (n, 3, 3) from the parent's axes into the node's, at coordinate zero
@@ -76,7 +82,9 @@ class _Node:
 
 @dataclass(frozen=True)
 class Follower:
-    """A node's coordinate that follows the amplitudes from q[qi] and v[vi] on, or as a function the one coordinate q[qi]."""
+    """A node's coordinate that follows the amplitudes from q[qi] and v[vi] on, or as a function the
+    one coordinate q[qi].
+    """
 
     qi: int
     vi: int
@@ -146,10 +154,15 @@ class Layout:
 
     def somewhere(self, seed: int) -> list[np.ndarray]:
         """Random coordinates, and the mechanism's own parameters (count,)."""
-        return [self.sample(np.random.default_rng(seed)), np.array(list(self.mechanism.parameters.values()))]
+        return [
+            self.sample(np.random.default_rng(seed)),
+            np.array(list(self.mechanism.parameters.values())),
+        ]
 
     def tree(self, value: Callable[[Any], Any] | None = None, snap: float = SNAP) -> Tree:
-        """The arrays. `value` turns a scalar into a number or symbol; by default the parameters' own values."""
+        """The arrays. `value` turns a scalar into a number or symbol; by default the parameters'
+        own values.
+        """
         if value is None:
             value = lambda x: x if isinstance(x, float) else value_of(x, self.mechanism.parameters)  # noqa: E731
         n, m = len(self.nodes), self.mechanism
@@ -167,17 +180,29 @@ class Layout:
             "armature": _armatures(self, value),
             "gravity": [value(x) for x in m.gravity],
         }
-        shapes = {"E": (n, 3, 3), "r": (n, 3), "h": (n, 3), "J": (n, 6), "armature": (self.nv,), "gravity": (3,)}
+        shapes = {
+            "E": (n, 3, 3),
+            "r": (n, 3),
+            "h": (n, 3),
+            "J": (n, 6),
+            "armature": (self.nv,),
+            "gravity": (3,),
+        }
         ready = {name: as_array(rows, shapes.get(name, (n,))) for name, rows in arrays.items()}
-        ints = {k: np.array([getattr(node, k) for node in self.nodes], np.int64) for k in ("parent", "motion", "qi", "vi")}
+        ints = {
+            k: np.array([getattr(node, k) for node in self.nodes], np.int64)
+            for k in ("parent", "motion", "qi", "vi")
+        }
         return Tree(**ints, **ready)
 
 
-_layouts: WeakValueDictionary[int, Layout] = WeakValueDictionary()  # by the id of a mechanism, which its layout keeps alive
+# by the id of a mechanism, which its layout keeps alive
+_layouts: WeakValueDictionary[int, Layout] = WeakValueDictionary()
 
 
 def layout(m: Mechanism) -> Layout:
-    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid out once.
+    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid
+    out once.
 
     Raises MechanismError where a flexible body is not discretised yet, and so has no coordinates.
     """
@@ -189,7 +214,10 @@ def layout(m: Mechanism) -> Layout:
 
 def _laid_out(m: Mechanism) -> Layout:
     if left := next((b.name for b in m.bodies if b.flexible is not None), ""):
-        raise MechanismError(f"body {left!r} is flexible and not yet made of pieces or modes; call discretise(mechanism) first")
+        raise MechanismError(
+            f"body {left!r} is flexible and not yet made of pieces or modes; call"
+            " discretise(mechanism) first"
+        )
     first_q, first_v, nq, nv = {}, {}, 0, 0
     for j in m.moving:
         first_q[j.name], first_v[j.name] = nq, nv
@@ -201,11 +229,25 @@ def _laid_out(m: Mechanism) -> Layout:
         if j.deflection:
             leader = j.mimic.joint if j.mimic else j.name
             base = Seat(seats[j.parent].node, seats[j.parent].pose @ j.placement)
-            made = _follow(nodes, followers, base, j.deflection.shifts, (first_q[leader], first_v[leader]), (nq, nv))
+            made = _follow(
+                nodes,
+                followers,
+                base,
+                j.deflection.shifts,
+                (first_q[leader], first_v[leader]),
+                (nq, nv),
+            )
             seats[j.child] = Seat(made.node, made.pose @ j.offset.inverse())
         elif j.mimic and j.mimic.function:
             leader = j.mimic.joint
-            node, X = _node(nodes, j.freedoms[0], seats[j.parent].node, seats[j.parent].pose @ j.placement, nq + len(followers), nv + len(followers))
+            node, X = _node(
+                nodes,
+                j.freedoms[0],
+                seats[j.parent].node,
+                seats[j.parent].pose @ j.placement,
+                nq + len(followers),
+                nv + len(followers),
+            )
             followers.append(Follower(first_q[leader], first_v[leader], j.mimic.function))
             seats[j.child] = Seat(node, X @ j.offset.inverse())
         else:
@@ -213,41 +255,67 @@ def _laid_out(m: Mechanism) -> Layout:
     return Layout(m, tuple(nodes), seats, nq, nv, tuple(followers))
 
 
-def _add(nodes: list[_Node], base: Seat, j: Joint, first_q: Mapping[str, int], first_v: Mapping[str, int]) -> Seat:
+def _add(
+    nodes: list[_Node], base: Seat, j: Joint, first_q: Mapping[str, int], first_v: Mapping[str, int]
+) -> Seat:
     """Append the nodes of one joint; return the seat of its child."""
     leader = j.mimic.joint if j.mimic else j.name
-    parent, X, qi, vi = base.node, base.pose @ j.placement, first_q.get(leader, 0), first_v.get(leader, 0)
+    parent = base.node
+    X = base.pose @ j.placement
+    qi = first_q.get(leader, 0)
+    vi = first_v.get(leader, 0)
     for f in j.freedoms:
         parent, X = _node(nodes, f, parent, X, qi, vi)
         if j.mimic:
-            nodes[-1].ratio, nodes[-1].shift = j.mimic.multiplier, j.mimic.offset
+            nodes[-1].ratio = j.mimic.multiplier
+            nodes[-1].shift = j.mimic.offset
         qi, vi = qi + f.nq, vi + f.nv
     return Seat(parent, X @ j.offset.inverse())
 
 
 def _follow(
-    nodes: list[_Node], followers: list[Follower], base: Seat, shifts: tuple[Shift, ...], leader: tuple[int, int], own: tuple[int, int]
-) -> Seat:  # fmt: skip
-    """Append nodes that follow amplitudes, and return where they lead. own: the mechanism's own numbers of q and v."""
+    nodes: list[_Node],
+    followers: list[Follower],
+    base: Seat,
+    shifts: tuple[Shift, ...],
+    leader: tuple[int, int],
+    own: tuple[int, int],
+) -> Seat:
+    """Append nodes that follow amplitudes, and return where they lead. own: the mechanism's own
+    numbers of q and v.
+    """
     parent, X = base.node, base.pose
     for shift in shifts:
-        parent, X = _node(nodes, elementary(shift.motion), parent, X, own[0] + len(followers), own[1] + len(followers))
+        parent, X = _node(
+            nodes,
+            elementary(shift.motion),
+            parent,
+            X,
+            own[0] + len(followers),
+            own[1] + len(followers),
+        )
         followers.append(Follower(*leader, shift))
     return Seat(parent, X)
 
 
-def _node(nodes: list[_Node], f: Freedom, parent: int, X: Pose, qi: int, vi: int) -> tuple[int, Pose]:
-    """Append the node of one elementary motion at X on its parent; its index, and the pose of what comes next on it."""
+def _node(
+    nodes: list[_Node], f: Freedom, parent: int, X: Pose, qi: int, vi: int
+) -> tuple[int, Pose]:
+    """Append the node of one elementary motion at X on its parent; its index, and the pose of what
+    comes next on it.
+    """
     Z = onto_z(f.axis) if f.motion != Motion.BALL else Pose()
     nodes.append(_Node(parent, f.motion, X @ Z, qi, vi, f.pitch))
     return len(nodes) - 1, Z.inverse()
 
 
-# ----------------------------------------------------------------------------------------------- numbers
+# --- numbers
 def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list]:
     """Mass, first moment and Euler tensor of each node: those of the bodies that sit on it."""
     n = len(self.nodes)
-    mass, h, J = [0.0] * n, [(0.0, 0.0, 0.0)] * n, [(0.0,) * 6] * n
+    mass = [0.0] * n
+    h = [(0.0, 0.0, 0.0)] * n
+    J = [(0.0,) * 6] * n
     for b in self.rigid:
         seat = self.seats[b.name]
         i = seat.node
@@ -259,14 +327,19 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
 
 
 def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
-    """The rotors' inertia at each speed: a joint's own, and those of its followers by their ratio squared."""
+    """The rotors' inertia at each speed: a joint's own, and those of its followers by their ratio
+    squared.
+    """
     return [value(x) for x in per_speed(self.mechanism, "armature")]
 
 
 def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple, tuple]:
-    """Mass, first moment and Euler tensor of a body about the origin of the node it sits on, in the node's axes."""
+    """Mass, first moment and Euler tensor of a body about the origin of the node it sits on, in the
+    node's axes.
+    """
     R = tuple(tuple(value(x) for x in row) for row in seat.pose.rotation)
-    p, m = tuple(value(x) for x in seat.pose.position), value(b.mass)
+    p = tuple(value(x) for x in seat.pose.position)
+    m = value(b.mass)
     c = spatial.add(p, spatial.rotate(R, tuple(value(x) for x in b.com)))
     Jc = spatial.euler_tensor(tuple(value(x) for x in b.inertia))
     turned = spatial.unrotate_symmetric(spatial.transpose(R), Jc)
@@ -275,8 +348,12 @@ def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple
 
 
 def _snapped(rows: Any, snap: float) -> list[list[Any]]:
-    """A rotation whose entries that are residues of right angles are zeros, and ones where the rest of a row is zero."""
-    found = [[0.0 if isinstance(x, float) and _residue(x, snap) else x for x in row] for row in rows]
+    """A rotation whose entries that are residues of right angles are zeros, and ones where the rest
+    of a row is zero.
+    """
+    found = [
+        [0.0 if isinstance(x, float) and _residue(x, snap) else x for x in row] for row in rows
+    ]
     for row in found if snap else ():
         where = [k for k, x in enumerate(row) if not isinstance(x, float) or x != 0.0]
         if len(where) == 1 and isinstance(row[where[0]], float):
@@ -285,23 +362,32 @@ def _snapped(rows: Any, snap: float) -> list[list[Any]]:
 
 
 def _residue(x: float, snap: float) -> bool:
-    """Whether an entry is what a right angle leaves that was computed, or printed with a limited number of digits.
+    """Whether an entry is what a right angle leaves that was computed, or printed with a limited
+    number of digits.
 
-    A file that says 1.57079632679 means pi/2: pi/2 written with eleven decimals is that number, and the cosine 4.897e-12 it
-    leaves is no tilt of anybody's. An entry counts only if it is such a residue to the last units of rounding (sums of a
-    few: placements are multiplied), and at most `snap` large.
+    A file that says 1.57079632679 means pi/2: pi/2 written with eleven decimals is that number, and
+    the cosine 4.897e-12 it leaves is no tilt of anybody's. An entry counts only if it is such a
+    residue to the last units of rounding (sums of a few: placements are multiplied), and at most
+    `snap` large.
     """
     size = abs(x)
     if size > snap:
         return False
-    return size <= ROUNDING or any(abs(size - n * r) <= ROUNDING for r in _residues() if r <= snap for n in (1, 2, 3))
+    return size <= ROUNDING or any(
+        abs(size - n * r) <= ROUNDING for r in _residues() if r <= snap for n in (1, 2, 3)
+    )
 
 
 @functools.cache
 def _residues() -> tuple[float, ...]:
     """What is left of pi/2, pi and 3 pi/2 printed with two to fifteen decimals, rounded or cut."""
     angles = [k * Fraction(RIGHT_ANGLE) for k in (1, 2, 3)]
-    cut = ((angle, Fraction(math.floor(angle * 10**digits) + up, 10**digits)) for angle in angles for digits in range(2, 16) for up in (0, 1))
+    cut = (
+        (angle, Fraction(math.floor(angle * 10**digits) + up, 10**digits))
+        for angle in angles
+        for digits in range(2, 16)
+        for up in (0, 1)
+    )
     return tuple(sorted({float(abs(angle - printed)) for angle, printed in cut}))
 
 

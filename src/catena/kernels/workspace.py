@@ -1,4 +1,6 @@
-"""Workspace: the scratch memory of the kernels, one row per node, allocated once and used by every pass."""
+"""Workspace: the scratch memory of the kernels, one row per node, allocated once and used by every
+pass.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ import numpy as np
 
 
 class Work(NamedTuple):
-    """Rows in the node's own axes unless said otherwise; letters of [Featherstone2008] and [Merwe1995]."""
+    """Rows in the node's own axes unless said otherwise; letters of [Featherstone2008] and
+    [Merwe1995].
+    """
 
     c: np.ndarray  # (n,) cosine and sine of a turn
     s: np.ndarray  # (n,)
@@ -35,6 +39,14 @@ class Work(NamedTuple):
     @staticmethod
     def empty(n: int, dtype: type = np.float64) -> Work:
         """Room for n nodes: doubles for compiled code, objects for symbols."""
-        shapes = {"c": (n,), "s": (n,), "m": (n,), "J": (n, 6), "A": (n, 6), "C": (n, 6), "D": (n, 6)}
+        shapes = {
+            "c": (n,),
+            "s": (n,),
+            "m": (n,),
+            "J": (n, 6),
+            "A": (n, 6),
+            "C": (n, 6),
+            "D": (n, 6),
+        }
         shapes |= dict.fromkeys(("Q", "T", "B", "R"), (n, 3, 3))
         return Work(*(np.full(shapes.get(name, (n, 3)), 0.0, dtype=dtype) for name in Work._fields))

@@ -1,19 +1,24 @@
 """Machine: a mechanism that answers. Checked arguments in front, machine code behind.
 
-    Machine method -> SingleCalls (one state of plain doubles) or Router -> Request -> a life -> Answer
+Machine method -> SingleCalls (one state of plain doubles) or Router -> Request -> a life -> Answer
 
-    machine            compile, Machine: the quantities of a mechanism as methods, for one state and for batches
-    quantities         the table of quantities, one record each: inputs, outputs, expression, kernels; `register` adds one
-    spec               what a machine is made of: mechanism, layout, names, sizes
-    router             which life answers; arguments become a `request`
-    generic_life       kernels compiled once for any mechanism (generic_kernels: one function per quantity)
-    lanes_life         the tape of a quantity of this mechanism, over several states at once
-    arguments          states, wrenches and frames, checked once; parameter_check: parameters; diagnosis: answers that are no numbers
-    coordinates        neutral and random coordinates, their rates, moving along the speeds
-    lookup             the mechanism or machine that a question is put to, and the names in it
-    equation_machine   a Machine whose forward dynamics are those of one formulation
-    constraint_rows    the rows that loops and speed constraints add, at one state; terms: M, b, A and gamma
-    reactions          the wrench in every joint, loops included
-    bridge             the conventions of Pinocchio, MuJoCo and Drake
-    export             a quantity as C; operators: as a differentiable operator of PyTorch and JAX
+machine            compile, Machine: the quantities of a mechanism as methods, for one state and for
+                   batches
+quantities         the table of quantities, one record each: inputs, outputs, expression, kernels;
+                   `register` adds one
+spec               what a machine is made of: mechanism, layout, names, sizes
+router             which life answers; arguments become a `request`
+generic_life       kernels compiled once for any mechanism (generic_kernels: one function per
+                   quantity)
+lanes_life         the tape of a quantity of this mechanism, over several states at once
+arguments          states, wrenches and frames, checked once; parameter_check: parameters;
+                   diagnosis: answers that are no numbers
+coordinates        neutral and random coordinates, their rates, moving along the speeds
+lookup             the mechanism or machine that a question is put to, and the names in it
+equation_machine   a Machine whose forward dynamics are those of one formulation
+constraint_rows    the rows that loops and speed constraints add, at one state; terms: M, b, A and
+                   gamma
+reactions          the wrench in every joint, loops included
+bridge             the conventions of Pinocchio, MuJoCo and Drake
+export             a quantity as C; operators: as a differentiable operator of PyTorch and JAX
 """

@@ -20,7 +20,8 @@ from .spec import Spec
 Array = NDArray[np.float64]
 AXES = ("world", "body")
 Wrenches = Mapping[Any, ArrayLike]  # frame, or (frame, "world") or (frame, "body"), to (..., 6)
-Parameters = Mapping[str, ArrayLike] | ArrayLike  # by name, or (..., count) in the order of `parameter_names`
+# by name, or (..., count) in the order of `parameter_names`
+Parameters = Mapping[str, ArrayLike] | ArrayLike
 
 
 class Specified(Protocol):
@@ -35,14 +36,18 @@ class Specified(Protocol):
 def threads(n: int | None) -> int | None:
     """How many threads were asked for; None where it is left open."""
     if n is not None and (not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1):
-        raise StateError(f"threads is {n!r}; it is a whole number from 1 on, or None for one per core")
+        raise StateError(
+            f"threads is {n!r}; it is a whole number from 1 on, or None for one per core"
+        )
     return n
 
 
 def array(m: Specified, quantity: str, name: str, x: ArrayLike) -> Array:
     """An argument as doubles of the right last size, with unit quaternions."""
     spec = m.spec
-    size, names = (spec.sizes.nq, spec.coordinate_names) if name == "q" else (spec.sizes.nv, spec.speed_names)
+    size, names = (
+        (spec.sizes.nq, spec.coordinate_names) if name == "q" else (spec.sizes.nv, spec.speed_names)
+    )
     array = numbers(quantity, name, x)
     if array.ndim == 0 or array.shape[-1] != size:
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
@@ -63,8 +68,9 @@ def _unit(spec: Spec, quantity: str, k: int, q: Array) -> None:
     if not (worst < UNIT).all() and np.isfinite(q).all():
         at = place_in(worst.shape, int(worst.argmax()))
         raise StateError(
-            f"{quantity}: the quaternion at {spec.coordinate_names[k]!r}{at} has length "
-            f"{np.sqrt(length.flat[worst.argmax()]):.6g}; a rotation has length 1: divide by it, w first"
+            f"{quantity}: the quaternion at {spec.coordinate_names[k]!r}{at} has length"
+            f" {np.sqrt(length.flat[worst.argmax()]):.6g}; a rotation has length 1: divide by it, w"
+            " first"
         )
 
 
@@ -75,15 +81,21 @@ def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
     detail = ""
     try:
         array = np.asarray(x)
-        if isinstance(x, np.ndarray) and isinstance(x, np.ma.MaskedArray):  # NumPy loads the latter when it is named
+        # NumPy loads the latter when it is named
+        if isinstance(x, np.ndarray) and isinstance(x, np.ma.MaskedArray):
             detail = " (some of its entries may be masked)"
-        elif array.dtype.kind in "fiub" or (array.dtype.kind == "O" and all(isinstance(y, numeric.Real) for y in array.flat)):
+        elif array.dtype.kind in "fiub" or (
+            array.dtype.kind == "O" and all(isinstance(y, numeric.Real) for y in array.flat)
+        ):
             return np.asarray(array, dtype=np.float64)
         elif array.size:
             detail = f" (it has {array.flat[0]!r})"
     except (TypeError, ValueError):
         pass
-    raise StateError(f"{quantity}: {name} is a {type(x).__name__} that is not an array of real numbers{detail}; convert it first") from None
+    raise StateError(
+        f"{quantity}: {name} is a {type(x).__name__} that is not an array of real numbers{detail};"
+        " convert it first"
+    ) from None
 
 
 def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
@@ -96,7 +108,10 @@ def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
         return np.broadcast_shapes(*known.values())
     except ValueError:
         shown = ", ".join(f"{name} {lead}" for name, lead in known.items() if lead)
-        raise StateError(f"{quantity}: the batches do not fit together: {shown}; leading sizes are equal, or 1, or left out") from None
+        raise StateError(
+            f"{quantity}: the batches do not fit together: {shown}; leading sizes are equal, or 1,"
+            " or left out"
+        ) from None
 
 
 def check_frame(spec: Spec, quantity: Quantity, which: tuple[str, ...]) -> None:
@@ -104,30 +119,43 @@ def check_frame(spec: Spec, quantity: Quantity, which: tuple[str, ...]) -> None:
     wanted = quantity.frame + quantity.axes
     if len(which) != wanted:
         takes = ("no frame", "a frame", 'a frame, then axes "world" or "body"')[wanted]
-        raise StateError(f"{quantity.name} takes {takes}; found {', '.join(map(repr, which)) or 'none'}")
+        raise StateError(
+            f"{quantity.name} takes {takes}; found {', '.join(map(repr, which)) or 'none'}"
+        )
     if which:
         spec.mechanism.frame(which[0])
     if len(which) > 1 and which[1] not in AXES:
         raise UnknownNameError("axes", which[1], AXES, f"{quantity.name} of {which[0]!r}")
 
 
-def wrenches(m: Specified, quantity: str, wrenches: Wrenches | None) -> tuple[tuple[tuple[str, str], ...], Array | None]:
+def wrenches(
+    m: Specified, quantity: str, wrenches: Wrenches | None
+) -> tuple[tuple[tuple[str, str], ...], Array | None]:
     """The wrenches' (frame, axes) keys, and their components side by side (..., 6 k)."""
     if not wrenches:
         return (), None
     if not isinstance(wrenches, Mapping):
-        raise StateError(f"{quantity}: wrenches is a {type(wrenches).__name__}; give a mapping of frame to (..., 6)")
+        raise StateError(
+            f"{quantity}: wrenches is a {type(wrenches).__name__}; give a mapping of frame to"
+            " (..., 6)"
+        )
     keys, parts = [], []
     for key, value in wrenches.items():
         if isinstance(key, tuple) and len(key) != 2:
-            raise StateError(f"{quantity}: a wrench is given at {key!r}; it is given at a frame, or at (frame, 'world')")
+            raise StateError(
+                f"{quantity}: a wrench is given at {key!r}; it is given at a frame, or at (frame,"
+                " 'world')"
+            )
         frame, axes = key if isinstance(key, tuple) else (key, "body")
         m.spec.mechanism.frame(frame)
         if axes not in AXES:
             raise UnknownNameError("axes", axes, AXES, f"wrench at {frame!r}")
         w = numbers(quantity, f"the wrench at {frame!r}", value)
         if w.ndim == 0 or w.shape[-1] != 6:
-            raise StateError(f"{quantity}: the wrench at {frame!r} has shape {w.shape}; it is (..., 6), torque first")
+            raise StateError(
+                f"{quantity}: the wrench at {frame!r} has shape {w.shape}; it is (..., 6), torque"
+                " first"
+            )
         keys.append((frame, axes))
         parts.append(w)
     lead = batch(f"{quantity}, wrenches", {str(key[0]): w for key, w in zip(keys, parts)})
@@ -135,7 +163,9 @@ def wrenches(m: Specified, quantity: str, wrenches: Wrenches | None) -> tuple[tu
 
 
 def parameters(m: Specified, parameters: Parameters | None) -> Array | None:
-    """The parameters' values (..., count), those not given at the mechanism's own; finite, and possible."""
+    """The parameters' values (..., count), those not given at the mechanism's own; finite, and
+    possible.
+    """
     values = None if parameters is None else _values(m.spec, parameters)
     if values is not None:
         m.spec.parameter_check(values)
@@ -148,11 +178,16 @@ def _values(spec: Spec, parameters: Parameters) -> Array | None:
         array = numbers("parameters", "the array", parameters)
         if array.ndim and array.shape[-1] == len(names):
             return array if names else None
-        raise StateError(f"parameters has shape {array.shape}; its last size is {len(names)}, one for each of: {', '.join(names) or 'none'}")
+        raise StateError(
+            f"parameters has shape {array.shape}; its last size is {len(names)}, one for each of:"
+            f" {', '.join(names) or 'none'}"
+        )
     for name in parameters:
         if name not in names:
             raise UnknownNameError("parameter", name, names, f"mechanism {spec.mechanism.name!r}")
-    values = [numbers("parameters", n, parameters.get(n, spec.mechanism.parameters[n])) for n in names]
+    values = [
+        numbers("parameters", n, parameters.get(n, spec.mechanism.parameters[n])) for n in names
+    ]
     if not values:
         return None
     batch("parameters", {n: x[..., None] for n, x in zip(names, values)})

@@ -1,19 +1,23 @@
-"""Other people's conventions: q, v, a and tau to and from Pinocchio, MuJoCo and Drake, for the same URDF.
+"""Other people's conventions: q, v, a and tau to and from Pinocchio, MuJoCo and Drake, for the same
+URDF.
 
-                      catena                  Pinocchio                    MuJoCo                   Drake
-    joint order       file, depth first       siblings sorted by name      file, depth first        file, depth first
-    quaternion        w x y z                 x y z w                      w x y z                  w x y z
-    free joint, q     position, quaternion    position, quaternion         position, quaternion     quaternion, position
-    free joint, v     velocity in the parent, velocity and angular         velocity in the parent,  angular velocity and
-                      angular in the body     velocity in the body         angular in the body      velocity in the parent
-    ball joint, v     in the child            in the child                 in the child             in the parent
-    continuous, q     angle                   cosine, sine                 angle                    angle
-    planar, q         x, y, angle             x, y, cosine, sine           x, y, angle              x, y, angle
-    planar, v         in the parent           in the child                 in the parent            in the parent
+                      catena                  Pinocchio               MuJoCo                   Drake
+    joint order  file, depth first  siblings sorted by name     file, depth first  file, depth first
+    quaternion        w x y z                 x y z w               w x y z                  w x y z
+    free joint, q  position, quaternion  position, quaternion  position, quaternion
+            quaternion, position
+    free joint, v  velocity in the parent, velocity and angular  velocity in the parent,
+            angular velocity and
+                      angular in the body  velocity in the body  angular in the body
+                              velocity in the parent
+    ball joint, v     in the child            in the child    in the child             in the parent
+    continuous, q     angle                   cosine, sine                 angle               angle
+    planar, q         x, y, angle             x, y, cosine, sine           x, y, angle   x, y, angle
+    planar, v         in the parent           in the child    in the parent            in the parent
 
-A `Bridge` is made for one machine and one peer. Its methods take our arrays (..., n) and give the peer's, and back.
-Accelerations are the rates of the speeds, so a turning base adds a term between frames; forces go by power: tau' v is the
-same on both sides.
+A `Bridge` is made for one machine and one peer. Its methods take our arrays (..., n) and give the
+peer's, and back. Accelerations are the rates of the speeds, so a turning base adds a term between
+frames; forces go by power: tau' v is the same on both sides.
 """
 
 from __future__ import annotations
@@ -57,7 +61,7 @@ class Bridge:
     peer_nq: int
     joint_order: tuple[str, ...]  # the peer's
 
-    # ------------------------------------------------------------------------------------------------ coordinates
+    # --- coordinates
     def q_to(self, q: Array) -> Array:
         """Our coordinates, as the peer's."""
         return self._copy(np.asarray(q, float), self._q_out)
@@ -90,7 +94,7 @@ class Bridge:
             return np.concatenate([position, quaternion[..., 3:], quaternion[..., :3]], axis=-1)
         return np.concatenate([q[..., 4:], q[..., :4]], axis=-1)
 
-    # ------------------------------------------------------------------------------------------------ speeds and forces
+    # --- speeds and forces
     def v_to(self, q: Array, v: Array) -> Array:
         """Our speeds at our coordinates q, as the peer's."""
         return self._turned(q, v, inward=False)
@@ -100,7 +104,9 @@ class Bridge:
         return self._turned(q, v, inward=True)
 
     def tau_to(self, q: Array, tau: Array) -> Array:
-        """Our forces, as the peer's. The maps between speeds are rotations, so forces go as speeds do."""
+        """Our forces, as the peer's. The maps between speeds are rotations, so forces go as speeds
+        do.
+        """
         return self.v_to(q, tau)
 
     def tau_from(self, q: Array, tau: Array) -> Array:
@@ -121,39 +127,54 @@ class Bridge:
         return T @ np.asarray(M, float) @ np.swapaxes(T, -1, -2)
 
     def jacobian_to(self, q: Array, J: Array) -> Array:
-        """Our (..., 6, nv) Jacobian with its columns in the peer's speeds (rows stay angular first)."""
+        """Our (..., 6, nv) Jacobian with its columns in the peer's speeds (rows stay angular
+        first).
+        """
         return np.asarray(J, float) @ np.swapaxes(self._map(q), -1, -2)
 
     def _map(self, q: Array) -> Array:
         """T with v_peer = T v."""
         q = np.asarray(q, float)
-        columns = [self.v_to(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)]
+        columns = [
+            self.v_to(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)
+        ]
         return np.stack(columns, axis=-1)
 
     def _spin(self, q: Array, v: Array) -> Array:
         """d/dt of the map times v: what turning axes add to the rates of the peer's speeds."""
-        q, v = np.asarray(q, float), np.asarray(v, float)
+        q = np.asarray(q, float)
+        v = np.asarray(v, float)
         added = np.zeros(np.broadcast_shapes(q.shape[:-1], v.shape[:-1]) + (self.nv,))
         for j in self.joints:
             if j.kind == "planar" or (j.kind == "free" and self.peer == "pinocchio"):
                 n = 2 if j.kind == "planar" else 3  # (R' u)' = R' u' - w x R' u
                 linear, w = np.zeros((2, *v.shape[:-1], 3))
-                linear[..., :n], w[..., n - j.nv :] = v[..., j.v : j.v + n], v[..., j.v + n : j.v + j.nv]
+                linear[..., :n], w[..., n - j.nv :] = (
+                    v[..., j.v : j.v + n],
+                    v[..., j.v + n : j.v + j.nv],
+                )
                 inside = np.einsum("...ji,...j->...i", self._rotation(j, q), linear)
                 added[..., j.peer_v : j.peer_v + n] = -np.cross(w, inside)[..., :n]
         return added  # in the parent's axes w x w vanishes, so Drake's angular rates need nothing
 
     def _rotation(self, j: _Joint, q: Array) -> Array:
-        """R (..., 3, 3) of a ball, free or planar joint, from the child's axes into the parent's."""
+        """R (..., 3, 3) of a ball, free or planar joint, from the child's axes into the
+        parent's.
+        """
         if j.kind != "planar":
             k = j.q + 3 if j.kind == "free" else j.q
             return rotation(q[..., k : k + 4])
-        half, zero = 0.5 * q[..., j.q + 2], np.zeros(q.shape[:-1])
+        half = 0.5 * q[..., j.q + 2]
+        zero = np.zeros(q.shape[:-1])
         return rotation(np.stack([np.cos(half), zero, zero, np.sin(half)], axis=-1))
 
     def _block(self, j: _Joint, q: Array) -> Array | None:
         """T (..., n, n) of one joint with v_peer = T v, orthogonal; None for the identity."""
-        if j.kind in ("plain", "continuous") or self.peer == "mujoco" or (j.kind == "ball" and self.peer == "pinocchio"):
+        if (
+            j.kind in ("plain", "continuous")
+            or self.peer == "mujoco"
+            or (j.kind == "ball" and self.peer == "pinocchio")
+        ):
             return None
         R = self._rotation(j, q)
         T = np.zeros((*q.shape[:-1], j.nv, j.nv))
@@ -167,15 +188,21 @@ class Bridge:
         return T
 
     def _turned(self, q: Array, v: Array, inward: bool) -> Array:
-        q, v = np.asarray(q, float), np.asarray(v, float)
+        q = np.asarray(q, float)
+        v = np.asarray(v, float)
         for name, x, n in (("q", q, self.nq), ("v", v, self.nv)):
             if x.shape[-1:] != (n,):
                 raise StateError(f"{name} has shape {x.shape}; its last size is {n}")
         out = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), self.nv))
         for j in self.joints:
             source, target = (j.peer_v, j.v) if inward else (j.v, j.peer_v)
-            part, T = v[..., source : source + j.nv], self._block(j, q)
-            turned = part if T is None else np.einsum("...ji,...j->...i" if inward else "...ij,...j->...i", T, part)
+            part = v[..., source : source + j.nv]
+            T = self._block(j, q)
+            turned = (
+                part
+                if T is None
+                else np.einsum("...ji,...j->...i" if inward else "...ij,...j->...i", T, part)
+            )
             out[..., target : target + j.nv] = turned
         return out
 
@@ -185,7 +212,8 @@ class Bridge:
             raise StateError(f"q has shape {x.shape}; its last size is {given}")
         out = np.zeros((*x.shape[:-1], wanted))
         for j in self.joints:
-            here, there = slice(j.q, j.q + j.nq), slice(j.peer_q, j.peer_q + j.peer_nq)
+            here = slice(j.q, j.q + j.nq)
+            there = slice(j.peer_q, j.peer_q + j.peer_nq)
             source, target = (there, here) if back else (here, there)
             out[..., target] = f(j.kind, x[..., source])
         return out
@@ -194,25 +222,37 @@ class Bridge:
 def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None) -> Bridge:
     """The bridge from a machine to a peer: "pinocchio", "mujoco" or "drake".
 
-    joint_order: the peer's own order of the moving joints, where it is known (`model.names[1:]` of Pinocchio); without it,
-    the peer's rule is used. The mechanism must be the peer's too: the same URDF, mimic joints treated alike.
+    joint_order: the peer's own order of the moving joints, where it is known (`model.names[1:]` of
+    Pinocchio); without it, the peer's rule is used. The mechanism must be the peer's too: the same
+    URDF, mimic joints treated alike.
     """
     if peer not in ("pinocchio", "mujoco", "drake"):
         raise StateError(unknown("peer", peer, ("pinocchio", "mujoco", "drake")))
     moving = {j.name: j for j in machine.mechanism.moving}
     order = list(joint_order) if joint_order is not None else _order(machine, peer)
     if sorted(order) != sorted(moving):
-        missing, extra = sorted(set(moving) - set(order)), sorted(set(order) - set(moving))
-        raise StateError(f"joint_order is not the machine's joints in another order: missing {missing}, not known {extra}")
+        missing = sorted(set(moving) - set(order))
+        extra = sorted(set(order) - set(moving))
+        raise StateError(
+            f"joint_order is not the machine's joints in another order: missing {missing}, not"
+            f" known {extra}"
+        )
     here: dict[str, tuple[int, int]] = {}
     k = l = 0
     for name, j in moving.items():
         here[name] = (k, l)
         k, l = k + j.nq, l + j.nv
     words = {name: _layout(j, peer) for name, j in moving.items()}
-    tilted = [name for name, j in moving.items() if words[name] == "planar" and j.axis != ((0.0, 0.0, 1.0),)]
+    tilted = [
+        name
+        for name, j in moving.items()
+        if words[name] == "planar" and j.axis != ((0.0, 0.0, 1.0),)
+    ]
     if tilted:
-        raise StateError(f"joint {tilted[0]!r} is planar with a normal that is not z; Pinocchio takes z whatever the file says")
+        raise StateError(
+            f"joint {tilted[0]!r} is planar with a normal that is not z; Pinocchio takes z whatever"
+            " the file says"
+        )
     rows, k, l = [], 0, 0
     for name in order:
         j, kind = moving[name], words[name]
@@ -230,7 +270,9 @@ def _layout(j: Joint, peer: str) -> str:
 
 
 def _order(machine: Machine, peer: str) -> list[str]:
-    """The peer's joint order: ours, except that Pinocchio visits the children of a link by their joints' names."""
+    """The peer's joint order: ours, except that Pinocchio visits the children of a link by their
+    joints' names.
+    """
     if peer != "pinocchio":
         return list(machine.joint_names)
     by_name = sorted(machine.mechanism.joints, key=lambda j: j.name)

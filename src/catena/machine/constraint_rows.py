@@ -1,10 +1,12 @@
-"""The constraint rows of a mechanism at one state, the null space of its constraint Jacobian A and that of A'.
+"""The constraint rows of a mechanism at one state, the null space of its constraint Jacobian A and
+that of A'.
 
     A v + B = 0,     A a = gamma,     M a + bias = tau + A' lam
 
-`machine.rows` leaves out the rows that can never act (those of a planar loop across its plane repeat what the joints of the tree
-impose). Mobility and reactions need these too, so they are all here. After the loops come the rows of constraints (gears, cams,
-expressions), and speed rows (a wheel that rolls, a knife edge) come last.
+`machine.rows` leaves out the rows that can never act (those of a planar loop across its plane
+repeat what the joints of the tree impose). Mobility and reactions need these too, so they are all
+here. After the loops come the rows of constraints (gears, cams, expressions), and speed rows (a
+wheel that rolls, a knife edge) come last.
 """
 
 from __future__ import annotations
@@ -17,7 +19,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..kernels.constraint_rows import Constraints, active_rows, constraints, evaluate_rows, on_child, row_jacobian
+from ..kernels.constraint_rows import (
+    Constraints,
+    active_rows,
+    constraints,
+    evaluate_rows,
+    on_child,
+    row_jacobian,
+)
 from ..kernels.lifting import Lift
 from ..kernels.rank import EXACT, speed_row_scales
 from ..kernels.tree import Tree
@@ -36,10 +45,11 @@ Array = np.ndarray
 class Rows:
     """Every row of every loop, constraint and speed row, at one state.
 
-    names: (joint or row, direction) of each. between: (parent, child), the bodies it joins. error, rate, gamma (m,): residual
-    (m, or the cosine of an angle; zero for speed rows), its rate, and A a. A: (m, nv). wrench: (m, 6), torque first: what one
-    unit of the row's multiplier does to the child, about the ground's origin in the ground's axes (the parent feels the
-    opposite); zero for constraints and for speed rows given as a text, which act along the speeds as motors do.
+    names: (joint or row, direction) of each. between: (parent, child), the bodies it joins. error,
+    rate, gamma (m,): residual (m, or the cosine of an angle; zero for speed rows), its rate, and A
+    a. A: (m, nv). wrench: (m, 6), torque first: what one unit of the row's multiplier does to the
+    child, about the ground's origin in the ground's axes (the parent feels the opposite); zero for
+    constraints and for speed rows given as a text, which act along the speeds as motors do.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -52,13 +62,17 @@ class Rows:
 
 
 class Metric(NamedTuple):
-    """The scales in which rank is decided, `kernels.rank`: C (nv,), and N (m,) of rows, 0 where a row is measured by its entries."""
+    """The scales in which rank is decided, `kernels.rank`: C (nv,), and N (m,) of rows, 0 where a
+    row is measured by its entries.
+    """
 
     column: Array
     size: Array
 
     def sizes(self, A: Array) -> Array:
-        """N (..., m), also of the rows that are measured by their entries; one where those vanish."""
+        """N (..., m), also of the rows that are measured by their entries; one where those
+        vanish.
+        """
         own = (A * A * self.column).sum(axis=-1)
         found = np.where(self.size > 0.0, self.size, own)
         return np.where(found > 0.0, found, 1.0)
@@ -68,7 +82,9 @@ class Metric(NamedTuple):
         return A * np.sqrt(self.column) / np.sqrt(self.sizes(A))[..., None]
 
     def beside(self, error: Array, A: Array) -> Array:
-        """Residuals or rates (..., m) beside the sizes of their rows: of a loop's length, or one for a cosine."""
+        """Residuals or rates (..., m) beside the sizes of their rows: of a loop's length, or one
+        for a cosine.
+        """
         return error / np.sqrt(self.sizes(A))
 
     def rows(self, which: slice) -> Metric:
@@ -81,10 +97,11 @@ class Metric(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with N' A = 0.
+    """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with
+    N' A = 0.
 
-    inverse (nv, m) = C^1/2 (A~)+ N^-1/2: the least d with A d = r is inverse r, the least lam with A' lam = f inverse' f, in the
-    metric of `kernels.rank`.
+    inverse (nv, m) = C^1/2 (A~)+ N^-1/2: the least d with A d = r is inverse r, the least lam with
+    A' lam = f inverse' f, in the metric of `kernels.rank`.
     """
 
     rank: int
@@ -94,7 +111,9 @@ class Spaces(NamedTuple):
     inverse: Array
 
 
-_tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift], list[int]]] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift], list[int]]] = (
+    WeakKeyDictionary()
+)
 _metrics: WeakKeyDictionary[Machine, dict[bool, Metric]] = WeakKeyDictionary()
 
 
@@ -103,7 +122,12 @@ def metric(machine: Machine, acting: bool = True) -> Metric:
     found = _metrics.setdefault(machine, {})
     if acting not in found:
         _, con, _, active = _table(machine)
-        found[acting] = Metric(con.column, np.array([*(con.size[active] if acting else con.size), *speed_row_scales(machine.layout)]))
+        found[acting] = Metric(
+            con.column,
+            np.array(
+                [*(con.size[active] if acting else con.size), *speed_row_scales(machine.layout)]
+            ),
+        )
     return found[acting]
 
 
@@ -116,7 +140,12 @@ def _table(machine: Machine) -> tuple[Tree, Constraints, Callable[..., Lift], li
     if machine not in _tables:
         value = partial(value_of, parameters=machine.mechanism.parameters)
         tree = machine.layout.tree(snap=machine.snap)
-        _tables[machine] = tree, constraints(machine.layout, value), partial(Lift, machine.layout, value), active_rows(machine.layout)
+        _tables[machine] = (
+            tree,
+            constraints(machine.layout, value),
+            partial(Lift, machine.layout, value),
+            active_rows(machine.layout),
+        )
     return _tables[machine]
 
 
@@ -126,7 +155,9 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
     m = machine.mechanism
     tree, con, lift_at, _ = _table(machine)
     found = [(j, row.label) for j in m.loops for row in j.closure]
-    W, A, x = np.zeros((len(found), 12)), np.zeros((len(found), machine.nv)), Work.empty(len(machine.layout.nodes))
+    W = np.zeros((len(found), 12))
+    A = np.zeros((len(found), machine.nv))
+    x = Work.empty(len(machine.layout.nodes))
     gamma, error, rate = np.zeros((3, len(found)))
     if found:
         lift = lift_at(q)
@@ -135,7 +166,8 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
         of_nodes = np.zeros((len(found), len(lift.q) - machine.nq + machine.nv))
         row_jacobian(tree, con, W, x, of_nodes)
         A = np.array([lift.back(row) for row in of_nodes])
-    names, between = tuple((j.name, label) for j, label in found), tuple((j.parent, j.child) for j, _ in found)
+    names = tuple((j.name, label) for j, label in found)
+    between = tuple((j.parent, j.child) for j, _ in found)
     wrench = np.array([on_child(con, x, W, k) for k in range(len(found))]).reshape(-1, 6)
     loops = Rows(names, between, error, rate, gamma, A, wrench)
     return _and_others(machine, q, v, t, loops) if m.row_records else loops
@@ -146,18 +178,23 @@ def between(machine: Machine) -> list[tuple[str, str, str]]:
     m = machine.mechanism
     loops = [(j.name, j.parent, j.child) for j in m.loops for _ in j.closure]
     tied = [(row.name, *machine.spec.pushed[row.name]) for row in m.constraints for _ in row.labels]
-    bodies = [(row, GROUND if row.text is not None else m.frame(row.frame).body) for row in m.nonholonomic]
+    bodies = [
+        (row, GROUND if row.text is not None else m.frame(row.frame).body) for row in m.nonholonomic
+    ]
     return loops + tied + [(row.name, GROUND, body) for row, body in bodies for _ in row.labels]
 
 
 def position_count(machine: Machine) -> int:
-    """How many of `machine.rows` are of positions, those of loops and of constraints: they come first, the speed rows last."""
+    """How many of `machine.rows` are of positions, those of loops and of constraints: they come
+    first, the speed rows last.
+    """
     return len(machine.rows) - sum(len(row.labels) for row in machine.mechanism.nonholonomic)
 
 
 def _and_others(machine: Machine, q: Array, v: Array, t: float, loops: Rows) -> Rows:
     """The rows of constraints and of speeds after those of loops."""
-    m, found = machine.mechanism, machine.constraint_rows(q, v, t=t)
+    m = machine.mechanism
+    found = machine.constraint_rows(q, v, t=t)
     first = len(machine.rows) - sum(len(row.labels) for row in m.row_records)
     own = [(GROUND, np.zeros(6)) for row in m.constraints for _ in row.labels]
     own += [wrench for row in m.nonholonomic for wrench in speed_row_wrenches(machine, q, row)]
@@ -169,17 +206,23 @@ def _and_others(machine: Machine, q: Array, v: Array, t: float, loops: Rows) -> 
 
 
 def speed_row_wrenches(machine: Machine, q: Array, row: Nonholonomic) -> list[tuple[str, Array]]:
-    """(body, wrench) of each row of a speed constraint: what its multiplier does to the body, about the ground's origin."""
+    """(body, wrench) of each row of a speed constraint: what its multiplier does to the body, about
+    the ground's origin.
+    """
     if row.text is not None:
         return [(GROUND, np.zeros(6))]
-    body, X = machine.mechanism.frame(row.frame).body, machine.pose(q, row.frame)
+    body = machine.mechanism.frame(row.frame).body
+    X = machine.pose(q, row.frame)
     R, p = X[:3, :3], X[:3, 3]
-    arm, directions = row.contact(R.tolist(), partial(value_of, parameters=machine.mechanism.parameters))
+    arm, directions = row.contact(
+        R.tolist(), partial(value_of, parameters=machine.mechanism.parameters)
+    )
     return [(body, np.concatenate([np.cross(p + arm, f), f])) for f in directions]
 
 
 def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spaces:
-    """Rank and null spaces of a matrix, by the singular values of A~ = N^-1/2 A C^1/2; `by` has the scales, by default ones.
+    """Rank and null spaces of a matrix, by the singular values of A~ = N^-1/2 A C^1/2; `by` has the
+    scales, by default ones.
 
     A (..., m, n): with leading sizes those of all matrices, which have the same rank (`ranks`).
 
@@ -192,9 +235,12 @@ def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spac
     by = by or Metric(np.ones(n), np.zeros(m))
     U, s, Vt = np.linalg.svd(by.scaled(A))
     rank = int((s > tolerance).sum(axis=-1).max())
-    V, W = across(Vt) * np.sqrt(by.column)[:, None], U / np.sqrt(by.sizes(A))[..., None]
+    V = across(Vt) * np.sqrt(by.column)[:, None]
+    W = U / np.sqrt(by.sizes(A))[..., None]
     inverse = V[..., :rank] / s[..., None, :rank] @ across(W[..., :rank])
-    return Spaces(rank, _orthonormal(V[..., rank:], by.column), _orthonormal(W[..., rank:]), s, inverse)
+    return Spaces(
+        rank, _orthonormal(V[..., rank:], by.column), _orthonormal(W[..., rank:]), s, inverse
+    )
 
 
 def ranks(A: Array, by: Metric, tolerance: float = EXACT) -> Array:
@@ -210,8 +256,11 @@ def across(A: Array) -> Array:
 
 
 def all_rows(machine: Machine, A: Array) -> Array:
-    """The rows A (..., m, nv) of `machine.rows` among all rows, as `rows_at` has them: those that never act are zero."""
-    loops, active = sum(len(j.closure) for j in machine.mechanism.loops), _table(machine)[3]
+    """The rows A (..., m, nv) of `machine.rows` among all rows, as `rows_at` has them: those that
+    never act are zero.
+    """
+    loops = sum(len(j.closure) for j in machine.mechanism.loops)
+    active = _table(machine)[3]
     at = [*active, *range(loops, loops + A.shape[-2] - len(active))]
     found = np.zeros((*A.shape[:-2], loops + A.shape[-2] - len(active), A.shape[-1]))
     found[..., at, :] = A
@@ -219,30 +268,40 @@ def all_rows(machine: Machine, A: Array) -> Array:
 
 
 def _orthonormal(T: Array, scale: Array | None = None) -> Array:
-    """The same space, columns at right angles and of length one. scale: of the rows; with the largest first small ones keep their digits."""
+    """The same space, columns at right angles and of length one. scale: of the rows; with the
+    largest first small ones keep their digits.
+    """
     if not T.size:
         return T
     order = np.argsort(-scale, kind="stable") if scale is not None else np.arange(T.shape[-2])
     return np.linalg.qr(T[..., order, :])[0][..., np.argsort(order), :]
 
 
-def least_change(M: Array, A: Array, r: Array, by: Metric, tolerance: float = EXACT) -> tuple[Array, Array]:
-    """d (..., nv) with A d = r and d' M d least, and lam (..., m) with M d = A' lam; least squares where rows contradict.
+def least_change(
+    M: Array, A: Array, r: Array, by: Metric, tolerance: float = EXACT
+) -> tuple[Array, Array]:
+    """d (..., nv) with A d = r and d' M d least, and lam (..., m) with M d = A' lam; least squares
+    where rows contradict.
 
-    The rank is that of A~, which knows no mass. What is left of the rows is looked at in d and met again: where rows share a
-    light body, A M^-1 A' has lost as many digits as its mass has beside the others'.
+    The rank is that of A~, which knows no mass. What is left of the rows is looked at in d and met
+    again: where rows share a light body, A M^-1 A' has lost as many digits as its mass has beside
+    the others'.
     """
     size = np.sqrt(by.sizes(A))
     U, s, _ = np.linalg.svd(by.scaled(A), full_matrices=False)
-    keep, to = s > tolerance, np.swapaxes(U, -1, -2)
-    R, wanted = keep[..., None] * (to @ (A / size[..., None])), keep * np.einsum("...ij,...j->...i", to, r / size)
+    keep = s > tolerance
+    to = np.swapaxes(U, -1, -2)
+    R = keep[..., None] * (to @ (A / size[..., None]))
+    wanted = keep * np.einsum("...ij,...j->...i", to, r / size)
     H = np.linalg.solve(M, np.swapaxes(R, -1, -2))
     S = R @ H
     unit = 1.0 / np.sqrt(np.where(keep, np.einsum("...ii->...i", S), 1.0))
     S = unit[..., None] * S * unit[..., None, :] + np.eye(S.shape[-1]) * ~keep[..., None]
-    d, lam = np.zeros(np.broadcast_shapes(H.shape[:-1], r.shape[:-1] + H.shape[-2:-1])), np.zeros_like(wanted)
+    d = np.zeros(np.broadcast_shapes(H.shape[:-1], r.shape[:-1] + H.shape[-2:-1]))
+    lam = np.zeros_like(wanted)
     for _ in range(3):
         left = wanted - np.einsum("...ij,...j->...i", R, d)
         y = unit * np.linalg.solve(S, (unit * left)[..., None])[..., 0]
-        d, lam = d + np.einsum("...ij,...j->...i", H, y), lam + y
+        d = d + np.einsum("...ij,...j->...i", H, y)
+        lam = lam + y
     return d, np.einsum("...ij,...j->...i", U, lam) / size

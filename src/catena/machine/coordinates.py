@@ -20,7 +20,9 @@ def neutral(spec: Spec) -> Array:
 
 
 def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
-    """Random coordinates (*shape, nq): normal numbers, quaternions of length one, small bending of flexible bodies."""
+    """Random coordinates (*shape, nq): normal numbers, quaternions of length one, small bending of
+    flexible bodies.
+    """
     q = rng.standard_normal((*shape, spec.sizes.nq))
     for k in spec.quaternions:
         q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
@@ -45,9 +47,15 @@ def coordinate_rate(spec: Spec, q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def move(spec: Spec, q: ArrayLike, change: ArrayLike) -> Array:
-    """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by its rotation vector."""
-    q, d = arguments.array(spec, "move", "q", q), arguments.array(spec, "move", "change", change)
-    q, d = (np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:]) for x in (q, d))
+    """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by
+    its rotation vector.
+    """
+    q = arguments.array(spec, "move", "q", q)
+    d = arguments.array(spec, "move", "change", change)
+    q, d = (
+        np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:])
+        for x in (q, d)
+    )
     moved: Array = q.copy()
     for c in spec.layout.coordinates:
         k, l = c.qi, c.vi
@@ -65,5 +73,12 @@ def quaternion_product(a: Array, b: Array) -> Array:
     """a b, scalar first, over any leading shapes."""
     w, x, y, z = np.moveaxis(a, -1, 0)
     k, l, m, n = np.moveaxis(b, -1, 0)
-    return np.stack([w * k - x * l - y * m - z * n, w * l + x * k + y * n - z * m, w * m + y * k + z * l - x * n,
-                     w * n + z * k + x * m - y * l], axis=-1)  # fmt: skip
+    return np.stack(
+        [
+            w * k - x * l - y * m - z * n,
+            w * l + x * k + y * n - z * m,
+            w * m + y * k + z * l - x * n,
+            w * n + z * k + x * m - y * l,
+        ],
+        axis=-1,
+    )

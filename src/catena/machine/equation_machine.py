@@ -1,7 +1,8 @@
-"""A Machine whose forward dynamics are those of one formulation's own equations, in lanes like everything else.
+"""A Machine whose forward dynamics are those of one formulation's own equations, in lanes like
+everything else.
 
-Accelerations and multipliers come from the formulation; what is the same in all of them (kinematics, the mass matrix, the
-forces of a motion, derivatives) stays the mechanism's.
+Accelerations and multipliers come from the formulation; what is the same in all of them
+(kinematics, the mass matrix, the forces of a motion, derivatives) stays the mechanism's.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ class EquationMachine(Machine):
         super().__init__(equations.mechanism, **options)
 
     def _traces(self) -> Mapping[str, Trace]:
-        own = {"forward_dynamics": self.equations.acceleration, "multipliers": self.equations.multipliers}
+        own = {
+            "forward_dynamics": self.equations.acceleration,
+            "multipliers": self.equations.multipliers,
+        }
         return {name: partial(_trace, f) for name, f in own.items() if f is not None}
 
     def __repr__(self) -> str:
@@ -36,11 +40,19 @@ class EquationMachine(Machine):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As a Machine's: made anew, the equations too."""
-        return _again, (self.mechanism, self.equations.formulation, self.threads, self.snap, self.life)
+        return _again, (
+            self.mechanism,
+            self.equations.formulation,
+            self.threads,
+            self.snap,
+            self.life,
+        )
 
 
 def _trace(f: ca.Function, s: Tracer) -> ca.SX:
-    """A formulation's function f(t, q, v, tau, p) as an expression. External wrenches join tau by virtual work."""
+    """A formulation's function f(t, q, v, tau, p) as an expression. External wrenches join tau by
+    virtual work.
+    """
     m, tau = s.layout.mechanism, s.tau
     if s.wrenches:
         bare = Tracer(s.layout, s.snap)

@@ -1,11 +1,13 @@
 """Export: any kernel of a machine as C that stands alone.
 
-    Machine -> tape of one quantity -> one C function of plain arrays, and a header that says what each argument is
+    Machine -> tape of one quantity -> one C function of plain arrays, and a header that says what
+    each argument is
 
     void arm_inverse_dynamics(const double *q, const double *v, const double *a, double *tau);
 
-The C is C99 and needs nothing but math.h: straight-line code, no loops, no branches, no memory of its own, so it may be
-called from any thread and from an interrupt. Matrices are stored by rows. A result may be written over an argument.
+The C is C99 and needs nothing but math.h: straight-line code, no loops, no branches, no memory of
+its own, so it may be called from any thread and from an interrupt. Matrices are stored by rows. A
+result may be written over an argument.
 """
 
 from __future__ import annotations
@@ -32,12 +34,15 @@ from .quantities import INPUTS, Quantity, find
 
 VERSION = version("catena")
 
-MATH = {line.partition("(")[0] for line in program.C.values() if line[0].isalpha()}  # functions and constants of math.h
+# functions and constants of math.h
+MATH = {line.partition("(")[0] for line in program.C.values() if line[0].isalpha()}
 
 
 @dataclass(frozen=True)
 class CArgument:
-    """An argument of the C function: its name, its shape, what it is, and a line for each entry where that helps."""
+    """An argument of the C function: its name, its shape, what it is, and a line for each entry
+    where that helps.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -67,7 +72,10 @@ class CKernel:
 
     @property
     def _arguments(self) -> list[program.Argument]:
-        names = ((x.name, (x.name,) if x.name == "t" else tuple(f"{x.name}{k}" for k in range(x.size))) for x in self.inputs)
+        names = (
+            (x.name, (x.name,) if x.name == "t" else tuple(f"{x.name}{k}" for k in range(x.size)))
+            for x in self.inputs
+        )
         return [program.Argument(*pair) for pair in names]
 
     @cached_property
@@ -75,26 +83,35 @@ class CKernel:
         """The header: the prototype, and every argument entry by entry."""
         guard = f"{self.name.upper()}_H"
         told = "\n".join(f" * {line}".rstrip() for line in self._told())
-        return (f"/*\n{told}\n */\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-                f"{self.declaration};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n")  # fmt: skip
+        return (
+            f'/*\n{told}\n */\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C"'
+            f" {{\n#endif\n\n{self.declaration};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+        )
 
     @cached_property
     def source(self) -> str:
         """The source: one function of straight-line code."""
         results = [f"{y.name}[{k}]" for y in self.outputs for k in range(y.size)]
         body = program.c_body(self.tape, self._arguments, results, "x")
-        return (f"/* {self.title}\n * Written by catena {VERSION}. {self.name}.h says what each argument is. */\n"
-                f"#include <math.h>\n\n{self.declaration};\n\n{self.declaration}\n{{\n{body}\n}}\n")  # fmt: skip
+        return (
+            f"/* {self.title}\n * Written by catena {VERSION}. {self.name}.h says what each"
+            " argument is. */\n#include"
+            f" <math.h>\n\n{self.declaration};\n\n{self.declaration}\n{{\n{body}\n}}\n"
+        )
 
     def write(self, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
-        """Write NAME.c and NAME.h into a folder, which is made if it is not there; the two paths."""
+        """Write NAME.c and NAME.h into a folder, which is made if it is not there; the two
+        paths.
+        """
         from ..formats import files
 
         where = Path(folder)
         try:
             where.mkdir(parents=True, exist_ok=True)
         except OSError as why:
-            raise CompileError(f"folder {str(where)!r} cannot be made: {why.strerror}; choose another") from None
+            raise CompileError(
+                f"folder {str(where)!r} cannot be made: {why.strerror}; choose another"
+            ) from None
         paths = where / f"{self.name}.c", where / f"{self.name}.h"
         for path, text in zip(paths, (self.source, self.header)):
             files.write(path, text)
@@ -102,7 +119,10 @@ class CKernel:
 
     def _told(self) -> Iterator[str]:
         yield self.title
-        yield f"Written by catena {VERSION}. SI units, matrices by rows. A result may be written over an argument."
+        yield (
+            f"Written by catena {VERSION}. SI units, matrices by rows. A result may be written over"
+            " an argument."
+        )
         for heading, arguments in (("Arguments", self.inputs), ("Results", self.outputs)):
             yield from ("", f"{heading}:")
             for x in arguments:
@@ -112,33 +132,53 @@ class CKernel:
 
 
 def c_kernel(
-    machine: Machine, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = (), name: str | None = None,
+    machine: Machine,
+    quantity: str,
+    *which: str,
+    wrenches: Sequence[tuple[str, str]] = (),
+    name: str | None = None,
     fixed: bool = False,
-) -> CKernel:  # fmt: skip
+) -> CKernel:
     """A kernel of a machine as C.
 
-    quantity: one of the table in `quantities`, named as the machine's methods. which: the frame, then "world" or "body" axes, for
-    quantities of a frame. wrenches: the (frame, axes) of external wrenches, for a kernel that takes them. name: of the C
-    function, by default the mechanism's name and the quantity. fixed: the parameters' present values go into the code;
-    otherwise a mechanism with parameters has a kernel that takes them.
+    quantity: one of the table in `quantities`, named as the machine's methods. which: the frame,
+    then "world" or "body" axes, for quantities of a frame. wrenches: the (frame, axes) of external
+    wrenches, for a kernel that takes them. name: of the C function, by default the mechanism's name
+    and the quantity. fixed: the parameters' present values go into the code; otherwise a mechanism
+    with parameters has a kernel that takes them.
     """
-    found, sizes = find(quantity, "kernel"), machine.spec.sizes
+    found = find(quantity, "kernel")
+    sizes = machine.spec.sizes
     if found.of_rows and not machine.rows:
-        raise CompileError(f"mechanism {machine.mechanism.name!r} has no {quantity}: it has no loop and no row on its speeds")
+        raise CompileError(
+            f"mechanism {machine.mechanism.name!r} has no {quantity}: it has no loop and no row on"
+            " its speeds"
+        )
     _check_frames(machine, found, which, wrenches)
     f = machine.function(quantity, *which, wrenches=tuple(wrenches))
     inputs = _inputs(machine, found, wrenches)
     if fixed and machine.parameter_names:
         k = [x.name for x in inputs].index("parameters")
-        f, inputs = _fix(f, k, list(machine.mechanism.parameters.values())), inputs[:k] + inputs[k + 1 :]
+        f = _fix(f, k, list(machine.mechanism.parameters.values()))
+        inputs = inputs[:k] + inputs[k + 1 :]
     entries = _entries(machine, found)
-    outputs = tuple(CArgument(y.name, y.size(sizes) or (1,), y.meaning, entries) for y in found.outputs_of(sizes))
+    outputs = tuple(
+        CArgument(y.name, y.size(sizes) or (1,), y.meaning, entries)
+        for y in found.outputs_of(sizes)
+    )
     tape = read(f)
     chosen = name or identifier("_".join([machine.mechanism.name, quantity, *which[:1]]))
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", chosen) or chosen in RESERVED | MATH:
-        raise CompileError(f"a C function cannot be called {chosen!r}; give letters, digits and _, and no word of C or math.h")
-    title = " ".join([quantity, *(f"at {w!r}" for w in which[:1]), *(f"in {w} axes" for w in which[1:])])
-    return CKernel(chosen, _comment(f"{title} of mechanism {machine.mechanism.name!r}"), tape, inputs, outputs)
+        raise CompileError(
+            f"a C function cannot be called {chosen!r}; give letters, digits and _, and no word of"
+            " C or math.h"
+        )
+    title = " ".join(
+        [quantity, *(f"at {w!r}" for w in which[:1]), *(f"in {w} axes" for w in which[1:])]
+    )
+    return CKernel(
+        chosen, _comment(f"{title} of mechanism {machine.mechanism.name!r}"), tape, inputs, outputs
+    )
 
 
 def identifier(text: str) -> str:
@@ -151,34 +191,54 @@ def identifier(text: str) -> str:
     return f"m_{words}" if not words or words[0].isdigit() else words
 
 
-# ----------------------------------------------------------------------------------------------- arguments
-def _check_frames(machine: Machine, quantity: Quantity, which: Sequence[str], wrenches: Sequence[tuple[str, str]]) -> None:
+# --- arguments
+def _check_frames(
+    machine: Machine, quantity: Quantity, which: Sequence[str], wrenches: Sequence[tuple[str, str]]
+) -> None:
     check_frame(machine.spec, quantity, tuple(which))
     if wrenches and not quantity.wrenches:
-        raise CompileError(f"kernel {quantity.name!r} does not depend on external wrenches; leave them out")
+        raise CompileError(
+            f"kernel {quantity.name!r} does not depend on external wrenches; leave them out"
+        )
     for frame, axes in wrenches:
         machine.mechanism.frame(frame)
         if axes not in AXES:
             raise UnknownNameError("axes", axes, AXES, f"{quantity.name} of {frame!r}")
 
 
-def _inputs(machine: Machine, quantity: Quantity, wrenches: Sequence[tuple[str, str]]) -> tuple[CArgument, ...]:
-    moving, p = machine.mechanism.moving, machine.mechanism.parameters
+def _inputs(
+    machine: Machine, quantity: Quantity, wrenches: Sequence[tuple[str, str]]
+) -> tuple[CArgument, ...]:
+    moving = machine.mechanism.moving
+    p = machine.mechanism.parameters
     entries = {
         "q": _lines(machine.coordinate_names, [u for j in moving for u in coordinate_units(j)]),
         "v": _lines(machine.speed_names, [u for j in moving for u in speed_units(j)]),
     }
-    quaternions = "; a quaternion has length one and its scalar part first" if machine.nq > machine.nv else ""
+    quaternions = (
+        "; a quaternion has length one and its scalar part first" if machine.nq > machine.nv else ""
+    )
     found = [
-        CArgument(x, (machine.nq if x == "q" else machine.nv,), INPUTS[x] + (quaternions if x == "q" else ""), entries.get(x, ()))
+        CArgument(
+            x,
+            (machine.nq if x == "q" else machine.nv,),
+            INPUTS[x] + (quaternions if x == "q" else ""),
+            entries.get(x, ()),
+        )
         for x in quantity.inputs
     ]
     if wrenches:
         places = tuple(_comment(f"at {frame!r}, in {axes} axes") for frame, axes in wrenches)
-        found.append(CArgument("wrenches", (len(wrenches), 6), "external wrenches, torque (N m) first", places))
+        found.append(
+            CArgument(
+                "wrenches", (len(wrenches), 6), "external wrenches, torque (N m) first", places
+            )
+        )
     if p:
         values = _lines(p, [f"at present {x!r}" for x in p.values()])
-        found.append(CArgument("parameters", (len(p),), "values of the mechanism's parameters", values))
+        found.append(
+            CArgument("parameters", (len(p),), "values of the mechanism's parameters", values)
+        )
     return (*found, *([CArgument("t", (1,), "time, s")] if machine.spec.timed else []))
 
 

@@ -1,6 +1,8 @@
-"""The generic life's kernels, one function per quantity: rows of states in, an array (batch, ...) out.
+"""The generic life's kernels, one function per quantity: rows of states in, an array (batch, ...)
+out.
 
-A kernel takes the `Runs` of a request, which run compiled kernels, and a `Request` whose states are rows (batch, n).
+A kernel takes the `Runs` of a request, which run compiled kernels, and a `Request` whose states are
+rows (batch, n).
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
     if x.shape[:-1] != lead:
         x = np.broadcast_to(x, (*lead, x.shape[-1]))
     flat = np.ascontiguousarray(x.reshape(batch, x.shape[-1]))
-    return flat if flat.flags.writeable else flat.copy()  # compiled code takes no array that forbids writing
+    # compiled code takes no array that forbids writing
+    return flat if flat.flags.writeable else flat.copy()
 
 
-# ------------------------------------------------------------------------------------------------ quantities of a state
+# --- quantities of a state
 def plain(name: str) -> GenericKernel:
     """The generic kernel of that name, of the states alone. Several results stand side by side."""
     return lambda runs, request: runs.run(name, request.states)
@@ -51,8 +54,12 @@ def still(runs: Runs, request: Request) -> Array:
 
 
 def forward(layout: Layout) -> str:
-    """The generic kernel of forward dynamics: under rows where there are loops, by the mass matrix where joints mimic."""
-    return ("constrained_dynamics" if layout.mechanism.loops else "forward_dynamics") + ("_dense" if layout.coupled else "")
+    """The generic kernel of forward dynamics: under rows where there are loops, by the mass matrix
+    where joints mimic.
+    """
+    return ("constrained_dynamics" if layout.mechanism.loops else "forward_dynamics") + (
+        "_dense" if layout.coupled else ""
+    )
 
 
 def accelerations(runs: Runs, request: Request) -> Array:
@@ -70,7 +77,7 @@ def reactions(runs: Runs, request: Request) -> Array:
     return runs.run("joint_wrenches", (*request.states, _wrenches(runs, request, "body")))
 
 
-# ------------------------------------------------------------------------------------------------ quantities of a frame
+# --- quantities of a frame
 def framed(name: str) -> GenericKernel:
     """The generic kernel of that name, of a frame; in the axes asked for."""
 
@@ -84,7 +91,8 @@ def framed(name: str) -> GenericKernel:
         if name == "pose" or (name == "jacobian") == (axes == "world"):
             return out
         R = framed("pose")(runs, request._replace(states=request.states[:1]))[:, :, :3]
-        R = np.swapaxes(R, 1, 2) if name == "jacobian" else R  # the Jacobian comes in the ground's axes, the others in the frame's
+        # the Jacobian comes in the ground's axes, the others in the frame's
+        R = np.swapaxes(R, 1, 2) if name == "jacobian" else R
         halves = np.split(out.reshape(request.batch, 6, -1), 2, axis=1)
         return np.concatenate([R @ half for half in halves], axis=1).reshape(out.shape)
 
@@ -101,18 +109,25 @@ def jacobian_rate(runs: Runs, request: Request) -> Array:
     return rate
 
 
-# ------------------------------------------------------------------------------------------------ wrenches
+# --- wrenches
 def _seat_matrix(runs: Runs, seat: Any) -> Array:
     """X_NF as (3, 4) numbers."""
     value = lambda x: value_of(x, runs.spec.mechanism.parameters)  # noqa: E731
-    return np.array([[*map(value, row), value(p)] for row, p in zip(seat.pose.rotation, seat.pose.position)], float)
+    return np.array(
+        [[*map(value, row), value(p)] for row, p in zip(seat.pose.rotation, seat.pose.position)],
+        float,
+    )
 
 
 def _wrenches(runs: Runs, request: Request, by: str) -> Array:
-    """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node or body; (6 n,) for none."""
+    """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node
+    or body; (6 n,) for none.
+    """
     batch, spec = request.batch, runs.spec
     if request.forces is None:
-        return np.zeros(6 * (len(spec.layout.nodes) if by == "node" else len(spec.mechanism.ordered)))
+        return np.zeros(
+            6 * (len(spec.layout.nodes) if by == "node" else len(spec.mechanism.ordered))
+        )
     flat = rows(request.forces, request.lead, batch)
     bodies = {j.child: k for k, j in enumerate(spec.mechanism.ordered)}
     total = np.zeros((batch, len(spec.layout.nodes) if by == "node" else len(bodies), 6))
@@ -122,7 +137,8 @@ def _wrenches(runs: Runs, request: Request, by: str) -> Array:
         if row < 0:
             continue
         X = _seat_matrix(runs, seat)
-        t, f = flat[:, 6 * k : 6 * k + 3], flat[:, 6 * k + 3 : 6 * k + 6]
+        t = flat[:, 6 * k : 6 * k + 3]
+        f = flat[:, 6 * k + 3 : 6 * k + 6]
         if axes == "world":
             poses = runs.run("pose", request.states[:1], seat.node)
             t, f = (np.einsum("bji,bj->bi", poses[:, :, :3], x) for x in (t, f))

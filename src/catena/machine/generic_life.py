@@ -1,4 +1,6 @@
-"""The generic life: kernels compiled once for any mechanism, over lanes of states; nothing is compiled for a mechanism."""
+"""The generic life: kernels compiled once for any mechanism, over lanes of states; nothing is
+compiled for a mechanism.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,33 @@ class GenericLife:
         return generic.Structure(self.spec.layout, self.spec.snap)
 
     def can(self, request: Request) -> bool:
-        """Quantities with a generic kernel, where it knows everything that acts in the mechanism."""
-        known = request.quantity.generic is not None and request.quantity.name not in self.spec.traces
+        """Quantities with a generic kernel, where it knows everything that acts in the
+        mechanism.
+        """
+        known = (
+            request.quantity.generic is not None and request.quantity.name not in self.spec.traces
+        )
         return known and self.spec.generic and request.parameters is None
 
     def call(self, request: Request) -> Answer:
         """The answer for rows of states."""
-        request = request._replace(states=tuple(rows(x, request.lead, request.batch) for x in request.states))
-        kernel, springs, runs = request.quantity.generic, self.spec.springs, Runs(self)
+        request = request._replace(
+            states=tuple(rows(x, request.lead, request.batch) for x in request.states)
+        )
+        kernel = request.quantity.generic
+        springs = self.spec.springs
+        runs = Runs(self)
         assert kernel is not None
-        out = kernel(runs, request) if springs is None else springs.around(lambda x: kernel(runs, x), request)
+        out = (
+            kernel(runs, request)
+            if springs is None
+            else springs.around(lambda x: kernel(runs, x), request)
+        )
         unseen = [] if runs.ran else list(request.states)
         unseen += [x for x in (request.forces, None if springs is None else out) if x is not None]
-        return Answer(self._parts(request, out), runs.finite and all(np.isfinite(x).all() for x in unseen))
+        return Answer(
+            self._parts(request, out), runs.finite and all(np.isfinite(x).all() for x in unseen)
+        )
 
     def _parts(self, request: Request, out: Array) -> Sequence[Array]:
         """The results of a quantity that stand side by side in one array."""
@@ -58,14 +74,24 @@ class GenericLife:
 
 
 class Runs:
-    """The runs of compiled kernels for one request, and whether all numbers in and out of them were finite."""
+    """The runs of compiled kernels for one request, and whether all numbers in and out of them were
+    finite.
+    """
 
     def __init__(self, life: GenericLife):
-        self.life, self.spec, self.finite, self.ran = life, life.spec, True, False
+        self.life = life
+        self.spec = life.spec
+        self.finite = True
+        self.ran = False
 
-    def run(self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None) -> Array:
-        """The rows (batch, ...) that a generic kernel makes of rows of its inputs. node, X: of a frame."""
+    def run(
+        self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None
+    ) -> Array:
+        """The rows (batch, ...) that a generic kernel makes of rows of its inputs. node, X: of a
+        frame.
+        """
         batch = len(states[0])
         (out,), finite = self.life.kernel(name, node, X)(states, batch, threads=self.spec.threads)
-        self.finite, self.ran = self.finite and finite, True
+        self.finite = self.finite and finite
+        self.ran = True
         return out.reshape(batch, *self.life.structure.shape(generic.KERNELS[name].out))

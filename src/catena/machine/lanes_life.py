@@ -1,4 +1,6 @@
-"""Life in lanes: the tape of a quantity of this mechanism alone, as machine code over several states at once."""
+"""Life in lanes: the tape of a quantity of this mechanism alone, as machine code over several
+states at once.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +18,49 @@ from .request import Answer, Request
 from .spec import Spec, Trace
 
 
-def tape(spec: Spec, quantity: Quantity, which: tuple[str, ...] = (), wrenches: tuple[tuple[str, str], ...] = ()) -> ca.Function:
-    """The tape of a quantity: a CasADi function of its inputs, wrenches, parameters and time, as far as it has them.
+def tape(
+    spec: Spec,
+    quantity: Quantity,
+    which: tuple[str, ...] = (),
+    wrenches: tuple[tuple[str, str], ...] = (),
+) -> ca.Function:
+    """The tape of a quantity: a CasADi function of its inputs, wrenches, parameters and time, as
+    far as it has them.
 
-    What catena's own code traces is kept on disk: to read a tape takes a hundredth of the time of tracing it.
+    What catena's own code traces is kept on disk: to read a tape takes a hundredth of the time of
+    tracing it.
     """
     trace = spec.traces.get(quantity.name, quantity.trace)
     make = partial(_traced, spec, quantity, trace, which, wrenches)
-    if quantity.name in spec.traces or not str(getattr(trace, "__module__", "")).startswith(f"{PACKAGE}."):
+    if quantity.name in spec.traces or not str(getattr(trace, "__module__", "")).startswith(
+        f"{PACKAGE}."
+    ):
         return make()
-    return tape_on_disk(spec.structure, f"quantity {quantity.name}", [spec.snap, which, wrenches], make)
+    return tape_on_disk(
+        spec.structure, f"quantity {quantity.name}", [spec.snap, which, wrenches], make
+    )
 
 
-def _traced(spec: Spec, quantity: Quantity, trace: Trace, which: tuple[str, ...], wrenches: tuple[tuple[str, str], ...]) -> ca.Function:
+def _traced(
+    spec: Spec,
+    quantity: Quantity,
+    trace: Trace,
+    which: tuple[str, ...],
+    wrenches: tuple[tuple[str, str], ...],
+) -> ca.Function:
     s = Tracer(spec.layout, spec.snap, wrenches)
     result = trace(s, *which)
     outputs = list(result) if isinstance(result, tuple) else [result]
     inputs = [getattr(s, name) for name in quantity.inputs]
-    inputs += ([s.w] if wrenches else []) + ([s.p] if spec.parameter_names else []) + ([s.t] if spec.timed else [])
-    return ca.Function(quantity.name, inputs, [ca.densify(ca.SX(x)) for x in outputs], {"allow_free": False})  # `tape.read` numbers values
+    inputs += (
+        ([s.w] if wrenches else [])
+        + ([s.p] if spec.parameter_names else [])
+        + ([s.t] if spec.timed else [])
+    )
+    # `tape.read` numbers values
+    return ca.Function(
+        quantity.name, inputs, [ca.densify(ca.SX(x)) for x in outputs], {"allow_free": False}
+    )
 
 
 class LanesLife:
@@ -44,7 +70,9 @@ class LanesLife:
 
     def __init__(self, spec: Spec):
         self.spec = spec
-        self.kernels: dict[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], LaneKernel] = {}
+        self.kernels: dict[
+            tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], LaneKernel
+        ] = {}
 
     def can(self, request: Request) -> bool:
         """Every quantity has an expression."""
@@ -56,12 +84,18 @@ class LanesLife:
         if p is None and self.spec.parameter_names:
             p = np.array(list(self.spec.mechanism.parameters.values()))
         given = (*request.states, request.forces, p, request.time)
-        flat = [np.ascontiguousarray(x) if x.ndim == 1 else rows(x, request.lead, request.batch) for x in given if x is not None]
+        flat = [
+            np.ascontiguousarray(x) if x.ndim == 1 else rows(x, request.lead, request.batch)
+            for x in given
+            if x is not None
+        ]
         return Answer(*self.kernel(request)(flat, request.batch, threads=self.spec.threads))
 
     def kernel(self, request: Request) -> LaneKernel:
         """The lane kernel of a quantity, compiled at its first use."""
         key = (request.quantity.name, request.keys, request.which)
         if key not in self.kernels:
-            self.kernels[key] = compile_lanes(tape(self.spec, request.quantity, request.which, request.keys))
+            self.kernels[key] = compile_lanes(
+                tape(self.spec, request.quantity, request.which, request.keys)
+            )
         return self.kernels[key]

@@ -1,6 +1,8 @@
-"""Lookup: the machine that a question is put to, the coordinates and speeds of a name, and checked states.
+"""Lookup: the machine that a question is put to, the coordinates and speeds of a name, and checked
+states.
 
-Every question takes a Mechanism or a Machine first. A Mechanism is compiled for the call; compile it once for several questions.
+Every question takes a Mechanism or a Machine first. A Mechanism is compiled for the call; compile
+it once for several questions.
 """
 
 from __future__ import annotations
@@ -30,12 +32,16 @@ def machine_of(asked: Mechanism | Machine) -> Machine:
         return asked
     if isinstance(asked, Mechanism):
         return Machine(asked)
-    raise StateError(f"a question is put to a Mechanism or a Machine, not to a {type(asked).__name__}")
+    raise StateError(
+        f"a question is put to a Mechanism or a Machine, not to a {type(asked).__name__}"
+    )
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One scalar coordinate that is also a speed: its names, its places in q and v, its joint and limits."""
+    """One scalar coordinate that is also a speed: its names, its places in q and v, its joint and
+    limits.
+    """
 
     name: str
     speed: str
@@ -50,10 +56,23 @@ def coordinates(asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
     """The coordinates whose rate is a speed: all but those of quaternions."""
     found, qi, vi = [], 0, 0
     for j in _mechanism(asked).moving:
-        names, speeds, q, v = j.coordinate_names, j.speed_names, 0, 0
+        names = j.coordinate_names
+        speeds = j.speed_names
+        q = 0
+        v = 0
         for f in j.freedoms:
             if f.motion != Motion.BALL:
-                found.append(Coordinate(names[q], speeds[v], qi + q, vi + v, j.name, float(j.lower[v]), float(j.upper[v])))
+                found.append(
+                    Coordinate(
+                        names[q],
+                        speeds[v],
+                        qi + q,
+                        vi + v,
+                        j.name,
+                        float(j.lower[v]),
+                        float(j.upper[v]),
+                    )
+                )
             q, v = q + f.nq, v + f.nv
         qi, vi = qi + q, vi + v
     return tuple(found)
@@ -64,7 +83,9 @@ def _mechanism(asked: Mechanism | Machine) -> Mechanism:
 
 
 def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
-    """Where the speeds of that name are in v: a joint's, all of its speeds; a speed's or a coordinate's, that one."""
+    """Where the speeds of that name are in v: a joint's, all of its speeds; a speed's or a
+    coordinate's, that one.
+    """
     first, m = 0, _mechanism(asked)
     for j in m.moving:
         if name == j.name:
@@ -76,7 +97,9 @@ def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
     for c in coordinates(m):
         if name == c.name:
             return [c.vi]
-    raise UnknownNameError("coordinate", name, dict.fromkeys((*(j.name for j in m.moving), *names)), where(m))
+    raise UnknownNameError(
+        "coordinate", name, dict.fromkeys((*(j.name for j in m.moving), *names)), where(m)
+    )
 
 
 def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
@@ -86,13 +109,17 @@ def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
 
 
 def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -> dict[int, float]:
-    """{place in v: value} of a mapping by names; a joint of several freedoms takes one value for each."""
+    """{place in v: value} of a mapping by names; a joint of several freedoms takes one value for
+    each.
+    """
     found: dict[int, float] = {}
     for name, value in (given or {}).items():
         places = speeds_of(machine, name)
         values = np.atleast_1d(np.asarray(value, float))
         if values.shape != (len(places),) or not np.isfinite(values).all():
-            raise StateError(f"{question}: {name!r} is given {value!r}; it takes {len(places)} finite number(s)")
+            raise StateError(
+                f"{question}: {name!r} is given {value!r}; it takes {len(places)} finite number(s)"
+            )
         for k, x in zip(places, values):
             if k in found:
                 raise StateError(f"{question}: {machine.speed_names[k]!r} is given twice")
@@ -101,7 +128,9 @@ def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -
 
 
 def state(machine: Machine, question: str, **given: Any) -> list[Array]:
-    """One state's arrays, checked: q and whatever else is as long as v; None becomes the neutral q, or zeros."""
+    """One state's arrays, checked: q and whatever else is as long as v; None becomes the neutral q,
+    or zeros.
+    """
     from . import arguments
 
     found = []
@@ -110,15 +139,21 @@ def state(machine: Machine, question: str, **given: Any) -> list[Array]:
             x = machine.neutral() if name in ("q", "guess") else np.zeros(machine.nv)
         y = arguments.array(machine, question, "q" if name in ("q", "guess") else name, x)
         if y.ndim != 1:
-            raise StateError(f"{question}: {name} has shape {y.shape}; this question takes one state at a time")
+            raise StateError(
+                f"{question}: {name} has shape {y.shape}; this question takes one state at a time"
+            )
         if not np.isfinite(y).all():
             raise StateError(f"{question}: {name} is not finite: {y}")
         found.append(np.array(y))
     return found
 
 
-def states(machine: Machine, question: str, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    """q, v and parameters as rows, one per state, and the leading shape they came in; None: neutral, at rest, the mechanism's."""
+def states(
+    machine: Machine, question: str, q: Any, v: Any, parameters: Any
+) -> tuple[Array, Array, Array, tuple[int, ...]]:
+    """q, v and parameters as rows, one per state, and the leading shape they came in; None:
+    neutral, at rest, the mechanism's.
+    """
     from . import arguments
 
     q = machine.neutral() if q is None else arguments.array(machine, question, "q", q)
@@ -127,15 +162,23 @@ def states(machine: Machine, question: str, q: Any, v: Any, parameters: Any) -> 
     p = np.array(list(machine.mechanism.parameters.values())) if p is None else p
     for name, x, names in (("q", q, machine.coordinate_names), ("v", v, machine.speed_names)):
         if not np.isfinite(x).all():
-            raise StateError(f"{question}: {name} of {names[np.argwhere(~np.isfinite(x))[0][-1]]!r} is not a finite number")
+            raise StateError(
+                f"{question}: {name} of {names[np.argwhere(~np.isfinite(x))[0][-1]]!r} is not a"
+                " finite number"
+            )
     if not np.isfinite(p).all():
         name = machine.parameter_names[np.argwhere(~np.isfinite(p))[0][-1]]
         raise StateError(f"{question}: parameter {name!r} is not a finite number")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], p.shape[:-1])
     count = int(np.prod(lead))
     if not count:
-        raise StateError(f"{question}: the start has the leading shape {lead}, so that there is nothing to run")
-    flat = [np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(count, x.shape[-1])) for x in (q, v, p)]
+        raise StateError(
+            f"{question}: the start has the leading shape {lead}, so that there is nothing to run"
+        )
+    flat = [
+        np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(count, x.shape[-1]))
+        for x in (q, v, p)
+    ]
     return flat[0], flat[1], flat[2], lead
 
 

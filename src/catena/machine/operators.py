@@ -1,9 +1,11 @@
-"""Kernels as differentiable operators of PyTorch and JAX: a quantity and its exact pullback, both in lanes of machine code.
+"""Kernels as differentiable operators of PyTorch and JAX: a quantity and its exact pullback, both
+in lanes of machine code.
 
     y = f(q, v, ...),      (dq, dv, ...) = (df/dq)' dy, (df/dv)' dy, ...
 
-Arrays are (..., n), any leading shape a batch; they are read where they are, without a copy, if they are contiguous float64 on the CPU.
-Derivatives are along the entries of the arrays: those of a quaternion are its four.
+Arrays are (..., n), any leading shape a batch; they are read where they are, without a copy, if
+they are contiguous float64 on the CPU. Derivatives are along the entries of the arrays: those of a
+quaternion are its four.
 """
 
 from __future__ import annotations
@@ -38,9 +40,15 @@ class Operator:
         self.machine, self.quantity, self.which = machine, find(quantity), which
         shapes = [y.size(machine.spec.sizes) for y in self.quantity.outputs_of(machine.spec.sizes)]
         if len(shapes) != 1:
-            raise StateError(f"{quantity} has {len(shapes)} results; an operator has one: mass_matrix, forward_dynamics, inverse_dynamics and others")
+            raise StateError(
+                f"{quantity} has {len(shapes)} results; an operator has one: mass_matrix,"
+                " forward_dynamics, inverse_dynamics and others"
+            )
         if len(which) != self.quantity.frame + self.quantity.axes:
-            raise StateError(f"{quantity}: {'give the frame' + (' and its axes' if self.quantity.axes else '') if self.quantity.frame else 'it is no quantity of a frame'}")
+            raise StateError(
+                f"{quantity}:"
+                f" {'give the frame' + (' and its axes' if self.quantity.axes else '') if self.quantity.frame else 'it is no quantity of a frame'}"  # noqa: E501
+            )
         self.shape, self.count = shapes[0], len(self.quantity.inputs)
         self.sizes = tuple(machine.nq if x == "q" else machine.nv for x in self.quantity.inputs)
         self.plain = not which
@@ -48,7 +56,11 @@ class Operator:
     def value(self, *given: Array) -> Array:
         """y (..., *shape)."""
         if self.plain and given[0].ndim == 1:
-            return self.machine._single[self.quantity.name](*given) if not self.quantity.time else self.machine._single[self.quantity.name](*given, 0.0)
+            return (
+                self.machine._single[self.quantity.name](*given)
+                if not self.quantity.time
+                else self.machine._single[self.quantity.name](*given, 0.0)
+            )
         return self.machine._router.ask(self.quantity, given, None, None, self.which)[0]
 
     def pullback(self, dy: Array, *given: Array) -> tuple[Array, ...]:
@@ -60,13 +72,30 @@ class Operator:
         return tuple(_summed(x.reshape(*lead, x.shape[-1]), y.shape) for x, y in zip(out, given))
 
     def native_value(self, rest: int) -> Handler | None:
-        """The value in machine code alone, where lanes answer batches; `rest` at an address answers what it does not take."""
-        router, states = self.machine._router, tuple(self.machine.neutral() if x == "q" else np.zeros(self.machine.nv) for x in self.quantity.inputs)
+        """The value in machine code alone, where lanes answer batches; `rest` at an address answers
+        what it does not take.
+        """
+        router = self.machine._router
+        states = tuple(
+            self.machine.neutral() if x == "q" else np.zeros(self.machine.nv)
+            for x in self.quantity.inputs
+        )
         request = router.request(self.quantity, states, None, None, self.which, 0.0)
-        if router.life(request) is not router.lanes or self.quantity.of_rows or "q" not in self.quantity.inputs[:1]:
+        if (
+            router.life(request) is not router.lanes
+            or self.quantity.of_rows
+            or "q" not in self.quantity.inputs[:1]
+        ):
             return None
         limit = HUGE if self.quantity.inverts else LARGEST
-        return Handler(router.lanes.kernel(request), range(self.count), self._same, rest, self.machine.spec.quaternions, limit)
+        return Handler(
+            router.lanes.kernel(request),
+            range(self.count),
+            self._same,
+            rest,
+            self.machine.spec.quaternions,
+            limit,
+        )
 
     def native_pullback(self, rest: int) -> Handler | None:
         """The pullback in machine code alone; the call has dy first, the tape last."""
@@ -76,7 +105,11 @@ class Operator:
     def _same(self) -> list[Array]:
         """What the tape takes besides: the parameters, and the time zero."""
         spec = self.machine.spec
-        p = [np.array(list(spec.mechanism.parameters.values()), float)] if spec.parameter_names else []
+        p = (
+            [np.array(list(spec.mechanism.parameters.values()), float)]
+            if spec.parameter_names
+            else []
+        )
         return p + ([np.zeros(1)] if spec.timed else [])
 
     @cached_property
@@ -87,11 +120,19 @@ class Operator:
         dy = ca.SX.sym("dy", y.numel())
         rowwise = ca.reshape(ca.SX(y).T, -1, 1)  # arrays are by rows
         back = [ca.densify(ca.jtimes(rowwise, xi, dy, True)) for xi in x[: self.count]]
-        return compile_lanes(ca.Function(f"{self.quantity.name}_pullback", [*x[: self.count], dy, *x[self.count :]], ca.cse(back)))
+        return compile_lanes(
+            ca.Function(
+                f"{self.quantity.name}_pullback",
+                [*x[: self.count], dy, *x[self.count :]],
+                ca.cse(back),
+            )
+        )
 
 
 def _rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
-    return np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1])).reshape(batch, x.shape[-1]))
+    return np.ascontiguousarray(
+        np.broadcast_to(x, (*lead, x.shape[-1])).reshape(batch, x.shape[-1])
+    )
 
 
 def _summed(x: Array, shape: tuple[int, ...]) -> Array:
@@ -99,7 +140,9 @@ def _summed(x: Array, shape: tuple[int, ...]) -> Array:
     if x.shape == shape:
         return x
     x = x.sum(axis=tuple(range(x.ndim - len(shape))))
-    return x.sum(axis=tuple(k for k, n in enumerate(shape) if n == 1 and x.shape[k] != 1), keepdims=True)
+    return x.sum(
+        axis=tuple(k for k, n in enumerate(shape) if n == 1 and x.shape[k] != 1), keepdims=True
+    )
 
 
 def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[..., Any]:
@@ -109,14 +152,21 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
     except ImportError:
         raise StateError("machine.torch needs PyTorch: pip install catena[torch]") from None
     op = Operator(machine, quantity, *which)
-    double, wrap, enabled = torch.float64, torch.from_numpy, torch.is_grad_enabled
+    double = torch.float64
+    wrap = torch.from_numpy
+    enabled = torch.is_grad_enabled
 
     class Pullback(torch.autograd.Function):
         """The pullback of the kernel, which can be mapped and has no derivatives of its own."""
 
         @staticmethod
         def forward(dy: Any, *xs: Any) -> Any:
-            return tuple(wrap(x) for x in op.pullback(dy.detach().contiguous().numpy(), *[x.detach().numpy() for x in xs]))
+            return tuple(
+                wrap(x)
+                for x in op.pullback(
+                    dy.detach().contiguous().numpy(), *[x.detach().numpy() for x in xs]
+                )
+            )
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -124,19 +174,29 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
 
         @staticmethod
         def backward(ctx: Any, *given: Any) -> Any:
-            raise StateError(f"{quantity}: second derivatives of an operator are not there; differences of its gradients are")
+            raise StateError(
+                f"{quantity}: second derivatives of an operator are not there; differences of its"
+                " gradients are"
+            )
 
         @staticmethod
         def vmap(info: Any, dims: Any, *given: Any) -> Any:
-            """Each entry of the batch has gradients of its own, also where an input is the same for all."""
-            moved = [x.expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0) for x, d in zip(given, dims)]
+            """Each entry of the batch has gradients of its own, also where an input is the same for
+            all.
+            """
+            moved = [
+                x.expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0)
+                for x, d in zip(given, dims)
+            ]
             deepest = moved[0].ndim - 1 - len(op.shape)
             spread = [_front(x, deepest + 1) for x in moved[1:]]
             found = Pullback.apply(moved[0], *spread)
             return tuple(g.reshape(x.shape) for g, x in zip(found, moved[1:])), (0,) * len(found)
 
     class Recorded(torch.autograd.Function):
-        """The kernel and its pullback where nothing is mapped: a third of the time of the form that can be."""
+        """The kernel and its pullback where nothing is mapped: a third of the time of the form that
+        can be.
+        """
 
         @staticmethod
         def forward(ctx: Any, *xs: Any) -> Any:  # type: ignore[override]
@@ -169,14 +229,20 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
             moved = [x if d is None else _front(x.movedim(d, 0), deepest) for x, d in zip(xs, dims)]
             return Kernel.apply(*moved), 0
 
-    transformed, recorded = torch._C._functorch.peek_interpreter_stack, Recorded.apply
+    transformed = torch._C._functorch.peek_interpreter_stack
+    recorded = Recorded.apply
 
     def operator(*xs: Any) -> Any:
         if len(xs) != op.count:
-            raise StateError(f"{quantity} takes {', '.join(op.quantity.inputs)}; found {len(xs)} tensors")
+            raise StateError(
+                f"{quantity} takes {', '.join(op.quantity.inputs)}; found {len(xs)} tensors"
+            )
         for x, name in zip(xs, op.quantity.inputs):
             if getattr(x, "dtype", None) is not double:
-                raise StateError(f"{quantity}: {name} is {getattr(x, 'dtype', type(x).__name__)}; kernels take torch.float64 tensors: {name}.double()")
+                raise StateError(
+                    f"{quantity}: {name} is {getattr(x, 'dtype', type(x).__name__)}; kernels take"
+                    f" torch.float64 tensors: {name}.double()"
+                )
         if transformed() is not None:
             return Kernel.apply(*xs)
         for x in xs:
@@ -224,11 +290,16 @@ def jax_operator(machine: Machine, quantity: str, *which: str) -> Callable[..., 
 
     def operator(*xs: Any) -> Any:
         if len(xs) != op.count:
-            raise StateError(f"{quantity} takes {', '.join(op.quantity.inputs)}; found {len(xs)} arrays")
+            raise StateError(
+                f"{quantity} takes {', '.join(op.quantity.inputs)}; found {len(xs)} arrays"
+            )
         for x, name, size in zip(xs, op.quantity.inputs, op.sizes):
             if getattr(x, "dtype", None) != double:
-                raise StateError(f"{quantity}: {name} is {getattr(x, 'dtype', type(x).__name__)}; kernels take float64 arrays: "
-                                 'jax.config.update("jax_enable_x64", True) makes JAX keep them')  # fmt: skip
+                raise StateError(
+                    f"{quantity}: {name} is {getattr(x, 'dtype', type(x).__name__)}; kernels take"
+                    ' float64 arrays: jax.config.update("jax_enable_x64", True) makes JAX keep'
+                    " them"
+                )
             if x.shape[-1:] != (size,):
                 raise StateError(f"{quantity}: {name} has shape {x.shape}; it is (..., {size})")
         return compiled(*xs)

@@ -1,7 +1,8 @@
-"""Checks of parameter values: masses and inertias that a body can have, losses that are zero or more.
+"""Checks of parameter values: masses and inertias that a body can have, losses that are zero or
+more.
 
-A mechanism is checked at its own parameters when it is compiled; here the same rules are checked, for whole batches, at the
-parameters a call brings.
+A mechanism is checked at its own parameters when it is compiled; here the same rules are checked,
+for whole batches, at the parameters a call brings.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class ParameterCheck:
         self._passed: bytes = b""
 
     def __call__(self, values: Array) -> None:
-        """A StateError where values (..., count) make a mass negative or an inertia impossible, or are not finite."""
+        """A StateError where values (..., count) make a mass negative or an inertia impossible, or
+        are not finite.
+        """
         seen = values.tobytes() if values.size <= len(self.names) else b""
         if seen and seen == self._passed:
             return
@@ -42,7 +45,10 @@ class ParameterCheck:
             found = np.asarray(evaluate(x, table), float)
             if not (found >= 0.0).all():
                 worst = int(np.argmin(np.where(np.isnan(found), -np.inf, found)))
-                raise StateError(f"parameters: {where} is {found.flat[worst]:g}{_at(table, worst)}; it is zero or more")
+                raise StateError(
+                    f"parameters: {where} is {found.flat[worst]:g}{_at(table, worst)}; it is zero"
+                    " or more"
+                )
         for body in self.bodies:
             self._inertia(body, table)
         self._passed = seen
@@ -51,7 +57,9 @@ class ParameterCheck:
         bad = ~np.isfinite(values)
         if bad.any():
             *_, k = np.argwhere(bad)[0]
-            raise StateError(f"parameters: {self.names[k]!r} is {values[bad][0]}; it takes a finite number")
+            raise StateError(
+                f"parameters: {self.names[k]!r} is {values[bad][0]}; it takes a finite number"
+            )
 
     def _inertia(self, body: Body, table: Mapping[str, Array]) -> None:
         parts = np.broadcast_arrays(*(np.asarray(evaluate(x, table), float) for x in body.inertia))
@@ -59,11 +67,20 @@ class ParameterCheck:
         size = np.maximum(np.abs(I).max(axis=-1, keepdims=True), 1e-12)
         turned = (I / size)[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
         principal = not I[:, [1, 2, 4]].any()  # its axes are the body's own
-        moments = np.sort(np.diagonal(turned, axis1=1, axis2=2)) if principal else np.linalg.eigvalsh(turned)
-        bad = (moments[:, 0] < -TOLERANCE) | (moments[:, 0] + moments[:, 1] < moments[:, 2] - TOLERANCE)
+        moments = (
+            np.sort(np.diagonal(turned, axis1=1, axis2=2))
+            if principal
+            else np.linalg.eigvalsh(turned)
+        )
+        bad = (moments[:, 0] < -TOLERANCE) | (
+            moments[:, 0] + moments[:, 1] < moments[:, 2] - TOLERANCE
+        )
         if bad.any():
             k = int(bad.argmax())
-            raise StateError(f"parameters: body {body.name!r}{_at(table, k)}: {impossible_inertia(I[k].tolist())}")
+            raise StateError(
+                f"parameters: body {body.name!r}{_at(table, k)}:"
+                f" {impossible_inertia(I[k].tolist())}"
+            )
 
 
 def _zero_or_more(m: Mechanism) -> Iterator[tuple[str, Any]]:

@@ -1,12 +1,15 @@
 """The table of quantities: everything a machine can be asked for, each in one record.
 
-    Quantity -> Machine.evaluate, argument checks, the lives (router), Machine.function, export to C, docs/quantities.md
+    Quantity -> Machine.evaluate, argument checks, the lives (router), Machine.function, export to
+    C, docs/quantities.md
 
-A record says what a quantity is a function of, what comes out in which shape, how it is written as an expression of a
-mechanism's symbols, and which compiled kernels it has besides. The expression alone is enough: batches, single states,
-derivatives and C all follow from it. `register` adds a quantity from outside.
+A record says what a quantity is a function of, what comes out in which shape, how it is written as
+an expression of a mechanism's symbols, and which compiled kernels it has besides. The expression
+alone is enough: batches, single states, derivatives and C all follow from it. `register` adds a
+quantity from outside.
 
-    register(Quantity("power", ("q", "v", "tau"), (Output("power", "power of the joint forces, W"),),
+    register(Quantity("power", ("q", "v", "tau"), (Output("power", "power of the joint forces,
+    W"),),
                       "tau' v: the power of the joint forces.", lambda s: ca.dot(s.tau, s.v)))
     (power,) = machine.evaluate("power", q, v, tau)        # any leading shape is a batch
 """
@@ -37,7 +40,8 @@ INPUTS = {  # what quantities are functions of
 
 @dataclass(frozen=True)
 class Output:
-    """One result: its name (in C too), what it is with its unit, and its shape as names of `Sizes` and numbers.
+    """One result: its name (in C too), what it is with its unit, and its shape as names of `Sizes`
+    and numbers.
 
     optional: it is left out where the mechanism has no parameters.
     """
@@ -56,14 +60,16 @@ class Output:
 class Quantity:
     """One thing a machine can be asked for.
 
-    inputs: names of `INPUTS`, in order. trace: its expression, a function of a `Tracer` (then of the frame, then of the
-    axes, where it has them) that gives an expression or a tuple of them, one per output. generic: its kernel for batches
-    of any mechanism without compilation per mechanism, if there is one. single: which generic kernel
-    answers a single state of a large mechanism, if there is one: its inputs beyond the quantity's own are zero. wrenches, time: whether external wrenches act in it, and loads
-    that depend on the time. springs: where joint springs enter the generic kernels ("before" the kernel, "after" it, as
-    "energy"; nothing where they do not). frame, axes: whether it is a quantity of a frame, in "world" or "body" axes. of_rows: whether
-    it belongs to the constraints. moving: whether it takes a mechanism that can move. inverts: whether inertias are inverted
-    in it, so that a huge result is looked into before it is handed out.
+    inputs: names of `INPUTS`, in order. trace: its expression, a function of a `Tracer` (then of
+    the frame, then of the axes, where it has them) that gives an expression or a tuple of them, one
+    per output. generic: its kernel for batches of any mechanism without compilation per mechanism,
+    if there is one. single: which generic kernel answers a single state of a large mechanism, if
+    there is one: its inputs beyond the quantity's own are zero. wrenches, time: whether external
+    wrenches act in it, and loads that depend on the time. springs: where joint springs enter the
+    generic kernels ("before" the kernel, "after" it, as "energy"; nothing where they do not).
+    frame, axes: whether it is a quantity of a frame, in "world" or "body" axes. of_rows: whether it
+    belongs to the constraints. moving: whether it takes a mechanism that can move. inverts: whether
+    inertias are inverted in it, so that a huge result is looked into before it is handed out.
     """
 
     name: str
@@ -98,13 +104,24 @@ class Quantity:
         >>> QUANTITIES["jacobian"].signature
         'jacobian(q, frame, axes, parameters)'
         """
-        flags = ("frame", self.frame), ("axes", self.axes), ("wrenches", self.wrenches), ("parameters", True), ("t", self.time)
-        return f"{self.name}({', '.join([*self.inputs, *(name for name, taken in flags if taken)])})"
+        flags = (
+            ("frame", self.frame),
+            ("axes", self.axes),
+            ("wrenches", self.wrenches),
+            ("parameters", True),
+            ("t", self.time),
+        )
+        return (
+            f"{self.name}({', '.join([*self.inputs, *(name for name, taken in flags if taken)])})"
+        )
 
     def help(self) -> str:
         """Its signature, its sentence, and what comes in and out, with shapes and units."""
         inputs = [f"  {x}  (..., {'nq' if x == 'q' else 'nv'})  {INPUTS[x]}" for x in self.inputs]
-        outputs = [f"  {y.name}  ({', '.join(['...', *map(str, y.shape)])})  {y.meaning}" for y in self.outputs]
+        outputs = [
+            f"  {y.name}  ({', '.join(['...', *map(str, y.shape)])})  {y.meaning}"
+            for y in self.outputs
+        ]
         return "\n".join([self.signature, f"  {self.doc}", "takes", *inputs, "gives", *outputs])
 
 
@@ -130,132 +147,285 @@ def _markdown() -> Iterator[str]:
     for quantity in QUANTITIES.values():
         for k, y in enumerate(quantity.outputs):
             shape = ", ".join(["...", *map(str, y.shape)])
-            yield f"| {f'`{quantity.signature}`' if k == 0 else ''} | `{y.name}` | ({shape}) | {y.meaning} |"
+            yield (
+                f"| {f'`{quantity.signature}`' if k == 0 else ''} | `{y.name}` | ({shape}) |"
+                f" {y.meaning} |"
+            )
 
 
-# ------------------------------------------------------------------------------------------------ the members
+# --- the members
 def _always(kernel: str) -> Callable[[Layout], str]:
     return lambda layout: kernel
 
 
-QV, QVA, QVTAU = ("q", "v"), ("q", "v", "a"), ("q", "v", "tau")
+QV = ("q", "v")
+QVA = ("q", "v", "a")
+QVTAU = ("q", "v", "tau")
 SQUARE = ("nv", "nv")
 
 for _quantity in (
     Quantity(
-        "inverse_dynamics", QVA, (Output("tau", "the forces of the motion, M(q) a + bias(q, v)", ("nv",)),),
-        "The forces of a motion: tau = M a + bias - sum of J' wrench.", Tracer.inverse_dynamics,
-        generic.dynamics("inverse_dynamics"), _always("inverse_dynamics"), wrenches=True, time=True, springs=AFTER,
+        "inverse_dynamics",
+        QVA,
+        (Output("tau", "the forces of the motion, M(q) a + bias(q, v)", ("nv",)),),
+        "The forces of a motion: tau = M a + bias - sum of J' wrench.",
+        Tracer.inverse_dynamics,
+        generic.dynamics("inverse_dynamics"),
+        _always("inverse_dynamics"),
+        wrenches=True,
+        time=True,
+        springs=AFTER,
     ),
     Quantity(
-        "forward_dynamics", QVTAU, (Output("a", "the accelerations that the forces tau cause", ("nv",)),),
-        "The motion of forces: a = M^-1 (tau - bias + sum of J' wrench), under the constraint rows where there are any.",
-        Tracer.forward_dynamics, generic.accelerations, generic.forward, wrenches=True, time=True,
-        springs=BEFORE, inverts=True,
+        "forward_dynamics",
+        QVTAU,
+        (Output("a", "the accelerations that the forces tau cause", ("nv",)),),
+        "The motion of forces: a = M^-1 (tau - bias + sum of J' wrench), under the constraint rows"
+        " where there are any.",
+        Tracer.forward_dynamics,
+        generic.accelerations,
+        generic.forward,
+        wrenches=True,
+        time=True,
+        springs=BEFORE,
+        inverts=True,
     ),
     Quantity(
-        "multipliers", QVTAU, (Output("multipliers", "the forces of the loops' rows at the motion of tau", ("rows",)),),
-        "The multipliers lambda of the constraint rows at the motion of tau.", Tracer.multipliers, generic.multipliers,
-        wrenches=True, time=True, springs=BEFORE, of_rows=True,
+        "multipliers",
+        QVTAU,
+        (Output("multipliers", "the forces of the loops' rows at the motion of tau", ("rows",)),),
+        "The multipliers lambda of the constraint rows at the motion of tau.",
+        Tracer.multipliers,
+        generic.multipliers,
+        wrenches=True,
+        time=True,
+        springs=BEFORE,
+        of_rows=True,
     ),
     Quantity(
-        "constraint_rows", QV,
+        "constraint_rows",
+        QV,
         (
-            Output("error", "residuals of the loops' rows (m, or the cosine of an angle)", ("rows",)),
+            Output(
+                "error", "residuals of the loops' rows (m, or the cosine of an angle)", ("rows",)
+            ),
             Output("rate", "their rates, A v", ("rows",)),
             Output("gamma", "right side of A a = gamma", ("rows",)),
             Output("A", "the constraint Jacobian: A v = rate", ("rows", "nv")),
         ),
-        "Residuals of the constraint rows, their rates, gamma and A: A v = rate, A a = gamma.", Tracer.constraint_rows,
-        generic.plain("constraint_rows"), time=True, of_rows=True,
-    ),
-    Quantity(
-        "row_wrenches", ("q",), (Output("row_wrenches", "the wrench of each row on its two bodies, torque first", ("loop_rows", 12)),),
-        "The wrench of each loop's row on its two nodes, about the nodes' origins in their axes.", Tracer.row_wrenches,
+        "Residuals of the constraint rows, their rates, gamma and A: A v = rate, A a = gamma.",
+        Tracer.constraint_rows,
+        generic.plain("constraint_rows"),
+        time=True,
         of_rows=True,
     ),
     Quantity(
-        "mass_matrix", ("q",), (Output("M", "mass matrix; kinetic energy is 1/2 v' M v", SQUARE),),
-        "The mass matrix M: kinetic energy is 1/2 v' M v.", Tracer.mass_matrix, generic.plain("mass_matrix"),
+        "row_wrenches",
+        ("q",),
+        (
+            Output(
+                "row_wrenches",
+                "the wrench of each row on its two bodies, torque first",
+                ("loop_rows", 12),
+            ),
+        ),
+        "The wrench of each loop's row on its two nodes, about the nodes' origins in their axes.",
+        Tracer.row_wrenches,
+        of_rows=True,
+    ),
+    Quantity(
+        "mass_matrix",
+        ("q",),
+        (Output("M", "mass matrix; kinetic energy is 1/2 v' M v", SQUARE),),
+        "The mass matrix M: kinetic energy is 1/2 v' M v.",
+        Tracer.mass_matrix,
+        generic.plain("mass_matrix"),
         _always("mass_matrix"),
     ),
     Quantity(
-        "coriolis_matrix", QV, (Output("C", "Coriolis matrix: C v + gravity = bias, and Mdot - 2 C is skew", SQUARE),),
-        "The Coriolis matrix C with C v + gravity = bias and Mdot - 2 C skew.", Tracer.coriolis_matrix,
+        "coriolis_matrix",
+        QV,
+        (Output("C", "Coriolis matrix: C v + gravity = bias, and Mdot - 2 C is skew", SQUARE),),
+        "The Coriolis matrix C with C v + gravity = bias and Mdot - 2 C skew.",
+        Tracer.coriolis_matrix,
         generic.plain("coriolis_matrix"),
     ),
     Quantity(
-        "bias", QV, (Output("bias", "the forces of the motion with a = 0", ("nv",)),),
-        "The forces of a motion with a = 0: Coriolis, centrifugal and gravity.", Tracer.bias, generic.still,
-        _always("inverse_dynamics"), wrenches=True, time=True, springs=AFTER,
-    ),
-    Quantity(
-        "gravity", ("q",), (Output("gravity", "the forces that hold the mechanism still", ("nv",)),),
-        "The forces that hold the mechanism still, dV/dq.", Tracer.gravity, generic.still, _always("inverse_dynamics"), time=True,
+        "bias",
+        QV,
+        (Output("bias", "the forces of the motion with a = 0", ("nv",)),),
+        "The forces of a motion with a = 0: Coriolis, centrifugal and gravity.",
+        Tracer.bias,
+        generic.still,
+        _always("inverse_dynamics"),
+        wrenches=True,
+        time=True,
         springs=AFTER,
     ),
     Quantity(
-        "energy", QV, (Output("energy", "kinetic and potential energy, J", (2,)),),
-        "Kinetic and potential energy (J); the potential counts from the ground's origin.", Tracer.energy, generic.plain("energy"),
+        "gravity",
+        ("q",),
+        (Output("gravity", "the forces that hold the mechanism still", ("nv",)),),
+        "The forces that hold the mechanism still, dV/dq.",
+        Tracer.gravity,
+        generic.still,
+        _always("inverse_dynamics"),
+        time=True,
+        springs=AFTER,
+    ),
+    Quantity(
+        "energy",
+        QV,
+        (Output("energy", "kinetic and potential energy, J", (2,)),),
+        "Kinetic and potential energy (J); the potential counts from the ground's origin.",
+        Tracer.energy,
+        generic.plain("energy"),
         springs=ENERGY,
     ),
     Quantity(
-        "momentum", QV,
-        (Output("momentum", "mass (kg), centre of mass (m), its velocity (m/s), angular momentum about it (kg m2/s)", (10,)),),
-        "Mass, centre of mass, its velocity, and the angular momentum about it, in the ground's axes.", Tracer.momentum,
-        generic.plain("momentum"), moving=True,
+        "momentum",
+        QV,
+        (
+            Output(
+                "momentum",
+                "mass (kg), centre of mass (m), its velocity (m/s), angular momentum about it (kg"
+                " m2/s)",
+                (10,),
+            ),
+        ),
+        "Mass, centre of mass, its velocity, and the angular momentum about it, in the ground's"
+        " axes.",
+        Tracer.momentum,
+        generic.plain("momentum"),
+        moving=True,
     ),
     Quantity(
-        "pose", ("q",), (Output("pose", "rotation and, as fourth column, origin (m) of the frame in the ground", (3, 4)),),
-        "The pose of a frame or body in the ground.", Tracer.pose, generic.framed("pose"), frame=True,
+        "pose",
+        ("q",),
+        (
+            Output(
+                "pose",
+                "rotation and, as fourth column, origin (m) of the frame in the ground",
+                (3, 4),
+            ),
+        ),
+        "The pose of a frame or body in the ground.",
+        Tracer.pose,
+        generic.framed("pose"),
+        frame=True,
     ),
     Quantity(
-        "jacobian", ("q",), (Output("J", "angular velocity (three rows) and velocity of the frame's origin are J v", (6, "nv")),),
-        "The Jacobian of a frame, angular first.", Tracer.jacobian, generic.framed("jacobian"), frame=True, axes=True,
+        "jacobian",
+        ("q",),
+        (
+            Output(
+                "J",
+                "angular velocity (three rows) and velocity of the frame's origin are J v",
+                (6, "nv"),
+            ),
+        ),
+        "The Jacobian of a frame, angular first.",
+        Tracer.jacobian,
+        generic.framed("jacobian"),
+        frame=True,
+        axes=True,
     ),
     Quantity(
-        "jacobian_rate", QV, (Output("rate", "Jdot v, angular first", (6,)),),
-        "Jdot v, in the same axes as J.", Tracer.jacobian_rate, generic.jacobian_rate, frame=True, axes=True,
+        "jacobian_rate",
+        QV,
+        (Output("rate", "Jdot v, angular first", (6,)),),
+        "Jdot v, in the same axes as J.",
+        Tracer.jacobian_rate,
+        generic.jacobian_rate,
+        frame=True,
+        axes=True,
     ),
     Quantity(
-        "frame_velocity", QV, (Output("velocity", "angular velocity (rad/s), then velocity of the origin (m/s)", (6,)),),
-        "Angular velocity of a frame and velocity of its origin.", Tracer.frame_velocity, generic.framed("frame_velocity"),
-        frame=True, axes=True,
+        "frame_velocity",
+        QV,
+        (Output("velocity", "angular velocity (rad/s), then velocity of the origin (m/s)", (6,)),),
+        "Angular velocity of a frame and velocity of its origin.",
+        Tracer.frame_velocity,
+        generic.framed("frame_velocity"),
+        frame=True,
+        axes=True,
     ),
     Quantity(
-        "frame_acceleration", QVA,
-        (Output("acceleration", "angular acceleration (rad/s2), then acceleration of the origin (m/s2)", (6,)),),
-        "Angular acceleration of a frame and acceleration of its origin.", Tracer.frame_acceleration,
-        generic.framed("frame_acceleration"), frame=True, axes=True,
+        "frame_acceleration",
+        QVA,
+        (
+            Output(
+                "acceleration",
+                "angular acceleration (rad/s2), then acceleration of the origin (m/s2)",
+                (6,),
+            ),
+        ),
+        "Angular acceleration of a frame and acceleration of its origin.",
+        Tracer.frame_acceleration,
+        generic.framed("frame_acceleration"),
+        frame=True,
+        axes=True,
     ),
     Quantity(
-        "reactions", QVA,
-        (Output("reactions", "the wrench in each joint on its child, torque (N m) first, child body's axes and origin", ("joints", 6)),),
-        "The wrench in every joint of the tree.", Tracer.reactions, generic.reactions, wrenches=True, time=True,
+        "reactions",
+        QVA,
+        (
+            Output(
+                "reactions",
+                "the wrench in each joint on its child, torque (N m) first, child body's axes and"
+                " origin",
+                ("joints", 6),
+            ),
+        ),
+        "The wrench in every joint of the tree.",
+        Tracer.reactions,
+        generic.reactions,
+        wrenches=True,
+        time=True,
     ),
     Quantity(
-        "inverse_dynamics_derivatives", QVA,
+        "inverse_dynamics_derivatives",
+        QVA,
         (
             Output("dtau_dq", "d tau / d q, along the speeds", SQUARE),
             Output("dtau_dv", "d tau / d v", SQUARE),
             Output("dtau_da", "d tau / d a, the mass matrix", SQUARE),
             Output("dtau_dp", "d tau / d parameters", ("nv", "parameters"), optional=True),
         ),
-        "Derivatives of the inverse dynamics.", derivatives.inverse_dynamics_derivatives, wrenches=True, time=True, moving=True,
+        "Derivatives of the inverse dynamics.",
+        derivatives.inverse_dynamics_derivatives,
+        wrenches=True,
+        time=True,
+        moving=True,
     ),
     Quantity(
-        "forward_dynamics_derivatives", QVTAU,
+        "forward_dynamics_derivatives",
+        QVTAU,
         (
             Output("da_dq", "d a / d q, along the speeds", SQUARE),
             Output("da_dv", "d a / d v", SQUARE),
             Output("da_dtau", "d a / d tau, the inverse mass matrix", SQUARE),
             Output("da_dp", "d a / d parameters", ("nv", "parameters"), optional=True),
         ),
-        "Derivatives of the forward dynamics.", derivatives.forward_dynamics_derivatives, wrenches=True, time=True, moving=True,
+        "Derivatives of the forward dynamics.",
+        derivatives.forward_dynamics_derivatives,
+        wrenches=True,
+        time=True,
+        moving=True,
     ),
     Quantity(
-        "regressor", QVA, (Output("Y", "tau = Y theta: columns m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body", ("nv", "inertial")),),
-        "The regressor Y of the inertial parameters: tau = Y theta + armature a, less loads.", regressor, moving=True,
+        "regressor",
+        QVA,
+        (
+            Output(
+                "Y",
+                "tau = Y theta: columns m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body",
+                ("nv", "inertial"),
+            ),
+        ),
+        "The regressor Y of the inertial parameters: tau = Y theta + armature a, less loads.",
+        regressor,
+        moving=True,
     ),
-):  # fmt: skip
+):
     register(_quantity)

@@ -1,12 +1,15 @@
-"""Reactions: the wrench in every joint, those that close loops included; what is not determined is said to be so.
+"""Reactions: the wrench in every joint, those that close loops included; what is not determined is
+said to be so.
 
-The multipliers follow from the motion, A' lam = M a + b - tau. Where rows say the same thing twice, lam is known up to a
-vector n with A' n = 0: a load that the mechanism carries inside itself without moving (a door on three hinges). A component
-of a joint's wrench that such a vector changes is not determined by rigid bodies at all; it comes back as NaN, not as zero.
+The multipliers follow from the motion, A' lam = M a + b - tau. Where rows say the same thing twice,
+lam is known up to a vector n with A' n = 0: a load that the mechanism carries inside itself without
+moving (a door on three hinges). A component of a joint's wrench that such a vector changes is not
+determined by rigid bodies at all; it comes back as NaN, not as zero.
 
-Which components are determined depends on the axes: in a planar loop those in its plane are, along axes that lie in it. Ask
-for the axes you want (`axes`: "body", "joint", "world", or any frame), or turn what you have with `rotated`: a product R @ w
-would make NaN of everything, because 0 times NaN is NaN.
+Which components are determined depends on the axes: in a planar loop those in its plane are, along
+axes that lie in it. Ask for the axes you want (`axes`: "body", "joint", "world", or any frame), or
+turn what you have with `rotated`: a product R @ w would make NaN of everything, because 0 times NaN
+is NaN.
 """
 
 from __future__ import annotations
@@ -39,40 +42,74 @@ CONSISTENT = 1e-6  # forces that fail the motion by less, beside the largest, ar
 ALIGNED = 1e-12  # entries of a rotation below this are zeros
 
 EVERY_ROW = Quantity(
-    "every_row", ("q",),
+    "every_row",
+    ("q",),
     (
-        Output("A", "every row of every loop along the speeds, then the speed rows", ("every_row", "nv")),
-        Output("wrench", "what one unit of a row does to its child, about the ground's origin in its axes", ("every_row", 6)),
-        Output("R", "rotation of the children of all joints, loops included, into the ground's axes", ("all_joints", 9)),
+        Output(
+            "A",
+            "every row of every loop along the speeds, then the speed rows",
+            ("every_row", "nv"),
+        ),
+        Output(
+            "wrench",
+            "what one unit of a row does to its child, about the ground's origin in its axes",
+            ("every_row", 6),
+        ),
+        Output(
+            "R",
+            "rotation of the children of all joints, loops included, into the ground's axes",
+            ("all_joints", 9),
+        ),
         Output("p", "their origins, m", ("all_joints", 3)),
     ),
-    "What rows do to joints.", Tracer.every_row, time=True,
-)  # fmt: skip
+    "What rows do to joints.",
+    Tracer.every_row,
+    time=True,
+)
 
 
 def reactions(
-    m: Mechanism | Machine, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None,
-    wrenches: arguments.Wrenches | None = None, axes: str = "body", t: ArrayLike = 0.0,
-) -> dict[str, Array]:  # fmt: skip
-    """{joint: (..., 6)}: the wrench on the child of every joint, loops included, torque first (N m, N).
+    m: Mechanism | Machine,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    tau: ArrayLike | None = None,
+    wrenches: arguments.Wrenches | None = None,
+    axes: str = "body",
+    t: ArrayLike = 0.0,
+) -> dict[str, Array]:
+    """{joint: (..., 6)}: the wrench on the child of every joint, loops included, torque first (N m,
+    N).
 
-    What the parent does to the child through the joint, its motor included. axes: "body", about the child body's origin in
-    its axes; "joint", at the joint's frame on the child, in its axes; "world", about the child's origin in the ground's axes;
-    the name of a frame or body, about the child's origin in that frame's axes.
-    tau (..., nv): the joint forces of the motion, by default zero. With loops they must be given: a motion alone does not say
-    which motors push. A QuestionError says where tau and a do not belong together. NaN: not determined, rows are redundant.
+    What the parent does to the child through the joint, its motor included. axes: "body", about the
+    child body's origin in its axes; "joint", at the joint's frame on the child, in its axes;
+    "world", about the child's origin in the ground's axes; the name of a frame or body, about the
+    child's origin in that frame's axes. tau (..., nv): the joint forces of the motion, by default
+    zero. With loops they must be given: a motion alone does not say which motors push. A
+    QuestionError says where tau and a do not belong together. NaN: not determined, rows are
+    redundant.
     """
     machine = machine_of(m)
-    frames = (*AXES, *(f.name for f in machine.mechanism.frames), *(b.name for b in machine.mechanism.bodies))
+    frames = (
+        *AXES,
+        *(f.name for f in machine.mechanism.frames),
+        *(b.name for b in machine.mechanism.bodies),
+    )
     if axes not in frames:
         raise UnknownNameError("axes", axes, frames, "reactions")
-    if several := [x.name for x in machine.mechanism.constraints if x.name not in machine.spec.pushed]:
+    if several := [
+        x.name for x in machine.mechanism.constraints if x.name not in machine.spec.pushed
+    ]:
         raise QuestionError(
-            f"reactions: constraint {several[0]!r} of {where(machine)} pushes several bodies without pushing them against each other, and what "
-            "of it a joint carries is not known; write it in coordinates, or as loops"
+            f"reactions: constraint {several[0]!r} of {where(machine)} pushes several bodies"
+            " without pushing them against each other, and what of it a joint carries is not"
+            " known; write it in coordinates, or as loops"
         )
     tau = np.zeros(machine.nv) if tau is None else tau
-    q, v, a, tau = [arguments.array(machine, "reactions", name, x) for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau))]
+    q, v, a, tau = [
+        arguments.array(machine, "reactions", name, x)
+        for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau))
+    ]
     tree = machine._ask("reactions", (q, v, a), wrenches, t=t)[0]
     joints = joints_of(machine)
     if machine.mechanism.loops or machine.rows:
@@ -92,18 +129,36 @@ def joints_of(machine: Machine) -> tuple[Joint, ...]:
 def under_rows(
     machine: Machine, q: Array, tree: Array, need: Array, axes: str = "body", t: ArrayLike = 0.0
 ) -> tuple[Array, Array]:
-    """The wrenches (..., joints, 6) where the rows give `need` (..., nv), and what they cannot give of it (..., nv).
+    """The wrenches (..., joints, 6) where the rows give `need` (..., nv), and what they cannot give
+    of it (..., nv).
 
     tree (..., joints of the tree, 6): the wrenches without rows, in the children's axes.
     """
     A, wrench, R, p = machine._router.ask(EVERY_ROW, (q,), t=t)
-    joints, lead = joints_of(machine), np.broadcast_shapes(need.shape[:-1], A.shape[:-2])
+    joints = joints_of(machine)
+    lead = np.broadcast_shapes(need.shape[:-1], A.shape[:-2])
     whole = np.zeros((*tree.shape[:-2], len(joints), 6))
     whole[..., : tree.shape[-2], :] = tree
     turn, arm = _frames(machine, q, R.reshape(*R.shape[:-1], 3, 3), axes)
-    by, batch = metric(machine, acting=False), int(np.prod(lead))
-    given = ((A, 2), (need, 1), (by.column, 1), (by.size, 1), (R, 2), (p, 2), (turn, 3), (arm, 2), (_shares(machine), 2), (wrench, 2), (whole, 2))
-    flat = [contiguous(x.reshape(*x.shape[: x.ndim - n], -1), lead, batch) if x.ndim > n else x.ravel() for x, n in given]
+    by = metric(machine, acting=False)
+    batch = int(np.prod(lead))
+    given = (
+        (A, 2),
+        (need, 1),
+        (by.column, 1),
+        (by.size, 1),
+        (R, 2),
+        (p, 2),
+        (turn, 3),
+        (arm, 2),
+        (_shares(machine), 2),
+        (wrench, 2),
+        (whole, 2),
+    )
+    flat = [
+        contiguous(x.reshape(*x.shape[: x.ndim - n], -1), lead, batch) if x.ndim > n else x.ravel()
+        for x, n in given
+    ]
     kernel = _kernel(len(by.size), machine.nv, len(joints))
     (found,), _ = kernel(flat, batch, threads=machine.threads)
     table, left = np.split(found.reshape(*lead, -1), [6 * len(joints)], axis=-1)
@@ -117,25 +172,30 @@ def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
 
 
 def _check(machine: Machine, forces: Array, left: Array) -> None:
-    """A QuestionError where the rows do not give what the motion needs, beside the forces along the speeds (`kernels.rank` has
-    the units)."""
+    """A QuestionError where the rows do not give what the motion needs, beside the forces along the
+    speeds (`kernels.rank` has the units).
+    """
     unit = np.sqrt(metric(machine).column)
-    short = (np.abs(left) * unit).max(axis=-1, initial=0.0) > CONSISTENT * (forces * unit).max(axis=-1, initial=0.0)
+    short = (np.abs(left) * unit).max(axis=-1, initial=0.0) > CONSISTENT * (forces * unit).max(
+        axis=-1, initial=0.0
+    )
     if short.any():
         name, size = name_of(machine, left[short][0])
         raise QuestionError(
-            f"reactions: {where(machine)} does not move like this under these joint forces: {name!r} is short of {size:.4g} "
-            "(N m or N); pass the tau that forward_dynamics was given, or the one inverse_dynamics finds for the motors"
+            f"reactions: {where(machine)} does not move like this under these joint forces:"
+            f" {name!r} is short of {size:.4g} (N m or N); pass the tau that forward_dynamics was"
+            " given, or the one inverse_dynamics finds for the motors"
         )
 
 
 def _shares(machine: Machine) -> Array:
     """(joints, rows): how much of a row's wrench each joint carries.
 
-    A tree joint carries whatever acts on the bodies beyond it: the row's wrench on its child, or its opposite on the parent,
-    or nothing where it lies between two bodies beyond the joint.
+    A tree joint carries whatever acts on the bodies beyond it: the row's wrench on its child, or
+    its opposite on the parent, or nothing where it lies between two bodies beyond the joint.
     """
-    loops, beyond = {j.name for j in machine.mechanism.loops}, _beyond(machine.mechanism)
+    loops = {j.name for j in machine.mechanism.loops}
+    beyond = _beyond(machine.mechanism)
 
     def share(j: Joint, name: str, parent: str, child: str) -> float:
         if j.name in loops:
@@ -155,17 +215,23 @@ def _beyond(m: Mechanism) -> dict[str, set[str]]:
     return found
 
 
-# ---------------------------------------------------------------------------------------------------- axes
+# --- axes
 def _frames(machine: Machine, q: Array, R: Array, axes: str) -> tuple[Array, Array]:
-    """R_BF (..., joints, 3, 3) and p_BF (..., joints, 3): where the wrench of each joint is wanted, seen from its child at R_WB."""
+    """R_BF (..., joints, 3, 3) and p_BF (..., joints, 3): where the wrench of each joint is wanted,
+    seen from its child at R_WB.
+    """
     joints = joints_of(machine)
     arm = np.zeros((len(joints), 3))
     if axes == "body":
         return np.tile(np.eye(3), (len(joints), 1, 1)), arm
     if axes == "joint":
         value = machine.mechanism.parameters
-        rotations = [[[value_of(x, value) for x in row] for row in j.offset.rotation] for j in joints]
-        return np.array(rotations, float), np.array([[value_of(x, value) for x in j.offset.position] for j in joints], float)
+        rotations = [
+            [[value_of(x, value) for x in row] for row in j.offset.rotation] for j in joints
+        ]
+        return np.array(rotations, float), np.array(
+            [[value_of(x, value) for x in j.offset.position] for j in joints], float
+        )
     turn = np.swapaxes(R, -1, -2)
     return (turn if axes == "world" else turn @ machine.pose(q, axes)[..., None, :3, :3]), arm
 
@@ -174,7 +240,13 @@ def _turned(machine: Machine, q: Array, tree: Array, axes: str) -> Array:
     """Wrenches (..., joints, 6) of the children's axes, where they are wanted."""
     if axes == "body":
         return tree
-    R = np.stack([np.eye(4) if j.child == GROUND else machine.pose(q, j.child) for j in machine.mechanism.ordered], axis=-3)
+    R = np.stack(
+        [
+            np.eye(4) if j.child == GROUND else machine.pose(q, j.child)
+            for j in machine.mechanism.ordered
+        ],
+        axis=-3,
+    )
     turn, arm = _frames(machine, q, R[..., :3, :3], axes)
     t, f = tree[..., :3], tree[..., 3:]
     halves = [np.einsum("...ji,...j->...i", turn, x) for x in (t - np.cross(arm, f), f)]
@@ -186,9 +258,14 @@ def rotated(R: ArrayLike, wrench: ArrayLike) -> Array:
 
     Components that are not determined (NaN) make only those undetermined that R mixes them into.
     """
-    R, w = arguments.numbers("rotated", "R", R), arguments.numbers("rotated", "the wrench", wrench)
+    R = arguments.numbers("rotated", "R", R)
+    w = arguments.numbers("rotated", "the wrench", wrench)
     if R.shape[-2:] != (3, 3) or w.shape[-1:] != (6,):
-        raise StateError(f"rotated: R has shape {R.shape} and the wrench {w.shape}; they are (..., 3, 3) and (..., 6)")
-    R, halves = R[..., None, :, :], w.reshape(*w.shape[:-1], 2, 1, 3)
+        raise StateError(
+            f"rotated: R has shape {R.shape} and the wrench {w.shape}; they are (..., 3, 3) and"
+            " (..., 6)"
+        )
+    R = R[..., None, :, :]
+    halves = w.reshape(*w.shape[:-1], 2, 1, 3)
     found = np.where(np.abs(R) < ALIGNED, 0.0, R * halves).sum(axis=-1)
     return found.reshape(*found.shape[:-2], 6)

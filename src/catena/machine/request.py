@@ -17,10 +17,11 @@ Array = NDArray[np.float64]
 class Request(NamedTuple):
     """One question: a quantity of states with a common leading shape.
 
-    states: (..., n) arrays, in the order of `quantity.inputs`. which: the frame and the axes, where the quantity has them.
-    keys: (frame, axes) of each external wrench; forces: their components side by side, (..., 6 k), or None. parameters:
-    (..., count) or None for the mechanism's own. time: (..., 1), or None where the mechanism does not depend on it. lead: the
-    leading shape of everything together; batch: how many states that are.
+    states: (..., n) arrays, in the order of `quantity.inputs`. which: the frame and the axes, where
+    the quantity has them. keys: (frame, axes) of each external wrench; forces: their components
+    side by side, (..., 6 k), or None. parameters: (..., count) or None for the mechanism's own.
+    time: (..., 1), or None where the mechanism does not depend on it. lead: the leading shape of
+    everything together; batch: how many states that are.
     """
 
     quantity: Quantity
@@ -35,14 +36,18 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """results: per output of the quantity `batch` rows of numbers. finite: whether every number in and out is finite."""
+    """results: per output of the quantity `batch` rows of numbers. finite: whether every number in
+    and out is finite.
+    """
 
     results: Sequence[Array]
     finite: bool
 
 
 class Life(Protocol):
-    """One way to answer requests: kernels compiled in one manner, with whatever memory they need."""
+    """One way to answer requests: kernels compiled in one manner, with whatever memory they
+    need.
+    """
 
     name: str
 

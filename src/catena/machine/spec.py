@@ -1,4 +1,6 @@
-"""Spec: the mechanism and the options of a machine. Both lives of the kernels, generic and lanes, are built from one."""
+"""Spec: the mechanism and the options of a machine. Both lives of the kernels, generic and lanes,
+are built from one.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,17 @@ from ..kernels.tree import SNAP, Layout, layout
 from ..model.mechanism import GROUND, Mechanism
 from .parameter_check import ParameterCheck
 
-Trace = Callable[..., Any]  # a function of a Tracer (and a frame, and axes) that gives one expression or a tuple of them
+# a function of a Tracer (and a frame, and axes) that gives one expression or a tuple of them
+Trace = Callable[..., Any]
 
 
 class Sizes(NamedTuple):
     """What the shapes of quantities depend on.
 
-    nq coordinates, nv speeds; rows of constraints, loop_rows those of loops among them; joints of the tree, fixed ones
-    included, one per body; parameters; every_row, also those that can never act; all_joints, those of loops included; inertial, the
-    inertial parameters, ten of each body that has columns in the regressor.
+    nq coordinates, nv speeds; rows of constraints, loop_rows those of loops among them; joints of
+    the tree, fixed ones included, one per body; parameters; every_row, also those that can never
+    act; all_joints, those of loops included; inertial, the inertial parameters, ten of each body
+    that has columns in the regressor.
     """
 
     nq: int
@@ -46,7 +50,8 @@ class Sizes(NamedTuple):
 class Spec:
     """A mechanism and how it is to be compiled.
 
-    traces: quantities that have expressions of their own, other than the recursive kernels' (a formulation's equations).
+    traces: quantities that have expressions of their own, other than the recursive kernels' (a
+    formulation's equations).
     """
 
     mechanism: Mechanism
@@ -69,10 +74,21 @@ class Spec:
     def sizes(self) -> Sizes:
         """The numbers that shapes depend on."""
         m = self.mechanism
-        joints, loop_rows = len(m.ordered), len(row_names(self.layout))
+        joints = len(m.ordered)
+        loop_rows = len(row_names(self.layout))
         every_row = sum(len(j.closure) for j in m.loops) + len(self.rows) - loop_rows
         inertial = 10 * len(inertial_bodies(self.layout))
-        return Sizes(self.layout.nq, self.layout.nv, len(self.rows), loop_rows, joints, len(m.parameters), every_row, joints + len(m.loops), inertial)
+        return Sizes(
+            self.layout.nq,
+            self.layout.nv,
+            len(self.rows),
+            loop_rows,
+            joints,
+            len(m.parameters),
+            every_row,
+            joints + len(m.loops),
+            inertial,
+        )
 
     @property
     def spec(self) -> Spec:
@@ -101,17 +117,25 @@ class Spec:
 
     @cached_property
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """(joint or row, direction) of each constraint row: those of loops that can act, then those of constraints and of the speeds."""
+        """(joint or row, direction) of each constraint row: those of loops that can act, then those
+        of constraints and of the speeds.
+        """
         found = tuple(row_names(self.layout))
-        return (*found, *Tracer(self.layout, self.snap).applied.rows()[1]) if self.mechanism.row_records else found
+        return (
+            (*found, *Tracer(self.layout, self.snap).applied.rows()[1])
+            if self.mechanism.row_records
+            else found
+        )
 
     @cached_property
     def pushed(self) -> dict[str, tuple[str, str]]:
-        """{constraint: (parent, child)}, the bodies that its rows push, against each other; the ground twice where it acts along speeds alone.
+        """{constraint: (parent, child)}, the bodies that its rows push, against each other; the
+        ground twice where it acts along speeds alone.
 
         One that pushes several bodies otherwise has no such pair, and is missing.
         """
-        s, found = Tracer(self.layout, self.snap), {}
+        s = Tracer(self.layout, self.snap)
+        found = {}
         for k, row in enumerate(self.mechanism.constraints):
             pushes = s.applied.placed.pushes(k)
             ends = (GROUND, GROUND, *pushes)[-2:]
@@ -125,14 +149,22 @@ class Spec:
         if not self.mechanism.constraints:
             return ()
         s = Tracer(self.layout, self.snap)
-        return tuple(row.name for row, g in zip(self.mechanism.constraints, s.applied.placed.own) if ca.depends_on(g, s.t))
+        return tuple(
+            row.name
+            for row, g in zip(self.mechanism.constraints, s.applied.placed.own)
+            if ca.depends_on(g, s.t)
+        )
 
     def _balanced(self, s: Tracer, pushes: list) -> bool:
         """Whether two wrenches are opposite everywhere: at some places."""
         both = [ca.horzcat(t, f) for t, f in pushes]
         at = ca.Function("both", [s.t, s.q, s.p], [both[0] + both[1], both[0]])
-        rng, p = np.random.default_rng(5), list(self.mechanism.parameters.values())
-        found = [[np.abs(np.array(x)).max() for x in at(0.3, self.layout.sample(rng), p)] for _ in range(3)]
+        rng = np.random.default_rng(5)
+        p = list(self.mechanism.parameters.values())
+        found = [
+            [np.abs(np.array(x)).max() for x in at(0.3, self.layout.sample(rng), p)]
+            for _ in range(3)
+        ]
         return all(left <= 1e-9 * size for left, size in found)
 
     @cached_property
@@ -142,17 +174,23 @@ class Spec:
 
     @cached_property
     def timed(self) -> bool:
-        """Whether the mechanism has loads, constraints or speed rows: they are expressions, and may depend on the time."""
+        """Whether the mechanism has loads, constraints or speed rows: they are expressions, and may
+        depend on the time.
+        """
         return bool(self.mechanism.loads or self.mechanism.row_records)
 
     @cached_property
     def springs(self) -> Springs | None:
-        """The joint springs, where they are the only loads: the generic kernels can take them into account."""
+        """The joint springs, where they are the only loads: the generic kernels can take them into
+        account.
+        """
         return springs(self.layout)
 
     @property
     def generic(self) -> bool:
-        """Whether the generic kernels know everything about this mechanism: no joints that follow others by functions, no loads but joint springs."""
+        """Whether the generic kernels know everything about this mechanism: no joints that follow
+        others by functions, no loads but joint springs.
+        """
         return not self.layout.followers and (not self.timed or self.springs is not None)
 
     @cached_property

@@ -23,7 +23,9 @@ SINGULAR = 1e-13  # an eigenvalue of the scaled mass matrix this small beside th
 
 @dataclass(frozen=True)
 class Terms:
-    """M (nv, nv); b (nv,): Coriolis, centrifugal, gravity, loads and wrenches with their sign; the rows; what they leave."""
+    """M (nv, nv); b (nv,): Coriolis, centrifugal, gravity, loads and wrenches with their sign; the
+    rows; what they leave.
+    """
 
     M: Array
     b: Array
@@ -39,17 +41,25 @@ class Terms:
 def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float = 0.0) -> Terms:
     """The terms at (q, v) and time t."""
     rows = rows_at(machine, q, v, t)
-    return Terms(machine.mass_matrix(q), machine.bias(q, v, wrenches, t=t), rows, spaces(rows.A, metric(machine, acting=False)))
+    return Terms(
+        machine.mass_matrix(q),
+        machine.bias(q, v, wrenches, t=t),
+        rows,
+        spaces(rows.A, metric(machine, acting=False)),
+    )
 
 
 def accelerated(machine: Machine, M: Array, forces: Array) -> Array:
-    """M^-1 forces (nv, k), also where M is singular (a gimbal in lock) as long as no force acts there: then the shortest.
+    """M^-1 forces (nv, k), also where M is singular (a gimbal in lock) as long as no force acts
+    there: then the shortest.
 
-    Both are scaled by the diagonal of M first, so that neither units nor ratios of inertia decide what is singular.
+    Both are scaled by the diagonal of M first, so that neither units nor ratios of inertia decide
+    what is singular.
     """
     size = np.sqrt(np.maximum(np.diagonal(M), 0.0))
     size = np.where(size > 0.0, size, 1.0)
-    S, f = M / np.outer(size, size), forces / size[:, None]
+    S = M / np.outer(size, size)
+    f = forces / size[:, None]
     values = np.linalg.eigvalsh(S)
     if not len(values) or values[0] > SINGULAR * values[-1]:
         return np.linalg.solve(S, f) / size[:, None]
@@ -58,8 +68,8 @@ def accelerated(machine: Machine, M: Array, forces: Array) -> Array:
     if left.max() > 1e-8 * np.abs(f).max():
         name = (*machine.speed_names, *["the target"] * 6)[int(left.argmax())]
         raise SingularError(
-            f"a force acts on {name!r} of {where(machine)}, which has no inertia here: its axes have come into one line, or it "
-            "carries no mass",
+            f"a force acts on {name!r} of {where(machine)}, which has no inertia here: its axes"
+            " have come into one line, or it carries no mass",
             name,
         )
     return found / size[:, None]

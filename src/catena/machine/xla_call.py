@@ -1,7 +1,9 @@
-"""Functions of NumPy arrays as calls that XLA makes from compiled code on the CPU, through its foreign function interface.
+"""Functions of NumPy arrays as calls that XLA makes from compiled code on the CPU, through its
+foreign function interface.
 
-The buffers of a frame (`compiler/xla_handler.py`) are read and written where they are. JAX's own callbacks copy, and take twenty times as long
-as machine code, which answers small batches without the interpreter.
+The buffers of a frame (`compiler/xla_handler.py`) are read and written where they are. JAX's own
+callbacks copy, and take twenty times as long as machine code, which answers small batches without
+the interpreter.
 """
 
 from __future__ import annotations
@@ -14,11 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.xla_handler import ARGUMENTS, DATA, EXECUTE, EXTENSION, FUNCTIONS, RESULTS, STAGE, Handler
+from ..compiler.xla_handler import (
+    ARGUMENTS,
+    DATA,
+    EXECUTE,
+    EXTENSION,
+    FUNCTIONS,
+    RESULTS,
+    STAGE,
+    Handler,
+)
 
 HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 CREATE_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-FRAME, BUFFER, API = (ctypes.c_int64 * 15, ctypes.c_int64 * 6, ctypes.c_int64 * 7)  # the parts that are read, in words of eight bytes
+# the parts that are read, in words of eight bytes
+FRAME = ctypes.c_int64 * 15
+BUFFER = ctypes.c_int64 * 6
+API = ctypes.c_int64 * 7
 VERSION, ERROR = 2, 6  # words of the table of functions
 METADATA, INVALID_ARGUMENT = 1, 3
 
@@ -29,12 +43,24 @@ _numbers = count()
 class _Error(ctypes.Structure):
     """What makes an error of XLA."""
 
-    _fields_ = [("size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("message", ctypes.c_char_p), ("code", ctypes.c_int)]
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("extension", ctypes.c_void_p),
+        ("message", ctypes.c_char_p),
+        ("code", ctypes.c_int),
+    ]
 
 
-def register(jax: Any, title: str, f: Callable[..., Sequence[np.ndarray]], native: Callable[[int], Handler | None]) -> str:
-    """The name under which compiled code calls f: arrays to a sequence of arrays. What f raises becomes an error of XLA with its sentence.
-    native: machine code that answers before it, and leaves the rest to the function at an address; None where there is none."""
+def register(
+    jax: Any,
+    title: str,
+    f: Callable[..., Sequence[np.ndarray]],
+    native: Callable[[int], Handler | None],
+) -> str:
+    """The name under which compiled code calls f: arrays to a sequence of arrays. What f raises
+    becomes an error of XLA with its sentence. native: machine code that answers before it, and
+    leaves the rest to the function at an address; None where there is none.
+    """
     name = f"catena_{title}_{next(_numbers)}"
 
     def handler(address: int) -> int | None:
@@ -68,11 +94,17 @@ def _arrays(frame: list[int], at: int) -> list[np.ndarray]:
 def _array(data: int, rank: int, dimensions: int) -> np.ndarray:
     shape = (ctypes.c_int64 * rank).from_address(dimensions)[:] if rank else []
     size = prod(shape)
-    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(data)).reshape(shape) if size else np.empty(shape)
+    return (
+        np.ctypeslib.as_array((ctypes.c_double * size).from_address(data)).reshape(shape)
+        if size
+        else np.empty(shape)
+    )
 
 
 def _describe(frame: list[int]) -> None:
-    """XLA asks what the function expects: the version of the interface that XLA has, and no more."""
+    """XLA asks what the function expects: the version of the interface that XLA has, and no
+    more.
+    """
     _, kind, _, metadata = (ctypes.c_int64 * 4).from_address(frame[EXTENSION])
     if kind & 0xFFFFFFFF == METADATA:
         version = API.from_address(frame[FUNCTIONS])[VERSION + 2]

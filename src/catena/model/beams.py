@@ -1,7 +1,9 @@
-"""Beams: bodies that bend, stretch and twist. Records only, as in `mechanism.py`; `catena.model.flexible` makes them move.
+"""Beams: bodies that bend, stretch and twist. Records only, as in `mechanism.py`;
+`catena.model.flexible` makes them move.
 
-A beam lies on the x axis of its body, straight and without stress from x = 0 to x = length. Its sections stay plane and
-square to it (Euler and Bernoulli): no shear. A stiffness left out is infinite.
+A beam lies on the x axis of its body, straight and without stress from x = 0 to x = length. Its
+sections stay plane and square to it (Euler and Bernoulli): no shear. A stiffness left out is
+infinite.
 """
 
 from __future__ import annotations
@@ -13,22 +15,25 @@ from typing import Any
 
 from .pose import Scalar, function, scalar
 
-DIRECTIONS = ("y", "z", "x", "twist")  # bending along y (about z), bending along z (about y), stretching, turning about x
+# bending along y (about z), bending along z (about y), stretching, turning about x
+DIRECTIONS = ("y", "z", "x", "twist")
 CLAMPED_FREE = 1.8751040687119611  # first root of cosh(b) cos(b) = -1
 
 
 @dataclass(frozen=True)
 class Beam:
-    """A uniform beam along x, by `segments` (rigid pieces and springs) or by `modes` (shapes with amplitudes).
+    """A uniform beam along x, by `segments` (rigid pieces and springs) or by `modes` (shapes with
+    amplitudes).
 
-    length: m. rhoA: mass per length, kg/m. EI: bending stiffness, N m2, as a pair (along y, along z), None where it does not
-    bend; one value bends in the plane of a planar mechanism, else in both planes alike. EA: N, or None: it keeps its length.
-    GJ: N m2, or None: it does not twist. rhoJ: polar mass moment of inertia per length, kg m; half of it belongs to each
-    bending plane. damping: ratio of the first mode of each kind, clamped at x = 0.
+    length: m. rhoA: mass per length, kg/m. EI: bending stiffness, N m2, as a pair (along y, along
+    z), None where it does not bend; one value bends in the plane of a planar mechanism, else in
+    both planes alike. EA: N, or None: it keeps its length. GJ: N m2, or None: it does not twist.
+    rhoJ: polar mass moment of inertia per length, kg m; half of it belongs to each bending plane.
+    damping: ratio of the first mode of each kind, clamped at x = 0.
 
-    segments: how many. modes: how many along y (and z), or a table of y, z, x, twist. ends, shapes, stiffening are for modes:
-    how it is held, such as "clamped-free", or "craig-bampton" where it carries something at its tip; shapes of your own in
-    place of those; whether tension stiffens it.
+    segments: how many. modes: how many along y (and z), or a table of y, z, x, twist. ends, shapes,
+    stiffening are for modes: how it is held, such as "clamped-free", or "craig-bampton" where it
+    carries something at its tip; shapes of your own in place of those; whether tension stiffens it.
 
     >>> Beam(length=4, rhoA=0.8, EI=900, segments=20).EI
     900.0
@@ -51,16 +56,22 @@ class Beam:
         for attribute in ("length", "rhoA", "EA", "GJ", "rhoJ", "damping"):
             object.__setattr__(self, attribute, _number(getattr(self, attribute)))
         pair = isinstance(self.EI, Sequence) and not isinstance(self.EI, str)
-        object.__setattr__(self, "EI", tuple(_number(x) for x in self.EI) if pair else _number(self.EI))
+        object.__setattr__(
+            self, "EI", tuple(_number(x) for x in self.EI) if pair else _number(self.EI)
+        )
         if isinstance(self.modes, Mapping):
             object.__setattr__(self, "modes", tuple(self.modes.items()))  # a record is hashable
         if isinstance(self.shapes, Mapping):
-            object.__setattr__(self, "shapes", tuple((name, _listed(given)) for name, given in self.shapes.items()))
+            object.__setattr__(
+                self, "shapes", tuple((name, _listed(given)) for name, given in self.shapes.items())
+            )
         else:
             object.__setattr__(self, "shapes", _listed(self.shapes))
 
     def rigid(self) -> tuple[Scalar, tuple[Scalar, ...], tuple[Scalar, ...]]:
-        """Mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of the beam as a straight rod."""
+        """Mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of the beam as a
+        straight rod.
+        """
         try:
             return rod(self.rhoA, self.rhoJ, self.length)
         except TypeError:  # not numbers: validate() says so
@@ -77,16 +88,24 @@ class Beam:
         return dict(zip(DIRECTIONS, (*self.planes, self.EA, self.GJ)))
 
     def lag(self, direction: str) -> Scalar:
-        """Damping over stiffness, s: 2 zeta / omega, omega the first frequency of that direction, clamped at x = 0."""
+        """Damping over stiffness, s: 2 zeta / omega, omega the first frequency of that direction,
+        clamped at x = 0.
+        """
         if self.damping == 0.0:
             return 0.0
-        wave = CLAMPED_FREE**2 / self.length**2 if direction in ("y", "z") else math.pi / 2 / self.length
+        wave = (
+            CLAMPED_FREE**2 / self.length**2
+            if direction in ("y", "z")
+            else math.pi / 2 / self.length
+        )
         inertia = self.rhoJ if direction == "twist" else self.rhoA
         return 2 * self.damping / (wave * function("sqrt", self.stiffness[direction] / inertia))
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many modes along y and z, in x and in twist: those of a table, or the same number wherever it bends."""
+        """How many modes along y and z, in x and in twist: those of a table, or the same number
+        wherever it bends.
+        """
         if isinstance(self.modes, int):
             return {name: self.modes for name, EI in zip(DIRECTIONS, self.planes) if EI is not None}
         return dict(self.modes or ())
@@ -94,11 +113,13 @@ class Beam:
 
 @dataclass(frozen=True)
 class Flexed:
-    """What a flexible body became: the names of the bodies, joints, frames and loads that stand for it, root to tip.
+    """What a flexible body became: the names of the bodies, joints, frames and loads that stand for
+    it, root to tip.
 
-    body: its name. beam: as it was given. shapes: the body's own, as they were given. stations: x of the origin of each of
-    the bodies along the straight beam, m. frames: those that were made, such as the tip's. modal: its shapes and their mass
-    integrals (`catena.model.flexible.modes.Modal`), where it is made of modes.
+    body: its name. beam: as it was given. shapes: the body's own, as they were given. stations: x
+    of the origin of each of the bodies along the straight beam, m. frames: those that were made,
+    such as the tip's. modal: its shapes and their mass integrals
+    (`catena.model.flexible.modes.Modal`), where it is made of modes.
     """
 
     body: str
@@ -112,8 +133,12 @@ class Flexed:
     modal: Any = field(default=None, compare=False, repr=False)
 
 
-def rod(rhoA: Scalar, rhoJ: Scalar, length: Scalar) -> tuple[Scalar, tuple[Scalar, ...], tuple[Scalar, ...]]:
-    """Mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of a straight piece along x."""
+def rod(
+    rhoA: Scalar, rhoJ: Scalar, length: Scalar
+) -> tuple[Scalar, tuple[Scalar, ...], tuple[Scalar, ...]]:
+    """Mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of a straight piece
+    along x.
+    """
     m, J = rhoA * length, rhoJ * length
     across = m * length * length / 12 + J / 2
     return m, (length / 2, 0.0, 0.0), (J, 0.0, 0.0, across, 0.0, across)
@@ -125,7 +150,9 @@ def _listed(x: Any) -> Any:
 
 
 def _number(x: Any) -> Any:
-    """A scalar where it can be one; otherwise as given, for validate() to refuse by the body's name."""
+    """A scalar where it can be one; otherwise as given, for validate() to refuse by the body's
+    name.
+    """
     try:
         return x if x is None or isinstance(x, bool) else scalar(x)
     except (TypeError, ValueError):

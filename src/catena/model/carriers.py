@@ -1,8 +1,11 @@
-"""Carriers: how a body turns about, or slides along, one axis of another that bears it, by way of the tree.
+"""Carriers: how a body turns about, or slides along, one axis of another that bears it, by way of
+the tree.
 
-    turn = sum of sign q        over the joints from the body to the carrier, all of which turn about one direction
+    turn = sum of sign q        over the joints from the body to the carrier, all of which turn
+                                about one direction
 
-The carrier may be any body on any branch: a sun gear turns in the arm of a planetary train by its own angle less the arm's.
+The carrier may be any body on any branch: a sun gear turns in the arm of a planetary train by its
+own angle less the arm's.
 """
 
 from __future__ import annotations
@@ -26,35 +29,53 @@ ALIGNED = 1e-9  # 1 - |cosine| of two axes that count as one
 
 
 class Travel(NamedTuple):
-    """axis: in the ground's axes at coordinates zero. terms: (sign, joint), the joints whose coordinates add up."""
+    """axis: in the ground's axes at coordinates zero. terms: (sign, joint), the joints whose
+    coordinates add up.
+    """
 
     axis: Vector
     terms: tuple[tuple[float, Joint], ...]
 
 
 def travel(m: Mechanism, body: str, carrier: str, sort: str) -> Travel:
-    """How a body moves in its carrier; a MechanismError where it does not turn about (or slide along) one axis of it."""
-    a, b = m.frame(body).body, m.frame(carrier).body
-    up, down = _to_ground(m, a), _to_ground(m, b)
-    way = [(1.0, j) for j in up if j not in down] + [(-1.0, j) for j in reversed(down) if j not in up]
+    """How a body moves in its carrier; a MechanismError where it does not turn about (or slide
+    along) one axis of it.
+    """
+    a = m.frame(body).body
+    b = m.frame(carrier).body
+    up = _to_ground(m, a)
+    down = _to_ground(m, b)
+    way = [(1.0, j) for j in up if j not in down] + [
+        (-1.0, j) for j in reversed(down) if j not in up
+    ]
     moving = [(sign, j) for sign, j in way if j.nv]
     for _, j in moving:
         if [f.motion for f in j.freedoms] != [MOTIONS[sort]] or (j.mimic and j.mimic.function):
-            raise MechanismError(f"{body!r} does not {VERBS[sort]} an axis of its carrier {carrier!r}: joint {j.name!r} ({j.kind}) lies between them")
+            raise MechanismError(
+                f"{body!r} does not {VERBS[sort]} an axis of its carrier {carrier!r}: joint"
+                f" {j.name!r} ({j.kind}) lies between them"
+            )
     if not moving:
-        raise MechanismError(f"{body!r} does not move in its carrier {carrier!r}; name the body that carries both wheels, such as the arm or the housing")
+        raise MechanismError(
+            f"{body!r} does not move in its carrier {carrier!r}; name the body that carries both"
+            " wheels, such as the arm or the housing"
+        )
     axes = [_axis(m, j) for _, j in moving]
     for (_, j), axis in zip(moving[1:], axes[1:]):
         if 1.0 - abs(float(axes[0] @ axis)) > ALIGNED:
-            raise MechanismError(f"{body!r} does not {VERBS[sort]} an axis of its carrier {carrier!r}: joints {moving[0][1].name!r} and {j.name!r}, "
-                                 "which lie between them, have different axes")  # fmt: skip
+            raise MechanismError(
+                f"{body!r} does not {VERBS[sort]} an axis of its carrier {carrier!r}: joints"
+                f" {moving[0][1].name!r} and {j.name!r}, which lie between them, have different"
+                " axes"
+            )
     signs = (sign * float(np.sign(axes[0] @ axis)) for (sign, _), axis in zip(moving, axes))
     x, y, z = map(float, axes[0])
     return Travel((x, y, z), tuple((sign, j) for sign, (_, j) in zip(signs, moving)))
 
 
 def _to_ground(m: Mechanism, body: str) -> list[Joint]:
-    by_child, found = {j.child: j for j in m.joints}, []
+    by_child = {j.child: j for j in m.joints}
+    found = []
     while body != GROUND and body in by_child:
         found.append(by_child[body])
         body = by_child[body].parent
@@ -88,7 +109,9 @@ def faults(m: Mechanism) -> Iterator[str]:
 
 
 def place_names(m: Mechanism) -> dict[str, tuple[str, int]]:
-    """The words for places of frames and bodies in a text: {"x_tip": ("tip", 0), ...}; a parameter of that name goes first."""
+    """The words for places of frames and bodies in a text: {"x_tip": ("tip", 0), ...}; a parameter
+    of that name goes first.
+    """
     names = [*(b.name for b in m.bodies), *(f.name for f in m.frames)]
     found = {f"{axis}_{identifier(n)}": (n, k) for n in names for k, axis in enumerate("xyz")}
     return {word: at for word, at in found.items() if word not in m.parameters}

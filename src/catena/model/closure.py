@@ -1,14 +1,17 @@
-"""Closure: the constraint rows of a joint that closes a loop. `joint_kinds` says which rows each kind has.
+"""Closure: the constraint rows of a joint that closes a loop. `joint_kinds` says which rows each
+kind has.
 
-A loop joint stands between a frame P on one body and a frame C on another. Each row is a scalar that must stay zero:
+A loop joint stands between a frame P on one body and a frame C on another. Each row is a scalar
+that must stay zero:
 
     ACROSS_P   d . p_PC                    no displacement along d, a direction of P
     ACROSS_C   d . p_PC                    the same, along a direction of C
     ANGLE      a . b - value               a of P and b of C keep their angle
-    SCREW      a . p_PC - pitch * angle    displacement along a follows the turn about it, angle counted from b
+    SCREW  a . p_PC - pitch * angle
+            displacement along a follows the turn about it, angle counted from b
 
-with p_PC the origin of C seen from P. These four make every joint of the catalogue; their rates are in
-`kernels.constraint_rows`.
+with p_PC the origin of C seen from P. These four make every joint of the catalogue; their rates are
+in `kernels.constraint_rows`.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ class RowKind(IntEnum):
 
 @dataclass(frozen=True)
 class ClosureRow:
-    """One forbidden direction of a joint: its kind, its vectors in P (a) and C (b), and how it is called."""
+    """One forbidden direction of a joint: its kind, its vectors in P (a) and C (b), and how it is
+    called.
+    """
 
     kind: RowKind
     a: Vector
@@ -70,7 +75,9 @@ WELD = (angle(Z, Y, "x"), angle(X, Z, "y"), angle(Y, X, "z"))  # a x b is the ax
 
 
 def aligned(axis: Vector) -> tuple[ClosureRow, ...]:
-    """Only turns about the axis are left free: the axis stays perpendicular to two directions of P."""
+    """Only turns about the axis are left free: the axis stays perpendicular to two directions of
+    P.
+    """
     x, y = plane_of(axis)
     return angle(y, axis, named(x)), angle(x, axis, named(y))
 
@@ -87,9 +94,12 @@ def screw(axis: Vector, pitch: Scalar) -> ClosureRow:
 
 
 def general(sequence: Sequence[str]) -> tuple[ClosureRow, ...]:
-    """The rows of a general joint: what its turns and displacements, some of GENERAL, do not leave free."""
+    """The rows of a general joint: what its turns and displacements, some of GENERAL, do not leave
+    free.
+    """
     turns = "".join(name[1] for name in sequence if name[0] == "R")
-    two = {"xy": (X, Y), "xz": (X, Z), "yz": (Y, Z)}  # the first axis stays with P, the second with C: they stay across
+    # the first axis stays with P, the second with C: they stay across
+    two = {"xy": (X, Y), "xz": (X, Z), "yz": (Y, Z)}
     if len(turns) == 2:
         rows: tuple[ClosureRow, ...] = (angle(*two[turns], "between its axes"),)
     elif len(turns) == 1:
@@ -98,4 +108,10 @@ def general(sequence: Sequence[str]) -> tuple[ClosureRow, ...]:
         rows = () if turns else WELD
     slides = {name for name in sequence if name[0] == "D"}
     held = (name for name in ("Dx", "Dy", "Dz") if name not in slides)
-    return (*(across(f"{name[1]} of the turned frame", GENERAL[name], RowKind.ACROSS_C) for name in held), *rows)
+    return (
+        *(
+            across(f"{name[1]} of the turned frame", GENERAL[name], RowKind.ACROSS_C)
+            for name in held
+        ),
+        *rows,
+    )

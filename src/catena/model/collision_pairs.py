@@ -1,4 +1,6 @@
-"""Which shapes of a mechanism may meet: every two on different bodies that are not neighbours, as its filter says."""
+"""Which shapes of a mechanism may meet: every two on different bodies that are not neighbours, as
+its filter says.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,14 @@ class Collider(NamedTuple):
 
 
 def colliders(m: Mechanism) -> list[Collider]:
-    """The shapes that collide, the ground's first: the half-space z <= 0 where contacts with it are declared and it has no shapes. One is called as its body; several have their own names or numbers too."""
+    """The shapes that collide, the ground's first: the half-space z <= 0 where contacts with it are
+    declared and it has no shapes. One is called as its body; several have their own names or
+    numbers too.
+    """
     found = []
-    touched = not m.ground and any(c.between[1] == GROUND and c.surface in ("", "plane") for c in m.contacts)
+    touched = not m.ground and any(
+        c.between[1] == GROUND and c.surface in ("", "plane") for c in m.contacts
+    )
     ground = (Shape("plane", collides=True),) if touched else m.ground  # as contacts have it
     for body, shapes in ((GROUND, ground), *((b.name, b.collision) for b in m.bodies)):
         for k, s in enumerate(shapes, start=1):
@@ -30,23 +37,39 @@ def colliders(m: Mechanism) -> list[Collider]:
     return found
 
 
-def collision_pairs(m: Mechanism, pairs: Iterable[tuple[str, str]] | None = None) -> list[tuple[Collider, Collider]]:
-    """The pairs of shapes that may collide. pairs: nothing but these, by names of shapes, bodies or groups, neighbours too."""
+def collision_pairs(
+    m: Mechanism, pairs: Iterable[tuple[str, str]] | None = None
+) -> list[tuple[Collider, Collider]]:
+    """The pairs of shapes that may collide. pairs: nothing but these, by names of shapes, bodies or
+    groups, neighbours too.
+    """
     everything = list(combinations(colliders(m), 2))
     if pairs is not None:
         return _asked(m, everything, [tuple(p) for p in pairs])
-    rules, rigid, near = m.collisions, _rigid(m), _neighbours(m)
+    rules = m.collisions
+    rigid = _rigid(m)
+    near = _neighbours(m)
     found = []
     for a, b in everything:
         apart = rigid[a.body] != rigid[b.body]
-        wanted = apart and (frozenset((rigid[a.body], rigid[b.body])) not in near or _named(m, a, b, rules.include))
-        if wanted and not _named(m, a, b, rules.exclude) and (not rules.only or _named(m, a, b, rules.only)):
+        wanted = apart and (
+            frozenset((rigid[a.body], rigid[b.body])) not in near or _named(m, a, b, rules.include)
+        )
+        if (
+            wanted
+            and not _named(m, a, b, rules.exclude)
+            and (not rules.only or _named(m, a, b, rules.only))
+        ):
             found.append((a, b))
     return found
 
 
-def _asked(m: Mechanism, everything: list[tuple[Collider, Collider]], pairs: list[tuple[str, ...]]) -> list[tuple[Collider, Collider]]:
-    known = dict.fromkeys([*(c.body for c in colliders(m)), *(c.name for c in colliders(m)), *m.collisions.groups])
+def _asked(
+    m: Mechanism, everything: list[tuple[Collider, Collider]], pairs: list[tuple[str, ...]]
+) -> list[tuple[Collider, Collider]]:
+    known = dict.fromkeys(
+        [*(c.body for c in colliders(m)), *(c.name for c in colliders(m)), *m.collisions.groups]
+    )
     for name in (name for pair in pairs for name in pair):
         if name not in known:
             raise UnknownNameError("colliding shape", name, known, f"mechanism {m.name!r}")

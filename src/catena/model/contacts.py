@@ -1,18 +1,22 @@
-"""Contacts: pairs that may touch, with their laws of friction and impact. Frozen records; nothing here moves.
+"""Contacts: pairs that may touch, with their laws of friction and impact. Frozen records; nothing
+here moves.
 
     [[contact]]
     between = ["foot", "ground"]
     friction = 0.6
     restitution = 0.2
 
-The first of `between` is what touches, one name or a list of them: a body (its shapes that collide), a group of bodies, or a frame,
-which is a point, or with `radius` a sphere about it. The second is the surface: the ground, a body with shapes that collide, or a frame;
-a frame is a half-space below its x-y plane, and z its outward normal, unless `surface` says otherwise. `model.contact_points` has the pairs.
+The first of `between` is what touches, one name or a list of them: a body (its shapes that
+collide), a group of bodies, or a frame, which is a point, or with `radius` a sphere about it. The
+second is the surface: the ground, a body with shapes that collide, or a frame; a frame is a
+half-space below its x-y plane, and z its outward normal, unless `surface` says otherwise.
+`model.contact_points` has the pairs.
 
-    plane    the half-space z <= 0 of the frame            sphere   a ball of `surface_radius` about the frame
-    bowl     the inside of such a sphere                   trough   the inside of a cylinder along the frame's z
+    plane    the half-space z <= 0 of the frame  sphere   a ball of `surface_radius` about the frame
+    bowl     the inside of such a sphere       trough   the inside of a cylinder along the frame's z
     hole     a round hole along z, by `clearance` wider than the pin in it, all round
-    guide    two walls along the x-y plane; between them and what is there, `clearance` on either side
+    guide    two walls along the x-y plane; between them and what is there, `clearance` on either
+             side
 """
 
 from __future__ import annotations
@@ -36,11 +40,14 @@ LOOSE = ("hole", "guide")  # surfaces with a clearance
 class Contact:
     """A pair that may touch.
 
-    between: see the head of this file. friction: Coulomb's coefficient, or (static, kinetic). restitution: 0 (plastic) to 1. law:
-    of impact, by name (`impact_laws`): "newton", "poisson", "routh_poisson", "routh_newton", "routh_stronge". impacts: several at one instant are "simultaneous" or "sequential". paradox: what to do where rigid
-    bodies with friction have no motion, or several: "stop" the run with a sentence, or let an "impact" without collision happen.
-    radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is a frame. clearance: of a
-    joint with play, a "hole" or a "guide": how far what is in its middle may go, m. name: in results.
+    between: see the head of this file. friction: Coulomb's coefficient, or (static, kinetic).
+    restitution: 0 (plastic) to 1. law: of impact, by name (`impact_laws`): "newton", "poisson",
+    "routh_poisson", "routh_newton", "routh_stronge". impacts: several at one instant are
+    "simultaneous" or "sequential". paradox: what to do where rigid bodies with friction have no
+    motion, or several: "stop" the run with a sentence, or let an "impact" without collision happen.
+    radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is
+    a frame. clearance: of a joint with play, a "hole" or a "guide": how far what is in its middle
+    may go, m. name: in results.
     """
 
     between: Any
@@ -57,25 +64,47 @@ class Contact:
 
     def __post_init__(self) -> None:
         pair = self.between
-        if isinstance(pair, str) or len(pair) != 2 or not all(_names(x) for x in pair) or not isinstance(pair[1], str):
-            raise MechanismError(f"a contact is between {pair!r}; it takes what touches, a name or a list of them, and a surface")
+        if (
+            isinstance(pair, str)
+            or len(pair) != 2
+            or not all(_names(x) for x in pair)
+            or not isinstance(pair[1], str)
+        ):
+            raise MechanismError(
+                f"a contact is between {pair!r}; it takes what touches, a name or a list of them,"
+                " and a surface"
+            )
         object.__setattr__(self, "between", (_names(pair[0]), pair[1]))
         object.__setattr__(self, "name", self.name or f"{', '.join(self.between[0])}-{pair[1]}")
         for field in ("friction", "restitution", "radius", "surface_radius", "clearance"):
             object.__setattr__(self, field, _plain(getattr(self, field)))
-        both = self.friction if isinstance(self.friction, (tuple, list)) else (self.friction, self.friction)
+        both = (
+            self.friction
+            if isinstance(self.friction, (tuple, list))
+            else (self.friction, self.friction)
+        )
         object.__setattr__(self, "friction", tuple(_plain(x) for x in both))
         if faults := list(self._faults()):
             raise MechanismError(f"contact {self.name!r}: {'; '.join(faults)}")
 
     def _faults(self) -> Iterator[str]:
         if len(self.friction) != 2 or not all(_number(x) and x >= 0.0 for x in self.friction):
-            yield f"friction is {_shown(self.friction)}; it is a coefficient of zero or more, or two: static, kinetic"
+            yield (
+                f"friction is {_shown(self.friction)}; it is a coefficient of zero or more, or two:"
+                " static, kinetic"
+            )
         elif self.friction[0] < self.friction[1]:
-            yield f"its static friction {self.friction[0]:g} is below its kinetic friction {self.friction[1]:g}"
+            yield (
+                f"its static friction {self.friction[0]:g} is below its kinetic friction"
+                f" {self.friction[1]:g}"
+            )
         if not _number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
             yield f"restitution is {self.restitution!r}; it lies between 0 and 1"
-        for what, given, known in (("law", self.law, IMPACT_LAWS), ("impacts", self.impacts, ORDERS), ("paradox", self.paradox, PARADOX)):
+        for what, given, known in (
+            ("law", self.law, IMPACT_LAWS),
+            ("impacts", self.impacts, ORDERS),
+            ("paradox", self.paradox, PARADOX),
+        ):
             if given not in known:
                 yield f"{what} is {given!r}; it is one of {', '.join(known)}"
         if self.surface and self.surface not in SURFACES:
@@ -85,11 +114,21 @@ class Contact:
         if self.surface in LOOSE and not (_number(self.clearance) and self.clearance > 0.0):
             yield f"clearance is {self.clearance!r}; a {self.surface} has one above zero, m"
         if self.surface in LOOSE and self.radius is None:
-            yield f"a {self.surface} needs radius: of the pin, or half the height of what slides; 0 for a point"
+            yield (
+                f"a {self.surface} needs radius: of the pin, or half the height of what slides; 0"
+                " for a point"
+            )
         if self.surface not in LOOSE and self.clearance:
-            yield f"clearance is {self.clearance}; only a surface that is a {' or a '.join(LOOSE)} has one"
-        if self.surface not in ("", "plane", *LOOSE) and not (_number(self.surface_radius) and self.surface_radius > 0.0):
-            yield f"surface_radius is {self.surface_radius!r}; a {self.surface} has one above zero, m"
+            yield (
+                f"clearance is {self.clearance}; only a surface that is a {' or a '.join(LOOSE)}"
+                " has one"
+            )
+        if self.surface not in ("", "plane", *LOOSE) and not (
+            _number(self.surface_radius) and self.surface_radius > 0.0
+        ):
+            yield (
+                f"surface_radius is {self.surface_radius!r}; a {self.surface} has one above zero, m"
+            )
 
     @property
     def static(self) -> float:

@@ -1,9 +1,9 @@
 """Courses: smooth functions of one coordinate, by which a joint follows another.
 
-    polynomial   y = c0 + c1 x + c2 x^2 + ...
-    spline       cubics through points (x, y), continuous with two derivatives. At both ends the third derivative is that of the
-                 cubic through the four points there ([Forsythe1977] section 4.4, which OpenSim's SimmSpline is); beyond them it is
-                 a straight line.
+polynomial   y = c0 + c1 x + c2 x^2 + ...
+spline       cubics through points (x, y), continuous with two derivatives. At both ends the third
+             derivative is that of the cubic through the four points there ([Forsythe1977] section
+             4.4, which OpenSim's SimmSpline is); beyond them it is a straight line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ KINDS = ("polynomial", "spline")
 
 @dataclass(frozen=True)
 class Course:
-    """A function of one coordinate. kind: "polynomial" with coefficients y, lowest first, or "spline" through points (x, y).
+    """A function of one coordinate. kind: "polynomial" with coefficients y, lowest first, or
+    "spline" through points (x, y).
 
     >>> Course("polynomial", y=(1.0, 0.0, 2.0))(3.0)
     (19.0, 12.0, 4.0)
@@ -55,7 +56,10 @@ class Course:
         elif self.kind == "polynomial" and (self.x or not self.y):
             yield f"a polynomial has coefficients y and no x; found {len(self.y)} and {len(self.x)}"
         elif self.kind == "spline" and (len(self.x) != len(self.y) or len(self.x) < 2):
-            yield f"a spline goes through points, as many x as y and two at least; found {len(self.x)} and {len(self.y)}"
+            yield (
+                "a spline goes through points, as many x as y and two at least; found"
+                f" {len(self.x)} and {len(self.y)}"
+            )
         elif any(b <= a for a, b in pairwise(self.x)):
             yield "x of a spline rises from point to point"
         if not all(map(np.isfinite, (*self.x, *self.y))):
@@ -63,16 +67,26 @@ class Course:
 
     @cached_property
     def pieces(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
-        """(origin o, coefficients c) of each piece, y = sum c_k (x - o)^k; the first and last of a spline are its straight ends."""
+        """(origin o, coefficients c) of each piece, y = sum c_k (x - o)^k; the first and last of a
+        spline are its straight ends.
+        """
         if self.kind == "polynomial":
             return ((0.0, self.y),)
-        x, y = np.array(self.x), np.array(self.y)
+        x = np.array(self.x)
+        y = np.array(self.y)
         second, h = _seconds(x, y), np.diff(x)
         slope = np.diff(y) / h - h * (2 * second[:-1] + second[1:]) / 6
         third = np.diff(second) / h
         last = slope[-1] + h[-1] * (second[-2] + second[-1]) / 2
-        inner = [(float(x[i]), tuple(map(float, (y[i], slope[i], second[i] / 2, third[i] / 6)))) for i in range(len(h))]
-        return (float(x[0]), (float(y[0]), float(slope[0]))), *inner, (float(x[-1]), (float(y[-1]), float(last)))
+        inner = [
+            (float(x[i]), tuple(map(float, (y[i], slope[i], second[i] / 2, third[i] / 6))))
+            for i in range(len(h))
+        ]
+        return (
+            (float(x[0]), (float(y[0]), float(slope[0]))),
+            *inner,
+            (float(x[-1]), (float(y[-1]), float(last))),
+        )
 
     def __call__(self, q: Any, select: Any = None) -> tuple[Any, Any, Any]:
         """y, dy/dq and d2y/dq2 at a number, or, with a `select(condition, a, b)`, at a symbol q."""
@@ -84,7 +98,8 @@ class Course:
         return self.kind == "polynomial" and len(self.y) <= 2
 
     def after(self, inner: Course) -> Course | None:
-        """self(inner(x)) as one course; none where a spline is not of something affine, or something curved is of a spline.
+        """self(inner(x)) as one course; none where a spline is not of something affine, or
+        something curved is of a spline.
 
         >>> Course("polynomial", y=(0.0, 0.0, 1.0)).after(Course("polynomial", y=(1.0, 2.0)))
         Course(kind='polynomial', x=(), y=(1.0, 4.0, 4.0))
@@ -112,7 +127,9 @@ def _composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ..
     return tuple(map(float, np.trim_zeros(found, "b"))) or (0.0,)
 
 
-def piecewise(pieces: Sequence[tuple[float, tuple[Any, ...]]], q: Any, select: Any = None) -> tuple[Any, Any, Any]:
+def piecewise(
+    pieces: Sequence[tuple[float, tuple[Any, ...]]], q: Any, select: Any = None
+) -> tuple[Any, Any, Any]:
     """y, dy/dq and d2y/dq2 of polynomials, each from its origin on."""
     pick = select or (lambda condition, a, b: a if condition else b)
     found = _polynomial(pieces[0], q)
@@ -128,19 +145,24 @@ def _polynomial(piece: tuple[float, tuple[Any, ...]], q: Any) -> tuple[Any, Any,
     dy: Any = 0.0
     half: Any = 0.0
     for c in reversed(piece[1]):
-        half, dy, y = half * s + dy, dy * s + y, y * s + c
+        half = half * s + dy
+        dy = dy * s + y
+        y = y * s + c
     return y, dy, 2.0 * half
 
 
 def _seconds(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The second derivatives at the points."""
-    n, h, d = len(x), np.diff(x), np.diff(y) / np.diff(x)
+    n = len(x)
+    h = np.diff(x)
+    d = np.diff(y) / np.diff(x)
     if n == 2:
         return np.zeros(2)
     A, b = np.zeros((n, n)), np.zeros(n)
     for i in range(1, n - 1):
         A[i, i - 1 : i + 2], b[i] = (h[i - 1], 2 * (h[i - 1] + h[i]), h[i]), 6 * (d[i] - d[i - 1])
-    A[0, :2], A[-1, -2:] = (-1 / h[0], 1 / h[0]), (-1 / h[-1], 1 / h[-1])  # third derivatives at the ends
+    # third derivatives at the ends
+    A[0, :2], A[-1, -2:] = (-1 / h[0], 1 / h[0]), (-1 / h[-1], 1 / h[-1])
     if n > 3:
         b[0], b[-1] = (6 * _third_difference(x[k], y[k]) for k in (slice(0, 4), slice(n - 4, n)))
     return np.linalg.solve(A, b)
@@ -153,15 +175,24 @@ def _third_difference(x: np.ndarray, y: np.ndarray) -> float:
     return float(y[0])
 
 
+def closed_spline(
+    x: Sequence[float], y: Sequence[Any]
+) -> tuple[tuple[float, tuple[Any, ...]], ...]:
+    """The pieces of the cubic spline through points of one period that begins anew with two
+    continuous derivatives.
 
-def closed_spline(x: Sequence[float], y: Sequence[Any]) -> tuple[tuple[float, tuple[Any, ...]], ...]:
-    """The pieces of the cubic spline through points of one period that begins anew with two continuous derivatives.
-
-    x (n,): numbers, rising. y (n,): numbers or symbols, in which the pieces are linear; the last is taken to be the first.
+    x (n,): numbers, rising. y (n,): numbers or symbols, in which the pieces are linear; the last is
+    taken to be the first.
     """
     from scipy.interpolate import CubicSpline
 
     unit = np.eye(len(y))
     unit[-1] = unit[0]
     c = CubicSpline(np.array(x), unit, bc_type="periodic").c[::-1]  # (power, piece, point)
-    return tuple((float(o), tuple(sum((float(k) * z for k, z in zip(c[power, i], y)), 0.0) for power in range(4))) for i, o in enumerate(x[:-1]))
+    return tuple(
+        (
+            float(o),
+            tuple(sum((float(k) * z for k, z in zip(c[power, i], y)), 0.0) for power in range(4)),
+        )
+        for i, o in enumerate(x[:-1])
+    )

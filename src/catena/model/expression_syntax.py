@@ -1,7 +1,8 @@
 """Syntax: a text as numbers, names, operators and a few functions, and nothing else.
 
-A model file is data, so nothing here runs it. The text is cut into tokens, and a parser by descent builds a value of them;
-no other operator or function exists. Nothing is ever given to `eval` or `sympify`.
+A model file is data, so nothing here runs it. The text is cut into tokens, and a parser by descent
+builds a value of them; no other operator or function exists. Nothing is ever given to `eval` or
+`sympify`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,26 @@ from .expression_functions import FUNCTIONS, apply, sympy_function
 from .pose import Scalar
 
 RESERVED = frozenset({"pi", *FUNCTIONS})
-LENGTH, DEPTH, POWER, BITS, TERMS = 10_000, 100, 100, 256, 20  # limits: letters, nesting, exponents, integers, min and max
+# limits: letters, nesting, exponents, integers, min and max
+LENGTH = 10_000
+DEPTH = 100
+POWER = 100
+BITS = 256
+TERMS = 20
 
-_TOKEN = re.compile(r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<op>\*\*|[-+*/^(),]))")
-_OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<op>\*\*|[-+*/^(),]))"
+)
+_OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
 _PYTHON = (int, float, Fraction)
 
 
-# ---------------------------------------------------------------------------------------------------- words
+# --- words
 def names_in(text: str) -> set[str]:
     """The names a text holds, whether it is a good expression or not."""
     return set(re.findall(r"[^\W\d]\w*", text))
@@ -35,7 +48,12 @@ def names_in(text: str) -> set[str]:
 
 def fit_name(name: str) -> bool:
     """Whether a name can stand in an expression."""
-    return name.isidentifier() and not iskeyword(name) and name not in RESERVED and normalize("NFKC", name) == name
+    return (
+        name.isidentifier()
+        and not iskeyword(name)
+        and name not in RESERVED
+        and normalize("NFKC", name) == name
+    )
 
 
 def shown(text: str) -> str:
@@ -44,27 +62,39 @@ def shown(text: str) -> str:
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
-    """The text as (sort, token) pairs, sorts being "number", "name" and "op"; an ExpressionError at anything else."""
+    """The text as (sort, token) pairs, sorts being "number", "name" and "op"; an ExpressionError at
+    anything else.
+    """
     if len(text) > LENGTH:
-        raise ExpressionError(f"{shown(text)} has {len(text)} letters; an expression has at most {LENGTH}")
+        raise ExpressionError(
+            f"{shown(text)} has {len(text)} letters; an expression has at most {LENGTH}"
+        )
     found, at, text = [], 0, text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             bad = text[at:].lstrip()[0]
-            raise ExpressionError(f"{shown(text)} holds {bad!r}; numbers, names, + - * / ^ and ( ) are allowed")
+            raise ExpressionError(
+                f"{shown(text)} holds {bad!r}; numbers, names, + - * / ^ and ( ) are allowed"
+            )
         found.append((str(match.lastgroup), match.group(match.lastgroup or 0)))
         at = match.end()
     return found
 
 
-# ---------------------------------------------------------------------------------------------------- trees
-def build(text: str, names: Collection[str], symbol: Callable[[str], Scalar] | None, pi: Scalar) -> Scalar:
-    """The value of a text: a Python number (exact where it can be), or what `symbol` of the names makes of it."""
+# --- trees
+def build(
+    text: str, names: Collection[str], symbol: Callable[[str], Scalar] | None, pi: Scalar
+) -> Scalar:
+    """The value of a text: a Python number (exact where it can be), or what `symbol` of the names
+    makes of it.
+    """
     pieces = tokens(text)
     for (sort, word), (next_sort, next_word) in pairwise(pieces):
         if sort != "op" and next_sort != "op":
-            raise ExpressionError(f"{shown(text)}: an operator is missing between {word!r} and {next_word!r}")
+            raise ExpressionError(
+                f"{shown(text)}: an operator is missing between {word!r} and {next_word!r}"
+            )
     for sort, word in pieces:
         if sort == "name" and word not in names and word not in RESERVED:
             raise ExpressionError(f"{shown(text)}: {unknown('name', word, names)}")
@@ -77,11 +107,21 @@ def build(text: str, names: Collection[str], symbol: Callable[[str], Scalar] | N
 
 
 class _Builder:
-    """Builds a value from tokens, by descent: sum of products of powers. Exact numbers stay exact (int, Fraction); symbols make
-    SymPy expressions."""
+    """Builds a value from tokens, by descent: sum of products of powers. Exact numbers stay exact
+    (int, Fraction); symbols make SymPy expressions.
+    """
 
-    def __init__(self, text: str, pieces: list[tuple[str, str]], symbol: Callable[[str], Scalar] | None, pi: Scalar):
-        self.text, self.pieces, self.symbol, self.pi = text, [*pieces, ("end", "")], symbol, pi
+    def __init__(
+        self,
+        text: str,
+        pieces: list[tuple[str, str]],
+        symbol: Callable[[str], Scalar] | None,
+        pi: Scalar,
+    ):
+        self.text = text
+        self.pieces = [*pieces, ("end", "")]
+        self.symbol = symbol
+        self.pi = pi
         self.at = self.depth = 0
 
     def refuse(self, why: str) -> ExpressionError:
@@ -96,7 +136,9 @@ class _Builder:
     def broken(self) -> ExpressionError:
         if self.pieces[self.at][1] == ",":
             return self.refuse("a comma outside a function is not allowed")
-        return ExpressionError(f"{shown(self.text)} is not an expression: check its operators and parentheses")
+        return ExpressionError(
+            f"{shown(self.text)} is not an expression: check its operators and parentheses"
+        )
 
     def took(self, *words: str) -> str:
         """The next token, if it is one of these operators; else nothing."""
@@ -106,7 +148,7 @@ class _Builder:
         self.at += 1
         return word
 
-    # ------------------------------------------------------------------------------------------------ the grammar
+    # --- the grammar
     def deeper(self, part: Callable[[], Scalar]) -> Scalar:
         self.depth += 1
         if self.depth > DEPTH:
@@ -162,9 +204,11 @@ class _Builder:
             raise self.broken()
         return values
 
-    # ------------------------------------------------------------------------------------------------ values
+    # --- values
     def chain(self, part: Callable[[], Scalar], *operators: str) -> Scalar:
-        """A sum or a product of parts: numbers one after the other, and all at once from the first expression on."""
+        """A sum or a product of parts: numbers one after the other, and all at once from the first
+        expression on.
+        """
         total, rest = part(), []
         while op := self.took(*operators):
             rest.append((op, part()))
@@ -172,7 +216,10 @@ class _Builder:
             if not (isinstance(total, _PYTHON) and isinstance(value, _PYTHON)):
                 import sympy
 
-                others = (lift(x) if o in "+*" else -lift(x) if o == "-" else 1 / lift(x) for o, x in rest[k:])
+                others = (
+                    lift(x) if o in "+*" else -lift(x) if o == "-" else 1 / lift(x)
+                    for o, x in rest[k:]
+                )
                 return (sympy.Add if op in "+-" else sympy.Mul)(lift(total), *others)
             exact = op == "/" and isinstance(total, int) and isinstance(value, int)
             total = self.bounded(_OPERATORS[op](Fraction(total) if exact else total, value))
@@ -180,26 +227,38 @@ class _Builder:
 
     def raised(self, a: Scalar, b: Scalar) -> Scalar:
         if _is_number(b) and abs(float(b)) > POWER:
-            raise self.refuse(f"an exponent is {float(b):.3g}; exponents go from {-POWER} to {POWER}")
+            raise self.refuse(
+                f"an exponent is {float(b):.3g}; exponents go from {-POWER} to {POWER}"
+            )
         if isinstance(a, (int, Fraction)) and isinstance(b, int) and abs(b) * _bits(a) > BITS:
             a = float(a)
         if not (isinstance(a, _PYTHON) and isinstance(b, _PYTHON)):
             a, b = lift(a), lift(b)
-        return self.bounded((Fraction(a) if isinstance(a, int) and isinstance(b, int) and b < 0 else a) ** b)
+        return self.bounded(
+            (Fraction(a) if isinstance(a, int) and isinstance(b, int) and b < 0 else a) ** b
+        )
 
     def call(self, name: str, arguments: list[Scalar]) -> Scalar:
-        wanted, found = FUNCTIONS[name], len(arguments)
+        wanted = FUNCTIONS[name]
+        found = len(arguments)
         if found != wanted if wanted else not 2 <= found <= TERMS:
             count = f"{wanted}" if wanted else f"2 to {TERMS}"
             raise self.refuse(f"{name} takes {count} argument{'s' * (wanted != 1)}, found {found}")
-        if name == "sqrt" and self.symbol and isinstance(arguments[0], (int, Fraction)) and arguments[0] >= 0:
+        if (
+            name == "sqrt"
+            and self.symbol
+            and isinstance(arguments[0], (int, Fraction))
+            and arguments[0] >= 0
+        ):
             return sympy_function(name)(lift(arguments[0]))  # sqrt(2) stays exact
         if all(_is_number(x) for x in arguments):
             return self.bounded(apply(name, [float(x) for x in arguments]))
         return sympy_function(name)(*map(lift, arguments))
 
     def bounded(self, x: Scalar) -> Scalar:
-        """A number that is finite, real and not too long; an integer of very many digits becomes a float."""
+        """A number that is finite, real and not too long; an integer of very many digits becomes a
+        float.
+        """
         if isinstance(x, complex) or (isinstance(x, float) and not math.isfinite(x)):
             raise self.refuse("it has no finite real value")
         return float(x) if isinstance(x, (int, Fraction)) and _bits(x) > BITS else x

@@ -1,9 +1,11 @@
-"""Expressions: a text such as "m1*l1^2/12" as a SymPy expression, and a SymPy expression as a value of any scalar.
+"""Expressions: a text such as "m1*l1^2/12" as a SymPy expression, and a SymPy expression as a value
+of any scalar.
 
     text --parse--> SymPy expression --evaluate--> a float, a NumPy array, a CasADi symbol
          <--write--
 
-What may stand in a text is in `expression_syntax.py`; this file imports SymPy when the first expression is met.
+What may stand in a text is in `expression_syntax.py`; this file imports SymPy when the first
+expression is met.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ from .pose import Scalar
 _REAL = {"re", "conjugate"}  # SymPy puts these round symbols it does not know to be real; ours are
 
 
-# ---------------------------------------------------------------------------------------------------- from text
+# --- from text
 def parse(text: str, names: Collection[str]) -> Scalar:
-    """The SymPy expression of a text in the given names (plain symbols), pi, + - * / ** ^ and FUNCTIONS.
+    """The SymPy expression of a text in the given names (plain symbols), pi, + - * / ** ^ and
+    FUNCTIONS.
 
     >>> parse("m*l^2/12", ["m", "l"])
     l**2*m/12
@@ -36,7 +39,9 @@ def parse(text: str, names: Collection[str]) -> Scalar:
 
     expression = lift(build(text, names, sympy.Symbol, sympy.pi))
     if expression.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
-        raise ExpressionError(f"{shown(text)} has no finite real value: it divides by zero or takes the root of less")
+        raise ExpressionError(
+            f"{shown(text)} has no finite real value: it divides by zero or takes the root of less"
+        )
     return expression
 
 
@@ -49,14 +54,18 @@ def constant(text: str) -> float:
     return float(build(text, (), None, math.pi))
 
 
-# ---------------------------------------------------------------------------------------------------- to text
+# --- to text
 def write(expression: Scalar) -> str:
     """The text of a number or an expression, such that `parse` gives the same expression again.
 
     >>> write(parse("max(m, 0.1)^2*sqrt(2)", ["m"]))
     'sqrt(2)*max(0.1, m)**2'
     """
-    return repr(float(expression)) if isinstance(expression, (int, float)) else _printer().doprint(expression)
+    return (
+        repr(float(expression))
+        if isinstance(expression, (int, float))
+        else _printer().doprint(expression)
+    )
 
 
 @cache
@@ -87,7 +96,9 @@ def _printer() -> Any:
             if name == "cot":
                 return f"(1/tan({written[0]}))"
             if name not in FUNCTIONS:
-                raise ExpressionError(f"{name!r} of {shown(str(x))} cannot be written; {', '.join(FUNCTIONS)} can")
+                raise ExpressionError(
+                    f"{name!r} of {shown(str(x))} cannot be written; {', '.join(FUNCTIONS)} can"
+                )
             return f"{name}({', '.join(sorted(written) if FUNCTIONS[name] == 0 else written)})"
 
         _print_Abs = _print_Max = _print_Min = _print_sign = _print_Function
@@ -98,12 +109,12 @@ def _printer() -> Any:
     return FilePrinter()
 
 
-# ---------------------------------------------------------------------------------------------------- to a value
+# --- to a value
 def evaluate(expression: Scalar, table: Mapping[str, Scalar]) -> Scalar:
     """The value of a number or a SymPy expression where each name has its value of `table`.
 
-    The values may be floats, NumPy arrays or CasADi symbols; the result is of their kind. With floats, what has no finite
-    value is an ExpressionError.
+    The values may be floats, NumPy arrays or CasADi symbols; the result is of their kind. With
+    floats, what has no finite value is an ExpressionError.
 
     >>> evaluate(parse("m*l^2/12", ["m", "l"]), {"m": 3.0, "l": 2.0})
     1.0
@@ -115,7 +126,9 @@ def evaluate(expression: Scalar, table: Mapping[str, Scalar]) -> Scalar:
     except ExpressionError:
         raise
     except (ArithmeticError, ValueError) as why:
-        raise ExpressionError(f"{shown(str(expression))} has no value {_where(expression, table)} ({why})") from None
+        raise ExpressionError(
+            f"{shown(str(expression))} has no value {_where(expression, table)} ({why})"
+        ) from None
     if isinstance(value, float) and not math.isfinite(value):
         raise ExpressionError(f"{shown(str(expression))} is {value} {_where(expression, table)}")
     return value
@@ -123,7 +136,9 @@ def evaluate(expression: Scalar, table: Mapping[str, Scalar]) -> Scalar:
 
 def _where(expression: Scalar, table: Mapping[str, Scalar]) -> str:
     used = sorted(str(s) for s in expression.free_symbols if str(s) in table)
-    return "where " + ", ".join(f"{name} = {table[name]}" for name in used[:6]) if used else "at all"
+    return (
+        "where " + ", ".join(f"{name} = {table[name]}" for name in used[:6]) if used else "at all"
+    )
 
 
 def _value(x: Scalar, table: Mapping[str, Scalar]) -> Scalar:
@@ -139,7 +154,9 @@ def _value(x: Scalar, table: Mapping[str, Scalar]) -> Scalar:
         return _power(_value(x.args[0], table), x.args[1], table)
     name = OURS.get(x.func.__name__, x.func.__name__)
     if not (x.is_Add or x.is_Mul or name in FUNCTIONS or name in _REAL or name == "cot"):
-        raise ExpressionError(f"{name!r} of {shown(str(x))} cannot be evaluated; {', '.join(FUNCTIONS)} can")
+        raise ExpressionError(
+            f"{name!r} of {shown(str(x))} cannot be evaluated; {', '.join(FUNCTIONS)} can"
+        )
     values = [_value(a, table) for a in x.args]
     if x.is_Add or x.is_Mul:
         return reduce(add if x.is_Add else mul, values)
@@ -149,7 +166,9 @@ def _value(x: Scalar, table: Mapping[str, Scalar]) -> Scalar:
 
 
 def _power(base: Scalar, exponent: Scalar, table: Mapping[str, Scalar]) -> Scalar:
-    """base ** exponent; small whole powers, roots and reciprocals as such, which is exact and short on a tape."""
+    """base ** exponent; small whole powers, roots and reciprocals as such, which is exact and short
+    on a tape.
+    """
     if exponent.is_Integer and abs(int(exponent)) <= POWER:
         power = base ** abs(int(exponent))
         return power if exponent.is_positive else 1.0 / power

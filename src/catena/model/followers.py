@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
     from .pose import Scalar
 
-SHARES: Mapping[str, Callable[[Any], Any]] = {  # what is felt along the speed v of the leader of what acts along ratio v
+# what is felt along the speed v of the leader of what acts along ratio v
+SHARES: Mapping[str, Callable[[Any], Any]] = {
     "armature": lambda ratio: ratio * ratio,
     "damping": lambda ratio: ratio * ratio,
     "friction": abs,
@@ -17,13 +18,17 @@ SHARES: Mapping[str, Callable[[Any], Any]] = {  # what is felt along the speed v
 
 
 def per_speed(m: Mechanism, name: str) -> list[Scalar]:
-    """The armature, damping or friction along each speed (nv,): a joint's own, and those of its followers as it feels them.
+    """The armature, damping or friction along each speed (nv,): a joint's own, and those of its
+    followers as it feels them.
 
-    A follower moves at ratio v, and its force f is felt as ratio f: inertia and damping count by the square of the ratio, dry
-    friction by its magnitude. One that follows by a function has none (`validation_joints`).
+    A follower moves at ratio v, and its force f is felt as ratio f: inertia and damping count by
+    the square of the ratio, dry friction by its magnitude. One that follows by a function has none
+    (`validation_joints`).
     """
     found = {j.name: list(getattr(j, name)) for j in m.moving}
     for j in m.ordered:
         if j.mimic and not j.mimic.function and getattr(j, name)[0] != 0.0:
-            found[j.mimic.joint][0] = found[j.mimic.joint][0] + getattr(j, name)[0] * SHARES[name](j.mimic.multiplier)
+            found[j.mimic.joint][0] = found[j.mimic.joint][0] + getattr(j, name)[0] * SHARES[name](
+                j.mimic.multiplier
+            )
     return [x for own in found.values() for x in own]

@@ -18,4 +18,6 @@ def coordinate_units(joint: Joint) -> list[str]:
 
 def speed_units(joint: Joint) -> list[str]:
     """The unit of each speed: rad/s or m/s."""
-    return ["m/s" if f.motion == Motion.SLIDE else "rad/s" for f in joint.freedoms for _ in f.speeds]
+    return [
+        "m/s" if f.motion == Motion.SLIDE else "rad/s" for f in joint.freedoms for _ in f.speeds
+    ]

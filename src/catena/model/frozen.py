@@ -16,7 +16,9 @@ class FrozenDict(dict[K, V]):
     """
 
     def _refused(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("a mechanism does not change; make another: mechanism.with_(parameters={...})")
+        raise TypeError(
+            "a mechanism does not change; make another: mechanism.with_(parameters={...})"
+        )
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refused  # type: ignore[assignment]
 

@@ -1,7 +1,8 @@
-"""Laws of impact by name: the registry that files, runs, sensitivities and documentation read. What a law computes stands in `analysis`.
+"""Laws of impact by name: the registry that files, runs, sensitivities and documentation read. What
+a law computes stands in `analysis`.
 
-A law is a function (G, u, e, mu) -> Blow of k contacts (`analysis.contact_impact`): `strike` says where, "package.module:name", so that
-a mechanism can be described without it.
+A law is a function (G, u, e, mu) -> Blow of k contacts (`analysis.contact_impact`): `strike` says
+where, "package.module:name", so that a mechanism can be described without it.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from ..errors.registry import Registry
 class ImpactLaw:
     """A law of impact.
 
-    name: its word, `law = NAME`. strike: its function, or where it is. doc: one line for people. one_point: whether it is a law of a
-    single point, so that of several which feel each other one must be first. by_speeds: whether an impulse leaves -e u_n.
-    stages: in how many problems of contact modes it comes down to one; 0 where it does not, and has no derivatives. steps: whether time
-    stepping knows it.
+    name: its word, `law = NAME`. strike: its function, or where it is. doc: one line for people.
+    one_point: whether it is a law of a single point, so that of several which feel each other one
+    must be first. by_speeds: whether an impulse leaves -e u_n. stages: in how many problems of
+    contact modes it comes down to one; 0 where it does not, and has no derivatives. steps: whether
+    time stepping knows it.
     """
 
     name: str
@@ -33,16 +35,48 @@ class ImpactLaw:
     steps: bool = False
 
 
-_ALGEBRAIC, _PATH = "catena.analysis.contact_impact", "catena.analysis.routh"
-IMPACT_LAWS: Registry[ImpactLaw] = Registry("law of impact", (
-    ImpactLaw("newton", f"{_ALGEBRAIC}:newton", "the speed of separation is e times that of approach, friction against the velocities after [Moreau1988]",
-              by_speeds=True, stages=1, steps=True),
-    ImpactLaw("poisson", f"{_ALGEBRAIC}:poisson", "compression, then at least e times its impulses [Glocker1995]", stages=2),
-    ImpactLaw("routh_poisson", f"{_PATH}:routh_poisson", "friction followed along the impact [Routh1905]; it ends at 1 + e times the impulse of compression",
-              one_point=True),
-    ImpactLaw("routh_newton", f"{_PATH}:routh_newton", "the same path; it ends where the speed of separation is e times that of approach",
-              one_point=True, by_speeds=True),
-    ImpactLaw("routh_stronge", f"{_PATH}:routh_stronge", "the same path; it ends where e^2 of the normal work of compression has been given back [Stronge1990]",
-              one_point=True),
-), MechanismError)  # fmt: skip
+_ALGEBRAIC = "catena.analysis.contact_impact"
+_PATH = "catena.analysis.routh"
+IMPACT_LAWS: Registry[ImpactLaw] = Registry(
+    "law of impact",
+    (
+        ImpactLaw(
+            "newton",
+            f"{_ALGEBRAIC}:newton",
+            "the speed of separation is e times that of approach, friction against the velocities"
+            " after [Moreau1988]",
+            by_speeds=True,
+            stages=1,
+            steps=True,
+        ),
+        ImpactLaw(
+            "poisson",
+            f"{_ALGEBRAIC}:poisson",
+            "compression, then at least e times its impulses [Glocker1995]",
+            stages=2,
+        ),
+        ImpactLaw(
+            "routh_poisson",
+            f"{_PATH}:routh_poisson",
+            "friction followed along the impact [Routh1905]; it ends at 1 + e times the impulse of"
+            " compression",
+            one_point=True,
+        ),
+        ImpactLaw(
+            "routh_newton",
+            f"{_PATH}:routh_newton",
+            "the same path; it ends where the speed of separation is e times that of approach",
+            one_point=True,
+            by_speeds=True,
+        ),
+        ImpactLaw(
+            "routh_stronge",
+            f"{_PATH}:routh_stronge",
+            "the same path; it ends where e^2 of the normal work of compression has been given back"
+            " [Stronge1990]",
+            one_point=True,
+        ),
+    ),
+    MechanismError,
+)
 register = IMPACT_LAWS.register

@@ -1,4 +1,5 @@
-"""The joint catalogue: one record per kind of joint, which says everything that is particular to it.
+"""The joint catalogue: one record per kind of joint, which says everything that is particular to
+it.
 
     kind          motions, in the joint's own frame                        coordinates, then speeds
     fixed         none                                                     -
@@ -7,17 +8,22 @@
     helical       turn about the axis and slide along it by pitch          angle
     cylindrical   turn about the axis, slide along it                      angle, distance
     universal     turn about the first axis, then about the second         two angles
-    gimbal        turns about three axes, by default x, y, z               three angles, called after their axes
-    ball          any rotation, no singularity                             quaternion; angular velocity in the child
+    gimbal        turns about three axes, by default x, y, z   three angles, called after their axes
+    ball          any rotation, no singularity             quaternion; angular velocity in the child
     planar        slides along the plane's two directions, turn about n    x, y, angle
-    free          slides along x, y, z of the parent, then a ball          position, quaternion; velocity in the parent,
-                                                                           angular velocity in the child
-    general       any of Rx Ry Rz Dx Dy Dz in this order ([Merwe1995] 2.5.2): turns about x, the turned y, the twice
+    free  slides along x, y, z of the parent, then a ball
+            position, quaternion; velocity in the parent,
+                                                                           angular velocity in the
+                                                                           child
+    general  any of Rx Ry Rz Dx Dy Dz in this order ([Merwe1995] 2.5.2): turns about x, the turned
+        y, the twice
                   turned z, then displacements along the turned axes       one each
-    modal         the shapes of a flexible body, which carry a place of    amplitudes y1, y2, ..., z1, ..., x1, ...,
+    modal  the shapes of a flexible body, which carry a place of
+            amplitudes y1, y2, ..., z1, ..., x1, ...,
                   it along and round; made by `catena.model.flexible`      twist1, ...
 
-Nothing else in catena names a kind, except to make a joint of it. `register` adds one from anywhere.
+Nothing else in catena names a kind, except to make a joint of it. `register` adds one from
+anywhere.
 """
 
 from __future__ import annotations
@@ -30,7 +36,20 @@ from itertools import pairwise
 from ..errors import MechanismError
 from . import closure
 from .closure import POINT, WELD, ClosureRow
-from .motions import BALL, GENERAL, SHAPES, Freedom, Motion, X, Y, Z, elementary, plane_of, slide, turn
+from .motions import (
+    BALL,
+    GENERAL,
+    SHAPES,
+    Freedom,
+    Motion,
+    X,
+    Y,
+    Z,
+    elementary,
+    plane_of,
+    slide,
+    turn,
+)
 from .pose import Scalar, Vector
 
 Axes = tuple[Vector, ...]
@@ -38,11 +57,12 @@ Axes = tuple[Vector, ...]
 
 @dataclass(frozen=True)
 class Reverse:
-    """How a kind is seen from its other side: its axes, what its coordinates suffer, and a remark about them.
+    """How a kind is seen from its other side: its axes, what its coordinates suffer, and a remark
+    about them.
 
-    A joint says X_PC = placement D(q) offset^-1. Read from the child it says X_CP = offset D(q)^-1 placement^-1: placement
-    and offset change places, and the motions run backwards. cost: 0 coordinates keep their meaning, 1 they change, 2 the
-    catalogue has no such joint.
+    A joint says X_PC = placement D(q) offset^-1. Read from the child it says X_CP = offset D(q)^-1
+    placement^-1: placement and offset change places, and the motions run backwards. cost: 0
+    coordinates keep their meaning, 1 they change, 2 the catalogue has no such joint.
     """
 
     axes: Callable[[Axes], Axes]
@@ -58,7 +78,8 @@ def _same(axes: Axes) -> Axes:
     return axes
 
 
-OPPOSITE, SAME = Reverse(_opposite), Reverse(_same)
+OPPOSITE = Reverse(_opposite)
+SAME = Reverse(_same)
 _INVERSE = Reverse(_same, 1, "its coordinates are those of the inverse displacement")
 
 
@@ -70,14 +91,17 @@ def _no_faults(axes: Axes, pitch: float | None, sequence: Sequence[str]) -> Iter
 class JointKind:
     """Everything that is particular to a kind of joint.
 
-    name: the word in files. doc: its motions, for people. axes: the default axes in the joint's frame; their number is how
-    many the kind takes. freedoms(axes, pitch, sequence): its elementary motions, root to leaf, with the labels of coordinates
-    and speeds. closure(axes, pitch, sequence): the rows that it imposes when it closes a loop, six less its freedoms.
-    reverse: how it is seen from its other side. faults(axes, pitch, sequence): what can be wrong with these, pitch being a
-    number here (None where a parameter is unknown). pitched: whether it takes a pitch. words: what may stand in its sequence.
-    names: its words in other formats, {format: (without limits, with limits)}, "" where there is none. layouts: how its
-    coordinates lie in the vectors of peers, {peer, or "" for all: (without limits, with limits)}, words of `machine.bridge`;
-    "plain" where nothing is said. drawn: whether pictures show it. made: it is made by catena, and stands in no file.
+    name: the word in files. doc: its motions, for people. axes: the default axes in the joint's
+    frame; their number is how many the kind takes. freedoms(axes, pitch, sequence): its elementary
+    motions, root to leaf, with the labels of coordinates and speeds. closure(axes, pitch,
+    sequence): the rows that it imposes when it closes a loop, six less its freedoms. reverse: how
+    it is seen from its other side. faults(axes, pitch, sequence): what can be wrong with these,
+    pitch being a number here (None where a parameter is unknown). pitched: whether it takes a
+    pitch. words: what may stand in its sequence. names: its words in other formats, {format:
+    (without limits, with limits)}, "" where there is none. layouts: how its coordinates lie in the
+    vectors of peers, {peer, or "" for all: (without limits, with limits)}, words of
+    `machine.bridge`; "plain" where nothing is said. drawn: whether pictures show it. made: it is
+    made by catena, and stands in no file.
     """
 
     name: str
@@ -100,9 +124,13 @@ KINDS: dict[str, JointKind] = {}  # those that people write
 
 
 def register(kind: JointKind) -> JointKind:
-    """Add a kind to the catalogue: files, validation, kernels, formulations and pictures know it from here on."""
+    """Add a kind to the catalogue: files, validation, kernels, formulations and pictures know it
+    from here on.
+    """
     if kind.name in CATALOGUE:
-        raise MechanismError(f"a joint kind {kind.name!r} is in the catalogue already; give this one another name")
+        raise MechanismError(
+            f"a joint kind {kind.name!r} is in the catalogue already; give this one another name"
+        )
     CATALOGUE[kind.name] = kind
     if not kind.made:
         KINDS[kind.name] = kind
@@ -115,21 +143,27 @@ def along_z(kind: JointKind, sequence: Sequence[str]) -> bool:
     return len(motions) > 0 and all(f.axis == Z and f.motion != Motion.BALL for f in motions)
 
 
-# ---------------------------------------------------------------------------------------------------- what they are made of
+# --- what they are made of
 def _planar(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
     x, y = plane_of(a[0])
     return slide(x, "x"), slide(y, "y"), turn(a[0], "angle")
 
 
 def _free(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
-    slides = (Freedom(Motion.SLIDE, axis, (label,), (f"v{label}",)) for axis, label in ((X, "x"), (Y, "y"), (Z, "z")))
+    slides = (
+        Freedom(Motion.SLIDE, axis, (label,), (f"v{label}",))
+        for axis, label in ((X, "x"), (Y, "y"), (Z, "z"))
+    )
     return (*slides, BALL)
 
 
 def _gimbal(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
-    """Three turns, each called after its axis: rx, ry, rz; r1, r2, r3 where the axis is oblique; rz1, rz2 where two are alike."""
+    """Three turns, each called after its axis: rx, ry, rz; r1, r2, r3 where the axis is oblique;
+    rz1, rz2 where two are alike.
+    """
     labels = [_after(axis, k) for k, axis in enumerate(a, start=1)]
-    count, seen = Counter(labels), Counter[str]()
+    count = Counter(labels)
+    seen = Counter[str]()
     for k, label in enumerate(labels):
         seen[label] += 1
         labels[k] = f"{label}{seen[label]}" if count[label] > 1 else label
@@ -160,41 +194,114 @@ def _no_pitch(a: Axes, h: float | None, s: Sequence[str]) -> Iterator[str]:
 
 def _order(a: Axes, h: float | None, s: Sequence[str]) -> Iterator[str]:
     if not s or [x for x in GENERAL if x in s] != list(s):
-        yield f"sequence {tuple(s)} is not a part of {', '.join(GENERAL)}, each at most once and in this order"
+        yield (
+            f"sequence {tuple(s)} is not a part of {', '.join(GENERAL)}, each at most once and in"
+            " this order"
+        )
 
 
-# ---------------------------------------------------------------------------------------------------- the catalogue
+# --- the catalogue
 for _kind in (
-    JointKind("fixed", "none", (), lambda a, h, s: (), lambda a, h, s: (*POINT, *WELD), SAME,
-              names={"urdf": ("fixed", "")}),
-    JointKind("revolute", "turn about the axis", (Z,), lambda a, h, s: (turn(a[0], "angle"),),
-              lambda a, h, s: (*POINT, *closure.aligned(a[0])), names={"urdf": ("continuous", "revolute")},
-              layouts={"pinocchio": ("continuous", "plain")}),
-    JointKind("prismatic", "slide along the axis", (Z,), lambda a, h, s: (slide(a[0], "distance"),),
-              lambda a, h, s: (*closure.slideways(a[0]), *WELD), names={"urdf": ("prismatic", "prismatic")}),
-    JointKind("helical", "turn about the axis and slide along it by pitch", (Z,),
-              lambda a, h, s: (Freedom(Motion.SCREW, a[0], ("angle",), ("angle",), h),),
-              lambda a, h, s: (*closure.slideways(a[0]), *closure.aligned(a[0]), closure.screw(a[0], h)),
-              faults=_no_pitch, pitched=True),
-    JointKind("cylindrical", "turn about the axis, slide along it", (Z,),
-              lambda a, h, s: (turn(a[0], "angle"), slide(a[0], "distance")),
-              lambda a, h, s: (*closure.slideways(a[0]), *closure.aligned(a[0]))),
-    JointKind("universal", "turn about the first axis, then about the second", (X, Y),
-              lambda a, h, s: (turn(a[0], "first"), turn(a[1], "second")),
-              lambda a, h, s: (*POINT, closure.angle(a[0], a[1], "between its axes")),
-              Reverse(_opposite, 1, "its two angles change places"), faults=_parallel),
-    JointKind("gimbal", "turns about three axes, by default x, y, z", (X, Y, Z), _gimbal, lambda a, h, s: POINT,
-              Reverse(_opposite, 1, "its first and third angle change places"), faults=_parallel),
-    JointKind("ball", "any rotation", (), lambda a, h, s: (BALL,), lambda a, h, s: POINT,
-              Reverse(_same, 1, "its quaternion is the conjugate"), layouts={"": ("ball", "ball")}),
-    JointKind("planar", "slides along the plane's two directions, turn about its normal", (Z,), _planar,
-              lambda a, h, s: (closure.across("off the plane", a[0]), *closure.aligned(a[0])), _INVERSE,
-              names={"urdf": ("planar", "")}, layouts={"pinocchio": ("planar", "planar")}),
-    JointKind("free", "slides along x, y, z of the parent, then any rotation", (), _free, lambda a, h, s: (), _INVERSE,
-              names={"urdf": ("floating", "")}, layouts={"": ("free", "free")}, drawn=False),
-    JointKind("general", "any of Rx Ry Rz Dx Dy Dz in this order", (), lambda a, h, s: tuple(map(elementary, s)),
-              lambda a, h, s: closure.general(s), Reverse(_same, 2, "its sequence of freedoms has no reverse in the catalogue"),
-              faults=_order, words=tuple(GENERAL)),
+    JointKind(
+        "fixed",
+        "none",
+        (),
+        lambda a, h, s: (),
+        lambda a, h, s: (*POINT, *WELD),
+        SAME,
+        names={"urdf": ("fixed", "")},
+    ),
+    JointKind(
+        "revolute",
+        "turn about the axis",
+        (Z,),
+        lambda a, h, s: (turn(a[0], "angle"),),
+        lambda a, h, s: (*POINT, *closure.aligned(a[0])),
+        names={"urdf": ("continuous", "revolute")},
+        layouts={"pinocchio": ("continuous", "plain")},
+    ),
+    JointKind(
+        "prismatic",
+        "slide along the axis",
+        (Z,),
+        lambda a, h, s: (slide(a[0], "distance"),),
+        lambda a, h, s: (*closure.slideways(a[0]), *WELD),
+        names={"urdf": ("prismatic", "prismatic")},
+    ),
+    JointKind(
+        "helical",
+        "turn about the axis and slide along it by pitch",
+        (Z,),
+        lambda a, h, s: (Freedom(Motion.SCREW, a[0], ("angle",), ("angle",), h),),
+        lambda a, h, s: (*closure.slideways(a[0]), *closure.aligned(a[0]), closure.screw(a[0], h)),
+        faults=_no_pitch,
+        pitched=True,
+    ),
+    JointKind(
+        "cylindrical",
+        "turn about the axis, slide along it",
+        (Z,),
+        lambda a, h, s: (turn(a[0], "angle"), slide(a[0], "distance")),
+        lambda a, h, s: (*closure.slideways(a[0]), *closure.aligned(a[0])),
+    ),
+    JointKind(
+        "universal",
+        "turn about the first axis, then about the second",
+        (X, Y),
+        lambda a, h, s: (turn(a[0], "first"), turn(a[1], "second")),
+        lambda a, h, s: (*POINT, closure.angle(a[0], a[1], "between its axes")),
+        Reverse(_opposite, 1, "its two angles change places"),
+        faults=_parallel,
+    ),
+    JointKind(
+        "gimbal",
+        "turns about three axes, by default x, y, z",
+        (X, Y, Z),
+        _gimbal,
+        lambda a, h, s: POINT,
+        Reverse(_opposite, 1, "its first and third angle change places"),
+        faults=_parallel,
+    ),
+    JointKind(
+        "ball",
+        "any rotation",
+        (),
+        lambda a, h, s: (BALL,),
+        lambda a, h, s: POINT,
+        Reverse(_same, 1, "its quaternion is the conjugate"),
+        layouts={"": ("ball", "ball")},
+    ),
+    JointKind(
+        "planar",
+        "slides along the plane's two directions, turn about its normal",
+        (Z,),
+        _planar,
+        lambda a, h, s: (closure.across("off the plane", a[0]), *closure.aligned(a[0])),
+        _INVERSE,
+        names={"urdf": ("planar", "")},
+        layouts={"pinocchio": ("planar", "planar")},
+    ),
+    JointKind(
+        "free",
+        "slides along x, y, z of the parent, then any rotation",
+        (),
+        _free,
+        lambda a, h, s: (),
+        _INVERSE,
+        names={"urdf": ("floating", "")},
+        layouts={"": ("free", "free")},
+        drawn=False,
+    ),
+    JointKind(
+        "general",
+        "any of Rx Ry Rz Dx Dy Dz in this order",
+        (),
+        lambda a, h, s: tuple(map(elementary, s)),
+        lambda a, h, s: closure.general(s),
+        Reverse(_same, 2, "its sequence of freedoms has no reverse in the catalogue"),
+        faults=_order,
+        words=tuple(GENERAL),
+    ),
     JointKind("modal", "the shapes of a flexible body", (), _modal, lambda a, h, s: (), made=True),
-):  # fmt: skip
+):
     register(_kind)

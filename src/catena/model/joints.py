@@ -1,4 +1,6 @@
-"""Joints: a joint of some kind of the catalogue (`joint_kinds`) between two bodies, and a coordinate that follows another."""
+"""Joints: a joint of some kind of the catalogue (`joint_kinds`) between two bodies, and a
+coordinate that follows another.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,15 @@ from .pose import Pose, Scalar, Vector, scalar, unit
 
 AxesLike = Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 PerSpeed = Scalar | Sequence[Scalar]
-PER_SPEED = ("lower", "upper", "effort", "speed", "damping", "friction", "armature")  # one value per speed of the joint
+# one value per speed of the joint
+PER_SPEED = ("lower", "upper", "effort", "speed", "damping", "friction", "armature")
 
 
 @dataclass(frozen=True)
 class Mimic:
-    """A coordinate that follows another joint's: q = multiplier q[joint] + offset, or q = function(q[joint]). Both joints have one freedom."""
+    """A coordinate that follows another joint's: q = multiplier q[joint] + offset, or q =
+    function(q[joint]). Both joints have one freedom.
+    """
 
     joint: str
     multiplier: Scalar = 1.0
@@ -40,12 +45,14 @@ class Mimic:
 class Joint:
     """A joint between a parent body (or "ground") and a child body.
 
-    kind: one of `catena.model.joint_kinds.KINDS`. placement: X_PJ, the joint's frame in the parent. offset: X_CJ, the joint's
-    frame in the child, the identity unless the body's frame sits elsewhere. axis: the axis (or axes) in the joint's frame.
-    pitch: metres per radian, of a helical joint. sequence: the freedoms of a general joint, such as ("Rz", "Dx"). lower,
-    upper: limits; effort, speed: the largest force and speed; damping (N m s/rad or N s/m), friction (Coulomb, N m or N),
-    armature (rotor inertia seen at the joint, kg m2 or kg): one value per speed, or one for all. mimic: the joint it follows.
-    deflection: of a modal joint, how its coordinates move the child.
+    kind: one of `catena.model.joint_kinds.KINDS`. placement: X_PJ, the joint's frame in the parent.
+    offset: X_CJ, the joint's frame in the child, the identity unless the body's frame sits
+    elsewhere. axis: the axis (or axes) in the joint's frame. pitch: metres per radian, of a helical
+    joint. sequence: the freedoms of a general joint, such as ("Rz", "Dx"). lower, upper: limits;
+    effort, speed: the largest force and speed; damping (N m s/rad or N s/m), friction (Coulomb, N m
+    or N), armature (rotor inertia seen at the joint, kg m2 or kg): one value per speed, or one for
+    all. mimic: the joint it follows. deflection: of a modal joint, how its coordinates move the
+    child.
     """
 
     name: str
@@ -70,17 +77,36 @@ class Joint:
     if TYPE_CHECKING:  # what may be given, which is more than what is kept
 
         def __init__(
-            self, name: str, kind: str, parent: str, child: str, placement: Pose = ..., axis: AxesLike | None = None,
-            pitch: Scalar = 0.0, sequence: Sequence[str] = (), offset: Pose = ..., lower: PerSpeed = ..., upper: PerSpeed = ...,
-            effort: PerSpeed = ..., speed: PerSpeed = ..., damping: PerSpeed = ..., friction: PerSpeed = ...,
-            armature: PerSpeed = ..., mimic: Mimic | None = None, deflection: Deflection | None = None,
-        ) -> None: ...  # fmt: skip
+            self,
+            name: str,
+            kind: str,
+            parent: str,
+            child: str,
+            placement: Pose = ...,
+            axis: AxesLike | None = None,
+            pitch: Scalar = 0.0,
+            sequence: Sequence[str] = (),
+            offset: Pose = ...,
+            lower: PerSpeed = ...,
+            upper: PerSpeed = ...,
+            effort: PerSpeed = ...,
+            speed: PerSpeed = ...,
+            damping: PerSpeed = ...,
+            friction: PerSpeed = ...,
+            armature: PerSpeed = ...,
+            mimic: Mimic | None = None,
+            deflection: Deflection | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         kind = CATALOGUE.get(self.kind)
         if kind is None or kind.made != (self.deflection is not None):
             return  # validate() says so, with every other fault
-        fixed: dict[str, object] = {"axis": self._axes(kind), "pitch": scalar(self.pitch), "sequence": tuple(self.sequence)}
+        fixed: dict[str, object] = {
+            "axis": self._axes(kind),
+            "pitch": scalar(self.pitch),
+            "sequence": tuple(self.sequence),
+        }
         for attribute, value in fixed.items():
             object.__setattr__(self, attribute, value)
         for attribute in PER_SPEED if self.sound else ():
@@ -89,17 +115,29 @@ class Joint:
     def _axes(self, kind: JointKind) -> tuple[Vector, ...]:
         given: Any = kind.axes if self.axis is None else self.axis
         try:
-            nested = len(given) == 0 or isinstance(given[0], (tuple, list)) or bool(getattr(given[0], "ndim", 0))
+            nested = (
+                len(given) == 0
+                or isinstance(given[0], (tuple, list))
+                or bool(getattr(given[0], "ndim", 0))
+            )
             return tuple(_axis(a) for a in given) if nested else (_axis(given),)
         except (TypeError, ValueError):
-            raise MechanismError(f"joint {self.name!r}: axis is {self.axis!r}; an axis is three numbers (no parameters), "
-                                 "several axes are a list of such") from None  # fmt: skip
+            raise MechanismError(
+                f"joint {self.name!r}: axis is {self.axis!r}; an axis is three numbers (no"
+                " parameters), several axes are a list of such"
+            ) from None
 
     @property
     def sound(self) -> bool:
-        """Whether its kind is in the catalogue, and its axes and sequence are such that its freedoms can be told."""
+        """Whether its kind is in the catalogue, and its axes and sequence are such that its
+        freedoms can be told.
+        """
         kind = CATALOGUE.get(self.kind)
-        if kind is None or kind.made != (self.deflection is not None) or len(self.axis) != len(kind.axes):
+        if (
+            kind is None
+            or kind.made != (self.deflection is not None)
+            or len(self.axis) != len(kind.axes)
+        ):
             return False
         return kind.made or not self.sequence or set(self.sequence) <= set(kind.words)
 
@@ -115,8 +153,14 @@ class Joint:
 
     @property
     def motions(self) -> tuple[Freedom, ...]:
-        """What its child does in its parent: the freedoms, or what the shapes of a flexible body do to a place of it."""
-        return tuple(elementary(s.motion) for s in self.deflection.shifts) if self.deflection else self.freedoms
+        """What its child does in its parent: the freedoms, or what the shapes of a flexible body do
+        to a place of it.
+        """
+        return (
+            tuple(elementary(s.motion) for s in self.deflection.shifts)
+            if self.deflection
+            else self.freedoms
+        )
 
     def scalars(self) -> tuple[Scalar, ...]:
         """Every value of it that may be an expression of parameters."""
@@ -126,10 +170,24 @@ class Joint:
         return (self.pitch, *self.placement.scalars(), *self.offset.scalars(), *each, *mimic)
 
     def of_coordinates(self) -> list[str]:
-        """What it says that only a coordinate of the tree can have: losses, an armature, limits, a mimic."""
-        free = {"damping": 0.0, "friction": 0.0, "armature": 0.0, "lower": -math.inf, "upper": math.inf}
-        found = [name for name, value in free.items() if self.sound and any(x != value for x in getattr(self, name))]
-        return [f"{name} limit" if name in ("lower", "upper") else name for name in found] + (["mimic"] if self.mimic else [])
+        """What it says that only a coordinate of the tree can have: losses, an armature, limits, a
+        mimic.
+        """
+        free = {
+            "damping": 0.0,
+            "friction": 0.0,
+            "armature": 0.0,
+            "lower": -math.inf,
+            "upper": math.inf,
+        }
+        found = [
+            name
+            for name, value in free.items()
+            if self.sound and any(x != value for x in getattr(self, name))
+        ]
+        return [f"{name} limit" if name in ("lower", "upper") else name for name in found] + (
+            ["mimic"] if self.mimic else []
+        )
 
     @property
     def nq(self) -> int:
@@ -155,41 +213,67 @@ class Joint:
     def _names(self, labels: list[str]) -> tuple[str, ...]:
         if self.deflection:
             return tuple(f"{self.deflection.body}.{label}" for label in labels)
-        return (self.name,) if len(labels) == 1 else tuple(f"{self.name}.{label}" for label in labels)
+        return (
+            (self.name,) if len(labels) == 1 else tuple(f"{self.name}.{label}" for label in labels)
+        )
 
     @staticmethod
     def from_denavit_hartenberg(
-        name: str, kind: str, parent: str, child: str, *,
-        a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar, custom: str, **others: Any,
-    ) -> Joint:  # fmt: skip
-        """A joint from Denavit-Hartenberg parameters (metres, radians) in the custom "modified" or "standard".
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        *,
+        a: Scalar,
+        alpha: Scalar,
+        d: Scalar,
+        theta: Scalar,
+        custom: str,
+        **others: Any,
+    ) -> Joint:
+        """A joint from Denavit-Hartenberg parameters (metres, radians) in the custom "modified" or
+        "standard".
 
-        The pose at coordinate q is `Pose.denavit_hartenberg` with theta + q for a turn, d + q for a slide. Both customs
-        move along z, so the kind is one whose freedoms do: revolute, prismatic, helical, cylindrical. Modified: everything
-        constant stands before the motion, in `placement`. Standard: alpha and a come after it, in `offset`.
+        The pose at coordinate q is `Pose.denavit_hartenberg` with theta + q for a turn, d + q for a
+        slide. Both customs move along z, so the kind is one whose freedoms do: revolute, prismatic,
+        helical, cylindrical. Modified: everything constant stands before the motion, in
+        `placement`. Standard: alpha and a come after it, in `offset`.
 
         >>> elbow = Joint.from_denavit_hartenberg(
-        ...     "elbow", "revolute", "upper", "fore", a=0.4, alpha=0, d=0, theta=0, custom="standard")
+        ...     "elbow", "revolute", "upper", "fore", a=0.4, alpha=0, d=0, theta=0,
+                custom="standard")
         >>> elbow.pose([0.0]).position
         (0.4, 0.0, 0.0)
         """
         here = f"joint {name!r}"
         if custom not in ("modified", "standard"):
-            raise MechanismError(f"{here}: Denavit-Hartenberg custom is {custom!r}; it is 'modified' or 'standard'")
+            raise MechanismError(
+                f"{here}: Denavit-Hartenberg custom is {custom!r}; it is 'modified' or 'standard'"
+            )
         if taken := sorted(others.keys() & {"placement", "offset", "axis"}):
-            raise MechanismError(f"{here}: {', '.join(taken)} and Denavit-Hartenberg parameters exclude each other")
-        about_x, about_z = Pose.turn("x", alpha, (a, 0.0, 0.0)), Pose.turn("z", theta, (0.0, 0.0, d))
+            raise MechanismError(
+                f"{here}: {', '.join(taken)} and Denavit-Hartenberg parameters exclude each other"
+            )
+        about_x = Pose.turn("x", alpha, (a, 0.0, 0.0))
+        about_z = Pose.turn("z", theta, (0.0, 0.0, d))
         if custom == "modified":
             joint = Joint(name, kind, parent, child, placement=about_x @ about_z, **others)
         else:
-            joint = Joint(name, kind, parent, child, placement=about_z, offset=about_x.inverse(), **others)
+            joint = Joint(
+                name, kind, parent, child, placement=about_z, offset=about_x.inverse(), **others
+            )
         if joint.sound and not along_z(CATALOGUE[kind], joint.sequence):
-            raise MechanismError(f"{here}: Denavit-Hartenberg joints turn about or slide along z; a {kind} joint does not")
+            raise MechanismError(
+                f"{here}: Denavit-Hartenberg joints turn about or slide along z; a {kind} joint"
+                " does not"
+            )
         return joint
 
     @property
     def reverse(self) -> Reverse:
-        """How its kind is seen from its other side; an unknown kind costs nothing, since validate() refuses it by name."""
+        """How its kind is seen from its other side; an unknown kind costs nothing, since validate()
+        refuses it by name.
+        """
         return CATALOGUE[self.kind].reverse if self.kind in CATALOGUE else SAME
 
     def reversed(self) -> Joint:
@@ -201,12 +285,22 @@ class Joint:
         """
         if self.reverse.cost > 1:
             raise MechanismError(
-                f"joint {self.name!r} would have to be walked from {self.child!r} to {self.parent!r}, but {self.reverse.remark}; "
-                "write it the other way round, or list it as a loop"
+                f"joint {self.name!r} would have to be walked from {self.child!r} to"
+                f" {self.parent!r}, but {self.reverse.remark}; write it the other way round, or"
+                " list it as a loop"
             )
-        turned: dict[str, Any] = {name: tuple(reversed(getattr(self, name))) for name in PER_SPEED} if self.sound else {}
+        turned: dict[str, Any] = (
+            {name: tuple(reversed(getattr(self, name))) for name in PER_SPEED} if self.sound else {}
+        )
         turned |= {"axis": self.reverse.axes(self.axis)} if self.axis else {}
-        return replace(self, parent=self.child, child=self.parent, placement=self.offset, offset=self.placement, **turned)
+        return replace(
+            self,
+            parent=self.child,
+            child=self.parent,
+            placement=self.offset,
+            offset=self.placement,
+            **turned,
+        )
 
     def pose(self, q: Sequence[float]) -> Pose:
         """X_PC, the child in the parent at the joint's own coordinates q."""
@@ -219,7 +313,9 @@ class Joint:
 
 
 def _axis(a: Sequence[float]) -> Vector:
-    """A unit axis where it can be one; otherwise as given, for validate() to refuse by the joint's name."""
+    """A unit axis where it can be one; otherwise as given, for validate() to refuse by the joint's
+    name.
+    """
     try:
         return unit(a)
     except (ValueError, TypeError):

@@ -1,8 +1,10 @@
-"""Stops of joints that close loops: they have no coordinate that could stop, so their limits are contacts without friction.
+"""Stops of joints that close loops: they have no coordinate that could stop, so their limits are
+contacts without friction.
 
     slide    the child's point on the axis against a plane across it, at the limit: gap = q - lower
-    turn     a point of the child, at an arm l from the axis, against a half-plane of the parent through the axis at the limit:
-             gap = l sin(q - lower), which is right up to half a turn; stops farther apart are not felt
+    turn     a point of the child, at an arm l from the axis, against a half-plane of the parent
+             through the axis at the limit: gap = l sin(q - lower), which is right up to half a
+             turn; stops farther apart are not felt
 
 The normal force of a turn's stop times l is its moment.
 """
@@ -28,7 +30,9 @@ def has_limits(j: Joint) -> bool:
 
 
 def can_stop(j: Joint) -> bool:
-    """Whether the limits of a loop joint can be felt: of one slide, or of one turn through less than half a turn."""
+    """Whether the limits of a loop joint can be felt: of one slide, or of one turn through less
+    than half a turn.
+    """
     if len(j.freedoms) != 1 or j.freedoms[0].motion not in (Motion.SLIDE, Motion.TURN):
         return False
     return j.freedoms[0].motion is Motion.SLIDE or j.upper[0] - j.lower[0] < math.pi
@@ -37,11 +41,22 @@ def can_stop(j: Joint) -> bool:
 def loop_stops(m: Mechanism, restitution: float, arm: float) -> list[tuple[ContactPoint, Contact]]:
     """The stops of the loop joints of a mechanism, numbered after its contacts. arm: l, m."""
     like = m.contacts[0] if m.contacts else None
-    laws = {key: getattr(like, key) for key in ("law", "impacts", "paradox")} if like is not None else {}
+    laws = (
+        {key: getattr(like, key) for key in ("law", "impacts", "paradox")}
+        if like is not None
+        else {}
+    )
     found: list[tuple[ContactPoint, Contact]] = []
     for name, j, centre, pose in _stops(m, arm):
         c = Contact((j.child, j.parent), 0.0, restitution, name=name, **laws)
-        found.append((ContactPoint(len(m.contacts) + len(found), name, j.child, centre, 0.0, j.parent, pose), c))
+        found.append(
+            (
+                ContactPoint(
+                    len(m.contacts) + len(found), name, j.child, centre, 0.0, j.parent, pose
+                ),
+                c,
+            )
+        )
     return found
 
 
@@ -50,7 +65,13 @@ def _stops(m: Mechanism, arm: float) -> Iterator[tuple[str, Joint, Vector, Pose]
     for j in (j for j in m.loops if has_limits(j) and can_stop(j)):
         for side, limit, sign in (("lower", j.lower[0], 1.0), ("upper", j.upper[0], -1.0)):
             if math.isfinite(limit):
-                yield f"{j.name} {side} stop", j, *(_slide if j.freedoms[0].motion is Motion.SLIDE else _turn)(j, limit, sign, arm)
+                yield (
+                    f"{j.name} {side} stop",
+                    j,
+                    *(_slide if j.freedoms[0].motion is Motion.SLIDE else _turn)(
+                        j, limit, sign, arm
+                    ),
+                )
 
 
 def _slide(j: Joint, limit: float, sign: float, arm: float) -> tuple[Vector, Pose]:

@@ -1,4 +1,6 @@
-"""Elementary motions: turns, slides, screws and balls. Every joint is a sequence of them, root to leaf (`joint_kinds`)."""
+"""Elementary motions: turns, slides, screws and balls. Every joint is a sequence of them, root to
+leaf (`joint_kinds`).
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,12 @@ import numpy as np
 
 from .pose import Pose, Scalar, Vector, unit
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+X = (1.0, 0.0, 0.0)
+Y = (0.0, 1.0, 0.0)
+Z = (0.0, 0.0, 1.0)
 SMOOTH = 1e-3  # speed (rad/s or m/s) over which smoothed Coulomb friction changes its sign
-GENERAL = {"Rx": X, "Ry": Y, "Rz": Z, "Dx": X, "Dy": Y, "Dz": Z}  # [Merwe1995] section 2.5.2, in its order
+# [Merwe1995] section 2.5.2, in its order
+GENERAL = {"Rx": X, "Ry": Y, "Rz": Z, "Dx": X, "Dy": Y, "Dz": Z}
 
 
 SHAPES = {"y": Y, "z": Z, "x": X, "twist": X}  # the directions of a flexible body's shapes
@@ -29,7 +34,9 @@ class Motion(IntEnum):
 
 @dataclass(frozen=True)
 class Freedom:
-    """One elementary motion of a joint: what it is, about which axis of the joint's frame, and how it is called."""
+    """One elementary motion of a joint: what it is, about which axis of the joint's frame, and how
+    it is called.
+    """
 
     motion: Motion
     axis: Vector
@@ -50,7 +57,9 @@ class Freedom:
 
 @dataclass(frozen=True)
 class Shift:
-    """An elementary motion that amplitudes e cause: z = a.e + 1/2 e'B e, m or rad. motion: one of GENERAL. B: none, or rows."""
+    """An elementary motion that amplitudes e cause: z = a.e + 1/2 e'B e, m or rad. motion: one of
+    GENERAL. B: none, or rows.
+    """
 
     motion: str
     a: tuple[Scalar, ...]
@@ -59,7 +68,9 @@ class Shift:
 
 @dataclass(frozen=True)
 class Deflection:
-    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order they are made."""
+    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order
+    they are made.
+    """
 
     body: str
     shifts: tuple[Shift, ...]
@@ -80,7 +91,9 @@ def elementary(name: str) -> Freedom:
 
 
 def turn(axis: Vector, label: str) -> Freedom:
-    """A turn about an axis of the joint's frame, its coordinate and its speed called by the label."""
+    """A turn about an axis of the joint's frame, its coordinate and its speed called by the
+    label.
+    """
     return Freedom(Motion.TURN, axis, (label,), (label,))
 
 
@@ -123,7 +136,8 @@ def displacement(freedoms: Sequence[Freedom], q: Sequence[float]) -> Pose:
 
 
 def motion_subspace(freedoms: Sequence[Freedom], q: Sequence[float]) -> np.ndarray:
-    """phi, the free modes of a joint in the child's axes at its origin, 6 x nv, angular first ([Merwe1995] eq. 2.9).
+    """phi, the free modes of a joint in the child's axes at its origin, 6 x nv, angular first
+    ([Merwe1995] eq. 2.9).
 
     >>> motion_subspace((turn(Z, "angle"), slide(Z, "distance")), [0.3, 0.1]).T.tolist()
     [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]

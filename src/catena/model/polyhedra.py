@@ -1,6 +1,8 @@
-"""Convex polyhedra: corners, edges and faces of a box, or of the convex hull of a mesh, in the axes of its body.
+"""Convex polyhedra: corners, edges and faces of a box, or of the convex hull of a mesh, in the axes
+of its body.
 
-A sphere is one corner with a radius about it, a capsule two corners and their edge with a radius: these have no faces.
+A sphere is one corner with a radius about it, a capsule two corners and their edge with a radius:
+these have no faces.
 """
 
 from __future__ import annotations
@@ -19,16 +21,29 @@ from .values import value_of
 
 Array = np.ndarray
 FLAT = 1e-9  # beside the size: triangles of a hull whose corners leave a plane by less are one face
-CORES: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {"sphere": lambda size: (0.0,), "capsule": lambda size: (-0.5 * size[1], 0.5 * size[1])}  # corners along z
-BOX: tuple[tuple[int, ...], ...] = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))  # faces of corners in the order of `product`
+# corners along z
+CORES: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
+    "sphere": lambda size: (0.0,),
+    "capsule": lambda size: (-0.5 * size[1], 0.5 * size[1]),
+}
+# faces of corners in the order of `product`
+BOX: tuple[tuple[int, ...], ...] = (
+    (0, 1, 3, 2),
+    (4, 6, 7, 5),
+    (0, 4, 5, 1),
+    (2, 3, 7, 6),
+    (0, 2, 6, 4),
+    (1, 5, 7, 3),
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Polyhedron:
     """A convex polyhedron.
 
-    corners (n, 3), m. polygons: the corners of each face, in turn as seen from outside. normals (k, 3), offsets (k,): a point x is
-    inside where normals @ x <= offsets. edges (m, 2): corners; sides (m, 2): the faces on both sides of each. radius: half the size, m.
+    corners (n, 3), m. polygons: the corners of each face, in turn as seen from outside. normals (k,
+    3), offsets (k,): a point x is inside where normals @ x <= offsets. edges (m, 2): corners; sides
+    (m, 2): the faces on both sides of each. radius: half the size, m.
     """
 
     corners: Array
@@ -46,8 +61,14 @@ class Polyhedron:
     @functools.cached_property
     def extents(self) -> Array:
         """(8, 3): the corners of the block along the body's axes that holds it."""
-        low, high = self.corners.min(axis=0), self.corners.max(axis=0)
-        return np.array([[(low, high)[s][k] for k, s in enumerate(signs)] for signs in product((0, 1), repeat=3)])
+        low = self.corners.min(axis=0)
+        high = self.corners.max(axis=0)
+        return np.array(
+            [
+                [(low, high)[s][k] for k, s in enumerate(signs)]
+                for signs in product((0, 1), repeat=3)
+            ]
+        )
 
     @functools.cached_property
     def neighbours(self) -> tuple[Array, ...]:
@@ -66,8 +87,12 @@ class Polyhedron:
 
     @functools.cached_property
     def inward(self) -> Array:
-        """(m, 2, 3): of each edge the unit vectors across it into the faces on both sides; (m, 0, 3) without faces."""
-        middle = np.array([self.corners[list(face)].mean(axis=0) for face in self.polygons]).reshape(-1, 3)
+        """(m, 2, 3): of each edge the unit vectors across it into the faces on both sides; (m, 0,
+        3) without faces.
+        """
+        middle = np.array(
+            [self.corners[list(face)].mean(axis=0) for face in self.polygons]
+        ).reshape(-1, 3)
         x = middle[self.sides] - self.corners[self.edges[:, :1]]
         x = x - np.einsum("kji,ki->kj", x, self.directions)[..., None] * self.directions[:, None]
         return np.asarray(x / np.linalg.norm(x, axis=2)[..., None])
@@ -79,8 +104,17 @@ class Polyhedron:
 
 
 def polyhedron(shape: Shape, parameters: Mapping[str, float]) -> Polyhedron:
-    """The polyhedron of a box or mesh of a body, or the core of a sphere or capsule, at given values of the mechanism's parameters."""
-    numbers = tuple(_number(x, shape, parameters) for x in (*shape.size, *shape.pose.position, *(x for row in shape.pose.rotation for x in row)))
+    """The polyhedron of a box or mesh of a body, or the core of a sphere or capsule, at given
+    values of the mechanism's parameters.
+    """
+    numbers = tuple(
+        _number(x, shape, parameters)
+        for x in (
+            *shape.size,
+            *shape.pose.position,
+            *(x for row in shape.pose.rotation for x in row),
+        )
+    )
     found = _made(shape.kind, numbers[:-12], shape.file, numbers[-12:])
     if shape.file:
         warn_of_file(shape.file)
@@ -100,23 +134,33 @@ def most_corners(shape: Shape, parameters: Mapping[str, float]) -> int:
 def _number(x: object, shape: Shape, parameters: Mapping[str, float]) -> float:
     found = value_of(x, parameters)  # type: ignore[arg-type]
     if found is None or not np.isfinite(float(found)):
-        raise MechanismError(f"a {shape.kind} that touches another has a size or place {x} without a value; give its parameters numbers")
+        raise MechanismError(
+            f"a {shape.kind} that touches another has a size or place {x} without a value; give its"
+            " parameters numbers"
+        )
     return float(found)
 
 
 @functools.lru_cache(maxsize=256)
 def _made(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]) -> Polyhedron:
-    R, p = np.reshape(pose[3:], (3, 3)), np.array(pose[:3])
+    R = np.reshape(pose[3:], (3, 3))
+    p = np.array(pose[:3])
     if kind in CORES:
         return _core(np.array([(0.0, 0.0, z) for z in CORES[kind](size)]) @ R.T + p)
-    corners = np.array(list(product(*((-0.5 * x, 0.5 * x) for x in size))) if kind == "box" else hull_corners(Shape(kind, size, file=file)))
+    corners = np.array(
+        list(product(*((-0.5 * x, 0.5 * x) for x in size)))
+        if kind == "box"
+        else hull_corners(Shape(kind, size, file=file))
+    )
     polygons = BOX if kind == "box" else _faces(corners, file)
     return _from_faces(corners @ R.T + p, polygons)
 
 
 def _core(corners: Array) -> Polyhedron:
     edges = np.array([(0, 1)] * (len(corners) - 1), int).reshape(-1, 2)
-    return Polyhedron(corners, (), np.zeros((0, 3)), np.zeros(0), edges, np.zeros((len(edges), 0), int))
+    return Polyhedron(
+        corners, (), np.zeros((0, 3)), np.zeros(0), edges, np.zeros((len(edges), 0), int)
+    )
 
 
 def _from_faces(corners: Array, polygons: Iterable[tuple[int, ...]]) -> Polyhedron:
@@ -133,12 +177,21 @@ def _from_faces(corners: Array, polygons: Iterable[tuple[int, ...]]) -> Polyhedr
             sides.setdefault(frozenset(pair), []).append(f)
     N = np.array(normals)
     offsets = np.array([float((corners[list(face)] @ n).mean()) for face, n in zip(polygons, N)])
-    return Polyhedron(corners, polygons, N, offsets, np.array(list(edges.values())), np.array([sides[k] for k in edges]))
+    return Polyhedron(
+        corners,
+        polygons,
+        N,
+        offsets,
+        np.array(list(edges.values())),
+        np.array([sides[k] for k in edges]),
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- hulls of meshes
+# --- hulls of meshes
 def _faces(corners: Array, file: str) -> tuple[tuple[int, ...], ...]:
-    """The faces of the hull of corners: triangles that lie in one plane are one face, however small."""
+    """The faces of the hull of corners: triangles that lie in one plane are one face, however
+    small.
+    """
     from scipy.spatial import ConvexHull
 
     x = corners - corners.mean(axis=0)
@@ -148,14 +201,21 @@ def _faces(corners: Array, file: str) -> tuple[tuple[int, ...], ...]:
     found = []
     for g in sorted(set(group)):
         own = [k for k, other in enumerate(group) if other == g]
-        found.append(_in_turn(x, np.unique(hull.simplices[own]), hull.equations[own, :3].mean(axis=0)))
+        found.append(
+            _in_turn(x, np.unique(hull.simplices[own]), hull.equations[own, :3].mean(axis=0))
+        )
     if any(len(face) < 3 for face in found) or sum(map(len, found)) % 2:
-        raise MechanismError(f"mesh {file!r}: the faces of its convex hull are too small to be told apart; simplify it")
+        raise MechanismError(
+            f"mesh {file!r}: the faces of its convex hull are too small to be told apart;"
+            " simplify it"
+        )
     return tuple(found)
 
 
 def _planes(x: Array, triangles: Array, neighbours: Array) -> list[int]:
-    """The number of the plane of each triangle: the largest first, with all neighbours that do not leave it."""
+    """The number of the plane of each triangle: the largest first, with all neighbours that do not
+    leave it.
+    """
     y = x[triangles]
     area = np.linalg.norm(np.cross(y[:, 1] - y[:, 0], y[:, 2] - y[:, 0]), axis=1)
     group = [-1] * len(triangles)

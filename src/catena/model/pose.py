@@ -52,7 +52,10 @@ class Pose:
 
     def inverse(self) -> Pose:
         """X_CP of X_PC."""
-        return Pose(spatial.transpose(self.rotation), spatial.neg(spatial.unrotate(self.rotation, self.position)))
+        return Pose(
+            spatial.transpose(self.rotation),
+            spatial.neg(spatial.unrotate(self.rotation, self.position)),
+        )
 
     def point(self, p: Sequence[Scalar]) -> Vector:
         """A point of C, in P."""
@@ -65,23 +68,34 @@ class Pose:
         return X
 
     def roll_pitch_yaw(self) -> Vector:
-        """The angles whose `Pose.rpy` is this rotation, radians; roll takes the whole turn where pitch is 90 degrees.
+        """The angles whose `Pose.rpy` is this rotation, radians; roll takes the whole turn where
+        pitch is 90 degrees.
 
-        Roll is found after yaw and with it, so that the three belong together near 90 degrees of pitch too.
+        Roll is found after yaw and with it, so that the three belong together near 90 degrees of
+        pitch too.
         """
         (r00, r01, r02), (r10, r11, r12), (r20, _, _) = self.rotation
         yaw = math.atan2(r10, r00) if math.hypot(r10, r00) > 1e-12 else 0.0
         c, s = math.cos(yaw), math.sin(yaw)
-        return math.atan2(s * r02 - c * r12, c * r11 - s * r01), math.atan2(-r20, c * r00 + s * r10), yaw
+        return (
+            math.atan2(s * r02 - c * r12, c * r11 - s * r01),
+            math.atan2(-r20, c * r00 + s * r10),
+            yaw,
+        )
 
     @staticmethod
-    def turn(axis: str | Sequence[float], angle: Scalar, position: Sequence[Scalar] = ORIGIN) -> Pose:
-        """A turn by `angle` radians about "x", "y", "z" or any axis (Rodrigues' formula), then nothing more."""
+    def turn(
+        axis: str | Sequence[float], angle: Scalar, position: Sequence[Scalar] = ORIGIN
+    ) -> Pose:
+        """A turn by `angle` radians about "x", "y", "z" or any axis (Rodrigues' formula), then
+        nothing more.
+        """
         known = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
         if isinstance(axis, str) and axis not in known:
             raise ValueError(f"axis {axis!r} is not known; it is 'x', 'y', 'z' or three numbers")
         x, y, z = unit(known[axis] if isinstance(axis, str) else axis)
-        c, s = function("cos", angle), function("sin", angle)
+        c = function("cos", angle)
+        s = function("sin", angle)
         k = 1 - c
         R = (
             (c + x * x * k, x * y * k - z * s, x * z * k + y * s),
@@ -92,25 +106,35 @@ class Pose:
 
     @staticmethod
     def rpy(roll: Scalar, pitch: Scalar, yaw: Scalar, position: Sequence[Scalar] = ORIGIN) -> Pose:
-        """URDF's custom: R = Rot(z, yaw) Rot(y, pitch) Rot(x, roll), radians about the fixed axes."""
+        """URDF's custom: R = Rot(z, yaw) Rot(y, pitch) Rot(x, roll), radians about the fixed
+        axes.
+        """
         R = Pose.turn("z", yaw) @ Pose.turn("y", pitch) @ Pose.turn("x", roll)
         return Pose(R.rotation, vector(position))
 
     @staticmethod
-    def quaternion(w: float, x: float, y: float, z: float, position: Sequence[Scalar] = ORIGIN) -> Pose:
+    def quaternion(
+        w: float, x: float, y: float, z: float, position: Sequence[Scalar] = ORIGIN
+    ) -> Pose:
         """A unit quaternion, scalar first; a quaternion of another length is scaled to one."""
         n = math.sqrt(w * w + x * x + y * y + z * z)
         if not (math.isfinite(n) and n > 0):
-            raise ValueError(f"the quaternion ({w}, {x}, {y}, {z}) is no rotation; give four finite numbers that are not all zero")
+            raise ValueError(
+                f"the quaternion ({w}, {x}, {y}, {z}) is no rotation; give four finite numbers that"
+                " are not all zero"
+            )
         return Pose(spatial.quaternion_matrix(w / n, x / n, y / n, z / n), vector(position))
 
     @staticmethod
-    def denavit_hartenberg(a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar, *, custom: str) -> Pose:
+    def denavit_hartenberg(
+        a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar, *, custom: str
+    ) -> Pose:
         """The pose of link i in link i-1 from Denavit-Hartenberg parameters (metres, radians).
 
-        custom "modified" (Craig; [Merwe1995] eq. 2.18-2.19): Rot(x, alpha) Disp(x, a) Rot(z, theta) Disp(z, d), the
-        frame sits at the near end of its link. custom "standard": Rot(z, theta) Disp(z, d) Rot(x, alpha) Disp(x, a),
-        the frame sits at the far end. There is no default: the two customs give different robots.
+        custom "modified" (Craig; [Merwe1995] eq. 2.18-2.19): Rot(x, alpha) Disp(x, a) Rot(z, theta)
+        Disp(z, d), the frame sits at the near end of its link. custom "standard": Rot(z, theta)
+        Disp(z, d) Rot(x, alpha) Disp(x, a), the frame sits at the far end. There is no default: the
+        two customs give different robots.
         """
         about_x = Pose.turn("x", alpha, position=(a, 0.0, 0.0))
         about_z = Pose.turn("z", theta, position=(0.0, 0.0, d))
@@ -118,7 +142,10 @@ class Pose:
             return about_x @ about_z
         if custom == "standard":
             return about_z @ about_x
-        raise ValueError(f"Denavit-Hartenberg custom {custom!r} is not known; allowed are 'modified' and 'standard'")
+        raise ValueError(
+            f"Denavit-Hartenberg custom {custom!r} is not known; allowed are 'modified' and"
+            " 'standard'"
+        )
 
 
 def vector(a: Sequence[Scalar]) -> Vector:
@@ -137,7 +164,9 @@ def scalar(x: Scalar) -> Scalar:
 
 
 def _plain(x: Scalar, symbols: Any) -> Scalar:
-    """The expression with symbols that are names and nothing more: SymPy's positive m is another symbol than its m."""
+    """The expression with symbols that are names and nothing more: SymPy's positive m is another
+    symbol than its m.
+    """
     import sympy
 
     named = {s: sympy.Symbol(s.name) for s in symbols}
@@ -145,14 +174,19 @@ def _plain(x: Scalar, symbols: Any) -> Scalar:
 
 
 def unit(axis: Sequence[float]) -> Vector:
-    """The axis scaled to length one, whatever its length was; axes that are exact units stay exact."""
+    """The axis scaled to length one, whatever its length was; axes that are exact units stay
+    exact.
+    """
     x, y, z = (float(k) for k in axis)
     size = max(abs(x), abs(y), abs(z))
     if not (size > 0 and all(map(math.isfinite, (x, y, z)))):
         raise ValueError(f"an axis needs a direction, found ({x}, {y}, {z})")
     if abs(math.hypot(x, y, z) - 1.0) <= 1e-15:
         return (x, y, z)
-    x, y, z = x / size, y / size, z / size  # its square is then neither too small nor too large
+    # its square is then neither too small nor too large
+    x = x / size
+    y = y / size
+    z = z / size
     n = math.sqrt(x * x + y * y + z * z)
     return (x / n, y / n, z / n)
 

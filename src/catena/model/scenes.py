@@ -1,10 +1,11 @@
 """Scenes: several mechanisms in one, and parts of one.
 
-    attach(scene, robot, prefix="left_", on="table", at=Pose(...))     everything of the robot under new names, on a body of the scene
-    subtree(mechanism, "forearm")                                      a body and all that it carries, held by the ground
-    pruned(mechanism, "gripper")                                       the mechanism without a body and all that it carries
-    replaced(mechanism, "gripper", tool, prefix="tool_")               another mechanism in their place
-    locked(mechanism, {"elbow": 0.5})                                  joints made rigid where they are
+    attach(scene, robot, prefix="left_", on="table", at=Pose(...))
+            everything of the robot under new names, on a body of the scene
+    subtree(mechanism, "forearm")                 a body and all that it carries, held by the ground
+    pruned(mechanism, "gripper")                the mechanism without a body and all that it carries
+    replaced(mechanism, "gripper", tool, prefix="tool_")            another mechanism in their place
+    locked(mechanism, {"elbow": 0.5})                               joints made rigid where they are
     mirrors.mirrored(mechanism)                                        its mirror image
 
 Each gives a new mechanism; what was given stays as it is.
@@ -35,28 +36,43 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _PREFIX = re.compile(r"[A-Za-z]\w*")
 
 
-def attach(scene: Mechanism, part: Mechanism, prefix: str, on: str = GROUND, at: Pose = HERE) -> Mechanism:
+def attach(
+    scene: Mechanism, part: Mechanism, prefix: str, on: str = GROUND, at: Pose = HERE
+) -> Mechanism:
     """The scene with another mechanism in it.
 
-    prefix: before every name of the part, its bodies, joints, frames, loads and parameters; letters, digits and _. on: a body or frame
-    of the scene, or the ground, that takes the place of the part's ground. at: the pose of the part's ground there, X_on,part. Gravity
-    is the scene's. Joints, loops, loads, rows, contacts and shapes of the ground come along; loads in world axes stay in those.
+    prefix: before every name of the part, its bodies, joints, frames, loads and parameters;
+    letters, digits and _. on: a body or frame of the scene, or the ground, that takes the place of
+    the part's ground. at: the pose of the part's ground there, X_on,part. Gravity is the scene's.
+    Joints, loops, loads, rows, contacts and shapes of the ground come along; loads in world axes
+    stay in those.
 
     >>> from catena.formats import load
     >>> arm = load("two_link_arm")
-    >>> both = attach(attach(Mechanism("two arms", (), ()), arm, "left_"), arm, "right_", at=Pose(position=(1, 0, 0)))
+    >>> both = attach(attach(Mechanism("two arms", (), ()), arm, "left_"), arm, "right_",
+        at=Pose(position=(1, 0, 0)))
     >>> both.coordinate_names
     ('left_shoulder', 'left_elbow', 'right_shoulder', 'right_elbow')
     """
     if not _PREFIX.fullmatch(prefix):
-        raise MechanismError(f"the prefix {prefix!r} cannot stand before names: it is a letter, then letters, digits and _")
+        raise MechanismError(
+            f"the prefix {prefix!r} cannot stand before names: it is a letter, then letters, digits"
+            " and _"
+        )
     frame = scene.frame(on)
     taken = _Attached(prefix, part, frame.body, frame.pose @ at)
-    notes = () if part.gravity == scene.gravity else (f"{prefix}: its gravity {part.gravity} is left out, the scene's holds",)
+    notes = (
+        ()
+        if part.gravity == scene.gravity
+        else (f"{prefix}: its gravity {part.gravity} is left out, the scene's holds",)
+    )
     shapes = {} if taken.body == GROUND else {taken.body: tuple(taken.shapes())}
     made = replace(
         scene,
-        bodies=(*(replace(b, shapes=(*b.shapes, *shapes.get(b.name, ()))) for b in scene.bodies), *map(taken.part_of, part.bodies)),
+        bodies=(
+            *(replace(b, shapes=(*b.shapes, *shapes.get(b.name, ()))) for b in scene.bodies),
+            *map(taken.part_of, part.bodies),
+        ),
         joints=(*scene.joints, *map(taken.joint, part.joints)),
         loops=(*scene.loops, *map(taken.joint, part.loops)),
         frames=(*scene.frames, *map(taken.frame, part.frames), *taken.mount()),
@@ -64,7 +80,10 @@ def attach(scene: Mechanism, part: Mechanism, prefix: str, on: str = GROUND, at:
         nonholonomic=(*scene.nonholonomic, *map(taken.keyed, part.nonholonomic)),
         constraints=(*scene.constraints, *map(taken.keyed, part.constraints)),
         contacts=(*scene.contacts, *map(taken.contact, part.contacts)),
-        parameters={**scene.parameters, **{prefix + name: x for name, x in part.parameters.items()}},
+        parameters={
+            **scene.parameters,
+            **{prefix + name: x for name, x in part.parameters.items()},
+        },
         ground=(*scene.ground, *(taken.shapes() if taken.body == GROUND else ())),
         collisions=_both(scene.collisions, taken.collisions()),
         planar=None,
@@ -75,34 +94,55 @@ def attach(scene: Mechanism, part: Mechanism, prefix: str, on: str = GROUND, at:
 
 
 def subtree(mechanism: Mechanism, body: str) -> Mechanism:
-    """A body and all that it carries, the body held by the ground where its frame was; the rest is left out.
+    """A body and all that it carries, the body held by the ground where its frame was; the rest is
+    left out.
 
-    Loops, loads, rows and contacts that need something outside are left out too, and `notes` names them.
+    Loops, loads, rows and contacts that need something outside are left out too, and `notes` names
+    them.
     """
-    m, kept = mechanism, _carried(mechanism, body)
+    m = mechanism
+    kept = _carried(mechanism, body)
     root = Joint(next(j.name for j in m.joints if j.child == body), "fixed", GROUND, body)
     joints = (root, *(j for j in m.joints if j.parent in kept))
-    return _without(m, f"the subtree of {body!r}", joints, bodies=tuple(b for b in m.bodies if b.name in kept))
+    return _without(
+        m, f"the subtree of {body!r}", joints, bodies=tuple(b for b in m.bodies if b.name in kept)
+    )
 
 
 def pruned(mechanism: Mechanism, body: str) -> Mechanism:
-    """The mechanism without a body and all that it carries. What needs them is left out too, and `notes` names it."""
-    m, gone = mechanism, _carried(mechanism, body)
+    """The mechanism without a body and all that it carries. What needs them is left out too, and
+    `notes` names it.
+    """
+    m = mechanism
+    gone = _carried(mechanism, body)
     joints = tuple(j for j in m.joints if j.child not in gone)
-    return _without(m, f"without {body!r} and what it carries", joints, bodies=tuple(b for b in m.bodies if b.name not in gone))
+    return _without(
+        m,
+        f"without {body!r} and what it carries",
+        joints,
+        bodies=tuple(b for b in m.bodies if b.name not in gone),
+    )
 
 
 def replaced(mechanism: Mechanism, body: str, part: Mechanism, prefix: str) -> Mechanism:
-    """The mechanism with another in the place of a body and all that it carries, the part's ground where the body's frame was.
+    """The mechanism with another in the place of a body and all that it carries, the part's ground
+    where the body's frame was.
 
-    The body is one that is fixed to what carries it, as a tool is to a flange; one that moves is locked first.
+    The body is one that is fixed to what carries it, as a tool is to a flange; one that moves is
+    locked first.
     """
     holder = next((j for j in mechanism.joints if j.child == body), None)
     if holder is not None and holder.nv:
-        raise MechanismError(f"body {body!r} moves by joint {holder.name!r} ({holder.kind}); what is replaced is fixed to a body: lock the joint, "
-                             "or replace a body behind it")  # fmt: skip
+        raise MechanismError(
+            f"body {body!r} moves by joint {holder.name!r} ({holder.kind}); what is replaced is"
+            " fixed to a body: lock the joint, or replace a body behind it"
+        )
     left = pruned(mechanism, body)
-    return attach(left, part, prefix, holder.parent, holder.placement @ holder.offset.inverse()) if holder else left
+    return (
+        attach(left, part, prefix, holder.parent, holder.placement @ holder.offset.inverse())
+        if holder
+        else left
+    )
 
 
 def _carried(m: Mechanism, body: str) -> set[str]:
@@ -123,47 +163,79 @@ def locked(mechanism: Mechanism, joints: Mapping[str, float | Sequence[float]]) 
     m = mechanism
     for name in joints:
         if name not in {j.name for j in m.joints}:
-            raise UnknownNameError("joint", name, [j.name for j in m.joints], f"mechanism {m.name!r}")
-    return _without(m, f"with {', '.join(joints)} locked", tuple(_rigid(j, joints[j.name]) if j.name in joints else j for j in m.joints))
+            raise UnknownNameError(
+                "joint", name, [j.name for j in m.joints], f"mechanism {m.name!r}"
+            )
+    return _without(
+        m,
+        f"with {', '.join(joints)} locked",
+        tuple(_rigid(j, joints[j.name]) if j.name in joints else j for j in m.joints),
+    )
 
 
 def _rigid(j: Joint, q: float | Sequence[float]) -> Joint:
     own = [float(x) for x in np.atleast_1d(np.asarray(q, float))]
     if len(own) != j.nq:
-        raise MechanismError(f"joint {j.name!r} is locked at {len(own)} values; it has {j.nq} coordinates: {', '.join(j.coordinate_names)}")
-    return Joint(j.name, "fixed", j.parent, j.child, placement=j.pose(own) @ j.offset, offset=j.offset)
+        raise MechanismError(
+            f"joint {j.name!r} is locked at {len(own)} values; it has {j.nq} coordinates:"
+            f" {', '.join(j.coordinate_names)}"
+        )
+    return Joint(
+        j.name, "fixed", j.parent, j.child, placement=j.pose(own) @ j.offset, offset=j.offset
+    )
 
 
-def _without(m: Mechanism, what: str, joints: tuple[Joint, ...], bodies: tuple[Body, ...] | None = None) -> Mechanism:
+def _without(
+    m: Mechanism, what: str, joints: tuple[Joint, ...], bodies: tuple[Body, ...] | None = None
+) -> Mechanism:
     """The mechanism with these joints and bodies, less everything that needs others."""
     bodies = m.bodies if bodies is None else bodies
     there = {GROUND, *(b.name for b in bodies)}
     frames = tuple(f for f in m.frames if f.body in there)
     loops = tuple(j for j in m.loops if {j.parent, j.child} <= there)
     made = replace(m, bodies=bodies, joints=joints, loops=loops, frames=frames)
-    places, names = there | {f.name for f in frames}, {*made.coordinate_names, *made.speed_names}
+    places = there | {f.name for f in frames}
+    names = {*made.coordinate_names, *made.speed_names}
     symbols = {f"{letter}_{identifier(n)}" for letter in "qv" for n in names} | {"t", *m.parameters}
     gone_places = {*(b.name for b in m.bodies), *(f.name for f in m.frames)} - places
 
     def stays(x: Any) -> bool:
         if isinstance(x, Contact):
             return {*x.between[0], x.between[1]} <= places
-        texts = [w for text in x.holding("expression", "expressions", "text", "position") if isinstance(text, str) for w in _WORD.findall(text)]
+        texts = [
+            w
+            for text in x.holding("expression", "expressions", "text", "position")
+            if isinstance(text, str)
+            for w in _WORD.findall(text)
+        ]
         words = {f"{axis}_{identifier(n)}" for n in gone_places for axis in "xyz"}
-        return ({*x.holding("frame", "frames", "turning", "sliding")} <= places and not words & set(texts) and {*x.holding("coordinate", "coordinates", "speed")} <= names
-                and all(w in symbols for w in texts if w[:2] in ("q_", "v_")))  # fmt: skip
+        return (
+            {*x.holding("frame", "frames", "turning", "sliding")} <= places
+            and not words & set(texts)
+            and {*x.holding("coordinate", "coordinates", "speed")} <= names
+            and all(w in symbols for w in texts if w[:2] in ("q_", "v_"))
+        )
 
-    parts: dict[str, Any] = {key: tuple(x for x in getattr(m, key) if stays(x)) for key in ("loads", "nonholonomic", "constraints", "contacts")}
+    parts: dict[str, Any] = {
+        key: tuple(x for x in getattr(m, key) if stays(x))
+        for key in ("loads", "nonholonomic", "constraints", "contacts")
+    }
     gone = [x.name for key, kept in parts.items() for x in getattr(m, key) if x not in kept]
     gone += [j.name for j in m.loops if j not in loops]
-    notes = (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(gone)}") if gone else m.notes
+    notes = (
+        (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(gone)}")
+        if gone
+        else m.notes
+    )
     return replace(made, **parts, notes=notes, planar=None)
 
 
-# ---------------------------------------------------------------------------------------------------- new names
+# --- new names
 @dataclass(frozen=True)
 class _Attached:
-    """How a part is seen in a scene: its names with a prefix, its ground as a place X on a body of the scene."""
+    """How a part is seen in a scene: its names with a prefix, its ground as a place X on a body of
+    the scene.
+    """
 
     prefix: str
     source: Mechanism
@@ -176,8 +248,19 @@ class _Attached:
     def joint(self, j: Joint) -> Joint:
         new = self.renamed(j)
         mimic = replace(new.mimic, joint=self.name(new.mimic.joint)) if new.mimic else None
-        (parent, placement), (child, offset) = self.end(j.parent, new.placement), self.end(j.child, new.offset)
-        return replace(new, name=self.name(j.name), parent=parent, child=child, placement=placement, offset=offset, mimic=mimic)
+        (parent, placement), (child, offset) = (
+            self.end(j.parent, new.placement),
+            self.end(j.child, new.offset),
+        )
+        return replace(
+            new,
+            name=self.name(j.name),
+            parent=parent,
+            child=child,
+            placement=placement,
+            offset=offset,
+            mimic=mimic,
+        )
 
     def end(self, body: str, X: Pose) -> tuple[str, Pose]:
         """A place on a body, or on the part's ground, as one of the scene."""
@@ -191,15 +274,28 @@ class _Attached:
 
     def mount(self) -> Iterator[Frame]:
         """The part's ground as a frame, where something of the part names it."""
-        if any(GROUND in x.holding("frame", "frames", "turning", "sliding") for x in (*self.source.loads, *self.source.row_records)):
+        if any(
+            GROUND in x.holding("frame", "frames", "turning", "sliding")
+            for x in (*self.source.loads, *self.source.row_records)
+        ):
             yield Frame(self.name(GROUND), self.body, self.X)
 
     def keyed(self, x: Named) -> Named:
         """A load or row: names of frames, coordinates and speeds, and texts."""
         rename: dict[str, Callable[[str], str]] = {
-            **dict.fromkeys(("frame", "frames", "turning", "sliding", "coordinate", "coordinates", "speed"), self.name),
-            **dict.fromkeys(("expression", "expressions", "text", "position", "profile"), self.text)}  # fmt: skip
-        changes = {key: _each(getattr(x, key), rename[k.sort]) for key, k in x.schema().items() if k.sort in rename}
+            **dict.fromkeys(
+                ("frame", "frames", "turning", "sliding", "coordinate", "coordinates", "speed"),
+                self.name,
+            ),
+            **dict.fromkeys(
+                ("expression", "expressions", "text", "position", "profile"), self.text
+            ),
+        }
+        changes = {
+            key: _each(getattr(x, key), rename[k.sort])
+            for key, k in x.schema().items()
+            if k.sort in rename
+        }
         return replace(self.renamed(x), name=self.name(x.name), **changes)
 
     def contact(self, c: Contact) -> Contact:
@@ -213,11 +309,18 @@ class _Attached:
     def collisions(self) -> CollisionFilter:
         c = self.source.collisions
         named = lambda n: n if n == GROUND else self.name(n)  # noqa: E731
-        pairs = {key: tuple((named(a), named(b)) for a, b in getattr(c, key)) for key in ("include", "exclude", "only")}
-        return CollisionFilter(**pairs, groups={self.name(k): tuple(map(named, v)) for k, v in c.groups.items()})
+        pairs = {
+            key: tuple((named(a), named(b)) for a, b in getattr(c, key))
+            for key in ("include", "exclude", "only")
+        }
+        return CollisionFilter(
+            **pairs, groups={self.name(k): tuple(map(named, v)) for k, v in c.groups.items()}
+        )
 
     def text(self, text: str) -> str:
-        """An expression with the part's coordinates, speeds and parameters under their new names."""
+        """An expression with the part's coordinates, speeds and parameters under their new
+        names.
+        """
 
         def new(match: re.Match[str]) -> str:
             word = match[0]
@@ -251,4 +354,9 @@ def _each(value: Any, rename: Callable[[str], str]) -> Any:
 
 
 def _both(a: CollisionFilter, b: CollisionFilter) -> CollisionFilter:
-    return CollisionFilter((*a.include, *b.include), (*a.exclude, *b.exclude), (*a.only, *b.only), {**a.groups, **b.groups})
+    return CollisionFilter(
+        (*a.include, *b.include),
+        (*a.exclude, *b.exclude),
+        (*a.only, *b.only),
+        {**a.groups, **b.groups},
+    )

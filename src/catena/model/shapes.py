@@ -1,13 +1,13 @@
 """Shapes of bodies and of the ground: what is drawn, and what collides. A registry of kinds.
 
-    box          x, y, z: its edges                        centred at the shape's origin
-    sphere       radius
-    capsule      radius, length: between the centres of its ends, along z
-    cylinder     radius, length: along z
-    ellipsoid    x, y, z: its half axes
-    plane        the half-space z <= 0 of the shape's frame; z is its outward normal
-    mesh         the convex hull of the points of a file, whose coordinates are scaled by x, y, z
-    line         x, y, z: its far end; it is drawn and does not collide
+box          x, y, z: its edges                        centred at the shape's origin
+sphere       radius
+capsule      radius, length: between the centres of its ends, along z
+cylinder     radius, length: along z
+ellipsoid    x, y, z: its half axes
+plane        the half-space z <= 0 of the shape's frame; z is its outward normal
+mesh         the convex hull of the points of a file, whose coordinates are scaled by x, y, z
+line         x, y, z: its far end; it is drawn and does not collide
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ RING = 24  # points of a circle that is drawn
 class ShapeKind:
     """Everything that is particular to a kind of shape.
 
-    name: the word in files. sizes: what its numbers are called; measure: their dimension in files. solid: whether it can collide.
-    from_file: whether it comes from a file. hull(size): points (n, 3) whose convex hull is drawn; a ball is its centre, and its
-    radius the first number. doc: what it is, in a few words.
+    name: the word in files. sizes: what its numbers are called; measure: their dimension in files.
+    solid: whether it can collide. from_file: whether it comes from a file. hull(size): points (n,
+    3) whose convex hull is drawn; a ball is its centre, and its radius the first number. doc: what
+    it is, in a few words.
     """
 
     name: str
@@ -50,9 +51,13 @@ KINDS: dict[str, ShapeKind] = {}
 
 
 def register(kind: ShapeKind) -> ShapeKind:
-    """Add a kind: files, validation and pictures know it from here on; distances are those of `kernels.distance`."""
+    """Add a kind: files, validation and pictures know it from here on; distances are those of
+    `kernels.distance`.
+    """
     if kind.name in KINDS:
-        raise MechanismError(f"a shape kind {kind.name!r} is in the registry already; give this one another name")
+        raise MechanismError(
+            f"a shape kind {kind.name!r} is in the registry already; give this one another name"
+        )
     KINDS[kind.name] = kind
     return kind
 
@@ -61,8 +66,9 @@ def register(kind: ShapeKind) -> ShapeKind:
 class Shape:
     """A shape on a body: kind, sizes in metres (`KINDS` says which), and its pose X_BS on the body.
 
-    file: of a mesh. colour: red, green, blue and perhaps alpha, 0 to 1. collides: whether distances and contacts see it.
-    drawn: whether pictures show it. name: what pairs call it where its body has several shapes that collide.
+    file: of a mesh. colour: red, green, blue and perhaps alpha, 0 to 1. collides: whether distances
+    and contacts see it. drawn: whether pictures show it. name: what pairs call it where its body
+    has several shapes that collide.
 
     >>> Shape("capsule", (0.05, 0.3), collides=True).size
     (0.05, 0.3)
@@ -81,16 +87,19 @@ class Shape:
         try:
             object.__setattr__(self, "size", tuple(scalar(x) for x in self.size))
         except (TypeError, ValueError):
-            raise MechanismError(f"a shape of kind {self.kind!r}: size is {self.size!r}; it is a list of numbers, m") from None
+            raise MechanismError(
+                f"a shape of kind {self.kind!r}: size is {self.size!r}; it is a list of numbers, m"
+            ) from None
 
 
 @dataclass(frozen=True)
 class CollisionFilter:
     """Which pairs of shapes are looked at, by names of bodies ("ground" too) or of groups.
 
-    By default every two shapes on different bodies, unless the bodies are neighbours: rigidly joined, or on both sides of one joint
-    (a free joint makes no neighbours). include: neighbours that are wanted all the same. exclude: pairs that are not wanted. only:
-    where given, nothing but these pairs. groups: names that stand for several bodies.
+    By default every two shapes on different bodies, unless the bodies are neighbours: rigidly
+    joined, or on both sides of one joint (a free joint makes no neighbours). include: neighbours
+    that are wanted all the same. exclude: pairs that are not wanted. only: where given, nothing but
+    these pairs. groups: names that stand for several bodies.
     """
 
     include: tuple[tuple[str, str], ...] = ()
@@ -101,17 +110,28 @@ class CollisionFilter:
     def __post_init__(self) -> None:
         for attribute in ("include", "exclude", "only"):
             pairs: Any = getattr(self, attribute)
-            if not isinstance(pairs, Sequence) or any(isinstance(p, str) or len(p) != 2 for p in pairs):
-                raise MechanismError(f"collisions: {attribute} is {pairs!r}; it is a list of pairs of names")
+            if not isinstance(pairs, Sequence) or any(
+                isinstance(p, str) or len(p) != 2 for p in pairs
+            ):
+                raise MechanismError(
+                    f"collisions: {attribute} is {pairs!r}; it is a list of pairs of names"
+                )
             object.__setattr__(self, attribute, tuple((str(a), str(b)) for a, b in pairs))
-        object.__setattr__(self, "groups", FrozenDict({str(k): tuple(v) for k, v in self.groups.items()}))
+        object.__setattr__(
+            self, "groups", FrozenDict({str(k): tuple(v) for k, v in self.groups.items()})
+        )
 
 
-# ---------------------------------------------------------------------------------------------------- those of catena
+# --- those of catena
 def _sphere(radius: float = 1.0) -> np.ndarray:
     """Points of a sphere: rings from pole to pole."""
-    angle, height = np.meshgrid(np.linspace(0, 2 * np.pi, RING, endpoint=False), np.linspace(-np.pi / 2, np.pi / 2, RING // 2 + 1))
-    return radius * np.stack([np.cos(height) * np.cos(angle), np.cos(height) * np.sin(angle), np.sin(height)], axis=-1).reshape(-1, 3)
+    angle, height = np.meshgrid(
+        np.linspace(0, 2 * np.pi, RING, endpoint=False),
+        np.linspace(-np.pi / 2, np.pi / 2, RING // 2 + 1),
+    )
+    return radius * np.stack(
+        [np.cos(height) * np.cos(angle), np.cos(height) * np.sin(angle), np.sin(height)], axis=-1
+    ).reshape(-1, 3)
 
 
 def _ends(points: np.ndarray, length: float) -> np.ndarray:
@@ -125,18 +145,34 @@ def _cylinder(size: Sizes) -> np.ndarray:
 
 
 def _box(size: Sizes) -> np.ndarray:
-    return np.array([[i, j, k] for i in (-0.5, 0.5) for j in (-0.5, 0.5) for k in (-0.5, 0.5)]) * size
+    return (
+        np.array([[i, j, k] for i in (-0.5, 0.5) for j in (-0.5, 0.5) for k in (-0.5, 0.5)]) * size
+    )
 
 
-_XYZ, _ROUND = ("x", "y", "z"), ("radius", "length")
+_XYZ = ("x", "y", "z")
+_ROUND = ("radius", "length")
 for _kind in (
     ShapeKind("box", _XYZ, hull=_box, doc="a box, by its edges"),
     ShapeKind("sphere", ("radius",), hull=lambda size: np.zeros((1, 3)), ball=True, doc="a ball"),
-    ShapeKind("capsule", _ROUND, hull=lambda size: _ends(_sphere(size[0]), size[1]), doc="a cylinder with round ends, along z; its length is between their centres"),
+    ShapeKind(
+        "capsule",
+        _ROUND,
+        hull=lambda size: _ends(_sphere(size[0]), size[1]),
+        doc="a cylinder with round ends, along z; its length is between their centres",
+    ),
     ShapeKind("cylinder", _ROUND, hull=_cylinder, doc="a cylinder along z"),
-    ShapeKind("ellipsoid", _XYZ, hull=lambda size: _sphere() * size, doc="an ellipsoid, by its half axes"),
+    ShapeKind(
+        "ellipsoid", _XYZ, hull=lambda size: _sphere() * size, doc="an ellipsoid, by its half axes"
+    ),
     ShapeKind("plane", (), doc="the half-space below z = 0 of its frame"),
-    ShapeKind("mesh", _XYZ, measure="number", from_file=True, doc="the mesh of a file; it collides as its convex hull"),
+    ShapeKind(
+        "mesh",
+        _XYZ,
+        measure="number",
+        from_file=True,
+        doc="the mesh of a file; it collides as its convex hull",
+    ),
     ShapeKind("line", _XYZ, solid=False, doc="a line to its far end, which is only drawn"),
 ):
     register(_kind)

@@ -1,12 +1,18 @@
-"""Cutting: a mechanism whose bodies and joints make a graph with cycles becomes a tree and the joints that close it.
+"""Cutting: a mechanism whose bodies and joints make a graph with cycles becomes a tree and the
+joints that close it.
 
 The tree grows from the ground (Prim): of all joints that reach a new body the cheapest is taken, by
 
-    1. can it be walked this way       a joint read from its child's side must have a reverse in the catalogue
-    2. would cutting it lose anything  damping, friction, armature, limits, mimics and loads live on coordinates of the tree
-    3. how many freedoms               a joint of few freedoms in the tree means few coordinates; cut, it means many rows
-    4. how deep the tree gets          short branches keep the mass matrix well conditioned and the loops' rows balanced
-    5. is it walked as written, does its coordinate keep its meaning, and at last the order of the file
+    1. can it be walked this way       a joint read from its child's side must have a reverse in the
+                                       catalogue
+    2. would cutting it lose anything  damping, friction, armature, limits, mimics and loads live on
+                                       coordinates of the tree
+    3. how many freedoms               a joint of few freedoms in the tree means few coordinates;
+                                       cut, it means many rows
+    4. how deep the tree gets          short branches keep the mass matrix well conditioned and the
+                                       loops' rows balanced
+    5. is it walked as written, does its coordinate keep its meaning, and at last the order of the
+    file
 
 What remains closes loops. The choice is written into `mechanism.notes`, and `at` overrides it.
 """
@@ -25,8 +31,8 @@ from .mechanism import GROUND, Mechanism
 def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
     """The same mechanism as a tree plus loops; itself when it is a tree already and `at` is empty.
 
-    mechanism: its `joints` may reach a body several times and may be written in any order and direction. at: names of the
-    joints to cut; others are cut only where cycles remain.
+    mechanism: its `joints` may reach a body several times and may be written in any order and
+    direction. at: names of the joints to cut; others are cut only where cycles remain.
 
     >>> import catena
     >>> bar = lambda name: catena.Body(name, 1.0, (0.5, 0, 0), (0.01, 0.1, 0.1))
@@ -43,33 +49,42 @@ def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
     wanted = tuple(at)
     for name in wanted:
         if name not in names:
-            raise UnknownNameError("joint", name, names, f"mechanism {mechanism.name!r}, asked to cut there")
+            raise UnknownNameError(
+                "joint", name, names, f"mechanism {mechanism.name!r}, asked to cut there"
+            )
     if not wanted and _is_tree(mechanism):
         return mechanism
     kept, loose = _grow(spoken_of(mechanism), [j for j in mechanism.joints if j.name not in wanted])
     reached = {GROUND, *(j.child for j in kept.values())}
     if wanted and (lost := [b.name for b in mechanism.bodies if b.name not in reached]):
         raise MechanismError(
-            f"mechanism {mechanism.name!r}: cutting at {', '.join(map(repr, wanted))} leaves body {lost[0]!r} joined to "
-            f"nothing ({len(lost)} in all); cut where another joint still carries it"
+            f"mechanism {mechanism.name!r}: cutting at {', '.join(map(repr, wanted))} leaves body"
+            f" {lost[0]!r} joined to nothing ({len(lost)} in all); cut where another joint still"
+            " carries it"
         )
     closing = [j for j in mechanism.joints if j.name not in kept and j not in loose]
     tree = [kept.get(j.name, j) for j in mechanism.joints if j not in closing]
     _mimics(mechanism, tree, closing)
     notes = [*_said(mechanism.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
-    return mechanism.with_(joints=tree, loops=(*mechanism.loops, *closing), notes=(*mechanism.notes, *notes))
+    return mechanism.with_(
+        joints=tree, loops=(*mechanism.loops, *closing), notes=(*mechanism.notes, *notes)
+    )
 
 
 def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
-    """The mechanism cut `at` joints and where they reach a body twice or end on the ground; itself where they do not, or are faulty."""
-    children, at = [j.child for j in m.joints], tuple(at)
+    """The mechanism cut `at` joints and where they reach a body twice or end on the ground; itself
+    where they do not, or are faulty.
+    """
+    children = [j.child for j in m.joints]
+    at = tuple(at)
     cyclic = at or GROUND in children or len(set(children)) < len(children)
     return cut(m, at) if cyclic and _walkable(m) else m
 
 
 def _walkable(m: Mechanism) -> bool:
     """Whether every joint is sound, has its own name and stands between two bodies that exist."""
-    names, bodies = [j.name for j in (*m.joints, *m.loops)], {GROUND, *(b.name for b in m.bodies)}
+    names = [j.name for j in (*m.joints, *m.loops)]
+    bodies = {GROUND, *(b.name for b in m.bodies)}
     return len(set(names)) == len(names) and all(
         j.sound and j.parent != j.child and {j.parent, j.child} <= bodies for j in m.joints
     )
@@ -77,25 +92,38 @@ def _walkable(m: Mechanism) -> bool:
 
 def _is_tree(m: Mechanism) -> bool:
     children = [j.child for j in m.joints]
-    return len(set(children)) == len(children) and GROUND not in children and len(m.ordered) == len(m.joints)
+    return (
+        len(set(children)) == len(children)
+        and GROUND not in children
+        and len(m.ordered) == len(m.joints)
+    )
 
 
 def spoken_of(m: Mechanism) -> set[str]:
     """The joints whose coordinates loads, constraints and speed rows name."""
     things = (*m.loads, *m.row_records)
-    texts = [x for thing in things for x in thing.holding("expression", "expressions", "text", "position") if isinstance(x, str)]
+    texts = [
+        x
+        for thing in things
+        for x in thing.holding("expression", "expressions", "text", "position")
+        if isinstance(x, str)
+    ]
     words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)}
     named = {x for thing in things for x in thing.holding("coordinate", "coordinates", "speed")}
     found = set()
     for j in (j for j in m.joints if j.sound):
         own = {*j.coordinate_names, *j.speed_names}
-        if own & named or words & {f"{letter}_{identifier(name)}" for name in own for letter in "qv"}:
+        if own & named or words & {
+            f"{letter}_{identifier(name)}" for name in own for letter in "qv"
+        }:
             found.add(j.name)
     return found
 
 
 def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
-    """The tree's joints by name, each in the direction it is walked, and those between bodies the ground never reaches."""
+    """The tree's joints by name, each in the direction it is walked, and those between bodies the
+    ground never reaches.
+    """
     depth, kept = {GROUND: 0}, {}
     order = {id(j): k for k, j in enumerate(joints)}
     while True:
@@ -123,8 +151,8 @@ def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
         if j.mimic and (j.name in cut_names or j.mimic.joint in cut_names):
             which = j.name if j.name in cut_names else j.mimic.joint
             raise MechanismError(
-                f"mechanism {m.name!r}: joint {j.name!r} mimics {j.mimic.joint!r}, and {which!r} would have to close a loop; "
-                "both need a coordinate: cut at another joint"
+                f"mechanism {m.name!r}: joint {j.name!r} mimics {j.mimic.joint!r}, and {which!r}"
+                " would have to close a loop; both need a coordinate: cut at another joint"
             )
 
 
@@ -138,6 +166,10 @@ def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
 
 def _cut_note(j: Joint, asked: bool) -> str:
     lost = j.of_coordinates()
-    tail = f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there" if lost else ""
+    tail = (
+        f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there"
+        if lost
+        else ""
+    )
     why = "as asked" if asked else "the tree was cut there"
     return f"joint {j.name!r} ({j.kind}, {j.parent!r} to {j.child!r}) closes a loop: {why}{tail}"

@@ -1,4 +1,6 @@
-"""What can be wrong with a mechanism: every fault as one sentence that names the thing, what was found, what is right."""
+"""What can be wrong with a mechanism: every fault as one sentence that names the thing, what was
+found, what is right.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ MOST = 1000  # faults of one mechanism; a file with more is not a mechanism but 
 def checked(m: Mechanism) -> Mechanism:
     """The mechanism, if it has no fault."""
     if found := faults(m):
-        raise MechanismError(f"mechanism {m.name!r} has {len(found)} fault{'s' * (len(found) > 1)}:", found)
+        raise MechanismError(
+            f"mechanism {m.name!r} has {len(found)} fault{'s' * (len(found) > 1)}:", found
+        )
     return m
 
 
@@ -65,14 +69,19 @@ def _faults(m: Mechanism) -> Iterator[str]:
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """What is allowed but deserves a word: inertias read as found, joints that no force can answer."""
+    """What is allowed but deserves a word: inertias read as found, joints that no force can
+    answer.
+    """
     impossible = [fault for b in m.bodies if m.as_found for fault in _inertia(b, m)]
     return [*impossible, *_weightless(m), *unused(m)]
 
 
 def _names(m: Mechanism) -> Iterator[str]:
-    for what, names in (("bodies", [b.name for b in m.bodies]), ("joints", [j.name for j in (*m.joints, *m.loops)]),
-                        ("frames", [f.name for f in m.frames])):  # fmt: skip
+    for what, names in (
+        ("bodies", [b.name for b in m.bodies]),
+        ("joints", [j.name for j in (*m.joints, *m.loops)]),
+        ("frames", [f.name for f in m.frames]),
+    ):
         for name, count in Counter(names).items():
             if count > 1:
                 yield f"{count} {what} are called {name!r}; give each its own name"
@@ -83,7 +92,9 @@ def _names(m: Mechanism) -> Iterator[str]:
         if f.name in m._bodies or f.name == GROUND:
             yield f"frame {f.name!r} has the name of a body; give it its own"
     if GROUND in m._bodies:
-        yield f"a body is called {GROUND!r}, which is the name of what stands still; give it another"
+        yield (
+            f"a body is called {GROUND!r}, which is the name of what stands still; give it another"
+        )
     if not m.bodies:
         yield "it has no body; give it at least one"
 
@@ -92,9 +103,14 @@ def _coordinate_names(m: Mechanism) -> Iterator[str]:
     """A joint called "u.first" beside a universal joint "u" has the name of its coordinate."""
     owners: dict[str, str] = {}
     for j in (j for j in m.joints if j.sound):  # of others it is said already
-        for name in dict.fromkeys((*j.coordinate_names, *j.speed_names)) if j.mimic is None and j.nv else ():
+        for name in (
+            dict.fromkeys((*j.coordinate_names, *j.speed_names)) if j.mimic is None and j.nv else ()
+        ):
             if owners.setdefault(name, j.name) != j.name:
-                yield f"joints {owners[name]!r} and {j.name!r} both have a coordinate called {name!r}; give one another name"
+                yield (
+                    f"joints {owners[name]!r} and {j.name!r} both have a coordinate called"
+                    f" {name!r}; give one another name"
+                )
 
 
 def _numbers(m: Mechanism) -> Iterator[str]:
@@ -144,7 +160,10 @@ def impossible_inertia(I: Sequence[float], tolerance: float = 1e-6) -> str:
     if a < -tolerance:
         return f"inertia is not positive: {shown}; each is zero or more"
     if a + b < c - tolerance:
-        return f"inertia breaks the triangle inequality: {shown}; the two smaller add up to at least the largest"
+        return (
+            f"inertia breaks the triangle inequality: {shown}; the two smaller add up to at least"
+            " the largest"
+        )
     return ""
 
 
@@ -155,8 +174,10 @@ def _tree(m: Mechanism) -> Iterator[str]:
     for body, names in carried.items():
         if len(names) > 1:
             who = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
-            yield (f"body {body!r} is carried by {len(names)} joints ({who}); "
-                   "in a tree one carries it, the others belong in loops")  # fmt: skip
+            yield (
+                f"body {body!r} is carried by {len(names)} joints ({who}); "
+                "in a tree one carries it, the others belong in loops"
+            )
     if any(len(names) > 1 for names in carried.values()):
         return
     reached = _reached(m)
@@ -164,11 +185,16 @@ def _tree(m: Mechanism) -> Iterator[str]:
         if b.name not in carried:
             yield f"body {b.name!r} hangs on no joint; join it to {GROUND!r} or to another body"
         elif b.name not in reached:
-            yield f"body {b.name!r} is not joined to {GROUND!r}: its parents lead round in a cycle or to a loose body"
+            yield (
+                f"body {b.name!r} is not joined to {GROUND!r}: its parents lead round in a cycle or"
+                " to a loose body"
+            )
 
 
 def _reached(m: Mechanism) -> set[str]:
-    """The bodies that joints lead to from the ground, or from a parent that does not exist, which is a fault of its own."""
+    """The bodies that joints lead to from the ground, or from a parent that does not exist, which
+    is a fault of its own.
+    """
     children: dict[str, list[str]] = {}
     for j in m.joints:
         children.setdefault(j.parent, []).append(j.child)
@@ -183,19 +209,32 @@ def _reached(m: Mechanism) -> set[str]:
 
 
 def _weightless(m: Mechanism) -> Iterator[str]:
-    """A joint that slides nothing with a mass, or turns nothing with a mass or an inertia, cannot be moved by forces."""
+    """A joint that slides nothing with a mass, or turns nothing with a mass or an inertia, cannot
+    be moved by forces.
+    """
     heavy: set[str] = set()  # bodies that carry a mass, themselves included
     inert: set[str] = set()  # a mass or an inertia: a hub without mass can be turned
     for j in reversed(m.ordered):
         b = m.body(j.child)
         if value_of(b.mass, m.parameters) or j.child in heavy:
             heavy |= {j.child, j.parent}
-        if j.child in heavy or j.child in inert or any(value_of(x, m.parameters) for x in b.inertia):
+        if (
+            j.child in heavy
+            or j.child in inert
+            or any(value_of(x, m.parameters) for x in b.inertia)
+        ):
             inert |= {j.child, j.parent}
-        if not j.nv or j.mimic or j.deflection or any(value_of(x, m.parameters) for x in j.armature):
+        if (
+            not j.nv
+            or j.mimic
+            or j.deflection
+            or any(value_of(x, m.parameters) for x in j.armature)
+        ):
             continue
         slides = any(f.motion == Motion.SLIDE for f in j.freedoms)
         if j.child not in (heavy if slides else inert):
             what = "no mass" if j.child in inert else "no mass and no inertia"
-            yield (f"joint {j.name!r} moves body {j.child!r} and what it carries, which have {what}; "
-                   "give them mass and inertia, or make the joint fixed")  # fmt: skip
+            yield (
+                f"joint {j.name!r} moves body {j.child!r} and what it carries, which have {what}; "
+                "give them mass and inertia, or make the joint fixed"
+            )

@@ -16,8 +16,11 @@ MOST_SEGMENTS = 10_000  # more of them are a slip of the pen
 
 
 def flexible_faults(m: Mechanism) -> Iterator[str]:
-    """Faults of beams, and of what is attached beside a flexible body, or beside a piece of one that is discretised."""
-    spans: dict[str, tuple[Scalar, Scalar]] = {}  # of each body along which something may be attached: where it ends, the beam's length
+    """Faults of beams, and of what is attached beside a flexible body, or beside a piece of one
+    that is discretised.
+    """
+    # of each body along which something may be attached: where it ends, the beam's length
+    spans: dict[str, tuple[Scalar, Scalar]] = {}
     for b in m.bodies:
         if b.flexible is not None:
             found = list(beam_faults(b.flexible, m.parameters))
@@ -25,7 +28,10 @@ def flexible_faults(m: Mechanism) -> Iterator[str]:
             spans |= {} if found else {b.name: (b.flexible.length, b.flexible.length)}
     for flexed in m.beams:
         ends = flexed.stations if flexed.modal else (*flexed.stations[1:], flexed.beam.length)
-        spans |= {name: (end - x, flexed.beam.length) for name, x, end in zip(flexed.bodies, flexed.stations, ends)}
+        spans |= {
+            name: (end - x, flexed.beam.length)
+            for name, x, end in zip(flexed.bodies, flexed.stations, ends)
+        }
     yield from _attached(m, spans)
 
 
@@ -51,23 +57,39 @@ def _numbers(beam: Beam, parameters: Mapping[str, float]) -> Iterator[str]:
         if given is not None and (value is None or not 0 < value < math.inf):
             one = name.partition(" ")[0] if not isinstance(beam.EI, tuple) else name
             if one != "EI" or name.endswith("y"):
-                yield f"{one} is {_shown(given, value)} {STIFFNESSES[name]}; a stiffness is above zero, and infinite where it is left out"
+                yield (
+                    f"{one} is {_shown(given, value)} {STIFFNESSES[name]}; a stiffness is above"
+                    " zero, and infinite where it is left out"
+                )
     if all(given is None for given in stiffness.values()):
-        yield "EI, EA and GJ are all left out; a flexible body needs at least one of them, or is a rigid body with mass and inertia"
+        yield (
+            "EI, EA and GJ are all left out; a flexible body needs at least one of them, or is a"
+            " rigid body with mass and inertia"
+        )
     for name in ("rhoJ", "damping"):
         value = _value(getattr(beam, name), parameters)
         if value is None or not 0 <= value < math.inf:
             yield f"{name} is {_shown(getattr(beam, name), value)}; it is zero or more"
     if beam.GJ is not None and not _value(beam.rhoJ, parameters):
-        yield "GJ lets it twist, but rhoJ is 0: twisting has no inertia; give rhoJ in kg m, or leave GJ out"
+        yield (
+            "GJ lets it twist, but rhoJ is 0: twisting has no inertia; give rhoJ in kg m, or leave"
+            " GJ out"
+        )
 
 
 def _way(beam: Beam) -> Iterator[str]:
     """Segments or modes, and how many."""
     if (beam.modes is None) == (beam.segments is None):
-        found = "neither modes nor segments is" if beam.modes is None else "both modes and segments are"
-        yield f"{found} given; give one: segments = 20 for pieces with springs, or modes = 4 for shapes with amplitudes"
-    if beam.segments is not None and not (_whole(beam.segments) and 1 <= beam.segments <= MOST_SEGMENTS):
+        found = (
+            "neither modes nor segments is" if beam.modes is None else "both modes and segments are"
+        )
+        yield (
+            f"{found} given; give one: segments = 20 for pieces with springs, or modes = 4 for"
+            " shapes with amplitudes"
+        )
+    if beam.segments is not None and not (
+        _whole(beam.segments) and 1 <= beam.segments <= MOST_SEGMENTS
+    ):
         yield f"segments is {beam.segments!r}; it is a whole number from 1 to {MOST_SEGMENTS}"
     if beam.modes is None:
         return
@@ -80,15 +102,21 @@ def _way(beam: Beam) -> Iterator[str]:
             yield f"{here} is {count!r}; it is a whole number from {0 if table else 1} to 100"
         elif table and count and len(beam.planes) == 2 and beam.stiffness[name] is None:
             stiffness = dict(zip(DIRECTIONS, STIFFNESSES))[name]
-            yield f"{here} is {count}, but {stiffness} is left out: it is rigid that way; give {stiffness}, or no such modes"
+            yield (
+                f"{here} is {count}, but {stiffness} is left out: it is rigid that way; give"
+                f" {stiffness}, or no such modes"
+            )
     if table and not any(_whole(count) and count > 0 for _, count in beam.modes):
         yield "modes is a table without a mode; give some of y, z, x, twist, such as { y = 4 }"
 
 
 def _attached(m: Mechanism, spans: Mapping[str, tuple[Scalar, Scalar]]) -> Iterator[str]:
     """What stands on a flexible body, or on a piece of one, lies between its ends."""
-    places = [(f"joint {j.name!r}", body, X) for j in (*m.joints, *m.loops)
-              for body, X in ((j.parent, j.placement), (j.child, j.offset))]  # fmt: skip
+    places = [
+        (f"joint {j.name!r}", body, X)
+        for j in (*m.joints, *m.loops)
+        for body, X in ((j.parent, j.placement), (j.child, j.offset))
+    ]
     places += [(f"frame {f.name!r}", f.body, f.pose) for f in m.frames]
     made = {f"joint {j.name!r}" for j in m.elastic if j.deflection}
     for what, body, X in places:
@@ -96,7 +124,10 @@ def _attached(m: Mechanism, spans: Mapping[str, tuple[Scalar, Scalar]]) -> Itera
             x, end, length = (value_of(y, m.parameters) for y in (X.position[0], *spans[body]))
             if x is not None and not -1e-8 * length <= x <= end + 1e-8 * length:
                 piece = "" if end == length else "; attach it to the whole body, before discretise"
-                yield f"{what}: it is attached to body {body!r} at x = {x:g} m; the beam goes from 0 to {end:g} m{piece}"
+                yield (
+                    f"{what}: it is attached to body {body!r} at x = {x:g} m; the beam goes from 0"
+                    f" to {end:g} m{piece}"
+                )
 
 
 def _value(x: Any, parameters: Mapping[str, float]) -> Any:
@@ -107,7 +138,13 @@ def _value(x: Any, parameters: Mapping[str, float]) -> Any:
 
 
 def _shown(given: Any, value: Any) -> str:
-    return f"{value:g}" if value is not None else repr(given) if isinstance(given, (str, bool, int, float)) else str(given)
+    return (
+        f"{value:g}"
+        if value is not None
+        else repr(given)
+        if isinstance(given, (str, bool, int, float))
+        else str(given)
+    )
 
 
 def _whole(x: Any) -> bool:

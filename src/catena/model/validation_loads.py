@@ -1,4 +1,6 @@
-"""What can be wrong with loads, speed rows and constraints, as their keys say; the third page of `validation`."""
+"""What can be wrong with loads, speed rows and constraints, as their keys say; the third page of
+`validation`.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,15 @@ def load_faults(m: Mechanism) -> Iterator[str]:
     names = False
     for what, things in (("load", m.loads), ("row", m.nonholonomic), ("constraint", m.constraints)):
         for thing in things:
-            found = [fault for name, key in thing.schema().items() for fault in _held(thing, name, key, known)]
+            found = [
+                fault
+                for name, key in thing.schema().items()
+                for fault in _held(thing, name, key, known)
+            ]
             names = names or bool(found)
-            yield from (f"{what} {thing.name!r}: {fault}" for fault in (*found, *thing.faults(m.parameters)))
+            yield from (
+                f"{what} {thing.name!r}: {fault}" for fault in (*found, *thing.faults(m.parameters))
+            )
     yield from _twice(m)
     if not names:
         yield from carriers.faults(m)
@@ -41,7 +49,10 @@ def _twice(m: Mechanism) -> Iterator[str]:
     driven: dict[str, str] = {}
     for row in m.constraints:
         if (coordinate := row.drives()) and driven.setdefault(coordinate, row.name) != row.name:
-            yield f"constraint {row.name!r}: {coordinate!r} is driven by {driven[coordinate]!r} already; one drive per freedom is wanted"
+            yield (
+                f"constraint {row.name!r}: {coordinate!r} is driven by {driven[coordinate]!r}"
+                " already; one drive per freedom is wanted"
+            )
 
 
 @dataclass(frozen=True)
@@ -57,36 +68,63 @@ class _Known:
 
     @staticmethod
     def of(m: Mechanism) -> _Known:
-        coordinates, speeds, following = m.coordinate_names, dict.fromkeys(m.speed_names), m.following
-        symbols = (f"{letter}_{identifier(n)}" for letter, names in (("q", coordinates), ("v", speeds)) for n in names)
-        frames, alike = (GROUND, *m._bodies, *m._frames), (n for n in coordinates if n in speeds)
+        coordinates = m.coordinate_names
+        speeds = dict.fromkeys(m.speed_names)
+        following = m.following
+        symbols = (
+            f"{letter}_{identifier(n)}"
+            for letter, names in (("q", coordinates), ("v", speeds))
+            for n in names
+        )
+        frames = (GROUND, *m._bodies, *m._frames)
+        alike = (n for n in coordinates if n in speeds)
         places = ("t", *m.parameters, *(f"q_{identifier(n)}" for n in coordinates), *place_names(m))
         return _Known(
-            dict.fromkeys(frames), dict.fromkeys((*alike, *following)), dict.fromkeys((*speeds, *following)), dict.fromkeys(("t", *m.parameters, *symbols)), dict.fromkeys(places), m.parameters
+            dict.fromkeys(frames),
+            dict.fromkeys((*alike, *following)),
+            dict.fromkeys((*speeds, *following)),
+            dict.fromkeys(("t", *m.parameters, *symbols)),
+            dict.fromkeys(places),
+            m.parameters,
         )
 
 
 def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
     """The faults of one field."""
     value = getattr(thing, name)
-    wanted = {**dict.fromkeys(("frame", "turning", "sliding"), ("body", known.frames)), "frame": ("frame", known.frames), "coordinate": ("coordinate", known.coordinates),
-              "speed": ("coordinate", known.speeds), "word": (name, key.words)}  # fmt: skip
+    wanted = {
+        **dict.fromkeys(("frame", "turning", "sliding"), ("body", known.frames)),
+        "frame": ("frame", known.frames),
+        "coordinate": ("coordinate", known.coordinates),
+        "speed": ("coordinate", known.speeds),
+        "word": (name, key.words),
+    }
     if key.sort.rstrip("s") in wanted:
         what, names = wanted[key.sort.rstrip("s")]
-        yield from (unknown(what, x, names) for x in (value if isinstance(value, tuple) else (value,)) if x not in names)
+        yield from (
+            unknown(what, x, names)
+            for x in (value if isinstance(value, tuple) else (value,))
+            if x not in names
+        )
     elif key.sort in ("text", "expression", "expressions"):
-        yield from _texts(name, value if key.sort == "expressions" else (value,), known.symbols, key)
+        yield from _texts(
+            name, value if key.sort == "expressions" else (value,), known.symbols, key
+        )
     elif key.sort == "position":
         yield from _texts(name, (value,), known.places, key)
     elif key.sort == "number":
         yield from _number(name, value, key, known.parameters)
     elif key.sort == "times" and not all(abs(t) < float("inf") for t in value):
-        yield f"{name} is {value}; it holds the instants (s) at which the load jumps, begins or ends"
+        yield (
+            f"{name} is {value}; it holds the instants (s) at which the load jumps, begins or ends"
+        )
     elif key.sort == "numbers":
         yield from _numbers(name, value, key, known.parameters)
 
 
-def _texts(name: str, texts: tuple[str | float, ...], symbols: Collection[str], key: Key) -> Iterator[str]:
+def _texts(
+    name: str, texts: tuple[str | float, ...], symbols: Collection[str], key: Key
+) -> Iterator[str]:
     if key.sort == "expressions" and len(texts) != 3:
         yield f"{name} has three components, found {len(texts)}"
     for text in texts:
@@ -99,9 +137,14 @@ def _texts(name: str, texts: tuple[str | float, ...], symbols: Collection[str], 
                 yield str(why)
 
 
-def _numbers(name: str, values: tuple[Scalar, ...], key: Key, parameters: Mapping[str, float]) -> Iterator[str]:
+def _numbers(
+    name: str, values: tuple[Scalar, ...], key: Key, parameters: Mapping[str, float]
+) -> Iterator[str]:
     if not isinstance(key.measure, str) and len(values) != len(key.measure):
-        yield f"{name} has {len(values)} values; {len(key.measure)} are wanted: {', '.join(key.measure)}"
+        yield (
+            f"{name} has {len(values)} values; {len(key.measure)} are wanted:"
+            f" {', '.join(key.measure)}"
+        )
     for x in values:
         yield from _number(name, x, key, parameters)
 

@@ -1,4 +1,6 @@
-"""What can be wrong with shapes, and with the choice of pairs that may collide; a page of `validation`."""
+"""What can be wrong with shapes, and with the choice of pairs that may collide; a page of
+`validation`.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,14 @@ from .values import value_of
 
 def shape_faults(m: Mechanism) -> Iterator[str]:
     """Every fault of the shapes of bodies and of the ground, and of the collision filter."""
-    for where, shapes in ((f"the {GROUND}", m.ground), *((f"body {b.name!r}", b.shapes) for b in m.bodies)):
+    for where, shapes in (
+        (f"the {GROUND}", m.ground),
+        *((f"body {b.name!r}", b.shapes) for b in m.bodies),
+    ):
         for k, s in enumerate(shapes, start=1):
-            yield from (f"{where}: shape {s.name or f'number {k}'}: {fault}" for fault in _faults(s, m))
+            yield from (
+                f"{where}: shape {s.name or f'number {k}'}: {fault}" for fault in _faults(s, m)
+            )
     yield from _filter(m)
 
 
@@ -25,26 +32,42 @@ def _faults(s: Shape, m: Mechanism) -> Iterator[str]:
     if kind is None:
         yield unknown("shape kind", s.kind, KINDS)
     elif len(s.size) != len(kind.sizes):
-        yield f"a {s.kind} has {len(kind.sizes)} sizes ({', '.join(kind.sizes) or 'none'}), found {len(s.size)}"
+        yield (
+            f"a {s.kind} has {len(kind.sizes)} sizes ({', '.join(kind.sizes) or 'none'}), found"
+            f" {len(s.size)}"
+        )
     elif not s.collides:
         return  # what is only drawn may be as it likes
     elif not kind.solid:
-        yield f"a {s.kind} does not collide; what does: {', '.join(k for k, x in KINDS.items() if x.solid)}"
+        yield (
+            f"a {s.kind} does not collide; what does:"
+            f" {', '.join(k for k, x in KINDS.items() if x.solid)}"
+        )
     else:
         for name, x in zip(kind.sizes, (value_of(x, m.parameters) for x in s.size)):
-            if x is None or not (math.isfinite(x) and (x if kind.from_file else x > 0)):  # a negative scale is a mirror
-                wanted = "scales that are finite and not zero" if kind.from_file else "sizes that are finite and greater than zero"
+            # a negative scale is a mirror
+            if x is None or not (math.isfinite(x) and (x if kind.from_file else x > 0)):
+                wanted = (
+                    "scales that are finite and not zero"
+                    if kind.from_file
+                    else "sizes that are finite and greater than zero"
+                )
                 yield f"its {name} is {x}; a {s.kind} that collides has {wanted}"
         if fault := pose_fault(s.pose):
             yield f"its pose {fault}"
 
 
 def _filter(m: Mechanism) -> Iterator[str]:
-    bodies, groups = [GROUND, *m._bodies], m.collisions.groups
+    bodies = [GROUND, *m._bodies]
+    groups = m.collisions.groups
     for group, members in groups.items():
         if group in bodies:
             yield f"collisions: group {group!r} has the name of a body; give it its own"
-        yield from (f"collisions: group {group!r}: {unknown('body', name, bodies)}" for name in members if name not in bodies)
+        yield from (
+            f"collisions: group {group!r}: {unknown('body', name, bodies)}"
+            for name in members
+            if name not in bodies
+        )
     for what in ("include", "exclude", "only"):
         for name in dict.fromkeys(name for pair in getattr(m.collisions, what) for name in pair):
             if name not in bodies and name not in groups:

@@ -1,4 +1,6 @@
-"""Values: the number of an expression at given parameter values, and records whose expressions become other scalars."""
+"""Values: the number of an expression at given parameter values, and records whose expressions
+become other scalars.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Record = TypeVar("Record")
 
 
 def with_scalars(record: Record, change: Callable[[Scalar], Scalar]) -> Record:
-    """A record, and all that it holds, with every expression of parameters replaced by what `change` makes of it."""
+    """A record, and all that it holds, with every expression of parameters replaced by what
+    `change` makes of it.
+    """
     return _changed(record, change)
 
 
@@ -22,7 +26,13 @@ def _changed(x: Any, change: Callable[[Scalar], Scalar]) -> Any:
     if isinstance(x, tuple):
         return tuple(_changed(y, change) for y in x)
     if is_dataclass(x) and not isinstance(x, type):
-        new = {f.name: made for f in fields(x) if f.init and (made := _changed(old := getattr(x, f.name), change)) is not old and made != old}
+        new = {
+            f.name: made
+            for f in fields(x)
+            if f.init
+            and (made := _changed(old := getattr(x, f.name), change)) is not old
+            and made != old
+        }
         return replace(x, **new) if new else x
     return change(x) if getattr(x, "free_symbols", None) else x
 
@@ -41,7 +51,8 @@ def _names_in(x: Scalar) -> tuple[str, ...]:
     return tuple(str(s) for s in x.free_symbols)
 
 
-@lru_cache(100_000)  # a mechanism of many alike pieces asks the same again and again, and SymPy is slow to answer
+# a mechanism of many alike pieces asks the same again and again, and SymPy is slow to answer
+@lru_cache(100_000)
 def _number(x: Scalar, names: tuple[str, ...], values: tuple[float, ...]) -> float:
     try:
         return float(x.subs(dict(zip(names, values))))

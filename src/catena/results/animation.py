@@ -1,9 +1,10 @@
-"""Animation: a result as a film in solid 3-D: a GIF, an MP4 where ffmpeg is found, or one HTML page with a player in it.
+"""Animation: a result as a film in solid 3-D: a GIF, an MP4 where ffmpeg is found, or one HTML page
+with a player in it.
 
-    animate(result, "swing.gif")          animate(result, "swing.html")          animate(result, "swing.mp4")
+    animate(result, "swing.gif")  animate(result, "swing.html")         animate(result, "swing.mp4")
 
-The page needs no network; it can be turned and zoomed (drag, wheel), played at any speed, and stopped at any instant. Pictures of GIF and
-MP4 are drawn without OpenGL.
+The page needs no network; it can be turned and zoomed (drag, wheel), played at any speed, and
+stopped at any instant. Pictures of GIF and MP4 are drawn without OpenGL.
 """
 
 from __future__ import annotations
@@ -33,30 +34,49 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SIZE = (720, 540)  # pixels of a picture
-TRAILS = ((0.84, 0.37, 0.0, 1.0), (0.0, 0.62, 0.45, 1.0), (0.80, 0.47, 0.65, 1.0), (0.90, 0.62, 0.0, 1.0), (0.34, 0.71, 0.91, 1.0))
+TRAILS = (
+    (0.84, 0.37, 0.0, 1.0),
+    (0.0, 0.62, 0.45, 1.0),
+    (0.80, 0.47, 0.65, 1.0),
+    (0.90, 0.62, 0.0, 1.0),
+    (0.34, 0.71, 0.91, 1.0),
+)
 FORCE = (0.86, 0.12, 0.10, 1.0)  # of contact forces
-LONGEST = {".gif": 12.0, ".html": 60.0, ".mp4": 60.0}  # the longest animation, s, where no speed is given
+# the longest animation, s, where no speed is given
+LONGEST = {".gif": 12.0, ".html": 60.0, ".mp4": 60.0}
 RATE = {".gif": 20, ".html": 30, ".mp4": 30}  # pictures per second
 
 
 def animate(
-    result: Result, path: str | Path, *, speed: float | None = None, rate: int | None = None, run: int = 0,
+    result: Result,
+    path: str | Path,
+    *,
+    speed: float | None = None,
+    rate: int | None = None,
+    run: int = 0,
     folders: Sequence[Path] | None = None,
-) -> Path:  # fmt: skip
+) -> Path:
     """Write an animation, .gif, .html or .mp4.
 
-    speed: times real time, by default 1, or as fast as it takes for the animation to last at most 12 s (GIF) or 60 s (page, MP4).
-    rate: pictures per second, by default 20 (GIF) or 30. run: which of a batch. folders: where files of meshes may lie.
+    speed: times real time, by default 1, or as fast as it takes for the animation to last at most
+    12 s (GIF) or 60 s (page, MP4). rate: pictures per second, by default 20 (GIF) or 30. run: which
+    of a batch. folders: where files of meshes may lie.
     """
     path = Path(path)
     write = WRITERS.get(path.suffix)
     if write is None:
-        raise CatenaError(f"{path}: an animation is saved as {', '.join(RATE)}, not {path.suffix or 'without a suffix'!r}")
+        raise CatenaError(
+            f"{path}: an animation is saved as {', '.join(RATE)}, not"
+            f" {path.suffix or 'without a suffix'!r}"
+        )
     for name, value in (("speed", speed), ("rate", rate)):
         if value is not None and not 0 < value < np.inf:
             raise CatenaError(f"{name} = {value}; it is a number above zero")
     if path.suffix == ".mp4" and _ffmpeg() is None:
-        raise CatenaError(f"{path}: an MP4 is made by ffmpeg, which is not on this machine; install it (pip install 'catena[film]' brings one), or save a .gif or .html")
+        raise CatenaError(
+            f"{path}: an MP4 is made by ffmpeg, which is not on this machine; install it (pip"
+            " install 'catena[film]' brings one), or save a .gif or .html"
+        )
     shown = result.select(run=run)
     duration = float(shown.time[-1] - shown.time[0])
     if not duration > 0:
@@ -85,7 +105,9 @@ class Playing:
     def of(cls, result: Result, **options: Any) -> Playing:
         """Of a result, with the options of `animate`."""
         with TemporaryDirectory() as folder:
-            return cls(animate(result, Path(folder) / "film.html", **options).read_text(encoding="utf-8"))
+            return cls(
+                animate(result, Path(folder) / "film.html", **options).read_text(encoding="utf-8")
+            )
 
     def _repr_html_(self) -> str:
         from .notebook import player
@@ -93,7 +115,7 @@ class Playing:
         return player(self.page)
 
 
-# ---------------------------------------------------------------------------------------------------- pictures
+# --- pictures
 def pictures(made: Film) -> Iterator[Image]:
     """Every picture of a film, with its title and the time."""
     from PIL import ImageDraw, ImageFont
@@ -105,9 +127,14 @@ def pictures(made: Film) -> Iterator[Image]:
     arrows = made.arrows()
     for k, time in enumerate(made.times):
         forces = [(pair, FORCE) for pair in arrows[k] if np.isfinite(pair).all()]
-        trails = [(track[: FINER * k + 1], TRAILS[i % len(TRAILS)]) for i, track in enumerate(made.tracks.values())]
+        trails = [
+            (track[: FINER * k + 1], TRAILS[i % len(TRAILS)])
+            for i, track in enumerate(made.tracks.values())
+        ]
         image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails, forces)
-        ImageDraw.Draw(image).text((16, 12), f"{made.title}, {time:.2f} s{pace}", fill=(70, 82, 96), font=face)
+        ImageDraw.Draw(image).text(
+            (16, 12), f"{made.title}, {time:.2f} s{pace}", fill=(70, 82, 96), font=face
+        )
         yield image
 
 
@@ -119,7 +146,15 @@ def _gif(made: Film, path: Path) -> None:
     colours = drawn[-1].quantize(128, method=Image.Quantize.MEDIANCUT)
     flat = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in drawn]
     delay = round(100 / made.rate) * 10  # ms; a GIF counts in hundredths of a second
-    flat[0].save(path, save_all=True, append_images=flat[1:], duration=delay, loop=0, optimize=True, disposal=1)
+    flat[0].save(
+        path,
+        save_all=True,
+        append_images=flat[1:],
+        duration=delay,
+        loop=0,
+        optimize=True,
+        disposal=1,
+    )
 
 
 def _ffmpeg() -> str | None:
@@ -137,8 +172,30 @@ def _ffmpeg() -> str | None:
 def _mp4(made: Film, path: Path) -> None:
     """Pictures through a pipe to ffmpeg, H.264 that every player takes."""
     w, h = SIZE
-    command = [_ffmpeg() or "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{w}x{h}", "-r", str(made.rate), "-i", "-",
-               "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path)]  # fmt: skip
+    command = [
+        _ffmpeg() or "ffmpeg",
+        "-y",
+        "-loglevel",
+        "error",
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-s",
+        f"{w}x{h}",
+        "-r",
+        str(made.rate),
+        "-i",
+        "-",
+        "-an",
+        "-c:v",
+        "libx264",
+        "-pix_fmt",
+        "yuv420p",
+        "-movflags",
+        "+faststart",
+        str(path),
+    ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
         assert ffmpeg.stdin is not None and ffmpeg.stderr is not None
         try:
@@ -149,7 +206,10 @@ def _mp4(made: Film, path: Path) -> None:
             pass  # what it says, and its status, tell why
         said = ffmpeg.stderr.read().decode(errors="replace").strip()
         if ffmpeg.wait():
-            raise CatenaError(f"ffmpeg could not make the film: {said.splitlines()[-1] if said else 'no reason given'}")
+            raise CatenaError(
+                "ffmpeg could not make the film:"
+                f" {said.splitlines()[-1] if said else 'no reason given'}"
+            )
 
 
 def _page(made: Film, path: Path) -> None:
@@ -159,9 +219,13 @@ def _page(made: Film, path: Path) -> None:
     kept = [name for name in made.tracks if name in made.scene.tips]
     scene["tips"] = [tip for tip in scene["tips"] if tip["name"] in kept]
     data = {
-        "scene": scene, "triangles": wire.packed(triangles), "times": np.round(made.times, 6).tolist(), "pace": made.pace,
-        "poses": wire.packed(wire.film_numbers(made.at)), "tracks": [wire.packed(made.tracks[t["name"]].astype(np.float32)) for t in scene["tips"]],
-    }  # fmt: skip
+        "scene": scene,
+        "triangles": wire.packed(triangles),
+        "times": np.round(made.times, 6).tolist(),
+        "pace": made.pace,
+        "poses": wire.packed(wire.film_numbers(made.at)),
+        "tracks": [wire.packed(made.tracks[t["name"]].astype(np.float32)) for t in scene["tips"]],
+    }
     data["forces"], pushes = forces(made.result).wire(made.scene)
     data["pushes"] = wire.packed(pushes)
     text = wire.page(player, title=html.escape(made.title), data=wire.text(data))

@@ -1,4 +1,6 @@
-"""Contact forces as wrenches on bodies: among the loads when the reactions of joints are asked for."""
+"""Contact forces as wrenches on bodies: among the loads when the reactions of joints are asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,19 @@ Array = np.ndarray
 
 
 def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
-    """{body: (..., 6)}: the sum of the contact forces on each body, torque first, about its origin in its own axes (N m, N)."""
+    """{body: (..., 6)}: the sum of the contact forces on each body, torque first, about its origin
+    in its own axes (N m, N).
+    """
     names = [str(n) for n in result.data["contact"].values]
     points = touching(result.mechanism, names)
     if unknown := [n for n in names if n not in points]:
-        raise CatenaError(f"the reactions of joints in a run with {', '.join(unknown)} are not known yet: the stop of a joint that closes a loop pushes "
-                          "at its bodies, and is not among the loads")  # fmt: skip
-    push, place = result._rows("contact_push"), np.nan_to_num(result._rows("contact_place"))  # a point of a patch without a place has no force
+        raise CatenaError(
+            f"the reactions of joints in a run with {', '.join(unknown)} are not known yet: the"
+            " stop of a joint that closes a loop pushes at its bodies, and is not among the loads"
+        )
+    # a point of a patch without a place has no force
+    push = result._rows("contact_push")
+    place = np.nan_to_num(result._rows("contact_place"))
     found: dict[str, Array] = {}
     for k, name in enumerate(names):
         for body, sign in ((points[name].body, 1.0), (points[name].other, -1.0)):
@@ -38,20 +46,42 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
 
 
 def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | ContactPatch]:
-    """{name: what touches what} of the points of a result; those of a pair, or of a rim by time stepping, are called "pair point 3"."""
-    pairs: dict[str, ContactPoint | ContactPatch] = {p.name: p for p in contact_patches(m, by_features=True)}
-    pairs |= {p.name: p for p in (*contact_points(m, by_features=True), *(p for own in rims(m) for p in own))}
-    return pairs | {name: pairs[name.rpartition(" point ")[0]] for name in names if name.rpartition(" point ")[0] in pairs}
+    """{name: what touches what} of the points of a result; those of a pair, or of a rim by time
+    stepping, are called "pair point 3".
+    """
+    pairs: dict[str, ContactPoint | ContactPatch] = {
+        p.name: p for p in contact_patches(m, by_features=True)
+    }
+    pairs |= {
+        p.name: p
+        for p in (*contact_points(m, by_features=True), *(p for own in rims(m) for p in own))
+    }
+    return pairs | {
+        name: pairs[name.rpartition(" point ")[0]]
+        for name in names
+        if name.rpartition(" point ")[0] in pairs
+    }
 
 
 def shared(result: Result) -> Array:
-    """(...,): whether forces that rigid bodies do not determine act on more than one body, so that they pass through joints."""
+    """(...,): whether forces that rigid bodies do not determine act on more than one body, so that
+    they pass through joints.
+    """
     names = [str(n) for n in result.data["contact"].values]
-    bodies = {name: frozenset((p.body, p.other)) for name, p in touching(result.mechanism, names).items()}
-    N, f = result._rows("contact_normal_force"), result._rows("contact_friction_force")
+    bodies = {
+        name: frozenset((p.body, p.other)) for name, p in touching(result.mechanism, names).items()
+    }
+    N = result._rows("contact_normal_force")
+    f = result._rows("contact_friction_force")
     open_ = np.isnan(N) | np.isnan(f).any(axis=-1)
     pairs = sorted({bodies.get(n, frozenset()) for n in names}, key=sorted)
-    involved = np.stack([open_[..., [k for k, n in enumerate(names) if bodies.get(n) == pair]].any(axis=-1) for pair in pairs], axis=-1)
+    involved = np.stack(
+        [
+            open_[..., [k for k, n in enumerate(names) if bodies.get(n) == pair]].any(axis=-1)
+            for pair in pairs
+        ],
+        axis=-1,
+    )
     alone = np.array([GROUND in pair for pair in pairs])
     held = bool(result.mechanism.loops)
     one_rigid = (involved.sum(axis=-1) <= 1) & ~(involved & ~alone).any(axis=-1)
@@ -59,23 +89,38 @@ def shared(result: Result) -> Array:
 
 
 def _free(result: Result, pairs: list[frozenset[str]], involved: Array) -> Array:
-    """(...,): whether the body whose contacts are not determined is moved by nothing but a free joint, so that their sum is."""
+    """(...,): whether the body whose contacts are not determined is moved by nothing but a free
+    joint, so that their sum is.
+    """
     loose = {j.child for j in result.mechanism.joints if j.nv == 6}
     own = np.array([bool((pair - {GROUND}) & loose) for pair in pairs])
     return ~(involved & ~own).any(axis=-1)
 
 
-def reactions_with_contacts(result: Result, axes: str, q: Array, v: Array, a: Array, acting: Array) -> dict[str, Array]:
-    """Of every joint, with the contact forces among the loads; NaN where they are not determined and pass through joints."""
+def reactions_with_contacts(
+    result: Result, axes: str, q: Array, v: Array, a: Array, acting: Array
+) -> dict[str, Array]:
+    """Of every joint, with the contact forces among the loads; NaN where they are not determined
+    and pass through joints.
+    """
     if "contact_residual" in result.data:
-        raise CatenaError("the reactions of joints in a run by time stepping are not known yet: its contact forces are means over steps; run it by events")
-    wrenches, t, own = contact_wrenches(result, q), result.time, result._parameters
+        raise CatenaError(
+            "the reactions of joints in a run by time stepping are not known yet: its contact"
+            " forces are means over steps; run it by events"
+        )
+    wrenches = contact_wrenches(result, q)
+    t = result.time
+    own = result._parameters
     if axes == "body" and not result.mechanism.constrained:
         found = result.machine.reactions(q, v, a, wrenches, own, t)
     elif own is not None:
-        raise CatenaError("the reactions of joints in a run with contacts and parameters are known in the axes of bodies, without loops; "
-                          "put the numbers into the mechanism for others")  # fmt: skip
+        raise CatenaError(
+            "the reactions of joints in a run with contacts and parameters are known in the axes of"
+            " bodies, without loops; put the numbers into the mechanism for others"
+        )
     else:
-        felt = result.machine.inverse_dynamics(q, v, a, t=t) - result.machine.inverse_dynamics(q, v, a, wrenches, t=t)
+        felt = result.machine.inverse_dynamics(q, v, a, t=t) - result.machine.inverse_dynamics(
+            q, v, a, wrenches, t=t
+        )
         found = reactions(result.machine, q, v, a, acting - felt, wrenches, axes=axes, t=t)
     return {joint: np.where(shared(result)[..., None], np.nan, W) for joint, W in found.items()}

@@ -1,4 +1,6 @@
-"""Film: a result as a scene at equal times, between its rows by cubics through places and speeds."""
+"""Film: a result as a scene at equal times, between its rows by cubics through places and
+speeds.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,10 @@ FINER = 4  # points of a track from one picture to the next
 
 @dataclass(frozen=True)
 class Film:
-    """times (n,), at (n, bodies, 4, 4): the poses of the scene's bodies, tracks {tip: (FINER (n - 1) + 1, 3)}; pace: seconds of the
-    run in a second of film; rate: pictures per second; result: whose film it is."""
+    """times (n,), at (n, bodies, 4, 4): the poses of the scene's bodies, tracks {tip: (FINER (n -
+    1) + 1, 3)}; pace: seconds of the run in a second of film; rate: pictures per second; result:
+    whose film it is.
+    """
 
     title: str
     times: Array
@@ -45,9 +49,19 @@ class Film:
         return np.array([points.min(axis=0), points.max(axis=0)])
 
 
-def film(result: Result, pace: float, rate: int, *, folders: Sequence[Path] | None = None, scene: Scene | None = None) -> Film:
-    """So many pictures per second of film, `pace` seconds of the run each second. folders: where meshes may lie."""
-    first, last = result.time[0], result.time[-1]
+def film(
+    result: Result,
+    pace: float,
+    rate: int,
+    *,
+    folders: Sequence[Path] | None = None,
+    scene: Scene | None = None,
+) -> Film:
+    """So many pictures per second of film, `pace` seconds of the run each second. folders: where
+    meshes may lie.
+    """
+    first = result.time[0]
+    last = result.time[-1]
     count = min(MOST, max(2, round((last - first) / pace * rate) + 1))
     times = np.linspace(first, last, count)
     machine = result.machine
@@ -56,9 +70,15 @@ def film(result: Result, pace: float, rate: int, *, folders: Sequence[Path] | No
     if own is not None:
         m = m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
     drawn = scene or describe(m, folders=folders)
-    fine = poses(drawn, machine, between(result, np.linspace(first, last, FINER * (count - 1) + 1)), own)
+    fine = poses(
+        drawn, machine, between(result, np.linspace(first, last, FINER * (count - 1) + 1)), own
+    )
     places = {name: k for k, name in enumerate(drawn.bodies)}
-    tracks = {name: moved(fine[:, places[body]], point) for name, (body, point) in drawn.tips.items() if body in m._bodies}
+    tracks = {
+        name: moved(fine[:, places[body]], point)
+        for name, (body, point) in drawn.tips.items()
+        if body in m._bodies
+    }
     at = fine[::FINER]
     title = str(result.data.attrs.get("mechanism", ""))
     return Film(title, times, pace, rate, drawn, at, tracks, result)
@@ -66,7 +86,9 @@ def film(result: Result, pace: float, rate: int, *, folders: Sequence[Path] | No
 
 def between(result: Result, times: Array) -> Array:
     """q at any times within the run, (n, nq)."""
-    t, q, v = result.time, result.data["q"].values, result.data["v"].values
+    t = result.time
+    q = result.data["q"].values
+    v = result.data["v"].values
     _, kept = np.unique(t, return_index=True)  # an impact may have two rows at one time
     found = CubicHermiteSpline(t[kept], q[kept], result.machine.coordinate_rate(q, v)[kept])(times)
     for k in result.machine.spec.quaternions:

@@ -1,4 +1,6 @@
-"""Forces along a run as pictures show them: what each joint does to its child, and what each contact does where it touches."""
+"""Forces along a run as pictures show them: what each joint does to its child, and what each
+contact does where it touches.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,10 @@ ROWS = 400  # of which arrows are kept
 class Forces:
     """Arrows at times (n,).
 
-    joints: {name: (parent, point (3,))} where each sits; pull: (n, joints, 3), N in the ground's axes, on the child. contacts: names;
-    place, push: (n, contacts, 3), m and N, in the ground's axes, on the contact's first body; zero where it is open. said: why the forces
-    in the joints are not there.
+    joints: {name: (parent, point (3,))} where each sits; pull: (n, joints, 3), N in the ground's
+    axes, on the child. contacts: names; place, push: (n, contacts, 3), m and N, in the ground's
+    axes, on the contact's first body; zero where it is open. said: why the forces in the joints are
+    not there.
     """
 
     times: Array
@@ -39,20 +42,27 @@ class Forces:
         """(plain data, numbers as float32) for a page that shows this scene."""
         bodies = list(scene.bodies)
         head = {
-            "times": self.times.round(6).tolist(), "joints": list(self.joints), "bodies": [bodies.index(body) for body, _ in self.joints.values()],
-            "points": [np.round(p, 9).tolist() for _, p in self.joints.values()], "contacts": list(self.contacts), "said": self.said,
-        }  # fmt: skip
+            "times": self.times.round(6).tolist(),
+            "joints": list(self.joints),
+            "bodies": [bodies.index(body) for body, _ in self.joints.values()],
+            "points": [np.round(p, 9).tolist() for _, p in self.joints.values()],
+            "contacts": list(self.contacts),
+            "said": self.said,
+        }
         rows = [x.reshape(len(self.times), -1) for x in (self.pull, self.place, self.push)]
         return head, np.concatenate(rows, axis=1).astype("<f4").tobytes()
 
 
 def forces(result: Result, machine: Machine | None = None, joints: bool = True) -> Forces:
-    """Of one run. machine: that of its mechanism at its parameters, where it is known. joints: with the forces in the joints.
+    """Of one run. machine: that of its mechanism at its parameters, where it is known. joints: with
+    the forces in the joints.
 
     What rigid bodies do not determine is zero here: no arrow is better than a wrong one.
     """
     thin = result.thinned(ROWS)
-    n, said, found = len(thin.time), "", dict[str, Array]()
+    n = len(thin.time)
+    said = ""
+    found = dict[str, Array]()
     if joints:
         try:
             found = _in_joints(thin, machine)
@@ -60,14 +70,19 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
             said = str(why)
     m = thin.mechanism if machine is None else machine.mechanism
     value = placement(_valued(thin) if machine is None else m).value
-    seats = {j.name: (j.parent, np.array([value(x) for x in j.placement.position])) for j in (*m.joints, *m.loops) if j.name in found}
+    seats = {
+        j.name: (j.parent, np.array([value(x) for x in j.placement.position]))
+        for j in (*m.joints, *m.loops)
+        if j.name in found
+    }
     pull = np.stack([found[name] for name in seats], axis=1) if seats else np.zeros((n, 0, 3))
     return Forces(thin.time, seats, np.nan_to_num(pull), *_at_contacts(thin), said)
 
 
 def _valued(result: Result) -> Any:
     """The mechanism at the run's own parameters."""
-    own, m = result._parameters, result.mechanism
+    own = result._parameters
+    m = result.mechanism
     return m if own is None else m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
 
 
@@ -85,8 +100,16 @@ def _in_joints(result: Result, machine: Machine | None) -> dict[str, Array]:
         return {str(name): W.sel(joint=name).values[:, 3:] for name in W["joint"].values}
     W = result.reactions("body")
     child = {j.name: j.child for j in result.mechanism.joints}
-    poses = {name: result.machine.pose(result.data["q"].values, child[name], parameters=result._parameters) for name in map(str, W["joint"].values)}
-    return {name: np.einsum("nij,nj->ni", X[:, :3, :3], W.sel(joint=name).values[:, 3:]) for name, X in poses.items()}
+    poses = {
+        name: result.machine.pose(
+            result.data["q"].values, child[name], parameters=result._parameters
+        )
+        for name in map(str, W["joint"].values)
+    }
+    return {
+        name: np.einsum("nij,nj->ni", X[:, :3, :3], W.sel(joint=name).values[:, 3:])
+        for name, X in poses.items()
+    }
 
 
 def _at_contacts(result: Result) -> tuple[tuple[str, ...], Array, Array]:
@@ -95,5 +118,11 @@ def _at_contacts(result: Result) -> tuple[tuple[str, ...], Array, Array]:
     if "contact_push" not in result.data:
         return (), np.zeros((n, 0, 3)), np.zeros((n, 0, 3))
     closed = result.data["contact_mode"].values > 0.0
-    place, push = (np.nan_to_num(result.data[f"contact_{name}"].values) for name in ("place", "push"))
-    return tuple(str(name) for name in result.data["contact"].values), place, np.where(closed[..., None], push, 0.0)
+    place, push = (
+        np.nan_to_num(result.data[f"contact_{name}"].values) for name in ("place", "push")
+    )
+    return (
+        tuple(str(name) for name in result.data["contact"].values),
+        place,
+        np.where(closed[..., None], push, 0.0),
+    )

@@ -1,7 +1,8 @@
 """Interference: when, where and how deep shapes met along a motion, and how close the others came.
 
-The motion is known at its rows. Between two of them the coordinates are cubics through the rows and their rates; where a distance has
-its least row, its minimum is sought on them, and where it changes its sign, its zero.
+The motion is known at its rows. Between two of them the coordinates are cubics through the rows and
+their rates; where a distance has its least row, its minimum is sought on them, and where it changes
+its sign, its zero.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
     from ..model.mechanism import Mechanism
 
 Array = np.ndarray
-GRID, ZOOMS, HALVINGS = 17, 6, 48  # points of a search for a minimum, how often it zooms in, bisections to a zero
+# points of a search for a minimum, how often it zooms in, bisections to a zero
+GRID, ZOOMS, HALVINGS = 17, 6, 48
 
 
 @dataclass(frozen=True)
 class Approach:
-    """The closest approach of a pair: signed distance (m), when (s), the nearest points and the normal from first to second; the run."""
+    """The closest approach of a pair: signed distance (m), when (s), the nearest points and the
+    normal from first to second; the run.
+    """
 
     pair: tuple[str, str]
     distance: float
@@ -41,7 +45,9 @@ class Approach:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two shapes that overlap from begin to end (s). deepest: their closest approach in between, with the depth as its distance."""
+    """Two shapes that overlap from begin to end (s). deepest: their closest approach in between,
+    with the depth as its distance.
+    """
 
     pair: tuple[str, str]
     begin: float
@@ -56,18 +62,29 @@ class Meeting:
 
     @property
     def point(self) -> Array:
-        """Where they were deepest: half way between the two nearest points, in the ground's axes."""
+        """Where they were deepest: half way between the two nearest points, in the ground's
+        axes.
+        """
         return 0.5 * (self.deepest.first + self.deepest.second)
 
     def __str__(self) -> str:
         where = ", ".join(f"{x:.4g}" for x in self.point)
-        when = f"from {self.begin:.6g} s to {self.end:.6g} s" if self.end > self.begin else f"at {self.begin:.6g} s"
-        return f"{self.pair[0]} and {self.pair[1]} overlap {when}, {self.depth:.4g} m deep at {self.deepest.time:.6g} s, at ({where})"
+        when = (
+            f"from {self.begin:.6g} s to {self.end:.6g} s"
+            if self.end > self.begin
+            else f"at {self.begin:.6g} s"
+        )
+        return (
+            f"{self.pair[0]} and {self.pair[1]} overlap {when}, {self.depth:.4g} m deep at"
+            f" {self.deepest.time:.6g} s, at ({where})"
+        )
 
 
 @dataclass(frozen=True)
 class Interference:
-    """The meetings of a motion, in the order of time, and the closest approach of every pair, nearest first. It counts its meetings."""
+    """The meetings of a motion, in the order of time, and the closest approach of every pair,
+    nearest first. It counts its meetings.
+    """
 
     meetings: tuple[Meeting, ...]
     closest: tuple[Approach, ...]
@@ -80,24 +97,38 @@ class Interference:
 
     def __str__(self) -> str:
         nearest = self.closest[0]
-        free = f"nothing meets; {nearest.pair[0]} and {nearest.pair[1]} come closest, {nearest.distance:.4g} m at {nearest.time:.6g} s"
+        free = (
+            f"nothing meets; {nearest.pair[0]} and {nearest.pair[1]} come closest,"
+            f" {nearest.distance:.4g} m at {nearest.time:.6g} s"
+        )
         return "\n".join(map(str, self.meetings)) or free
 
 
 def interference(
-    motion: Result | Mechanism | Machine, time: Any = None, q: Any = None, v: Any = None, *, pairs: Pairs = None
+    motion: Result | Mechanism | Machine,
+    time: Any = None,
+    q: Any = None,
+    v: Any = None,
+    *,
+    pairs: Pairs = None,
 ) -> Interference:
-    """When, where and how deep shapes met along a result; or along a motion of a mechanism, q (time, nq) and its speeds v (time, nv).
+    """When, where and how deep shapes met along a result; or along a motion of a mechanism, q
+    (time, nq) and its speeds v (time, nv).
 
     Without v the rates are those of cubics through the rows. pairs: as in `catena.clearance`.
     """
     if isinstance(motion, Result):
         if time is not None or q is not None:
-            raise StateError("interference: a result has its own motion; time and q are for a mechanism")
+            raise StateError(
+                "interference: a result has its own motion; time and q are for a mechanism"
+            )
         courses = list(_runs(motion, pairs))
     else:
         if time is None or q is None:
-            raise StateError("interference: a mechanism was given without a motion; give a result, or time (n,) and q (n, nq)")
+            raise StateError(
+                "interference: a mechanism was given without a motion; give a result, or time (n,)"
+                " and q (n, nq)"
+            )
         machine = machine_of(motion)
         courses = [_Course(proximities(machine, pairs), *_motion(machine, time, q, v), None, 0)]
     meetings = sorted((x for c in courses for x in c.meetings()), key=lambda x: (x.run, x.begin))
@@ -106,19 +137,37 @@ def interference(
 
 
 def _runs(result: Result, pairs: Pairs) -> Iterator[_Course]:
-    q, v, p = result._rows("q"), result._rows("v"), result._parameters
+    q = result._rows("q")
+    v = result._rows("v")
+    p = result._parameters
     own = proximities(result.machine, pairs)
     if q.ndim == 2:
         yield _Course(own, result.time, q, result.machine.coordinate_rate(q, v), p, 0)
         return
     for k in range(len(q)):
-        yield _Course(own, result.time, q[k], result.machine.coordinate_rate(q[k], v[k]), None if p is None else p[k], k)
+        yield _Course(
+            own,
+            result.time,
+            q[k],
+            result.machine.coordinate_rate(q[k], v[k]),
+            None if p is None else p[k],
+            k,
+        )
 
 
 def _motion(machine: Machine, time: Any, q: Any, v: Any) -> tuple[Array, Array, Array]:
-    time, q = arguments.numbers("interference", "time", time), arguments.array(machine, "interference", "q", q)
-    if time.ndim != 1 or q.shape[:-1] != time.shape or len(time) < 2 or not (np.diff(time) > 0).all():
-        raise StateError(f"interference: time has shape {time.shape} and q {q.shape}; time rises over at least two rows, and q has one for each")
+    time = arguments.numbers("interference", "time", time)
+    q = arguments.array(machine, "interference", "q", q)
+    if (
+        time.ndim != 1
+        or q.shape[:-1] != time.shape
+        or len(time) < 2
+        or not (np.diff(time) > 0).all()
+    ):
+        raise StateError(
+            f"interference: time has shape {time.shape} and q {q.shape}; time rises over at least"
+            " two rows, and q has one for each"
+        )
     if v is not None:
         return time, q, machine.coordinate_rate(q, arguments.array(machine, "interference", "v", v))
     from scipy.interpolate import CubicSpline
@@ -129,8 +178,15 @@ def _motion(machine: Machine, time: Any, q: Any, v: Any) -> tuple[Array, Array, 
 class _Course:
     """One motion: the distances of all pairs at its rows, and between them."""
 
-    def __init__(self, own: Proximities, time: Array, q: Array, rate: Array, p: Array | None, run: int):
-        self.own, self.time, self.q, self.rate, self.p, self.run = own, time, q, rate, p, run
+    def __init__(
+        self, own: Proximities, time: Array, q: Array, rate: Array, p: Array | None, run: int
+    ):
+        self.own = own
+        self.time = time
+        self.q = q
+        self.rate = rate
+        self.p = p
+        self.run = run
         self.rows = own.distance(q, p)
         self.refined = self._minima()
 
@@ -149,26 +205,39 @@ class _Course:
 
     def distance(self, t: Array, pair: Array) -> Array:
         """The distance of each pair at its time; both (k,) or (k, m) and (k,)."""
-        found = self.own.distance(self.at(t), self.p if self.p is None else np.broadcast_to(self.p, (*t.shape, self.p.shape[-1])))
-        return np.take_along_axis(found, pair.reshape(*pair.shape, *[1] * (found.ndim - pair.ndim)), axis=-1)[..., 0]
+        found = self.own.distance(
+            self.at(t),
+            self.p if self.p is None else np.broadcast_to(self.p, (*t.shape, self.p.shape[-1])),
+        )
+        return np.take_along_axis(
+            found, pair.reshape(*pair.shape, *[1] * (found.ndim - pair.ndim)), axis=-1
+        )[..., 0]
 
     def _minima(self) -> tuple[Array, Array, Array]:
-        """Minima between the rows, of every pair: pairs (k,), times (k,), distances (k,). Only those that can matter are sought."""
+        """Minima between the rows, of every pair: pairs (k,), times (k,), distances (k,). Only
+        those that can matter are sought.
+        """
         d, n = self.rows, len(self.time)
-        before, after = np.vstack([d[:1], d[:-1]]), np.vstack([d[1:], d[-1:]])
-        fall = np.maximum(np.abs(before - d), np.abs(after - d))  # how far a minimum may lie below its row
+        before = np.vstack([d[:1], d[:-1]])
+        after = np.vstack([d[1:], d[-1:]])
+        # how far a minimum may lie below its row
+        fall = np.maximum(np.abs(before - d), np.abs(after - d))
         low = (d <= before) & (d <= after) & (d - fall < np.maximum(0.0, d.min(axis=0)))
         row, pair = np.nonzero(low)
-        left, right = self.time[np.maximum(row - 1, 0)], self.time[np.minimum(row + 1, n - 1)]
-        best, least = self.time[row], d[row, pair]
+        left = self.time[np.maximum(row - 1, 0)]
+        right = self.time[np.minimum(row + 1, n - 1)]
+        best = self.time[row]
+        least = d[row, pair]
         for _ in range(ZOOMS if len(row) else 0):
             t = left[:, None] + (right - left)[:, None] * np.linspace(0, 1, GRID)
             found = self.distance(t, pair)
             k = found.argmin(axis=1)
             rows = np.arange(len(k))
             better = found[rows, k] < least
-            best, least = np.where(better, t[rows, k], best), np.where(better, found[rows, k], least)
-            left, right = t[rows, np.maximum(k - 1, 0)], t[rows, np.minimum(k + 1, GRID - 1)]
+            best = np.where(better, t[rows, k], best)
+            least = np.where(better, found[rows, k], least)
+            left = t[rows, np.maximum(k - 1, 0)]
+            right = t[rows, np.minimum(k + 1, GRID - 1)]
         return pair, best, least
 
     def closest(self) -> Iterator[Approach]:
@@ -185,11 +254,16 @@ class _Course:
         for k in range(len(self.own.names)):
             t, d = self._series(k)
             inside = np.concatenate([[False], d < -self.own.touch[k], [False]])
-            for first, last in zip(np.flatnonzero(inside[1:] & ~inside[:-1]), np.flatnonzero(inside[:-1] & ~inside[1:]) - 1):
+            for first, last in zip(
+                np.flatnonzero(inside[1:] & ~inside[:-1]),
+                np.flatnonzero(inside[:-1] & ~inside[1:]) - 1,
+            ):
                 begin = self._zero(k, t[first - 1], t[first]) if first > 0 else t[0]
                 end = self._zero(k, t[last + 1], t[last]) if last + 1 < len(t) else t[-1]
                 spans.append((k, begin, end, t[first + d[first : last + 1].argmin()]))
-        deepest = self._approaches(np.array([s[0] for s in spans], int), np.array([s[3] for s in spans]))
+        deepest = self._approaches(
+            np.array([s[0] for s in spans], int), np.array([s[3] for s in spans])
+        )
         for (k, begin, end, _), found in zip(spans, deepest):
             yield Meeting(self.own.names[k], begin, end, found, self.run)
 
@@ -197,12 +271,15 @@ class _Course:
         """Times and distances of one pair: rows and refined minima."""
         pair, t, d = self.refined
         mine = pair == k
-        t, d = np.concatenate([self.time, t[mine]]), np.concatenate([self.rows[:, k], d[mine]])
+        t = np.concatenate([self.time, t[mine]])
+        d = np.concatenate([self.rows[:, k], d[mine]])
         order = np.argsort(t, kind="stable")
         return t[order], d[order]
 
     def _zero(self, k: int, out: float, into: float) -> float:
-        """When a distance vanishes, between a time with a distance, or a touch, and one with an overlap."""
+        """When a distance vanishes, between a time with a distance, or a touch, and one with an
+        overlap.
+        """
         pair = np.array([k])
         level = 0.0 if self.distance(np.array([out]), pair)[0] >= 0.0 else -self.own.touch[k]
         for _ in range(HALVINGS):
@@ -216,8 +293,18 @@ class _Course:
     def _approaches(self, pairs: Array, times: Array) -> Iterator[Approach]:
         if not len(pairs):
             return
-        q, rows = self.at(times), np.arange(len(pairs))
+        q = self.at(times)
+        rows = np.arange(len(pairs))
         p = self.p if self.p is None else np.broadcast_to(self.p, (len(times), self.p.shape[-1]))
-        d, w = self.own.distance(q, p)[rows, pairs], self.own.witness(q, p)[rows, pairs]
+        d = self.own.distance(q, p)[rows, pairs]
+        w = self.own.witness(q, p)[rows, pairs]
         for k, t, x, row in zip(pairs, times, d, w):
-            yield Approach(self.own.names[k], float(x), float(t), row[:3], row[:3] + x * row[3:], row[3:], self.run)
+            yield Approach(
+                self.own.names[k],
+                float(x),
+                float(t),
+                row[:3],
+                row[:3] + x * row[3:],
+                row[3:],
+                self.run,
+            )

@@ -1,4 +1,6 @@
-"""Labels: units beside the names of a result, and the mechanism itself as a text among its attributes."""
+"""Labels: units beside the names of a result, and the mechanism itself as a text among its
+attributes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ TEXT = "mechanism_toml"  # the attribute that holds the mechanism
 
 @dataclass(frozen=True)
 class Labels:
-    """What all results of one mechanism have in common: the names along their dimensions, units, attributes."""
+    """What all results of one mechanism have in common: the names along their dimensions, units,
+    attributes.
+    """
 
     names: xr.Coordinates
     units: dict[str, str]
@@ -28,34 +32,53 @@ class Labels:
 
 
 def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
-    """The names of coordinates and speeds, `more` names by dimension, their units, and the mechanism's text."""
+    """The names of coordinates and speeds, `more` names by dimension, their units, and the
+    mechanism's text.
+    """
     import xarray as xr
 
     q, v = units(mechanism.moving)
-    beside = {"coordinate_unit": ("coordinate", q), "speed_unit": ("speed", [f"{u}/s" for u in v]),
-              "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
-              "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v])}  # fmt: skip
-    names = {"coordinate": list(mechanism.coordinate_names),
-             "speed": list(mechanism.speed_names)} | {name: list(x) for name, x in more.items()}  # fmt: skip
+    beside = {
+        "coordinate_unit": ("coordinate", q),
+        "speed_unit": ("speed", [f"{u}/s" for u in v]),
+        "acceleration_unit": ("speed", [f"{u}/s2" for u in v]),
+        "force_unit": ("speed", ["N" if u == "m" else "N m" for u in v]),
+    }
+    names = {
+        "coordinate": list(mechanism.coordinate_names),
+        "speed": list(mechanism.speed_names),
+    } | {name: list(x) for name, x in more.items()}
     known = dict.fromkeys(("kinetic", "potential", "strain", "work", "energy_error"), "J")
-    known |= {name: ", ".join(dict.fromkeys(beside[unit][1])) for name, unit in zip(("q", "v", "a", "tau"), beside)}
+    known |= {
+        name: ", ".join(dict.fromkeys(beside[unit][1]))
+        for name, unit in zip(("q", "v", "a", "tau"), beside)
+    }
     text = write_text(mechanism)
     attributes = {"mechanism": mechanism.name, "formulation": by, **({TEXT: text} if text else {})}
     return Labels(xr.Coordinates({**names, **beside}), known, attributes)
 
 
 def labelled(variables: dict[str, tuple], along: dict[str, Any], labels: Labels) -> xr.Dataset:
-    """The dataset of variables (dims, values), with the labels `along` its rows, such as time, beside those in common."""
+    """The dataset of variables (dims, values), with the labels `along` its rows, such as time,
+    beside those in common.
+    """
     import xarray as xr
 
-    own, names = xr.Coordinates(along), labels.names
+    own = xr.Coordinates(along)
+    names = labels.names
     both = xr.Coordinates({**names.variables, **own.variables}, {**names.xindexes, **own.xindexes})
     units = labels.units
-    return xr.Dataset({k: (*x, {"units": units[k]}) if k in units else x for k, x in variables.items()}, both, labels.attributes)
+    return xr.Dataset(
+        {k: (*x, {"units": units[k]}) if k in units else x for k, x in variables.items()},
+        both,
+        labels.attributes,
+    )
 
 
 def units(joints: Iterable[Joint]) -> tuple[list[str], list[str]]:
-    """rad, m or 1 (a quaternion's part) for each coordinate; rad or m for each speed, a second left out."""
+    """rad, m or 1 (a quaternion's part) for each coordinate; rad or m for each speed, a second left
+    out.
+    """
     freedoms = [f for j in joints for f in j.freedoms]
     names = {Motion.SLIDE: "m", Motion.BALL: "1"}
     q = [names.get(f.motion, "rad") for f in freedoms for _ in f.labels]
@@ -78,4 +101,6 @@ def read_text(text: str) -> Mechanism:
     from ..model.flexible import discretise
 
     path = Path("mechanism.toml")  # for messages
-    return discretise(draft(path, parsed(path, str(text).encode("utf-8", "surrogatepass"))).finish())
+    return discretise(
+        draft(path, parsed(path, str(text).encode("utf-8", "surrogatepass"))).finish()
+    )

@@ -13,31 +13,45 @@ import numpy as np
 from ..errors.registry import loaded
 
 MET = 10.0  # times the tolerance: a run no farther from a tighter one has the accuracy asked for
-OPEN, OPENING = 1e-3, 1e-6  # of its length, a loop is open; and not far from it: worth a word
+# of its length, a loop is open; and not far from it: worth a word
+OPEN = 1e-3
+OPENING = 1e-6
 CLOSE = 1e-2  # a pivot this near to the threshold of rank, or the threshold to it: worth a word
-SLIP, SLIPPING = 1e-3, 1e-6  # of the fastest speed: a row that is not met, and not far from it
-ROUNDING = 1e-12  # of the weight times the length, and of the pace: energies and speeds of what rests
+# of the fastest speed: a row that is not met, and not far from it
+SLIP = 1e-3
+SLIPPING = 1e-6
+# of the weight times the length, and of the pace: energies and speeds of what rests
+ROUNDING = 1e-12
 FAINT = 1e-6  # of a motion, if rounding leaves no more: worth a word
-ABSURD, POOR = 0.1, 1e-3  # of the energy that came and went: lost or found; and worth a word
+# of the energy that came and went: lost or found; and worth a word
+ABSURD = 0.1
+POOR = 1e-3
 
 
 @dataclass(frozen=True)
 class Extremes:
     """The largest magnitudes that the rows of a run have shown so far.
 
-    kinetic, potential, strain: energies, J; weight: the mechanism's, times its length, J; change: of the potential energy since the start;
-    work: done; balance: change of energy less work. closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an angle. rate:
-    of rows beside their sizes, and speed, in the metric of `kernels.rank`; pace: the speed that gravity or the duration give it, 1/s; rank: how close theirs was to another, 1 being on the
-    threshold. quaternion: | |q| - 1 |. moved: how far anything has gone, beside its length (1 for an angle), of the run that moves least; rounding: what steps do not resolve of that length.
+    kinetic, potential, strain: energies, J; weight: the mechanism's, times its length, J; change:
+    of the potential energy since the start; work: done; balance: change of energy less work.
+    closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an
+    angle. rate: of rows beside their sizes, and speed, in the metric of `kernels.rank`; pace: the
+    speed that gravity or the duration give it, 1/s; rank: how close theirs was to another, 1 being
+    on the threshold. quaternion: | |q| - 1 |. moved: how far anything has gone, beside its length
+    (1 for an angle), of the run that moves least; rounding: what steps do not resolve of that
+    length.
 
-    Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding: normal force times gap rate,
-    and gain: power of friction, both beside the length; outside: friction outside its cone, pulling: normal force that pulls,
-    N; angle: sine of the angle between friction and slip.
+    Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding:
+    normal force times gap rate, and gain: power of friction, both beside the length; outside:
+    friction outside its cone, pulling: normal force that pulls, N; angle: sine of the angle between
+    friction and slip.
 
-    Of contacts by time stepping, over all steps of one run: residual of the solver beside the fastest speed, and steps above the
-    one asked for; complementarity and cone, each beside the largest of its step; energy gained and dissipated by contacts, J; impacts and changes of mode.
+    Of contacts by time stepping, over all steps of one run: residual of the solver beside the
+    fastest speed, and steps above the one asked for; complementarity and cone, each beside the
+    largest of its step; energy gained and dissipated by contacts, J; impacts and changes of mode.
 
-    Of joints with smoothed friction, for each speed: what was travelled slowly, and altogether, m or rad (`simulation.friction_creep`).
+    Of joints with smoothed friction, for each speed: what was travelled slowly, and altogether, m
+    or rad (`simulation.friction_creep`).
     """
 
     kinetic: float = 0.0
@@ -77,17 +91,33 @@ class Extremes:
     def __or__(self, other: Extremes) -> Extremes:
         """Of both; a number that is none stays. What was travelled adds up."""
         theirs = asdict(other)
-        sums: dict[str, Any] = {name: tuple((np.array(getattr(self, name)) + getattr(other, name)).tolist()) for name in ("slow", "way")}
-        return Extremes(**({name: float(np.maximum(x, theirs[name])) for name, x in asdict(self).items() if name not in sums} | sums))
+        sums: dict[str, Any] = {
+            name: tuple((np.array(getattr(self, name)) + getattr(other, name)).tolist())
+            for name in ("slow", "way")
+        }
+        return Extremes(
+            **(
+                {
+                    name: float(np.maximum(x, theirs[name]))
+                    for name, x in asdict(self).items()
+                    if name not in sums
+                }
+                | sums
+            )
+        )
 
     @property
     def energy(self) -> float:
         """The energy beside which a balance is judged, J: what came and went, or rounding."""
-        return max(self.kinetic, self.change, self.work, 1e-6 * self.potential, ROUNDING * self.weight)
+        return max(
+            self.kinetic, self.change, self.work, 1e-6 * self.potential, ROUNDING * self.weight
+        )
 
     @property
     def largest(self) -> float:
-        """The largest kinetic energy, J; of what rests, the largest potential energy, or rounding."""
+        """The largest kinetic energy, J; of what rests, the largest potential energy, or
+        rounding.
+        """
         least = ROUNDING * self.weight
         return self.kinetic if self.kinetic > least else max(self.potential, least)
 
@@ -99,7 +129,11 @@ class Extremes:
 
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
-    return ("catena", version("catena")), ("python", platform.python_version()), ("numpy", version("numpy"))
+    return (
+        ("catena", version("catena")),
+        ("python", platform.python_version()),
+        ("numpy", version("numpy")),
+    )
 
 
 def versions() -> dict[str, str]:
@@ -111,13 +145,16 @@ def versions() -> dict[str, str]:
 class ContactLedger:
     """How well the laws of contact were kept, in the rows of a run and in its impacts.
 
-    penetration: the deepest, beside the mechanism's length. complementarity: normal force times gap rate, and impulses times what
-    the law of impact leaves of the speed, beside the largest of each. cone: forces outside their cones, or that pull, beside the
-    largest. angle: between friction and slip, rad. gain: the most that contacts have put in, beside what came and went. dissipated: in
-    impacts, J. law: of impact. impacts, accumulations, changes: how many, the last of modes. remark: of motions that are not unique.
+    penetration: the deepest, beside the mechanism's length. complementarity: normal force times gap
+    rate, and impulses times what the law of impact leaves of the speed, beside the largest of each.
+    cone: forces outside their cones, or that pull, beside the largest. angle: between friction and
+    slip, rad. gain: the most that contacts have put in, beside what came and went. dissipated: in
+    impacts, J. law: of impact. impacts, accumulations, changes: how many, the last of modes.
+    remark: of motions that are not unique.
 
-    stepped: whether by time stepping; then dissipated is by all contacts, and numbers are those of the worst run, in all its steps. residual: of the
-    solver beside the fastest speed of a contact, the worst; asked: the one asked for; unconverged: steps above it.
+    stepped: whether by time stepping; then dissipated is by all contacts, and numbers are those of
+    the worst run, in all its steps. residual: of the solver beside the fastest speed of a contact,
+    the worst; asked: the one asked for; unconverged: steps above it.
     """
 
     law: str
@@ -142,25 +179,72 @@ class ContactLedger:
         return None if given is None else cls(**given)
 
     def __or__(self, other: ContactLedger) -> ContactLedger:
-        """Of the runs of both: residuals of the worst, counts and what was dissipated of all, the first remark."""
-        worst = {name: max(getattr(self, name), getattr(other, name)) for name in ("penetration", "complementarity", "cone", "angle", "gain", "residual")}
-        sums = {name: getattr(self, name) + getattr(other, name) for name in ("dissipated", "impacts", "accumulations", "changes", "unconverged")}
+        """Of the runs of both: residuals of the worst, counts and what was dissipated of all, the
+        first remark.
+        """
+        worst = {
+            name: max(getattr(self, name), getattr(other, name))
+            for name in ("penetration", "complementarity", "cone", "angle", "gain", "residual")
+        }
+        sums = {
+            name: getattr(self, name) + getattr(other, name)
+            for name in ("dissipated", "impacts", "accumulations", "changes", "unconverged")
+        }
         return replace(self, remark=self.remark or other.remark, **worst, **sums)
 
     def of_rows(self, seen: Extremes) -> ContactLedger:
         """With what the rows have shown."""
-        force, power = seen.pressing or 1.0, (seen.pressing * seen.moving) or 1.0
-        return replace(self, penetration=seen.penetration, angle=seen.angle, cone=max(self.cone, seen.outside / force, seen.pulling / force),
-                       complementarity=max(self.complementarity, seen.grinding / power), gain=max(self.gain, seen.gain / power))  # fmt: skip
+        force = seen.pressing or 1.0
+        power = (seen.pressing * seen.moving) or 1.0
+        return replace(
+            self,
+            penetration=seen.penetration,
+            angle=seen.angle,
+            cone=max(self.cone, seen.outside / force, seen.pulling / force),
+            complementarity=max(self.complementarity, seen.grinding / power),
+            gain=max(self.gain, seen.gain / power),
+        )
 
     def rows(self) -> list[tuple[str, str]]:
         """Name and value, as a table shows them."""
-        kept = f"penetration {self.penetration:.2g} of the length, complementarity {self.complementarity:.2g}, cone {self.cone:.2g}"
-        ends = f", {self.accumulations} accumulation{'s' * (self.accumulations != 1)} taken to the limit" if self.accumulations else ""
+        kept = (
+            f"penetration {self.penetration:.2g} of the length, complementarity"
+            f" {self.complementarity:.2g}, cone {self.cone:.2g}"
+        )
+        ends = (
+            f", {self.accumulations} accumulation{'s' * (self.accumulations != 1)} taken to the"
+            " limit"
+            if self.accumulations
+            else ""
+        )
         return [
-            ("contact laws", f"{kept}, friction against slip to {self.angle:.2g} rad, energy gained {self.gain:.2g}"),
-            ("impacts", f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends}; {self.changes} change{'s' * (self.changes != 1)} of mode"),
-            *([("contact solver", f"residual {self.residual:.2g}, {self.asked:.2g} asked; {self.unconverged} steps above it")] if self.stepped else []),
+            (
+                "contact laws",
+                (
+                    f"{kept}, friction against slip to {self.angle:.2g} rad, energy gained"
+                    f" {self.gain:.2g}"
+                ),
+            ),
+            (
+                "impacts",
+                (
+                    f"{self.impacts} by {self.law}, {self.dissipated:.6g} J dissipated{ends};"
+                    f" {self.changes} change{'s' * (self.changes != 1)} of mode"
+                ),
+            ),
+            *(
+                [
+                    (
+                        "contact solver",
+                        (
+                            f"residual {self.residual:.2g}, {self.asked:.2g} asked;"
+                            f" {self.unconverged} steps above it"
+                        ),
+                    )
+                ]
+                if self.stepped
+                else []
+            ),
             *([("contact remark", self.remark)] if self.remark else []),
         ]
 
@@ -168,13 +252,26 @@ class ContactLedger:
         """Laws that were missed by more than this, in words; a number that is none is missed."""
         found = [
             (self.penetration, f"bodies penetrate by {self.penetration:.2g} of their length"),
-            (self.complementarity, f"contacts that move apart carry forces: complementarity {self.complementarity:.2g}"),
+            (
+                self.complementarity,
+                (
+                    "contacts that move apart carry forces: complementarity"
+                    f" {self.complementarity:.2g}"
+                ),
+            ),
             (self.cone, f"contact forces leave their cones by {self.cone:.2g}"),
             (self.angle, f"friction is not against the slip by {self.angle:.2g} rad"),
             (self.gain, f"contacts have put in {self.gain:.2g} of the energy that came and went"),
         ]
-        unsolved = [f"{self.unconverged} steps of the contact solver ended above the residual {self.asked:.2g} asked, the worst at {self.residual:.2g}: "
-                    "take more iterations or a smaller step"] if self.unconverged and (limit < OPEN or not self.residual <= limit) else []  # fmt: skip
+        unsolved = (
+            [
+                f"{self.unconverged} steps of the contact solver ended above the residual"
+                f" {self.asked:.2g} asked, the worst at {self.residual:.2g}: take more iterations"
+                " or a smaller step"
+            ]
+            if self.unconverged and (limit < OPEN or not self.residual <= limit)
+            else []
+        )
         return [words for x, words in found if not x <= limit] + unsolved
 
 
@@ -182,25 +279,30 @@ class ContactLedger:
 class Ledger:
     """The accuracy of a run, and what it cost.
 
-    energy_balance: the largest |change of energy - work done|, J, and beside the largest kinetic energy. closure: the
-    largest residual of a loop's row (m, or cosine). quaternion: the largest | |q| - 1 |. verified: the largest difference to
-    a run at a tighter tolerance, if there was one; met: whether the accuracy asked for was met by that; verdict: in a sentence.
-    strain: the most that flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance chose them.
-    resolution: the accuracy that rounding leaves to the steps of an adaptive method, beside how far anything has moved; of many runs that of the one that moves least.
-    opening: the largest residual of a loop's row beside the loop's length, or one for an angle. slip: the largest rate of a
-    row beside its size and the fastest speed (`kernels.rank` has the sizes). rank: how close the decision which rows repeat
-    others was to going the other way, a pivot beside its threshold or the reverse: 1 is on it. imbalance: the energy balance beside the energy
-    that came and went.
+    energy_balance: the largest |change of energy - work done|, J, and beside the largest kinetic
+    energy. closure: the largest residual of a loop's row (m, or cosine). quaternion: the largest |
+    |q| - 1 |. verified: the largest difference to a run at a tighter tolerance, if there was one;
+    met: whether the accuracy asked for was met by that; verdict: in a sentence. strain: the most
+    that flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance
+    chose them. resolution: the accuracy that rounding leaves to the steps of an adaptive method,
+    beside how far anything has moved; of many runs that of the one that moves least. opening: the
+    largest residual of a loop's row beside the loop's length, or one for an angle. slip: the
+    largest rate of a row beside its size and the fastest speed (`kernels.rank` has the sizes).
+    rank: how close the decision which rows repeat others was to going the other way, a pivot beside
+    its threshold or the reverse: 1 is on it. imbalance: the energy balance beside the energy that
+    came and went.
 
-    A run whose loops open, whose rows are not met or whose energy balance is absurd is not to be trusted: `doubts` says
-    why, and then `met` is False, whatever a tighter run says, which may be wrong in the same way.
+    A run whose loops open, whose rows are not met or whose energy balance is absurd is not to be
+    trusted: `doubts` says why, and then `met` is False, whatever a tighter run says, which may be
+    wrong in the same way.
 
     contact: how well the laws of contact were kept; None where there are no contacts.
 
-    creeping: which joint creeps most under smoothed dry friction, and by how much, in words; empty where none does.
+    creeping: which joint creeps most under smoothed dry friction, and by how much, in words; empty
+    where none does.
 
-    frequencies: by how much the first frequencies of beams by modes are too high with what they carry, relative; None
-    without such beams.
+    frequencies: by how much the first frequencies of beams by modes are too high with what they
+    carry, relative; None without such beams.
     """
 
     outcome: str
@@ -237,20 +339,42 @@ class Ledger:
         """The ledger of rows that have shown these extremes; more: the other fields."""
         if more.get("contact") is not None:
             more["contact"] = more["contact"].of_rows(seen)
-        relative, imbalance = seen.balance / (seen.largest or 1.0), seen.balance / (seen.energy or 1.0)
-        found = cls(energy_balance=seen.balance, relative_energy_balance=relative, imbalance=imbalance, closure=seen.closure,
-                    opening=seen.opening, slip=seen.rate / (seen.moving or 1.0), rank=seen.rank, quaternion=seen.quaternion, strain=seen.strain,
-                    resolution=seen.rounding / seen.moved if seen.moved else 0.0, **more)  # fmt: skip
+        relative = seen.balance / (seen.largest or 1.0)
+        imbalance = seen.balance / (seen.energy or 1.0)
+        found = cls(
+            energy_balance=seen.balance,
+            relative_energy_balance=relative,
+            imbalance=imbalance,
+            closure=seen.closure,
+            opening=seen.opening,
+            slip=seen.rate / (seen.moving or 1.0),
+            rank=seen.rank,
+            quaternion=seen.quaternion,
+            strain=seen.strain,
+            resolution=seen.rounding / seen.moved if seen.moved else 0.0,
+            **more,
+        )
         return found.weighed()
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Ledger:
         """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
         found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
-        for name, kinds in (("outcome formulation integrator verdict creeping", str), ("steps rejected evaluations runs", int),
-                            ("tolerance energy_balance relative_energy_balance closure quaternion wall_time strain opening slip rank imbalance resolution", (int, float)),
-                            ("verified step frequencies", (int, float, type(None))), ("met", (bool, type(None))), ("complete", bool),
-                            ("versions", dict)):  # fmt: skip
+        for name, kinds in (
+            ("outcome formulation integrator verdict creeping", str),
+            ("steps rejected evaluations runs", int),
+            (
+                (
+                    "tolerance energy_balance relative_energy_balance closure quaternion wall_time"
+                    " strain opening slip rank imbalance resolution"
+                ),
+                (int, float),
+            ),
+            ("verified step frequencies", (int, float, type(None))),
+            ("met", (bool, type(None))),
+            ("complete", bool),
+            ("versions", dict),
+        ):
             for each in name.split():
                 if not isinstance(getattr(found, each), kinds):  # type: ignore[arg-type]
                     raise TypeError(f"{each} of its ledger is {getattr(found, each)!r}")
@@ -262,15 +386,47 @@ class Ledger:
         shown = [
             ("outcome", self.outcome),
             ("formulation", self.formulation),
-            ("integrator", f"{self.integrator}, {f'tolerance {self.tolerance:g}' if self.step is None else f'step {self.step:.6g} s'}"),
-            ("energy balance", f"{self.energy_balance:.3g} J, {relative} of the largest kinetic energy"),
-            *([("strain energy", f"{self.strain:.3g} J in flexible bodies, at most")] if self.strain else []),
-            *([("beams by modes", f"first frequencies {100 * self.frequencies:.2g} % too high, at most")] if self.frequencies is not None else []),
-            *([("loop closure", f"open by at most {self.closure:.3g} (m, or cosine)")] if self.closure else []),
+            (
+                "integrator",
+                (
+                    f"{self.integrator},"
+                    f" {f'tolerance {self.tolerance:g}' if self.step is None else f'step {self.step:.6g} s'}"  # noqa: E501
+                ),
+            ),
+            (
+                "energy balance",
+                f"{self.energy_balance:.3g} J, {relative} of the largest kinetic energy",
+            ),
+            *(
+                [("strain energy", f"{self.strain:.3g} J in flexible bodies, at most")]
+                if self.strain
+                else []
+            ),
+            *(
+                [
+                    (
+                        "beams by modes",
+                        f"first frequencies {100 * self.frequencies:.2g} % too high, at most",
+                    )
+                ]
+                if self.frequencies is not None
+                else []
+            ),
+            *(
+                [("loop closure", f"open by at most {self.closure:.3g} (m, or cosine)")]
+                if self.closure
+                else []
+            ),
             *(self.contact.rows() if self.contact is not None else []),
             *([("quaternion length", f"one to {self.quaternion:.2g}")] if self.quaternion else []),
-            ("steps", f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations"),
-            ("wall time", f"{self.wall_time:.3g} s for {self.runs} run{'s' if self.runs > 1 else ''}"),
+            (
+                "steps",
+                f"{self.steps} taken, {self.rejected} rejected, {self.evaluations} evaluations",
+            ),
+            (
+                "wall time",
+                f"{self.wall_time:.3g} s for {self.runs} run{'s' if self.runs > 1 else ''}",
+            ),
         ]
         if self.verdict:
             shown.append(("verdict", self.verdict))
@@ -280,22 +436,49 @@ class Ledger:
         """Why the run is not to be trusted; nothing where there is no reason."""
         return self._said(OPEN, SLIP, ABSURD, np.inf, np.inf)
 
-    def _said(self, opening: float, slip: float, imbalance: float, rank: float, resolution: float) -> list[str]:
+    def _said(
+        self, opening: float, slip: float, imbalance: float, rank: float, resolution: float
+    ) -> list[str]:
         """A sentence for each quantity that exceeds its limit, or is not a number."""
         found = [
-            (self.opening, opening, f"loops open by {self.opening:.2g} of their length (or cosine)"),
+            (
+                self.opening,
+                opening,
+                f"loops open by {self.opening:.2g} of their length (or cosine)",
+            ),
             (self.slip, slip, f"rows are not met: rates of {self.slip:.2g} of the fastest speed"),
-            (self.imbalance, imbalance, f"the energy balance is off by {self.imbalance:.2g} of the energy that came and went"),
-            (self.rank, rank, f"a row was kept or left out within a factor of {1 / (self.rank or 1):.2g} of the threshold of rank, "
-                              "as near a singular configuration"),
-            (self.resolution, resolution, f"the motion is so small that rounding leaves its steps {self.resolution:.2g} of it, not the tolerance of {self.tolerance:.2g}"),
+            (
+                self.imbalance,
+                imbalance,
+                (
+                    f"the energy balance is off by {self.imbalance:.2g} of the energy that came and"
+                    " went"
+                ),
+            ),
+            (
+                self.rank,
+                rank,
+                (
+                    f"a row was kept or left out within a factor of {1 / (self.rank or 1):.2g} of"
+                    " the threshold of rank, as near a singular configuration"
+                ),
+            ),
+            (
+                self.resolution,
+                resolution,
+                (
+                    f"the motion is so small that rounding leaves its steps {self.resolution:.2g}"
+                    f" of it, not the tolerance of {self.tolerance:.2g}"
+                ),
+            ),
         ]
         laws = self.contact.missed(opening) if self.contact is not None else []
         return [words for x, limit, words in found if not x <= limit] + laws
 
     def weighed(self) -> Ledger:
         """The ledger with a verdict on closure, rows and energy, where there is one to speak."""
-        doubts, close = self.doubts(), self._said(OPENING, SLIPPING, POOR, CLOSE, max(FAINT, MET * self.tolerance))
+        doubts = self.doubts()
+        close = self._said(OPENING, SLIPPING, POOR, CLOSE, max(FAINT, MET * self.tolerance))
         close += [self.creeping] if self.creeping else []
         if doubts:
             text = f"NOT to be trusted: {'; '.join(doubts)}"
@@ -303,7 +486,8 @@ class Ledger:
         return replace(self, verdict=f"close: {'; '.join(close)}") if close else self
 
     def judged(self, difference: float, size: float, again: int | None = None) -> Ledger:
-        """The ledger with the difference of coordinates to a tighter run, judged beside a size (rad or m): how far it has moved, and beside what the run's own errors are judged.
+        """The ledger with the difference of coordinates to a tighter run, judged beside a size (rad
+        or m): how far it has moved, and beside what the run's own errors are judged.
 
         again: the steps of the tighter run; one that took the very same steps says nothing.
         """
@@ -314,9 +498,23 @@ class Ledger:
         met = difference <= asked
         said = f"{difference:.2g} from a tighter run, {asked:.2g} allowed"
         if size < 1.0 and difference > POOR * size:
-            said += f"; that is {difference / size if size else np.inf:.2g} of the largest coordinate: a motion this small needs a smaller tolerance or step"
-        verdict = f"accuracy met: {said}" if met else f"accuracy NOT met: {said}; the motion may be sensitive to its start, or a force may have a pulse shorter than the steps (largest_step, switches)"
-        verdict = f"{self.verdict}; {said}" if self.doubts() else "; ".join(filter(None, (verdict, self.verdict)))
+            said += (
+                f"; that is {difference / size if size else np.inf:.2g} of the largest coordinate:"
+                " a motion this small needs a smaller tolerance or step"
+            )
+        verdict = (
+            f"accuracy met: {said}"
+            if met
+            else (
+                f"accuracy NOT met: {said}; the motion may be sensitive to its start, or a force"
+                " may have a pulse shorter than the steps (largest_step, switches)"
+            )
+        )
+        verdict = (
+            f"{self.verdict}; {said}"
+            if self.doubts()
+            else "; ".join(filter(None, (verdict, self.verdict)))
+        )
         return replace(self, verified=difference, verdict=verdict, met=met and not self.doubts())
 
     def _repr_html_(self) -> str:

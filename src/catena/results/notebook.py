@@ -1,6 +1,8 @@
-"""What a notebook shows of mechanisms, results and answers: HTML without scripts, found by the objects' `_repr_html_`.
+"""What a notebook shows of mechanisms, results and answers: HTML without scripts, found by the
+objects' `_repr_html_`.
 
-The objects live in lower rooms; they name the functions here as text and load them when a notebook asks (`registry.loaded`).
+The objects live in lower rooms; they name the functions here as text and load them when a notebook
+asks (`registry.loaded`).
 """
 
 from __future__ import annotations
@@ -27,8 +29,14 @@ CELL = "padding:2px 10px;text-align:left;border-bottom:1px solid #8883"
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table of texts."""
     top = "".join(f"<th style='{CELL}'>{html.escape(x)}</th>" for x in head)
-    body = "".join("<tr>" + "".join(f"<td style='{CELL}'>{html.escape(str(x))}</td>" for x in row) + "</tr>" for row in rows)
-    return f"<table style='{TABLE}'>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+    body = "".join(
+        "<tr>" + "".join(f"<td style='{CELL}'>{html.escape(str(x))}</td>" for x in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        "<table"
+        f" style='{TABLE}'>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"  # noqa: E501
+    )
 
 
 def plain(answer: object) -> str:
@@ -36,9 +44,15 @@ def plain(answer: object) -> str:
     return f"<pre style='line-height:1.3'>{html.escape(str(answer))}</pre>"
 
 
-def report(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()) -> str:
+def report(
+    title: str, head: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()
+) -> str:
     """A table with a title above it and sentences below."""
-    return (f"<b>{html.escape(title)}</b>" if title else "") + table(head, rows) + "".join(f"<div>{html.escape(x)}</div>" for x in notes)
+    return (
+        (f"<b>{html.escape(title)}</b>" if title else "")
+        + table(head, rows)
+        + "".join(f"<div>{html.escape(x)}</div>" for x in notes)
+    )
 
 
 def picture(figure: Figure, dpi: int = 90) -> str:
@@ -49,20 +63,33 @@ def picture(figure: Figure, dpi: int = 90) -> str:
 
 
 def _image(png: bytes) -> str:
-    return f"<img style='max-width:100%' src='data:image/png;base64,{base64.b64encode(png).decode()}'>"
+    return (
+        f"<img style='max-width:100%' src='data:image/png;base64,{base64.b64encode(png).decode()}'>"
+    )
 
 
 def mechanism(m: Mechanism) -> str:
     """A drawing with its loops closed, and tables of bodies and joints."""
-    bodies = [(b.name, "by its beam" if b.flexible else b.mass, "" if b.flexible else ", ".join(f"{x}" for x in b.com)) for b in m.bodies]
+    bodies = [
+        (
+            b.name,
+            "by its beam" if b.flexible else b.mass,
+            "" if b.flexible else ", ".join(f"{x}" for x in b.com),
+        )
+        for b in m.bodies
+    ]
     joints = [(j.name, j.kind, j.parent, j.child, ", ".join(j.coordinate_names)) for j in m.ordered]
     loops = [(j.name, f"{j.kind}, closes a loop", j.parent, j.child, "") for j in m.loops]
-    tables = table(("body", "mass (kg)", "centre of mass (m)"), bodies) + table(("joint", "kind", "parent", "child", "coordinates"), joints + loops)
+    tables = table(("body", "mass (kg)", "centre of mass (m)"), bodies) + table(
+        ("joint", "kind", "parent", "child", "coordinates"), joints + loops
+    )
     return f"<b>{html.escape(m.name)}</b><br>{drawing(m)}{tables}"
 
 
 def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
-    """Its solids near where all coordinates are zero, loops closed; nothing where it cannot be drawn, as of a mechanism with faults."""
+    """Its solids near where all coordinates are zero, loops closed; nothing where it cannot be
+    drawn, as of a mechanism with faults.
+    """
     from ..errors import CatenaError
     from ..machine.machine import compile
     from .scene import describe
@@ -82,7 +109,9 @@ def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
 
 
 def standing(machine: Machine) -> np.ndarray:
-    """q with loops closed: near zero, or near the first of some starts from which they close; zero where they do not."""
+    """q with loops closed: near zero, or near the first of some starts from which they close; zero
+    where they do not.
+    """
     import numpy as np
 
     from ..analysis.assembly import assemble
@@ -94,7 +123,9 @@ def standing(machine: Machine) -> np.ndarray:
     starts = np.random.default_rng(0)
     for spread in (0.0, 0.3, 0.6, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0):
         try:
-            return assemble(machine, machine.move(zero, spread * starts.uniform(-1, 1, machine.nv)))[0]
+            return assemble(
+                machine, machine.move(zero, spread * starts.uniform(-1, 1, machine.nv))
+            )[0]
         except CatenaError:
             continue
     return zero
@@ -112,4 +143,7 @@ def ledger(book: Ledger) -> str:
 
 def player(page: str, height: int = 560) -> str:
     """A page of its own inside a notebook, without a server."""
-    return f"<iframe style='width:100%;height:{height}px;border:0' srcdoc=\"{html.escape(page)}\"></iframe>"
+    return (
+        f"<iframe style='width:100%;height:{height}px;border:0'"
+        f' srcdoc="{html.escape(page)}"></iframe>'
+    )

@@ -1,4 +1,5 @@
-"""The registry of plots: one record per plot says what `Result.plot`, files, the command line and the documentation must know.
+"""The registry of plots: one record per plot says what `Result.plot`, files, the command line and
+the documentation must know.
 
 The function that draws is loaded when the plot is drawn, so that a list of plots costs nothing.
 """
@@ -31,10 +32,11 @@ def _always(mechanism: Mechanism) -> bool:
 class Plot:
     """A plot of a result.
 
-    name: its word. draw(result, **options): the function that makes the matplotlib Figure, or where it is
-    ("package.module:function"), loaded when it draws. doc: one line for people. options: the keywords that draw takes.
-    select: which of these names the coordinates, joints or frames to show; `catena plot --only` fills it. needs: what a
-    mechanism must have for it, in words, and applies(mechanism): whether it has.
+    name: its word. draw(result, **options): the function that makes the matplotlib Figure, or where
+    it is ("package.module:function"), loaded when it draws. doc: one line for people. options: the
+    keywords that draw takes. select: which of these names the coordinates, joints or frames to
+    show; `catena plot --only` fills it. needs: what a mechanism must have for it, in words, and
+    applies(mechanism): whether it has.
     """
 
     name: str
@@ -51,19 +53,30 @@ class Plot:
             if name not in self.options:
                 raise UnknownNameError("option", name, self.options, f"the plot {self.name!r}")
         if not self.applies(mechanism):
-            raise CatenaError(f"plot {self.name!r} needs {self.needs}; mechanism {mechanism.name!r} has none")
+            raise CatenaError(
+                f"plot {self.name!r} needs {self.needs}; mechanism {mechanism.name!r} has none"
+            )
 
 
 PLOTS: Registry[Plot] = Registry("plot")
-register, find = PLOTS.register, PLOTS.find
+register = PLOTS.register
+find = PLOTS.find
 
 
-def plot(result: Any, what: str = "overview", *, run: int | Iterable[int] | str = 0, title: str | None = None, **options: Any) -> Figure:
+def plot(
+    result: Any,
+    what: str = "overview",
+    *,
+    run: int | Iterable[int] | str = 0,
+    title: str | None = None,
+    **options: Any,
+) -> Figure:
     """A plot of a result, as a matplotlib Figure that is not shown yet.
 
-    what: one of `PLOTS`. run: which run of a batch; several, or "all", are laid over each other, the first of them in front (of more
-    than MOST_RUNS some at equal distances). title: by default the mechanism's name, "" for none. Other options are those of the plot.
-    An UnknownNameError says which plots or options there are.
+    what: one of `PLOTS`. run: which run of a batch; several, or "all", are laid over each other,
+    the first of them in front (of more than MOST_RUNS some at equal distances). title: by default
+    the mechanism's name, "" for none. Other options are those of the plot. An UnknownNameError says
+    which plots or options there are.
     """
     import matplotlib as mpl
 
@@ -92,7 +105,13 @@ def _runs(result: Any, run: int | Iterable[int] | str) -> list[int]:
     count = result.data.sizes.get("run", 1)
     if isinstance(run, str) and run != "all":
         raise CatenaError(f"run is {run!r}; it is a number, several of them, or 'all'")
-    asked = list(range(count)) if isinstance(run, str) else [int(run)] if not isinstance(run, Iterable) else [int(k) for k in run]
+    asked = (
+        list(range(count))
+        if isinstance(run, str)
+        else [int(run)]
+        if not isinstance(run, Iterable)
+        else [int(k) for k in run]
+    )
     if not asked:
         raise CatenaError("no run was asked for; it is a number, several of them, or 'all'")
     every = -(-len(asked) // MOST_RUNS)
@@ -100,7 +119,9 @@ def _runs(result: Any, run: int | Iterable[int] | str) -> list[int]:
 
 
 def save(result: Any, path: str | Path, what: str = "overview", **options: Any) -> Path:
-    """Draw a plot and write it to a file, .png, .pdf or .svg; the folder is made where it is missing."""
+    """Draw a plot and write it to a file, .png, .pdf or .svg; the folder is made where it is
+    missing.
+    """
     return write(path, "plot", lambda: plot(result, what, **options))
 
 
@@ -113,7 +134,10 @@ def write(path: str | Path, word: str, draw: Callable[[], Figure]) -> Path:
 
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise CatenaError(f"{path}: a {word} is saved as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}")
+        raise CatenaError(
+            f"{path}: a {word} is saved as {', '.join(SUFFIXES)}, not"
+            f" {path.suffix or 'without a suffix'!r}"
+        )
     figure = draw()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,9 +155,11 @@ def markdown() -> str:
 
 def table(word: str, plots: Iterable[Any]) -> str:
     """Records of plots as a table for people."""
-    rows = [f"| `{p.name}` | {p.doc} | {', '.join(f'`{x}`' for x in p.options)} | {p.needs} |" for p in plots]
+    rows = [
+        f"| `{p.name}` | {p.doc} | {', '.join(f'`{x}`' for x in p.options)} | {p.needs} |"
+        for p in plots
+    ]
     return "\n".join([f"| {word} | shows | options | needs |", "|---|---|---|---|", *rows])
-
 
 
 def _title(result: Any, end: float, drawn: list[int]) -> str:
@@ -145,7 +171,7 @@ def _title(result: Any, end: float, drawn: list[int]) -> str:
     return f"{result.data.attrs.get('mechanism', '')}{batch}{partial}"
 
 
-# ---------------------------------------------------------------------------------------------------- those of catena
+# --- those of catena
 def _bends(mechanism: Mechanism) -> bool:
     return bool(mechanism.beams)
 
@@ -167,21 +193,89 @@ def _collides(mechanism: Mechanism) -> bool:
 _HERE = "catena.results.plots"
 _LINES = ("only", "degrees")
 for _plot in (
-    Plot("overview", f"{_HERE}.overview:draw", "stick figures, coordinates, speeds and energies on one page", ("degrees",)),
-    Plot("coordinates", f"{_HERE}.series:coordinates", "q over time, one panel per unit", _LINES, "only"),
+    Plot(
+        "overview",
+        f"{_HERE}.overview:draw",
+        "stick figures, coordinates, speeds and energies on one page",
+        ("degrees",),
+    ),
+    Plot(
+        "coordinates",
+        f"{_HERE}.series:coordinates",
+        "q over time, one panel per unit",
+        _LINES,
+        "only",
+    ),
     Plot("speeds", f"{_HERE}.series:speeds", "v over time, one panel per unit", _LINES, "only"),
-    Plot("accelerations", f"{_HERE}.series:accelerations", "a over time, one panel per unit", _LINES, "only"),
-    Plot("torques", f"{_HERE}.series:torques", "tau over time: joint torques and forces", ("only",), "only"),
-    Plot("energies", f"{_HERE}.energies:draw", "kinetic, potential and total energy, and the balance error"),
-    Plot("reactions", f"{_HERE}.reactions:draw", "force and torque in every joint", ("joints", "axes"), "joints"),
+    Plot(
+        "accelerations",
+        f"{_HERE}.series:accelerations",
+        "a over time, one panel per unit",
+        _LINES,
+        "only",
+    ),
+    Plot(
+        "torques",
+        f"{_HERE}.series:torques",
+        "tau over time: joint torques and forces",
+        ("only",),
+        "only",
+    ),
+    Plot(
+        "energies",
+        f"{_HERE}.energies:draw",
+        "kinetic, potential and total energy, and the balance error",
+    ),
+    Plot(
+        "reactions",
+        f"{_HERE}.reactions:draw",
+        "force and torque in every joint",
+        ("joints", "axes"),
+        "joints",
+    ),
     Plot("paths", f"{_HERE}.paths:draw", "the paths of the tips", ("frames",), "frames"),
-    Plot("phase", f"{_HERE}.phase:draw", "phase portrait: speed over coordinate", _LINES, "only",
-         "a coordinate whose rate is a speed", _has_rates),
-    Plot("cyclograph", f"{_HERE}.cyclograph:draw", "stick figures at equal times", ("every", "until", "frames"), "frames"),
-    Plot("clearance", f"{_HERE}.clearance:draw", "signed distances of the shapes that come closest", ("pairs",), "pairs",
-         "two shapes that may collide", _collides),
-    Plot("contacts", f"{_HERE}.contacts:draw", "normal force and friction of contact points, their modes as bands", ("points",), "points",
-         "a contact", _touches),
-    Plot("deflections", f"{_HERE}.bending:draw", "deflection of the tips of flexible bodies", (), "", "a flexible body", _bends),
-):  # fmt: skip
+    Plot(
+        "phase",
+        f"{_HERE}.phase:draw",
+        "phase portrait: speed over coordinate",
+        _LINES,
+        "only",
+        "a coordinate whose rate is a speed",
+        _has_rates,
+    ),
+    Plot(
+        "cyclograph",
+        f"{_HERE}.cyclograph:draw",
+        "stick figures at equal times",
+        ("every", "until", "frames"),
+        "frames",
+    ),
+    Plot(
+        "clearance",
+        f"{_HERE}.clearance:draw",
+        "signed distances of the shapes that come closest",
+        ("pairs",),
+        "pairs",
+        "two shapes that may collide",
+        _collides,
+    ),
+    Plot(
+        "contacts",
+        f"{_HERE}.contacts:draw",
+        "normal force and friction of contact points, their modes as bands",
+        ("points",),
+        "points",
+        "a contact",
+        _touches,
+    ),
+    Plot(
+        "deflections",
+        f"{_HERE}.bending:draw",
+        "deflection of the tips of flexible bodies",
+        (),
+        "",
+        "a flexible body",
+        _bends,
+    ),
+):
     register(_plot)

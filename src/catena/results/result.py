@@ -1,10 +1,11 @@
-"""Result: what came out. A labelled xarray dataset with names and units, and the ledger that says how far to trust it.
+"""Result: what came out. A labelled xarray dataset with names and units, and the ledger that says
+how far to trust it.
 
     run --> Dataset over time (and run) + Ledger + the mechanism's own text --save--> .nc, .csv
                                                                            <--load_result-- .nc
 
-What follows from the states is computed on request: poses, momentum, reactions, multipliers. So are the dataset and the ledger
-themselves, so that a batch of which few runs are looked at costs little.
+What follows from the states is computed on request: poses, momentum, reactions, multipliers. So are
+the dataset and the ledger themselves, so that a batch of which few runs are looked at costs little.
 """
 
 from __future__ import annotations
@@ -46,15 +47,17 @@ ENERGIES = ("kinetic", "potential", "strain", "work", "energy_error")
 class Result:
     """A run: `data` is an xarray Dataset over time (and run, for a batch); `ledger` its accuracy.
 
-    Variables: q (time, coordinate), v, a, tau (time, speed), kinetic, potential (of it strain, with flexible bodies), work, energy_error (time), state and input
-    (what the integrator saw), and for loops closure (time, row). `coordinate_unit`, `speed_unit`, `acceleration_unit` and
-    `force_unit` stand beside the names. On request: `poses`, `momentum`, `reactions`, `multipliers`.
+    Variables: q (time, coordinate), v, a, tau (time, speed), kinetic, potential (of it strain, with
+    flexible bodies), work, energy_error (time), state and input (what the integrator saw), and for
+    loops closure (time, row). `coordinate_unit`, `speed_unit`, `acceleration_unit` and `force_unit`
+    stand beside the names. On request: `poses`, `momentum`, `reactions`, `multipliers`.
     """
 
     source: xr.Dataset | Callable[[], xr.Dataset]  # the data, or what makes them
     trust: Ledger | Callable[[], Ledger]  # the ledger, or what makes it
     model: Mechanism | None = None
-    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # by all parts of one result
+    # by all parts of one result
+    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def data(self) -> xr.Dataset:
@@ -79,7 +82,9 @@ class Result:
 
     def __getattr__(self, name: str) -> xr.DataArray:
         if name.startswith("_") or name not in self.data:
-            raise AttributeError(f"a result has no {name!r}; it has: {', '.join(map(str, self.data))}")
+            raise AttributeError(
+                f"a result has no {name!r}; it has: {', '.join(map(str, self.data))}"
+            )
         return self.data[name]
 
     @property
@@ -98,11 +103,14 @@ class Result:
         return self.ledger.complete
 
     def plot(self, what: str = "overview", **options: Any) -> Any:
-        """One of `catena.results.plotting.PLOTS`, as a matplotlib Figure; see `catena.results.plotting.plot` for its options."""
+        """One of `catena.results.plotting.PLOTS`, as a matplotlib Figure; see
+        `catena.results.plotting.plot` for its options.
+        """
         return plotting.plot(self, what, **options)
 
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
-        """Write an animation, .gif, .mp4 or .html, and give its path; without a path, one that plays inside a notebook.
+        """Write an animation, .gif, .mp4 or .html, and give its path; without a path, one that
+        plays inside a notebook.
 
         See `catena.results.animation.animate` for the options.
         """
@@ -110,13 +118,15 @@ class Result:
 
         return Playing.of(self, **options) if path is None else animate(self, path, **options)
 
-    # ------------------------------------------------------------------------------------------------ parts of it
+    # --- parts of it
     def select(self, run: int | None = None, every: int = 1) -> Result:
         """One run of a batch, every so many rows."""
         data = self.data.isel(time=slice(None, None, every)) if every > 1 else self.data
         if run is not None and "run" in data.dims:
             if not 0 <= run < data.sizes["run"]:
-                raise CatenaError(f"run {run} was asked for; this result has runs 0 to {data.sizes['run'] - 1}")
+                raise CatenaError(
+                    f"run {run} was asked for; this result has runs 0 to {data.sizes['run'] - 1}"
+                )
             data = data.isel(run=run, drop=True)
         return replace(self, source=data)
 
@@ -126,19 +136,27 @@ class Result:
 
     @property
     def contacts(self) -> xr.Dataset:
-        """Of contacts, over time: gap (m), normal_force (N), friction_force (N) and slip (m/s) as vectors in the ground's axes, mode
-        ("open", "slip", "stick"), place (m) of each point; force (N) and pressure_centre (m) of each contact, summed over its points.
+        """Of contacts, over time: gap (m), normal_force (N), friction_force (N) and slip (m/s) as
+        vectors in the ground's axes, mode ("open", "slip", "stick"), place (m) of each point; force
+        (N) and pressure_centre (m) of each contact, summed over its points.
 
         NaN: not determined by rigid bodies, or open.
         """
-        own = {str(name): str(name).removeprefix("contact_") for name in self.data if str(name).startswith("contact_")}
+        own = {
+            str(name): str(name).removeprefix("contact_")
+            for name in self.data
+            if str(name).startswith("contact_")
+        }
         if not own:
-            raise CatenaError("this result has no contacts; give the mechanism some: Mechanism(..., contacts=[Contact(...)])")
+            raise CatenaError(
+                "this result has no contacts; give the mechanism some: Mechanism(...,"
+                " contacts=[Contact(...)])"
+            )
         found = self.data[list(own)].rename(own)
         words = np.array(["open", "slip", "stick"])[found["mode"].values.astype(int)]
         return found.assign(mode=(found["mode"].dims, words))
 
-    # ------------------------------------------------------------------------------------------------ on request
+    # --- on request
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism that ran, its flexible bodies discretised."""
@@ -148,7 +166,8 @@ class Result:
             return discretise(self.model)
         if TEXT not in self.data.attrs:
             raise CatenaError(
-                "this result does not hold its mechanism, which a file has no words for; load_result(path, mechanism=...)"
+                "this result does not hold its mechanism, which a file has no words for;"
+                " load_result(path, mechanism=...)"
             )
         return self._once("mechanism", lambda: read_text(self.data.attrs[TEXT]))
 
@@ -165,38 +184,60 @@ class Result:
         return self.shared[name]
 
     def poses(self, frames: Iterable[str] | None = None) -> xr.Dataset:
-        """position (..., frame, axis), m, and rotation (..., frame, axis, column) of frames, by default of every body."""
+        """position (..., frame, axis), m, and rotation (..., frame, axis, column) of frames, by
+        default of every body.
+        """
         import xarray as xr
 
         names = [b.name for b in self.mechanism.bodies] if frames is None else list(frames)
-        X = np.stack([self.machine.pose(self._rows("q"), name, parameters=self._parameters) for name in names], axis=-3)
+        X = np.stack(
+            [
+                self.machine.pose(self._rows("q"), name, parameters=self._parameters)
+                for name in names
+            ],
+            axis=-3,
+        )
         return xr.Dataset(
             {
                 "position": ((*self._lead, "frame", "axis"), X[..., :3, 3], {"units": "m"}),
-                "rotation": ((*self._lead, "frame", "axis", "column"), X[..., :3, :3], {"units": "1"}),
+                "rotation": (
+                    (*self._lead, "frame", "axis", "column"),
+                    X[..., :3, :3],
+                    {"units": "1"},
+                ),
             },
             {**self._labels, "frame": names, "axis": AXES, "column": AXES},
         )
 
     def momentum(self) -> xr.Dataset:
-        """Centre of mass (m), its velocity, linear momentum and angular momentum about it, in the ground's axes."""
+        """Centre of mass (m), its velocity, linear momentum and angular momentum about it, in the
+        ground's axes.
+        """
         import xarray as xr
 
         found = self.machine.momentum(self._rows("q"), self._rows("v"), parameters=self._parameters)
         units = {"com": "m", "com_velocity": "m/s", "linear": "kg m/s", "angular": "kg m2/s"}
-        made = {name: ((*self._lead, "axis"), found[name], {"units": unit}) for name, unit in units.items()}
+        made = {
+            name: ((*self._lead, "axis"), found[name], {"units": unit})
+            for name, unit in units.items()
+        }
         return xr.Dataset(made, {**self._labels, "axis": AXES})
 
     def reactions(self, axes: str = "body") -> xr.DataArray:
-        """(..., joint, component): the wrench on the child of every joint, loops included, torque first (N m, N).
+        """(..., joint, component): the wrench on the child of every joint, loops included, torque
+        first (N m, N).
 
-        axes: "body", "joint" or "world", as in `catena.analysis.reactions`. NaN: not determined by rigid bodies.
+        axes: "body", "joint" or "world", as in `catena.analysis.reactions`. NaN: not determined by
+        rigid bodies.
         """
         import xarray as xr
 
         if held := self._caught_frames():
-            raise CatenaError(f"the reactions of joints in a run that locks the frame {held} are not known yet: what holds it acts on a body, "
-                              "and is not among the loads; write the lock as a loop joint, or ask for the run before it")  # fmt: skip
+            raise CatenaError(
+                f"the reactions of joints in a run that locks the frame {held} are not known yet:"
+                " what holds it acts on a body, and is not among the loads; write the lock as a"
+                " loop joint, or ask for the run before it"
+            )
         q, v, a = (self._rows(name) for name in "qva")
         if "contact_mode" in self.data and self.data["contact_mode"].values.any():
             from .contact_wrenches import reactions_with_contacts
@@ -207,43 +248,68 @@ class Result:
         else:
             found = self._reactions(axes, q, v, a, self._acting)
         return xr.DataArray(
-            np.stack(list(found.values()), axis=-2), {**self._labels, "joint": list(found), "component": WRENCH},
-            (*self._lead, "joint", "component"), "reactions", {"units": "N m, N", "axes": axes},
-        )  # fmt: skip
+            np.stack(list(found.values()), axis=-2),
+            {**self._labels, "joint": list(found), "component": WRENCH},
+            (*self._lead, "joint", "component"),
+            "reactions",
+            {"units": "N m, N", "axes": axes},
+        )
 
     def _caught_frames(self) -> str:
         """The names of the locks that hold a frame at some row."""
         if "mode" not in self.data:
             return ""
         names = [str(n) for n in self.data["mode_name"].values]
-        found = [n.removesuffix(" xx") for n in names if n.endswith(" xx")]  # a frame's mode has its pose beside it
+        # a frame's mode has its pose beside it
+        found = [n.removesuffix(" xx") for n in names if n.endswith(" xx")]
         on = [n for n in found if self.data["mode"].values[..., names.index(f"{n} locked")].any()]
         return ", ".join(n.removeprefix("the lock of ") for n in on)
 
     def _reactions(self, axes: str, *rows: np.ndarray) -> dict[str, np.ndarray]:
-        """By the question of that name, which takes the parameters of one mechanism: runs with their own are asked in turn."""
+        """By the question of that name, which takes the parameters of one mechanism: runs with
+        their own are asked in turn.
+        """
         from ..machine.machine import compile
         from ..machine.reactions import reactions
 
-        def asked(machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> dict[str, np.ndarray]:
+        def asked(
+            machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray
+        ) -> dict[str, np.ndarray]:
             return reactions(machine, q, v, a, tau, axes=axes, t=self.time)
 
         if "parameters" not in self.data:
             return asked(self.machine, *rows)
-        names, values = self.data["parameter"].values, self.data["parameters"].values
+        names = self.data["parameter"].values
+        values = self.data["parameters"].values
         many = values.ndim > 1
-        own = [self.mechanism.with_(parameters=dict(zip(names, row))) for row in np.atleast_2d(values)]
+        own = [
+            self.mechanism.with_(parameters=dict(zip(names, row))) for row in np.atleast_2d(values)
+        ]
         found = [asked(compile(m), *x) for m, x in zip(own, zip(*rows) if many else [rows])]
-        return {joint: np.stack([each[joint] for each in found]) for joint in found[0]} if many else found[0]
+        return (
+            {joint: np.stack([each[joint] for each in found]) for joint in found[0]}
+            if many
+            else found[0]
+        )
 
     def multipliers(self) -> xr.DataArray:
-        """(..., row): the forces of the rows of loops, constraints and speed rows (N for displacements, N m for directions)."""
+        """(..., row): the forces of the rows of loops, constraints and speed rows (N for
+        displacements, N m for directions).
+        """
         import xarray as xr
 
         q, v = self._rows("q"), self._rows("v")
-        found = self.machine.multipliers(q, v, self._acting, parameters=self._parameters, t=self.time)
+        found = self.machine.multipliers(
+            q, v, self._acting, parameters=self._parameters, t=self.time
+        )
         rows = [f"{joint}: {label}" for joint, label in self.machine.rows]
-        return xr.DataArray(found, {**self._labels, "row": rows}, (*self._lead, "row"), "multipliers", {"units": "N, N m"})
+        return xr.DataArray(
+            found,
+            {**self._labels, "row": rows},
+            (*self._lead, "row"),
+            "multipliers",
+            {"units": "N, N m"},
+        )
 
     @property
     def _lead(self) -> tuple[str, ...]:
@@ -263,12 +329,16 @@ class Result:
 
     @property
     def _acting(self) -> np.ndarray:
-        """The joint forces that act: the controller's, and the damping, friction and holding, which the rows have where there were any."""
+        """The joint forces that act: the controller's, and the damping, friction and holding, which
+        the rows have where there were any.
+        """
         return self._rows("tau") + (self._rows("losses") if "losses" in self.data else 0.0)
 
-    # ------------------------------------------------------------------------------------------------ tables and files
+    # --- tables and files
     def to_pandas(self) -> pd.DataFrame:
-        """One row per time (and run), one column per coordinate, speed, force and energy, such as "q elbow"; all SI."""
+        """One row per time (and run), one column per coordinate, speed, force and energy, such as
+        "q elbow"; all SI.
+        """
         import pandas as pd  # type: ignore[import-untyped]
 
         columns: dict[Any, Any] = {}
@@ -278,7 +348,9 @@ class Result:
         for name in (n for n in ENERGIES if n in self.data):
             columns[name] = self._rows(name).ravel()
         if "run" in self.data.dims:
-            index = pd.MultiIndex.from_product([self.data["run"].values, self.time], names=["run", "time"])
+            index = pd.MultiIndex.from_product(
+                [self.data["run"].values, self.time], names=["run", "time"]
+            )
         else:
             index = pd.Index(self.time, name="time")
         return pd.DataFrame(columns, index=index)
@@ -291,7 +363,10 @@ class Result:
             ".nc": lambda p: self._with_ledger().to_netcdf(p, engine="h5netcdf"),
         }
         if path.suffix not in writers:
-            raise CatenaError(f"{path}: a result is saved as .nc or .csv, not {path.suffix or 'without a suffix'!r}")
+            raise CatenaError(
+                f"{path}: a result is saved as .nc or .csv, not"
+                f" {path.suffix or 'without a suffix'!r}"
+            )
         partial = path.with_name(f".{path.name}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -299,7 +374,9 @@ class Result:
             writers[path.suffix](partial)
             os.replace(partial, path)
         except (OSError, RuntimeError) as error:
-            raise CatenaError(f"{path}: the result could not be written ({reason(error)}); it is still in memory") from None
+            raise CatenaError(
+                f"{path}: the result could not be written ({reason(error)}); it is still in memory"
+            ) from None
         finally:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
@@ -309,11 +386,13 @@ class Result:
         return self.data.assign_attrs(ledger=json.dumps(asdict(self.ledger)))
 
 
-def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechanism: Mechanism | None = None) -> Result:
+def load_result(
+    path: str | Path, *, every: int = 1, lazy: bool = False, mechanism: Mechanism | None = None
+) -> Result:
     """Read what `Result.save` or a streamed run wrote as netCDF.
 
-    every: take one row in so many. lazy: leave the rows in the file until they are used, for a run larger than memory.
-    mechanism: for a result that could not hold its own.
+    every: take one row in so many. lazy: leave the rows in the file until they are used, for a run
+    larger than memory. mechanism: for a result that could not hold its own.
     """
     import xarray as xr
 
@@ -321,10 +400,13 @@ def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechani
     if not path.exists():
         raise FormatError(path, "there is no such file; a result is a .nc file that catena wrote")
     if path.is_dir():
-        raise FormatError(path, "this is a folder; a result is a .nc file in it, such as results.nc")
+        raise FormatError(
+            path, "this is a folder; a result is a .nc file in it, such as results.nc"
+        )
     try:
         file = xr.open_dataset(path, engine="h5netcdf", decode_times=False)
-    except Exception as error:  # whatever HDF5 and its readers make of a file that is none, or that is damaged
+    except Exception as error:
+        # whatever HDF5 and its readers make of a file that is none, or that is damaged
         raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
     try:
         data, ledger = _unpacked(file, every)
@@ -341,13 +423,22 @@ def load_result(path: str | Path, *, every: int = 1, lazy: bool = False, mechani
 
 
 def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
-    """The rows that count, and the ledger: from the attributes, or from the journal of a file that was written as it ran."""
+    """The rows that count, and the ledger: from the attributes, or from the journal of a file that
+    was written as it ran.
+    """
     if storage.JOURNAL not in file and "ledger" not in file.attrs:
         raise KeyError("ledger")
     for name in ("time", "q", "v", "a", "tau", "kinetic", "potential", "work", "energy_error"):
         if file[name].dtype.kind != "f" or "time" not in file[name].dims:
             raise TypeError(f"its {name!r} are not numbers over time")
-    for name in ("coordinate", "speed", "coordinate_unit", "speed_unit", "acceleration_unit", "force_unit"):
+    for name in (
+        "coordinate",
+        "speed",
+        "coordinate_unit",
+        "speed_unit",
+        "acceleration_unit",
+        "force_unit",
+    ):
         file[name]
     if storage.JOURNAL not in file:
         data = file.isel(time=slice(None, None, every))
@@ -357,14 +448,24 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
         raise OSError("no part of its journal can be read")
     log = storage.read_log(entry, file[storage.LOG].values)
     if entry.lost:
-        log.events.append((log.events[-1][0], f"and {entry.lost} more events and impacts, for which the file has no room"))
+        log.events.append(
+            (
+                log.events[-1][0],
+                f"and {entry.lost} more events and impacts, for which the file has no room",
+            )
+        )
     data = file.drop_vars([storage.JOURNAL, storage.LOG]).isel(time=slice(0, entry.row, every))
-    for shown, along in (event_table(log.events), impact_table(log.impacts, data["contact"].values.tolist() if log.impacts else [])):
+    for shown, along in (
+        event_table(log.events),
+        impact_table(log.impacts, data["contact"].values.tolist() if log.impacts else []),
+    ):
         data = data.assign_coords(along).assign(shown)
     return data, Ledger.read(entry.ledger)
 
 
-def chosen(asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str) -> list[str]:
+def chosen(
+    asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str
+) -> list[str]:
     """The names asked for, or all; one that is not there is an error with the nearest that is."""
     names = list(known)
     if asked is None:

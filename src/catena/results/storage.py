@@ -1,13 +1,17 @@
-"""Storage: the netCDF file of a run that is written while it goes on, and is whole at every instant.
+"""Storage: the netCDF file of a run that is written while it goes on, and is whole at every
+instant.
 
-    time      known from the beginning                     the other rows are NaN until they are computed
-    journal   two slots, written in turn: how far the run has come, its ledger, and what is needed to go on
-    log       lines that are only added: events, and the impacts of contacts; the journal says how many bytes of it count
+    time      known from the beginning                the other rows are NaN until they are computed
+    journal   two slots, written in turn: how far the run has come, its ledger, and what is needed
+              to go on
+    log       lines that are only added: events, and the impacts of contacts; the journal says how
+              many bytes of it count
 
-HDF5 makes the file and takes all its space. Afterwards nothing but bytes are written, in place and past HDF5: rows first,
-then a slot of the journal with its own checksum. So a process may die at any instant; what it leaves is a netCDF file whose
-last good slot says how many rows count. (An unlimited time dimension would grow HDF5's own tables at each write, and a death
-in between would tear them.) Others may read the file meanwhile.
+HDF5 makes the file and takes all its space. Afterwards nothing but bytes are written, in place and
+past HDF5: rows first, then a slot of the journal with its own checksum. So a process may die at any
+instant; what it leaves is a netCDF file whose last good slot says how many rows count. (An
+unlimited time dimension would grow HDF5's own tables at each write, and a death in between would
+tear them.) Others may read the file meanwhile.
 """
 
 from __future__ import annotations
@@ -37,7 +41,8 @@ JOURNAL = "journal"
 LOG = "log"
 SLOT = 1 << 16  # bytes of a slot, besides what the state takes
 LINES = 1 << 21  # bytes of the log of a run that may have events: some ten thousand of them
-BUSY = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK)  # what a lock says that another process holds
+# what a lock says that another process holds
+BUSY = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK)
 HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
 
 
@@ -45,9 +50,9 @@ HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
 class Journal:
     """How far the run of a file has come, its ledger, and what is needed to go on.
 
-    number: of this journal. row: rows that count. state: the checkpoint. energy: kinetic and potential at the start, J. extremes: of
-    all rows. wall_time: s. key: what decides the run. logged, checksum: bytes of the log that count, and theirs; lost: lines for
-    which it had no room.
+    number: of this journal. row: rows that count. state: the checkpoint. energy: kinetic and
+    potential at the start, J. extremes: of all rows. wall_time: s. key: what decides the run.
+    logged, checksum: bytes of the log that count, and theirs; lost: lines for which it had no room.
     """
 
     number: int
@@ -67,20 +72,34 @@ class Journal:
         """The journal of a slot's text; a ValueError where it is none."""
         try:
             found = Journal(**json.loads(text))
-            kinds = (dict, found.state), (dict, found.extremes), (dict, found.key), (dict, found.ledger), (list, found.energy)
+            kinds = (
+                (dict, found.state),
+                (dict, found.extremes),
+                (dict, found.key),
+                (dict, found.ledger),
+                (list, found.energy),
+            )
             counts = found.number, found.row, found.logged, found.checksum, found.lost
-            if not all(isinstance(x, kind) for kind, x in kinds) or not all(type(x) is int and x >= 0 for x in counts):
+            if not all(isinstance(x, kind) for kind, x in kinds) or not all(
+                type(x) is int and x >= 0 for x in counts
+            ):
                 raise ValueError("a field is of another kind")
-            if found.row < 1 or len(found.energy) != 2 or not all(math.isfinite(x) for x in (*found.energy, found.wall_time)):
+            if (
+                found.row < 1
+                or len(found.energy) != 2
+                or not all(math.isfinite(x) for x in (*found.energy, found.wall_time))
+            ):
                 raise ValueError("a number is not possible")
         except (TypeError, RecursionError) as error:
             raise ValueError(str(error)) from None
         return found
 
 
-# ---------------------------------------------------------------------------------------------------- the log
+# --- the log
 class Logged(NamedTuple):
-    """What a log holds: events, (time, words), and the impacts of contacts, lists of what a `Hit` of the run has."""
+    """What a log holds: events, (time, words), and the impacts of contacts, lists of what a `Hit`
+    of the run has.
+    """
 
     events: list[tuple[float, str]]
     impacts: list[list[Any]]
@@ -99,14 +118,18 @@ def read_log(entry: Journal, log: np.ndarray) -> Logged:
         raise ValueError("its log is damaged")
     lines = [json.loads(line) for line in text.splitlines()]
     events = [(t, what) for kind, t, what in (line for line in lines if line[0] == "event")]
-    if not all(isinstance(t, float) and math.isfinite(t) and isinstance(what, str) and what.isprintable() for t, what in events):
+    if not all(
+        isinstance(t, float) and math.isfinite(t) and isinstance(what, str) and what.isprintable()
+        for t, what in events
+    ):
         raise ValueError("an event is not possible")
     return Logged(events, [line[1:] for line in lines if line[0] == "impact"])
 
 
-# ---------------------------------------------------------------------------------------------------- the file
+# --- the file
 def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int, lines: int = LINES) -> None:
-    """Make the file: the labels and attributes of `first`, its rows at the head of as many as there are `times`.
+    """Make the file: the labels and attributes of `first`, its rows at the head of as many as there
+    are `times`.
 
     room: how many numbers the state holds that the journal keeps. lines: bytes of the log.
     """
@@ -114,11 +137,19 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int, lines: i
     import h5py  # type: ignore[import-untyped]
 
     slot = SLOT + 64 * room
-    row = sum(v.nbytes for v in first.variables.values() if "time" in v.dims) // max(1, first.sizes["time"])
+    row = sum(v.nbytes for v in first.variables.values() if "time" in v.dims) // max(
+        1, first.sizes["time"]
+    )
     reserve(path, len(times) * row + 2 * slot + SLOT + lines)
     with h5netcdf.File(path, "w") as file:
         sizes = {str(name): size for name, size in first.sizes.items()}
-        file.dimensions = {**sizes, "time": len(times), "slot": 2, "byte": slot, "log_byte": max(1, lines)}
+        file.dimensions = {
+            **sizes,
+            "time": len(times),
+            "slot": 2,
+            "byte": slot,
+            "log_byte": max(1, lines),
+        }
         for name, variable in first.variables.items():
             over_time = "time" in variable.dims
             text = variable.dtype.kind in "UOT"
@@ -142,7 +173,9 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int, lines: i
 
 
 def reserve(path: Path, size: int) -> None:
-    """Raise an OSError where there is no room for so many bytes; HDF5, told so while it writes, takes the process down."""
+    """Raise an OSError where there is no room for so many bytes; HDF5, told so while it writes,
+    takes the process down.
+    """
     try:
         with path.open("wb") as file:
             if hasattr(os, "posix_fallocate"):
@@ -153,7 +186,9 @@ def reserve(path: Path, size: int) -> None:
 
 @dataclass(frozen=True)
 class FileRegion:
-    """Where a variable's bytes stand in the file: the first, how many a row has, its type, how many rows it has room for."""
+    """Where a variable's bytes stand in the file: the first, how many a row has, its type, how many
+    rows it has room for.
+    """
 
     offset: int
     width: int
@@ -168,23 +203,43 @@ def places(path: Path) -> dict[str, FileRegion]:
     try:
         with h5py.File(path, "r") as file:
             if JOURNAL not in file:
-                raise FormatError(path, "this result was not written while it ran; it cannot be resumed")
-            found = {name: x for name, x in file.items() if x.id.get_offset() is not None and x.ndim}
+                raise FormatError(
+                    path, "this result was not written while it ran; it cannot be resumed"
+                )
+            found = {
+                name: x for name, x in file.items() if x.id.get_offset() is not None and x.ndim
+            }
             return {
-                name: FileRegion(x.id.get_offset(), x.dtype.itemsize * int(np.prod(x.shape[1:])), x.dtype, len(x))
+                name: FileRegion(
+                    x.id.get_offset(), x.dtype.itemsize * int(np.prod(x.shape[1:])), x.dtype, len(x)
+                )
                 for name, x in found.items()
             }
     except OSError as error:
         raise FormatError(path, f"this is not a result of catena: {reason(error)}") from None
 
 
-def append(path: Path, known: dict[str, FileRegion], row: int, rows: dict[str, np.ndarray], journal: Journal, lines: bytes = b"") -> None:
-    """Write rows (n, ...) from `row` on, the last lines of the log, then the journal into the slot that its number says."""
-    slot, text = known[JOURNAL], packed(journal, known[JOURNAL].width)
+def append(
+    path: Path,
+    known: dict[str, FileRegion],
+    row: int,
+    rows: dict[str, np.ndarray],
+    journal: Journal,
+    lines: bytes = b"",
+) -> None:
+    """Write rows (n, ...) from `row` on, the last lines of the log, then the journal into the slot
+    that its number says.
+    """
+    slot = known[JOURNAL]
+    text = packed(journal, known[JOURNAL].width)
     with path.open("r+b", buffering=0) as file:
         for name, values in rows.items():
             place = known[name]
-            _put(file, place.offset + row * place.width, np.ascontiguousarray(values, place.dtype).tobytes())
+            _put(
+                file,
+                place.offset + row * place.width,
+                np.ascontiguousarray(values, place.dtype).tobytes(),
+            )
         if lines:
             _put(file, known[LOG].offset + journal.logged - len(lines), lines)
         _put(file, slot.offset + journal.number % 2 * slot.width, text)
@@ -224,7 +279,10 @@ def packed(journal: Journal, width: int) -> bytes:
     """The bytes of a slot."""
     text = json.dumps(asdict(journal)).encode()
     if len(text) > width - HEAD.size:
-        raise CatenaError(f"the journal of a run takes {len(text)} bytes; its file has room for {width - HEAD.size}")
+        raise CatenaError(
+            f"the journal of a run takes {len(text)} bytes; its file has room for"
+            f" {width - HEAD.size}"
+        )
     return HEAD.pack(len(text), zlib.crc32(text)) + text
 
 
@@ -248,19 +306,25 @@ def _read(slot: bytes) -> Journal | None:
     return None
 
 
-# ---------------------------------------------------------------------------------------------------- one writer
+# --- one writer
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
-    """Be the only process that writes a result to `path`. The system lets go of the lock when a process dies."""
+    """Be the only process that writes a result to `path`. The system lets go of the lock when a
+    process dies.
+    """
     beside = path.with_name(f".{path.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = beside.open("a+b")
     except OSError as error:
-        raise CatenaError(f"{path}: the results cannot be written there ({reason(error)}); nothing was computed") from None
+        raise CatenaError(
+            f"{path}: the results cannot be written there ({reason(error)}); nothing was computed"
+        ) from None
     with file:
         if not _locked(file.fileno()) or not _same(file.fileno(), beside):
-            raise CatenaError(f"{path}: another run is writing there; wait for its end, or give another place")
+            raise CatenaError(
+                f"{path}: another run is writing there; wait for its end, or give another place"
+            )
         try:
             yield
         finally:
@@ -297,11 +361,21 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# ---------------------------------------------------------------------------------------------------- failures
+# --- failures
 def reason(error: BaseException) -> str:
-    """Why a file could not be read or written, in the system's words; HDF5 hides them in its own."""
-    number = getattr(error, "errno", None) or next(iter(map(int, re.findall(r"errno = (\d+)", str(error)))), None)
+    """Why a file could not be read or written, in the system's words; HDF5 hides them in its
+    own.
+    """
+    number = getattr(error, "errno", None) or next(
+        iter(map(int, re.findall(r"errno = (\d+)", str(error)))), None
+    )
     if number:
         return os.strerror(number)
     hidden = re.search(r"error message = '([^']*)'", str(error))
-    return hidden.group(1) if hidden else str(error).splitlines()[0] if str(error) else type(error).__name__
+    return (
+        hidden.group(1)
+        if hidden
+        else str(error).splitlines()[0]
+        if str(error)
+        else type(error).__name__
+    )

@@ -1,7 +1,9 @@
-"""Drivers of the adjoint of explicit steps. As in `drivers.py`: flat arrays, compiled once for all mechanisms.
+"""Drivers of the adjoint of explicit steps. As in `drivers.py`: flat arrays, compiled once for all
+mechanisms.
 
     forward      X_i = x + h sum_j A_ij k_j,   k_i = f(X_i),   x+ = settle(x + h sum_i B_i k_i)
-    backward     lam = settle' lam,   b_i = h (B_i lam + sum_j A_ji y_j),   y_i = f_x' b_i,   lam- = lam + sum_i y_i
+    backward  lam = settle' lam,  b_i = h (B_i lam + sum_j A_ji y_j),  y_i = f_x' b_i,
+            lam- = lam + sum_i y_i
 
 y_i comes with f_p' b_i and f_u' b_i, whose sums over all stages are the gradient.
 """
@@ -14,7 +16,9 @@ from .drivers import settle_flat, stage
 
 @machine_function()
 def record(address, settle, A, B, C, x, buffer, K, X, T, H):
-    """Steps from T[n] of size H[n], with one state: X (steps, size) gets the states before them, K (steps, stages, size) the stages."""
+    """Steps from T[n] of size H[n], with one state: X (steps, size) gets the states before them, K
+    (steps, stages, size) the stages.
+    """
     s = B.shape[1]
     for n in range(len(T)):
         before, own = X[n], K[n]
@@ -28,11 +32,15 @@ def record(address, settle, A, B, C, x, buffer, K, X, T, H):
 
 @machine_function("W")
 def backward(address, settle, A, B, C, buffer, K, X, T, H, point, lam, seed, Y, y, gradient, W):
-    """The same steps backwards: lam (size, W) becomes that before the first, gradient (parameters and forces, W) gets their part.
+    """The same steps backwards: lam (size, W) becomes that before the first, gradient (parameters
+    and forces, W) gets their part.
 
-    buffer: t, x, u, p, seed in W lanes; point (size,), seed (size, W), Y (stages, size, W), y (size and gradient, W): scratch.
+    buffer: t, x, u, p, seed in W lanes; point (size,), seed (size, W), Y (stages, size, W), y (size
+    and gradient, W): scratch.
     """
-    size, s, rest = len(point), B.shape[1], len(buffer) - len(seed)
+    size = len(point)
+    s = B.shape[1]
+    rest = len(buffer) - len(seed)
     for m in range(len(T)):
         n = len(T) - 1 - m
         before, own, h = X[n], K[n], H[n]
@@ -71,7 +79,9 @@ def backward(address, settle, A, B, C, buffer, K, X, T, H, point, lam, seed, Y, 
 
 
 def _spread(buffer, x, time, seed, rest, W):
-    """Let all lanes of the buffer hold this time and state, and the seeds behind everything else."""
+    """Let all lanes of the buffer hold this time and state, and the seeds behind everything
+    else.
+    """
     for l in range(W):
         buffer[l] = time
         for k in range(len(x)):

@@ -1,11 +1,14 @@
-"""Events of stops and dry friction for many runs at once: the laws of `event_handler.py` and `mode_choice.py` over arrays.
+"""Events of stops and dry friction for many runs at once: the laws of `event_handler.py` and
+`mode_choice.py` over arrays.
 
-For open mechanisms whose runs have no other events: what holds are rows v_k = 0, each a column of the inverse mass matrix. With
-I = M^-1 and the set of rows h that hold in an impact,
+For open mechanisms whose runs have no other events: what holds are rows v_k = 0, each a column of
+the inverse mass matrix. With I = M^-1 and the set of rows h that hold in an impact,
 
-    dv = I_.h L,      I_hh L = wanted - v_h          stops push in one direction: L has its sign, or the row opens
+    dv = I_.h L,  I_hh L = wanted - v_h
+            stops push in one direction: L has its sign, or the row opens
 
-Runs are grouped by the rows that hold, and each group is solved as one stack of matrices. Thresholds are those of the single run.
+Runs are grouped by the rows that hold, and each group is solved as one stack of matrices.
+Thresholds are those of the single run.
 """
 
 from __future__ import annotations
@@ -36,35 +39,53 @@ SIGNS = np.array([side.sign for side in SIDES])
 class SpeedEvents:
     """The events of R runs that can meet stops and stick.
 
-    touching (R, parts, 2): whether a coordinate touches its lower or upper stop. series: of impacts, {(run, part, side): Impacts}.
-    energy (R,): twice the largest kinetic energy at an event.
+    touching (R, parts, 2): whether a coordinate touches its lower or upper stop. series: of
+    impacts, {(run, part, side): Impacts}. energy (R,): twice the largest kinetic energy at an
+    event.
     """
 
     @staticmethod
     def serves(plan: RunPlan) -> bool:
         """Whether these are all the events that the runs can have."""
         s, scheme = plan.system, plan.scheme
-        only = bool(s.holding.speeds) and not (s.holding.locks or s.holding.contacts or scheme.guarded or scheme.timed or scheme.locks)
+        only = bool(s.holding.speeds) and not (
+            s.holding.locks or s.holding.contacts or scheme.guarded or scheme.timed or scheme.locks
+        )
         return only and s.equations.state_is_qv and s.driven is None and not plan.machine.rows
 
     def __init__(self, plan: RunPlan, lanes: LaneRuns):
-        self.plan, self.lanes, self.machine, self.system = plan, lanes, plan.machine, plan.system
+        self.plan = plan
+        self.lanes = lanes
+        self.machine = plan.machine
+        self.system = plan.system
         self.speeds = self.system.holding.speeds
-        count, parts = len(lanes.x), len(self.speeds)
-        self.index, self.coordinate = np.array([h.index for h in self.speeds]), np.array([h.coordinate for h in self.speeds])
+        count = len(lanes.x)
+        parts = len(self.speeds)
+        self.index, self.coordinate = (
+            np.array([h.index for h in self.speeds]),
+            np.array([h.coordinate for h in self.speeds]),
+        )
         self.restitution = np.array([h.restitution for h in self.speeds])
         p = lanes.given[:, self.system.nu :]
-        columns = self.system.bounds.map(count)(p.T) if p.shape[1] else self.system.bounds(np.zeros(0))
+        columns = (
+            self.system.bounds.map(count)(p.T) if p.shape[1] else self.system.bounds(np.zeros(0))
+        )
         lower, upper, self.dry = (np.broadcast_to(np.array(x).T, (count, parts)) for x in columns)
         self.limits = np.stack([lower, upper], axis=2)
         self.touching, self.energy = np.zeros((count, parts, 2), bool), np.zeros(count)
         self.series: dict[tuple[int, int, int], Impacts] = {}
         self._logs: list[list[Occurrence]] = [[] for _ in range(count)]
-        self._last, self._crowd, self._count = np.full(count, -np.inf), np.zeros(count, int), np.zeros(count, int)
+        self._last, self._crowd, self._count = (
+            np.full(count, -np.inf),
+            np.zeros(count, int),
+            np.zeros(count, int),
+        )
 
-    # ------------------------------------------------------------------------------------------------ entry points
+    # --- entry points
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Before the first step: which coordinates are on their stops, and which joints are at rest. No run ends by it."""
+        """Before the first step: which coordinates are on their stops, and which joints are at
+        rest. No run ends by it.
+        """
         for k, h in enumerate(self.speeds):
             for side in (n for n, bound in enumerate(SIDES) if bound in h.sides):
                 self._start_at(runs, k, side)
@@ -72,14 +93,18 @@ class SpeedEvents:
         return {}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each run. None ends by it; the second are those that cannot go on, and why."""
+        """The guard that fell in each run. None ends by it; the second are those that cannot go on,
+        and why.
+        """
         known = self.system.guards
         meant = np.array([list(Meaning).index(g.meaning) for g in known])[guards]
         part = np.array([g.subject for g in known])[guards]
         stop = meant == list(Meaning).index(Meaning.REACHES_STOP)
         failed = self._bounded(runs, stop)
         if stop.any():
-            side = np.array([SIDES.index(g.side) if g.side is not None else 0 for g in known])[guards]
+            side = np.array([SIDES.index(g.side) if g.side is not None else 0 for g in known])[
+                guards
+            ]
             self._meet(runs[stop], part[stop], side[stop])
         rest = meant == list(Meaning).index(Meaning.COMES_TO_REST)
         if rest.any():
@@ -117,11 +142,14 @@ class SpeedEvents:
             last = self._logs[run][-1].what if self._logs[run] else "a condition that is met"
             at = f"{self.lanes.t[run]:.9g} s, the last: {last}"
             crowd = self._crowd[run] > CROWD
-            failed[int(run)] = (f"more than {CROWD} events at t = {at}; the run cannot get past it" if crowd
-                                else f"more than {MOST_EVENTS} events until t = {at}; end the run before")  # fmt: skip
+            failed[int(run)] = (
+                f"more than {CROWD} events at t = {at}; the run cannot get past it"
+                if crowd
+                else f"more than {MOST_EVENTS} events until t = {at}; end the run before"
+            )
         return failed
 
-    # ------------------------------------------------------------------------------------------------ states and modes
+    # --- states and modes
     def _modes(self, runs: Whole) -> Array:
         """(n, parts, 4): a copy of `SpeedMode` for each."""
         return self.lanes.modes[runs].reshape(len(runs), -1, 4)
@@ -148,20 +176,29 @@ class SpeedEvents:
             accelerated(self.machine, M[k], np.eye(len(M[k])))
         return inverse
 
-    def _at_rest(self, runs: Whole, part: Whole | slice, M: Array, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether these speeds are zero relative to the largest kinetic energy so far, which the asked that move may raise."""
+    def _at_rest(
+        self, runs: Whole, part: Whole | slice, M: Array, asked: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Whether these speeds are zero relative to the largest kinetic energy so far, which the
+        asked that move may raise.
+        """
         _, v = self._state(runs)
-        own, I = (v[:, self.index], np.diagonal(M, axis1=1, axis2=2)[:, self.index])
+        own = v[:, self.index]
+        I = np.diagonal(M, axis1=1, axis2=2)[:, self.index]
         if not isinstance(part, slice):
             own, I = (np.take_along_axis(x, part[:, None], 1) for x in (own, I))
         counts = ((own != 0.0) & asked).any(axis=1)
         energy = np.einsum("ni,nij,nj->n", v, M, v)
-        self.energy[runs] = np.where(counts, np.maximum(self.energy[runs], energy), self.energy[runs])
+        self.energy[runs] = np.where(
+            counts, np.maximum(self.energy[runs], energy), self.energy[runs]
+        )
         return (own == 0.0) | (I * own**2 <= STILL**2 * self.energy[runs, None])
 
-    # ------------------------------------------------------------------------------------------------ stops
+    # --- stops
     def _stop_named(self, run: int, k: int, side: int) -> str:
-        return f"its {SIDES[side].name} stop at {self.limits[run, k, side]:.6g} {self.speeds[k].unit}"
+        return (
+            f"its {SIDES[side].name} stop at {self.limits[run, k, side]:.6g} {self.speeds[k].unit}"
+        )
 
     def _start_at(self, runs: Whole, k: int, side: int) -> None:
         """Find which runs start on a stop, and let those meet it that move against it."""
@@ -169,32 +206,53 @@ class SpeedEvents:
         h, sign = self.speeds[k], SIGNS[side]
         gap = sign * (q[:, h.coordinate] - self.limits[runs, k, side])
         for n in np.flatnonzero(gap < -outside(self.machine)[h.coordinate])[:1]:
-            raise StateError(f"simulate: {where(self.machine)}: {h.name!r} starts at {q[n, h.coordinate]:.6g} {h.unit}, beyond "
-                             f"{self._stop_named(runs[n], k, side)}; start within the stops")  # fmt: skip
-        on, against = gap <= 0.0, sign * v[:, h.index] < 0.0
+            raise StateError(
+                f"simulate: {where(self.machine)}: {h.name!r} starts at {q[n, h.coordinate]:.6g}"
+                f" {h.unit}, beyond {self._stop_named(runs[n], k, side)}; start within the stops"
+            )
+        on = gap <= 0.0
+        against = sign * v[:, h.index] < 0.0
         if (meeting := runs[on & against]).size:
             self._meet(meeting, np.full(len(meeting), k), np.full(len(meeting), side))
         self.touching[runs[on & ~against], k, side] = True
 
     def _meet(self, runs: Whole, part: Whole, side: Whole) -> None:
-        """Coordinates reach their stops: they rebound, or stay, also where rebounds have accumulated."""
-        sign, limit, nq = SIGNS[side], self.limits[runs, part, side], self.system.nq
+        """Coordinates reach their stops: they rebound, or stay, also where rebounds have
+        accumulated.
+        """
+        sign = SIGNS[side]
+        limit = self.limits[runs, part, side]
+        nq = self.system.nq
         self.lanes.x[runs, self.coordinate[part]] = limit
         approach = -sign * self.lanes.x[runs, nq + self.index[part]]
         still = self._at_rest(runs, part, self._mass_matrix(runs), (approach > 0.0)[:, None])[:, 0]
-        touches = (approach <= 0.0) | still  # without an impact; whether they stay is a matter of forces
+        # without an impact; whether they stay is a matter of forces
+        touches = (approach <= 0.0) | still
         self.touching[runs[touches], part[touches], side[touches]] = True
-        runs, part, side, sign, limit, approach = (x[~touches] for x in (runs, part, side, sign, limit, approach))
+        runs, part, side, sign, limit, approach = (
+            x[~touches] for x in (runs, part, side, sign, limit, approach)
+        )
         if not len(runs):
             return
         rests: NDArray[np.bool_] = np.any(self.touching[runs], axis=-1)
         rebound = self.restitution[part] * approach
-        for run, k, n, fast, after in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist(), rebound.tolist()):
+        for run, k, n, fast, after in zip(
+            runs.tolist(), part.tolist(), side.tolist(), approach.tolist(), rebound.tolist()
+        ):
             h = self.speeds[k]
             then = f"rebounds with {after:.6g} {h.unit}/s" if after else "does not rebound"
-            self._say(run, f"{h.name} meets {self._stop_named(run, k, n)} with {fast:.6g} {h.unit}/s and {then}")
+            self._say(
+                run,
+                f"{h.name} meets {self._stop_named(run, k, n)} with {fast:.6g} {h.unit}/s and"
+                f" {then}",
+            )
         self._jump(runs, part, sign * rebound)
-        ends = np.array([self._accumulated(*key) for key in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist())])
+        ends = np.array(
+            [
+                self._accumulated(*key)
+                for key in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist())
+            ]
+        )
         stays = (rebound == 0.0) | ends
         self.touching[runs[stays], part[stays], side[stays]] = True
         again = np.flatnonzero((rebound != 0.0) & ends)
@@ -204,19 +262,28 @@ class SpeedEvents:
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
         """Count an impact; whether the series it belongs to has come to its limit."""
         key = run, k, side
-        self.series[key] = self.series.get(key, Impacts()).then(float(self.lanes.t[run]), approach, float(self.limits[run, k, side]))
+        self.series[key] = self.series.get(key, Impacts()).then(
+            float(self.lanes.t[run]), approach, float(self.limits[run, k, side])
+        )
         return self.series[key].limit is not None
 
-    # ------------------------------------------------------------------------------------------------ impacts
-    def _jump(self, runs: Whole, part: Whole, to: Array, resting: NDArray[np.bool_] | None = None) -> None:
-        """Let one speed of each run become `to`, by an impulse that others at their stops and locks answer; its work is counted. resting (n, parts):
-        speeds that become zero with it, as in the last, smallest impact of a series."""
+    # --- impacts
+    def _jump(
+        self, runs: Whole, part: Whole, to: Array, resting: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Let one speed of each run become `to`, by an impulse that others at their stops and locks
+        answer; its work is counted. resting (n, parts): speeds that become zero with it, as in the
+        last, smallest impact of a series.
+        """
         modes, (_, v), n = self._modes(runs), self._state(runs), np.arange(len(runs))
-        held, low, high = modes[..., HELD] > 0.5, modes[..., LOW] <= -NO_LIMIT, modes[..., HIGH] >= NO_LIMIT
+        held = modes[..., HELD] > 0.5
+        low = modes[..., LOW] <= -NO_LIMIT
+        high = modes[..., HIGH] >= NO_LIMIT
         rows = held & (low | high)
         side = np.where(rows & ~(low & high), np.where(high, LOWER.sign, UPPER.sign), 0.0)
         if resting is not None:
-            rows, side = rows | resting, np.where(resting, 0.0, side)
+            rows = rows | resting
+            side = np.where(resting, 0.0, side)
         rows[n, part], side[n, part] = True, 0.0
         wanted = -v[:, self.index]
         wanted[n, part] += to
@@ -225,7 +292,8 @@ class SpeedEvents:
         L = np.where(rows, _impulses(I, wanted, rows, side), 0.0)
         dv = np.einsum("nij,nj->ni", full[:, :, self.index], L)
         work = np.einsum("nk,nk->n", L, (v + 0.5 * dv)[:, self.index])
-        after, exact = v + dv, rows & ((side == 0.0) | (L != 0.0))
+        after = v + dv
+        exact = rows & ((side == 0.0) | (L != 0.0))
         target = np.zeros(rows.shape)
         target[n, part] = to
         after[:, self.index] = np.where(exact, target, after[:, self.index])  # to the last digit
@@ -233,12 +301,16 @@ class SpeedEvents:
         x[runs, s.nq : s.nq + s.nv] = after
         x[runs, -1] += work
 
-    # ------------------------------------------------------------------------------------------------ modes
+    # --- modes
     def _choose(self, runs: Whole) -> None:
         """Set the modes of all holdable speeds, and log what has changed."""
         before, (_, v), M = self._modes(runs), self._state(runs), self._mass_matrix(runs)
         modes, F = before.copy(), self.dry[runs]
-        locked = (before[..., HELD] > 0.5) & (before[..., LOW] <= -NO_LIMIT) & (before[..., HIGH] >= NO_LIMIT)
+        locked = (
+            (before[..., HELD] > 0.5)
+            & (before[..., LOW] <= -NO_LIMIT)
+            & (before[..., HIGH] >= NO_LIMIT)
+        )
         still = self._at_rest(runs, slice(None), M, ~locked)
         self.touching[runs] &= (still | locked)[..., None]
         high = np.where(self.touching[runs, :, 0], NO_LIMIT, F)
@@ -253,13 +325,16 @@ class SpeedEvents:
         self._tell(runs, before, locked)
 
     def _hold(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
-        """Widen every interval by its slack, then release what cannot be held: the search of `mode_choice`, for all runs together."""
+        """Widen every interval by its slack, then release what cannot be held: the search of
+        `mode_choice`, for all runs together.
+        """
         slack = WEAK * self._forces_that_act(runs, M)
         modes = self._modes(runs)
         for column, by in ((LOW, -slack), (HIGH, slack)):
             modes[..., column] += np.where(np.abs(modes[..., column]) >= NO_LIMIT, 0.0, by)
         self._set_modes(runs, modes)
-        tried, at = (modes[..., HELD] > 0.5) & ~locked, np.arange(len(runs))
+        tried = (modes[..., HELD] > 0.5) & ~locked
+        at = np.arange(len(runs))
         for _ in range(4 * slack.shape[1]):
             at = at[self._corrected(runs[at], M[at], slack[at], tried[at])]
             if not len(at):
@@ -271,27 +346,47 @@ class SpeedEvents:
         """a (n, nv) and the forces (n, parts) that hold."""
         lanes, nu = self.lanes, self.system.nu
         kernel = self.system.kernel("forces", lanes.width)
-        given = [lanes.t[runs][:, None], lanes.x[runs], np.ascontiguousarray(lanes.given[runs, :nu]), np.ascontiguousarray(lanes.given[runs, nu:])]
+        given = [
+            lanes.t[runs][:, None],
+            lanes.x[runs],
+            np.ascontiguousarray(lanes.given[runs, :nu]),
+            np.ascontiguousarray(lanes.given[runs, nu:]),
+        ]
         (a, mu), _ = kernel(given, len(runs))  # type: ignore[misc]
         return a, mu
 
     def _forces_that_act(self, runs: Whole, M: Array) -> Array:
-        """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of the forces f that act."""
+        """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of
+        the forces f that act.
+        """
         a, mu = self._forces(runs)
         f = np.einsum("nij,nj->ni", M, a)
         f[:, self.index] -= mu
         size = np.maximum(np.einsum("ni,nij,nj->n", f, self._inverse(M), f), 0.0)
-        return self.dry[runs] + np.sqrt(np.diagonal(M, axis1=1, axis2=2)[:, self.index] * size[:, None])
+        return self.dry[runs] + np.sqrt(
+            np.diagonal(M, axis1=1, axis2=2)[:, self.index] * size[:, None]
+        )
 
-    def _corrected(self, runs: Whole, M: Array, slack: Array, tried: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """In each run switch the one speed at rest whose mode is violated most, in units of its slack; False where none is."""
+    def _corrected(
+        self, runs: Whole, M: Array, slack: Array, tried: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """In each run switch the one speed at rest whose mode is violated most, in units of its
+        slack; False where none is.
+        """
         (a, forces), modes = self._forces(runs), self._modes(runs)
-        held, way = modes[..., HELD] > 0.5, modes[..., WAY]
-        below, above = modes[..., LOW] - forces, forces - modes[..., HIGH]
+        held = modes[..., HELD] > 0.5
+        way = modes[..., WAY]
+        below = modes[..., LOW] - forces
+        above = forces - modes[..., HIGH]
         inertia = np.diagonal(M, axis1=1, axis2=2)[:, self.index]
-        wrong = np.where(held, np.maximum(below, above) + 0.5 * slack, -way * a[:, self.index] * inertia - 0.5 * slack)
+        wrong = np.where(
+            held,
+            np.maximum(below, above) + 0.5 * slack,
+            -way * a[:, self.index] * inertia - 0.5 * slack,
+        )
         wrong = np.where(tried & (wrong > 0.0), wrong / np.where(slack > 0.0, slack, 1.0), 0.0)
-        worst, n = wrong.argmax(axis=1), np.arange(len(runs))
+        worst = wrong.argmax(axis=1)
+        n = np.arange(len(runs))
         switched = wrong[n, worst] > 0.0
         n, k = n[switched], worst[switched]
         modes[n, k, WAY] = np.where(held[n, k], np.where(below[n, k] > above[n, k], 1.0, -1.0), 0.0)
@@ -302,8 +397,12 @@ class SpeedEvents:
     def _tell(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
         """Log what has changed; a lock says so itself."""
         now = self._modes(runs)
-        for n, k in np.argwhere(((now[..., HELD] > 0.5) != (before[..., HELD] > 0.5)) & ~locked).tolist():
-            run, name, held = int(runs[n]), self.speeds[k].name, now[n, k, HELD] > 0.5
+        for n, k in np.argwhere(
+            ((now[..., HELD] > 0.5) != (before[..., HELD] > 0.5)) & ~locked
+        ).tolist():
+            run = int(runs[n])
+            name = self.speeds[k].name
+            held = now[n, k, HELD] > 0.5
             shown = now[n, k] if held else before[n, k]
             side = 0 if shown[HIGH] >= NO_LIMIT else 1 if shown[LOW] <= -NO_LIMIT else -1
             if side < 0:
@@ -313,31 +412,51 @@ class SpeedEvents:
             else:
                 series = self.series.pop((run, k, side), None)
                 limit = series.limit if series is not None else None
-                said = f", the limit of {series.number} impacts" if series is not None and limit is not None else ""
+                said = (
+                    f", the limit of {series.number} impacts"
+                    if series is not None and limit is not None
+                    else ""
+                )
                 self._say(run, f"{name} rests on {self._stop_named(run, k, side)}{said}", limit)
 
 
 def _impulses(I: Array, wanted: Array, rows: NDArray[np.bool_], side: Array) -> Array:
-    """L (n, k) with I L = wanted in the rows (n, k) that hold, those with a side by complementarity; as `analysis.impact` searches."""
-    L, active, left = np.zeros(wanted.shape), rows.copy(), np.arange(len(wanted))
+    """L (n, k) with I L = wanted in the rows (n, k) that hold, those with a side by
+    complementarity; as `analysis.impact` searches.
+    """
+    L = np.zeros(wanted.shape)
+    active = rows.copy()
+    left = np.arange(len(wanted))
     size = np.sqrt(np.maximum(np.diagonal(I, axis1=1, axis2=2), 0.0))
     size = np.where(size > 0.0, size, 1.0)
     for _ in range(10 * rows.shape[1] + 10):
         kinds, which = np.unique(active[left], axis=0, return_inverse=True)
         for number, kind in enumerate(kinds):
-            n, on = left[which.ravel() == number], np.flatnonzero(kind)
+            n = left[which.ravel() == number]
+            on = np.flatnonzero(kind)
             L[n] = 0.0
             if len(on):
-                L[n[:, None], on] = np.linalg.solve(I[n][:, on[:, None], on], wanted[n][:, on, None])[..., 0]
+                L[n[:, None], on] = np.linalg.solve(
+                    I[n][:, on[:, None], on], wanted[n][:, on, None]
+                )[..., 0]
         got = np.einsum("nij,nj->ni", I[left], L[left])
         pulls = np.where(active[left], side[left] * L[left] * size[left], 0.0)
-        opens = np.where(rows[left] & ~active[left], side[left] * (got - wanted[left]) / size[left], 0.0)
-        scale = NOTHING * np.maximum(np.abs(L[left] * size[left]).max(axis=1), np.abs(np.where(rows[left], wanted[left] / size[left], 0.0)).max(axis=1))
-        drop, add = pulls.min(axis=1) < -scale, opens.min(axis=1) < -scale
+        opens = np.where(
+            rows[left] & ~active[left], side[left] * (got - wanted[left]) / size[left], 0.0
+        )
+        scale = NOTHING * np.maximum(
+            np.abs(L[left] * size[left]).max(axis=1),
+            np.abs(np.where(rows[left], wanted[left] / size[left], 0.0)).max(axis=1),
+        )
+        drop = pulls.min(axis=1) < -scale
+        add = opens.min(axis=1) < -scale
         active[left[drop], pulls[drop].argmin(axis=1)] = False
         add &= ~drop
         active[left[add], opens[add].argmin(axis=1)] = True
         left = left[drop | add]
         if not len(left):
             return L
-    raise SimulationError("no set of stops that push was found for an impact: those that meet at one instant contradict each other")
+    raise SimulationError(
+        "no set of stops that push was found for an impact: those that meet at one instant"
+        " contradict each other"
+    )

@@ -1,8 +1,9 @@
-"""BatchRunner: the time loop of many runs by an adaptive method, with or without events, side by side in lanes.
+"""BatchRunner: the time loop of many runs by an adaptive method, with or without events, side by
+side in lanes.
 
-Each round advances every run that is not over to its next event or to the end of its slice, then handles all their events: those of stops
-and of friction for all runs at once (`batch_events.py`), others run by run (`event_handler.py`). What happens to a run does not depend on
-the others.
+Each round advances every run that is not over to its next event or to the end of its slice, then
+handles all their events: those of stops and of friction for all runs at once (`batch_events.py`),
+others run by run (`event_handler.py`). What happens to a run does not depend on the others.
 """
 
 from __future__ import annotations
@@ -36,10 +37,14 @@ class Happening(Protocol):
         """Before the first step. Returns those that it ends, and by what."""
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each. Returns those that end, and by what; and those that cannot go on, and why."""
+        """The guard that fell in each. Returns those that end, and by what; and those that cannot
+        go on, and why.
+        """
 
     def due(self, run: int) -> str:
-        """Handle what is scheduled for the present instant of a run. Returns by what it ends, if so."""
+        """Handle what is scheduled for the present instant of a run. Returns by what it ends, if
+        so.
+        """
 
     def log(self, run: int) -> list[Occurrence]:
         """What has happened in a run."""
@@ -60,26 +65,53 @@ class RunEnd:
 
 
 class BatchRunner:
-    """Some runs of a plan (`rows`) in progress. room: (at least as many, 1 + times, size) in which to write their states."""
+    """Some runs of a plan (`rows`) in progress. room: (at least as many, 1 + times, size) in which
+    to write their states.
+    """
 
     def __init__(self, plan: RunPlan, rows: slice, room: Array | None = None):
-        self.plan, self.rows, s, plain = plan, rows, plan.system, plan.scheme.empty
-        x, p = plan.x0[rows].copy(), plan.p[rows]
+        self.plan = plan
+        self.rows = rows
+        s = plan.system
+        plain = plan.scheme.empty
+        x = plan.x0[rows].copy()
+        p = plan.p[rows]
         held = np.zeros((len(x), s.nu))
         held[:, s.nv :] = s.holding.start()
         if plan.control is not None and not hasattr(plan.control, "law"):
             held[:, : s.nv] = forces(s.nv, plan.control)[:, 0]
-        self.lanes = LaneRuns(s, plan.how, x, np.ascontiguousarray(np.hstack([held, p])), t=plan.start, h=plan.step,
-                              width=default_width() if plain else min(default_width(), _power(len(x))), rtol=max(SHARE * plan.tolerance, FINEST), scales=plan.scales,
-                              origin=plan.scales.origin(plan.x0[rows]), largest=plan.largest)  # fmt: skip
-        self.events: Happening = NoEvents() if plain else SpeedEvents(plan, self.lanes) if SpeedEvents.serves(plan) else _EachAlone(plan, self.lanes, rows)
-        count, size = len(x), 1 + len(plan.times)
+        self.lanes = LaneRuns(
+            s,
+            plan.how,
+            x,
+            np.ascontiguousarray(np.hstack([held, p])),
+            t=plan.start,
+            h=plan.step,
+            width=default_width() if plain else min(default_width(), _power(len(x))),
+            rtol=max(SHARE * plan.tolerance, FINEST),
+            scales=plan.scales,
+            origin=plan.scales.origin(plan.x0[rows]),
+            largest=plan.largest,
+        )
+        self.events: Happening = (
+            NoEvents()
+            if plain
+            else (
+                SpeedEvents(plan, self.lanes)
+                if SpeedEvents.serves(plan)
+                else _EachAlone(plan, self.lanes, rows)
+            )
+        )
+        count = len(x)
+        size = 1 + len(plan.times)
         self.out = np.empty((count, size, s.size)) if room is None else room[:count]
-        self.held = np.empty((count, size, 0 if plain else s.nu))  # without events it is what it was at the start
+        # without events it is what it was at the start
+        self.held = np.empty((count, size, 0 if plain else s.nu))
         self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
         self.scheduled = np.array([at for at, _ in plan.scheme.timed])
         self.sentences: dict[int, str] = {}
-        self.last: dict[int, tuple[Array, Array]] = {}  # state and what is held where an event ended a run
+        # state and what is held where an event ended a run
+        self.last: dict[int, tuple[Array, Array]] = {}
 
     def run(self) -> Iterator[float]:
         """Run to the end; yields the time that all have reached, s."""
@@ -89,14 +121,17 @@ class BatchRunner:
             yield float(self.lanes.t.min())
 
     def _begin(self) -> None:
-        lanes, nu = self.lanes, self.plan.system.nu
-        x, held = lanes.x.copy(), lanes.given[:, :nu].copy()
+        lanes = self.lanes
+        nu = self.plan.system.nu
+        x = lanes.x.copy()
+        held = lanes.given[:, :nu].copy()
         self.out[:, 0] = x
         if self.plan.scheme.empty:
             return
         for run, by in self.events.begin(np.arange(len(x))).items():
             self._end(run, by)
-        jumped = np.abs(lanes.x - x).max(axis=1) > JUMP * np.abs(x).max(axis=1)  # modes after an impact do not fit the state before it
+        # modes after an impact do not fit the state before it
+        jumped = np.abs(lanes.x - x).max(axis=1) > JUMP * np.abs(x).max(axis=1)
         self.held[:, 0] = np.where(jumped[:, None], held, lanes.given[:, :nu])
 
     def _advance(self, runs: Whole) -> None:
@@ -121,7 +156,9 @@ class BatchRunner:
         self.status[runs[again]] = drivers.REACHED
         at_end = runs[(lanes.t[runs] >= plan.until) & (self.status[runs] == drivers.REACHED)]
         self.over[at_end] = True
-        for run in runs[~np.isin(self.status[runs], (drivers.REACHED, drivers.EVENT)) & ~self.over[runs]]:
+        for run in runs[
+            ~np.isin(self.status[runs], (drivers.REACHED, drivers.EVENT)) & ~self.over[runs]
+        ]:
             self._fail(int(run))
 
     def _due(self, run: int) -> None:
@@ -137,10 +174,16 @@ class BatchRunner:
         self.over[run], self.status[run], self.sentences[run] = True, drivers.NOT_FINITE, why
 
     def _until(self, runs: Whole) -> tuple[Array, Whole]:
-        """The end of the next segment of each run (s), and the index after its last row, as `Runner` has them."""
-        plan, lanes, count = self.plan, self.lanes, len(self.plan.times)
+        """The end of the next segment of each run (s), and the index after its last row, as
+        `Runner` has them.
+        """
+        plan = self.plan
+        lanes = self.lanes
+        count = len(self.plan.times)
         last = np.minimum((lanes.row // ROWS + 1) * ROWS, count)
-        end = np.where(last < count, plan.times[np.maximum(last, 1) - 1] if count else plan.until, plan.until)
+        end = np.where(
+            last < count, plan.times[np.maximum(last, 1) - 1] if count else plan.until, plan.until
+        )
         later = np.append(self.scheduled, np.inf)
         end = np.minimum(end, later[np.searchsorted(self.scheduled, lanes.t, side="right")])
         return end, np.minimum(np.searchsorted(plan.times, end, side="right"), last)
@@ -158,9 +201,11 @@ class BatchRunner:
     def _fail(self, run: int) -> None:
         engine = alone(self.plan, self.lanes, run, self.rows)
         self.over[run] = True
-        self.sentences[run] = diagnostics.sentence(self.plan.machine, engine, int(self.status[run]), float(self.lanes.t[run]))
+        self.sentences[run] = diagnostics.sentence(
+            self.plan.machine, engine, int(self.status[run]), float(self.lanes.t[run])
+        )
 
-    # ------------------------------------------------------------------------------------------------ what sinks take
+    # --- what sinks take
     @property
     def parts(self) -> list[slice]:
         """All runs in one part, where each has all its rows; else each by itself."""
@@ -174,20 +219,25 @@ class BatchRunner:
 
     def slice_of(self, part: slice) -> Slice:
         """All rows of one of the `parts`."""
-        runs, nu = slice(part.start - self.rows.start, part.stop - self.rows.start), self.plan.system.nu
+        runs = slice(part.start - self.rows.start, part.stop - self.rows.start)
+        nu = self.plan.system.nu
         n = 1 + int(self.lanes.row[runs.start])
-        t, x = np.append(self.plan.start, self.plan.times[: n - 1]), self.out[runs, :n].transpose(1, 2, 0)
+        t = np.append(self.plan.start, self.plan.times[: n - 1])
+        x = self.out[runs, :n].transpose(1, 2, 0)
         if self.plan.scheme.empty:
             return Slice(t, x, np.broadcast_to(self.lanes.given[runs, :nu].T, (n, nu, x.shape[2])))
         u = self.held[runs, :n].transpose(1, 2, 0)
         if runs.start in self.last:
             own, held = self.last[runs.start]
-            t, x, u = np.append(t, self.lanes.t[runs.start]), np.concatenate([x, own[None, :, None]]), np.concatenate([u, held[None, :, None]])
+            t = np.append(t, self.lanes.t[runs.start])
+            x = np.concatenate([x, own[None, :, None]])
+            u = np.concatenate([u, held[None, :, None]])
         return Slice(t, x, u)
 
     def end_of(self, run: int) -> RunEnd:
         """How one run ended."""
-        status, lanes = int(self.status[run]), self.lanes
+        status = int(self.status[run])
+        lanes = self.lanes
         sentence = self.sentences.get(run, drivers.OUTCOMES[status])
         accepted, rejected, evaluations = lanes.tally[run].tolist()
         tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
@@ -196,8 +246,11 @@ class BatchRunner:
 
 def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
     """An engine that holds one of the runs."""
-    engine, number = plan.engine(slice(0, 1)), rows.start + run
-    engine.x[:], engine.held[:], engine.p[:] = (x[:, None] for x in (lanes.x[run], lanes.given[run, : plan.system.nu], plan.p[number]))
+    engine = plan.engine(slice(0, 1))
+    number = rows.start + run
+    engine.x[:], engine.held[:], engine.p[:] = (
+        x[:, None] for x in (lanes.x[run], lanes.given[run, : plan.system.nu], plan.p[number])
+    )
     engine.h = float(lanes.h[run])
     return engine
 
@@ -236,11 +289,16 @@ class _EachAlone(Happening):
 
     def __init__(self, plan: RunPlan, lanes: LaneRuns, rows: slice):
         self.plan, self.lanes = plan, lanes
-        self.handlers = [EventHandler(plan.scheme, plan.machine, alone(plan, lanes, k, rows)) for k in range(len(lanes.x))]
+        self.handlers = [
+            EventHandler(plan.scheme, plan.machine, alone(plan, lanes, k, rows))
+            for k in range(len(lanes.x))
+        ]
 
     def _handled(self, run: int, call: Any, *given: Any) -> str:
         """Let the handler of a run do something. Returns by what it ends the run, if so."""
-        handler, lanes, nu = self.handlers[run], self.lanes, self.plan.system.nu
+        handler = self.handlers[run]
+        lanes = self.lanes
+        nu = self.plan.system.nu
         engine = handler.engine
         engine.x[:, 0], engine.held[:, 0] = lanes.x[run], lanes.given[run, :nu]
         ended = call(handler, float(lanes.t[run]), *given)

@@ -1,4 +1,6 @@
-"""Checks of the arguments of a simulation: times, initial states, names, options. Each fault is told in the user's words."""
+"""Checks of the arguments of a simulation: times, initial states, names, options. Each fault is
+told in the user's words.
+"""
 
 from __future__ import annotations
 
@@ -30,26 +32,46 @@ LIMITS = ("check", "ignore", "stop")
 FRICTION = ("smooth", "stick")
 CONTACT = ("events", "time_stepping", "ignore")
 START = 1e-9  # of the mechanism's length, or rad: how far outside its limits a run may start
-OPEN = 1e-6  # beside its length, or cosine (per second): a loop that starts wider open than this is a mistake; less is closed silently
+# beside its length, or cosine (per second): a loop that starts wider open than this is a mistake;
+# less is closed silently
+OPEN = 1e-6
 
 
 def output_times(start: float, until: float, output: Any) -> Array:
-    """The times of the rows after the start: every `output` seconds, or those given; by default two hundred."""
+    """The times of the rows after the start: every `output` seconds, or those given; by default two
+    hundred.
+    """
     if not (_finite(start) and _finite(until) and until > start):
-        raise SimulationError(f"a run goes from start to a later until; found start = {start} s, until = {until} s")
+        raise SimulationError(
+            f"a run goes from start to a later until; found start = {start} s, until = {until} s"
+        )
     if output is None:
         return np.linspace(start, until, 201)[1:]
     if np.ndim(output) == 0:
         if not (_finite(output) and 0 < output <= until - start):
-            raise SimulationError(f"output = {output} s; it is a spacing above zero and at most the run's {until - start:g} s")
+            raise SimulationError(
+                f"output = {output} s; it is a spacing above zero and at most the run's"
+                f" {until - start:g} s"
+            )
         count = max(1, round((until - start) / float(output)))
         if count > MOST_ROWS:
-            raise SimulationError(f"output = {output} s makes {count:.3g} rows of {until - start:g} s; at most {MOST_ROWS:.0e} are kept: "
-                                  f"take a spacing of {(until - start) / MOST_ROWS:.1g} s or more")  # fmt: skip
+            raise SimulationError(
+                f"output = {output} s makes {count:.3g} rows of {until - start:g} s; at most"
+                f" {MOST_ROWS:.0e} are kept: take a spacing of {(until - start) / MOST_ROWS:.1g} s"
+                " or more"
+            )
         return np.linspace(start, until, count + 1)[1:]
     times = arguments.numbers("simulate", "output", output)
-    if times.ndim != 1 or not len(times) or not (np.diff(times) > 0).all() or not (times[0] >= start and times[-1] <= until):
-        raise SimulationError(f"output times are a list that rises and lies between start = {start:g} and until = {until:g} s")
+    if (
+        times.ndim != 1
+        or not len(times)
+        or not (np.diff(times) > 0).all()
+        or not (times[0] >= start and times[-1] <= until)
+    ):
+        raise SimulationError(
+            f"output times are a list that rises and lies between start = {start:g} and until ="
+            f" {until:g} s"
+        )
     return times[times > start]
 
 
@@ -61,12 +83,18 @@ def _finite(x: Any) -> bool:
 def steps(step: Any, largest: Any, duration: float) -> None:
     """Refuse steps (s) that no integrator takes; None is a choice of its own."""
     if step is not None and not (_finite(step) and 0 < step <= duration):
-        raise SimulationError(f"step = {step} s; it lies above zero and is at most the run's {duration:g} s")
-    if largest is not None and not (np.ndim(largest) == 0 and np.asarray(largest).dtype.kind in "iuf" and largest > 0):
+        raise SimulationError(
+            f"step = {step} s; it lies above zero and is at most the run's {duration:g} s"
+        )
+    if largest is not None and not (
+        np.ndim(largest) == 0 and np.asarray(largest).dtype.kind in "iuf" and largest > 0
+    ):
         raise SimulationError(f"largest_step = {largest} s; it lies above zero")
 
 
-def starting_points(machine: Machine, q: Any, v: Any, parameters: Any) -> tuple[Array, Array, Array, tuple[int, ...]]:
+def starting_points(
+    machine: Machine, q: Any, v: Any, parameters: Any
+) -> tuple[Array, Array, Array, tuple[int, ...]]:
     """q, v and parameters as rows, one per run, and the leading shape they came in."""
     return states(machine, "simulate", *from_names(machine, q, v), parameters)
 
@@ -76,21 +104,33 @@ def forces(given: Any, runs: int, nv: int) -> Array:
     try:
         found = np.asarray(given, float)
     except (TypeError, ValueError):
-        raise StateError(f"simulate: forces is a {type(given).__name__}; it is an array (run, step, nv)") from None
+        raise StateError(
+            f"simulate: forces is a {type(given).__name__}; it is an array (run, step, nv)"
+        ) from None
     shape = found.shape
     if len(shape) == 2 and runs > 1 and shape[0] == runs:
         found = found[:, None]
     elif len(shape) in (1, 2):
         found = found.reshape(1, -1, shape[-1])
-    if found.ndim != 3 or found.shape[2] != nv or found.shape[0] not in (1, runs) or not found.shape[1]:
-        raise StateError(f"simulate: forces has shape {shape}; it is ({nv},), (step, {nv}), (run, {nv}) or (run, step, {nv}), of {runs} runs")
+    if (
+        found.ndim != 3
+        or found.shape[2] != nv
+        or found.shape[0] not in (1, runs)
+        or not found.shape[1]
+    ):
+        raise StateError(
+            f"simulate: forces has shape {shape}; it is ({nv},), (step, {nv}), (run, {nv}) or (run,"
+            f" step, {nv}), of {runs} runs"
+        )
     if not np.isfinite(found).all():
         raise StateError("simulate: forces are finite numbers; there are others among them")
     return np.broadcast_to(found, (runs, *found.shape[1:]))
 
 
 def bounds(machine: Machine) -> Array:
-    """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a quaternion has no bounds."""
+    """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a
+    quaternion has no bounds.
+    """
     found = np.array([[-np.inf] * machine.nq, [np.inf] * machine.nq])
     slack = outside(machine)
     for c in coordinates(machine):
@@ -109,30 +149,45 @@ def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
         return
     faults = []
     for c in coordinates(machine):
-        low, high = q[:, c.qi].min(), q[:, c.qi].max()
+        low = q[:, c.qi].min()
+        high = q[:, c.qi].max()
         if low < bounds[0, c.qi] or high > bounds[1, c.qi]:
             found = low if low < bounds[0, c.qi] else high
-            faults.append(f"{c.name!r} starts at {found:.6g}, its limits are {c.lower:.6g} and {c.upper:.6g}")
+            faults.append(
+                f"{c.name!r} starts at {found:.6g}, its limits are {c.lower:.6g} and {c.upper:.6g}"
+            )
     shown = "; ".join(faults[:5]) + ("; ..." if len(faults) > 5 else "")
-    raise StateError(f"simulate: {where(machine)}: {shown}. Start within the limits, or say limits='ignore'")
+    raise StateError(
+        f"simulate: {where(machine)}: {shown}. Start within the limits, or say limits='ignore'"
+    )
 
 
 def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
-    """Raise where a start (runs, ...) leaves a loop open, or has speeds that open one, naming the loop and the gap."""
+    """Raise where a start (runs, ...) leaves a loop open, or has speeds that open one, naming the
+    loop and the gap.
+    """
     if not machine.rows:
         return
     error, rate, _, A = machine.constraint_rows(q, v, p if p.shape[1] else None, t)
     by = metric(machine)
-    words = (("stays open by", "m (or, of a direction, its cosine)", error, 1.0),
-             ("is torn open at", "m/s (or 1/s)", rate, max(1.0, float(np.abs(v / np.sqrt(by.column)).max(initial=0.0)))))  # fmt: skip
+    words = (
+        ("stays open by", "m (or, of a direction, its cosine)", error, 1.0),
+        (
+            "is torn open at",
+            "m/s (or 1/s)",
+            rate,
+            max(1.0, float(np.abs(v / np.sqrt(by.column)).max(initial=0.0))),
+        ),
+    )
     for what, unit, found, scale in words:
         worst, beside = (np.abs(x).max(axis=0, initial=0.0) for x in (found, by.beside(found, A)))
         if not beside.max(initial=0.0) <= OPEN * scale:
             gaps = by_loop(machine.rows, worst)
             loop, label = machine.rows[int(beside.argmax())]
             raise ClosureError(
-                f"simulate: {where(machine)}: at the start {called(machine.mechanism, loop)} {what} {gaps[loop]:.3g} {unit} in its {label}; "
-                "begin with q, v = catena.assemble(mechanism, q, v)",
+                f"simulate: {where(machine)}: at the start {called(machine.mechanism, loop)} {what}"
+                f" {gaps[loop]:.3g} {unit} in its {label}; begin with q, v ="
+                " catena.assemble(mechanism, q, v)",
                 gaps,
             )
 
@@ -152,7 +207,9 @@ def number(what: str, x: Any, low: float, high: float) -> float:
 
 
 def known_options(by: str, options: dict[str, Any]) -> None:
-    """Refuse an option that neither `simulate` nor the formulation takes, with the nearest that one of them does."""
+    """Refuse an option that neither `simulate` nor the formulation takes, with the nearest that one
+    of them does.
+    """
     if not options:
         return
     from .run import simulate
@@ -161,19 +218,32 @@ def known_options(by: str, options: dict[str, Any]) -> None:
     for name in options:
         if name not in own or name in ("mechanism", "snap"):
             known = [*inspect.signature(simulate).parameters, *own]
-            words = dict.fromkeys(n for n in known if n not in ("mechanism", "options", "snap", name))
+            words = dict.fromkeys(
+                n for n in known if n not in ("mechanism", "options", "snap", name)
+            )
             raise SimulationError(unknown("option", name, words, f"simulate(by={by!r})"))
 
 
 def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until: float) -> None:
-    """Refuse events outside the run, and those that the integrator or the formulation cannot treat."""
+    """Refuse events outside the run, and those that the integrator or the formulation cannot
+    treat.
+    """
     if late := [e for t, e in scheme.timed if not start <= t <= until]:
-        raise SimulationError(f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to {until:g} s")
-    if not how.chooses_steps and (scheme.guarded or scheme.holding.contacts or any(h.guarded for h in scheme.holding.speeds)):
         raise SimulationError(
-            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops, contacts, friction that sticks and `when` "
-            f"need one that chooses its steps: {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
+            f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to"
+            f" {until:g} s"
+        )
+    if not how.chooses_steps and (
+        scheme.guarded or scheme.holding.contacts or any(h.guarded for h in scheme.holding.speeds)
+    ):
+        raise SimulationError(
+            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops,"
+            " contacts, friction that sticks and `when` need one that chooses its steps:"
+            f" {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
         )
     if formulation(by).approximate and scheme.holding.size:
         exact = ", ".join(f.name for f in formulations() if not f.approximate)
-        raise SimulationError(f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need another formulation: {exact}")
+        raise SimulationError(
+            f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need"
+            f" another formulation: {exact}"
+        )

@@ -1,8 +1,10 @@
-"""The contacts of a run at its events: impacts where gaps close, and the modes that hold afterwards.
+"""The contacts of a run at its events: impacts where gaps close, and the modes that hold
+afterwards.
 
-Between events the tape has the modes (`contact_rows.py`). At an event the contacts that touch are looked at together: speeds jump by
-a law of impact (`analysis.contact_impact`), then all combinations of modes are tried (`analysis.contact_modes`). What is small is so
-beside the largest energy so far, in the metric of the mass matrix; a gap beside the length of the mechanism.
+Between events the tape has the modes (`contact_rows.py`). At an event the contacts that touch are
+looked at together: speeds jump by a law of impact (`analysis.contact_impact`), then all
+combinations of modes are tried (`analysis.contact_modes`). What is small is so beside the largest
+energy so far, in the metric of the mass matrix; a gap beside the length of the mechanism.
 """
 
 from __future__ import annotations
@@ -13,7 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.contact_modes import MOST, OPEN, SLIP, STICK, Friction, Solution, row_sizes, slip_directions, solutions
+from ..analysis.contact_modes import (
+    MOST,
+    OPEN,
+    SLIP,
+    STICK,
+    Friction,
+    Solution,
+    row_sizes,
+    slip_directions,
+    solutions,
+)
 from ..analysis.flat_ends import RimMotion
 from ..errors import SimulationError, StateError
 from ..kernels.rank import RANK
@@ -37,7 +49,9 @@ LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside
 
 
 class Motion(NamedTuple):
-    """What decides the motion of contacts that touch: the terms; W, J; the size of what acts along their rows; G, b and friction."""
+    """What decides the motion of contacts that touch: the terms; W, J; the size of what acts along
+    their rows; G, b and friction.
+    """
 
     terms: Terms
     W: Array
@@ -51,36 +65,50 @@ class ContactHandler:
 
     def __init__(self, handler: EventHandler):
         self.handler, self.terms = handler, ContactTerms(handler)
-        self.points, self.first = self.terms.points, handler.constraints.first_contact
+        self.points = self.terms.points
+        self.first = handler.constraints.first_contact
         self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
         self.stopped: list[int] = []  # points that did not slip at the last choice of modes
 
-    # ------------------------------------------------------------------------------------------------ to continue later
+    # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
         """The state as JSON values; the modes are in the engine."""
-        return {"touching": sorted(self.terms.touching), "series": [[k, *x] for k, x in self.impacts.series.items()], "hits": list(self.impacts.hits),
-                "kept": asdict(self.terms.kept)}  # fmt: skip
+        return {
+            "touching": sorted(self.terms.touching),
+            "series": [[k, *x] for k, x in self.impacts.series.items()],
+            "hits": list(self.impacts.hits),
+            "kept": asdict(self.terms.kept),
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a `checkpoint`."""
-        self.terms.touching, self.impacts.series = set(state["touching"]), {k: Impacts(*x) for k, *x in state["series"]}
-        self.impacts.hits = [Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]]
+        self.terms.touching, self.impacts.series = (
+            set(state["touching"]),
+            {k: Impacts(*x) for k, *x in state["series"]},
+        )
+        self.impacts.hits = [
+            Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]
+        ]
         self.terms.kept = ContactLedger(**state["kept"])
 
     def ledger(self) -> ContactLedger:
         """How well the laws were kept in impacts; rows add theirs."""
         return self.terms.kept
 
-    # ------------------------------------------------------------------------------------------------ entry points
+    # --- entry points
     def begin(self, t: float) -> None:
         """Which contacts touch at the start; those that approach have their impact."""
         self.patches.begin(t)
         gap = self.terms.at(t).gap
         worst = int(gap.argmin())
         if gap[worst] < -DEEP * self.terms.length:
-            p, h = self.points[worst].point, self.handler
-            raise StateError(f"simulate: {where(h.machine)}: at the start {p.body!r} is {-gap[worst]:.3g} m deep in {p.other!r} (contact "
-                             f"{p.name!r}); start apart, or let assemble(..., contact=True) separate them")  # fmt: skip
+            p = self.points[worst].point
+            h = self.handler
+            raise StateError(
+                f"simulate: {where(h.machine)}: at the start {p.body!r} is {-gap[worst]:.3g} m deep"
+                f" in {p.other!r} (contact {p.name!r}); start apart, or let assemble(...,"
+                " contact=True) separate them"
+            )
         self.terms.touching = {k for k, g in enumerate(gap) if g <= NEAR * self.terms.length}
         self.impacts.strike(t)
 
@@ -92,15 +120,22 @@ class ContactHandler:
         self.impacts.strike(t)
 
     def other_features(self, t: float, part: int) -> None:
-        """Two shapes are to touch by other features; what touched and has the same normal goes on to touch, though its speed along it has the error of the instant."""
+        """Two shapes are to touch by other features; what touched and has the same normal goes on
+        to touch, though its speed along it has the error of the instant.
+        """
         near = sorted(self.patches.renew(t, part))
-        terms, rows = self.terms.at(t), [3 * i for i in near]
+        terms = self.terms.at(t)
+        rows = [3 * i for i in near]
         G = terms.J[rows] @ self.terms.response(t, terms.M, True) @ terms.J[rows].T
-        grazing = {i for i, u, limit in zip(near, terms.u[rows], self.terms.small(G, slice(None), SLOW)) if abs(u) <= limit}
+        grazing = {
+            i
+            for i, u, limit in zip(near, terms.u[rows], self.terms.small(G, slice(None), SLOW))
+            if abs(u) <= limit
+        }
         self.impacts.strike(t)
         self.terms.touching |= grazing
 
-    # ------------------------------------------------------------------------------------------------ modes
+    # --- modes
     def choose(self, t: float, again: bool = True) -> None:
         """Find the modes of all contacts, and log what has changed."""
         before = [self.handler.mode(self.first + k) for k in range(len(self.points))]
@@ -123,7 +158,9 @@ class ContactHandler:
         self.handler.set_mode(self.first + len(self.points), RestMode())
 
     def _lift(self, now: list[int]) -> None:
-        """What touched and opens without speed has a gap that is rounding for a while, which is no touch."""
+        """What touched and opens without speed has a gap that is rounding for a while, which is no
+        touch.
+        """
         for k in (self.first + i for i in now):
             if not (mode := self.handler.mode(k)).closed:
                 self.handler.set_mode(k, mode._replace(slack=ROUNDED * self.terms.length))
@@ -135,7 +172,9 @@ class ContactHandler:
         W = self.terms.response(t, terms.M, True)
         G = terms.J @ W @ terms.J.T
         slow = self.stopped = [i for i in now if self._slow(G, terms.u, i)]
-        rows = [3 * i for i in now] + [3 * i + j for i in slow for j in (1, 2) if self.points[i].rough]
+        rows = [3 * i for i in now] + [
+            3 * i + j for i in slow for j in (1, 2) if self.points[i].rough
+        ]
         u = terms.u[rows]
         if not u.any():
             return
@@ -150,26 +189,42 @@ class ContactHandler:
     def _problem(self, t: float, now: list[int]) -> Motion:
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
-        W, J, free = self.terms.response(t, terms.M, False), terms.J[rows], self.terms.free(t, terms)
-        G, b = J @ W @ J.T, J @ free - terms.gamma[rows]
+        W = self.terms.response(t, terms.M, False)
+        J = terms.J[rows]
+        free = self.terms.free(t, terms)
+        G = J @ W @ J.T
+        b = J @ free - terms.gamma[rows]
         acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
         b[np.abs(b) <= CANCELS * acting] = 0.0  # bodies that fall together and touch
-        still = np.array([self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))])
-        return Motion(terms, W, J, acting, RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still))
+        still = np.array(
+            [self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))]
+        )
+        return Motion(
+            terms,
+            W,
+            J,
+            acting,
+            RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still),
+        )
 
     def _hold(self, t: float, now: list[int], again: bool) -> None:
-        rims, problem = self.impacts.rims, self._problem(t, now)
+        rims = self.impacts.rims
+        problem = self._problem(t, now)
         proved = rims.proved(now)
         if rims.turn(t, now, problem.rows):
             now = sorted(self.terms.touching)
             problem = self._problem(t, now)
         terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
-        found = solutions(G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))), proved)
+        found = solutions(
+            G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))), proved
+        )
         shared = bool(found) and found[0].loose.shape[1] > 0
         rims.remark(t, now, u, still)
         if shared and len(found) > 1 and not self.terms.kept.remark:
-            self.terms.remark(f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the load, which rigid bodies do not "
-                         "determine; the most even shares were taken")  # fmt: skip
+            self.terms.remark(
+                f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the"
+                " load, which rigid bodies do not determine; the most even shares were taken"
+            )
         odd = not found or (len(found) > 1 and not shared and (static == kinetic).all())
         if odd and self._paradox(t, now, found, G, u, W, J) and again:
             self.choose(t, False)
@@ -181,26 +236,41 @@ class ContactHandler:
         self.impacts.rims.release(t)
         self._rest(t, now, terms, found[0])
 
-    def _set(self, t: float, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array) -> None:
+    def _set(
+        self, t: float, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array
+    ) -> None:
         size = row_sizes(G)
-        scale, most = float(np.abs(b / size).max()), float(one.force[::3].max(initial=0.0))
+        scale = float(np.abs(b / size).max())
+        most = float(one.force[::3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
             if mode == OPEN:
                 continue
             slack = WEAK * scale / size[3 * n] * (1.0 + self.terms.static[i])
             weight = max(LEAST, one.force[3 * n] / most) if most > 0.0 else 1.0
             d = one.direction[n] if one.direction[n].any() else np.array([1.0, 0.0])
-            new = self.handler.mode(self.first + i)._replace(closed=1.0, stick=float(mode == STICK), x=d[0], y=d[1], still=still[n], slack=slack, weight=weight,
-                                                             static=self.terms.static[i], kinetic=self.terms.kinetic[i])  # fmt: skip
+            new = self.handler.mode(self.first + i)._replace(
+                closed=1.0,
+                stick=float(mode == STICK),
+                x=d[0],
+                y=d[1],
+                still=still[n],
+                slack=slack,
+                weight=weight,
+                static=self.terms.static[i],
+                kinetic=self.terms.kinetic[i],
+            )
             self.handler.set_mode(self.first + i, new)
         if one.loose.shape[1]:
             self._widen(t, now)
 
     def _widen(self, t: float, now: list[int]) -> None:
-        """Of forces that are not determined the tape has one choice; where that misses a cone by little, others do not: more slack."""
+        """Of forces that are not determined the tape has one choice; where that misses a cone by
+        little, others do not: more slack.
+        """
         force = self.handler.engine.evaluate("forces", t)[1][:, 0]
         for i in now:
-            f, mode = force[self.terms.places[i]], self.handler.mode(self.first + i)
+            f = force[self.terms.places[i]]
+            mode = self.handler.mode(self.first + i)
             beyond = np.linalg.norm(f[1:]) - self.terms.static[i] * f[0] if mode.stick else 0.0
             if mode.closed and -f[0] > 0.5 * mode.slack:
                 mode = mode._replace(slack=mode.slack - 2.0 * f[0])
@@ -212,17 +282,32 @@ class ContactHandler:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""
         h = self.handler
         q, v = h.state_of()
-        if h.system.driven is not None or h.machine.mechanism.nonholonomic or h.machine.spec.rheonomic or float(v @ terms.M @ v) > RESTS**2 * self.terms.energy:
+        if (
+            h.system.driven is not None
+            or h.machine.mechanism.nonholonomic
+            or h.machine.spec.rheonomic
+            or float(v @ terms.M @ v) > RESTS**2 * self.terms.energy
+        ):
             return
         R, by = h.bilateral(t, False)
-        on = [3 * i + j for i, mode in zip(now, one.modes) if mode != OPEN for j in range(3 if mode == STICK else int(self.terms.static[i] == 0.0))]
+        on = [
+            3 * i + j
+            for i, mode in zip(now, one.modes)
+            if mode != OPEN
+            for j in range(3 if mode == STICK else int(self.terms.static[i] == 0.0))
+        ]
         A = np.vstack([R, terms.J[on]])
-        if len(A) and spaces(A, Metric(by.column, np.append(by.size, np.full(len(on), self.terms.length**2))), np.sqrt(RANK)).rank == len(v):
+        if len(A) and spaces(
+            A,
+            Metric(by.column, np.append(by.size, np.full(len(on), self.terms.length**2))),
+            np.sqrt(RANK),
+        ).rank == len(v):
             h.put(q, np.zeros(len(v)))
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
     def _tell(self, t: float, k: int, before: Any) -> None:
-        now, name = self.handler.mode(self.first + k).word, self.points[k].name
+        now = self.handler.mode(self.first + k).word
+        name = self.points[k].name
         if now == before.word:
             if now == SLIP and k in self.stopped and self.points[k].rough:
                 self.handler.say(t, f"{name} slips the other way")
@@ -236,27 +321,57 @@ class ContactHandler:
         limit = series.limit if series is not None else None
         if limit is not None:  # otherwise it may go on: what rocks closes and opens again
             del self.impacts.series[k]
-        self.terms.kept = replace(self.terms.kept, accumulations=self.terms.kept.accumulations + (limit is not None))
-        said = f", the limit of {series.number} impacts" if series is not None and limit is not None else ""
+        self.terms.kept = replace(
+            self.terms.kept, accumulations=self.terms.kept.accumulations + (limit is not None)
+        )
+        said = (
+            f", the limit of {series.number} impacts"
+            if series is not None and limit is not None
+            else ""
+        )
         closes = " closes and" if before.word == OPEN else ""
         self.handler.say(t if limit is None else limit, f"{name}{closes} {now}s{said}")
 
-    # ------------------------------------------------------------------------------------------------ paradoxes
+    # --- paradoxes
     def _no_motion(self, t: float, now: list[int], found: list[Solution]) -> str:
         what = "no motion" if not found else f"{len(found)} motions"
         if len(now) > MOST:
-            return (f"at t = {t:.9g} s no motion was found at {len(now)} contacts, {self.terms.named(now)}; the modes of more than {MOST} at one instant "
-                    "are searched for, not enumerated: lower the friction, or let fewer points touch")  # fmt: skip
-        return (f"at t = {t:.9g} s rigid bodies with Coulomb friction have {what} at {self.terms.named(now)}, as Painleve found; "
-                "lower the friction, or say paradox = 'impact'")  # fmt: skip
+            return (
+                f"at t = {t:.9g} s no motion was found at {len(now)} contacts,"
+                f" {self.terms.named(now)}; the modes of more than {MOST} at one instant are"
+                " searched for, not enumerated: lower the friction, or let fewer points touch"
+            )
+        return (
+            f"at t = {t:.9g} s rigid bodies with Coulomb friction have {what} at"
+            f" {self.terms.named(now)}, as Painleve found; lower the friction, or say paradox ="
+            " 'impact'"
+        )
 
-    def _paradox(self, t: float, now: list[int], found: list[Solution], G: Array, u: Array, W: Array, J: Array) -> bool:
-        """What to do where there is no motion, or several; True where an impact without collision has changed the speeds."""
+    def _paradox(
+        self,
+        t: float,
+        now: list[int],
+        found: list[Solution],
+        G: Array,
+        u: Array,
+        W: Array,
+        J: Array,
+    ) -> bool:
+        """What to do where there is no motion, or several; True where an impact without collision
+        has changed the speeds.
+        """
         if self.points[now[0]].contact.paradox == "stop":
             raise SimulationError(self._no_motion(t, now, found))
         blows = solutions(G, u, Friction.at_rest(self.terms.kinetic[now], self.terms.kinetic[now]))
-        P = max((one.force for one in blows), key=lambda f: float(np.abs(f).max()), default=np.zeros(len(u)))
-        self.terms.remark(f"at t = {t:.9g} s there were {len(found)} motions at {self.terms.named(now)} (Painleve): an impact without collision was taken")
+        P = max(
+            (one.force for one in blows),
+            key=lambda f: float(np.abs(f).max()),
+            default=np.zeros(len(u)),
+        )
+        self.terms.remark(
+            f"at t = {t:.9g} s there were {len(found)} motions at {self.terms.named(now)}"
+            " (Painleve): an impact without collision was taken"
+        )
         self.handler.say(t, f"impact without collision at {self.terms.named(now)}")
         (q, v), after = self.handler.state_of(), u + G @ P
         self.handler.put(q, v + W @ (J.T @ P), float(P @ (u + after) / 2.0))

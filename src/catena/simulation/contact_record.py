@@ -1,7 +1,9 @@
-"""What is shown of contacts: gaps, forces, slips and modes over time, and how well the laws were kept.
+"""What is shown of contacts: gaps, forces, slips and modes over time, and how well the laws were
+kept.
 
-Forces that rigid bodies do not determine are NaN (a table on four legs); the sum over a contact's points and its pressure centre are
-given where they are determined. Friction and slip are vectors in the ground's axes, on the first body and of it against the second.
+Forces that rigid bodies do not determine are NaN (a table on four legs); the sum over a contact's
+points and its pressure centre are given where they are determined. Friction and slip are vectors in
+the ground's axes, on the first body and of it against the second.
 """
 
 from __future__ import annotations
@@ -24,14 +26,18 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MODES = np.array(["open", "slip", "stick"])
 LOOSE = 1e-6  # the share of a force in a combination that moves nothing, below which it has none
-DEAD = 1e-9  # a row that reaches this little beside the farthest moves nothing: a tangent across a plane of motion
+# a row that reaches this little beside the farthest moves nothing: a tangent across a plane of
+# motion
+DEAD = 1e-9
 SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
 
 
 class ContactRows(NamedTuple):
-    """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force; friction, slip, place (3,); mode:
-    0 open, 1 slip, 2 stick; known (2,): whether normal force and friction are determined. total, centre (run, time, c, 3): of c contacts.
-    push (3,): the whole force of a point as the run had it, also where another choice would be as good."""
+    """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force;
+    friction, slip, place (3,); mode: 0 open, 1 slip, 2 stick; known (2,): whether normal force and
+    friction are determined. total, centre (run, time, c, 3): of c contacts. push (3,): the whole
+    force of a point as the run had it, also where another choice would be as good.
+    """
 
     gap: Array
     rate: Array
@@ -47,7 +53,9 @@ class ContactRows(NamedTuple):
 
 
 def contact_state(system: System) -> list[ca.SX]:
-    """gap (k,); places (3 k,); rates (m,) of the rows; their axes (3 m,); F (m nv,) of those that act, and A."""
+    """gap (k,); places (3 k,); rates (m,) of the rows; their axes (3 m,); F (m nv,) of those that
+    act, and A.
+    """
     h = system.holding
 
     def seen(s: Tracer) -> list[ca.SX]:
@@ -58,23 +66,39 @@ def contact_state(system: System) -> list[ca.SX]:
         closed = s.layout.mechanism.constrained
         A = s.constraint_rows()[3] if closed else ca.SX.zeros(0, s.layout.nv)
         acting = ca.diag(z) @ F
-        return [vector([m.gap for m in meets]), vector([x for m in meets for x in m.place]), rate[-count:],
-                vector([x for m in meets for axis in m.axes for x in axis]), ca.vec(ca.vertcat(acting, A).T)]  # fmt: skip
+        return [
+            vector([m.gap for m in meets]),
+            vector([x for m in meets for x in m.place]),
+            rate[-count:],
+            vector([x for m in meets for axis in m.axes for x in axis]),
+            ca.vec(ca.vertcat(acting, A).T),
+        ]
 
-    return list(system.tape("contact state", "", seen, modes=True)(system.t, system.q, system.v, system.p, h.symbols))
+    return list(
+        system.tape("contact state", "", seen, modes=True)(
+            system.t, system.q, system.v, system.p, h.symbols
+        )
+    )
 
 
 def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> ContactRows:
-    """From what the tape `contacts` reads, the modes (n, size), and the forces (n, m) of all rows that are held."""
+    """From what the tape `contacts` reads, the modes (n, size), and the forces (n, m) of all rows
+    that are held.
+    """
     system, n = plan.system, len(flat[0])
-    kernel, h = system.kernel("contacts"), plan.system.holding
+    kernel = system.kernel("contacts")
+    h = plan.system.holding
     outs, _ = kernel(flat, n, threads=plan.threads)  # type: ignore[misc]
     gap, place, rate, axes, acting = outs
     force = held[:, held.shape[1] - rate.shape[1] :]
     ends = list(accumulate((c.count for c in h.contacts), initial=0))
-    axes, k = axes.reshape(n, -1, 3), len(h.contacts)
-    normal, approach, mode = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, k))
-    friction, slip = np.zeros((n, k, 3)), np.zeros((n, k, 3))
+    axes = axes.reshape(n, -1, 3)
+    k = len(h.contacts)
+    normal = np.zeros((n, k))
+    approach = np.zeros((n, k))
+    mode = np.zeros((n, k))
+    friction = np.zeros((n, k, 3))
+    slip = np.zeros((n, k, 3))
     for i, (a, b) in enumerate(pairwise(ends)):
         normal[:, i], approach[:, i] = force[:, a], rate[:, a]
         own = modes[:, h.slots[h.first_contact + i]]
@@ -82,29 +106,46 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
         if b - a == 3:
             slip[:, i] = np.einsum("tj,tja->ta", rate[:, a + 1 : b], axes[:, a + 1 : b])
             held = np.einsum("tj,tja->ta", force[:, a + 1 : b], axes[:, a + 1 : b])
-            friction[:, i] = np.where(own[:, 1:2] > 0.5, held, _slipping(h.contacts[i], own, rate[:, a + 1 : b], normal[:, i], axes[:, a + 1 : b]))
-    place, absent = place.reshape(n, k, 3), _absent(h, modes)
+            friction[:, i] = np.where(
+                own[:, 1:2] > 0.5,
+                held,
+                _slipping(h.contacts[i], own, rate[:, a + 1 : b], normal[:, i], axes[:, a + 1 : b]),
+            )
+    place = place.reshape(n, k, 3)
+    absent = _absent(h, modes)
     total = normal[..., None] * axes[:, ends[:-1]] + friction
-    groups = [[i for i, c in enumerate(h.contacts) if c.point.contact == g] for g in sorted({c.point.contact for c in h.contacts})]
+    groups = [
+        [i for i, c in enumerate(h.contacts) if c.point.contact == g]
+        for g in sorted({c.point.contact for c in h.contacts})
+    ]
     along = axes.copy()
-    for i, a in enumerate(ends[:-1]):  # what one unit of a row's force is: of what slips with its friction
+    # what one unit of a row's force is: of what slips with its friction
+    for i, a in enumerate(ends[:-1]):
         slips = (mode[:, i] == 1.0) & (normal[:, i] != 0.0)
         along[slips, a] = total[slips, i] / normal[slips, i, None]
-    owner = np.repeat([next(g for g, own in enumerate(groups) if i in own) for i in range(k)], np.diff(ends))
+    owner = np.repeat(
+        [next(g for g, own in enumerate(groups) if i in own) for i in range(k)], np.diff(ends)
+    )
     known, known_sum = _known(plan, acting.reshape(n, -1, system.nv), along, ends, owner, mode)
     summed = np.stack([total[:, g].sum(axis=1) for g in groups], axis=1)
     pressed = np.stack([normal[:, g].sum(axis=1) for g in groups], axis=1)[..., None]
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
     summed, centre = (np.where(known_sum[..., None], x, np.nan) for x in (summed, centre))
-    gap, place = np.where(absent, np.nan, gap), np.where(absent[..., None], np.nan, place)
-    return ContactRows(gap, approach, normal, friction, slip, place, mode, known, summed, centre, total)
+    gap = np.where(absent, np.nan, gap)
+    place = np.where(absent[..., None], np.nan, place)
+    return ContactRows(
+        gap, approach, normal, friction, slip, place, mode, known, summed, centre, total
+    )
 
 
 def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
     """(n, k): points of patches that have no features, and so no place."""
     own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
-    keys = [x[:, c.mode._fields.index("key")] if hasattr(c.mode, "key") else np.ones(len(modes)) for x, c in zip(own, h.contacts)]
+    keys = [
+        x[:, c.mode._fields.index("key")] if hasattr(c.mode, "key") else np.ones(len(modes))
+        for x, c in zip(own, h.contacts)
+    ]
     return np.stack(keys, axis=1) < 0.5
 
 
@@ -116,53 +157,82 @@ def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
     return -c.contact.kinetic * (N * own[:, 0])[:, None] * np.einsum("tj,tja->ta", d, axes)
 
 
-def _known(plan: RunPlan, acting: Array, along: Array, ends: list[int], owner: Array, mode: Array) -> tuple[Array, Array]:
-    """(n, k, 2), (n, c): whether normal force and friction of each point, and their sums of each contact, follow from the motion.
+def _known(
+    plan: RunPlan, acting: Array, along: Array, ends: list[int], owner: Array, mode: Array
+) -> tuple[Array, Array]:
+    """(n, k, 2), (n, c): whether normal force and friction of each point, and their sums of each
+    contact, follow from the motion.
 
     They do where combinations of the rows' forces that move nothing have no part in them.
     """
     system, k = plan.system, len(ends) - 1
-    found, sums = np.ones((len(acting), k, 2), bool), np.ones((len(acting), owner.max() + 1), bool)
+    found = np.ones((len(acting), k, 2), bool)
+    sums = np.ones((len(acting), owner.max() + 1), bool)
     first = len(system.row_scales[1]) - ends[-1]
     sizes = np.append(np.array(system.row_scales[1]), system.row_scales[0])
     for n in np.flatnonzero((mode > 0.0).any(axis=1)):
-        reach = np.abs(acting[n] * np.sqrt(system.column_scales)).max(axis=1) / np.where(sizes > 0.0, np.sqrt(sizes), 1.0)
+        reach = np.abs(acting[n] * np.sqrt(system.column_scales)).max(axis=1) / np.where(
+            sizes > 0.0, np.sqrt(sizes), 1.0
+        )
         on = np.flatnonzero(reach > DEAD * reach.max())
         N = spaces(acting[n][on], Metric(system.column_scales, sizes[on]), np.sqrt(RANK)).N
         if N.size:
             loose = np.zeros((acting.shape[1], N.shape[1]))
             loose[on] = N
             loose = loose[first : first + ends[-1]]
-            found[n] = [[np.abs(loose[a]).max() < LOOSE, np.abs(loose[a + (mode[n, i] > 1.0) : b]).max(initial=0.0) < LOOSE]
-                        for i, (a, b) in enumerate(pairwise(ends))]  # fmt: skip
-            pushed = [np.einsum("ma,mz->az", along[n, owner == g], loose[owner == g]) for g in range(sums.shape[1])]
+            found[n] = [
+                [
+                    np.abs(loose[a]).max() < LOOSE,
+                    np.abs(loose[a + (mode[n, i] > 1.0) : b]).max(initial=0.0) < LOOSE,
+                ]
+                for i, (a, b) in enumerate(pairwise(ends))
+            ]
+            pushed = [
+                np.einsum("ma,mz->az", along[n, owner == g], loose[owner == g])
+                for g in range(sums.shape[1])
+            ]
             sums[n] = [np.abs(x).max() < LOOSE for x in pushed]
     return found, sums
 
 
 def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
     """{name: (dims, values (run, time, ...))}."""
-    at, vector = ("time", "contact"), ("time", "contact", "axis")
+    at = ("time", "contact")
+    vector = ("time", "contact", "axis")
     return {
-        "contact_gap": (at, rows.gap), "contact_normal_force": (at, np.where(rows.known[..., 0], rows.normal, np.nan)),
+        "contact_gap": (at, rows.gap),
+        "contact_normal_force": (at, np.where(rows.known[..., 0], rows.normal, np.nan)),
         "contact_friction_force": (vector, np.where(rows.known[..., 1:], rows.friction, np.nan)),
-        "contact_slip": (vector, np.where(rows.mode[..., None] > 0.0, rows.slip, np.nan)), "contact_place": (vector, rows.place),
-        "contact_mode": (at, rows.mode), "contact_force": (("time", "pair", "axis"), rows.total),
-        "contact_pressure_centre": (("time", "pair", "axis"), rows.centre), "contact_push": (vector, rows.push),
-    }  # fmt: skip
+        "contact_slip": (vector, np.where(rows.mode[..., None] > 0.0, rows.slip, np.nan)),
+        "contact_place": (vector, rows.place),
+        "contact_mode": (at, rows.mode),
+        "contact_force": (("time", "pair", "axis"), rows.total),
+        "contact_pressure_centre": (("time", "pair", "axis"), rows.centre),
+        "contact_push": (vector, rows.push),
+    }
 
 
 def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
     """What `Extremes` has of contacts: how far the laws were missed."""
-    h, length = plan.system.holding, usual_length(plan.machine.layout)
-    N, f, u, closed = rows.normal, rows.friction, rows.slip, rows.mode > 0.0
+    h = plan.system.holding
+    length = usual_length(plan.machine.layout)
+    N = rows.normal
+    f = rows.friction
+    u = rows.slip
+    closed = rows.mode > 0.0
     mu = np.array([c.contact.static for c in h.contacts])
-    size, speed = np.linalg.norm(f, axis=-1), np.linalg.norm(u, axis=-1)
-    moving = (rows.mode == 1.0) & (speed > SLIPS * max(speed.max(initial=0.0), 1e-300)) & (size > 0.0)
+    size = np.linalg.norm(f, axis=-1)
+    speed = np.linalg.norm(u, axis=-1)
+    moving = (
+        (rows.mode == 1.0) & (speed > SLIPS * max(speed.max(initial=0.0), 1e-300)) & (size > 0.0)
+    )
     across = np.linalg.norm(np.cross(f, u), axis=-1) / np.where(moving, size * speed, 1.0)
     return {
-        "penetration": np.fmax(-rows.gap, 0.0) / length, "pressing": np.abs(N),
-        "grinding": np.abs(N * rows.rate) / length, "outside": np.where(closed & rows.known.all(axis=-1), np.maximum(size - mu * N, 0.0), 0.0),
+        "penetration": np.fmax(-rows.gap, 0.0) / length,
+        "pressing": np.abs(N),
+        "grinding": np.abs(N * rows.rate) / length,
+        "outside": np.where(closed & rows.known.all(axis=-1), np.maximum(size - mu * N, 0.0), 0.0),
         "pulling": np.where(closed & rows.known[..., 0], np.maximum(-N, 0.0), 0.0),
-        "angle": np.where(moving, across, 0.0), "gain": np.maximum((f * u).sum(axis=-1), 0.0) / length,
-    }  # fmt: skip
+        "angle": np.where(moving, across, 0.0),
+        "gain": np.maximum((f * u).sum(axis=-1), 0.0) / length,
+    }

@@ -1,12 +1,14 @@
-"""Contacts as rows that switch: a point that may touch a surface, its mode, its rows and its guards on the tape.
+"""Contacts as rows that switch: a point that may touch a surface, its mode, its rows and its guards
+on the tape.
 
     open     no row                                       guard: gap
     slip     the normal row; friction -mu N d             guards: N, u . d - |u|/2
     stick    the normal row and two tangential ones       guards: N, mu N - |f|
 
-u is the slip speed (2,) along the tangents, d = u/|u| its direction. Beyond the end of a slip, where u . d has changed its sign,
-and below `still`, d is that of the mode, so that the tape is smooth where the integrator looks past an event. A slip that has
-turned by 60 degrees from the mode's direction, or has come to zero, is an event; the first only renews the direction.
+u is the slip speed (2,) along the tangents, d = u/|u| its direction. Beyond the end of a slip,
+where u . d has changed its sign, and below `still`, d is that of the mode, so that the tape is
+smooth where the integrator looks past an event. A slip that has turned by 60 degrees from the
+mode's direction, or has come to zero, is an event; the first only renews the direction.
 """
 
 from __future__ import annotations
@@ -30,18 +32,24 @@ from .guards import Guard, Meaning
 
 STILL = 1e-10  # of the speed that all energy would give: a slip that is none
 NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
-STRAIGHT = 1e-12  # rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff across it
-ASIDE = 1e8  # times STRAIGHT and `still`, m/s: so slow across that direction it is rounding, which would turn the friction of a slip that comes to rest
+# rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff
+# across it
+STRAIGHT = 1e-12
+# times STRAIGHT and `still`, m/s: so slow across that direction it is rounding, which would turn
+# the friction of a slip that comes to rest
+ASIDE = 1e8
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
 
 class ContactMode(NamedTuple):
     """The mode of a contact point, of numbers or of symbols.
 
-    closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower than `still`, m/s. slack: N by
-    which its force may miss its cone; of what is open, m by which its gap may be below zero. weight: its share of what rigid bodies do not determine, 0 to 1. static, kinetic:
-    coefficients of friction, which are no part of the tape. straight: see STRAIGHT; derivatives take zero. play: N by which friction may miss
-    its cone besides, where the share that the tape has of it does and others would not.
+    closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower
+    than `still`, m/s. slack: N by which its force may miss its cone; of what is open, m by which
+    its gap may be below zero. weight: its share of what rigid bodies do not determine, 0 to 1.
+    static, kinetic: coefficients of friction, which are no part of the tape. straight: see
+    STRAIGHT; derivatives take zero. play: N by which friction may miss its cone besides, where the
+    share that the tape has of it does and others would not.
     """
 
     closed: Any = 0.0
@@ -79,7 +87,9 @@ class RestMode(NamedTuple):
 
 
 class SwitchedRows(NamedTuple):
-    """Constraint rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the switches z (m,), 1: on, 0: off."""
+    """Constraint rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the
+    switches z (m,), 1: on, 0: off.
+    """
 
     error: ca.SX
     rate: ca.SX
@@ -117,7 +127,9 @@ class TouchingPoint:
         return meet(s, self.point, self.rough)
 
     def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any, Any]]:
-        """What must stay above zero besides its guards, and the sign of its derivative; 1 of an edge."""
+        """What must stay above zero besides its guards, and the sign of its derivative; 1 of an
+        edge.
+        """
         return iter(())
 
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
@@ -127,14 +139,22 @@ class TouchingPoint:
         gamma = -ca.jtimes(rate, s.q, s.coordinate_rate())
         error = vector([meet.gap, *([0.0] * (self.count - 1))])
         z = vector([mode.closed, *([mode.closed * mode.stick] * (self.count - 1))])
-        return SwitchedRows(ca.densify(error), ca.densify(rate), ca.densify(gamma), ca.densify(ca.jacobian(rate, s.v)), z)
+        return SwitchedRows(
+            ca.densify(error),
+            ca.densify(rate),
+            ca.densify(gamma),
+            ca.densify(ca.jacobian(rate, s.v)),
+            z,
+        )
 
     def row_scales(self, s: Tracer) -> list[float]:
         """N of its rows, where rank is decided (`kernels.rank`)."""
         return [usual_length(s.layout) ** 2] * self.count
 
     def pushed(self, mode: ContactMode, B: ca.SX, u: ca.SX) -> ca.SX:
-        """B (count, nv) with the friction of a slip u (count,) added to the normal row: what its forces act along."""
+        """B (count, nv) with the friction of a slip u (count,) added to the normal row: what its
+        forces act along.
+        """
         if not self.rough:
             return B
         x, y = self.direction(mode, elements(u[1:]))
@@ -149,23 +169,48 @@ class TouchingPoint:
     def direction(self, mode: ContactMode, u: Sequence[Any]) -> tuple[Any, Any]:
         """Of the slip u (2,), or that of the mode."""
         speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
-        along, across = u[0] * mode.x + u[1] * mode.y, u[0] * mode.y - u[1] * mode.x
-        moving = ca.logic_and(ca.logic_and(along > 0.0, speed > mode.still), ca.fabs(across) >= mode.straight * (speed + ASIDE * mode.still))
+        along = u[0] * mode.x + u[1] * mode.y
+        across = u[0] * mode.y - u[1] * mode.x
+        moving = ca.logic_and(
+            ca.logic_and(along > 0.0, speed > mode.still),
+            ca.fabs(across) >= mode.straight * (speed + ASIDE * mode.still),
+        )
         safe = ca.if_else(moving, speed, 1.0)
         return ca.if_else(moving, u[0] / safe, mode.x), ca.if_else(moving, u[1] / safe, mode.y)
 
-    def guards(self, part: int, mode: ContactMode, gap: Any, u: Any, rate: Any, force: Any) -> Iterator[Guard]:
-        """Of its gap u, rate: speeds and accelerations, force, each along the normal and the tangents."""
-        closed, slack = mode.closed > 0.5, mode.slack
-        yield Guard(Meaning.TOUCHES, part, _while(ca.logic_not(closed), gap + slack), _while(ca.logic_not(closed), u[0]))
+    def guards(
+        self, part: int, mode: ContactMode, gap: Any, u: Any, rate: Any, force: Any
+    ) -> Iterator[Guard]:
+        """Of its gap u, rate: speeds and accelerations, force, each along the normal and the
+        tangents.
+        """
+        closed = mode.closed > 0.5
+        slack = mode.slack
+        yield Guard(
+            Meaning.TOUCHES,
+            part,
+            _while(ca.logic_not(closed), gap + slack),
+            _while(ca.logic_not(closed), u[0]),
+        )
         yield Guard(Meaning.LOSES_CONTACT, part, _while(closed, force[0] + slack), ca.SX(-1))
         if self.rough:
             sticks = ca.logic_and(closed, mode.stick > 0.5)
             slips = ca.logic_and(closed, mode.stick < 0.5)
-            f, speed = ca.sqrt(force[1] ** 2 + force[2] ** 2), ca.sqrt(u[1] ** 2 + u[2] ** 2)
-            yield Guard(Meaning.LEAVES_CONE, part, _while(sticks, mode.static * force[0] - f + slack + mode.play), ca.SX(-1))
+            f = ca.sqrt(force[1] ** 2 + force[2] ** 2)
+            speed = ca.sqrt(u[1] ** 2 + u[2] ** 2)
+            yield Guard(
+                Meaning.LEAVES_CONE,
+                part,
+                _while(sticks, mode.static * force[0] - f + slack + mode.play),
+                ca.SX(-1),
+            )
             along, faster = (x[1] * mode.x + x[2] * mode.y for x in (u, rate))
-            yield Guard(Meaning.SLIP_TURNS, part, _while(slips, along - TURN * speed + NOISE * mode.still), _while(slips, faster))
+            yield Guard(
+                Meaning.SLIP_TURNS,
+                part,
+                _while(slips, along - TURN * speed + NOISE * mode.still),
+                _while(slips, faster),
+            )
 
 
 @dataclass(frozen=True)
@@ -193,17 +238,21 @@ def _while(mode: Any, value: Any) -> ca.SX:
     return ca.if_else(mode, value, 1.0)
 
 
-# ---------------------------------------------------------------------------------------------------- forces
+# --- forces
 def weighted_forces(B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
-    """f with S f = r in the rows that are kept, S = B Y; where that leaves a choice, the f of least sum f^2 / weight (weight 0: off).
+    """f with S f = r in the rows that are kept, S = B Y; where that leaves a choice, the f of least
+    sum f^2 / weight (weight 0: off).
 
-    Y (nv, m) is what the forces do: S need not be symmetric, for friction of what slips is a part of it. f = D S' y, S D S' y = r; the
-    last is B (Y D Y') B', which takes far fewer operations where there are more rows than speeds.
+    Y (nv, m) is what the forces do: S need not be symmetric, for friction of what slips is a part
+    of it. f = D S' y, S D S' y = r; the last is B (Y D Y') B', which takes far fewer operations
+    where there are more rows than speeds.
     """
-    size, D = ca.fabs(ca.sum2(B * Y.T)), ca.diag(weight)
+    size = ca.fabs(ca.sum2(B * Y.T))
+    D = ca.diag(weight)
     unit = ca.diag(keep / ca.if_else(size > 0.0, size, 1.0))
     r, own = unit @ r, unit @ B
-    L, y = entries(ca.densify(own @ (Y @ D @ Y.T) @ own.T)), np.full(keep.numel(), 0.0, dtype=object)
+    L = entries(ca.densify(own @ (Y @ D @ Y.T) @ own.T))
+    y = np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
     f = ca.SX.zeros(keep.numel())
     for _ in range(ROUNDS):
@@ -213,17 +262,21 @@ def weighted_forces(B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) ->
     return f
 
 
-def kept_rows(B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray) -> ca.SX:
+def kept_rows(
+    B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray
+) -> ca.SX:
     """(m,) 1 for the rows B that are on and say more than other rows do, else 0."""
     both = ca.vertcat(ca.diag(z) @ B, others)
-    G, keep = ca.densify(both @ ca.diag(ca.SX(column)) @ both.T), np.full(both.shape[0], 0.0, dtype=object)
+    G = ca.densify(both @ ca.diag(ca.SX(column)) @ both.T)
+    keep = np.full(both.shape[0], 0.0, dtype=object)
     independent(entries(G), [x if x != 0.0 else G[k, k] for k, x in enumerate(size)], keep)
     return vector(keep[: B.shape[0]])
 
 
 def answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
     """mu with S mu = r in the rows that are kept, and zero in the others."""
-    L, y = entries(S), np.full(keep.numel(), 0.0, dtype=object)
+    L = entries(S)
+    y = np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
     mu = ca.SX.zeros(keep.numel())
     for _ in range(2):

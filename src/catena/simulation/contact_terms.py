@@ -1,4 +1,6 @@
-"""What the laws of contact need of one state of a run: Jacobian, speeds and gaps of all points, the answer of the rest, what is small."""
+"""What the laws of contact need of one state of a run: Jacobian, speeds and gaps of all points, the
+answer of the rest, what is small.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,15 @@ if TYPE_CHECKING:
     from .event_handler import EventHandler
 
 Array = NDArray[np.float64]
-DEEP = 1e-8  # of the mechanism's length: how deep a run may start in penetration; it is put on the surface
+# of the mechanism's length: how deep a run may start in penetration; it is put on the surface
+DEEP = 1e-8
 NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
 
 
 class Terms(NamedTuple):
-    """At one state: M; J (3 k, nv) and u = J v (3 k,) of all contact points, rows of smooth ones' tangents zero; gap (k,); gamma
-    (3 k,), so that a contact's acceleration is J a - gamma."""
+    """At one state: M; J (3 k, nv) and u = J v (3 k,) of all contact points, rows of smooth ones'
+    tangents zero; gap (k,); gamma (3 k,), so that a contact's acceleration is J a - gamma.
+    """
 
     M: Array
     J: Array
@@ -32,14 +36,19 @@ class Terms(NamedTuple):
 
 
 class ContactTerms:
-    """The contact points of a run, with the numbers of their laws; which touch, and what was kept of how well the laws were met."""
+    """The contact points of a run, with the numbers of their laws; which touch, and what was kept
+    of how well the laws were met.
+    """
 
     def __init__(self, handler: EventHandler):
-        self.handler, self.points = handler, handler.constraints.contacts
+        self.handler = handler
+        self.points = handler.constraints.contacts
         self.places = handler.constraints.contact_rows()
         self.touching: set[int] = set()
         self.length = usual_length(handler.machine.layout)
-        self.static, self.kinetic = (np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic"))
+        self.static, self.kinetic = (
+            np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic")
+        )
         self.e = np.array([p.contact.restitution for p in self.points])
         self.available = 0.0  # twice the energy that forces have to give, J
         self.kept = ContactLedger(f"{self.points[0].contact.law}, {self.points[0].contact.impacts}")
@@ -51,7 +60,9 @@ class ContactTerms:
         M, _, _, B, rate, _ = (np.array(x) for x in h.system.binding(t, q, v, h.p, modes))
         gap, gamma = (np.array(x).ravel() for x in h.system.touching(t, q, v, h.p, modes))
         k = len(self.points)
-        J, u, drift = np.zeros((3 * k, len(v))), np.zeros(3 * k), np.zeros(3 * k)
+        J = np.zeros((3 * k, len(v)))
+        u = np.zeros(3 * k)
+        drift = np.zeros(3 * k)
         first = h.constraints.first_contact
         for i, at in enumerate(self.places):
             if not h.mode(first + i).present:
@@ -63,7 +74,9 @@ class ContactTerms:
         return Terms(M, J, u, gap, drift)
 
     def response(self, t: float, M: Array, impulsive: bool, stops: bool = True) -> Array:
-        """W (nv, nv): the answer to impulses, or to forces, of all but the contacts; and but the stops of joints, if these are left out."""
+        """W (nv, nv): the answer to impulses, or to forces, of all but the contacts; and but the
+        stops of joints, if these are left out.
+        """
         R, by = self.handler.bilateral(t, impulsive, stops)
         return response(M, R, by.column, by.size)
 
@@ -73,7 +86,9 @@ class ContactTerms:
 
     @property
     def energy(self) -> float:
-        """Twice the largest energy so far, J: of motion and work, or what the forces would do along the mechanism's length."""
+        """Twice the largest energy so far, J: of motion and work, or what the forces would do along
+        the mechanism's length.
+        """
         return max(self.handler.energy, self.available)
 
     def free(self, t: float, terms: Terms) -> Array:
@@ -89,4 +104,8 @@ class ContactTerms:
 
     def named(self, now: list[int]) -> str:
         """Points with their bodies."""
-        return ", ".join(f"{self.points[i].name} (of {self.points[i].point.body!r} and {self.points[i].point.other!r})" for i in now)
+        return ", ".join(
+            f"{self.points[i].name} (of {self.points[i].point.body!r} and"
+            f" {self.points[i].point.other!r})"
+            for i in now
+        )

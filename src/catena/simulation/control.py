@@ -2,19 +2,23 @@
 
     PID              tau = kp e + ki z + kd e',  z' = e,  e = target - q          a joint at a time
     PD               the same without z, with the forces that hold the mechanism still
-    ComputedTorque   tau of the accelerations a* + kd e' + kp e                   the whole model, also with loops
+    ComputedTorque   tau of the accelerations a* + kd e' + kp e     the whole model, also with loops
     Forces           tau(t), from a table
-    Impedance        a frame as on a spring and damper; Hybrid: a force along a normal, a place across it (`force_control.py`)
-    Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as MuJoCo's
-    DCMotor          L i' = u - R i - k gear v, tau = gear k i: a motor with its electrical time constant
+    Impedance        a frame as on a spring and damper; Hybrid: a force along a normal, a place
+                     across it (`force_control.py`)
+    Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as
+                     MuJoCo's
+    DCMotor          L i' = u - R i - k gear v, tau = gear k i: a motor with its electrical time
+                     constant
     Thruster         a force and a torque at a frame, along its axes, times a signal
     Sequence         one controller after another
     Hold             any of them sampled: asked every so often, held in between
     traced           a Python function (t, q, v) -> tau
     FMU              a functional mock-up unit, asked every so often (`fmu_control.py`)
 
-A controller is any object with `law(system) -> Law`; see `System` for the symbols it may use. Controllers add: a + b.
-Forces are N m or N, along the speeds of coordinates; gains are per rad or per m.
+A controller is any object with `law(system) -> Law`; see `System` for the symbols it may use.
+Controllers add: a + b. Forces are N m or N, along the speeds of coordinates; gains are per rad or
+per m.
 """
 
 from __future__ import annotations
@@ -42,29 +46,48 @@ from .prescribed import partitioned
 from .system import System
 from .traced_law import Law
 
-__all__ = ["FMU", "PD", "PID", "Actuator", "ComputedTorque", "Controller", "DCMotor", "Forces", "Hold", "Hybrid", "Impedance", "Law", "Sequence", "Thruster", "traced"]
+__all__ = [
+    "FMU",
+    "PD",
+    "PID",
+    "Actuator",
+    "ComputedTorque",
+    "Controller",
+    "DCMotor",
+    "Forces",
+    "Hold",
+    "Hybrid",
+    "Impedance",
+    "Law",
+    "Sequence",
+    "Thruster",
+    "traced",
+]
 
 Gain = Any  # a number, or a SymPy expression of the mechanism's parameters
 Gains = Gain | Mapping[str, Gain]
-Target = Trajectory | Mapping[str, float | Trajectory] | float  # q and v that are wanted; one number: of all coordinates
-Limits = str | float | Mapping[str, float | tuple[float, float]] | None  # "effort", one force, by names, or none
+# q and v that are wanted; one number: of all coordinates
+Target = Trajectory | Mapping[str, float | Trajectory] | float
+# "effort", one force, by names, or none
+Limits = str | float | Mapping[str, float | tuple[float, float]] | None
 
 
-# ---------------------------------------------------------------------------------------------------- a joint at a time
+# --- a joint at a time
 @dataclass(frozen=True)
 class PID(Controller):
     """A controller for each coordinate of its target ([Merwe1995] section 8.1.2):
 
         tau = kp e + ki z + kd (v* - v),      e = q* - q,      z' = e + (clipped tau - tau) / (ki T)
 
-    kp, ki, kd: gains, one for all or {joint or coordinate: gain}; those not named are zero; one may be a SymPy expression of the
-    mechanism's parameters, which a batch may vary. target: a Trajectory, {coordinate:
-    number or Trajectory}, or one number for all coordinates. limits: the largest force, one for all, {joint or coordinate:
-    force or (lowest, highest)}, or "effort" for those of the joints; smooth: by a tanh instead of a corner. anti_windup: the
-    integral is led back while a limit holds the force, in the time T (s); True takes T = sqrt(kd / ki), or kp / ki without
-    kd. gravity: add the forces that hold the mechanism still there. sample: seconds between samples, None: continuous.
-    integral: z at the start (rad s, m s), one for all or {joint or coordinate: z}, by default zero; a run that begins in the
-    steady state has z = tau / ki.
+    kp, ki, kd: gains, one for all or {joint or coordinate: gain}; those not named are zero; one may
+    be a SymPy expression of the mechanism's parameters, which a batch may vary. target: a
+    Trajectory, {coordinate: number or Trajectory}, or one number for all coordinates. limits: the
+    largest force, one for all, {joint or coordinate: force or (lowest, highest)}, or "effort" for
+    those of the joints; smooth: by a tanh instead of a corner. anti_windup: the integral is led
+    back while a limit holds the force, in the time T (s); True takes T = sqrt(kd / ki), or kp / ki
+    without kd. gravity: add the forces that hold the mechanism still there. sample: seconds between
+    samples, None: continuous. integral: z at the start (rad s, m s), one for all or {joint or
+    coordinate: z}, by default zero; a run that begins in the steady state has z = tau / ki.
     """
 
     kp: Gains
@@ -83,15 +106,23 @@ class PID(Controller):
             _gains(f"PID, {name}", getattr(self, name))
         values = self.integral.values() if isinstance(self.integral, Mapping) else [self.integral]
         if not all(isinstance(x, int | float | np.number) and np.isfinite(x) for x in values):
-            raise StateError(f"PID: integral = {self.integral!r}; it is a finite number for all, or {{coordinate: number}} (rad s, m s)")
+            raise StateError(
+                f"PID: integral = {self.integral!r}; it is a finite number for all, or"
+                " {coordinate: number} (rad s, m s)"
+            )
         if not isinstance(self.anti_windup, bool) and not self.anti_windup > 0:
-            raise StateError(f"PID: anti_windup = {self.anti_windup}; it is True, False, or a time above zero (s)")
+            raise StateError(
+                f"PID: anti_windup = {self.anti_windup}; it is True, False, or a time above"
+                " zero (s)"
+            )
         sampling("PID", self.sample)
 
     def law(self, system: System) -> Law:
         """One integral for each coordinate with ki."""
         target, at = _aimed(system, self.target)
-        kp, ki, kd = (_each("PID", name, system, at, getattr(self, name)) for name in ("kp", "ki", "kd"))
+        kp, ki, kd = (
+            _each("PID", name, system, at, getattr(self, name)) for name in ("kp", "ki", "kd")
+        )
         q, v, _ = system.follow(target).at(system.t)
         error = [q[j] - system.q[c.qi] for j, c in enumerate(at)]
         integral = [j for j in range(len(at)) if not _absent(ki[j])]
@@ -110,7 +141,18 @@ class PID(Controller):
             rate.append(error[j] + over / (ki[j] * self._time(kp[j], ki[j], kd[j])))
         names = tuple(f"integral of {at[j].name}" for j in integral)
         begin = _each("PID", "integral", system, at, self.integral)
-        return held(self.sample, system, Law(given, vector(rate), z, names, tuple(float(begin[j]) for j in integral), integrals=tuple(at[j].qi for j in integral)))
+        return held(
+            self.sample,
+            system,
+            Law(
+                given,
+                vector(rate),
+                z,
+                names,
+                tuple(float(begin[j]) for j in integral),
+                integrals=tuple(at[j].qi for j in integral),
+            ),
+        )
 
     def _time(self, kp: Any, ki: Any, kd: Any) -> Any:
         """In which the integral is led back, s."""
@@ -119,9 +161,19 @@ class PID(Controller):
         return apply("sqrt", [kd / ki]) if not _absent(kd) else 1.0 if _absent(kp) else kp / ki
 
 
-def PD(kp: Gains, kd: Gains, target: Target, *, gravity: bool = True, limits: Limits = None, smooth: bool = False,
-       sample: float | None = None) -> PID:  # fmt: skip
-    """tau = kp (q* - q) + kd (v* - v) + what holds the mechanism still (gravity and springs), for the target's coordinates."""
+def PD(
+    kp: Gains,
+    kd: Gains,
+    target: Target,
+    *,
+    gravity: bool = True,
+    limits: Limits = None,
+    smooth: bool = False,
+    sample: float | None = None,
+) -> PID:
+    """tau = kp (q* - q) + kd (v* - v) + what holds the mechanism still (gravity and springs), for
+    the target's coordinates.
+    """
     return PID(kp, 0.0, kd, target, limits, gravity=gravity, smooth=smooth, sample=sample)
 
 
@@ -133,16 +185,18 @@ def _held_still(system: System, at: tuple[Coordinate, ...]) -> list[ca.SX]:
     return [g[k] if k in mine else ca.SX(0) for k in range(system.nv)]
 
 
-# ---------------------------------------------------------------------------------------------------- with the model
+# --- with the model
 @dataclass(frozen=True)
 class ComputedTorque(Controller):
-    """The forces that give the coordinates of a trajectory the accelerations a* + kd (v* - v) + kp (q* - q).
+    """The forces that give the coordinates of a trajectory the accelerations a* + kd (v* - v) + kp
+    (q* - q).
 
         M(q) a + bias(q, v) = tau + losses,      e'' + kd e' + kp e = 0
 
-    kp (1/s2), kd (1/s): kp = w^2, kd = 2 w let an error die out in about 5/w seconds. What the trajectory leaves out has no
-    motor and moves as it must. Damping and friction are compensated. Loops are taken into account; the trajectory then has as
-    many coordinates as the mechanism has freedoms. limits, smooth, sample: as for `PID`.
+    kp (1/s2), kd (1/s): kp = w^2, kd = 2 w let an error die out in about 5/w seconds. What the
+    trajectory leaves out has no motor and moves as it must. Damping and friction are compensated.
+    Loops are taken into account; the trajectory then has as many coordinates as the mechanism has
+    freedoms. limits, smooth, sample: as for `PID`.
     """
 
     trajectory: Target
@@ -160,19 +214,28 @@ class ComputedTorque(Controller):
     def law(self, system: System) -> Law:
         """No state of its own."""
         target, at = _aimed(system, self.trajectory)
-        kp, kd = (_each("ComputedTorque", name, system, at, getattr(self, name)) for name in ("kp", "kd"))
+        kp, kd = (
+            _each("ComputedTorque", name, system, at, getattr(self, name)) for name in ("kp", "kd")
+        )
         q, v, a = system.follow(target).at(system.t)
-        wanted = [a[j] + kd[j] * (v[j] - system.v[c.vi]) + kp[j] * (q[j] - system.q[c.qi]) for j, c in enumerate(at)]
+        wanted = [
+            a[j] + kd[j] * (v[j] - system.v[c.vi]) + kp[j] * (q[j] - system.q[c.qi])
+            for j, c in enumerate(at)
+        ]
         driven = [c.vi for c in at]
         f = partitioned(system.layout, driven)
         _, tau, _ = f(system.t, system.q, system.v, system.p, vector(wanted), system.losses)
-        motors = vector([tau[k] - system.losses[k] if k in driven else ca.SX(0) for k in range(system.nv)])
+        motors = vector(
+            [tau[k] - system.losses[k] if k in driven else ca.SX(0) for k in range(system.nv)]
+        )
         return held(self.sample, system, Law(clipped(system, motors, self.limits, self.smooth)))
 
 
 @dataclass(frozen=True)
 class Forces(Controller):
-    """Forces as functions of time: {joint, coordinate or speed: number or Trajectory (its q is the force)}, N m or N."""
+    """Forces as functions of time: {joint, coordinate or speed: number or Trajectory (its q is the
+    force)}, N m or N.
+    """
 
     table: Trajectory | Mapping[str, float | Trajectory]
 
@@ -186,7 +249,7 @@ class Forces(Controller):
         return Law(vector(tau))
 
 
-# ---------------------------------------------------------------------------------------------------- limits, targets and gains
+# --- limits, targets and gains
 def clipped(system: System, tau: ca.SX, limits: Limits, smooth: bool = False) -> ca.SX:
     """Forces within limits: a corner, or a tanh between them."""
     if limits is None:
@@ -197,7 +260,8 @@ def clipped(system: System, tau: ca.SX, limits: Limits, smooth: bool = False) ->
         if x.is_zero():  # no motor there
             pass
         elif smooth and np.isfinite(high[k] - low[k]):
-            middle, half = 0.5 * (high[k] + low[k]), 0.5 * (high[k] - low[k])
+            middle = 0.5 * (high[k] + low[k])
+            half = 0.5 * (high[k] - low[k])
             x = middle + half * ca.tanh((x - middle) / half)
         else:
             x = ca.fmax(x, low[k]) if np.isfinite(low[k]) else x
@@ -214,7 +278,9 @@ def _limits(system: System, limits: Limits) -> tuple[list[float], list[float]]:
         if limits != "effort":
             raise UnknownNameError("kind of limit", limits, ["effort"], "a controller")
         efforts = [x for j in system.mechanism.moving for x in j.effort]
-        given: dict[int, Any] = {k: value_of(x, system.mechanism.parameters) for k, x in enumerate(efforts)}
+        given: dict[int, Any] = {
+            k: value_of(x, system.mechanism.parameters) for k, x in enumerate(efforts)
+        }
     elif isinstance(limits, Mapping):
         given = {k: x for name, x in limits.items() for k in speeds_of(system.mechanism, name)}
     else:
@@ -226,7 +292,10 @@ def _limits(system: System, limits: Limits) -> tuple[list[float], list[float]]:
             low[k] = high[k] = np.nan
         if not low[k] < high[k]:
             name = system.mechanism.speed_names[k]
-            raise StateError(f"limits: {name!r} is given {x!r}; it takes a force above zero, or (lowest, highest), N m or N")
+            raise StateError(
+                f"limits: {name!r} is given {x!r}; it takes a force above zero, or (lowest,"
+                " highest), N m or N"
+            )
     return low, high
 
 
@@ -238,12 +307,20 @@ def _aimed(system: System, target: Target) -> tuple[Trajectory, tuple[Coordinate
     return found, places(system.mechanism, found.names)
 
 
-def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gains: Gains) -> list[Any]:
-    """One gain for each controlled coordinate: a number, or an expression of the system's parameters."""
+def _each(
+    kind: str, what: str, system: System, at: tuple[Coordinate, ...], gains: Gains
+) -> list[Any]:
+    """One gain for each controlled coordinate: a number, or an expression of the system's
+    parameters.
+    """
     names = list(system.mechanism.parameters)
 
     def value(x: Gain) -> Any:
-        return evaluate(x, {name: system.p[k] for k, name in enumerate(names)}) if _symbolic(x) else float(x)
+        return (
+            evaluate(x, {name: system.p[k] for k, name in enumerate(names)})
+            if _symbolic(x)
+            else float(x)
+        )
 
     if not isinstance(gains, Mapping):
         return [value(gains)] * len(at)
@@ -252,7 +329,12 @@ def _each(kind: str, what: str, system: System, at: tuple[Coordinate, ...], gain
         speeds_of(system.mechanism, name)  # an UnknownNameError for a name that is nowhere
         mine = [j for j, c in enumerate(at) if name in (c.name, c.speed, c.joint)]
         if not mine:
-            raise UnknownNameError("controlled coordinate", name, [c.name for c in at], f"{kind}, whose {what} names it")
+            raise UnknownNameError(
+                "controlled coordinate",
+                name,
+                [c.name for c in at],
+                f"{kind}, whose {what} names it",
+            )
         for j in mine:
             found[j] = value(x)
     return found
@@ -275,4 +357,7 @@ def _gains(what: str, gains: object) -> None:
             continue
         if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
             place = f" of {name!r}" if name else ""
-            raise StateError(f"{what}{place} = {x!r}; a gain is a finite number, zero or above: it pulls towards the target")
+            raise StateError(
+                f"{what}{place} = {x!r}; a gain is a finite number, zero or above: it pulls towards"
+                " the target"
+            )

@@ -1,6 +1,8 @@
-"""Laws: how controllers are combined, sampled and held, and made from Python functions. The controllers are in `control.py`.
+"""Laws: how controllers are combined, sampled and held, and made from Python functions. The
+controllers are in `control.py`.
 
-A controller is any object with `law(system) -> Law`; see `System` for the symbols t, q, v, u, p that a law may use.
+A controller is any object with `law(system) -> Law`; see `System` for the symbols t, q, v, u, p
+that a law may use.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from .traced_law import Law
 
 
 class Controller:
-    """What can stand as `control` in `catena.simulate`: `law` gives the forces as expressions of the system's symbols."""
+    """What can stand as `control` in `catena.simulate`: `law` gives the forces as expressions of
+    the system's symbols.
+    """
 
     def law(self, system: System) -> Law:
         """The forces along all speeds, and the controller's own state."""
@@ -44,7 +48,9 @@ class Sum(Controller):
     def law(self, system: System) -> Law:
         """The sum of the forces, the states one after another."""
         laws = [part.law(system) for part in self.parts]
-        return _beside(laws, sum((law.tau for law in laws), ca.SX.zeros(system.nv)), [law.rate for law in laws])
+        return _beside(
+            laws, sum((law.tau for law in laws), ca.SX.zeros(system.nv)), [law.rate for law in laws]
+        )
 
 
 def _beside(laws: list[Law], tau: ca.SX, rates: list[ca.SX]) -> Law:
@@ -59,16 +65,26 @@ def _beside(laws: list[Law], tau: ca.SX, rates: list[ca.SX]) -> Law:
         ca.vertcat(*(law.state for law in laws)),
         tuple(name for law in laws for name in law.names),
         tuple(x for law in laws for x in law.start),
-        ca.vertcat(*(law.state if law.jump is None else law.jump for law in laws)) if clocks else None,
+        (
+            ca.vertcat(*(law.state if law.jump is None else law.jump for law in laws))
+            if clocks
+            else None
+        ),
         tuple(clocks),
-        tuple(k for law in laws for k in (*law.integrals, *(-1 for _ in law.names[len(law.integrals) :]))),
+        tuple(
+            k
+            for law in laws
+            for k in (*law.integrals, *(-1 for _ in law.names[len(law.integrals) :]))
+        ),
     )
 
 
-# ---------------------------------------------------------------------------------------------------- in time
+# --- in time
 @dataclass(frozen=True)
 class Sequence(Controller):
-    """One controller after another: ((time it begins, controller), ...), s, rising. One that rests keeps its integrals."""
+    """One controller after another: ((time it begins, controller), ...), s, rising. One that rests
+    keeps its integrals.
+    """
 
     parts: tuple[tuple[float, Controller], ...]
 
@@ -76,7 +92,9 @@ class Sequence(Controller):
         object.__setattr__(self, "parts", tuple((float(t), part) for t, part in self.parts))
         times = [t for t, _ in self.parts]
         if not times or any(b <= a for a, b in pairwise(times)):
-            raise StateError(f"Sequence: the times at which controllers begin rise; found {times} s")
+            raise StateError(
+                f"Sequence: the times at which controllers begin rise; found {times} s"
+            )
 
     def law(self, system: System) -> Law:
         """All states; the forces and rates of the one that is on."""
@@ -89,11 +107,13 @@ class Sequence(Controller):
 
 @dataclass(frozen=True)
 class Hold(Controller):
-    """A controller sampled every `sample` seconds: its forces are held in between (zero-order hold), its integrals are sums.
+    """A controller sampled every `sample` seconds: its forces are held in between (zero-order
+    hold), its integrals are sums.
 
         at t_n = start + n T:      held = tau(t_n, q, v, c),      c = c + T c'(t_n, q, v, c)
 
-    What is held and when the next sample is due are states of the run, so that rows, resumed runs and batches have them.
+    What is held and when the next sample is due are states of the run, so that rows, resumed runs
+    and batches have them.
     """
 
     controller: Controller
@@ -114,11 +134,16 @@ def held(sample: float | None, system: System, law: Law) -> Law:
     if sample is None:
         return law
     if law.clocks:
-        raise SimulationError("a controller that is sampled already is held once more; give one sample time")
+        raise SimulationError(
+            "a controller that is sampled already is held once more; give one sample time"
+        )
     acting = [k for k in range(system.nv) if not law.tau[k].is_zero()]
-    held, due = ca.SX.sym("held", len(acting)), ca.SX.sym("due")
+    held = ca.SX.sym("held", len(acting))
+    due = ca.SX.sym("due")
     state = ca.vertcat(law.state, held, due)
-    fresh = ca.vertcat(law.state + sample * law.rate, vector([law.tau[k] for k in acting]), system.t + sample)
+    fresh = ca.vertcat(
+        law.state + sample * law.rate, vector([law.tau[k] for k in acting]), system.t + sample
+    )
     speeds = list(system.mechanism.speed_names)
     names = (*law.names, *(f"held {speeds[k]}" for k in acting), f"next sample, every {sample:g} s")
     return Law(
@@ -134,8 +159,11 @@ def held(sample: float | None, system: System, law: Law) -> Law:
 
 
 def ticking(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
-    """`engine.advance` from one sample or knot to the next, until `end` or something happens; samples are taken when due."""
-    system, jump = engine.system, engine.system.kernel("jump", engine.W)
+    """`engine.advance` from one sample or knot to the next, until `end` or something happens;
+    samples are taken when due.
+    """
+    system = engine.system
+    jump = engine.system.kernel("jump", engine.W)
     rows, done = [], 0
     while True:
         for k, f in system.pieces:
@@ -150,7 +178,8 @@ def ticking(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
             stop = min(stop, times[done])
         slack = 1e-7 * (stop - t)
         last = int(np.searchsorted(times, stop - slack))
-        if last < len(times) and times[last] <= stop + slack:  # a row that means to be at a sample is
+        # a row that means to be at a sample is
+        if last < len(times) and times[last] <= stop + slack:
             stop, last = times[last], last + 1
         part = engine.advance(t, stop, times[done:last])
         rows.append(part.rows)
@@ -159,7 +188,7 @@ def ticking(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
             return replace(part, rows=np.concatenate(rows))
 
 
-# ---------------------------------------------------------------------------------------------------- Python functions
+# --- Python functions
 @dataclass(frozen=True)
 class Traced(Controller):
     """A Python function (t, q, v) -> forces (nv,), called once with symbols."""
@@ -175,7 +204,9 @@ class Traced(Controller):
 
 @dataclass(frozen=True)
 class Sampled:
-    """A Python function (t, q, v) -> forces (nv,), called every `sample` seconds and held in between."""
+    """A Python function (t, q, v) -> forces (nv,), called every `sample` seconds and held in
+    between.
+    """
 
     function: Callable[[Any, Any, Any], Any]
     sample: float
@@ -186,13 +217,17 @@ class Sampled:
 
 
 def traced(
-    function: Callable[[Any, Any, Any], Any], asked: Mechanism | Machine, sample: float | None = None
+    function: Callable[[Any, Any, Any], Any],
+    asked: Mechanism | Machine,
+    sample: float | None = None,
 ) -> Traced | Sampled:
-    """A controller out of a Python function (t, q, v) -> forces (nv,); in machine code if it can be.
+    """A controller out of a Python function (t, q, v) -> forces (nv,); in machine code if it can
+    be.
 
-    The function is called with arrays of symbols. It can be traced if it computes with + - * / ** @, NumPy's sin, cos, sqrt,
-    tanh ..., and does not decide by the values (if, math.sin, np.clip) or remember anything; a few random states tell whether
-    what came out is the same. If not, a warning says why, and the function is called every `sample` seconds instead.
+    The function is called with arrays of symbols. It can be traced if it computes with + - * / **
+    @, NumPy's sin, cos, sqrt, tanh ..., and does not decide by the values (if, math.sin, np.clip)
+    or remember anything; a few random states tell whether what came out is the same. If not, a
+    warning says why, and the function is called every `sample` seconds instead.
     """
     machine = machine_of(asked)
     sampling("traced", sample)
@@ -204,7 +239,10 @@ def traced(
         name = getattr(function, "__name__", type(function).__name__)
         sentence = f"controller {name!r} cannot be traced into machine code ({reason})"
     if sample is None:
-        raise SimulationError(f"{sentence}; give it a sample time, such as sample=0.001 (s), and it is called from Python")
+        raise SimulationError(
+            f"{sentence}; give it a sample time, such as sample=0.001 (s), and it is called from"
+            " Python"
+        )
     warnings.warn(f"{sentence}; it is called from Python every {sample:g} s", stacklevel=2)
     return Sampled(function, sample)
 
@@ -214,7 +252,11 @@ def _symbolic(function: Callable, t: ca.SX, q: ca.SX, v: ca.SX, nv: int) -> ca.S
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # CasADi's, on NumPy functions of one symbol
         answer = function(t, *(np.array(elements(x), dtype=object) for x in (q, v)))
-    entries = elements(answer) if isinstance(answer, ca.SX) else list(np.ravel(np.asarray(answer, dtype=object)))
+    entries = (
+        elements(answer)
+        if isinstance(answer, ca.SX)
+        else list(np.ravel(np.asarray(answer, dtype=object)))
+    )
     if len(entries) != nv:
         raise SimulationError(f"it returns {len(entries)} values; there are {nv} speeds")
     return vector([ca.SX(x) for x in entries])
@@ -222,12 +264,15 @@ def _symbolic(function: Callable, t: ca.SX, q: ca.SX, v: ca.SX, nv: int) -> ca.S
 
 def _agreed(function: Callable, machine: Machine) -> None:
     """Raise unless the traced function gives the function's own values at a few states."""
-    t, q, v = ca.SX.sym("t"), ca.SX.sym("q", machine.nq), ca.SX.sym("v", machine.nv)
+    t = ca.SX.sym("t")
+    q = ca.SX.sym("q", machine.nq)
+    v = ca.SX.sym("v", machine.nv)
     f = ca.Function("f", [t, q, v], [_symbolic(function, t, q, v, machine.nv)])
     rng = np.random.default_rng(0)
     for at in (0.0, 0.37, 1.9):
         state = at, machine.sample(rng), rng.standard_normal(machine.nv)
-        mine, theirs = np.array(f(*state)).ravel(), np.asarray(function(*state), float)
+        mine = np.array(f(*state)).ravel()
+        theirs = np.asarray(function(*state), float)
         if theirs.shape != (machine.nv,) or not np.allclose(mine, theirs, rtol=1e-9, atol=1e-12):
             raise SimulationError("traced, it gives other values than called with numbers")
 
@@ -235,4 +280,7 @@ def _agreed(function: Callable, machine: Machine) -> None:
 def sampling(what: str, sample: float | None) -> None:
     """Refuse a sample time that is none."""
     if sample is not None and not (isinstance(sample, int | float) and 0 < sample < np.inf):
-        raise StateError(f"{what}: sample = {sample!r}; it is a time above zero (s), or None for a continuous controller")
+        raise StateError(
+            f"{what}: sample = {sample!r}; it is a time above zero (s), or None for a continuous"
+            " controller"
+        )

@@ -1,4 +1,6 @@
-"""Why a run could not go on, in the user's words: when, where, the likely reason, and what to do."""
+"""Why a run could not go on, in the user's words: when, where, the likely reason, and what to
+do.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,13 @@ from . import drivers
 from .engine import Engine
 
 Array = np.ndarray
-FAST, CALM = 1e8, 1e4  # 1/s: a decay or vibration this fast, while the speeds (m/s, rad/s) are below this, is called stiff
-NEAR = 1e-3  # a singular value of the rows, in the metric of `kernels.rank`, that tells of a singular configuration close by
-SINGULAR = 1e-10  # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is close to rounding
+# 1/s: a decay or vibration this fast, while the speeds (m/s, rad/s) are below this, is called stiff
+FAST, CALM = 1e8, 1e4
+# a singular value of the rows, in the metric of `kernels.rank`, that tells of a singular
+# configuration close by
+NEAR = 1e-3
+# an eigenvalue of the mass matrix, scaled to a unit diagonal, that is close to rounding
+SINGULAR = 1e-10
 STABLE = 0.5  # a step this long beside the fastest decay is as long as an explicit method can take
 
 
@@ -47,11 +53,16 @@ def _where(machine: Machine, q: Array, v: Array) -> str:
     for names, x in ((machine.coordinate_names, q), (machine.speed_names, v)):
         bad = [n for n, y in zip(names, x) if not np.isfinite(y)]
         if bad:
-            return f"{'where' if names is machine.coordinate_names else 'where the speed of'} {bad[0]!r} is not finite"
+            return (
+                f"{'where' if names is machine.coordinate_names else 'where the speed of'}"
+                f" {bad[0]!r} is not finite"
+            )
     shown = ", ".join(f"{n} = {x:.6g}" for n, x in list(zip(machine.coordinate_names, q))[:6])
     fastest = int(np.abs(v).argmax()) if len(v) else 0
     more = ", ..." if len(q) > 6 else ""
-    return f"at {shown}{more}" + (f", fastest {machine.speed_names[fastest]!r} at {v[fastest]:.4g}" if len(v) else "")
+    return f"at {shown}{more}" + (
+        f", fastest {machine.speed_names[fastest]!r} at {v[fastest]:.4g}" if len(v) else ""
+    )
 
 
 def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
@@ -60,22 +71,35 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
         why = _stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance"
         return f"{engine.most} steps were allowed: {why}"
     if status == drivers.NOT_SOLVED:
-        return f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest vibration's period"
+        return (
+            f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest"
+            " vibration's period"
+        )
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return _blown_up(machine, engine)
     p = engine.p[:, 0] if len(engine.p) else None
     if said := _condition(machine, q, v, p, t):
         return said
     machine.forward_dynamics(q, v, np.zeros(machine.nv), parameters=p, t=t)  # says what vanishes
-    if engine.method.kind != "library" and fastest(engine, t) > FAST and np.abs(v).max(initial=0.0) < CALM:
+    if (
+        engine.method.kind != "library"
+        and fastest(engine, t) > FAST
+        and np.abs(v).max(initial=0.0) < CALM
+    ):
         return _stiff(engine, t)
-    return "a force is likely to jump or to grow without bound there: make it smoother, or end the run before, with an event"
+    return (
+        "a force is likely to jump or to grow without bound there: make it smoother, or end the run"
+        " before, with an event"
+    )
 
 
 def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) -> str:
-    """Whether rows or inertias all but lose rank there: what to look at before forces are blamed. Empty where they do not."""
+    """Whether rows or inertias all but lose rank there: what to look at before forces are blamed.
+    Empty where they do not.
+    """
     if machine.rows:
-        by, A = metric(machine), machine.constraint_rows(q, v, p, t)[3]
+        by = metric(machine)
+        A = machine.constraint_rows(q, v, p, t)[3]
         here = spaces(A, by, np.sqrt(RANK))
         least = here.values[(here.values > EXACT) & (here.values < NEAR)]
         if len(least) or highest_rank(machine, q, spaces(A, by).T) > here.rank:
@@ -84,29 +108,48 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
                 if here.rank < len(A)
                 else "none was dropped yet"
             )
-            return ("a singular configuration is likely: the rows of loops all but lose rank there, so that branches of motion "
-                    f"meet (smallest singular value {least.min(initial=EXACT):.2g}; {left})")  # fmt: skip
+            return (
+                "a singular configuration is likely: the rows of loops all but lose rank there, so"
+                " that branches of motion meet (smallest singular value"
+                f" {least.min(initial=EXACT):.2g}; {left})"
+            )
     M = machine.mass_matrix(q, p)
     size = np.sqrt(np.diag(M))
-    if (size > 0).all() and (least_inertia := np.linalg.eigvalsh(M / np.outer(size, size))[0]) < SINGULAR:
-        return f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g} beside its diagonal): " \
-               "two joints' axes are in one line, or a body has no inertia about one"  # fmt: skip
+    if (size > 0).all() and (
+        least_inertia := np.linalg.eigvalsh(M / np.outer(size, size))[0]
+    ) < SINGULAR:
+        return (
+            f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g}"
+            " beside its diagonal): two joints' axes are in one line, or a body has no inertia"
+            " about one"
+        )
     return ""
 
 
 def _stiff(engine: Engine, t: float) -> str:
     shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
-    return f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made for it"
+    return (
+        f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made"
+        " for it"
+    )
 
 
 def _blown_up(machine: Machine, engine: Engine) -> str:
     if not engine.method.chooses_steps:
-        return f"the step of {engine.step:.3g} s may be too long: halve it, or take an adaptive integrator such as dop853"
-    return "an inertia may vanish or a force grow without bound; catena.compile(mechanism).forward_dynamics names the joint"
+        return (
+            f"the step of {engine.step:.3g} s may be too long: halve it, or take an adaptive"
+            " integrator such as dop853"
+        )
+    return (
+        "an inertia may vanish or a force grow without bound;"
+        " catena.compile(mechanism).forward_dynamics names the joint"
+    )
 
 
 def fastest(engine: Engine, t: float) -> float:
-    """The largest |eigenvalue| of the Jacobian at the engine's state, 1/s; NaN where there is none."""
+    """The largest |eigenvalue| of the Jacobian at the engine's state, 1/s; NaN where there is
+    none.
+    """
     size = len(engine.x)
     J = engine.evaluate("jacobian", t)[0][:, 0].reshape(size, size)
     return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else float("nan")

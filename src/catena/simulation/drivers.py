@@ -1,9 +1,11 @@
-"""What the drivers of the time loop share. A driver is compiled once and serves every mechanism: it calls the mechanism's own
-derivative by its address, W states side by side in the lanes of a register. `fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
+"""What the drivers of the time loop share. A driver is compiled once and serves every mechanism: it
+calls the mechanism's own derivative by its address, W states side by side in the lanes of a
+register. `fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
 
-All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u, p one after another; K has
-the stages' derivatives, one per row. No views are made inside a step: each would cost as much as a short stage. Drivers return
-a status; `OUTCOMES` has a sentence for each.
+All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u,
+p one after another; K has the stages' derivatives, one per row. No views are made inside a step:
+each would cost as much as a short stage. Drivers return a status; `OUTCOMES` has a sentence for
+each.
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ OUTCOMES = {
     INTERRUPTED: "the run was interrupted",
 }
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
-NOW, BEFORE = 0.6, -0.2  # the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
+# the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
+NOW, BEFORE = 0.6, -0.2
 BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
 
 
-# ---------------------------------------------------------------------------------------------------- stages
+# --- stages
 def stage(address, buffer, x, K, A, i, time, h, W):
     """k_i at x + h sum_j A_ij k_j."""
     weighted(x, K, A, i, i, h, buffer, W)
@@ -43,7 +46,9 @@ def place(buffer, x, time, W):
 
 
 def settle_flat(settle, buffer, x, time, rounds, W):
-    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along them."""
+    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along
+    them.
+    """
     if settle != 0:
         for _ in range(rounds):
             place(buffer, x, time, W)

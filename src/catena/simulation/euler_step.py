@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def euler_step(system: System) -> ca.Function:
-    """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new speeds."""
+    """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new
+    speeds.
+    """
     h = ca.SX.sym("h")
     s = system.tracer()
     v = system.v + h * system.acceleration

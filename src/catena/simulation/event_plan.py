@@ -1,4 +1,6 @@
-"""The plan of a run's events: what can happen in it, from the events asked for and the joints' limits and friction."""
+"""The plan of a run's events: what can happen in it, from the events asked for and the joints'
+limits and friction.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,10 @@ from .touching_pairs import touching_pairs
 
 @dataclass(frozen=True)
 class EventPlan:
-    """What a run can meet: switched constraints for the tape, events with a condition in the order of their guards, those with
-    a time, all locks, and which parts of the constraints each lock switches."""
+    """What a run can meet: switched constraints for the tape, events with a condition in the order
+    of their guards, those with a time, all locks, and which parts of the constraints each lock
+    switches.
+    """
 
     holding: SwitchedConstraints
     guarded: tuple[InstantEvent, ...] = ()
@@ -43,13 +47,24 @@ class EventPlan:
         return not (self.holding.size or self.guarded or self.timed)
 
 
-def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction: str, restitution: float = 0.0,
-                contact: str = "events") -> EventPlan:  # fmt: skip
-    """The plan of these events; limits "stop": every joint's limits are felt; friction "stick": dry friction holds."""
+def plan_events(
+    machine: Machine,
+    events: Iterable[Event],
+    limits: str,
+    friction: str,
+    restitution: float = 0.0,
+    contact: str = "events",
+) -> EventPlan:
+    """The plan of these events; limits "stop": every joint's limits are felt; friction "stick": dry
+    friction holds.
+    """
     asked = list(events)
     points, facing, more = _touching(machine, contact)
     if limits == "stop":
-        points += [TouchingPoint(p, c) for p, c in loop_stops(machine.mechanism, restitution, usual_length(machine.layout))]
+        points += [
+            TouchingPoint(p, c)
+            for p, c in loop_stops(machine.mechanism, restitution, usual_length(machine.layout))
+        ]
     points += more
     if not asked and not points and limits != "stop" and friction != "stick":
         return NO_EVENTS
@@ -60,7 +75,8 @@ def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction
     frames: list[LockableFrame] = []
     held: list[tuple[Lock, Sequence[int], LockableFrame | None]] = []
     for kind, e in zip(kinds, asked):
-        indices, frame = kind.holds(machine, e), kind.closes(machine, e)
+        indices = kind.holds(machine, e)
+        frame = kind.closes(machine, e)
         for k in indices:
             speeds[k] = kind.fit(machine, e, speeds.get(k) or _speed(machine, k))
         frames += [frame] if frame is not None else []
@@ -70,16 +86,26 @@ def plan_events(machine: Machine, events: Iterable[Event], limits: str, friction
     for kind, e in zip(kinds, asked):
         kind.check(machine, e, asked)
     ordered = sorted(speeds)
-    parts = [tuple(ordered.index(k) for k in indices) if frame is None else (len(ordered) + frames.index(frame),)
-             for _, indices, frame in held]  # fmt: skip
+    parts = [
+        (
+            tuple(ordered.index(k) for k in indices)
+            if frame is None
+            else (len(ordered) + frames.index(frame),)
+        )
+        for _, indices, frame in held
+    ]
     holding = _constraints([speeds[k] for k in ordered], frames, guarded, points, facing)
-    return EventPlan(holding, guarded, tuple(timed), tuple(lock for lock, _, _ in held), tuple(parts))
+    return EventPlan(
+        holding, guarded, tuple(timed), tuple(lock for lock, _, _ in held), tuple(parts)
+    )
 
 
 NO_EVENTS = EventPlan(SwitchedConstraints())  # of most runs
 
 
-def _touching(machine: Machine, contact: str) -> tuple[list[TouchingPoint], list[TouchingPatch], list[PatchPoint]]:
+def _touching(
+    machine: Machine, contact: str
+) -> tuple[list[TouchingPoint], list[TouchingPatch], list[PatchPoint]]:
     """The points that may touch; patches, and their points."""
     m = machine.mechanism
     if contact == "ignore":
@@ -87,32 +113,48 @@ def _touching(machine: Machine, contact: str) -> tuple[list[TouchingPoint], list
     return with_rims(m), *touching_pairs(m)
 
 
-def _constraints(speeds: list[HoldableSpeed], frames: list[LockableFrame], guarded: Sequence[InstantEvent],
-                 points: list[TouchingPoint], facing: list[TouchingPatch]) -> SwitchedConstraints:  # fmt: skip
+def _constraints(
+    speeds: list[HoldableSpeed],
+    frames: list[LockableFrame],
+    guarded: Sequence[InstantEvent],
+    points: list[TouchingPoint],
+    facing: list[TouchingPatch],
+) -> SwitchedConstraints:
     """With words that two runs share if they have the same tapes."""
     bare = [replace(h, restitution=0.0) for h in speeds]
     texts = [e.when for e in guarded]
     alike = [(p.point, p.rough) for p in points]
     words = None if any(map(callable, texts)) else repr((bare, frames, texts, alike))
-    return SwitchedConstraints(speeds, frames, [_condition(e) for e in guarded], words, points, facing)
+    return SwitchedConstraints(
+        speeds, frames, [_condition(e) for e in guarded], words, points, facing
+    )
 
 
 def _warn_of_loops(machine: Machine) -> None:
     """Warn of limits that no coordinate can feel."""
     deaf = [j.name for j in machine.mechanism.loops if has_limits(j) and not can_stop(j)]
     if deaf:
-        said = f"the limits of {', '.join(map(repr, deaf))} are not felt: a joint that closes a loop stops as one slide, or as one turn of less than half a turn"
-        warnings.warn(f"{said}; let another joint of that loop close it", MechanismWarning, stacklevel=6)
+        said = (
+            f"the limits of {', '.join(map(repr, deaf))} are not felt: a joint that closes a loop"
+            " stops as one slide, or as one turn of less than half a turn"
+        )
+        warnings.warn(
+            f"{said}; let another joint of that loop close it", MechanismWarning, stacklevel=6
+        )
 
 
 def _speed(machine: Machine, k: int) -> HoldableSpeed:
     """The k-th speed, with nothing that stops it."""
-    c = next(c for c in machine.layout.coordinates if c.vi <= k < c.vi + (3 if c.motion == BALL else 1))
+    c = next(
+        c for c in machine.layout.coordinates if c.vi <= k < c.vi + (3 if c.motion == BALL else 1)
+    )
     unit = units(machine.mechanism.moving)[1][k]
     return HoldableSpeed(machine.speed_names[k], k, -1 if c.motion == BALL else c.qi, unit)
 
 
-def _of_joints(machine: Machine, limits: str, friction: str, restitution: float) -> dict[int, HoldableSpeed]:
+def _of_joints(
+    machine: Machine, limits: str, friction: str, restitution: float
+) -> dict[int, HoldableSpeed]:
     """{index: speed} of those that the joints' own limits and dry friction may hold."""
     found: dict[int, HoldableSpeed] = {}
     own = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]

@@ -1,6 +1,8 @@
-"""A storm of events: ever more of them in ever shorter times, without end, as of a ball between closing walls from which it rebounds without loss.
+"""A storm of events: ever more of them in ever shorter times, without end, as of a ball between
+closing walls from which it rebounds without loss.
 
-Rebounds that lose energy come ever faster too, and have a limit (`accumulation.py`); here what comes faster has not become weaker.
+Rebounds that lose energy come ever faster too, and have a limit (`accumulation.py`); here what
+comes faster has not become weaker.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class EventPace(NamedTuple):
 
     def then(self, t: float, energy: float) -> EventPace:
         """With one more."""
-        return EventPace((*self.times, float(t))[-BLOCKS - 2 :], (*self.energies, float(energy))[-BLOCKS - 2 :])
+        return EventPace(
+            (*self.times, float(t))[-BLOCKS - 2 :], (*self.energies, float(energy))[-BLOCKS - 2 :]
+        )
 
     @property
     def last(self) -> float:
@@ -38,9 +42,15 @@ class EventPace(NamedTuple):
         return self.times[-1] - self.times[-2]
 
     def storm(self, start: float) -> bool:
-        """Whether events come ever faster without becoming weaker, in a run that began at `start` (s)."""
+        """Whether events come ever faster without becoming weaker, in a run that began at `start`
+        (s).
+        """
         if len(self.times) < BLOCKS + 2:
             return False
         took = [b - a for a, b in pairwise(self.times)]
         faster = all(b < SHORTER * a for a, b in pairwise(took))
-        return faster and self.last < DENSE * (self.times[-1] - start) and self.energies[-1] > WEAKER * self.energies[0]
+        return (
+            faster
+            and self.last < DENSE * (self.times[-1] - start)
+            and self.energies[-1] > WEAKER * self.energies[0]
+        )

@@ -1,4 +1,5 @@
-"""Events: what happens at an instant of a run. Frozen records; `event_kinds.py` says how each is read, checked and handled.
+"""Events: what happens at an instant of a run. Frozen records; `event_kinds.py` says how each is
+read, checked and handled.
 
     Stop       a joint that meets its limit bounces or stays
     Impulse    a blow: momentum comes in at a frame or a joint
@@ -6,11 +7,13 @@
     Release    a lock opens
     When       an instant that is wanted: it is recorded, and may end the run
 
-All but Stop happen `at` a time (s), or `when` a quantity falls to zero: a text of t, parameters, coordinates and speeds
-("q_knee - 0.2", as loads have them), or a function of a Tracer to an expression, such as `lambda s: s.pose("tip")[2, 3]`.
-Speeds jump, positions do not; the energy that a jump takes or brings is booked as work, so that the balance stays honest.
+All but Stop happen `at` a time (s), or `when` a quantity falls to zero: a text of t, parameters,
+coordinates and speeds ("q_knee - 0.2", as loads have them), or a function of a Tracer to an
+expression, such as `lambda s: s.pose("tip")[2, 3]`. Speeds jump, positions do not; the energy that
+a jump takes or brings is booked as work, so that the balance stays honest.
 
-    catena.simulate(leg, until=2.0, events=[Stop("knee", restitution=0.3), Impulse(frame="foot", linear=(0, 0, 5), at=1.0)])
+    catena.simulate(leg, until=2.0, events=[Stop("knee", restitution=0.3), Impulse(frame="foot",
+    linear=(0, 0, 5), at=1.0)])
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ Condition = str | Callable[[Any], Any]
 class Stop:
     """The limits of a joint (or of one coordinate, "base.x") are felt.
 
-    restitution: the speed after the impact over that before, 0 (stays) to 1 (no loss). lower, upper: rad or m; by default the
-    joint's own.
+    restitution: the speed after the impact over that before, 0 (stays) to 1 (no loss). lower,
+    upper: rad or m; by default the joint's own.
     """
 
     joint: str
@@ -39,7 +42,10 @@ class Stop:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.restitution <= 1.0:
-            raise SimulationError(f"the stop of {self.joint!r} has restitution {self.restitution}; it lies between 0 and 1")
+            raise SimulationError(
+                f"the stop of {self.joint!r} has restitution {self.restitution}; it lies between 0"
+                " and 1"
+            )
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,8 @@ class InstantEvent:
         if (self.at is None) == (self.when is None):
             found = "neither" if self.at is None else "both"
             raise SimulationError(
-                f"{self!r} has {found} of `at` and `when`; give the time (s) when it happens, or a quantity that falls to zero"
+                f"{self!r} has {found} of `at` and `when`; give the time (s) when it happens, or a"
+                " quantity that falls to zero"
             )
 
     @property
@@ -65,7 +72,11 @@ class InstantEvent:
         """When it happens, s, where that is known beforehand."""
         if self.at is None:
             return ()
-        return tuple(float(t) for t in self.at) if isinstance(self.at, (tuple, list)) else (float(self.at),)
+        return (
+            tuple(float(t) for t in self.at)
+            if isinstance(self.at, (tuple, list))
+            else (float(self.at),)
+        )
 
     @property
     def title(self) -> str:
@@ -75,8 +86,9 @@ class InstantEvent:
 
 @dataclass(frozen=True)
 class Impulse(InstantEvent):
-    """A blow. frame: where it strikes, with linear (N s) and angular (N m s) impulses along the axes of the "world" or of the
-    "body". joint: {coordinate or joint: N m s or N s} from motors."""
+    """A blow. frame: where it strikes, with linear (N s) and angular (N m s) impulses along the
+    axes of the "world" or of the "body". joint: {coordinate or joint: N m s or N s} from motors.
+    """
 
     frame: str = ""
     linear: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -88,7 +100,8 @@ class Impulse(InstantEvent):
         super().__post_init__()
         if not (self.frame or self.joint) or self.axes not in ("world", "body"):
             raise SimulationError(
-                f"{self!r}: an impulse strikes a frame, along the axes of the 'world' or the 'body', or a joint"
+                f"{self!r}: an impulse strikes a frame, along the axes of the 'world' or the"
+                " 'body', or a joint"
             )
 
 
@@ -96,8 +109,9 @@ class Impulse(InstantEvent):
 class Lock(InstantEvent):
     """Something stops relative to another thing, and stays so until it is released.
 
-    joint: all its speeds become zero. Or frame: caught where it is by the body `to`, as if by a joint of this kind ("fixed",
-    "ball", "revolute" about `axis` of the frame, ...). What moved before comes to rest by an impulse without bounce.
+    joint: all its speeds become zero. Or frame: caught where it is by the body `to`, as if by a
+    joint of this kind ("fixed", "ball", "revolute" about `axis` of the frame, ...). What moved
+    before comes to rest by an impulse without bounce.
     """
 
     joint: str = ""
@@ -109,7 +123,9 @@ class Lock(InstantEvent):
     def __post_init__(self) -> None:
         super().__post_init__()
         if bool(self.joint) == bool(self.frame):
-            raise SimulationError(f"{self!r}: a lock holds a joint, or a frame to a body; name one of them")
+            raise SimulationError(
+                f"{self!r}: a lock holds a joint, or a frame to a body; name one of them"
+            )
 
     @property
     def title(self) -> str:

@@ -1,4 +1,6 @@
-"""Drivers with equal steps, explicit and implicit. As in `drivers.py`: flat arrays, compiled once for all mechanisms."""
+"""Drivers with equal steps, explicit and implicit. As in `drivers.py`: flat arrays, compiled once
+for all mechanisms.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
 from .lane_arithmetic import finite, write
 
 ROUNDS = 60  # fixed-point rounds for implicit stages
-CLOSE, ENOUGH = 4e-16, 1e-11  # of the largest rate: a change that is rounding, and one that will do after so many rounds
+# of the largest rate: a change that is rounding, and one that will do after so many rounds
+CLOSE, ENOUGH = 4e-16, 1e-11
 NOISE = 1e-14  # of the size of a state: a change in a step that may be noise
 
 
@@ -21,7 +24,9 @@ def _all_finite(K, W):
 
 
 def push(buffer, F, at, n, hold, W):
-    """Let the buffer hold the forces of step n, from `at` on, where new ones begin: F (W, pieces, nv), each for `hold` steps."""
+    """Let the buffer hold the forces of step n, from `at` on, where new ones begin: F (W, pieces,
+    nv), each for `hold` steps.
+    """
     if F.shape[1] > 0 and n % hold == 0:
         for l in range(W):
             for k in range(F.shape[2]):
@@ -37,11 +42,14 @@ def _row(x, n, every, out, row, W):
 
 
 @machine_function("W")
-def explicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W):
+def explicit(
+    address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W
+):
     """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them.
 
-    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last inputs are h. F, hold: the
-    forces, see `push`; `done` steps were done before. Returns status, t, the next row, evaluations.
+    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last
+    inputs are h. F, hold: the forces, see `push`; `done` steps were done before. Returns status, t,
+    the next row, evaluations.
     """
     s, start = B.shape[1], t
     for n in range(steps):
@@ -64,9 +72,30 @@ def explicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps,
 
 
 @machine_function("W")
-def stepping(problem, solver, finish, settle, x, buffer, room, given, F, hold, done, t, h, steps, every, out, row, W):
-    """`steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand their numbers on in `room`: the first
-    `given` are the problem, the answer is behind them. Returns status, t, the next row, evaluations."""
+def stepping(
+    problem,
+    solver,
+    finish,
+    settle,
+    x,
+    buffer,
+    room,
+    given,
+    F,
+    hold,
+    done,
+    t,
+    h,
+    steps,
+    every,
+    out,
+    row,
+    W,
+):
+    """`steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand their
+    numbers on in `room`: the first `given` are the problem, the answer is behind them. Returns
+    status, t, the next row, evaluations.
+    """
     start = t
     for l in range(W):
         buffer[len(buffer) - W + l] = h
@@ -85,8 +114,10 @@ def stepping(problem, solver, finish, settle, x, buffer, room, given, F, hold, d
 
 
 def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
-    """One fixed-point round of the stages of those lanes whose last change `left[0]` has not been set to zero. left (3, W): the changes of
-    this round, of the one before, and the largest rates."""
+    """One fixed-point round of the stages of those lanes whose last change `left[0]` has not been
+    set to zero. left (3, W): the changes of this round, of the one before, and the largest
+    rates.
+    """
     for l in range(W):
         left[1, l] = left[0, l]
         left[0, l] = 0.0
@@ -105,7 +136,9 @@ def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
 
 
 def _solved(left, W):
-    """Whether the stages of all lanes are solved; those that are change no more, so that no run depends on its neighbours."""
+    """Whether the stages of all lanes are solved; those that are change no more, so that no run
+    depends on its neighbours.
+    """
     solved = True
     for l in range(W):
         if left[0, l] <= CLOSE * left[2, l] or (left[0, l] >= left[1, l] and left[0, l] <= NOISE):
@@ -115,15 +148,22 @@ def _solved(left, W):
 
 
 @machine_function("W")
-def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, weight, W):
+def implicit(
+    address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, weight, W
+):
     """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
 
-    weight: of the rates of states, so that each is the part of its own size by which it changes in a step. Stages are solved where a
-    round changes them by rounding, or no less than the round before and so little that it is the noise of what was cancelled in them.
-    Returns status, t, the next row, and evaluations.
+    weight: of the rates of states, so that each is the part of its own size by which it changes in
+    a step. Stages are solved where a round changes them by rounding, or no less than the round
+    before and so little that it is the noise of what was cancelled in them. Returns status, t, the
+    next row, and evaluations.
     """
-    s, start, evaluations, size = B.shape[1], t, 0, len(x)
-    fresh, left = np.zeros(size), np.zeros((3, W))
+    s = B.shape[1]
+    start = t
+    evaluations = 0
+    size = len(x)
+    fresh = np.zeros(size)
+    left = np.zeros((3, W))
     push(buffer, F, size + W, done, hold, W)
     for i in range(s):
         place(buffer, x, t, W)
@@ -152,19 +192,41 @@ def implicit(address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps,
 
 
 @machine_function("W")
-def rollout(address, settle, A, B, C, X, held, buffer, K, F, hold, t, h, steps, every, out, ended, W):
+def rollout(
+    address, settle, A, B, C, X, held, buffer, K, F, hold, t, h, steps, every, out, ended, W
+):
     """`explicit` for many groups of W runs one after another, without the interpreter between them.
 
-    X (groups, size W): the states, flat as everywhere, left at the end. held (groups, (nu + count) W): inputs, modes and parameters, as
-    the buffer has them. F (groups, W, pieces, nv), hold: the forces, see `push`. out (groups, W, 1 + rows, size): the start
-    and the rows. ended (groups, 2): the status of each group, and the time that it reached. Returns the number of groups.
+    X (groups, size W): the states, flat as everywhere, left at the end. held (groups, (nu + count)
+    W): inputs, modes and parameters, as the buffer has them. F (groups, W, pieces, nv), hold: the
+    forces, see `push`. out (groups, W, 1 + rows, size): the start and the rows. ended (groups, 2):
+    the status of each group, and the time that it reached. Returns the number of groups.
     """
     first = W + X.shape[1]
     for g in range(X.shape[0]):
         for n in range(held.shape[1]):
             buffer[first + n] = held[g, n]
         write(out[g], 0, X[g], W)
-        status, reached, _, _ = explicit(address, settle, A, B, C, X[g], buffer, K, F[g], hold, 0, t, h, steps, every, out[g], 1, W)
+        status, reached, _, _ = explicit(
+            address,
+            settle,
+            A,
+            B,
+            C,
+            X[g],
+            buffer,
+            K,
+            F[g],
+            hold,
+            0,
+            t,
+            h,
+            steps,
+            every,
+            out[g],
+            1,
+            W,
+        )
         ended[g, 0] = status
         ended[g, 1] = reached
     return X.shape[0]

@@ -1,9 +1,12 @@
-"""Creep: what joints travel where dry friction would hold them, because a run smooths it over a small speed (`joint_losses.py`).
+"""Creep: what joints travel where dry friction would hold them, because a run smooths it over a
+small speed (`joint_losses.py`).
 
     f = F tanh(v / SMOOTH)
 
-A load below F, which Coulomb's friction would hold, moves such a joint at SMOOTH atanh(load / F) for ever. Of each row that is slower than SLOW times SMOOTH the
-speed times the time since the row before is counted, which is right on average: a joint that turns round is slow for a moment, one that creeps all the time.
+A load below F, which Coulomb's friction would hold, moves such a joint at SMOOTH atanh(load / F)
+for ever. Of each row that is slower than SLOW times SMOOTH the speed times the time since the row
+before is counted, which is right on average: a joint that turns round is slow for a moment, one
+that creeps all the time.
 """
 
 from __future__ import annotations
@@ -24,12 +27,16 @@ if TYPE_CHECKING:
     from .plan import RunPlan
 
 Array = NDArray[np.float64]
-MUCH, LEAST, PART = 1e-3, 1e-6, 1e-2  # of its length, or rad: worth a word; or this, if that is a part of all that it travels
-SLOW = 3.0  # times the speed over which friction is smoothed: above it, friction is Coulomb's to half a percent
+# of its length, or rad: worth a word; or this, if that is a part of all that it travels
+MUCH, LEAST, PART = 1e-3, 1e-6, 1e-2
+# times the speed over which friction is smoothed: above it, friction is Coulomb's to half a percent
+SLOW = 3.0
 
 
 def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
-    """(nv,), (nv,): the travel of rows at t (s) with speeds v (run, time, nv), slow and altogether, m or rad, of the run that creeps most; zero without smoothed friction."""
+    """(nv,), (nv,): the travel of rows at t (s) with speeds v (run, time, nv), slow and altogether,
+    m or rad, of the run that creeps most; zero without smoothed friction.
+    """
     rough = np.array([nonzero(x) for x in per_speed(plan.machine.mechanism, "friction")], bool)
     if plan.system.driven is not None:
         rough[plan.system.driven.speeds] = False
@@ -51,5 +58,9 @@ def creeping(plan: RunPlan, slow: Array, way: Array) -> str:
     k = int(beside.argmax())
     if beside[k] < LEAST or (beside[k] < MUCH and slow[k] < PART * way[k]):
         return ""
-    unit, mechanism = units(plan.machine.mechanism.moving)[1][k], plan.machine.mechanism
-    return f"{mechanism.speed_names[k]!r} creeps by {slow[k]:.2g} {unit} at speeds below {SLOW * SMOOTH:g} {unit}/s, where dry friction may hold it; friction='stick' does"
+    unit = units(plan.machine.mechanism.moving)[1][k]
+    mechanism = plan.machine.mechanism
+    return (
+        f"{mechanism.speed_names[k]!r} creeps by {slow[k]:.2g} {unit} at speeds below"
+        f" {SLOW * SMOOTH:g} {unit}/s, where dry friction may hold it; friction='stick' does"
+    )

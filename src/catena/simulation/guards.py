@@ -1,13 +1,16 @@
 """Guards: quantities whose fall to zero is an event.
 
-A guard is zero at the event itself, with no margin, so that nothing in it depends on units. There are two sorts:
+A guard is zero at the event itself, with no margin, so that nothing in it depends on units. There
+are two sorts:
 
-    edge        the condition of an event ("q_knee - 0.2"): it happens where the value goes from above zero to zero or below
-    sustained   what must hold as long as a mode does (a gap is not negative, a force stays in its interval). It may start at
-                zero, as a gap does after a rebound. It ends where the value goes from above zero to zero or below, or is
-                negative and falls
+    edge        the condition of an event ("q_knee - 0.2"): it happens where the value goes from
+                above zero to zero or below
+    sustained   what must hold as long as a mode does (a gap is not negative, a force stays in its
+                interval). It may start at zero, as a gap does after a rebound. It ends where the
+                value goes from above zero to zero or below, or is negative and falls
 
-`rate` tells a gap that is opening, negative by rounding alone, from one that closes: it has the sign of the value's derivative.
+`rate` tells a gap that is opening, negative by rounding alone, from one that closes: it has the
+sign of the value's derivative.
 """
 
 from __future__ import annotations
@@ -25,13 +28,16 @@ from ..model.values import value_of
 
 @dataclass(frozen=True)
 class Bound:
-    """An end of a coordinate's range, or of a force's interval. sign: of the direction that leads inside."""
+    """An end of a coordinate's range, or of a force's interval. sign: of the direction that leads
+    inside.
+    """
 
     name: str
     sign: float
 
 
-LOWER, UPPER = Bound("lower", 1.0), Bound("upper", -1.0)
+LOWER = Bound("lower", 1.0)
+UPPER = Bound("upper", -1.0)
 
 
 class Meaning(Enum):
@@ -54,8 +60,9 @@ class Meaning(Enum):
 class Guard:
     """A quantity whose fall to zero is an event.
 
-    subject: the number of the switched part, or of the event, that it belongs to. value: its expression. rate: an expression of
-    the sign of its derivative where it is sustained; a constant 1 makes it an edge. side: of the stop or interval.
+    subject: the number of the switched part, or of the event, that it belongs to. value: its
+    expression. rate: an expression of the sign of its derivative where it is sustained; a constant
+    1 makes it an edge. side: of the stop or interval.
     """
 
     meaning: Meaning
@@ -66,26 +73,51 @@ class Guard:
 
 
 def expressions(guards: tuple[Guard, ...], turning: ca.SX) -> ca.SX:
-    """(2 n + 1,): all values, then all rates, then how fast joints turn (rad/s), as the drivers read them."""
-    return ca.densify(ca.vertcat(*(g.value for g in guards), *(g.rate for g in guards), turning)) if guards else ca.SX.zeros(0)
+    """(2 n + 1,): all values, then all rates, then how fast joints turn (rad/s), as the drivers
+    read them.
+    """
+    return (
+        ca.densify(ca.vertcat(*(g.value for g in guards), *(g.rate for g in guards), turning))
+        if guards
+        else ca.SX.zeros(0)
+    )
 
 
 def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
-    """How fast joints turn on which these values depend, rad/s: of each the sum, of all the most. The turn of a ball joint is not counted: it is never
-    far in a step, whose error sees it."""
+    """How fast joints turn on which these values depend, rad/s: of each the sum, of all the most.
+    The turn of a ball joint is not counted: it is never far in a step, whose error sees it.
+    """
     found, ratio = [ca.SX(0)], _ratios(s)
     for value in values:
         of = set(ca.jacobian_sparsity(ca.SX(value), s.q).get_triplet()[1])
-        found.append(sum((ratio[c.qi] * ca.fabs(s.v[c.vi]) for c in s.layout.coordinates if c.qi in of and ratio[c.qi]), ca.SX(0)))
+        found.append(
+            sum(
+                (
+                    ratio[c.qi] * ca.fabs(s.v[c.vi])
+                    for c in s.layout.coordinates
+                    if c.qi in of and ratio[c.qi]
+                ),
+                ca.SX(0),
+            )
+        )
     return ca.mmax(ca.vertcat(*found))
 
 
 def _ratios(s: Tracer) -> dict[int, float]:
-    """{coordinate: the most that a joint turns with it}: one of a joint that turns itself, or more of one that follows it, by a gear."""
-    m, turns = s.layout.mechanism, (Motion.TURN, Motion.SCREW)
+    """{coordinate: the most that a joint turns with it}: one of a joint that turns itself, or more
+    of one that follows it, by a gear.
+    """
+    m = s.layout.mechanism
+    turns = (Motion.TURN, Motion.SCREW)
     found = {c.qi: float(c.motion in turns) for c in s.layout.coordinates}
     for j in m.joints:
-        if j.mimic is not None and j.mimic.joint in m.coordinate_names and j.freedoms[0].motion in turns:
+        if (
+            j.mimic is not None
+            and j.mimic.joint in m.coordinate_names
+            and j.freedoms[0].motion in turns
+        ):
             leader = m.coordinate_names.index(j.mimic.joint)
-            found[leader] = max(found[leader], abs(value_of(j.mimic.multiplier, m.parameters) or 0.0))
+            found[leader] = max(
+                found[leader], abs(value_of(j.mimic.multiplier, m.parameters) or 0.0)
+            )
     return found

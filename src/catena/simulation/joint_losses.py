@@ -17,7 +17,9 @@ def damping(s: Tracer) -> ca.Function:
 
 
 def losses(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small speeds."""
+    """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small
+    speeds.
+    """
     coulomb = [s.value(x) for x in per_speed(s.layout.mechanism, "friction")]
     dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(nonzero(x) for x in coulomb) else 0.0
     return ca.Function("losses", [s.v, s.p], [damping(s)(s.v, s.p) - dry])

@@ -1,7 +1,7 @@
 """Arithmetic over lanes, for drivers: sums over stages, dense output, choices among lanes.
 
-Arrays of lanes are flat, entry k of lane l at k W + l. Functions that are `lanewise` are written over one lane; every entry of an array that
-they read or write is a vector of W of them.
+Arrays of lanes are flat, entry k of lane l at k W + l. Functions that are `lanewise` are written
+over one lane; every entry of an array that they read or write is a vector of W of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from .error_scales import FAR, FAST, NEAR, OTHER, ROUND, SPEED, TINY, WORK
 
 
 def lanewise(*same: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a function of arrays of lanes be expanded over vectors. same: its arrays that all lanes share; its last parameter is W."""
+    """Let a function of arrays of lanes be expanded over vectors. same: its arrays that all lanes
+    share; its last parameter is W.
+    """
 
     def over(function: Callable[..., None]) -> Callable[..., None]:
         names = list(inspect.signature(function).parameters)
@@ -29,7 +31,11 @@ def lanewise(*same: str) -> Callable[[Callable[..., None]], Callable[..., None]]
             raise TypeError(f"{function.__name__} is for machine functions")
 
         def part(name: str, x: Any) -> Any:
-            return Array(x.pointer, x.shape, "double" if name in same else "window") if isinstance(x, Array) and x.item != "int" else x
+            return (
+                Array(x.pointer, x.shape, "double" if name in same else "window")
+                if isinstance(x, Array) and x.item != "int"
+                else x
+            )
 
         @intrinsic(only)
         def expanded(m: Module, *given: Any) -> None:
@@ -42,19 +48,26 @@ def lanewise(*same: str) -> Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def lane_sums(x: Any, K: Any, w: Any, count: Any, h: Any, out: Any, offset: Any, W: Any) -> None:
-    """out[offset + n] = x[n] + h_l sum_i w_i K[i, n] over i < count, with l = n mod W. w: (count,), or (count, W) for weights of each lane."""
+    """out[offset + n] = x[n] + h_l sum_i w_i K[i, n] over i < count, with l = n mod W. w: (count,),
+    or (count, W) for weights of each lane.
+    """
     raise TypeError("lane_sums is for machine functions")
 
 
 @intrinsic(lane_sums)
-def _lane_sums(m: Module, x: Array, K: Array, w: Array, count: Any, h: Array, out: Array, offset: Any, W: int) -> None:
+def _lane_sums(
+    m: Module, x: Array, K: Array, w: Array, count: Any, h: Array, out: Array, offset: Any, W: int
+) -> None:
     own = len(w.shape) == 2
     name = f"lane_sums{W}{'own' if own else ''}"
     if name not in m.helpers:
         m.helpers[name] = _sums_text(m, name, W, own)
     target = m.place(out, (offset,))
     size, width = (m.later(s, "int").name for s in (x.shape[0], K.shape[1]))
-    given = f"ptr {x.pointer}, ptr {K.pointer}, i64 {width}, ptr {w.pointer}, i64 {m.later(count, 'int').name}"
+    given = (
+        f"ptr {x.pointer}, ptr {K.pointer}, i64 {width}, ptr {w.pointer}, i64"
+        f" {m.later(count, 'int').name}"
+    )
     m.do(f"call void @{name}({given}, ptr {h.pointer}, ptr {target.pointer}, i64 {size})")
 
 
@@ -62,14 +75,34 @@ def _sums_text(m: Module, name: str, W: int, own: bool) -> list[str]:
     inner = Module(1, m.fused)
     inner.text.lines = []
     parameters = "ptr x", "ptr K", "i64 width", "ptr w", "i64 count", "ptr h", "ptr out", "i64 size"
-    with inner.function(name, *parameters, linkage="internal ") as (x, K, width, w, count, h, out, size):
+    with inner.function(name, *parameters, linkage="internal ") as (
+        x,
+        K,
+        width,
+        w,
+        count,
+        h,
+        out,
+        size,
+    ):
         begin: Any = 0
-        n, total = Value("int", size), Value("int", count)
+        n = Value("int", size)
+        total = Value("int", count)
         for registers in (4, 1):
             with inner.lanes(W):
-                begin = inner.call(_summed, Array(x, (n,), "window"), Array(K, (total, Value("int", width)), "window"),
-                                   Array(w, (total,), "window" if own else "double"), W if own else 1, total,
-                                   Array(h, (W,), "window"), Array(out, (n,), "window"), begin, W, registers)  # fmt: skip
+                begin = inner.call(
+                    _summed,
+                    Array(x, (n,), "window"),
+                    Array(K, (total, Value("int", width)), "window"),
+                    Array(w, (total,), "window" if own else "double"),
+                    W if own else 1,
+                    total,
+                    Array(h, (W,), "window"),
+                    Array(out, (n,), "window"),
+                    begin,
+                    W,
+                    registers,
+                )
     return inner.text.lines
 
 
@@ -96,7 +129,7 @@ def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # type: ignor
     return n
 
 
-# ---------------------------------------------------------------------------------------------------- lanes
+# --- lanes
 @lanewise()
 def take(into, values, chosen, W):
     """Copy the lanes for which `chosen` is above zero."""
@@ -106,7 +139,9 @@ def take(into, values, chosen, W):
 
 @lanewise("table", "limits")
 def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W):
-    """How far and how fast each lane has been, and will be at a step's end if it goes on as now; base: its length, as rounding sees it; see `error_scales.py`."""
+    """How far and how fast each lane has been, and will be at a step's end if it goes on as now;
+    base: its length, as rounding sees it; see `error_scales.py`.
+    """
     moved, place, speed, gain = 0.0, 0.0, 0.0, 0.0
     for n in range(0, len(x), W):
         place = max(place, table[FAR, n // W] * abs(x[n]))
@@ -122,15 +157,33 @@ def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W
 
 @lanewise("table", "limits")
 def allowed(x, new, origin, table, limits, reach, pace, base, step, beside, W):
-    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most that far and fast count, whether there is a length, the rate.
+    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most
+    that far and fast count, whether there is a length, the rate.
 
-    No sum of two products, of which either could be fused: lanes and single runs have the same bits. A number has one kind, so its size is the largest."""
-    rtol, near, fast = limits[0], min(reach[0], limits[1]), min(pace[0], limits[2])
-    place, slow = ROUND * base[0], base[0] * min(ROUND / step[0], rtol * limits[4])
+    No sum of two products, of which either could be fused: lanes and single runs have the same
+    bits. A number has one kind, so its size is the largest.
+    """
+    rtol = limits[0]
+    near = min(reach[0], limits[1])
+    fast = min(pace[0], limits[2])
+    place = ROUND * base[0]
+    slow = base[0] * min(ROUND / step[0], rtol * limits[4])
     for n in range(0, len(x), W):
         k = n // W
-        size = max(near * table[NEAR, k], fast * table[SPEED, k], fast * fast * table[WORK, k], table[OTHER, k])
-        least = max(place * table[NEAR, k], slow * table[SPEED, k], slow * base[0] * limits[4] * table[WORK, k], ROUND * abs(x[n]), ROUND * abs(new[n]), TINY)
+        size = max(
+            near * table[NEAR, k],
+            fast * table[SPEED, k],
+            fast * fast * table[WORK, k],
+            table[OTHER, k],
+        )
+        least = max(
+            place * table[NEAR, k],
+            slow * table[SPEED, k],
+            slow * base[0] * limits[4] * table[WORK, k],
+            ROUND * abs(x[n]),
+            ROUND * abs(new[n]),
+            TINY,
+        )
         own = max(abs(x[n] - origin[n]), abs(new[n] - origin[n]))
         beside[n] = 1.0 / max(rtol * (own + size), least)
 
@@ -154,7 +207,9 @@ def finite(x: Any, W: Any) -> bool:
 def _finite(m: Module, x: Array, W: int) -> Any:
     with m.lanes(W):
         total = m.call(_total, Array(x.pointer, x.shape, "window"), W)
-        return m.inverted(m.any_lane(m.compared(ast.NotEq, m.arithmetic(ast.Sub, total, total), 0.0)))
+        return m.inverted(
+            m.any_lane(m.compared(ast.NotEq, m.arithmetic(ast.Sub, total, total), 0.0))
+        )
 
 
 def _total(x, W):  # type: ignore[no-untyped-def]  # over lanes
@@ -182,13 +237,20 @@ def _write(m: Module, out: Array, row: Any, x: Array, W: int) -> None:
     name = f"write{W}"
     if name not in m.helpers:
         m.helpers[name] = rows_of_lanes(name, W)
-    apart, size = (m.later(m.product(shape), "int").name for shape in (out.shape[1:], out.shape[2:]))
-    m.do(f"call void @{name}(ptr {x.pointer}, ptr {m.place(out, (0, row)).pointer}, i64 {apart}, i64 {size})")
+    apart, size = (
+        m.later(m.product(shape), "int").name for shape in (out.shape[1:], out.shape[2:])
+    )
+    m.do(
+        f"call void @{name}(ptr {x.pointer}, ptr {m.place(out, (0, row)).pointer}, i64 {apart}, i64"
+        f" {size})"
+    )
 
 
 @lanewise("P")
 def weights(P, part, w, W):
-    """The weights of dense output at the place `part` of each lane's step: w_i = sum_d P_id part^d."""
+    """The weights of dense output at the place `part` of each lane's step: w_i = sum_d P_id
+    part^d.
+    """
     for i in range(P.shape[0]):
         total, power = 0.0, part[0]
         for d in range(P.shape[1]):

@@ -1,8 +1,9 @@
 """Adaptive steps of runs side by side, each lane with a time, a step and an end of its own.
 
-A list of runs is advanced W at a time. Where a run ends its segment (its end is reached, a guard falls to zero, it cannot go on), its
-lane is given the next run of the list: lanes do not wait for each other. No number of a run depends on its neighbours, so that the
-runs of a batch are what they would be alone; a single run has W = 1.
+A list of runs is advanced W at a time. Where a run ends its segment (its end is reached, a guard
+falls to zero, it cannot go on), its lane is given the next run of the list: lanes do not wait for
+each other. No number of a run depends on its neighbours, so that the runs of a batch are what they
+would be alone; a single run has W = 1.
 
 Arrays of lanes are flat, entry k of lane l at k W + l, as in `drivers.py`.
 """
@@ -12,7 +13,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiler.machine_function import call_block, machine_function, weighted
-from .drivers import BEFORE, BETWEEN, EVENT, GROW, NOT_FINITE, NOW, REACHED, SAFETY, SHRINK, TOO_MANY, TOO_SMALL
+from .drivers import (
+    BEFORE,
+    BETWEEN,
+    EVENT,
+    GROW,
+    NOT_FINITE,
+    NOW,
+    REACHED,
+    SAFETY,
+    SHRINK,
+    TOO_MANY,
+    TOO_SMALL,
+)
 from .error_scales import FAR, FAST, FIRST
 from .lane_arithmetic import allowed, dense, motion, put, settled, squares, stage, take
 from .lane_events import locate
@@ -21,10 +34,11 @@ from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
 
 
-# ---------------------------------------------------------------------------------------------------- runs and lanes
+# --- runs and lanes
 def write(runs, r, x, buffer, l, W):
     """The next row of a run: its state, and what is held."""
-    size, row = runs.X.shape[1], runs.first + runs.row[r]
+    size = runs.X.shape[1]
+    row = runs.first + runs.row[r]
     for n in range(size):
         runs.out[r, row, n] = x[n * W + l]
     for n in range(runs.held.shape[2]):
@@ -66,8 +80,10 @@ def leave(status, event, l, runs, lanes, memory, W):
 
 
 def first_step(norm, l, lanes, memory, W):
-    """The first step of a lane that asks for one by a step below zero, which it is not to exceed (s): a small part of the time in which what moves or
-    is set in motion goes through the mechanism's length; where it has none, through the place where it is."""
+    """The first step of a lane that asks for one by a step below zero, which it is not to exceed
+    (s): a small part of the time in which what moves or is set in motion goes through the
+    mechanism's length; where it has none, through the place where it is.
+    """
     place, speed, gain = 0.0, 0.0, 0.0
     for n in range(norm.table.shape[1]):
         place = max(place, norm.table[FAR, n] * abs(memory.x[n * W + l]))
@@ -79,7 +95,9 @@ def first_step(norm, l, lanes, memory, W):
 
 
 def admit(code, norm, which, coming, runs, lanes, memory, W):
-    """The next runs of the list into lanes that are empty. Returns how many lanes have a run, and which of the list comes next."""
+    """The next runs of the list into lanes that are empty. Returns how many lanes have a run, and
+    which of the list comes next.
+    """
     live, entering = 0, False
     for l in range(W):
         lanes.fresh[l] = 0.0
@@ -103,18 +121,25 @@ def admit(code, norm, which, coming, runs, lanes, memory, W):
 
 
 def retire(largest, runs, lanes, memory, W):
-    """Take out the runs that are done, and choose the steps of the others. Returns whether one was taken out."""
+    """Take out the runs that are done, and choose the steps of the others. Returns whether one was
+    taken out.
+    """
     left = False
     for l in range(W):
         if lanes.who[l] >= 0:
-            r, t, status = lanes.who[l], lanes.t[l], -1
+            r = lanes.who[l]
+            t = lanes.t[l]
+            status = -1
             if not t < runs.end[r]:
                 status = REACHED
             elif runs.most[r] <= 0:
                 status = TOO_MANY
             else:
                 lanes.h[l] = min(lanes.h[l], largest)
-                if lanes.h[l] < 16.0 * np.spacing(max(abs(t), abs(runs.end[r]))) and runs.end[r] - t > lanes.h[l]:
+                if (
+                    lanes.h[l] < 16.0 * np.spacing(max(abs(t), abs(runs.end[r])))
+                    and runs.end[r] - t > lanes.h[l]
+                ):
                     status = TOO_SMALL
             if status >= 0:
                 leave(status, -1, l, runs, lanes, memory, W)
@@ -130,23 +155,73 @@ def end_of_step(r, l, runs, lanes):
     return runs.end[r] if lanes.clipped[l] > 0 else lanes.t[l] + lanes.step[l]
 
 
-# ---------------------------------------------------------------------------------------------------- errors
+# --- errors
 def attempt(code, method, norm, lanes, memory, W):
     """A step of all lanes, and the sums of squares of its errors."""
     for i in range(1, method.s):
-        stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, i, lanes.t, lanes.step, W)
-    stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, method.s, lanes.t, lanes.step, W)  # at the step's end; its state stands in buffer
+        stage(
+            code.rate,
+            memory.buffer,
+            memory.x,
+            memory.K,
+            method.A,
+            method.C,
+            i,
+            lanes.t,
+            lanes.step,
+            W,
+        )
+    # at the step's end; its state stands in buffer
+    stage(
+        code.rate,
+        memory.buffer,
+        memory.x,
+        memory.K,
+        method.A,
+        method.C,
+        method.s,
+        lanes.t,
+        lanes.step,
+        W,
+    )
     for n in range(len(memory.x)):
         memory.new[n] = memory.buffer[W + n]
-    motion(memory.x, memory.origin, memory.K[0], norm.table, norm.limits, lanes.far, lanes.fast, lanes.step, lanes.reach, lanes.pace, lanes.base, W)
-    allowed(memory.x, memory.new, memory.origin, norm.table, norm.limits, lanes.reach, lanes.pace, lanes.base, lanes.step, memory.beside, W)
+    motion(
+        memory.x,
+        memory.origin,
+        memory.K[0],
+        norm.table,
+        norm.limits,
+        lanes.far,
+        lanes.fast,
+        lanes.step,
+        lanes.reach,
+        lanes.pace,
+        lanes.base,
+        W,
+    )
+    allowed(
+        memory.x,
+        memory.new,
+        memory.origin,
+        norm.table,
+        norm.limits,
+        lanes.reach,
+        lanes.pace,
+        lanes.base,
+        lanes.step,
+        memory.beside,
+        W,
+    )
     for i in range(len(method.E)):
         weighted(memory.zero, memory.K, method.E, i, method.E.shape[1], 1.0, memory.e, 0)
         squares(memory.e, memory.beside, memory.sums[i], W)
 
 
 def lane_error(sums, both, step, nx, l):
-    """The error of one lane beside what is allowed, root mean square over the state; infinite where it is not a number."""
+    """The error of one lane beside what is allowed, root mean square over the state; infinite where
+    it is not a number.
+    """
     first = sums[0, l]
     if both > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
         denominator = first + 0.01 * sums[1, l]
@@ -159,8 +234,11 @@ def lane_error(sums, both, step, nx, l):
 
 
 def judge(code, method, runs, lanes, memory, W):
-    """Which steps are accepted, and the next step of each. Returns whether dense output is needed."""
-    exponent, wanted = -1.0 / method.order, False
+    """Which steps are accepted, and the next step of each. Returns whether dense output is
+    needed.
+    """
+    exponent = -1.0 / method.order
+    wanted = False
     for l in range(W):
         lanes.accepted[l] = 0.0
         lanes.needs[l] = 0.0
@@ -173,8 +251,13 @@ def judge(code, method, runs, lanes, memory, W):
                 error = max(error, 1e-6)
                 lanes.accepted[l] = 1.0
                 lanes.error[l] = error
-                lanes.later[l] = min(GROW, SAFETY * error ** (NOW * exponent) * lanes.last[l] ** (BEFORE * exponent))
-                if code.guarded or (runs.row[r] < runs.until_row[r] and runs.times[runs.row[r]] < end_of_step(r, l, runs, lanes)):
+                lanes.later[l] = min(
+                    GROW, SAFETY * error ** (NOW * exponent) * lanes.last[l] ** (BEFORE * exponent)
+                )
+                if code.guarded or (
+                    runs.row[r] < runs.until_row[r]
+                    and runs.times[runs.row[r]] < end_of_step(r, l, runs, lanes)
+                ):
                     lanes.needs[l] = 1.0
                     wanted = True
             else:
@@ -192,7 +275,18 @@ def judge(code, method, runs, lanes, memory, W):
 def judge_dense_output(code, method, runs, lanes, memory, W):
     """Refuse steps whose dense output is needed and not good enough."""
     for i in range(method.s + 1, len(memory.K)):
-        stage(code.rate, memory.buffer, memory.x, memory.K, method.A, method.C, i, lanes.t, lanes.step, W)
+        stage(
+            code.rate,
+            memory.buffer,
+            memory.x,
+            memory.K,
+            method.A,
+            method.C,
+            i,
+            lanes.t,
+            lanes.step,
+            W,
+        )
     weighted(memory.zero, memory.K, method.D, 0, method.D.shape[1], 1.0, memory.e, 0)
     squares(memory.e, memory.beside, memory.sums[0], W)
     for l in range(W):
@@ -222,24 +316,35 @@ def accept(runs, lanes, W):
             count += 1
             runs.tally[lanes.who[l], ACCEPTED] += 1
             lanes.last[l] = lanes.error[l]
-            lanes.later[l] = lanes.step[l] * min(1.0, lanes.later[l]) if lanes.refused[l] > 0 else lanes.step[l] * lanes.later[l]
+            lanes.later[l] = (
+                lanes.step[l] * min(1.0, lanes.later[l])
+                if lanes.refused[l] > 0
+                else lanes.step[l] * lanes.later[l]
+            )
             lanes.refused[l] = 0
     return count
 
 
-# ---------------------------------------------------------------------------------------------------- what a step leaves
+# --- what a step leaves
 def rows_due(runs, lanes, W):
-    """Mark the lanes whose next row lies within their step, and where. Returns whether there are any."""
+    """Mark the lanes whose next row lies within their step, and where. Returns whether there are
+    any.
+    """
     any_due = False
     for l in range(W):
         lanes.due[l] = 0.0
         lanes.part[l] = 0.0
         if lanes.accepted[l] > 0.0:
             r = lanes.who[l]
-            stop = lanes.t[l] + lanes.high[l] * lanes.step[l] if lanes.event[l] >= 0 else end_of_step(r, l, runs, lanes)
+            stop = (
+                lanes.t[l] + lanes.high[l] * lanes.step[l]
+                if lanes.event[l] >= 0
+                else end_of_step(r, l, runs, lanes)
+            )
             if runs.row[r] < runs.until_row[r]:
                 time = runs.times[runs.row[r]]
-                if time < stop or (time == stop and lanes.event[l] >= 0):  # the settled end of a step is better than dense output
+                # the settled end of a step is better than dense output
+                if time < stop or (time == stop and lanes.event[l] >= 0):
                     lanes.due[l] = 1.0
                     lanes.part[l] = (time - lanes.t[l]) / lanes.step[l]
                     any_due = True
@@ -279,7 +384,9 @@ def stop_at_events(code, method, runs, lanes, memory, W):
 
 
 def move_on(code, method, runs, lanes, memory, W):
-    """Let the runs whose steps were accepted go to the end of these, with the rows that lie there."""
+    """Let the runs whose steps were accepted go to the end of these, with the rows that lie
+    there.
+    """
     take(memory.x, memory.new, lanes.accepted, W)
     if code.guarded:
         take(memory.g, memory.g_new, lanes.accepted, W)
@@ -305,20 +412,78 @@ def move_on(code, method, runs, lanes, memory, W):
                 write(runs, r, memory.x, memory.buffer, l, W)
 
 
-# ---------------------------------------------------------------------------------------------------- the time loop
+# --- the time loop
 @machine_function("W", "s", "guarded", quick=True)  # a call takes some thousands of steps at most
 def advance(
-    rate, settle, guard, A, s, C, E, P, D, looks, order, degree, largest, table, limits, times, which, X, given, T, H, end, row, until_row,
-    most, out, held, first, tally, ended, origin, moved, buffer, K, g, whole, guarded, W,
-):  # fmt: skip
-    """Advance the runs of a list `which`, run r from T[r] to end[r] (s), with rows of `out` at times[row[r]:until_row[r]].
+    rate,
+    settle,
+    guard,
+    A,
+    s,
+    C,
+    E,
+    P,
+    D,
+    looks,
+    order,
+    degree,
+    largest,
+    table,
+    limits,
+    times,
+    which,
+    X,
+    given,
+    T,
+    H,
+    end,
+    row,
+    until_row,
+    most,
+    out,
+    held,
+    first,
+    tally,
+    ended,
+    origin,
+    moved,
+    buffer,
+    K,
+    g,
+    whole,
+    guarded,
+    W,
+):
+    """Advance the runs of a list `which`, run r from T[r] to end[r] (s), with rows of `out` at
+    times[row[r]:until_row[r]].
 
-    The arrays are those of `lane_records.py`. g: guards and their rates of W lanes. whole: (4, W) whole numbers.
+    The arrays are those of `lane_records.py`. g: guards and their rates of W lanes. whole: (4, W)
+    whole numbers.
     """
-    code, method = Code(rate, settle, guard, guarded), Tableau(A, s, C, E, P, D, looks, order, degree)
-    runs = Runs(X, given, T, H, end, times, row, until_row, most, out, held, first, tally, ended, origin, moved)
+    code = Code(rate, settle, guard, guarded)
+    method = Tableau(A, s, C, E, P, D, looks, order, degree)
+    runs = Runs(
+        X,
+        given,
+        T,
+        H,
+        end,
+        times,
+        row,
+        until_row,
+        most,
+        out,
+        held,
+        first,
+        tally,
+        ended,
+        origin,
+        moved,
+    )
     norm = Norm(table, limits)
-    lanes, memory, coming = lanes_of(whole, W), memory_of(X.shape[1], K, buffer, g, P.shape[0], W), 0
+    lanes = lanes_of(whole, W)
+    memory = memory_of(X.shape[1], K, buffer, g, P.shape[0], W)
+    coming = 0
     while True:
         live, coming = admit(code, norm, which, coming, runs, lanes, memory, W)
         if live == 0:

@@ -1,4 +1,6 @@
-"""The records of adaptive steps in lanes (`lane_driver.py`): code, method, runs, lanes and memory."""
+"""The records of adaptive steps in lanes (`lane_driver.py`): code, method, runs, lanes and
+memory.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ import numpy as np
 
 
 class Code(NamedTuple):
-    """Addresses of the derivative, of the projection onto constraints and of the guards, zero for none; guarded: whether there are guards."""
+    """Addresses of the derivative, of the projection onto constraints and of the guards, zero for
+    none; guarded: whether there are guards.
+    """
 
     rate: Any
     settle: Any
@@ -17,7 +21,9 @@ class Code(NamedTuple):
 
 
 class Tableau(NamedTuple):
-    """A method: stages A, C, of which s make a step; its error E and order; dense output P, its error D and degree; looks: of `locate`."""
+    """A method: stages A, C, of which s make a step; its error E and order; dense output P, its
+    error D and degree; looks: of `locate`.
+    """
 
     A: Any
     s: Any
@@ -38,10 +44,13 @@ class Norm(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """R runs. X (R, size), given (R, inputs): states; inputs, modes and parameters. T, H, end (R,): times, steps and ends, s. times: of the rows; row,
-    until_row (R,): the next of them, and where they end. most (R,): steps, after which a segment ends. out (R, rows, size), held (R, rows, nu): rows are
-    written from `first` on. tally (R, 3) is added to; ended (R, 2): status and guard. origin (R, size), moved (R, 2): where they began, how far and how fast
-    they have been (`error_scales.py`)."""
+    """R runs. X (R, size), given (R, inputs): states; inputs, modes and parameters. T, H, end (R,):
+    times, steps and ends, s. times: of the rows; row, until_row (R,): the next of them, and where
+    they end. most (R,): steps, after which a segment ends. out (R, rows, size), held (R, rows, nu):
+    rows are written from `first` on. tally (R, 3) is added to; ended (R, 2): status and guard.
+    origin (R, size), moved (R, 2): where they began, how far and how fast they have been
+    (`error_scales.py`).
+    """
 
     X: Any
     given: Any
@@ -62,11 +71,15 @@ class Runs(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Numbers of each lane (W,). who: its run, -1 for none. t, h, step: its time, the step wanted and the one tried, s; clipped: whether that one ends at the
-    run's end. error, last: of this step and the last accepted, beside what is allowed; refused: whether the last one was refused. later: the step
-    after this one. accepted: whether the step is; needs: whether its dense output is needed; fresh: whether the run has just come. event: the guard that
-    falls in this step, -1 for none, between `low` and `high` of the step, with its values below and above. part: of the step; due: whether it is taken. far, fast: how
-    far and how fast the run has been; reach, pace: the same with what this step adds; base: its length, as rounding sees it."""
+    """Numbers of each lane (W,). who: its run, -1 for none. t, h, step: its time, the step wanted
+    and the one tried, s; clipped: whether that one ends at the run's end. error, last: of this step
+    and the last accepted, beside what is allowed; refused: whether the last one was refused. later:
+    the step after this one. accepted: whether the step is; needs: whether its dense output is
+    needed; fresh: whether the run has just come. event: the guard that falls in this step, -1 for
+    none, between `low` and `high` of the step, with its values below and above. part: of the step;
+    due: whether it is taken. far, fast: how far and how fast the run has been; reach, pace: the
+    same with what this step adds; base: its length, as rounding sees it.
+    """
 
     t: Any
     h: Any
@@ -96,8 +109,10 @@ class Lanes(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Numbers of all lanes: states x and those at the step's end, derivatives K of the stages, what the code reads (buffer), errors and what they may be, the
-    guards here, at the step's end and elsewhere, weights of dense output, the runs' origins."""
+    """Numbers of all lanes: states x and those at the step's end, derivatives K of the stages, what
+    the code reads (buffer), errors and what they may be, the guards here, at the step's end and
+    elsewhere, weights of dense output, the runs' origins.
+    """
 
     x: Any
     new: Any
@@ -121,11 +136,51 @@ def lanes_of(whole, W):
     f = np.zeros((21, W))
     for l in range(W):
         whole[0, l] = -1
-    return Lanes(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12], f[13], f[14], f[15], f[16],
-                 f[17], f[18], f[19], f[20], whole[0], whole[1], whole[2], whole[3])  # fmt: skip
+    return Lanes(
+        f[0],
+        f[1],
+        f[2],
+        f[3],
+        f[4],
+        f[5],
+        f[6],
+        f[7],
+        f[8],
+        f[9],
+        f[10],
+        f[11],
+        f[12],
+        f[13],
+        f[14],
+        f[15],
+        f[16],
+        f[17],
+        f[18],
+        f[19],
+        f[20],
+        whole[0],
+        whole[1],
+        whole[2],
+        whole[3],
+    )
 
 
 def memory_of(size, K, buffer, g, stages, W):
     """Memory of states of that size in W lanes."""
-    return Memory(np.zeros(size * W), np.zeros(size * W), K, buffer, np.zeros(size * W), np.zeros(size * W), np.zeros(size * W), np.zeros(size * W),
-                  np.zeros((2, W)), g, np.zeros(len(g)), np.zeros(len(g)), np.zeros(len(g)), np.zeros((stages, W)), np.zeros(size * W))  # fmt: skip
+    return Memory(
+        np.zeros(size * W),
+        np.zeros(size * W),
+        K,
+        buffer,
+        np.zeros(size * W),
+        np.zeros(size * W),
+        np.zeros(size * W),
+        np.zeros(size * W),
+        np.zeros((2, W)),
+        g,
+        np.zeros(len(g)),
+        np.zeros(len(g)),
+        np.zeros(len(g)),
+        np.zeros((stages, W)),
+        np.zeros(size * W),
+    )

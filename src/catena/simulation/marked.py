@@ -1,4 +1,6 @@
-"""Motions from markers: a table of measured points over time becomes a trajectory of the coordinates."""
+"""Motions from markers: a table of measured points over time becomes a trajectory of the
+coordinates.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,11 @@ from .starts import from_names
 from .trajectories import csv_table, spline
 
 
-def marked(mechanism: Mechanism, path: Path, guess: Mapping[str, float] | None = None) -> Trajectory:
-    """The spline through the coordinates of each row of a .csv file: time (s) and FRAME.px, FRAME.py, FRAME.pz (m, ground's axes).
+def marked(
+    mechanism: Mechanism, path: Path, guess: Mapping[str, float] | None = None
+) -> Trajectory:
+    """The spline through the coordinates of each row of a .csv file: time (s) and FRAME.px,
+    FRAME.py, FRAME.pz (m, ground's axes).
 
     guess: coordinates by name from which the first row is looked for.
     """
@@ -25,8 +30,18 @@ def marked(mechanism: Mechanism, path: Path, guess: Mapping[str, float] | None =
     names, times, values = csv_table(path)
     frames = list(dict.fromkeys(n.rpartition(".")[0] for n in names))
     columns = {frame: [f"{frame}.p{axis}" for axis in "xyz"] for frame in frames}
-    if wrong := [n for n in names if n not in columns[n.rpartition(".")[0]]] + [n for each in columns.values() for n in each if n not in names]:
-        raise FormatError(path, "these are not markers over time:", [f"column {n!r}: a marker has FRAME.px, FRAME.py and FRAME.pz" for n in wrong])
+    if wrong := [n for n in names if n not in columns[n.rpartition(".")[0]]] + [
+        n for each in columns.values() for n in each if n not in names
+    ]:
+        raise FormatError(
+            path,
+            "these are not markers over time:",
+            [f"column {n!r}: a marker has FRAME.px, FRAME.py and FRAME.pz" for n in wrong],
+        )
     q, _ = from_names(machine, dict(guess or {}), None)
-    found = marker_kinematics(machine, {frame: values[:, [names.index(n) for n in columns[frame]]] for frame in frames}, guess=q)
+    found = marker_kinematics(
+        machine,
+        {frame: values[:, [names.index(n) for n in columns[frame]]] for frame in frames},
+        guess=q,
+    )
     return spline(times, dict(zip(machine.coordinate_names, np.asarray(found.q).T)))

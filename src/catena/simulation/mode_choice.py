@@ -1,9 +1,11 @@
-"""The choice of modes after an event: which speeds are held, by friction or on a stop, and which way the others slip.
+"""The choice of modes after an event: which speeds are held, by friction or on a stop, and which
+way the others slip.
 
-An active-set search. Every speed at rest is tried: it is held if the force that this takes lies in the interval that friction
-and stops allow. The one farthest outside is released first, then all are evaluated again; one that was released and would
-move the other way is held again. All thresholds are in the metric of the mass matrix: a speed is at rest relative to the
-largest kinetic energy so far, a force is small relative to the forces that act there.
+An active-set search. Every speed at rest is tried: it is held if the force that this takes lies in
+the interval that friction and stops allow. The one farthest outside is released first, then all are
+evaluated again; one that was released and would move the other way is held again. All thresholds
+are in the metric of the mass matrix: a speed is at rest relative to the largest kinetic energy so
+far, a force is small relative to the forces that act there.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from .event_handler import EventHandler
 
 Array = NDArray[np.float64]
-STILL = 1e-14  # a speed is zero where its kinetic energy is below this, squared, of the largest at any event so far
+# a speed is zero where its kinetic energy is below this, squared, of the largest at any event so
+# far
+STILL = 1e-14
 WEAK = 1e-10  # of the forces that act: by so much an interval must be left before a joint lets go
 
 
@@ -65,7 +69,9 @@ def at_rest(handler: EventHandler, speed: int, v: Array) -> bool:
 
 def _candidate(handler: EventHandler, k: int, v: Array) -> SpeedMode:
     """The mode of a speed if all that could hold it does."""
-    mode, h, F = handler.mode(k), handler.constraints.speeds[k], float(handler.dry[k])
+    mode = handler.mode(k)
+    h = handler.constraints.speeds[k]
+    F = float(handler.dry[k])
     if mode.locked:
         return mode
     if not at_rest(handler, h.index, v):
@@ -81,10 +87,14 @@ def _wider(limit: float, by: float) -> float:
 
 
 def _forces_that_act(handler: EventHandler, t: float) -> Array:
-    """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of the forces f that act."""
+    """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of the
+    forces f that act.
+    """
     a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
     q, v = handler.state_of()
-    M, _, _, B, _, _ = (np.array(x) for x in handler.system.binding(t, q, v, handler.p, handler.engine.modes[:, 0]))
+    M, _, _, B, _, _ = (
+        np.array(x) for x in handler.system.binding(t, q, v, handler.p, handler.engine.modes[:, 0])
+    )
     f = M @ a - B.T @ mu
     size = max(float(f @ np.linalg.lstsq(M, f, rcond=None)[0]), 0.0)
     index = [h.index for h in handler.constraints.speeds]
@@ -92,21 +102,31 @@ def _forces_that_act(handler: EventHandler, t: float) -> Array:
 
 
 def _corrected(handler: EventHandler, t: float, slack: Array, tried: list[int]) -> bool:
-    """Switch the one speed at rest whose mode is violated most, in units of its slack; False where none is.
+    """Switch the one speed at rest whose mode is violated most, in units of its slack; False where
+    none is.
 
-    A held one is released where its force is outside its interval; a released one is held again where it would go the other way.
+    A held one is released where its force is outside its interval; a released one is held again
+    where it would go the other way.
     """
     a, forces = (x[:, 0] for x in handler.engine.evaluate("forces", t))
     M = _mass_matrix(handler)
     worst, most, mode = -1, 0.0, SpeedMode()
     for k in tried:
-        now, l = handler.mode(k), handler.constraints.speeds[k].index
-        below, above = now.low - forces[k], forces[k] - now.high
-        wrong = max(below, above) + 0.5 * slack[k] if now.held else -now.way * a[l] * M[l, l] - 0.5 * slack[k]
+        now = handler.mode(k)
+        l = handler.constraints.speeds[k].index
+        below = now.low - forces[k]
+        above = forces[k] - now.high
+        wrong = (
+            max(below, above) + 0.5 * slack[k]
+            if now.held
+            else -now.way * a[l] * M[l, l] - 0.5 * slack[k]
+        )
         wrong = wrong / (slack[k] or 1.0) if wrong > 0.0 else 0.0
         if wrong > most:
             way = (1.0 if below > above else -1.0) if now.held else 0.0
-            worst, most, mode = k, wrong, now._replace(held=1.0 - now.held, way=way)
+            worst = k
+            most = wrong
+            mode = now._replace(held=1.0 - now.held, way=way)
     if worst < 0:
         return False
     handler.set_mode(worst, mode)
@@ -118,7 +138,8 @@ def _mass_matrix(handler: EventHandler) -> Array:
 
 
 def _tell(handler: EventHandler, t: float, k: int, before: SpeedMode) -> None:
-    now, name = handler.mode(k), handler.constraints.speeds[k].name
+    now = handler.mode(k)
+    name = handler.constraints.speeds[k].name
     if now.held == before.held or now.locked or before.locked:
         return  # a lock says so itself
     stop = now.stop or before.stop
@@ -129,5 +150,11 @@ def _tell(handler: EventHandler, t: float, k: int, before: SpeedMode) -> None:
     else:
         series = handler.impacts.pop((k, stop.name), None)
         limit = series.limit if series is not None else None
-        said = f", the limit of {series.number} impacts" if series is not None and limit is not None else ""
-        handler.say(t if limit is None else limit, f"{name} rests on {handler.stop_named(k, stop)}{said}")
+        said = (
+            f", the limit of {series.number} impacts"
+            if series is not None and limit is not None
+            else ""
+        )
+        handler.say(
+            t if limit is None else limit, f"{name} rests on {handler.stop_named(k, stop)}{said}"
+        )

@@ -1,4 +1,6 @@
-"""The plan of a simulation: its arguments, checked, and everything that it needs to run or to be resumed."""
+"""The plan of a simulation: its arguments, checked, and everything that it needs to run or to be
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ from .trajectories import of_run
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
-SHORTEST = 4096  # steps, at least, of a run that looks for pulses of forces which another has stepped over
+# steps, at least, of a run that looks for pulses of forces which another has stepped over
+SHORTEST = 4096
 FIRST = 1e-3  # of the run: the most that the first step of an adaptive method may be
 MARGIN = 4.0  # units of rounding of the time that are left out on either side of a switch
 
@@ -47,9 +50,10 @@ MARGIN = 4.0  # units of rounding of the time that are left out on either side o
 class RunPlan:
     """A simulation whose arguments were checked: everything it needs to run, and to be resumed.
 
-    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were given. largest: s, of a
-    step of an adaptive method. refine: how many times as many equal steps are taken as `step` asks for. asked: what decides
-    the run besides the mechanism and the numbers of this record, by name.
+    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were
+    given. largest: s, of a step of an adaptive method. refine: how many times as many equal steps
+    are taken as `step` asks for. asked: what decides the run besides the mechanism and the numbers
+    of this record, by name.
     """
 
     machine: Machine
@@ -82,11 +86,17 @@ class RunPlan:
     @property
     def forced_in_time(self) -> bool:
         """Whether a load is a text of time."""
-        texts = (x for load in self.machine.mechanism.loads for x in load.holding("expression", "expressions", "text"))
+        texts = (
+            x
+            for load in self.machine.mechanism.loads
+            for x in load.holding("expression", "expressions", "text")
+        )
         return any("t" in names_in(x) for x in texts if isinstance(x, str))
 
     def before_switch(self, t: float) -> float:
-        """Just before the next switch after t: the integrator ends there, so that no stage of a step sees the other side."""
+        """Just before the next switch after t: the integrator ends there, so that no stage of a
+        step sees the other side.
+        """
         later = self.switches[self.switches > t]
         return float(later[0] - MARGIN * np.spacing(later[0])) if len(later) else np.inf
 
@@ -118,31 +128,48 @@ class RunPlan:
 
     @cached_property
     def batched(self) -> bool:
-        """Whether its runs are advanced in lanes, each with a time and events of its own, and need not wait for each other."""
+        """Whether its runs are advanced in lanes, each with a time and events of its own, and need
+        not wait for each other.
+        """
         sampled = callable(self.control) and not hasattr(self.control, "law")
         alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
         return len(self.x0) > 1 and self.how.kind == "adaptive" and not alone
 
     def engine(self, rows: slice) -> Engine:
-        """An engine at the start of these runs; a group that is not full is filled up with copies of its last run."""
-        made = Engine(self.system, self.how, _padded(self.x0[rows], self.width).T, _padded(self.p[rows], self.width).T,
-                      tolerance=self.tolerance, step=self.step, most=self.most, largest=self.largest, refine=self.refine,
-                      scales=self.scales if self.adaptive else None)  # fmt: skip
+        """An engine at the start of these runs; a group that is not full is filled up with copies
+        of its last run.
+        """
+        made = Engine(
+            self.system,
+            self.how,
+            _padded(self.x0[rows], self.width).T,
+            _padded(self.p[rows], self.width).T,
+            tolerance=self.tolerance,
+            step=self.step,
+            most=self.most,
+            largest=self.largest,
+            refine=self.refine,
+            scales=self.scales if self.adaptive else None,
+        )
         if self.forces is not None:
             own = np.ascontiguousarray(_padded(self.forces[rows], self.width))
             made.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
         return made
 
     def tighter(self, steps: int) -> RunPlan:
-        """The same with every equal step halved; or at a hundredth of the tolerance, with steps at most half as long as the mean.
+        """The same with every equal step halved; or at a hundredth of the tolerance, with steps at
+        most half as long as the mean.
 
-        steps: how many a run has taken. Its second part counts where the tolerance is at rounding, or nothing moves. Where a force is a
-        text of time, there are at least SHORTEST steps, so that a pulse that the run has stepped over is met.
+        steps: how many a run has taken. Its second part counts where the tolerance is at rounding,
+        or nothing moves. Where a force is a text of time, there are at least SHORTEST steps, so
+        that a pulse that the run has stepped over is met.
         """
         if not self.adaptive:
             return replace(self, refine=2 * self.refine)
         half = (self.until - self.start) / max(2 * steps, SHORTEST if self.forced_in_time else 2)
-        return replace(self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half))
+        return replace(
+            self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half)
+        )
 
     @cached_property
     def scales(self) -> ErrorScales:
@@ -151,12 +178,16 @@ class RunPlan:
 
     @cached_property
     def coordinate_sizes(self) -> Array:
-        """(nq,): beside which motions of the coordinates are judged, one for an angle, the mechanism's length otherwise."""
+        """(nq,): beside which motions of the coordinates are judged, one for an angle, the
+        mechanism's length otherwise.
+        """
         return coordinate_sizes(self.machine.layout, usual_length(self.machine.layout))[0]
 
     @property
     def rounding(self) -> float:
-        """What steps do not resolve of a size, beside the part of the tolerance that one may use; none without a length, where the motion is the size."""
+        """What steps do not resolve of a size, beside the part of the tolerance that one may use;
+        none without a length, where the motion is the size.
+        """
         return ROUND / SHARE if self.system.length else 0.0
 
     @cached_property
@@ -166,80 +197,173 @@ class RunPlan:
 
     @property
     def natural_rate(self) -> float:
-        """Half swings of a pendulum of the mechanism's length in a second, or runs in a second, 1/s: what a usual speed is, beside that length."""
+        """Half swings of a pendulum of the mechanism's length in a second, or runs in a second,
+        1/s: what a usual speed is, beside that length.
+        """
         length = self.system.length or np.inf
-        return float(max(np.sqrt(self._gravity / length) / np.pi, 1.0 / ((self.until - self.start) or 1.0)))
+        return float(
+            max(np.sqrt(self._gravity / length) / np.pi, 1.0 / ((self.until - self.start) or 1.0))
+        )
 
     @cached_property
     def weight(self) -> Array:
-        """The weight of the mechanism times its length, J: what energies at rest are rounded beside."""
+        """The weight of the mechanism times its length, J: what energies at rest are rounded
+        beside.
+        """
         m = self.machine.mechanism
-        masses = [value_of(b.flexible.rigid()[0] if b.flexible else b.mass, m.parameters) for b in m.bodies]
+        masses = [
+            value_of(b.flexible.rigid()[0] if b.flexible else b.mass, m.parameters)
+            for b in m.bodies
+        ]
         return np.array(float(sum(masses)) * self._gravity * usual_length(self.machine.layout))
 
     @cached_property
     def pace(self) -> Array:
-        """The rate of a fall through the mechanism's length, or of the run itself, 1/s: what speeds at rest are rounded beside."""
-        return np.array(max(np.sqrt(self._gravity / usual_length(self.machine.layout)), 1.0 / ((self.until - self.start) or np.inf)))
+        """The rate of a fall through the mechanism's length, or of the run itself, 1/s: what speeds
+        at rest are rounded beside.
+        """
+        return np.array(
+            max(
+                np.sqrt(self._gravity / usual_length(self.machine.layout)),
+                1.0 / ((self.until - self.start) or np.inf),
+            )
+        )
 
     @cached_property
     def _gravity(self) -> float:
         m = self.machine.mechanism
-        return float(np.linalg.norm(np.array([value_of(x, m.parameters) for x in m.gravity], float)))
+        return float(
+            np.linalg.norm(np.array([value_of(x, m.parameters) for x in m.gravity], float))
+        )
 
     @cached_property
     def row_sizes(self) -> Array:
-        """(rows,) beside which residuals and rates of the rows are judged, by `kernels.rank`; a text by its entries at the start."""
+        """(rows,) beside which residuals and rates of the rows are judged, by `kernels.rank`; a
+        text by its entries at the start.
+        """
         machine, s = self.machine, self.system
         if not machine.rows:
             return np.zeros(0)
         q, v = (np.array(x).ravel() for x in s.equations.decode(self.x0[0, : s.nx], self.p[0]))
-        return np.sqrt(metric(machine).sizes(machine.constraint_rows(q, v, self.p[0] if self.varied else None, self.start)[3]))
+        return np.sqrt(
+            metric(machine).sizes(
+                machine.constraint_rows(q, v, self.p[0] if self.varied else None, self.start)[3]
+            )
+        )
 
 
 def prepare(
-    mechanism: Mechanism | Machine, q: Any, v: Any, until: float, *, control: Any, by: str | None, integrator: str, tolerance: float,
-    step: float | None, output: Any, parameters: Any, start: float, events: Iterable[Event], limits: str, restitution: float,
-    friction: str, contact: str, stabilise: Any, motion: Any, threads: int | None, most_steps: int, options: dict[str, Any],
-    largest_step: float | None = None, forces: Any = None, iterations: int | None = None, residual: float | None = None,
-) -> RunPlan:  # fmt: skip
-    """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled or taken from the last run."""
-    machine, events = machine_of(mechanism), tuple(events)
+    mechanism: Mechanism | Machine,
+    q: Any,
+    v: Any,
+    until: float,
+    *,
+    control: Any,
+    by: str | None,
+    integrator: str,
+    tolerance: float,
+    step: float | None,
+    output: Any,
+    parameters: Any,
+    start: float,
+    events: Iterable[Event],
+    limits: str,
+    restitution: float,
+    friction: str,
+    contact: str,
+    stabilise: Any,
+    motion: Any,
+    threads: int | None,
+    most_steps: int,
+    options: dict[str, Any],
+    largest_step: float | None = None,
+    forces: Any = None,
+    iterations: int | None = None,
+    residual: float | None = None,
+) -> RunPlan:
+    """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled
+    or taken from the last run.
+    """
+    machine = machine_of(mechanism)
+    events = tuple(events)
     if not machine.nv:
         raise SimulationError(
-            f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is nothing to simulate"
+            f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is"
+            " nothing to simulate"
         )
     own = machine.equations if isinstance(machine, EquationMachine) else None
     by = by or (own.formulation if own is not None else DEFAULT)
     own = own if own is not None and own.formulation == by and not options else None
     checks.known_options(by, options)
-    how, times = MOREAU_JEAN if integrator == MOREAU_JEAN.name and contact == "time_stepping" else method(integrator), checks.output_times(start, until, output)
-    limits, friction = checks.choice("limits method", limits, checks.LIMITS), checks.choice("friction", friction, checks.FRICTION)
-    tolerance, restitution = checks.number("tolerance", tolerance, 1e-14, 0.1), checks.number("restitution", restitution, 0.0, 1.0)
+    how = (
+        MOREAU_JEAN
+        if integrator == MOREAU_JEAN.name and contact == "time_stepping"
+        else method(integrator)
+    )
+    times = checks.output_times(start, until, output)
+    limits = checks.choice("limits method", limits, checks.LIMITS)
+    friction = checks.choice("friction", friction, checks.FRICTION)
+    tolerance = checks.number("tolerance", tolerance, 1e-14, 0.1)
+    restitution = checks.number("restitution", restitution, 0.0, 1.0)
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if limits != "ignore":
-        checks.within_limits(machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine)))
+        checks.within_limits(
+            machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine))
+        )
     contact = checks.choice("contact method", contact, checks.CONTACT)
-    stepping, own_options = None, {"iterations": iterations, "residual": residual}
+    stepping = None
+    own_options = {"iterations": iterations, "residual": residual}
     if contact == "time_stepping":
-        stepping = stepped_contacts(machine, own_options | {
-            "step": step, "integrator": integrator, "events": events, "motion": motion, "largest_step": largest_step, "friction": friction, "by": by,
-            "stabilise": stabilise, "limits": limits, "restitution": restitution}, kept)  # fmt: skip
+        stepping = stepped_contacts(
+            machine,
+            own_options
+            | {
+                "step": step,
+                "integrator": integrator,
+                "events": events,
+                "motion": motion,
+                "largest_step": largest_step,
+                "friction": friction,
+                "by": by,
+                "stabilise": stabilise,
+                "limits": limits,
+                "restitution": restitution,
+            },
+            kept,
+        )
         how, happening = MOREAU_JEAN, NO_EVENTS
     else:
         refuse_elsewhere(own_options)
         happening = plan_events(machine, events, limits, friction, restitution, contact)
         checks.events_possible(happening, how, by, start, until)
-    law, driven = control if hasattr(control, "law") else None, control.bound(machine) if hasattr(control, "bound") else control
+    law = control if hasattr(control, "law") else None
+    driven = control.bound(machine) if hasattr(control, "bound") else control
     if forces is not None:
         if control is not None:
-            raise SimulationError("both control and forces are given; forces are all that acts besides the loads: give one of them")
+            raise SimulationError(
+                "both control and forces are given; forces are all that acts besides the loads:"
+                " give one of them"
+            )
         forces = checks.forces(forces, len(q), machine.nv)
     motion = of_run(motion, start, until)
-    asked = {"motion": motion, "stabilise": stabilise, "options": options if own is None else own.derivative}
+    asked = {
+        "motion": motion,
+        "stabilise": stabilise,
+        "options": options if own is None else own.derivative,
+    }
     try:
-        system = made(machine, by, own, law=law, friction=friction, holding=happening.holding, motion=motion, stabilise=stabilise,
-                      stepping=stepping, **options)  # fmt: skip
+        system = made(
+            machine,
+            by,
+            own,
+            law=law,
+            friction=friction,
+            holding=happening.holding,
+            motion=motion,
+            stabilise=stabilise,
+            stepping=stepping,
+            **options,
+        )
     except FloatingPointError:  # an inertia that is zero whatever the configuration
         with np.errstate(all="ignore"):
             machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
@@ -255,13 +379,38 @@ def prepare(
     first = -FIRST * (until - start) if how.chooses_steps else (times[0] - start) / 10
     if forces is not None and forces.shape[1] > 1 and not how.chooses_steps:
         first = (until - start) / forces.shape[1]
-    asked |= {"control": control, "events": events, "limits": limits, "restitution": restitution, "friction": friction, "contact": contact, **own_options,
-              "largest step": largest_step, "forces": forces}  # fmt: skip
+    asked |= {
+        "control": control,
+        "events": events,
+        "limits": limits,
+        "restitution": restitution,
+        "friction": friction,
+        "contact": contact,
+        **own_options,
+        "largest step": largest_step,
+        "forces": forces,
+    }
     return RunPlan(
-        machine, system, how, happening, float(start), float(until), times, x0, p, lead, parameters is not None, driven,
-        tolerance, float(step or first), most_steps, arguments.threads(threads) or machine.threads, asked, float(largest_step or np.inf),
+        machine,
+        system,
+        how,
+        happening,
+        float(start),
+        float(until),
+        times,
+        x0,
+        p,
+        lead,
+        parameters is not None,
+        driven,
+        tolerance,
+        float(step or first),
+        most_steps,
+        arguments.threads(threads) or machine.threads,
+        asked,
+        float(largest_step or np.inf),
         forces=forces,
-    )  # fmt: skip
+    )
 
 
 def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
@@ -269,8 +418,9 @@ def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
     fastest = highest_frequency(machine, q)
     if fastest * step > how.stable:
         raise SimulationError(
-            f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has {fastest:.4g} rad/s, and {how.name} "
-            f"is stable up to {how.stable / fastest:.3g} s. Take such a step, or integrator='radau', which is implicit"
+            f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has"
+            f" {fastest:.4g} rad/s, and {how.name} is stable up to {how.stable / fastest:.3g} s."
+            " Take such a step, or integrator='radau', which is implicit"
         )
 
 
@@ -286,16 +436,27 @@ def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
     if system.driven is not None or system.jump is not None or system.pieces:
         return np.stack([system.start(*row, t) for row in zip(q, v, p)])
     own = np.tile([*system.controller.start, 0.0], (len(q), 1))
-    return np.concatenate([q, v, own] if system.equations.state_is_qv else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own], axis=1)
+    return np.concatenate(
+        (
+            [q, v, own]
+            if system.equations.state_is_qv
+            else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own]
+        ),
+        axis=1,
+    )
 
 
 def _columns(p: Array) -> Array:
-    """Parameters (count, runs) as CasADi maps over them; it has no matrix of several empty columns."""
+    """Parameters (count, runs) as CasADi maps over them; it has no matrix of several empty
+    columns.
+    """
     return p if len(p) else np.zeros(0)
 
 
 def settled(system: System, t: float, x: Array, p: Array) -> Array:
-    """States (runs, size) put onto their constraints: what is left open by a start's last digits is closed."""
+    """States (runs, size) put onto their constraints: what is left open by a start's last digits is
+    closed.
+    """
     kernel = system.kernel("settle", 1 if len(x) == 1 else None) if system.binds else None
     held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
     for _ in range(2 if kernel is not None else 0):
@@ -308,7 +469,9 @@ _keeping = Mutex()
 
 
 def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
-    """What was made for this key last time, or made now. The key has the id of its owner, which is kept alive with it."""
+    """What was made for this key last time, or made now. The key has the id of its owner, which is
+    kept alive with it.
+    """
     with _keeping:
         if key not in _kept:
             _kept[key] = (owner, make())
@@ -319,17 +482,26 @@ def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
 
 
 def made(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
-    """The system of a machine by a formulation, or by its `own` equations; kept for the next run where it is made of data alone,
-    its controller included."""
-    m, words = machine.mechanism, options["holding"].words
-    others = fingerprint({k: x for k, x in options.items() if k not in ("holding", "stepping") and x is not None})
+    """The system of a machine by a formulation, or by its `own` equations; kept for the next run
+    where it is made of data alone, its controller included.
+    """
+    m = machine.mechanism
+    words = options["holding"].words
+    others = fingerprint(
+        {k: x for k, x in options.items() if k not in ("holding", "stepping") and x is not None}
+    )
 
     def make() -> System:
         return System(m, by, equations=own, snap=machine.snap, **options)
 
     if words is None or others is None:
         return make()
-    return kept(("system", id(own or m), by, machine.snap, words, others, id(options.get("stepping"))), own or m, make)  # it keeps its contacts alive
+    # it keeps its contacts alive
+    return kept(
+        ("system", id(own or m), by, machine.snap, words, others, id(options.get("stepping"))),
+        own or m,
+        make,
+    )
 
 
 def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
@@ -342,4 +514,8 @@ def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
 
 def _padded(rows: Array, width: int) -> Array:
     """Rows filled up to a lane group with copies of the last."""
-    return rows if len(rows) == width else np.concatenate([rows, np.repeat(rows[-1:], width - len(rows), axis=0)])
+    return (
+        rows
+        if len(rows) == width
+        else np.concatenate([rows, np.repeat(rows[-1:], width - len(rows), axis=0)])
+    )

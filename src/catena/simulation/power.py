@@ -17,21 +17,26 @@ ROUNDING = 1e-12  # of two powers that cancel, what is left of them and is none
 def load_power(system: System) -> ca.SX:
     """The power of loads, W, less the rate of the energy stored in springs.
 
-    What rounding leaves of both where springs alone act is zero: the error of the work done would have to be small beside it.
+    What rounding leaves of both where springs alone act is zero: the error of the work done would
+    have to be small beside it.
     """
     if not system.mechanism.loads:
         return ca.SX(0)
 
     def power(s: Tracer) -> list[ca.SX]:
-        stored, forces = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate()), s.applied.generalised()
-        net, size = ca.dot(forces, s.v) + stored, ca.dot(ca.fabs(forces), ca.fabs(s.v)) + ca.fabs(stored)
+        stored = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
+        forces = s.applied.generalised()
+        net = ca.dot(forces, s.v) + stored
+        size = ca.dot(ca.fabs(forces), ca.fabs(s.v)) + ca.fabs(stored)
         return [ca.if_else(ca.fabs(net) > ROUNDING * size, net, 0.0)]
 
     return system.tape("load power", "", power)(system.t, system.q, system.v, system.p)
 
 
 def row_power(system: System) -> ca.SX:
-    """What constraints and speed rows that depend on time put in: lambda (A v), where A v = -B is not zero."""
+    """What constraints and speed rows that depend on time put in: lambda (A v), where A v = -B is
+    not zero.
+    """
     if not system.mechanism.row_records:
         return ca.SX(0)
     s = system.tracer()

@@ -1,12 +1,15 @@
-"""Prescribed motion: some coordinates follow a trajectory, the rest follow the dynamics, the forces it takes are found.
+"""Prescribed motion: some coordinates follow a trajectory, the rest follow the dynamics, the forces
+it takes are found.
 
-With d for the driven speeds and f for the free ones ([Passerello1972] eq. 3.30-3.31, here with loops):
+With d for the driven speeds and f for the free ones ([Passerello1972] eq. 3.30-3.31, here with
+loops):
 
     [ M_ff  A_f' ] [  a_f ]   [ tau_f - b_f - M_fd a_d ]
-    [ A_f    0   ] [ -lam ] = [ gamma - A_d a_d        ]        then        tau_d = (M a + b - A' lam)_d
+    [ A_f    0   ] [ -lam ] = [ gamma - A_d a_d    ]        then        tau_d = (M a + b - A' lam)_d
 
-Driven bodies need no inertia, and their angles may pass a gimbal lock: only M_ff is solved. By other formulations than
-`recursive`, whose own accelerations are affine in the forces, a = a_0 + W tau, the forces come from W_dd tau_d = a_d - a_0d.
+Driven bodies need no inertia, and their angles may pass a gimbal lock: only M_ff is solved. By
+other formulations than `recursive`, whose own accelerations are affine in the forces, a = a_0 + W
+tau, the forces come from W_dd tau_d = a_d - a_0d.
 """
 
 from __future__ import annotations
@@ -18,7 +21,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import DENSE, Tracer, elements, entries, factored, smallest_change, solved, vector
+from ..compiler.trace import (
+    DENSE,
+    Tracer,
+    elements,
+    entries,
+    factored,
+    smallest_change,
+    solved,
+    vector,
+)
 from ..compiler.trace_cache import kept_tape
 from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
@@ -35,25 +47,32 @@ LOCKED = "locked"
 CLOSED = 1e-9  # how open a loop may be that the driven coordinates hold, beside its length
 
 
-# ---------------------------------------------------------------------------------------------------- the partition
+# --- the partition
 def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
-    """(t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations and forces, tau's driven entries replaced by those it takes."""
+    """(t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations and forces, tau's driven entries
+    replaced by those it takes.
+    """
     return kept_tape(layout.mechanism, "partitioned", driven, lambda: _partitioned(layout, driven))
 
 
 def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     s = Tracer(layout)
-    nv, mechanism = layout.nv, layout.mechanism
+    nv = layout.nv
+    mechanism = layout.mechanism
     f = [k for k in range(nv) if k not in driven]
     a_d = ca.SX.sym("a_d", len(driven))
     rows = mechanism.constrained
     if not f and not rows:  # nothing is free: inverse dynamics
         a = vector([a_d[driven.index(k)] for k in range(nv)])
         given = [s.t, s.q, s.v, s.p, a_d, s.tau]
-        return ca.Function("partitioned", given, ca.cse([a, s.inverse_dynamics(a=elements(a)), ca.SX.zeros(0)]))
+        return ca.Function(
+            "partitioned", given, ca.cse([a, s.inverse_dynamics(a=elements(a)), ca.SX.zeros(0)])
+        )
     if not f:
-        raise SimulationError(f"every coordinate of mechanism {mechanism.name!r} is driven, and its loops leave fewer free, so "
-                              "the forces are not determined; drive as many as it has freedoms")  # fmt: skip
+        raise SimulationError(
+            f"every coordinate of mechanism {mechanism.name!r} is driven, and its loops leave fewer"
+            " free, so the forces are not determined; drive as many as it has freedoms"
+        )
     tree = not (rows or s.lift or s.flexible or layout.coupled) and nv > DENSE
     if tree and all(_whole(c, driven) for c in layout.coordinates):
         return _by_articulated_bodies(s, driven, a_d)
@@ -61,18 +80,27 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     for k in f:
         if M[k, k].is_zero():
             raise _without_inertia(mechanism, k)
-    whole = np.array([a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object)
+    whole = np.array(
+        [a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object
+    )
     L = factored(entries(M[f, f]))
     pushed = solved(L, s.tau[f] - b[f] - M[f, driven] @ a_d)
     whole[f] = elements(pushed)
-    A, lam = ca.SX.zeros(0, nv), ca.SX.zeros(0)
+    A = ca.SX.zeros(0, nv)
+    lam = ca.SX.zeros(0)
     if rows:
         _, _, gamma, A = s.constraint_rows()
-        change, lam = smallest_change(L, A[:, f], gamma - A @ vector(whole), s.con.column[f], s.row_scales())
+        change, lam = smallest_change(
+            L, A[:, f], gamma - A @ vector(whole), s.con.column[f], s.row_scales()
+        )
         whole[f] = elements(pushed + change)
     total = M @ vector(whole) + b - A.T @ lam
     tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
-    return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(whole), tau, ca.densify(lam)]))
+    return ca.Function(
+        "partitioned",
+        [s.t, s.q, s.v, s.p, a_d, s.tau],
+        ca.cse([vector(whole), tau, ca.densify(lam)]),
+    )
 
 
 def _whole(c: CoordinateRange, driven: list[int]) -> bool:
@@ -81,8 +109,12 @@ def _whole(c: CoordinateRange, driven: list[int]) -> bool:
 
 
 def _by_articulated_bodies(s: Tracer, driven: list[int], a_d: ca.SX) -> ca.Function:
-    """The partition of a tree in O(n): from the motion with a_f = 0 the free nodes give way, driven ones do not."""
-    nv, x, change = s.layout.nv, s.work(), s.blank(s.layout.nv)
+    """The partition of a tree in O(n): from the motion with a_f = 0 the free nodes give way, driven
+    ones do not.
+    """
+    nv = s.layout.nv
+    x = s.work()
+    change = s.blank(s.layout.nv)
     still = [a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)]
     dynamics.net_forces(s.tree, s.Q, s.V, still, s.loads, x)
     dynamics.rigid_inertias(s.tree, x)
@@ -93,23 +125,31 @@ def _by_articulated_bodies(s: Tracer, driven: list[int], a_d: ca.SX) -> ca.Funct
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             dynamics.articulate_node(s.tree, i, x)
-        if any(ca.SX(x.D[i, k]).is_constant() and not np.isfinite(float(x.D[i, k])) for k in range(speeds(node.motion))):
+        if any(
+            ca.SX(x.D[i, k]).is_constant() and not np.isfinite(float(x.D[i, k]))
+            for k in range(speeds(node.motion))
+        ):
             raise _without_inertia(s.layout.mechanism, node.vi)
     dynamics.respond(s.tree, s.pushed, x, change)
     a = [x if k in driven else y for k, (x, y) in enumerate(zip(still, change))]
     total = s.inverse_dynamics(a=a)
     tau = vector([total[k] if k in driven else s.tau[k] for k in range(nv)])
-    return ca.Function("partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(a), tau, ca.SX.zeros(0)]))
+    return ca.Function(
+        "partitioned", [s.t, s.q, s.v, s.p, a_d, s.tau], ca.cse([vector(a), tau, ca.SX.zeros(0)])
+    )
 
 
 def _without_inertia(m: Mechanism, k: int) -> SingularError:
     """The refusal of a force where nothing resists."""
     name = m.speed_names[k]
-    return SingularError(f"{name!r} of mechanism {m.name!r} moves no inertia, so no force answers for its motion; prescribe it "
-                         "too", name)  # fmt: skip
+    return SingularError(
+        f"{name!r} of mechanism {m.name!r} moves no inertia, so no force answers for its motion;"
+        " prescribe it too",
+        name,
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- what is driven
+# --- what is driven
 @dataclass(frozen=True)
 class Driven:
     """The driven coordinates: those with a trajectory first, then the speeds of locked joints."""
@@ -139,8 +179,11 @@ class Driven:
         return vector(Q), vector(V)
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
-        """A start on the motion: the driven coordinates where they are at t, the loops closed by the others."""
-        q, v = np.array(q, float), np.array(v, float)
+        """A start on the motion: the driven coordinates where they are at t, the loops closed by
+        the others.
+        """
+        q = np.array(q, float)
+        v = np.array(v, float)
         v[self.locked] = 0.0
         if self.motion:
             q[self.qi], v[self.vi], _ = self.motion(t)
@@ -151,34 +194,52 @@ class Driven:
     def _closed(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         m = self.layout.mechanism
         rows = kept_tape(m, "rows", (), lambda: _rows(self.layout))
-        onto, aim = self.settled(), self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
+        onto = self.settled()
+        aim = self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
         for _ in range(50):
             q, v = (np.array(x).ravel() for x in onto(t, q, v, p, *aim))
             error, rate, _, A, column, size = (np.array(x) for x in rows(t, q, v, p))
             by = Metric(column.ravel(), size.ravel())
-            gap = float((np.abs(np.hstack([error, rate])) / np.sqrt(by.sizes(A))[:, None]).max(initial=0.0))
+            gap = float(
+                (np.abs(np.hstack([error, rate])) / np.sqrt(by.sizes(A))[:, None]).max(initial=0.0)
+            )
             if gap < CLOSED:
                 break
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
-        names = ", ".join(repr(n) for n in (self.motion.names if self.motion else ())) or "the locked joints"
+        names = (
+            ", ".join(repr(n) for n in (self.motion.names if self.motion else ()))
+            or "the locked joints"
+        )
         if not gap < CLOSED:
-            raise ClosureError(f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} of its length (or as much per second) at "
-                               f"t = {t:g} s; drive fewer coordinates, or motions that agree", {m.name: gap})  # fmt: skip
+            raise ClosureError(
+                f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} of"
+                f" its length (or as much per second) at t = {t:g} s; drive fewer coordinates, or"
+                " motions that agree",
+                {m.name: gap},
+            )
         rank = spaces(A, by).rank
         if spaces(A[:, free], by.speeds(free)).rank < rank:
             freedoms = self.layout.nv - rank
-            raise SimulationError(f"more of mechanism {m.name!r} is driven ({names}) than its loops leave free ({freedoms}), "
-                                  "so the forces are not determined; drive fewer coordinates")  # fmt: skip
+            raise SimulationError(
+                f"more of mechanism {m.name!r} is driven ({names}) than its loops leave free"
+                f" ({freedoms}), so the forces are not determined; drive fewer coordinates"
+            )
         return q, v
 
     def settled(self) -> ca.Function:
-        """(t, q, v, p, q_d, v_d) -> q, v on the motion, quaternions unit, loops closed by the smallest change of the others."""
-        return kept_tape(self.layout.mechanism, "settled", [self.qi, self.vi, self.locked], self._settled)
+        """(t, q, v, p, q_d, v_d) -> q, v on the motion, quaternions unit, loops closed by the
+        smallest change of the others.
+        """
+        return kept_tape(
+            self.layout.mechanism, "settled", [self.qi, self.vi, self.locked], self._settled
+        )
 
     def _settled(self) -> ca.Function:
-        s, m = Tracer(self.layout), self.layout.mechanism
+        s = Tracer(self.layout)
+        m = self.layout.mechanism
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
-        q_d, v_d = ca.SX.sym("q_d", len(self.qi)), ca.SX.sym("v_d", len(self.vi))
+        q_d = ca.SX.sym("q_d", len(self.qi))
+        v_d = ca.SX.sym("v_d", len(self.vi))
         rows = None
         if m.constrained:
             error, rate, _, A = s.constraint_rows()
@@ -190,20 +251,34 @@ class Driven:
 def _rows(layout: Layout) -> ca.Function:
     """(t, q, v, p) -> residuals, rates, gamma and A of the rows, and the metric of their rank."""
     s = Tracer(layout)
-    return ca.Function("rows", [s.t, s.q, s.v, s.p], [*s.constraint_rows(), ca.SX(s.con.column), ca.SX(s.row_scales())])
+    return ca.Function(
+        "rows",
+        [s.t, s.q, s.v, s.p],
+        [*s.constraint_rows(), ca.SX(s.con.column), ca.SX(s.row_scales())],
+    )
 
 
 def driven(layout: Layout, motion: Any) -> Driven:
-    """What `motion` drives: {coordinate: Trajectory or number}, {joint: "locked"}, or one Trajectory of several coordinates."""
+    """What `motion` drives: {coordinate: Trajectory or number}, {joint: "locked"}, or one
+    Trajectory of several coordinates.
+    """
     mechanism = layout.mechanism
-    given: Mapping[str, Any] = {n: motion.of([n]) for n in motion.names} if isinstance(motion, Trajectory) else motion
+    given: Mapping[str, Any] = (
+        {n: motion.of([n]) for n in motion.names} if isinstance(motion, Trajectory) else motion
+    )
     if not isinstance(given, Mapping):
-        raise StateError(f"motion is {motion!r}; it is a Trajectory, or {{coordinate: Trajectory}}, or {{joint: 'locked'}}")
+        raise StateError(
+            f"motion is {motion!r}; it is a Trajectory, or {{coordinate: Trajectory}}, or {{joint:"
+            " 'locked'}"
+        )
     moving = {name: x for name, x in given.items() if not isinstance(x, str)}
     for name, x in given.items():
         if (callable(x) and not isinstance(x, Trajectory)) or (isinstance(x, str) and x != LOCKED):
-            raise StateError(f"the motion of {name!r} is {x!r}; it is a Trajectory, a number or 'locked'. A text or a function of time "
-                             "becomes a Trajectory by trajectories.function({coordinate: text or function}, times)")  # fmt: skip
+            raise StateError(
+                f"the motion of {name!r} is {x!r}; it is a Trajectory, a number or 'locked'. A text"
+                " or a function of time becomes a Trajectory by"
+                " trajectories.function({coordinate: text or function}, times)"
+            )
     locked = [k for name in given if name not in moving for k in speeds_of(mechanism, name)]
     found = trajectory(moving) if moving else None
     where = places(mechanism, found.names) if found else ()
@@ -212,14 +287,20 @@ def driven(layout: Layout, motion: Any) -> Driven:
         names = list(mechanism.speed_names)
         raise StateError(f"the motion of {names[twice[0]]!r} is given twice")
     if found and (faults := found.jumps()):
-        raise SimulationError("no finite force makes a mechanism follow this motion: " + "; ".join(faults))
+        raise SimulationError(
+            "no finite force makes a mechanism follow this motion: " + "; ".join(faults)
+        )
     return Driven(layout, found, [c.qi for c in where], vi, locked)
 
 
-def forces(acceleration: ca.Function, d: list[int], given: list[Any], tau: ca.SX, a_d: ca.SX) -> ca.SX:
-    """tau with its driven entries those that make a formulation's own accelerations a_d: W_dd tau_d = a_d - a_0d.
+def forces(
+    acceleration: ca.Function, d: list[int], given: list[Any], tau: ca.SX, a_d: ca.SX
+) -> ca.SX:
+    """tau with its driven entries those that make a formulation's own accelerations a_d: W_dd tau_d
+    = a_d - a_0d.
 
-    acceleration: (t, q, v, tau, p) -> a; given: t, q, v, p; tau: the forces, those of the driven speeds not looked at.
+    acceleration: (t, q, v, tau, p) -> a; given: t, q, v, p; tau: the forces, those of the driven
+    speeds not looked at.
     """
     t, q, v, p = given
     x = ca.SX.sym("x", tau.numel())

@@ -1,4 +1,5 @@
-"""Projection of a state onto its constraints, by the smallest change in the metric of the mass matrix.
+"""Projection of a state onto its constraints, by the smallest change in the metric of the mass
+matrix.
 
     q <- q moved by M^-1 A' mu, A M^-1 A' mu = -e,      v <- v + M^-1 A' mu, A M^-1 A' mu = -A v
 
@@ -18,7 +19,9 @@ from ..kernels.motion import BALL
 
 
 class Binding(NamedTuple):
-    """Rows that bind a state: residuals, their rates, A, the switches z (1: on, 0: off), and N of `kernels.rank`. many: so many that the tape calls loops."""
+    """Rows that bind a state: residuals, their rates, A, the switches z (1: on, 0: off), and N of
+    `kernels.rank`. many: so many that the tape calls loops.
+    """
 
     error: ca.SX
     rate: ca.SX
@@ -29,29 +32,41 @@ class Binding(NamedTuple):
 
 
 def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
-    """The smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in the rows that are on."""
-    L, change = s._factor, ca.SX.zeros(s.layout.nv)
+    """The smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in the
+    rows that are on.
+    """
+    L = s._factor
+    change = ca.SX.zeros(s.layout.nv)
     if len(free) < s.layout.nv:
         L = entries(s.mass_matrix()[free, free])
         factor(L)
-    A, column = rows.A[:, free], s.con.column[free]
+    A = rows.A[:, free]
+    column = s.con.column[free]
     if rows.many:
-        (change[free],) = looped.call("row_change", A.shape, A, matrix(L), r, rows.z, rows.size, column)
+        (change[free],) = looped.call(
+            "row_change", A.shape, A, matrix(L), r, rows.z, rows.size, column
+        )
     else:
-        change[free] = smallest_change(L, ca.densify(ca.diag(rows.z) @ A), ca.densify(rows.z * r), column, rows.size)[0]
+        change[free] = smallest_change(
+            L, ca.densify(ca.diag(rows.z) @ A), ca.densify(rows.z * r), column, rows.size
+        )[0]
     return change
 
 
 def moved(s: Tracer, h: Any) -> ca.SX:
-    """q after moving with the speeds v for a time h: turns of balls exactly, quaternions kept at length one."""
+    """q after moving with the speeds v for a time h: turns of balls exactly, quaternions kept at
+    length one.
+    """
     q = [s.q[k] for k in range(s.layout.nq)]
     for place in s.layout.coordinates:
         k, l = place.qi, place.vi
         if place.motion == BALL:
             half = 0.5 * h * s.v[l : l + 3]
             angle = ca.sqrt(ca.sumsqr(half) + 1e-300)
-            c, w = ca.cos(angle), ca.sin(angle) / angle * half
-            a, b = q[k], ca.vertcat(*q[k + 1 : k + 4])
+            c = ca.cos(angle)
+            w = ca.sin(angle) / angle * half
+            a = q[k]
+            b = ca.vertcat(*q[k + 1 : k + 4])
             turned = ca.vertcat(a * c - ca.dot(b, w), a * w + c * b + ca.cross(b, w))
             turned = turned / ca.sqrt(ca.sumsqr(turned))
             q[k : k + 4] = [turned[i] for i in range(4)]
@@ -61,12 +76,17 @@ def moved(s: Tracer, h: Any) -> ca.SX:
 
 
 def projected(
-    s: Tracer, rows: Binding | None, modes: ca.SX, state: tuple[ca.SX, ca.SX] | None = None, free: list[int] | None = None
+    s: Tracer,
+    rows: Binding | None,
+    modes: ca.SX,
+    state: tuple[ca.SX, ca.SX] | None = None,
+    free: list[int] | None = None,
 ) -> tuple[ca.SX, ca.SX]:
-    """(q, v) with unit quaternions and, after one mass-weighted Newton step of the positions, then of the speeds, on the rows.
+    """(q, v) with unit quaternions and, after one mass-weighted Newton step of the positions, then
+    of the speeds, on the rows.
 
-    modes: the symbols of switched constraints that the rows depend on. state: (q, v) to begin with, by default the tracer's
-    symbols. free: the speeds that may change, by default all.
+    modes: the symbols of switched constraints that the rows depend on. state: (q, v) to begin with,
+    by default the tracer's symbols. free: the speeds that may change, by default all.
     """
     (q, v), given = state or (s.q, s.v), [s.t, s.q, s.v, s.p, modes]
     free = list(range(s.layout.nv)) if free is None else free
@@ -76,6 +96,10 @@ def projected(
     if rows is None:
         return q, v
     if not rows.error.is_zero():
-        shift = ca.Function("shift", given, [nearest(s, rows, -rows.error, free)])(s.t, q, v, s.p, modes)
+        shift = ca.Function("shift", given, [nearest(s, rows, -rows.error, free)])(
+            s.t, q, v, s.p, modes
+        )
         q = ca.Function("moved", [s.q, s.v], [moved(s, 1.0)])(q, shift)
-    return q, v + ca.Function("slow", given, [nearest(s, rows, -rows.rate, free)])(s.t, q, v, s.p, modes)
+    return q, v + ca.Function("slow", given, [nearest(s, rows, -rows.rate, free)])(
+        s.t, q, v, s.p, modes
+    )

@@ -1,8 +1,8 @@
 """Stiff systems: SciPy's Radau IIA of order 5, fed with the exact Jacobian of the tape.
 
-A stiff spring or damper forces an explicit method to steps as short as its time constant, long after it has come to rest.
-Radau's steps follow the motion that is left. One state at a time, and the step's logic in Python: for the few thousand steps
-that stiff systems need.
+A stiff spring or damper forces an explicit method to steps as short as its time constant, long
+after it has come to rest. Radau's steps follow the motion that is left. One state at a time, and
+the step's logic in Python: for the few thousand steps that stiff systems need.
 """
 
 from __future__ import annotations
@@ -23,19 +23,25 @@ Array = np.ndarray
 
 
 def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
-    """As the adaptive driver: from t to `end`, rows at `times`, stopped by the first guard that falls to zero."""
+    """As the adaptive driver: from t to `end`, rows at `times`, stopped by the first guard that
+    falls to zero.
+    """
     from scipy.integrate import Radau
 
     from .engine import Segment
 
-    rate, guard = partial(_evaluated, engine, "derivative"), partial(_evaluated, engine, "guard") if engine.guard is not None else None
-    n, x = len(engine.x), engine.x[:, 0].copy()
+    rate = partial(_evaluated, engine, "derivative")
+    guard = partial(_evaluated, engine, "guard") if engine.guard is not None else None
+    n = len(engine.x)
+    x = engine.x[:, 0].copy()
     rows: list[Array] = []
 
     def done(status: int, at: float, state: Array, event: int = -1) -> Segment:
         engine.x[:, 0] = state
         engine.tally.evaluations += solver.nfev if solver is not None else 0
-        return Segment(status, at, np.array(rows)[:, :, None] if rows else np.empty((0, n, 1)), event)
+        return Segment(
+            status, at, np.array(rows)[:, :, None] if rows else np.empty((0, n, 1)), event
+        )
 
     solver = None
     if t >= end:
@@ -44,7 +50,17 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
         chosen, fast = engine.scales.first_step(abs(engine.h), x, rate(t, x))
         first = min(chosen if engine.h < 0.0 else engine.h, end - t, engine.largest)
         jacobian = lambda s, y: _evaluated(engine, "jacobian", s, y).reshape(n, n)  # noqa: E731
-        solver = Radau(rate, t, x, end, engine.largest, engine.rtol, _allowed(engine, x, first, fast), jacobian, first_step=first)
+        solver = Radau(
+            rate,
+            t,
+            x,
+            end,
+            engine.largest,
+            engine.rtol,
+            _allowed(engine, x, first, fast),
+            jacobian,
+            first_step=first,
+        )
         solver.rtol = FINEST  # what is relative is in `atol`
         g = guard(t, x) if guard else np.zeros(0)
         while solver.status == "running":
@@ -60,7 +76,11 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
             engine.h, dense, stop, event = solver.h_abs, solver.dense_output(), solver.t, -1
             if guard:
                 event, stop, g = _locate(guard, dense, solver.t_old, solver.t, solver.y, g)
-            while len(rows) < len(times) and times[len(rows)] <= stop and not (times[len(rows)] == solver.t and event < 0):
+            while (
+                len(rows) < len(times)
+                and times[len(rows)] <= stop
+                and not (times[len(rows)] == solver.t and event < 0)
+            ):
                 rows.append(_settled(engine, times[len(rows)], dense(times[len(rows)])))
             if event >= 0:
                 return done(drivers.EVENT, stop, _settled(engine, stop, dense(stop)), event)
@@ -75,11 +95,13 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
 
 
 def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
-    """(size,): the errors allowed in a step of h (s) from x, by how far and how fast the run has been, at least so fast: of a long step an
-    acceleration that dies out in it does not tell."""
+    """(size,): the errors allowed in a step of h (s) from x, by how far and how fast the run has
+    been, at least so fast: of a long step an acceleration that dies out in it does not tell.
+    """
     now = engine.scales.moved(x, engine.origin[0])
     engine.moved[0] = np.maximum(engine.moved[0], now)
-    far, fast = engine.moved[0, 0], max(engine.moved[0, 1], least)
+    far = engine.moved[0, 0]
+    fast = max(engine.moved[0, 1], least)
     return engine.scales.allowed(engine.rtol, x, x, engine.origin[0], max(far, h * fast), fast, h)
 
 
@@ -93,9 +115,14 @@ def _settled(engine: Engine, t: float, x: Array) -> Array:
     return x if engine.settle is None else _evaluated(engine, "settle", t, x)
 
 
-def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array) -> tuple[int, float, Array]:
-    """The first guard that falls to zero between two instants (-1: none), when, and all guards at the later one."""
-    low, apart = old, (new - old) / lane_events.LOOKS
+def _locate(
+    guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array
+) -> tuple[int, float, Array]:
+    """The first guard that falls to zero between two instants (-1: none), when, and all guards at
+    the later one.
+    """
+    low = old
+    apart = (new - old) / lane_events.LOOKS
     way = apart / lane_events.turned(g, g, apart, 0, 1)
     while low < new:
         high = new if low + way >= new - 1e-3 * way else low + way
@@ -103,7 +130,9 @@ def _locate(guard: Callable, dense: Callable, old: float, new: float, y: Array, 
         event = lane_events.fell(g, values, 0, 1)
         if event >= 0:
             break
-        if high - low > lane_events.NARROW * (new - old) and lane_events.dips(g, values, high - low, 0, 1):
+        if high - low > lane_events.NARROW * (new - old) and lane_events.dips(
+            g, values, high - low, 0, 1
+        ):
             way = 0.5 * (high - low)
             continue
         low, g, way = high, values, apart / lane_events.turned(g, values, apart, 0, 1)

@@ -1,7 +1,8 @@
 """Memory for the states of results, used again once nobody looks at the result any more.
 
-The system clears fresh memory before it hands it out, which takes a third of the time of a short rollout. So the memory of the last large
-result is kept when the result is gone, and the next of that size or smaller is written there.
+The system clears fresh memory before it hands it out, which takes a third of the time of a short
+rollout. So the memory of the last large result is kept when the result is gone, and the next of
+that size or smaller is written there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-LEAST, MOST = 2**20, 2**28  # bytes: smaller ones cost nothing, larger ones are given back
+# bytes: smaller ones cost nothing, larger ones are given back
+LEAST = 2**20
+MOST = 2**28
 _kept: list[Array] = []
 
 

@@ -5,7 +5,8 @@
 plan          the arguments, checked
 system        the mechanism, its losses and its controller as one tape
 engine        the method running that tape, many states side by side
-runner        the time loop, a generator of slices; rollouts: of equal steps, many groups in one call
+runner        the time loop, a generator of slices; rollouts: of equal steps, many groups in one
+              call
 event_handler events: stops, impulses, locks
 sinks         where slices end up; record: what is shown of them, and the ledger
 """
@@ -73,36 +74,66 @@ def simulate(
 ) -> Result:
     """Simulate from `start` to `until` seconds.
 
-    q, v: the start, (nq,) and (nv,), by default at rest in the neutral place; with leading sizes, that many runs at once
-    (the result then has a `run` dimension). By names, {"shoulder": 0.3}, what is not named is zero, and with loops the named
-    ones are kept and the others found. control: None, joint forces (nv,), a controller of `catena.control`, or any
-    function (t, q, v) -> forces with an attribute `sample` (s), called every so often and held. forces: joint forces in its
-    place, (nv,), (step, nv), (run, nv) or (run, step, nv); steps are equal parts of the time, and their forces are held in them. by: a formulation, by
-    default the Machine's own, or recursive. integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of
-    the whole run, for adaptive ones; step: s, the largest of fixed ones; largest_step: s, of adaptive ones, so that a short pulse of
-    a force is not stepped over (loads may say their `switches` instead). output: spacing (s), brought to the nearest that divides the run, or times of the rows.
-    parameters: {name: value or one per run}. motion: coordinates that are prescribed, {coordinate: Trajectory, text or function of t, or "locked"}.
+    q, v: the start, (nq,) and (nv,), by default at rest in the neutral place; with leading sizes,
+    that many runs at once (the result then has a `run` dimension). By names, {"shoulder": 0.3},
+    what is not named is zero, and with loops the named ones are kept and the others found. control:
+    None, joint forces (nv,), a controller of `catena.control`, or any function (t, q, v) -> forces
+    with an attribute `sample` (s), called every so often and held. forces: joint forces in its
+    place, (nv,), (step, nv), (run, nv) or (run, step, nv); steps are equal parts of the time, and
+    their forces are held in them. by: a formulation, by default the Machine's own, or recursive.
+    integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of the whole run,
+    for adaptive ones; step: s, the largest of fixed ones; largest_step: s, of adaptive ones, so
+    that a short pulse of a force is not stepped over (loads may say their `switches` instead).
+    output: spacing (s), brought to the nearest that divides the run, or times of the rows.
+    parameters: {name: value or one per run}. motion: coordinates that are prescribed, {coordinate:
+    Trajectory, text or function of t, or "locked"}.
 
-    events: what happens at instants, records of `catena.events`. limits: "check" the start alone, "ignore" them,
-    or "stop" joints there, with `restitution` (0: they stay, 1: they bounce without loss). friction: dry friction is "smooth",
-    turned round over a small speed, or can "stick". contact: contacts are met as "events", located, or by "time_stepping" in equal steps of
-    `step` seconds for many runs in lanes, or are left to "ignore"; iterations, residual: of the solver of such a step, sweeps at most
-    and its residual beside the fastest speed of a contact (200, 1e-8). stabilise: how loops stay closed: "project", "baumgarte", "corrective" or
-    None, or a record of `catena.simulation.stabilisation`. verify: run again at a hundredth of the tolerance (or with every
-    step halved) and report the difference. threads: for many runs at once, by default the Machine's. progress: called with
-    the time reached. options: of the formulation.
+    events: what happens at instants, records of `catena.events`. limits: "check" the start alone,
+    "ignore" them, or "stop" joints there, with `restitution` (0: they stay, 1: they bounce without
+    loss). friction: dry friction is "smooth", turned round over a small speed, or can "stick".
+    contact: contacts are met as "events", located, or by "time_stepping" in equal steps of `step`
+    seconds for many runs in lanes, or are left to "ignore"; iterations, residual: of the solver of
+    such a step, sweeps at most and its residual beside the fastest speed of a contact (200, 1e-8).
+    stabilise: how loops stay closed: "project", "baumgarte", "corrective" or None, or a record of
+    `catena.simulation.stabilisation`. verify: run again at a hundredth of the tolerance (or with
+    every step halved) and report the difference. threads: for many runs at once, by default the
+    Machine's. progress: called with the time reached. options: of the formulation.
 
-    out: a file (.nc) into which the rows of one run are written as they come; memory then does not grow with the run. resume:
-    continue the run that the file holds, if it is the same. Ctrl-C leaves a file that says it is partial; without a file, what one run has computed until then is in
-    the `.result` of the KeyboardInterrupt. A run that cannot go on is a SimulationError, with what was computed until then in its `.result`.
+    out: a file (.nc) into which the rows of one run are written as they come; memory then does not
+    grow with the run. resume: continue the run that the file holds, if it is the same. Ctrl-C
+    leaves a file that says it is partial; without a file, what one run has computed until then is
+    in the `.result` of the KeyboardInterrupt. A run that cannot go on is a SimulationError, with
+    what was computed until then in its `.result`.
     """
     began = clock.perf_counter()
     plan = prepare(
-        mechanism, q, v, until, control=control, by=by, integrator=integrator, tolerance=tolerance, step=step, output=output,
-        parameters=parameters, start=start, motion=motion, events=events, limits=limits, restitution=restitution,
-        friction=friction, contact=contact, iterations=iterations, residual=residual, stabilise=stabilise, threads=threads, most_steps=most_steps,
-        largest_step=largest_step, forces=forces, options=options,
-    )  # fmt: skip
+        mechanism,
+        q,
+        v,
+        until,
+        control=control,
+        by=by,
+        integrator=integrator,
+        tolerance=tolerance,
+        step=step,
+        output=output,
+        parameters=parameters,
+        start=start,
+        motion=motion,
+        events=events,
+        limits=limits,
+        restitution=restitution,
+        friction=friction,
+        contact=contact,
+        iterations=iterations,
+        residual=residual,
+        stabilise=stabilise,
+        threads=threads,
+        most_steps=most_steps,
+        largest_step=largest_step,
+        forces=forces,
+        options=options,
+    )
     if out is None and resume:
         raise SimulationError("resume continues the run of a file; say which: out='run.nc'")
     if out is None:
@@ -111,17 +142,27 @@ def simulate(
         return _ended(plan, file, verify, progress, f"{out}, and in ")
 
 
-def _ended(plan: RunPlan, sink: ResultSink, verify: bool, progress: Progress | None, where: str = "") -> Result:
-    """Run into a sink, and once more if that is asked; a SimulationError where the run could not go on."""
+def _ended(
+    plan: RunPlan, sink: ResultSink, verify: bool, progress: Progress | None, where: str = ""
+) -> Result:
+    """Run into a sink, and once more if that is asked; a SimulationError where the run could not go
+    on.
+    """
     try:
         run(plan, sink, progress)
     except KeyboardInterrupt as stopped:
         if (kept := sink.partial) is not None:
             stopped.result = kept  # type: ignore[attr-defined]
-            stopped.add_note(f"{sink.outcome.sentence}. What was computed until then is in this exception's `.result`; out='run.nc' would keep it on disk, to be resumed")
+            stopped.add_note(
+                f"{sink.outcome.sentence}. What was computed until then is in this exception's"
+                " `.result`; out='run.nc' would keep it on disk, to be resumed"
+            )
         raise
     if not sink.outcome.complete:
-        said = f"{sink.outcome.sentence}. What was computed until then is in {where}this error's `.result`"
+        said = (
+            f"{sink.outcome.sentence}. What was computed until then is in {where}this error's"
+            " `.result`"
+        )
         raise SimulationError(said, sink.result())
     if not verify:
         return sink.result()
@@ -178,7 +219,11 @@ def follow(plan: RunPlan, rows: slice, sink: Sink, progress: Progress | None) ->
 
 def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress | None) -> None:
     """Run some groups to their end in one call; group by group where one of them cannot go on."""
-    plan, groups = rollout.plan, [slice(k, min(k + rollout.plan.width, rows.stop)) for k in range(rows.start, rows.stop, rollout.plan.width)]
+    plan = rollout.plan
+    groups = [
+        slice(k, min(k + rollout.plan.width, rows.stop))
+        for k in range(rows.start, rows.stop, rollout.plan.width)
+    ]
     found = rollout.slices(rows, sink.room(rows))
     if not found:
         for group in groups:
@@ -194,7 +239,9 @@ def follow_rollout(rollout: Rollout, rows: slice, sink: Sink, progress: Progress
 
 
 def follow_batches(plan: RunPlan, sink: Sink, progress: Progress | None) -> None:
-    """Run all in lanes, each with steps and events of its own: at least as many batches as there are threads."""
+    """Run all in lanes, each with steps and events of its own: at least as many batches as there
+    are threads.
+    """
     count = len(plan.x0)
     each = -(-count // max(1, min(plan.threads, count // LEAST)))
     each = min(each, MOST) if plan.scheme.empty else each

@@ -1,8 +1,8 @@
 """Runner: the time loop of a group of runs, as a generator of slices.
 
-A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run that was stopped after any
-slice and continued from its checkpoint is the same, bit for bit, as one that was not stopped. Between slices Python controllers
-are sampled and events are handled.
+A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run
+that was stopped after any slice and continued from its checkpoint is the same, bit for bit, as one
+that was not stopped. Between slices Python controllers are sampled and events are handled.
 """
 
 from __future__ import annotations
@@ -65,22 +65,32 @@ class Runner:
 
     def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
         self.plan, self.rows, self.engine = plan, rows, plan.engine(rows)
-        self.agenda = EventHandler(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
+        self.agenda = (
+            EventHandler(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
+        )
         control = plan.control
         self.sampled = callable(control) and not hasattr(control, "law")
         self.sample = float(getattr(control, "sample", 0.0)) if self.sampled else np.inf
         if self.sampled and not self.sample > 0:
-            raise SimulationError("a Python controller needs a sample time: set control.sample = 0.001 (seconds)")
+            raise SimulationError(
+                "a Python controller needs a sample time: set control.sample = 0.001 (seconds)"
+            )
         if control is not None and not self.sampled and not hasattr(control, "law"):
             self.engine.u[:] = forces(self.engine.system.nv, control)
-        self.t, self.row, self.asked = plan.start, 0, 0
+        self.t = plan.start
+        self.row = 0
+        self.asked = 0
         if plan.forces is not None:
             self.engine.u[:] = self.engine.pieces.forces[:, 0].T
-        self.status, self.over, self.sentence = drivers.REACHED, False, ""
+        self.status = drivers.REACHED
+        self.over = False
+        self.sentence = ""
         self.begun = False
 
     def slices(self) -> Iterator[Slice]:
-        """The row of the start, unless the run continues from a checkpoint, then the others up to the end of the run."""
+        """The row of the start, unless the run continues from a checkpoint, then the others up to
+        the end of the run.
+        """
         if not self.begun:
             yield self._begin()
         while not self.over:
@@ -101,8 +111,11 @@ class Runner:
             self._ask()
         if ended:
             self._end()
-        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()  # modes after an impact do not fit the state before it
-        return Slice(np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None])
+        # modes after an impact do not fit the state before it
+        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()
+        return Slice(
+            np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None]
+        )
 
     def advance(self) -> Slice:
         """The next rows."""
@@ -116,14 +129,20 @@ class Runner:
         if engine.W == 1:  # runs side by side, each with its steps, end a slice together
             engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
         part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
-        engine.most, taken = plan.most, engine.tally.accepted + engine.tally.rejected
+        engine.most = plan.most
+        taken = engine.tally.accepted + engine.tally.rejected
         n = len(part.rows)
-        t, x = plan.times[self.row : self.row + n], part.rows
+        t = plan.times[self.row : self.row + n]
+        x = part.rows
         u = self._held(t)
         self.row, self.t, self.status = self.row + n, plan.at_switch(part.t), part.status
-        if self.t > part.t and self.row < len(plan.times) and plan.times[self.row] == self.t:  # a row at a switch
-            t, x = np.append(t, self.t), np.concatenate([x, engine.x[None]])
-            u, self.row, n = self._held(t), self.row + 1, n + 1
+        # a row at a switch
+        if self.t > part.t and self.row < len(plan.times) and plan.times[self.row] == self.t:
+            t = np.append(t, self.t)
+            x = np.concatenate([x, engine.x[None]])
+            u = self._held(t)
+            self.row = self.row + 1
+            n = n + 1
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # of this slice alone
             return Slice(t, x, u)
@@ -135,22 +154,32 @@ class Runner:
         if ended:
             self._end()
             n -= int(n > 0 and t[-1] == self.t)  # the instant of the end is the last row, once
-            t, x, u = np.append(t[:n], self.t), np.concatenate([x[:n], engine.x[None]]), np.concatenate([u[:n], engine.held[None]])
+            t = np.append(t[:n], self.t)
+            x = np.concatenate([x[:n], engine.x[None]])
+            u = np.concatenate([u[:n], engine.held[None]])
         elif self.status != drivers.REACHED or self.t >= plan.until:
-            self.over, self.sentence = True, diagnostics.sentence(plan.machine, engine, self.status, self.t)
+            self.over, self.sentence = (
+                True,
+                diagnostics.sentence(plan.machine, engine, self.status, self.t),
+            )
         return Slice(t, x, u)
 
     def _held(self, t: Array) -> Array:
-        """(rows, nu, W): what is held at rows that were just computed, of forces those until there."""
+        """(rows, nu, W): what is held at rows that were just computed, of forces those until
+        there.
+        """
         stepped = self.plan.forces is not None and not self.plan.adaptive
         return held_at(t, self.engine.held.copy(), self.engine.pieces if stepped else None)
 
     def _fail(self, why: str) -> None:
-        self.over, self.status, self.sentence = True, drivers.NOT_FINITE, why
+        self.over = True
+        self.status = drivers.NOT_FINITE
+        self.sentence = why
 
     def _until(self) -> tuple[float, int]:
         """The end of the next slice without events (s), and the index after its last row."""
-        times, length = self.plan.times, rows_of_slice(self.plan)
+        times = self.plan.times
+        length = rows_of_slice(self.plan)
         last = min((self.row // length + 1) * length, len(times))
         end = times[last - 1] if last < len(times) else self.plan.until
         end = min(end, self.plan.start + self.asked * self.sample) if self.sampled else end
@@ -173,14 +202,15 @@ class Runner:
 
     def _end(self) -> None:
         assert self.agenda is not None
-        self.over, self.status = True, drivers.EVENT
+        self.over = True
+        self.status = drivers.EVENT
         self.sentence = f"ended by {self.agenda.ended_by!r} at t = {self.t:.9g} s"
 
     def _ask(self) -> None:
         ask(self.engine, self.plan.control, self.t)
         self.asked += 1
 
-    # ------------------------------------------------------------------------------------------------ what sinks read
+    # --- what sinks read
     @property
     def tally(self) -> Tally:
         """The cost so far."""
@@ -196,21 +226,39 @@ class Runner:
         """The contacts of the run."""
         return self.agenda.contacts if self.agenda is not None else None
 
-    # ------------------------------------------------------------------------------------------------ to continue later
+    # --- to continue later
     def checkpoint(self) -> Checkpoint:
         """The state of a single run between two slices."""
-        e, events = self.engine, self.agenda.checkpoint() if self.agenda is not None else None
-        return Checkpoint(self.t, self.row, self.asked, e.h, e.x[:, 0].tolist(), e.held[:, 0].tolist(), Tally(**asdict(e.tally)),
-                          events, self.over, self.status, self.sentence, tuple(e.moved[0].tolist()))  # fmt: skip
+        e = self.engine
+        events = self.agenda.checkpoint() if self.agenda is not None else None
+        return Checkpoint(
+            self.t,
+            self.row,
+            self.asked,
+            e.h,
+            e.x[:, 0].tolist(),
+            e.held[:, 0].tolist(),
+            Tally(**asdict(e.tally)),
+            events,
+            self.over,
+            self.status,
+            self.sentence,
+            tuple(e.moved[0].tolist()),
+        )
 
     def restore(self, c: Checkpoint) -> None:
         """Continue from a checkpoint; a run that had failed is tried again."""
         e, self.begun = self.engine, True
-        self.t, self.row, self.asked, e.h = c.t, c.row, c.asked, c.h
+        self.t = c.t
+        self.row = c.row
+        self.asked = c.asked
+        e.h = c.h
         e.x[:, 0], e.held[:, 0], e.moved[0] = c.x, c.held, c.moved
         e.tally = Tally(**asdict(c.tally))
         if c.complete:
-            self.over, self.status, self.sentence = True, c.status, c.sentence
+            self.over = True
+            self.status = c.status
+            self.sentence = c.sentence
         if self.agenda is not None and c.events is not None:
             self.agenda.restore(c.events)
 
@@ -224,32 +272,46 @@ def rows_of_slice(plan: RunPlan) -> int:
 
 
 def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
-    """(rows, nu, W): what is held at rows t (s), the same `held` (nu, W) but for forces in pieces, of which those until there."""
+    """(rows, nu, W): what is held at rows t (s), the same `held` (nu, W) but for forces in pieces,
+    of which those until there.
+    """
     now = np.broadcast_to(held, (len(t), *held.shape))
     if pieces is None:
         return now
     at = pieces.number(t)
-    own = pieces.forces[:, at[0] : at[-1] + 1] if len(at) and np.all(np.diff(at) == 1) else pieces.forces[:, at]
+    own = (
+        pieces.forces[:, at[0] : at[-1] + 1]
+        if len(at) and np.all(np.diff(at) == 1)
+        else pieces.forces[:, at]
+    )
     own = own.transpose(1, 2, 0)
     return own if own.shape == now.shape else np.concatenate([own, now[:, own.shape[1] :]], axis=1)
 
 
-# ---------------------------------------------------------------------------------------------------- controllers in Python
+# --- controllers in Python
 def forces(nv: int, control: Any) -> Array:
-    """Constant joint forces as (nv, 1), N m or N. Raises SimulationError where `control` is not nv finite numbers."""
+    """Constant joint forces as (nv, 1), N m or N. Raises SimulationError where `control` is not nv
+    finite numbers.
+    """
     try:
         given = np.asarray(control, float)
     except (TypeError, ValueError):
         raise SimulationError(
-            f"control is a {type(control).__name__}; it is joint forces, a controller, or a function (t, q, v) -> forces"
+            f"control is a {type(control).__name__}; it is joint forces, a controller, or a"
+            " function (t, q, v) -> forces"
         ) from None
     if given.shape != (nv,) or not np.isfinite(given).all():
-        raise SimulationError(f"control has shape {given.shape}; constant joint forces are {nv} finite numbers, one per speed")
+        raise SimulationError(
+            f"control has shape {given.shape}; constant joint forces are {nv} finite numbers, one"
+            " per speed"
+        )
     return given[:, None]
 
 
 def ask(engine: Engine, control: Any, t: float) -> None:
-    """Set the inputs to what a Python controller returns at t (s), to be held until its next sample. Raises SimulationError."""
+    """Set the inputs to what a Python controller returns at t (s), to be held until its next
+    sample. Raises SimulationError.
+    """
     s = engine.system
     q, v = decoded(s, engine.x, engine.p)
     one = engine.W == 1

@@ -1,5 +1,5 @@
-"""Sinks: where the slices of runs end up. Memory keeps them, File (`result_file.py`) writes them as they come, TighterRun compares
-them with those of another sink.
+"""Sinks: where the slices of runs end up. Memory keeps them, File (`result_file.py`) writes them as
+they come, TighterRun compares them with those of another sink.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest difference of coordinates to a tighter run, the size beside which it is judged, the steps of the tighter run."""
+    """The largest difference of coordinates to a tighter run, the size beside which it is judged,
+    the steps of the tighter run.
+    """
 
     largest: float
     size: float
@@ -81,7 +83,9 @@ class Sink(Protocol):
         return
 
     def room(self, rows: slice) -> Array | None:
-        """(lanes, 1 + times, size) in which the states of runs may be written, whole groups of lanes; by default none."""
+        """(lanes, 1 + times, size) in which the states of runs may be written, whole groups of
+        lanes; by default none.
+        """
         return None
 
     def take(self, part: Slice, runner: Any, rows: slice) -> None:
@@ -121,7 +125,7 @@ def moved(part: Slice, count: int) -> tuple[Array, Array]:
     return np.moveaxis(part.x, 2, 0)[:count], np.moveaxis(part.u, 2, 0)[:count]
 
 
-# ---------------------------------------------------------------------------------------------------- memory
+# --- memory
 class Memory(ResultSink):
     """Slices, and how the groups ended. What is shown of them is computed when it is looked at."""
 
@@ -129,19 +133,33 @@ class Memory(ResultSink):
         self.plan, self.began = plan, began
         self.parts: dict[tuple[int, int], list[Slice]] = {}
         self.ended: dict[int, Ended] = {}
-        plain = plan.scheme.empty and not plan.system.clocks and not len(plan.switches) and plan.how.kind != "library"
+        plain = (
+            plan.scheme.empty
+            and not plan.system.clocks
+            and not len(plan.switches)
+            and plan.how.kind != "library"
+        )
         lanes = len(plan.groups) * plan.width
-        self.x = result_memory.empty((lanes, 1 + len(plan.times), plan.system.size)) if plain else None
+        self.x = (
+            result_memory.empty((lanes, 1 + len(plan.times), plan.system.size)) if plain else None
+        )
 
     def begin(self, runner: Runner) -> None:
-        """Let the drivers write where the states are kept, if each run has as many rows as there are times."""
+        """Let the drivers write where the states are kept, if each run has as many rows as there
+        are times.
+        """
         if self.x is not None:
-            runner.engine.store, runner.engine.filled = self.room(runner.rows), 1
+            runner.engine.store = self.room(runner.rows)
+            runner.engine.filled = 1
 
     def room(self, rows: slice) -> Array | None:
         """Where the states are kept."""
         width = self.plan.width
-        return None if self.x is None else self.x[rows.start : rows.start + -(-(rows.stop - rows.start) // width) * width]
+        return (
+            None
+            if self.x is None
+            else self.x[rows.start : rows.start + -(-(rows.stop - rows.start) // width) * width]
+        )
 
     def take(self, part: Slice, runner: Ended, rows: slice) -> None:
         """Keep it."""
@@ -156,7 +174,9 @@ class Memory(ResultSink):
 
     def interrupt(self, runner: Runner, rows: slice) -> None:
         """Keep what the group has to say until there."""
-        runner.over, runner.status, runner.sentence = True, drivers.INTERRUPTED, f"interrupted at t = {runner.t:.9g} s"
+        runner.over = True
+        runner.status = drivers.INTERRUPTED
+        runner.sentence = f"interrupted at t = {runner.t:.9g} s"
         self.ended[rows.start] = runner
 
     @property
@@ -168,14 +188,22 @@ class Memory(ResultSink):
     def outcome(self) -> Outcome:
         """Of the group that ended worst."""
         worst = max(self.ended.values(), key=lambda runner: runner.status)
-        return Outcome(worst.status, worst.sentence, max(r.tally.accepted for r in self.ended.values()))
+        return Outcome(
+            worst.status, worst.sentence, max(r.tally.accepted for r in self.ended.values())
+        )
 
     @cached_property
     def rows(self) -> ObservedRows:
         """Of all groups, up to the end of the shortest."""
-        plan, lengths = self.plan, {k: sum(len(c.t) for c in parts) for k, parts in self.parts.items()}
-        shortest, longest = min(lengths.values()), self.parts[max(lengths, key=lambda k: lengths[k])]
-        x = np.empty((len(plan.x0), shortest, plan.system.size)) if self.x is None else self.x[: len(plan.x0), :shortest]
+        plan = self.plan
+        lengths = {k: sum(len(c.t) for c in parts) for k, parts in self.parts.items()}
+        shortest = min(lengths.values())
+        longest = self.parts[max(lengths, key=lambda k: lengths[k])]
+        x = (
+            np.empty((len(plan.x0), shortest, plan.system.size))
+            if self.x is None
+            else self.x[: len(plan.x0), :shortest]
+        )
         u = np.empty((len(plan.x0), shortest, plan.system.nu))
         for (first, last), parts in self.parts.items():
             at = 0
@@ -194,30 +222,46 @@ class Memory(ResultSink):
 
     def result(self, difference: Difference | None = None) -> Result:
         """The result; rows and ledger are made when they are looked at."""
-        plan, end, spent = self.plan, self.outcome, clock.perf_counter() - self.began
+        plan = self.plan
+        end = self.outcome
+        spent = clock.perf_counter() - self.began
         happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
 
-        touched = {k: end.contacts for k, end in sorted(self.ended.items()) if end.contacts is not None}
+        touched = {
+            k: end.contacts for k, end in sorted(self.ended.items()) if end.contacts is not None
+        }
         hits = [(k, hit) for k, contacts in touched.items() for hit in contacts.impacts.hits]
-        contact = reduce(or_, [contacts.ledger() for contacts in touched.values()]) if touched else None
+        contact = (
+            reduce(or_, [contacts.ledger() for contacts in touched.values()]) if touched else None
+        )
 
         def trust() -> Ledger:
-            tallies, seen = [r.tally for r in self.ended.values()], record.extremes(plan, self.rows)
+            tallies = [r.tally for r in self.ended.values()]
+            seen = record.extremes(plan, self.rows)
             found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
-            return found if difference is None else found.judged(difference.largest, difference.size, difference.steps)
+            return (
+                found
+                if difference is None
+                else found.judged(difference.largest, difference.size, difference.steps)
+            )
 
         shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
         return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
 
 
-# ---------------------------------------------------------------------------------------------------- a tighter run
+# --- a tighter run
 class TighterRun(Sink):
-    """Compares the slices of a tighter run with the rows of another sink; nothing is kept of them."""
+    """Compares the slices of a tighter run with the rows of another sink; nothing is kept of
+    them.
+    """
 
     def __init__(self, plan: RunPlan, other: ResultSink):
         self.plan, self.other = plan, other
         self.at: dict[int, int] = {}
-        self.apart, self.moved = np.zeros(plan.start_coordinates.shape), np.zeros(plan.start_coordinates.shape)
+        self.apart, self.moved = (
+            np.zeros(plan.start_coordinates.shape),
+            np.zeros(plan.start_coordinates.shape),
+        )
         self.steps = 0
 
     def take(self, part: Slice, runner: Ended, rows: slice) -> None:
@@ -226,9 +270,14 @@ class TighterRun(Sink):
             return
         first = self.at.get(rows.start, 0)
         self.at[rows.start] = first + len(part.t)
-        q = record.observe(self.plan, part.t, *moved(part, rows.stop - rows.start), self.plan.p[rows]).q
+        q = record.observe(
+            self.plan, part.t, *moved(part, rows.stop - rows.start), self.plan.p[rows]
+        ).q
         kept = self.other.coordinates(rows, first, first + len(part.t))
-        for largest, x in ((self.apart, q[:, : kept.shape[1]] - kept), (self.moved, kept - self.plan.start_coordinates[rows, None])):
+        for largest, x in (
+            (self.apart, q[:, : kept.shape[1]] - kept),
+            (self.moved, kept - self.plan.start_coordinates[rows, None]),
+        ):
             largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
 
     def finish(self, runner: Ended, rows: slice) -> None:
@@ -237,9 +286,14 @@ class TighterRun(Sink):
 
     @property
     def difference(self) -> Difference:
-        """Of all rows. Its size makes the largest difference what the worst is beside the error allowed to its coordinate (`error_scales.py`)."""
-        size, largest = self.plan.coordinate_sizes, float(self.apart.max(initial=0.0))
+        """Of all rows. Its size makes the largest difference what the worst is beside the error
+        allowed to its coordinate (`error_scales.py`).
+        """
+        size = self.plan.coordinate_sizes
+        largest = float(self.apart.max(initial=0.0))
         far = np.minimum((self.moved / size).max(axis=1, initial=0.0, keepdims=True), 1.0)
         beside = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
         worst = float((self.apart / beside).max(initial=0.0))
-        return Difference(largest, largest / worst if worst else float(beside.max(initial=1.0)), self.steps)
+        return Difference(
+            largest, largest / worst if worst else float(beside.max(initial=1.0)), self.steps
+        )

@@ -1,6 +1,8 @@
-"""Cylinders and ellipsoids that touch other shapes, on the tape: points whose nearest features are numbers of their modes (`analysis.nearest_features`).
+"""Cylinders and ellipsoids that touch other shapes, on the tape: points whose nearest features are
+numbers of their modes (`analysis.nearest_features`).
 
-They are points of a pair as those of two polyhedra are (`contact_slots.py`): chosen at events, watched by one guard, and other features compile nothing.
+They are points of a pair as those of two polyhedra are (`contact_slots.py`): chosen at events,
+watched by one guard, and other features compile nothing.
 """
 
 from __future__ import annotations
@@ -21,12 +23,20 @@ from .contact_rows import ContactMode
 from .contact_slots import OWN, PatchPoint, WithFeatures, record
 from .guards import Meaning
 
-_FIELDS = tuple(f"{name}_{k}" if count > 1 else name for name, count in SIZES.items() for k in range(count))
-_Numbers = record(*ContactMode._fields, *_FIELDS, defaults=(*ContactMode(), *(float(x) for part in NUMBERS for x in np.ravel(part))))
+_FIELDS = tuple(
+    f"{name}_{k}" if count > 1 else name for name, count in SIZES.items() for k in range(count)
+)
+_Numbers = record(
+    *ContactMode._fields,
+    *_FIELDS,
+    defaults=(*ContactMode(), *(float(x) for part in NUMBERS for x in np.ravel(part))),
+)
 
 
 class SmoothMode(_Numbers, WithFeatures):  # type: ignore[valid-type, misc]
-    """The mode of a point: that of a contact point, then the numbers of its features (`kernels.support_pairs.SupportPair`)."""
+    """The mode of a point: that of a contact point, then the numbers of its features
+    (`kernels.support_pairs.SupportPair`).
+    """
 
     __slots__ = ()
 

@@ -1,13 +1,18 @@
-"""Stabilisers: how loops stay closed over a long time, although only their accelerations are in the equations.
+"""Stabilisers: how loops stay closed over a long time, although only their accelerations are in the
+equations.
 
-    project       after every step the state is moved back onto the loops, the shortest way in the metric of the mass matrix;
-                  exact, costs two small solves per step, and is the default
-    baumgarte     A a = gamma - 2 alpha A v - beta^2 e: errors die away like a damped oscillator (Baumgarte 1972)
-    corrective    a force -K e - D e' is added to the constraint's, [Merwe1995] eq. 5.75; 60 N/m and 40 N s/m as in its 5.5.5
+    project       after every step the state is moved back onto the loops, the shortest way in the
+                  metric of the mass matrix; exact, costs two small solves per step, and is the
+                  default
+    baumgarte     A a = gamma - 2 alpha A v - beta^2 e: errors die away like a damped oscillator
+                  (Baumgarte 1972)
+    corrective    a force -K e - D e' is added to the constraint's, [Merwe1995] eq. 5.75; 60 N/m and
+                  40 N s/m as in its 5.5.5
     none          nothing: the drift of the integrator is seen as it is
 
-e are the rows' residuals (m, or the cosine of an angle), e' = A v their rates. A stabiliser is a frozen record, a subclass of
-`Stabiliser` with `@register`; its fields have defaults, so that its name alone makes one.
+e are the rows' residuals (m, or the cosine of an angle), e' = A v their rates. A stabiliser is a
+frozen record, a subclass of `Stabiliser` with `@register`; its fields have defaults, so that its
+name alone makes one.
 """
 
 from __future__ import annotations
@@ -26,8 +31,9 @@ from ..errors.registry import Registry
 
 @dataclass(frozen=True)
 class Stabiliser:
-    """name: its word in `stabilise=`. projects: whether states are put back onto the loops after every step. pulls: whether
-    `pull` adds to the accelerations."""
+    """name: its word in `stabilise=`. projects: whether states are put back onto the loops after
+    every step. pulls: whether `pull` adds to the accelerations.
+    """
 
     name: ClassVar[str]
     projects: ClassVar[bool] = False
@@ -103,5 +109,7 @@ def stabiliser(asked: Stabiliser | str | None) -> Stabiliser:
 def needs_speeds(s: Stabiliser, by: str) -> SimulationError:
     """The refusal of a stabiliser that adds to accelerations where the state is not (q, v)."""
     able = [f.name for f in formulations() if f.state is StateKind.SPEEDS]
-    return SimulationError(f"stabilise = {s.name!r} adds to accelerations, and the state of these equations by {by!r} is not "
-                           f"(q, v); take one of {', '.join(able)}, or stabilise='project'")  # fmt: skip
+    return SimulationError(
+        f"stabilise = {s.name!r} adds to accelerations, and the state of these equations by {by!r}"
+        f" is not (q, v); take one of {', '.join(able)}, or stabilise='project'"
+    )

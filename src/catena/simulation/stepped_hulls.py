@@ -1,4 +1,6 @@
-"""The constants of polyhedra that touch by time stepping: corners, faces and edges of boxes and of the hulls of meshes, as tables of the code."""
+"""The constants of polyhedra that touch by time stepping: corners, faces and edges of boxes and of
+the hulls of meshes, as tables of the code.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from ..model.pose import Pose
 from ..model.shapes import Shape
 from ..spatial import sqrt
 
-FACES, SIDES = 32, 8  # of a hull that touches by time stepping; corners of one face
+# of a hull that touches by time stepping; corners of one face
+FACES = 32
+SIDES = 8
 UNIT = Shape("box", (1.0, 1.0, 1.0))
 
 
@@ -41,7 +45,9 @@ def sides_of(shape: Shape) -> int:
     return max(map(len, hull_of(shape).polygons))
 
 
-def hulls(pairs: Sequence[Sequence[Shape | None]], sides: int, turn: Sequence[float], owner: Sequence[int]) -> Hulls:
+def hulls(
+    pairs: Sequence[Sequence[Shape | None]], sides: int, turn: Sequence[float], owner: Sequence[int]
+) -> Hulls:
     """The tables of the polyhedra of pairs, each once."""
     numbers: dict[Any, int] = {}
     used: list[Polyhedron] = []
@@ -49,15 +55,41 @@ def hulls(pairs: Sequence[Sequence[Shape | None]], sides: int, turn: Sequence[fl
         if _key(x) not in numbers:
             numbers[_key(x)] = len(used)
             used.append(hull_of(x))
-    count = np.array([(len(p.corners), len(p.polygons), len(p.edges)) for p in used], dtype=np.int64)
+    count = np.array(
+        [(len(p.corners), len(p.polygons), len(p.edges)) for p in used], dtype=np.int64
+    )
     c, f, e = count.max(axis=0)
-    corner, normal, polygon, edge = np.zeros((len(used), c, 3)), np.zeros((len(used), f, 3)), np.zeros((len(used), f, sides, 3)), np.zeros((len(used), e, 12))
+    corner = np.zeros((len(used), c, 3))
+    normal = np.zeros((len(used), f, 3))
+    polygon = np.zeros((len(used), f, sides, 3))
+    edge = np.zeros((len(used), e, 12))
     for k, p in enumerate(used):
-        corner[k, : count[k, 0]], normal[k, : count[k, 1]], edge[k, : count[k, 2]] = p.corners, p.normals, _edges(p)
+        corner[k, : count[k, 0]], normal[k, : count[k, 1]], edge[k, : count[k, 2]] = (
+            p.corners,
+            p.normals,
+            _edges(p),
+        )
         for i, face in enumerate(p.polygons):
-            polygon[k, i] = p.corners[[face[min(j, len(face) - 1)] for j in range(sides)]] if len(face) <= sides else 0.0  # a box beside spheres alone
-    shape = np.array([[0 if x is None else numbers[_key(x)] for x in pair] for pair in pairs], dtype=np.int64)
-    return Hulls(count, np.array([sides], dtype=np.int64), corner, normal, polygon, edge, shape, np.array(turn, float), np.array(owner, dtype=np.int64))
+            # a box beside spheres alone
+            polygon[k, i] = (
+                p.corners[[face[min(j, len(face) - 1)] for j in range(sides)]]
+                if len(face) <= sides
+                else 0.0
+            )
+    shape = np.array(
+        [[0 if x is None else numbers[_key(x)] for x in pair] for pair in pairs], dtype=np.int64
+    )
+    return Hulls(
+        count,
+        np.array([sides], dtype=np.int64),
+        corner,
+        normal,
+        polygon,
+        edge,
+        shape,
+        np.array(turn, float),
+        np.array(owner, dtype=np.int64),
+    )
 
 
 def _key(x: Shape) -> Any:
@@ -65,10 +97,14 @@ def _key(x: Shape) -> Any:
 
 
 def _edges(p: Polyhedron) -> np.ndarray:
-    """(m, 12): an end, the way to the other, the normals a and b of the faces beside it, with b x a along the edge."""
+    """(m, 12): an end, the way to the other, the normals a and b of the faces beside it, with b x a
+    along the edge.
+    """
     rows = []
     for (i, j), (a, b) in zip(p.edges, p.sides):
-        way, one, other = p.corners[j] - p.corners[i], p.normals[a], p.normals[b]
+        way = p.corners[j] - p.corners[i]
+        one = p.normals[a]
+        other = p.normals[b]
         if np.cross(other, one) @ way < 0.0:
             one, other = other, one
         rows.append(np.concatenate([p.corners[i], way, one, other]))

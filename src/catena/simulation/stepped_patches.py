@@ -1,6 +1,8 @@
-"""Pairs of shapes by time stepping: the points at which they touch at the moment are contacts of the solver, which finds them (`kernels.contact_patches`).
+"""Pairs of shapes by time stepping: the points at which they touch at the moment are contacts of
+the solver, which finds them (`kernels.contact_patches`).
 
-Tapes have a pair's poses and the twist of one shape against the other; gaps, places and normals are made in lanes by one piece of code for all pairs of a kind.
+Tapes have a pair's poses and the twist of one shape against the other; gaps, places and normals are
+made in lanes by one piece of code for all pairs of a kind.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ CODES = ("boxes", "polyhedra", "capsule", "sphere")  # for pairs, in the order o
 
 @dataclass(frozen=True)
 class SteppedPair(ContactPatch):
-    """Two shapes that touch at points of the moment. code: which piece of code finds them, one of `CODES`."""
+    """Two shapes that touch at points of the moment. code: which piece of code finds them, one of
+    `CODES`.
+    """
 
     code: str
 
@@ -54,12 +58,17 @@ def stepped_pairs(m: Mechanism) -> tuple[SteppedPair, ...]:
 
 def _stepped(x: ContactPatch) -> SteppedPair:
     boxes = x.shape.kind == x.against.kind == "box"
-    return SteppedPair(**vars(x), code="boxes" if boxes else "polyhedra" if x.kind == "polyhedra" else x.pair[0][1].kind)
+    return SteppedPair(
+        **vars(x),
+        code="boxes" if boxes else "polyhedra" if x.kind == "polyhedra" else x.pair[0][1].kind,
+    )
 
 
 @dataclass(frozen=True)
 class ManifoldPoint:
-    """One of the points of a pair: `point` is the pair, number counts from 0. It has three rows, also without friction."""
+    """One of the points of a pair: `point` is the pair, number counts from 0. It has three rows,
+    also without friction.
+    """
 
     point: SteppedPair
     contact: Contact
@@ -71,7 +80,11 @@ class ManifoldPoint:
     @property
     def name(self) -> str:
         """In results."""
-        return f"{self.point.name} point {self.number + 1}" if self.point.code != "sphere" else self.point.name
+        return (
+            f"{self.point.name} point {self.number + 1}"
+            if self.point.code != "sphere"
+            else self.point.name
+        )
 
 
 SteppedPoint = TouchingPoint | ManifoldPoint
@@ -89,14 +102,24 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
     """Pairs that equal steps do not know, and meshes that have too much of something."""
     for patch in contact_patches(m):
         if patch.kind == "smooth":
-            yield (f"contact {m.contacts[patch.contact].name!r} is between the {patch.shape.kind} of {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which a step does not know: put boxes, capsules or "
-                   "spheres in their place, or take contact = 'events'")  # fmt: skip
+            yield (
+                f"contact {m.contacts[patch.contact].name!r} is between the {patch.shape.kind} of"
+                f" {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which a step"
+                " does not know: put boxes, capsules or spheres in their place, or take contact ="
+                " 'events'"
+            )
     for pair in stepped_pairs(m):
         for body, shape in pair.solids:
-            faces, sides = (len(hull_of(shape).polygons), sides_of(shape)) if shape.kind == "mesh" else (0, 0)
+            faces, sides = (
+                (len(hull_of(shape).polygons), sides_of(shape)) if shape.kind == "mesh" else (0, 0)
+            )
             if faces > FACES or sides > SIDES:
-                yield (f"contact {m.contacts[pair.contact].name!r}: the hull of the mesh of {body!r} has {faces} faces with up to {sides} corners, and a step knows {FACES} faces with {SIDES} corners at most: "
-                       "simplify it, or give the body boxes, capsules or spheres that collide")  # fmt: skip
+                yield (
+                    f"contact {m.contacts[pair.contact].name!r}: the hull of the mesh of {body!r}"
+                    f" has {faces} faces with up to {sides} corners, and a step knows {FACES} faces"
+                    f" with {SIDES} corners at most: simplify it, or give the body boxes, capsules"
+                    " or spheres that collide"
+                )
 
 
 @dataclass(frozen=True)
@@ -108,7 +131,16 @@ class PairLayout:
     @cached_property
     def sides(self) -> int:
         """Corners of a face, at most."""
-        return max((sides_of(x) for pair in self.pairs if pair.code != "boxes" for _, x in pair.solids if x.kind in POLYHEDRA), default=1)
+        return max(
+            (
+                sides_of(x)
+                for pair in self.pairs
+                if pair.code != "boxes"
+                for _, x in pair.solids
+                if x.kind in POLYHEDRA
+            ),
+            default=1,
+        )
 
     def points_of(self, code: str) -> int:
         """Of each pair of a code."""
@@ -119,9 +151,11 @@ class PairLayout:
         """See `kernels.contact_patches`."""
         found, first, start = [], 0, 0
         for code in dict.fromkeys(pair.code for pair in self.pairs):
-            count, each = sum(pair.code == code for pair in self.pairs), self.points_of(code)
+            count = sum(pair.code == code for pair in self.pairs)
+            each = self.points_of(code)
             found.append((code, first, first + count, each, start))
-            first, start = first + count, start + count * each
+            first = first + count
+            start = start + count * each
         return tuple(found)
 
     @property
@@ -133,8 +167,13 @@ class PairLayout:
     def hulls(self) -> Hulls:
         """The constants of the code."""
         owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.code))]
-        used = [[x if pair.code != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids] for pair in self.pairs]
-        return hulls(used, self.sides, [-1.0 if pair.swapped else 1.0 for pair in self.pairs], owner)
+        used = [
+            [x if pair.code != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids]
+            for pair in self.pairs
+        ]
+        return hulls(
+            used, self.sides, [-1.0 if pair.swapped else 1.0 for pair in self.pairs], owner
+        )
 
     @property
     def scratch(self) -> tuple[int, int, int, int]:
@@ -142,22 +181,51 @@ class PairLayout:
         return len(self.pairs), self.points, self.hulls.corner.shape[1], self.sides
 
     def seen(self, values: Array) -> SeenPoints:
-        """Of states with poses and twists (states, 38 n), of k points: arrays (states, k), (states, k, 3) twice, and (states, k, 3, 3)."""
-        n, k, states, W = len(self.pairs), self.points, len(values), default_width()
-        shapes, scratch = ((k,), (k, 3), (k, 3), (k, 9)), Record(SeenScratch, pair_shapes(*self.scratch), self.hulls)
-        code = BlockFunction(see, Record(SeenPairs, ((n, 32), (n, 6))), Record(SeenPoints, shapes), scratch, W, self.groups)
+        """Of states with poses and twists (states, 38 n), of k points: arrays (states, k), (states,
+        k, 3) twice, and (states, k, 3, 3).
+        """
+        n = len(self.pairs)
+        k = self.points
+        states = len(values)
+        W = default_width()
+        shapes = ((k,), (k, 3), (k, 3), (k, 9))
+        scratch = Record(SeenScratch, pair_shapes(*self.scratch), self.hulls)
+        code = BlockFunction(
+            see,
+            Record(SeenPairs, ((n, 32), (n, 6))),
+            Record(SeenPoints, shapes),
+            scratch,
+            W,
+            self.groups,
+        )
         groups = -(-states // W)
         given = np.zeros((groups * W, values.shape[1]))
         given[:states] = values
         given[states:] = values[-1:]
         found = np.empty((groups, (16 * k + code.behind) * W))
-        each_block(code.block_address, np.ascontiguousarray(given.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(groups, -1), found)
-        rows = found[:, : 16 * k * W].reshape(groups, 16 * k, W).transpose(0, 2, 1).reshape(groups * W, -1)[:states]
+        each_block(
+            code.block_address,
+            np.ascontiguousarray(given.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(
+                groups, -1
+            ),
+            found,
+        )
+        rows = (
+            found[:, : 16 * k * W]
+            .reshape(groups, 16 * k, W)
+            .transpose(0, 2, 1)
+            .reshape(groups * W, -1)[:states]
+        )
         gap, place, speed, axes = np.split(rows, [k, 4 * k, 7 * k], axis=1)
-        return SeenPoints(gap, place.reshape(states, k, 3), speed.reshape(states, k, 3), axes.reshape(states, k, 3, 3))
+        return SeenPoints(
+            gap,
+            place.reshape(states, k, 3),
+            speed.reshape(states, k, 3),
+            axes.reshape(states, k, 3, 3),
+        )
 
 
-# ---------------------------------------------------------------------------------------------------- on the tape
+# --- on the tape
 def pair_pose(s: Tracer, pair: SteppedPair) -> list[Any]:
     """(32,): rotation by rows, middle, sizes and radius of a ball about both shapes."""
     found: list[Any] = []
@@ -169,14 +237,20 @@ def pair_pose(s: Tracer, pair: SteppedPair) -> list[Any]:
 
 
 def pair_twist(s: Tracer, pair: SteppedPair) -> list[Any]:
-    """(6,): of what touches against the surface, angular and linear at the middle of the second shape, in the ground's axes."""
-    body, other = moving(s, pair.body), moving(s, pair.other)
+    """(6,): of what touches against the surface, angular and linear at the middle of the second
+    shape, in the ground's axes.
+    """
+    body = moving(s, pair.body)
+    other = moving(s, pair.other)
     name, shape = pair.solids[1]
     middle = solid(s, shape, *moving(s, name)[:2]).p
-    return [*sub(body[2], other[2]), *sub(velocity_at(middle, *body[1:]), velocity_at(middle, *other[1:]))]
+    return [
+        *sub(body[2], other[2]),
+        *sub(velocity_at(middle, *body[1:]), velocity_at(middle, *other[1:])),
+    ]
 
 
-# ---------------------------------------------------------------------------------------------------- in lanes
+# --- in lanes
 class SeenPairs(NamedTuple):
     """Of n pairs: pose (n, 32) and twist (n, 6)."""
 
@@ -185,7 +259,9 @@ class SeenPairs(NamedTuple):
 
 
 class SeenPoints(NamedTuple):
-    """Of their points: gap; place (3,) and speed (3,) along the axes; normal and two tangents (9,)."""
+    """Of their points: gap; place (3,) and speed (3,) along the axes; normal and two tangents
+    (9,).
+    """
 
     gap: Any
     place: Any

@@ -1,6 +1,8 @@
-"""The rim of a cylinder on a plane by time stepping: four points of it, the lowest and those a quarter of a turn from one to the next.
+"""The rim of a cylinder on a plane by time stepping: four points of it, the lowest and those a
+quarter of a turn from one to the next.
 
-A tilted can rolls on the lowest; one that stands has all four, wherever they are on its rim, and tips over the lowest as soon as it leans.
+A tilted can rolls on the lowest; one that stands has all four, wherever they are on its rim, and
+tips over the lowest as soon as it leans.
 """
 
 from __future__ import annotations
@@ -35,9 +37,13 @@ class RimPoint(TouchingPoint):
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
         """Gap and axes at the tracer's symbols."""
         assert self.point.shape is not None and self.point.against is not None
-        (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = moving(s, self.point.body), moving(s, self.point.other)
+        (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = (
+            moving(s, self.point.body),
+            moving(s, self.point.other),
+        )
         plane = solid(s, self.point.against, R_B, o_B)
-        n, place = plane.axis(2), rim_point(plane, solid(s, self.point.shape, R_A, o_A), self.number)
+        n = plane.axis(2)
+        place = rim_point(plane, solid(s, self.point.shape, R_A, o_A), self.number)
         u = sub(velocity_at(place, o_A, w_A, v_A), velocity_at(place, o_B, w_B, v_B))
         axes = (n, *tangents(n)) if self.rough else (n,)
         return Meet(dot(n, sub(place, plane.p)), axes, place, [dot(axis, u) for axis in axes])
@@ -51,12 +57,17 @@ def stepped_points(point: ContactPoint, contact: Contact) -> tuple[TouchingPoint
 
 
 def rim_point(plane: Solid, rim: Solid, number: int) -> Vector:
-    """(3,): so many quarters of a turn from the lowest point of a rim, or from its own x axis where no point is lower than another."""
-    n, x, y = plane.axis(2), rim.axis(0), rim.axis(1)
+    """(3,): so many quarters of a turn from the lowest point of a rim, or from its own x axis where
+    no point is lower than another.
+    """
+    n = plane.axis(2)
+    x = rim.axis(0)
+    y = rim.axis(1)
     a, b = -dot(n, x), -dot(n, y)
     square = a * a + b * b
     level = square <= LEVEL
     unit = 1.0 / sqrt(select(level, 1.0, square))
-    c, d = select(level, 1.0, unit * a), select(level, 0.0, unit * b)
+    c = select(level, 1.0, unit * a)
+    d = select(level, 0.0, unit * b)
     c, d = ((c, d), (-d, c), (-c, -d), (d, -c))[number]
     return add(rim.p, scale(rim.size[0], add(scale(c, x), scale(d, y))))

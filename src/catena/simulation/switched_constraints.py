@@ -1,13 +1,15 @@
-"""Switched constraints: constraint rows that are on or off while a mechanism moves. Dry friction that sticks, stops, locks.
+"""Switched constraints: constraint rows that are on or off while a mechanism moves. Dry friction
+that sticks, stops, locks.
 
     M a + bias = tau + A' lambda + B' mu,      z (B a - gamma) = 0,   mu = 0 where z = 0
 
-z is one switch per row. A speed that is held has the row v_k = 0; a frame that is locked to a body has the rows of a loop joint
-that closes where the frame was at that instant. The forces mu enter as joint forces, so that this works with every formulation:
-its accelerations are linear in them. The modes are inputs of the compiled tape: a change of mode compiles nothing.
+z is one switch per row. A speed that is held has the row v_k = 0; a frame that is locked to a body
+has the rows of a loop joint that closes where the frame was at that instant. The forces mu enter as
+joint forces, so that this works with every formulation: its accelerations are linear in them. The
+modes are inputs of the compiled tape: a change of mode compiles nothing.
 
-A part that can be switched (`HoldableSpeed`, `LockableFrame`) says which record its mode is, its rows, and its guards. The
-events are guards that fall to zero (`guards.py`):
+A part that can be switched (`HoldableSpeed`, `LockableFrame`) says which record its mode is, its
+rows, and its guards. The events are guards that fall to zero (`guards.py`):
 
     free   q - lower,   upper - q,   d v          held   mu - low,   high - mu
 """
@@ -29,7 +31,15 @@ from ..kernels.constraint_rows import Constraints, constraints
 from ..kernels.tree import layout
 from ..model.mechanism import Joint
 from ..spatial import rotate
-from .contact_rows import Rest, SwitchedRows, TouchingPoint, answered, kept_rows, no_rows, weighted_forces
+from .contact_rows import (
+    Rest,
+    SwitchedRows,
+    TouchingPoint,
+    answered,
+    kept_rows,
+    no_rows,
+    weighted_forces,
+)
 from .contact_slots import TouchingPatch
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
 
@@ -37,15 +47,18 @@ if TYPE_CHECKING:
     from .system import System
 
 NO_LIMIT = 1e300  # a force without limit
-FEW = 6  # rows of contacts: so many are written out on the tape, which grows with their cube; for more it calls loops (`compiler.looped`)
+# rows of contacts: so many are written out on the tape, which grows with their cube; for more it
+# calls loops (`compiler.looped`)
+FEW = 6
 
 
-# ---------------------------------------------------------------------------------------------------- modes
+# --- modes
 class SpeedMode(NamedTuple):
     """The mode of a holdable speed, as numbers or symbols.
 
-    held: 1 or 0. way: the sign of the speed while it slips. low, high (N m or N): the interval in which the force that holds it
-    must stay. Friction holds up to its limit in both directions, a stop only pushes, a lock has no limits.
+    held: 1 or 0. way: the sign of the speed while it slips. low, high (N m or N): the interval in
+    which the force that holds it must stay. Friction holds up to its limit in both directions, a
+    stop only pushes, a lock has no limits.
     """
 
     held: Any = 0.0
@@ -70,9 +83,15 @@ LOCKED = SpeedMode(1.0, 0.0, -NO_LIMIT, NO_LIMIT)
 
 
 class FrameMode(
-    namedtuple("FrameMode", "locked xx xy xz yx yy yz zx zy zz x y z", defaults=(0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0))
+    namedtuple(
+        "FrameMode",
+        "locked xx xy xz yx yy yz zx zy zz x y z",
+        defaults=(0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0),
+    )
 ):
-    """The mode of a lockable frame: locked (1 or 0), and its pose on the other body: rotation by rows, then the origin (m)."""
+    """The mode of a lockable frame: locked (1 or 0), and its pose on the other body: rotation by
+    rows, then the origin (m).
+    """
 
     __slots__ = ()
 
@@ -92,13 +111,15 @@ class FrameMode(
         return tuple(self[10:])
 
 
-# ---------------------------------------------------------------------------------------------------- parts
+# --- parts
 @dataclass(frozen=True)
 class HoldableSpeed:
-    """A speed that may be held. lower, upper: of its coordinate; friction: Coulomb's limit; each a number or expression.
+    """A speed that may be held. lower, upper: of its coordinate; friction: Coulomb's limit; each a
+    number or expression.
 
-    name: of the speed; unit: of its coordinate, m or rad. index: of the speed in v; coordinate: of its coordinate in q, -1 for
-    a speed of a ball joint. restitution: of its stops; it is no input of the tapes.
+    name: of the speed; unit: of its coordinate, m or rad. index: of the speed in v; coordinate: of
+    its coordinate in q, -1 for a speed of a ball joint. restitution: of its stops; it is no input
+    of the tapes.
     """
 
     name: str
@@ -138,24 +159,38 @@ class HoldableSpeed:
         """N of its row, where rank is decided (`kernels.rank`)."""
         return s.con.column[[self.index]]
 
-    def guards(self, system: System, part: int, mode: SpeedMode, mu: ca.SX, limits: tuple[ca.SX, ca.SX]) -> Iterator[Guard]:
-        """Free: the distance to each stop, and the speed of slipping. Held: how far its force is from each end of its interval."""
-        free, v = mode.held < 0.5, system.v[self.index]
+    def guards(
+        self, system: System, part: int, mode: SpeedMode, mu: ca.SX, limits: tuple[ca.SX, ca.SX]
+    ) -> Iterator[Guard]:
+        """Free: the distance to each stop, and the speed of slipping. Held: how far its force is
+        from each end of its interval.
+        """
+        free = mode.held < 0.5
+        v = system.v[self.index]
         for side, limit in zip((LOWER, UPPER), limits):
             if side in self.sides:
                 gap = side.sign * (system.q[self.coordinate] - limit)
-                yield Guard(Meaning.REACHES_STOP, part, _while(free, gap), _while(free, side.sign * v), side)
+                yield Guard(
+                    Meaning.REACHES_STOP, part, _while(free, gap), _while(free, side.sign * v), side
+                )
         if nonzero(self.friction):
-            slip, faster = mode.way * v, mode.way * system.acceleration[self.index]
+            slip = mode.way * v
+            faster = mode.way * system.acceleration[self.index]
             yield Guard(Meaning.COMES_TO_REST, part, _while(free, slip), _while(free, faster))
         if self.guarded:
-            yield Guard(Meaning.LETS_GO, part, _while(mode.held > 0.5, mu - mode.low), ca.SX(-1), LOWER)
-            yield Guard(Meaning.LETS_GO, part, _while(mode.held > 0.5, mode.high - mu), ca.SX(-1), UPPER)
+            yield Guard(
+                Meaning.LETS_GO, part, _while(mode.held > 0.5, mu - mode.low), ca.SX(-1), LOWER
+            )
+            yield Guard(
+                Meaning.LETS_GO, part, _while(mode.held > 0.5, mode.high - mu), ca.SX(-1), UPPER
+            )
 
 
 @dataclass(frozen=True)
 class LockableFrame:
-    """A frame that another body may catch. joint: the loop joint that then closes; its place on the parent is the mode."""
+    """A frame that another body may catch. joint: the loop joint that then closes; its place on the
+    parent is the mode.
+    """
 
     joint: Joint
 
@@ -188,26 +223,47 @@ class LockableFrame:
 Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest
 
 
-# ---------------------------------------------------------------------------------------------------- all of a run
+# --- all of a run
 class SwitchedConstraints:
-    """The holdable speeds, lockable frames and guards of events of a run, and their expressions for one system.
+    """The holdable speeds, lockable frames and guards of events of a run, and their expressions for
+    one system.
 
-    conditions: of events, functions of a Tracer to an expression. words: a key under which tapes are cached, equal where they
-    are the same; None where that cannot be known.
+    conditions: of events, functions of a Tracer to an expression. words: a key under which tapes
+    are cached, equal where they are the same; None where that cannot be known.
     """
 
-    def __init__(self, speeds: Sequence[HoldableSpeed] = (), locks: Sequence[LockableFrame] = (),
-                 conditions: Sequence[Callable[[Tracer], Any]] = (), words: str | None = "",
-                 contacts: Sequence[TouchingPoint] = (), patches: Sequence[TouchingPatch] = ()):  # fmt: skip
-        self.speeds, self.locks, self.conditions, self.words = tuple(speeds), tuple(locks), tuple(conditions), words
+    def __init__(
+        self,
+        speeds: Sequence[HoldableSpeed] = (),
+        locks: Sequence[LockableFrame] = (),
+        conditions: Sequence[Callable[[Tracer], Any]] = (),
+        words: str | None = "",
+        contacts: Sequence[TouchingPoint] = (),
+        patches: Sequence[TouchingPatch] = (),
+    ):
+        self.speeds, self.locks, self.conditions, self.words = (
+            tuple(speeds),
+            tuple(locks),
+            tuple(conditions),
+            words,
+        )
         self.contacts, self.patches = tuple(contacts), tuple(patches)
-        self.parts: tuple[Part, ...] = (*self.speeds, *self.locks, *self.patches, *self.contacts, *((Rest(),) if contacts else ()))
+        self.parts: tuple[Part, ...] = (
+            *self.speeds,
+            *self.locks,
+            *self.patches,
+            *self.contacts,
+            *((Rest(),) if contacts else ()),
+        )
         self.first_contact = len(self.speeds) + len(self.locks) + len(self.patches)
         ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
-        self.slots = tuple(slice(a, b) for a, b in pairwise(ends))  # where the modes of each part stand
+        # where the modes of each part stand
+        self.slots = tuple(slice(a, b) for a, b in pairwise(ends))
         self.size = ends[-1]
         self.symbols = ca.SX.sym("modes", self.size)
-        self.names = tuple(f"{part.name} {field}" for part in self.parts for field in part.mode._fields)
+        self.names = tuple(
+            f"{part.name} {field}" for part in self.parts for field in part.mode._fields
+        )
         self._traced: tuple[Tracer, SwitchedRows] | None = None
 
     def start(self) -> np.ndarray:
@@ -235,17 +291,29 @@ class SwitchedConstraints:
         return type(self.parts[part].mode)(*elements(self.symbols[self.slots[part]]))
 
     def values(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """lower, upper and friction of the holdable speeds, as expressions of the tracer's parameters."""
-        found = [[s.value(x) for x in column] for column in zip(*((h.lower, h.upper, h.friction) for h in self.speeds))]
+        """lower, upper and friction of the holdable speeds, as expressions of the tracer's
+        parameters.
+        """
+        found = [
+            [s.value(x) for x in column]
+            for column in zip(*((h.lower, h.upper, h.friction) for h in self.speeds))
+        ]
         lower, upper, dry = (vector(c) for c in found) if found else (ca.SX.zeros(0),) * 3
         return lower, upper, dry
 
-    # ------------------------------------------------------------------------------------------------ rows
+    # --- rows
     def rows(self, s: Tracer) -> SwitchedRows:
         """The rows of all parts, of the tracer's symbols and the modes; several tapes have them."""
         if self._traced is None or self._traced[0] is not s:
             found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
-            self._traced = s, SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found))) if found else no_rows(s)
+            self._traced = (
+                s,
+                (
+                    SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
+                    if found
+                    else no_rows(s)
+                ),
+            )
         return self._traced[1]
 
     def row_scales(self, s: Tracer) -> list[float]:
@@ -253,25 +321,52 @@ class SwitchedConstraints:
         return [float(x) for part in self.parts for x in part.row_scales(s)]
 
     def _others(self, s: Tracer, driven: Sequence[int]) -> tuple[ca.SX, list[float]]:
-        """(k, nv) rows that always hold: those of loops, and driven speeds; and N of these rows and, before them, of those that can be switched."""
-        A = s.constraint_rows()[3] if s.layout.mechanism.constrained else ca.SX.zeros(0, s.layout.nv)
+        """(k, nv) rows that always hold: those of loops, and driven speeds; and N of these rows
+        and, before them, of those that can be switched.
+        """
+        A = (
+            s.constraint_rows()[3]
+            if s.layout.mechanism.constrained
+            else ca.SX.zeros(0, s.layout.nv)
+        )
         still = ca.SX.eye(s.layout.nv)[list(driven), :]
-        return ca.densify(ca.vertcat(A, still)), [*self.row_scales(s), *s.row_scales(), *s.con.column[list(driven)]]
+        return ca.densify(ca.vertcat(A, still)), [
+            *self.row_scales(s),
+            *s.row_scales(),
+            *s.con.column[list(driven)],
+        ]
 
     def force(self, system: System, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau (nv,) act as well."""
+        """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau
+        (nv,) act as well.
+        """
         s = system.tracer()
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
         F, weight = self._acting(rate, B, z)
         kept = z if self.many else kept_rows(B, z, others, size, s.con.column)
-        f = ca.Function("held_rows", [s.t, s.q, s.v, s.p, self.symbols], [ca.densify(x) for x in (gamma, B, kept, F, weight, others)])
+        f = ca.Function(
+            "held_rows",
+            [s.t, s.q, s.v, s.p, self.symbols],
+            [ca.densify(x) for x in (gamma, B, kept, F, weight, others)],
+        )
         gamma, B, kept, F, weight, others = f(system.t, system.q, system.v, system.p, self.symbols)
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
         free = ca.substitute(a, push, tau)
         if self.many:
-            given = (B, F, ca.jacobian(a, push), free, gamma, kept, weight, others, size, s.con.column)
+            given = (
+                B,
+                F,
+                ca.jacobian(a, push),
+                free,
+                gamma,
+                kept,
+                weight,
+                others,
+                size,
+                s.con.column,
+            )
             mu, along = looped.call("row_forces", (*B.shape, others.shape[0]), *given)
             return mu, along
         r = gamma - ca.mtimes(B, free)
@@ -293,14 +388,21 @@ class SwitchedConstraints:
         return [slice(a - ends[-1], b - ends[-1] or None) for a, b in pairwise(ends)]
 
     def _acting(self, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """(m, nv): what the rows' forces act along, which of contacts that slip has their friction; and their weights (m,)."""
+        """(m, nv): what the rows' forces act along, which of contacts that slip has their friction;
+        and their weights (m,).
+        """
         if not self.contacts:
             return B, z
-        others, places = range(B.shape[0] - sum(c.count for c in self.contacts)), self.contact_rows()
+        others = range(B.shape[0] - sum(c.count for c in self.contacts))
+        places = self.contact_rows()
         modes = [self._symbolic(self.first_contact + k) for k in range(len(self.contacts))]
-        F = [c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)]
+        F = [
+            c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)
+        ]
         weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
-        return ca.vertcat(*(B[k, :] for k in others), *F), ca.vertcat(*(z[k] for k in others), *weights)
+        return ca.vertcat(*(B[k, :] for k in others), *F), ca.vertcat(
+            *(z[k] for k in others), *weights
+        )
 
     def slipping(self, p: ca.SX, system: System) -> ca.SX:
         """Coulomb friction (nv,) on the joints that slip, opposed to the speed of each."""
@@ -313,7 +415,9 @@ class SwitchedConstraints:
         return force
 
     def frozen(self, rate: ca.SX, nq: int) -> ca.SX:
-        """The rate of a state (q, v) in which the held speeds and their coordinates have the rate zero exactly."""
+        """The rate of a state (q, v) in which the held speeds and their coordinates have the rate
+        zero exactly.
+        """
         for k, h in enumerate(self.speeds):
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
                 rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
@@ -322,7 +426,7 @@ class SwitchedConstraints:
             rate = vector([_while(rest < 0.5, x, 0.0) for x in elements(rate)])
         return rate
 
-    # ------------------------------------------------------------------------------------------------ guards
+    # --- guards
     def guards(self, system: System) -> tuple[Guard, ...]:
         """Of all parts, then of the events."""
         s = system.tracer()
@@ -337,9 +441,14 @@ class SwitchedConstraints:
         return tuple(found)
 
     def watched_values(self, s: Tracer) -> list[ca.SX]:
-        """Gaps of contacts and conditions of events: what may come to zero and go away again while joints turn."""
+        """Gaps of contacts and conditions of events: what may come to zero and go away again while
+        joints turn.
+        """
         gaps = self.contact_terms(s).error if self.contacts else ca.SX.zeros(0)
-        return [*(gaps[at.start] for at in self.contact_rows()), *(condition(s) for condition in self.conditions)]
+        return [
+            *(gaps[at.start] for at in self.contact_rows()),
+            *(condition(s) for condition in self.conditions),
+        ]
 
     def contact_terms(self, s: Tracer) -> SwitchedRows:
         """The rows of the contacts alone."""
@@ -349,7 +458,8 @@ class SwitchedConstraints:
     def _contact_guards(self, system: System) -> Iterator[Guard]:
         if not self.contacts:
             return
-        s, here = system.tracer(), (system.t, system.q, system.v, system.p, self.symbols)
+        s = system.tracer()
+        here = (system.t, system.q, system.v, system.p, self.symbols)
         given = [s.t, s.q, s.v, s.p, self.symbols]
         error, rate, gamma, B, _ = ca.Function("rows", given, list(self.contact_terms(s)))(*here)
         faster = ca.mtimes(B, system.acceleration) - gamma
@@ -359,10 +469,16 @@ class SwitchedConstraints:
             seen = (elements(x[at]) for x in (rate, faster, force))
             yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
             for meaning, value, way in c.watched(s, self._symbolic(part)):
-                yield Guard(meaning, part, *ca.Function("watched", given, [ca.SX(value), ca.SX(way)])(*here))
+                yield Guard(
+                    meaning, part, *ca.Function("watched", given, [ca.SX(value), ca.SX(way)])(*here)
+                )
         for k, patch in enumerate(self.patches):
             part = self.first_contact - len(self.patches) + k
-            yield Guard(Meaning.MOVES_AWAY, part, ca.Function("moved", given, [patch.moved(s, self._symbolic(part))])(*here))
+            yield Guard(
+                Meaning.MOVES_AWAY,
+                part,
+                ca.Function("moved", given, [patch.moved(s, self._symbolic(part))])(*here),
+            )
 
 
 def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:

@@ -1,12 +1,14 @@
-"""The time-stepping life of contacts: one step of Moreau and Jean as three pieces of machine code, for batches of runs in lanes.
+"""The time-stepping life of contacts: one step of Moreau and Jean as three pieces of machine code,
+for batches of runs in lanes.
 
-    problem    q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, W = J M^-1 J' at q_m                 a tape
-    solver     impulses P, and the shift of what penetrates, of W and J v_f: `kernels.contact_solver`          a kernel over lanes
-    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J_n' shift                                a tape
+    problem  q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, W = J M^-1 J' at q_m  a tape
+    solver  impulses P, and the shift of what penetrates, of W and J v_f: `kernels.contact_solver`
+            a kernel over lanes
+    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J_n' shift               a tape
 
-Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are contacts of one row. The
-forces P/h, the modes and the certificate are a part of the state, behind the controller's own, so that rows, files and
-checkpoints have them.
+Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are
+contacts of one row. The forces P/h, the modes and the certificate are a part of the state, behind
+the controller's own, so that rows, files and checkpoints have them.
 """
 
 from __future__ import annotations
@@ -23,24 +25,41 @@ from numpy.typing import NDArray
 from ..compiler.block_function import BlockFunction, Record
 from ..compiler.lanes import LaneKernel, compile_lanes
 from ..compiler.trace import Tracer, solve_columns, triangle, vector
-from ..kernels.contact_problem import CERTIFICATE, MANY, ContactAnswer, ContactProblem, ContactScratch, scratch_shapes
+from ..kernels.contact_problem import (
+    CERTIFICATE,
+    MANY,
+    ContactAnswer,
+    ContactProblem,
+    ContactScratch,
+    scratch_shapes,
+)
 from ..kernels.contact_solver import solve_contacts
 from .contact_rows import TouchingPoint
 from .power import load_power, row_power
 from .projection import moved
-from .stepped_patches import ManifoldPoint, PairLayout, SteppedPair, SteppedPoint, pair_pose, pair_twist
+from .stepped_patches import (
+    ManifoldPoint,
+    PairLayout,
+    SteppedPair,
+    SteppedPoint,
+    pair_pose,
+    pair_twist,
+)
 
 if TYPE_CHECKING:
     from .system import System
     from .traced_law import Law
 
 Array = NDArray[np.float64]
-ITERATIONS, RESIDUAL = 200, 1e-8  # sweeps over the contacts of a step at most; of the fastest speed of a contact
+# sweeps over the contacts of a step at most; of the fastest speed of a contact
+ITERATIONS, RESIDUAL = 200, 1e-8
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A limit of a joint as a contact: gap = sign (q - value). speed, place: where the speed and the coordinate are."""
+    """A limit of a joint as a contact: gap = sign (q - value). speed, place: where the speed and
+    the coordinate are.
+    """
 
     name: str
     speed: int
@@ -52,7 +71,9 @@ class Stop:
 
 @dataclass(frozen=True)
 class SteppedContacts:
-    """The contacts of a run by time stepping: points with friction first, those of pairs of shapes the last of them, then smooth ones, then stops."""
+    """The contacts of a run by time stepping: points with friction first, those of pairs of shapes
+    the last of them, then smooth ones, then stops.
+    """
 
     points: tuple[SteppedPoint, ...]
     stops: tuple[Stop, ...] = ()
@@ -87,7 +108,11 @@ class SteppedContacts:
     @property
     def words(self) -> str:
         """Alike for contacts that have the same tapes."""
-        return repr([(c.point, c.rough) for c in self.plain] + [self.pairs] + [replace(stop, restitution=0.0) for stop in self.stops])
+        return repr(
+            [(c.point, c.rough) for c in self.plain]
+            + [self.pairs]
+            + [replace(stop, restitution=0.0) for stop in self.stops]
+        )
 
     @property
     def rough(self) -> int:
@@ -109,64 +134,120 @@ class SteppedContacts:
         """Of all contacts."""
         return 3 * self.rough + self.smooth
 
-    # ------------------------------------------------------------------------------------------------ a part of the state
+    # --- a part of the state
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the sums of each pair of shapes, the certificate."""
+        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the sums of
+        each pair of shapes, the certificate.
+        """
         contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
-        rows = [f"{name} {axis}" for c in self.ordered for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))]
+        rows = [
+            f"{name} {axis}"
+            for c in self.ordered
+            for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))
+        ]
         rows += [stop.name for stop in self.stops]
-        sums = [f"{what} of {pair.name} {axis}" for pair in self.pairs for what in ("moment", "force") for axis in "xyz"]
-        return (*(f"force of {name}" for name in rows), *(f"mode of {name}" for name in contacts), *sums, *(f"contact {word}" for word in CERTIFICATE))
+        sums = [
+            f"{what} of {pair.name} {axis}"
+            for pair in self.pairs
+            for what in ("moment", "force")
+            for axis in "xyz"
+        ]
+        return (
+            *(f"force of {name}" for name in rows),
+            *(f"mode of {name}" for name in contacts),
+            *sums,
+            *(f"contact {word}" for word in CERTIFICATE),
+        )
 
     def beside(self, law: Law) -> tuple[Law, ca.SX]:
         """The controller with the contacts' state behind its own, and the symbols of that."""
         own = ca.SX.sym("contact", len(self.names))
         jump = None if law.jump is None else ca.vertcat(law.jump, own)
-        return replace(law, rate=ca.vertcat(law.rate, ca.SX.zeros(len(self.names))), state=ca.vertcat(law.state, own), jump=jump,
-                       names=(*law.names, *self.names), start=(*law.start, *[0.0] * len(self.names))), own  # fmt: skip
+        return (
+            replace(
+                law,
+                rate=ca.vertcat(law.rate, ca.SX.zeros(len(self.names))),
+                state=ca.vertcat(law.state, own),
+                jump=jump,
+                names=(*law.names, *self.names),
+                start=(*law.start, *[0.0] * len(self.names)),
+            ),
+            own,
+        )
 
     def split(self, own: Any) -> tuple[Any, Any, Any, Any]:
-        """Forces, modes, sums of pairs and certificate of that part of a state, along its first axis."""
+        """Forces, modes, sums of pairs and certificate of that part of a state, along its first
+        axis.
+        """
         m, k = self.rows, self.count
         last = m + k + 6 * len(self.pairs)
         return own[:m], own[m : m + k], own[m + k : last], own[last:]
 
     def spread(self, values: ca.SX, each: int) -> ca.SX:
-        """Numbers of the contacts with places of their own, so many of each that has friction, with zeros where those of pairs belong."""
+        """Numbers of the contacts with places of their own, so many of each that has friction, with
+        zeros where those of pairs belong.
+        """
         first = each * self.own
         one, other = ca.vertsplit(values, [0, first, values.numel()])
         return ca.vertcat(one, ca.SX.zeros(each * self.layout.points), other)
 
     def gathered(self, values: ca.SX, each: int) -> ca.SX:
         """The other way: without those of pairs."""
-        first, last = each * self.own, each * self.rough
+        first = each * self.own
+        last = each * self.rough
         one, _, other = ca.vertsplit(values, [0, first, last, values.numel()])
         return ca.vertcat(one, other)
 
-    # ------------------------------------------------------------------------------------------------ at a configuration
+    # --- at a configuration
     def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """gap (k,) of contacts with places of their own; their J (m, nv), and behind it that of the twists of pairs of shapes (6 n, nv)."""
+        """gap (k,) of contacts with places of their own; their J (m, nv), and behind it that of the
+        twists of pairs of shapes (6 n, nv).
+        """
         meets = [c.meet(s) for c in self.plain]
-        rate = vector([*(x for m in meets for x in m.velocity), *(x for pair in self.pairs for x in pair_twist(s, pair))]) if self.points else ca.SX.zeros(0)
-        J, e = ca.jacobian(rate, s.v), ca.SX.eye(s.layout.nv)
+        rate = (
+            vector(
+                [
+                    *(x for m in meets for x in m.velocity),
+                    *(x for pair in self.pairs for x in pair_twist(s, pair)),
+                ]
+            )
+            if self.points
+            else ca.SX.zeros(0)
+        )
+        J = ca.jacobian(rate, s.v)
+        e = ca.SX.eye(s.layout.nv)
         own = sum(len(m.velocity) for m in meets)
-        gaps = [m.gap for m in meets] + [stop.sign * (s.q[stop.place] - s.value(stop.value)) for stop in self.stops]
-        return ca.densify(vector(gaps)), ca.vertcat(J[:own, :], *(stop.sign * e[stop.speed, :] for stop in self.stops), J[own:, :])
+        gaps = [m.gap for m in meets] + [
+            stop.sign * (s.q[stop.place] - s.value(stop.value)) for stop in self.stops
+        ]
+        return ca.densify(vector(gaps)), ca.vertcat(
+            J[:own, :], *(stop.sign * e[stop.speed, :] for stop in self.stops), J[own:, :]
+        )
 
     def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
-        """gap and J of `kinematics`; W = J M^-1 J' with loops closed, or where points are many X (m, nv) of W = X X'; what `moved_by` needs.
+        """gap and J of `kinematics`; W = J M^-1 J' with loops closed, or where points are many X
+        (m, nv) of W = X X'; what `moved_by` needs.
 
-        M = L' D^-1 L,  X' = D^(1/2) L'^-1 J',  dv = L^-1 D^(1/2) X' P. With loops dv = Y P, and X' = D^(-1/2) L Y.
+        M = L' D^-1 L,  X' = D^(1/2) L'^-1 J',
+                dv = L^-1 D^(1/2) X' P. With loops dv = Y P, and X' = D^(-1/2) L Y.
         """
         gap, J = self.kinematics(s)
         J = ca.sparsify(J)
         L, D = triangle(s._factor)
         root = ca.sqrt(ca.densify(D))
         if s.layout.mechanism.constrained:
-            A, Y = ca.sparsify(s.constraint_rows()[3]), solve_columns(s._factor, J.T)
-            Y = ca.horzcat(*(Y[:, i] + s.smallest_change(A, -(A @ Y[:, i]))[0] for i in range(J.shape[0])))
-            return gap, J, (ca.diag(1.0 / root) @ L @ Y).T if self.width(s) else J @ Y, [ca.densify(Y)]
+            A = ca.sparsify(s.constraint_rows()[3])
+            Y = solve_columns(s._factor, J.T)
+            Y = ca.horzcat(
+                *(Y[:, i] + s.smallest_change(A, -(A @ Y[:, i]))[0] for i in range(J.shape[0]))
+            )
+            return (
+                gap,
+                J,
+                (ca.diag(1.0 / root) @ L @ Y).T if self.width(s) else J @ Y,
+                [ca.densify(Y)],
+            )
         X = ca.sparsify(ca.diag(root) @ ca.solve(L.T, J.T))
         return gap, J, X.T if self.width(s) else _symmetric(X), [X, L, root]
 
@@ -176,37 +257,84 @@ class SteppedContacts:
 
     def joint_forces(self, system: System) -> ca.SX:
         """(nv,) of the contacts' forces in the state."""
-        J = system.tape("contact rows", self.words, lambda s: [ca.vec(self.kinematics(s)[1])])(system.t, system.q, system.v, system.p)
+        J = system.tape("contact rows", self.words, lambda s: [ca.vec(self.kinematics(s)[1])])(
+            system.t, system.q, system.v, system.p
+        )
         force, _, sums, _ = self.split(system.touching_state)
         force = ca.vertcat(self.gathered(force, 3), sums)
         return ca.reshape(J, force.numel(), system.nv).T @ force
 
-    # ------------------------------------------------------------------------------------------------ records of the solver
+    # --- records of the solver
     def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
         """Of the arrays of a `ContactProblem`."""
-        k, m, r = self.count, self.rows, self.rough
-        n, width = len(self.pairs), self.width(s)
-        return ((k,), (m,), (m,), (m - 3 * self.layout.points, width or m), (m,), (k,), (k,), (r,), (r,), (len(CERTIFICATE),), (1,), (n, 32), (n, 6), (n, 6),
-                (6 * n, width))  # fmt: skip
+        k = self.count
+        m = self.rows
+        r = self.rough
+        n = len(self.pairs)
+        width = self.width(s)
+        return (
+            (k,),
+            (m,),
+            (m,),
+            (m - 3 * self.layout.points, width or m),
+            (m,),
+            (k,),
+            (k,),
+            (r,),
+            (r,),
+            (len(CERTIFICATE),),
+            (1,),
+            (n, 32),
+            (n, 6),
+            (n, 6),
+            (6 * n, width),
+        )
 
     def solver(self, s: Tracer, lanes: int) -> BlockFunction:
         """The solver for these contacts in lanes."""
-        k, m, r = self.count, self.rows, self.rough
+        k = self.count
+        m = self.rows
+        r = self.rough
         n = len(self.pairs)
         answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,), (n, 12)))
-        scratch = Record(ContactScratch, scratch_shapes(r, self.smooth, self.width(s), *self.layout.scratch), self.layout.hulls if n else None)
-        return BlockFunction(solve_contacts, Record(ContactProblem, self.problem_shapes(s)), answer, scratch, lanes, r, self.smooth,
-                             self.width(s), self.iterations, self.residual, self.layout.groups, n, self.layout.points)  # fmt: skip
+        scratch = Record(
+            ContactScratch,
+            scratch_shapes(r, self.smooth, self.width(s), *self.layout.scratch),
+            self.layout.hulls if n else None,
+        )
+        return BlockFunction(
+            solve_contacts,
+            Record(ContactProblem, self.problem_shapes(s)),
+            answer,
+            scratch,
+            lanes,
+            r,
+            self.smooth,
+            self.width(s),
+            self.iterations,
+            self.residual,
+            self.layout.groups,
+            n,
+            self.layout.points,
+        )
 
     @property
     def laws(self) -> tuple[list[float], list[float], list[float]]:
         """e of all contacts, mu static and kinetic of those with friction."""
-        e = [float(c.contact.restitution) for c in self.ordered] + [stop.restitution for stop in self.stops]
-        return e, [c.contact.static for c in self.ordered if c.rough], [c.contact.kinetic for c in self.ordered if c.rough]
+        e = [float(c.contact.restitution) for c in self.ordered] + [
+            stop.restitution for stop in self.stops
+        ]
+        return (
+            e,
+            [c.contact.static for c in self.ordered if c.rough],
+            [c.contact.kinetic for c in self.ordered if c.rough],
+        )
 
 
 class Stepper:
-    """The three pieces of a step, compiled for so many lanes. room: memory (size,) of what one hands to the next."""
+    """The three pieces of a step, compiled for so many lanes. room: memory (size,) of what one
+    hands to the next.
+    """
 
     def __init__(self, system: System, width: int):
         assert system.stepping is not None
@@ -235,30 +363,57 @@ def stepper(system: System, width: int) -> Stepper:
 
 
 def step_tapes(system: System) -> tuple[ca.Function, ca.Function]:
-    """(t, x, u, p, h) -> what `ContactProblem` has and what `finish` needs; and from that and the answer to the state after the step."""
-    c, s, h = system.stepping, system.tracer(), ca.SX.sym("h")
+    """(t, x, u, p, h) -> what `ContactProblem` has and what `finish` needs; and from that and the
+    answer to the state after the step.
+    """
+    c = system.stepping
+    s = system.tracer()
+    h = ca.SX.sym("h")
     assert c is not None
     move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
     t, x, u, p = system.inputs
     problem, rest, carried = _given(system, c, h)
-    at = ca.Function("at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))])
+    at = ca.Function(
+        "at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))]
+    )
     handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
     # the other side of the solver
     n = len(c.pairs)
     sizes = [c.rows, c.count, c.count, len(CERTIFICATE), 1, 12 * n]
-    taken, answer = ca.SX.sym("taken", handed.numel()), ca.SX.sym("answer", sum(sizes))
-    P, shift, mode, certificate, gained, sums = ca.vertsplit(answer, np.cumsum([0, *sizes]).tolist())
+    taken = ca.SX.sym("taken", handed.numel())
+    answer = ca.SX.sym("answer", sum(sizes))
+    P, shift, mode, certificate, gained, sums = ca.vertsplit(
+        answer, np.cumsum([0, *sizes]).tolist()
+    )
     sums = ca.reshape(sums, 12, n)
     first = sum(x.numel() for x in problem)
-    _, free, q, own, work, before, push, *kept = ca.vertsplit(taken, np.cumsum([0, first, *(x.numel() for x in rest)]).tolist())
-    step, kept = taken[sum(x.numel() for x in problem[:10])], [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
+    _, free, q, own, work, before, push, *kept = ca.vertsplit(
+        taken, np.cumsum([0, first, *(x.numel() for x in rest)]).tolist()
+    )
+    step = taken[sum(x.numel() for x in problem[:10])]
+    kept = [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
     v = free + moved_by(kept, ca.vertcat(c.gathered(P, 3), ca.vec(sums[:6, :])))
     lifted = ca.SX.zeros(c.rows)
     lifted[[3 * i for i in range(c.rough)] + list(range(3 * c.rough, c.rows))] = shift
-    q = move(q, v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(lifted, 3), ca.vec(sums[6:, :]))), 0.5 * step)
-    after = ca.vertcat(q, v, own, P / step, mode, ca.vec(sums[:6, :]) / step, certificate, work + gained + 0.5 * ca.dot(push, before + v))
-    return (ca.Function("problem", [*system.inputs, h], [ca.cse(handed)]),
-            ca.Function("finish", [ca.vertcat(taken, answer)], [ca.cse(ca.densify(after))]))  # fmt: skip
+    q = move(
+        q,
+        v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(lifted, 3), ca.vec(sums[6:, :]))),
+        0.5 * step,
+    )
+    after = ca.vertcat(
+        q,
+        v,
+        own,
+        P / step,
+        mode,
+        ca.vec(sums[:6, :]) / step,
+        certificate,
+        work + gained + 0.5 * ca.dot(push, before + v),
+    )
+    return (
+        ca.Function("problem", [*system.inputs, h], [ca.cse(handed)]),
+        ca.Function("finish", [ca.vertcat(taken, answer)], [ca.cse(ca.densify(after))]),
+    )
 
 
 def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
@@ -269,10 +424,15 @@ def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
     return ca.solve(L, ca.densify(root * (X @ P)))
 
 
-def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.Sparsity]]:
-    """At one configuration: the arrays of a `ContactProblem`; then free speeds, q, the controller's state and the loads' work after the step,
-    speeds before it, the impulses of the joint forces, and the entries that `response` keeps, whose patterns are the last."""
-    s, acting = system.tracer(), system.controller.tau + system.losses
+def _given(
+    system: System, c: SteppedContacts, h: ca.SX
+) -> tuple[list[ca.SX], list[ca.SX], list[ca.Sparsity]]:
+    """At one configuration: the arrays of a `ContactProblem`; then free speeds, q, the controller's
+    state and the loads' work after the step, speeds before it, the impulses of the joint forces,
+    and the entries that `response` keeps, whose patterns are the last.
+    """
+    s = system.tracer()
+    acting = system.controller.tau + system.losses
     tree = not system.mechanism.constrained
     patterns: list[ca.Sparsity] = []
 
@@ -280,22 +440,49 @@ def _given(system: System, c: SteppedContacts, h: ca.SX) -> tuple[list[ca.SX], l
         gap, J, W, kept = c.response(s)
         patterns.extend(x.sparsity() for x in kept)
         a = s._free() if tree else ca.SX.zeros(system.nv)
-        pose = vector([x for pair in c.pairs for x in pair_pose(s, pair)]) if c.pairs else ca.SX.zeros(0)
-        return ca.Function("response", [s.t, s.q, s.v, s.tau, s.p], [gap, ca.densify(J), ca.densify(W), a, pose, *(_entries(x) for x in kept)])
+        pose = (
+            vector([x for pair in c.pairs for x in pair_pose(s, pair)])
+            if c.pairs
+            else ca.SX.zeros(0)
+        )
+        return ca.Function(
+            "response",
+            [s.t, s.q, s.v, s.tau, s.p],
+            [gap, ca.densify(J), ca.densify(W), a, pose, *(_entries(x) for x in kept)],
+        )
 
     gap, J, W, a, pose, *kept = made()(system.t, system.q, system.v, acting, system.p)
     tau = acting
     if not (tree and system.formulation.by_blocks):
         a, tau = system.under(acting)
-    J, free = ca.sparsify(J), system.v + h * a
+    J = ca.sparsify(J)
+    free = system.v + h * a
     force, mode, _, certificate = c.split(system.touching_state)
     parts = [0, J.shape[0] - 6 * len(c.pairs), J.shape[0]]
-    (before, turning), (without, turns), (W, Y) = (ca.vertsplit(x, parts) for x in (J @ system.v, J @ free, W))
+    (before, turning), (without, turns), (W, Y) = (
+        ca.vertsplit(x, parts) for x in (J @ system.v, J @ free, W)
+    )
     e, static, kinetic = (vector(x) for x in c.laws)
     count = system.nc - len(c.names)
     own = system.c[:count] + h * system.controller.rate[:count]
     work = system.work + h * (load_power(system) + row_power(system))
-    problem = [c.spread(gap, 1), c.spread(before, 3), c.spread(without, 3), W.T, h * force, mode, e, static, kinetic, certificate, h, pose, turning, turns, Y.T]
+    problem = [
+        c.spread(gap, 1),
+        c.spread(before, 3),
+        c.spread(without, 3),
+        W.T,
+        h * force,
+        mode,
+        e,
+        static,
+        kinetic,
+        certificate,
+        h,
+        pose,
+        turning,
+        turns,
+        Y.T,
+    ]
     return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
 
 
@@ -308,4 +495,9 @@ def _entries(x: ca.SX) -> ca.SX:
 def _symmetric(X: ca.SX) -> ca.SX:
     """X' X: its lower half is computed."""
     rows = [ca.densify(X[:, i].T @ X[:, : i + 1]) for i in range(X.shape[1])]
-    return ca.vertcat(*(ca.horzcat(rows[i], *(rows[j][i] for j in range(i + 1, len(rows)))) for i in range(len(rows))))
+    return ca.vertcat(
+        *(
+            ca.horzcat(rows[i], *(rows[j][i] for j in range(i + 1, len(rows))))
+            for i in range(len(rows))
+        )
+    )

@@ -1,4 +1,6 @@
-"""Stops of joints that touch while contacts have an impact: they push too, and never pull, so they are points without friction of the same problem."""
+"""Stops of joints that touch while contacts have an impact: they push too, and never pull, so they
+are points without friction of the same problem.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ Array = NDArray[np.float64]
 
 
 class TouchingStops:
-    """The stops that touch at this instant, as further points of an impact. keys: (number of the part, side)."""
+    """The stops that touch at this instant, as further points of an impact. keys: (number of the
+    part, side).
+    """
 
     def __init__(self, handler: EventHandler):
         self.handler, self.keys = handler, sorted(handler.touching)
@@ -43,11 +47,16 @@ class TouchingStops:
         return self.J @ self._v
 
     def meet(self, t: float, u: Array, small: Array) -> Array:
-        """(n,): restitution of each; those that approach, with normal speeds u, have one more impact, and none where these have come to their limit."""
-        h, e = self.handler, np.zeros(len(self.keys))
+        """(n,): restitution of each; those that approach, with normal speeds u, have one more
+        impact, and none where these have come to their limit.
+        """
+        h = self.handler
+        e = np.zeros(len(self.keys))
         for n, key in enumerate(self.keys):
             if u[n] < -small[n]:
-                h.impacts[key] = h.impacts.get(key, Impacts()).then(t, -u[n], h.limit(key[0], self._side(n)))
+                h.impacts[key] = h.impacts.get(key, Impacts()).then(
+                    t, -u[n], h.limit(key[0], self._side(n))
+                )
             over = key in h.impacts and h.impacts[key].limit is not None
             e[n] = 0.0 if over else h.constraints.speeds[key[0]].restitution
         return e
@@ -56,7 +65,9 @@ class TouchingStops:
         """Say what has met its stop."""
         for n, (k, _) in enumerate(self.keys):
             if before[n] < -small[n]:
-                self.handler.say_met(t, k, self._side(n), -before[n], after[n] if after[n] > small[n] else 0.0)
+                self.handler.say_met(
+                    t, k, self._side(n), -before[n], after[n] if after[n] > small[n] else 0.0
+                )
 
     def leave(self, after: Array, small: Array) -> None:
         """Those that separate touch no more; the others rest to the last digit."""

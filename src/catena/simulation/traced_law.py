@@ -10,11 +10,13 @@ import casadi as ca
 
 @dataclass(frozen=True)
 class Law:
-    """A traced controller: tau (nv,) and the rate of its own state c, as expressions of (t, q, v, c, u, p).
+    """A traced controller: tau (nv,) and the rate of its own state c, as expressions of (t, q, v,
+    c, u, p).
 
-    state: the symbols of c, with their names and what they start from. jump: what c becomes when a sample is due, nothing if
-    nothing is sampled; clocks: the places in c that hold the time of the next sample. integrals: for each of the first of c, the coordinate of
-    which it is an integral over time, -1 for none: beside that its error is judged, that of others beside one.
+    state: the symbols of c, with their names and what they start from. jump: what c becomes when a
+    sample is due, nothing if nothing is sampled; clocks: the places in c that hold the time of the
+    next sample. integrals: for each of the first of c, the coordinate of which it is an integral
+    over time, -1 for none: beside that its error is judged, that of others beside one.
     """
 
     tau: Any

@@ -1,8 +1,9 @@
 """Trajectories inside a run, one piece at a time.
 
-At a knot of a trajectory accelerations may jump, and an integrator loses its order over a jump; so a run goes from knot to knot.
-The end of the current piece, `until` (s), is a state of the run: it tells which piece is current, exactly at a knot too. Of a
-long trajectory only the current piece is in the tape, its coefficients as states of the run.
+At a knot of a trajectory accelerations may jump, and an integrator loses its order over a jump; so
+a run goes from knot to knot. The end of the current piece, `until` (s), is a state of the run: it
+tells which piece is current, exactly at a knot too. Of a long trajectory only the current piece is
+in the tape, its coefficients as states of the run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ FOR_EVER = 1e30  # s
 
 @dataclass(frozen=True)
 class Following:
-    """A trajectory that a run follows. symbols: `until`, then the coefficients of the current piece where it is long."""
+    """A trajectory that a run follows. symbols: `until`, then the coefficients of the current piece
+    where it is long.
+    """
 
     trajectory: Trajectory
     symbols: ca.SX
@@ -37,13 +40,18 @@ class Following:
     @property
     def names(self) -> tuple[str, ...]:
         """Of its states."""
-        what = ", ".join(self.trajectory.names[:3]) + (" ..." if len(self.trajectory.names) > 3 else "")
+        what = ", ".join(self.trajectory.names[:3]) + (
+            " ..." if len(self.trajectory.names) > 3 else ""
+        )
         size = self.symbols.numel()
-        return (f"piece of {what}, until", *(f"piece of {what}, {k}" for k in range(1, size)))[:size]
+        return (f"piece of {what}, until", *(f"piece of {what}, {k}" for k in range(1, size)))[
+            :size
+        ]
 
     def at(self, t: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
         """q, v, a (n,) at the symbol t."""
-        path, size = self.trajectory, self.symbols.numel()
+        path = self.trajectory
+        size = self.symbols.numel()
         if size == 0:
             return path.traced(t)
         if size == 1:
@@ -54,7 +62,8 @@ class Following:
 
     def values(self, t: float) -> Array:
         """The values of its states where the piece at t (s) is the current one."""
-        path, size = self.trajectory, self.symbols.numel()
+        path = self.trajectory
+        size = self.symbols.numel()
         i = int(np.searchsorted(path.breaks, t, side="right"))
         until = path.breaks[i] if i < len(path.breaks) else FOR_EVER
         columns = [path.origins[i][:, None], path.powers[i], path.waves[i]]

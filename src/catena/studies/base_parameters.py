@@ -1,13 +1,16 @@
-"""Base parameters: the combinations of inertial parameters that the forces of a mechanism depend on.
+"""Base parameters: the combinations of inertial parameters that the forces of a mechanism depend
+on.
 
     W theta = tau for all motions;  W = W[:, kept] K,  so that tau = W[:, kept] (K theta)
 
-W stacks the regressor over random states (on the loops, projected, where there are any). Its rank is the number of base parameters, and
-the rows of K say which combinations they are. Columns are taken bodies near the ground first, so that what a child shares with its
-parent counts as the parent's ([Gautier1990]); those that follow from columns already taken are left out.
+W stacks the regressor over random states (on the loops, projected, where there are any). Its rank
+is the number of base parameters, and the rows of K say which combinations they are. Columns are
+taken bodies near the ground first, so that what a child shares with its parent counts as the
+parent's ([Gautier1990]); those that follow from columns already taken are left out.
 
-The rank is decided on columns of length one, in singular values: `gap` has the smallest that counts and the largest that does not,
-beside the largest of all. The latter is rounding, some 1e-15, whatever the units.
+The rank is decided on columns of length one, in singular values: `gap` has the smallest that counts
+and the largest that does not, beside the largest of all. The latter is rounding, some 1e-15,
+whatever the units.
 """
 
 from __future__ import annotations
@@ -26,16 +29,19 @@ from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
 
 Array = NDArray[np.float64]
-RANK = 1e-10  # beside the largest singular value, of columns of length one; rounding leaves some 1e-15
+# beside the largest singular value, of columns of length one; rounding leaves some 1e-15
+RANK = 1e-10
 CLEAN = 1e-8  # a coefficient this small beside the largest of its row is rounding
-INNER = (4, 5, 7, 8, 9, 6, 1, 2, 3, 0)  # in which order a body's parameters are taken: products of inertia first, the mass last
+# in which order a body's parameters are taken: products of inertia first, the mass last
+INNER = (4, 5, 7, 8, 9, 6, 1, 2, 3, 0)
 
 
 @dataclass(frozen=True)
 class Reduction:
     """Which columns of a matrix count, and the others as combinations of them.
 
-    kept: their indices. K (rank, n): W = W[:, kept] K. zero: columns that are nothing. gap: see above.
+    kept: their indices. K (rank, n): W = W[:, kept] K. zero: columns that are nothing. gap: see
+    above.
     """
 
     kept: tuple[int, ...]
@@ -88,11 +94,16 @@ class BaseParameters:
         return np.asarray(theta) @ self.reduction.K.T
 
     def __str__(self) -> str:
-        lines = [f"{self.rank} base parameters of {len(self.names)} inertial parameters", *(f"  {x}" for x in self.combinations)]
+        lines = [
+            f"{self.rank} base parameters of {len(self.names)} inertial parameters",
+            *(f"  {x}" for x in self.combinations),
+        ]
         return "\n".join([*lines, f"without effect: {', '.join(self.without_effect) or 'none'}"])
 
 
-def base_parameters(mechanism: Mechanism | Machine, *, states: int | None = None, seed: int = 0) -> BaseParameters:
+def base_parameters(
+    mechanism: Mechanism | Machine, *, states: int | None = None, seed: int = 0
+) -> BaseParameters:
     """Which combinations of its bodies' inertial parameters the joint forces of a mechanism tell.
 
     states: over how many random states, enough for the rank unless given.
@@ -105,7 +116,10 @@ def base_parameters(mechanism: Mechanism | Machine, *, states: int | None = None
     machine = machine_of(mechanism)
     names = inertial_names(machine)
     if not names:
-        raise CatenaError(f"base_parameters: no body of mechanism {machine.mechanism.name!r} has a mass that a joint moves")
+        raise CatenaError(
+            f"base_parameters: no body of mechanism {machine.mechanism.name!r} has a mass that a"
+            " joint moves"
+        )
     count = states or 3 * -(-len(names) // machine.nv) + 10
     q, v, a = random_states(machine, count, seed)
     W = np.concatenate(list(projected(machine, q, v, machine.regressor(q, v, a))[0]))
@@ -114,7 +128,9 @@ def base_parameters(mechanism: Mechanism | Machine, *, states: int | None = None
 
 def inertial_names(mechanism: Mechanism | Machine) -> tuple[str, ...]:
     """The names of the regressor's columns, such as "m of fore" and "Izz of fore"."""
-    return tuple(f"{x} of {b.name}" for b in inertial_bodies(machine_of(mechanism).layout) for x in INERTIAL)
+    return tuple(
+        f"{x} of {b.name}" for b in inertial_bodies(machine_of(mechanism).layout) for x in INERTIAL
+    )
 
 
 def order(bodies: int) -> list[int]:
@@ -123,9 +139,13 @@ def order(bodies: int) -> list[int]:
 
 
 def random_states(machine: Machine, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-    """q, v, a (count, n) that are possible: on the loops, with rates and accelerations that keep them closed."""
+    """q, v, a (count, n) that are possible: on the loops, with rates and accelerations that keep
+    them closed.
+    """
     rng = np.random.default_rng(seed)
-    q, v, a = machine.sample(rng, count), rng.standard_normal((count, machine.nv)), rng.standard_normal((count, machine.nv))
+    q = machine.sample(rng, count)
+    v = rng.standard_normal((count, machine.nv))
+    a = rng.standard_normal((count, machine.nv))
     if not machine.rows:
         return q, v, a
     q = _closed(machine, rng, count)
@@ -150,11 +170,16 @@ def _closed(machine: Machine, rng: np.random.Generator, count: int) -> Array:
             continue
         if len(found) == count:
             return np.stack(found)
-    raise CatenaError(f"the loops of mechanism {machine.mechanism.name!r} close from {len(found)} of {12 * count} random starts; {count} states are needed")
+    raise CatenaError(
+        f"the loops of mechanism {machine.mechanism.name!r} close from {len(found)} of {12 * count}"
+        f" random starts; {count} states are needed"
+    )
 
 
 def projected(machine: Machine, q: Array, v: Array, *matrices: Array) -> list[Array]:
-    """N' B for each B (states, nv, ...): along the speeds that the constraint rows leave free. Without rows B itself."""
+    """N' B for each B (states, nv, ...): along the speeds that the constraint rows leave free.
+    Without rows B itself.
+    """
     if not machine.rows:
         return list(matrices)
     *_, A = machine.constraint_rows(q, v)
@@ -181,11 +206,18 @@ def reduced(W: Array, take: Sequence[int]) -> Reduction:
         K[np.abs(K) <= CLEAN * np.abs(K).max(axis=1, keepdims=True)] = 0.0
         K[:, kept] = np.eye(len(kept))
     left = float(s[rank] / s[0]) if rank < len(s) and rank else 0.0
-    return Reduction(tuple(kept), K, tuple(np.flatnonzero(zero)), (float(s[rank - 1] / s[0]) if rank else 0.0, left))
+    return Reduction(
+        tuple(kept),
+        K,
+        tuple(np.flatnonzero(zero)),
+        (float(s[rank - 1] / s[0]) if rank else 0.0, left),
+    )
 
 
 def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
-    """The first columns in order that the ones before do not give: each is projected twice, against rounding."""
+    """The first columns in order that the ones before do not give: each is projected twice, against
+    rounding.
+    """
     kept: list[int] = []
     Q = np.zeros((len(S), 0))
     for k in take:
@@ -193,7 +225,8 @@ def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
         for _ in range(2):
             x = x - Q @ (Q.T @ x)
         size = np.linalg.norm(x)
-        if size > 1e-7 and len(kept) < rank:  # of columns of length one; what depends leaves some 1e-15, or more by what was kept
+        # of columns of length one; what depends leaves some 1e-15, or more by what was kept
+        if size > 1e-7 and len(kept) < rank:
             kept.append(k)
             Q = np.column_stack([Q, x / size])
     if len(kept) == rank:
@@ -208,5 +241,7 @@ def combination(row: Array, names: Sequence[str], first: int) -> str:
     parts = []
     for k in [first, *(int(k) for k in np.flatnonzero(row) if k != first)]:
         size = f"{abs(row[k]):.5g}"
-        parts.append(("- " if row[k] < 0 else "+ ") + (names[k] if size == "1" else f"{size} {names[k]}"))
+        parts.append(
+            ("- " if row[k] < 0 else "+ ") + (names[k] if size == "1" else f"{size} {names[k]}")
+        )
     return " ".join(parts).removeprefix("+ ")

@@ -1,11 +1,15 @@
-"""Design: which values the variables have in run number k. A run's number decides them, on whatever machine it runs.
+"""Design: which values the variables have in run number k. A run's number decides them, on whatever
+machine it runs.
 
-    axes            every value of one meets every value of the others; the last axis goes round quickest
+    axes            every value of one meets every value of the others; the last axis goes round
+                    quickest
     a list          rows that belong together, as one axis
-    samples         what is drawn together, as the last axis: each point of the axes meets the same draws
+    samples         what is drawn together, as the last axis: each point of the axes meets the same
+                    draws
 
-Draws are made from numbers between 0 and 1, by one of `SCHEMES`: "random" (Philox, a generator whose state is a counter, [Salmon2011]),
-"sobol" (a scrambled Sobol sequence), "lhs" (a Latin hypercube). None of them depends on who asks for which runs.
+Draws are made from numbers between 0 and 1, by one of `SCHEMES`: "random" (Philox, a generator
+whose state is a counter, [Salmon2011]), "sobol" (a scrambled Sobol sequence), "lhs" (a Latin
+hypercube). None of them depends on who asks for which runs.
 """
 
 from __future__ import annotations
@@ -29,7 +33,9 @@ PHILOX_BLOCK = 4  # numbers per count of the generator
 
 @dataclass(frozen=True)
 class Scheme:
-    """A way to fill the unit cube: its word, draw(seed, size, columns, first, last) -> (last - first, columns), one line."""
+    """A way to fill the unit cube: its word, draw(seed, size, columns, first, last) -> (last -
+    first, columns), one line.
+    """
 
     name: str
     draw: Callable[[int, int, int, int, int], Array]
@@ -39,8 +45,12 @@ class Scheme:
 def _random(seed: int, size: int, columns: int, first: int, last: int) -> Array:
     found = np.empty((last - first, columns))
     for k in range(columns):
-        bits = np.random.Philox(key=np.array([seed, k], dtype=np.uint64)).advance(first // PHILOX_BLOCK)
-        found[:, k] = np.random.Generator(bits).random(last - first + first % PHILOX_BLOCK)[first % PHILOX_BLOCK :]
+        bits = np.random.Philox(key=np.array([seed, k], dtype=np.uint64)).advance(
+            first // PHILOX_BLOCK
+        )
+        found[:, k] = np.random.Generator(bits).random(last - first + first % PHILOX_BLOCK)[
+            first % PHILOX_BLOCK :
+        ]
     return found
 
 
@@ -60,11 +70,23 @@ def _hypercube(seed: int, size: int, columns: int) -> Array:
     return qmc.LatinHypercube(columns, seed=np.random.default_rng(seed)).random(size)
 
 
-SCHEMES: Registry[Scheme] = Registry("sampling scheme", [
-    Scheme("random", _random, "independent draws"),
-    Scheme("lhs", lambda seed, size, columns, first, last: _hypercube(seed, size, columns)[first:last], "Latin hypercube: one draw in each of as many equal parts of every variable"),
-    Scheme("sobol", _sobol, "a scrambled Sobol sequence: fills the space evenly; sizes that are powers of two are best"),
-])  # fmt: skip
+SCHEMES: Registry[Scheme] = Registry(
+    "sampling scheme",
+    [
+        Scheme("random", _random, "independent draws"),
+        Scheme(
+            "lhs",
+            lambda seed, size, columns, first, last: _hypercube(seed, size, columns)[first:last],
+            "Latin hypercube: one draw in each of as many equal parts of every variable",
+        ),
+        Scheme(
+            "sobol",
+            _sobol,
+            "a scrambled Sobol sequence: fills the space evenly; sizes that are powers of two are"
+            " best",
+        ),
+    ],
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +99,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Design:
-    """The runs of a study. names: all variables, in order. grids: the axes. drawn: {variable: its distribution}, drawn together,
-    `samples` times. cube: numbers between 0 and 1 in place of a scheme's, (samples, drawn)."""
+    """The runs of a study. names: all variables, in order. grids: the axes. drawn: {variable: its
+    distribution}, drawn together, `samples` times. cube: numbers between 0 and 1 in place of a
+    scheme's, (samples, drawn).
+    """
 
     names: tuple[str, ...]
     grids: tuple[Grid, ...]
@@ -96,7 +120,10 @@ class Design:
     @property
     def dimensions(self) -> tuple[str, ...]:
         """Names of the axes."""
-        return (*(g.names[0] if len(g.names) == 1 else "row" for g in self.grids), *(("sample",) if self.drawn else ()))
+        return (
+            *(g.names[0] if len(g.names) == 1 else "row" for g in self.grids),
+            *(("sample",) if self.drawn else ()),
+        )
 
     @cached_property
     def runs(self) -> int:
@@ -105,7 +132,8 @@ class Design:
 
     def rows(self, first: int, last: int) -> Array:
         """(last - first, variables): the values of these runs."""
-        found, k = np.empty((last - first, len(self.names))), np.arange(first, last)
+        found = np.empty((last - first, len(self.names)))
+        k = np.arange(first, last)
         at = np.unravel_index(k, self.shape)
         for grid, place in zip(self.grids, at):
             for column, name in enumerate(grid.names):
@@ -118,28 +146,53 @@ class Design:
 
     def _uniform(self, at: NDArray[np.intp]) -> Array:
         """The numbers between 0 and 1 of these samples."""
-        low, high = int(at.min()), int(at.max()) + 1
+        low = int(at.min())
+        high = int(at.max()) + 1
         if self.cube is not None:
             return self.cube[at]
-        return SCHEMES.find(self.scheme).draw(self.seed, self.samples, len(self.drawn), low, high)[at - low]
+        return SCHEMES.find(self.scheme).draw(self.seed, self.samples, len(self.drawn), low, high)[
+            at - low
+        ]
 
 
-def design(values: dict[str, Axis | Distribution | Scipy], rows: Grid | None, samples: int | None, scheme: str, seed: int) -> Design:
-    """The design of variables that take these values, beside a list of rows; a StudyError where the number of draws is not said."""
+def design(
+    values: dict[str, Axis | Distribution | Scipy],
+    rows: Grid | None,
+    samples: int | None,
+    scheme: str,
+    seed: int,
+) -> Design:
+    """The design of variables that take these values, beside a list of rows; a StudyError where the
+    number of draws is not said.
+    """
     SCHEMES.find(scheme)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise StudyError(f"seed is {seed!r}; it is a whole number, zero or more")
     drawn = tuple((name, x) for name, x in values.items() if not isinstance(x, Axis))
     if drawn and samples is None:
-        raise StudyError(f"{', '.join(name for name, _ in drawn)} {'is' if len(drawn) == 1 else 'are'} drawn, and how often is not said: "
-                         "samples=1000 (--samples 1000), or a count of its own, 'uniform(0.6, 1.0):50'")  # fmt: skip
-    if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int) or samples < 1):
+        raise StudyError(
+            f"{', '.join(name for name, _ in drawn)} {'is' if len(drawn) == 1 else 'are'} drawn,"
+            " and how often is not said: samples=1000 (--samples 1000), or a count of its own,"
+            " 'uniform(0.6, 1.0):50'"
+        )
+    if samples is not None and (
+        isinstance(samples, bool) or not isinstance(samples, int) or samples < 1
+    ):
         raise StudyError(f"samples is {samples!r}; it is a whole number from 1 on")
     if samples is not None and not drawn:
-        raise StudyError("samples says how often variables are drawn, and none has a distribution; leave it out, or let one be uniform(...)")
-    grids = [Grid((name,), np.array(_values(x, k, scheme, seed))[:, None]) for k, (name, x) in enumerate(values.items()) if isinstance(x, Axis)]
+        raise StudyError(
+            "samples says how often variables are drawn, and none has a distribution; leave it out,"
+            " or let one be uniform(...)"
+        )
+    grids = [
+        Grid((name,), np.array(_values(x, k, scheme, seed))[:, None])
+        for k, (name, x) in enumerate(values.items())
+        if isinstance(x, Axis)
+    ]
     named = (*((*rows.names,) if rows is not None else ()), *values)
-    return Design(named, (*((rows,) if rows is not None else ()), *grids), drawn, samples or 1, scheme, seed)
+    return Design(
+        named, (*((rows,) if rows is not None else ()), *grids), drawn, samples or 1, scheme, seed
+    )
 
 
 def _values(axis: Axis, k: int, scheme: str, seed: int) -> Array:

@@ -1,8 +1,10 @@
-"""Dimensions of parameters: what a mechanism's expressions say about the units of the names in them.
+"""Dimensions of parameters: what a mechanism's expressions say about the units of the names in
+them.
 
-A parameter has a value and no unit. Where it stands tells: of `mass = density*crank` and `at = [crank, 0, 0]` follows that crank is a
-length and density a mass per length. Each product of powers in a place of known dimension is an equation; those with one unknown
-are solved, until nothing new follows. What stays unknown takes any unit.
+A parameter has a value and no unit. Where it stands tells: of `mass = density*crank` and `at =
+[crank, 0, 0]` follows that crank is a length and density a mass per length. Each product of powers
+in a place of known dimension is an equation; those with one unknown are solved, until nothing new
+follows. What stays unknown takes any unit.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ _TRIED = 20  # rounds; each solves at least one parameter
 
 
 def parameter_units(m: Mechanism) -> dict[str, str]:
-    """{parameter: its SI unit as a text, such as "kg/m"}, of those that follow from where they stand; "" is a plain number."""
+    """{parameter: its SI unit as a text, such as "kg/m"}, of those that follow from where they
+    stand; "" is a plain number.
+    """
     known: dict[str, Powers] = {}
     terms = [(term, powers) for x, powers in _places(m) for term in _terms(x)]
     for _ in range(_TRIED):
@@ -35,8 +39,15 @@ def _places(m: Mechanism) -> Iterator[tuple[Any, Powers]]:
     """Scalars that depend on parameters, and the base units of where they stand."""
     found: list[tuple[Any, str]] = [(x, "acceleration") for x in m.gravity]
     for b in m.bodies:
-        found += [(b.mass, "mass"), *((x, "length") for x in b.com), *((x, "inertia") for x in b.inertia)]
-    for pose in (*(f.pose for f in m.frames), *(p for j in (*m.joints, *m.loops) for p in (j.placement, j.offset))):
+        found += [
+            (b.mass, "mass"),
+            *((x, "length") for x in b.com),
+            *((x, "inertia") for x in b.inertia),
+        ]
+    for pose in (
+        *(f.pose for f in m.frames),
+        *(p for j in (*m.joints, *m.loops) for p in (j.placement, j.offset)),
+    ):
         found += [(x, "length") for x in pose.position]
     for load in m.loads:
         for name, key in load.schema().items():
@@ -44,7 +55,14 @@ def _places(m: Mechanism) -> Iterator[tuple[Any, Powers]]:
                 found.append((getattr(load, name), key.measure))
     for x, dimension in found:
         if dimension in DIMENSIONS and _names(x):
-            yield x, {unit: Fraction(power) for unit, power in base_units(DIMENSIONS[dimension].unit) if unit != "radian"}
+            yield (
+                x,
+                {
+                    unit: Fraction(power)
+                    for unit, power in base_units(DIMENSIONS[dimension].unit)
+                    if unit != "radian"
+                },
+            )
 
 
 def _names(x: Any) -> set[str]:
@@ -89,5 +107,3 @@ def _text(powers: Powers) -> str:
     above = [f"{_SHORT.get(u, u)}{f'^{k}' if k > 1 else ''}" for u, k in ordered if k > 0]
     below = "".join(f"/{_SHORT.get(u, u)}{f'^{-k}' if k < -1 else ''}" for u, k in ordered if k < 0)
     return ("*".join(above) or ("1" if below else "")) + below
-
-

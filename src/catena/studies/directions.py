@@ -1,4 +1,6 @@
-"""What a sensitivity is with respect to: names, and the change of start, parameters and joint forces that one unit of each makes."""
+"""What a sensitivity is with respect to: names, and the change of start, parameters and joint
+forces that one unit of each makes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from ..model.mechanism import Mechanism
 from .variables import Varied, vary
 
 Array = NDArray[np.float64]
-WHOLE = {"q0": "q", "v0": "v", "tau": "tau"}  # every coordinate along the speeds, every speed, every constant joint force
+# every coordinate along the speeds, every speed, every constant joint force
+WHOLE = {"q0": "q", "v0": "v", "tau": "tau"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ class Directions:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A mechanism and a controller with what varies made parameters, and (name, kind, place) of each: p, q, v, tau, or (piece, speed)."""
+    """A mechanism and a controller with what varies made parameters, and (name, kind, place) of
+    each: p, q, v, tau, or (piece, speed).
+    """
 
     varied: Varied
     columns: tuple[tuple[str, str, Any], ...]
@@ -42,10 +47,16 @@ class Wanted:
 
 
 def wanted(mechanism: Mechanism, control: Any, names: Iterable[str], pieces: int) -> Wanted:
-    """What the names mean. q0, v0 and tau stand for all of them; forces for every piece of given forces."""
-    names, columns = [names] if isinstance(names, str) else list(names), list[tuple[str, str, Any]]()
+    """What the names mean. q0, v0 and tau stand for all of them; forces for every piece of given
+    forces.
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    columns = list[tuple[str, str, Any]]()
     if not names:
-        raise StudyError("sensitivities: with_respect_to is empty; name parameters, 'q0', 'v0', 'tau', 'forces', or one such as 'q.elbow'")
+        raise StudyError(
+            "sensitivities: with_respect_to is empty; name parameters, 'q0', 'v0', 'tau', 'forces',"
+            " or one such as 'q.elbow'"
+        )
     speeds = mechanism.speed_names
     single = [name for name in names if name not in WHOLE and name != "forces"]
     varied = vary(mechanism, control, single)
@@ -55,8 +66,15 @@ def wanted(mechanism: Mechanism, control: Any, names: Iterable[str], pieces: int
             columns += [(f"{WHOLE[name]}.{s}", WHOLE[name], k) for k, s in enumerate(speeds)]
         elif name == "forces":
             if not pieces:
-                raise StudyError("sensitivities with respect to 'forces' were asked, and no forces are given: forces=(pieces, speeds), or 'tau' for constant ones")
-            columns += [(f"tau.{s}[{k}]", "piece", (k, j)) for k in range(pieces) for j, s in enumerate(speeds)]
+                raise StudyError(
+                    "sensitivities with respect to 'forces' were asked, and no forces are given:"
+                    " forces=(pieces, speeds), or 'tau' for constant ones"
+                )
+            columns += [
+                (f"tau.{s}[{k}]", "piece", (k, j))
+                for k in range(pieces)
+                for j, s in enumerate(speeds)
+            ]
         else:
             kind, place = places[name]
             columns.append((name, kind, _speed(mechanism, place) if kind == "q" else place))

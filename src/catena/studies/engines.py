@@ -1,7 +1,9 @@
-"""Where a study runs: shards one after another in the threads of this process, in processes, or as tasks of a Dask cluster.
+"""Where a study runs: shards one after another in the threads of this process, in processes, or as
+tasks of a Dask cluster.
 
-Each engine yields shards as they are done, in any order; this process alone writes them. A task is a study and a span of runs; a worker
-keeps the machine code of the last study, and finds it on disk the next time.
+Each engine yields shards as they are done, in any order; this process alone writes them. A task is
+a study and a span of runs; a worker keeps the machine code of the last study, and finds it on disk
+the next time.
 """
 
 from __future__ import annotations
@@ -10,7 +12,13 @@ import os
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -53,12 +61,20 @@ def joined(blocks: list[Block]) -> Block:
     if len(blocks) == 1:
         return blocks[0]
     names = blocks[0].measures
-    return Block(blocks[0].first, np.concatenate([b.variables for b in blocks]), {n: np.concatenate([b.measures[n] for b in blocks]) for n in names},
-                 [said for b in blocks for said in b.failure])  # fmt: skip
+    return Block(
+        blocks[0].first,
+        np.concatenate([b.variables for b in blocks]),
+        {n: np.concatenate([b.measures[n] for b in blocks]) for n in names},
+        [said for b in blocks for said in b.failure],
+    )
 
 
-def in_threads(study: Study, spans: Sequence[Span], threads: int, tell: Tell) -> Iterator[tuple[int, Block]]:
-    """Shards in their order, the blocks of each in so many threads; the next shards are computed while one is written."""
+def in_threads(
+    study: Study, spans: Sequence[Span], threads: int, tell: Tell
+) -> Iterator[tuple[int, Block]]:
+    """Shards in their order, the blocks of each in so many threads; the next shards are computed
+    while one is written.
+    """
     experiment = experiment_of(study)
 
     def one(span: tuple[int, int]) -> Block:
@@ -66,23 +82,29 @@ def in_threads(study: Study, spans: Sequence[Span], threads: int, tell: Tell) ->
         tell(span[1] - span[0])
         return found
 
-    waiting, running = deque(spans), deque[tuple[int, list[Future[Block]]]]()
+    waiting = deque(spans)
+    running = deque[tuple[int, list[Future[Block]]]]()
     pool = ThreadPoolExecutor(threads)
     try:
         while waiting or running:
             while waiting and len(running) < 1 + AHEAD:
                 k, first, last = waiting.popleft()
-                running.append((k, [pool.submit(one, span) for span in experiment.blocks(first, last)]))
+                running.append(
+                    (k, [pool.submit(one, span) for span in experiment.blocks(first, last)])
+                )
             k, futures = running.popleft()
             yield k, joined([f.result() for f in futures])
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-# ---------------------------------------------------------------------------------------------------- processes
-def in_processes(study: Study, spans: Sequence[Span], count: int, tell: Tell) -> Iterator[tuple[int, Block]]:
+# --- processes
+def in_processes(
+    study: Study, spans: Sequence[Span], count: int, tell: Tell
+) -> Iterator[tuple[int, Block]]:
     """Shards in so many processes of this machine; those of a process that dies are run again."""
-    text, left = _pickled(study), list(spans)
+    text = _pickled(study)
+    left = list(spans)
     for attempt in range(AGAIN + 1):
         try:
             for k, block in _pooled(text, left, count):
@@ -92,12 +114,16 @@ def in_processes(study: Study, spans: Sequence[Span], count: int, tell: Tell) ->
             return
         except BrokenProcessPool:
             if attempt == AGAIN:
-                raise StudyError(f"processes of the study died {AGAIN + 1} times, for want of memory perhaps; {len(spans) - len(left)} of {len(spans)} shards were "
-                                 "finished and stay. Take smaller shards (shard=...), and go on with resume=True") from None  # fmt: skip
+                raise StudyError(
+                    f"processes of the study died {AGAIN + 1} times, for want of memory perhaps;"
+                    f" {len(spans) - len(left)} of {len(spans)} shards were finished and stay. Take"
+                    " smaller shards (shard=...), and go on with resume=True"
+                ) from None
 
 
 def _pooled(text: bytes, spans: Sequence[Span], count: int) -> Iterator[tuple[int, Block]]:
-    waiting, running = list(reversed(spans)), dict[Future[Block], int]()
+    waiting = list(reversed(spans))
+    running = dict[Future[Block], int]()
     with ProcessPoolExecutor(count, get_context("spawn")) as pool:
         while waiting or running:
             while waiting and len(running) < AHEAD * count:
@@ -127,17 +153,24 @@ def _pickled(study: Study) -> bytes:
     try:
         return dumps(study)
     except Exception as why:  # whatever pickle and the things it meets raise
-        raise StudyError(f"the study cannot be sent to other processes ({type(why).__name__}: {why}); let measures be texts or functions of a "
-                         "module, or run it in threads") from None  # fmt: skip
+        raise StudyError(
+            f"the study cannot be sent to other processes ({type(why).__name__}: {why}); let"
+            " measures be texts or functions of a module, or run it in threads"
+        ) from None
 
 
-# ---------------------------------------------------------------------------------------------------- Dask
-def on_dask(client: Any, study: Study, spans: Sequence[Span], tell: Tell) -> Iterator[tuple[int, Block]]:
-    """Shards as tasks of a Dask cluster. A worker that is lost loses its shards, which Dask runs again elsewhere; where it was the last
-    that had the study, the study is sent anew."""
+# --- Dask
+def on_dask(
+    client: Any, study: Study, spans: Sequence[Span], tell: Tell
+) -> Iterator[tuple[int, Block]]:
+    """Shards as tasks of a Dask cluster. A worker that is lost loses its shards, which Dask runs
+    again elsewhere; where it was the last that had the study, the study is sent anew.
+    """
     from distributed import as_completed
 
-    text, waiting, running = _pickled(study), list(reversed(spans)), dict[str, Span]()
+    text = _pickled(study)
+    waiting = list(reversed(spans))
+    running = dict[str, Span]()
     shared = _sent(client, text)
 
     def give(span: Span) -> Any:
@@ -146,7 +179,9 @@ def on_dask(client: Any, study: Study, spans: Sequence[Span], tell: Tell) -> Ite
         return future
 
     ahead = max(1, AHEAD * sum(client.nthreads().values()))
-    queue = as_completed([give(waiting.pop()) for _ in range(min(ahead, len(waiting)))], loop=client.loop)
+    queue = as_completed(
+        [give(waiting.pop()) for _ in range(min(ahead, len(waiting)))], loop=client.loop
+    )
     for future in queue:
         span = running.pop(future.key)
         if future.cancelled():  # the study itself went with a worker
@@ -167,8 +202,10 @@ def _sent(client: Any, text: bytes) -> Any:
         client.wait_for_workers(1, timeout=PATIENCE)
         return client.scatter(text, broadcast=True, hash=False)
     except (TimeoutError, OSError) as why:
-        raise StudyError(f"the Dask cluster has no worker that answers ({type(why).__name__}); start some with `dask worker ADDRESS`. Finished shards stay: "
-                         "go on with resume=True (--resume)") from None  # fmt: skip
+        raise StudyError(
+            f"the Dask cluster has no worker that answers ({type(why).__name__}); start some with"
+            " `dask worker ADDRESS`. Finished shards stay: go on with resume=True (--resume)"
+        ) from None
 
 
 def _gathered(future: Any) -> Block:
@@ -177,8 +214,11 @@ def _gathered(future: Any) -> Block:
     try:
         return future.result()
     except KilledWorker as why:
-        raise StudyError(f"workers of the cluster died again and again with the same shard ({why}), for want of memory perhaps; finished shards stay. Take "
-                         "smaller ones (shard=...), and go on with resume=True") from None  # fmt: skip
+        raise StudyError(
+            f"workers of the cluster died again and again with the same shard ({why}), for want of"
+            " memory perhaps; finished shards stay. Take smaller ones (shard=...), and go on with"
+            " resume=True"
+        ) from None
 
 
 @contextmanager
@@ -196,13 +236,17 @@ def client_of(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise StudyError("a study on a cluster needs Dask, which is not installed: pip install 'catena[cluster]'") from None
+        raise StudyError(
+            "a study on a cluster needs Dask, which is not installed: pip install 'catena[cluster]'"
+        ) from None
     place = "tcp://" + address.removeprefix("dask://") if address.startswith("dask://") else address
     try:
         return Client(place, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as why:
-        raise StudyError(f"there is no Dask scheduler at {address} ({type(why).__name__}); start one with `dask scheduler`, and give its address, "
-                         "dask://host:8786") from None  # fmt: skip
+        raise StudyError(
+            f"there is no Dask scheduler at {address} ({type(why).__name__}); start one with `dask"
+            " scheduler`, and give its address, dask://host:8786"
+        ) from None
 
 
 def cores() -> int:

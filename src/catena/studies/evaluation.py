@@ -1,4 +1,6 @@
-"""From rows to measures: the quantities that measures name, and Python measures, of many runs at once."""
+"""From rows to measures: the quantities that measures name, and Python measures, of many runs at
+once.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rows:
-    """States x (runs, rows, size) and inputs u (runs, rows, nu) of runs at times t (rows,); what happened in them, where it is one run."""
+    """States x (runs, rows, size) and inputs u (runs, rows, nu) of runs at times t (rows,); what
+    happened in them, where it is one run.
+    """
 
     runs: NDArray[np.intp]
     t: Array
@@ -34,8 +38,12 @@ class Rows:
     events: list[tuple[float, str]] = field(default_factory=list)
 
 
-def measure(experiment: Experiment, rows: Rows, p: Array, shown: dict[str, Array], failure: list[str]) -> None:
-    """Put the measures of these runs into `shown` {name: (runs, ...)}, and into `failure` why one has no value."""
+def measure(
+    experiment: Experiment, rows: Rows, p: Array, shown: dict[str, Array], failure: list[str]
+) -> None:
+    """Put the measures of these runs into `shown` {name: (runs, ...)}, and into `failure` why one
+    has no value.
+    """
     source = Signals(experiment, rows, p)
     for m in experiment.measures:
         if m.function is not None:
@@ -44,10 +52,19 @@ def measure(experiment: Experiment, rows: Rows, p: Array, shown: dict[str, Array
             values, missing = m.values(rows.t, source.table(m))
             for step, lost in missing:
                 for k in np.flatnonzero(lost):
-                    _note(failure, int(rows.runs[k]), f"measure {m.name!r}: {step.text}: {step.reduction.never}")
+                    _note(
+                        failure,
+                        int(rows.runs[k]),
+                        f"measure {m.name!r}: {step.text}: {step.reduction.never}",
+                    )
             bad = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
             for k in np.flatnonzero(bad):
-                _note(failure, int(rows.runs[k]), f"measure {m.name!r} is {'not a finite number in all rows' if m.over_time else values[k]}")
+                _note(
+                    failure,
+                    int(rows.runs[k]),
+                    f"measure {m.name!r} is"
+                    f" {'not a finite number in all rows' if m.over_time else values[k]}",
+                )
         if m.over_time:
             at, own = _kept(experiment.rows, rows.t)
             shown[m.name][np.ix_(rows.runs, at)] = values[:, own]
@@ -80,14 +97,20 @@ class Signals:
     def observed(self) -> ObservedRows:
         """Everything that is shown of the rows."""
         if self._observed is None:
-            self._observed = record.observe(self.plan, self.rows.t, self.rows.x, self.rows.u, self.p)
+            self._observed = record.observe(
+                self.plan, self.rows.t, self.rows.x, self.rows.u, self.p
+            )
         return self._observed
 
     def table(self, m: Measure) -> dict[str, Array]:
         """{symbol: (runs, rows), or (runs, 1) of numbers}."""
         names = self.plan.machine.parameter_names
         numbers = {name: self.p[:, k : k + 1] for k, name in enumerate(names)}
-        return {"": np.zeros((len(self.p), 1)), **numbers, **{symbol: self._one(signal) for symbol, signal in m.signals}}
+        return {
+            "": np.zeros((len(self.p), 1)),
+            **numbers,
+            **{symbol: self._one(signal) for symbol, signal in m.signals},
+        }
 
     def _one(self, signal: Signal) -> Array:
         if signal not in self._known:
@@ -95,7 +118,9 @@ class Signals:
         return self._known[signal]
 
     def _computed(self, signal: Signal) -> Array:
-        rows, machine, system = self.rows, self.plan.machine, self.plan.system
+        rows = self.rows
+        machine = self.plan.machine
+        system = self.plan.system
         word = signal.word
         if word == "t":
             return np.broadcast_to(rows.t, rows.x.shape[:2])
@@ -107,14 +132,18 @@ class Signals:
         if word in ("q", "v") and system.equations.state_is_qv:
             return rows.x[..., place(machine, signal) + (system.nq if word == "v" else 0)]
         if word in ("x", "y", "z"):
-            X = machine.pose(self._q(), signal.name, parameters=self.p[:, None] if self.p.shape[1] else None)
+            X = machine.pose(
+                self._q(), signal.name, parameters=self.p[:, None] if self.p.shape[1] else None
+            )
             return X[..., "xyz".index(word), 3]
         if word in ("q", "v", "a", "tau"):
             return getattr(self.observed, word)[..., place(machine, signal)]
         energies: dict[str, Callable[[], Array]] = {
-            "kinetic": lambda: self.observed.energy[..., 0], "potential": lambda: self.observed.energy[..., 1],
-            "energy": lambda: self.observed.energy.sum(axis=-1), "energy_error": lambda: self.observed.error,
-        }  # fmt: skip
+            "kinetic": lambda: self.observed.energy[..., 0],
+            "potential": lambda: self.observed.energy[..., 1],
+            "energy": lambda: self.observed.energy.sum(axis=-1),
+            "energy_error": lambda: self.observed.error,
+        }
         return energies[word]()
 
     def _q(self) -> Array:
@@ -126,31 +155,55 @@ class Signals:
         q, _ = decoded(s, flat.T, np.repeat(self.p, x.shape[1], axis=0).T)
         return q.reshape(*x.shape[:2], -1)
 
-    # ------------------------------------------------------------------------------------------------ results
+    # --- results
     def result(self, run: int | None = None) -> Result:
         """A Result of all these runs, or of one."""
         pick = slice(None) if run is None else slice(run, run + 1)
-        plan = replace(self.plan, x0=self.plan.x0[pick], p=self.p[pick], lead=() if run is not None else (len(self.p),), varied=bool(self.p.shape[1]))
+        plan = replace(
+            self.plan,
+            x0=self.plan.x0[pick],
+            p=self.p[pick],
+            lead=() if run is not None else (len(self.p),),
+            varied=bool(self.p.shape[1]),
+        )
         seen = record.observe(plan, self.rows.t, self.rows.x[pick], self.rows.u[pick], plan.p)
         happened = [(0, Occurrence(t, what)) for t, what in self.rows.events]
 
         def trust() -> Ledger:
-            return record.ledger(plan, record.extremes(plan, seen), [], drivers.REACHED, drivers.OUTCOMES[drivers.REACHED], 0.0)
+            return record.ledger(
+                plan,
+                record.extremes(plan, seen),
+                [],
+                drivers.REACHED,
+                drivers.OUTCOMES[drivers.REACHED],
+                0.0,
+            )
 
-        return Result(lambda: record.dataset(plan, seen, happened), trust, plan.machine.mechanism, {"machine": plan.machine})
+        return Result(
+            lambda: record.dataset(plan, seen, happened),
+            trust,
+            plan.machine.mechanism,
+            {"machine": plan.machine},
+        )
 
 
 def _called(m: Measure, source: Signals, failure: list[str]) -> Array:
-    """The values of a Python measure; what it raises is noted for the runs that it was called with."""
+    """The values of a Python measure; what it raises is noted for the runs that it was called
+    with.
+    """
     assert m.function is not None
-    runs, n = source.rows.runs, len(source.p)
+    runs = source.rows.runs
+    n = len(source.p)
     values = np.full(n, np.nan)
     for k in [None] if m.batch else range(n):
         own = range(n) if k is None else [k]
         try:
             found = np.asarray(m.function(source.result(k)), float)
             if found.shape not in ((len(own),), *([()] if k is not None else [])):
-                raise ValueError(f"it returned shape {found.shape}; it returns {'one number per run' if k is None else 'one number'}")
+                raise ValueError(
+                    f"it returned shape {found.shape}; it returns"
+                    f" {'one number per run' if k is None else 'one number'}"
+                )
             values[list(own)] = found
         except Exception as why:  # whatever a user's function raises
             for j in own:

@@ -1,10 +1,13 @@
-"""Experiment: a study that is ready to run, in one process. It makes blocks of runs: numbers in, measures and failures out.
+"""Experiment: a study that is ready to run, in one process. It makes blocks of runs: numbers in,
+measures and failures out.
 
-    run numbers --design--> values --start--> q, v, parameters, joint forces --rollout or runners--> rows --measures--> one number per run
+    run numbers --design--> values --start--> q, v, parameters, joint forces --rollout or runners-->
+    rows --measures--> one number per run
 
-Runs of equal steps without events go through one driver for the whole block, adaptive ones side by side with steps and events of their own; what is sampled
-or switched goes group by group through `simulation.runner`. No run depends on its neighbours, so that it has the same bits wherever it runs. Where
-one of a group fails, each of them is run again by itself.
+Runs of equal steps without events go through one driver for the whole block, adaptive ones side by
+side with steps and events of their own; what is sampled or switched goes group by group through
+`simulation.runner`. No run depends on its neighbours, so that it has the same bits wherever it
+runs. Where one of a group fails, each of them is run again by itself.
 """
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ LARGEST = 4096  # runs of a block
 
 @dataclass(frozen=True)
 class Block:
-    """Runs from `first` on: their variables (runs, count), measures {name: (runs,) or (runs, rows)}, and why each failed, "" if it did not."""
+    """Runs from `first` on: their variables (runs, count), measures {name: (runs,) or (runs,
+    rows)}, and why each failed, "" if it did not.
+    """
 
     first: int
     variables: Array
@@ -57,14 +62,27 @@ class Experiment:
     """The machine code of a study, and its nominal start."""
 
     def __init__(self, study: Study):
-        self.study, self.design, self.measures = study, study.design, study.measures
-        varied, options = study.varied, dict(study.options)
+        self.study = study
+        self.design = study.design
+        self.measures = study.measures
+        varied = study.varied
+        options = dict(study.options)
         self.machine = compile(varied.mechanism, threads=1)
         self.variables = varied.variables
-        own = {k: x.default for k, x in inspect.signature(simulate).parameters.items() if x.kind is x.KEYWORD_ONLY}
-        asked = {k: x for k, x in own.items() if k not in ("verify", "out", "resume", "progress")} | options
-        q, v, until = asked.pop("q", None), asked.pop("v", None), asked.pop("until", 1.0)
-        names = {"q": _names(q), "v": _names(v)} | {key: list(x) for key, x in asked.pop("kept", {}).items()}
+        own = {
+            k: x.default
+            for k, x in inspect.signature(simulate).parameters.items()
+            if x.kind is x.KEYWORD_ONLY
+        }
+        asked = {
+            k: x for k, x in own.items() if k not in ("verify", "out", "resume", "progress")
+        } | options
+        q = asked.pop("q", None)
+        v = asked.pop("v", None)
+        until = asked.pop("until", 1.0)
+        names = {"q": _names(q), "v": _names(v)} | {
+            key: list(x) for key, x in asked.pop("kept", {}).items()
+        }
         extra = {k: asked.pop(k) for k in list(asked) if k not in own}
         control = varied.control
         if any(x.goes == "tau" for x in self.variables):
@@ -73,7 +91,10 @@ class Experiment:
         asked |= {"parameters": given or None, "control": control, "threads": 1}
         self.plan: RunPlan = prepare(self.machine, q, v, until, options=extra, **asked)
         if len(self.plan.x0) != 1:
-            raise StudyError(f"the start of a study is one state; found the leading shape {self.plan.lead}. Vary it: {{'q.NAME': [...]}}")
+            raise StudyError(
+                f"the start of a study is one state; found the leading shape {self.plan.lead}. Vary"
+                " it: {'q.NAME': [...]}"
+            )
         self.nominal = self._nominal(names)
         self.bounds = checks.bounds(self.machine) if asked["limits"] != "ignore" else None
         self.rollout = block_rollout(self.plan)
@@ -88,7 +109,7 @@ class Experiment:
         self.v0 = v[0]
         return Nominal(q[0], plan.p[0], sorted(set(kept["q"])), sorted(set(kept["v"])))
 
-    # ------------------------------------------------------------------------------------------------ sizes
+    # --- sizes
     @cached_property
     def rows(self) -> Array:
         """The times of the rows, s, the start among them."""
@@ -104,41 +125,75 @@ class Experiment:
         """The blocks of a shard."""
         return [(k, min(k + self.block_size, last)) for k in range(first, last, self.block_size)]
 
-    # ------------------------------------------------------------------------------------------------ one block
+    # --- one block
     def block(self, first: int, last: int) -> Block:
         """Run these runs."""
         values = self.design.rows(first, last)
         q, v, p, u, failure = self.starts(values)
-        shown = {m.name: np.full((last - first, len(self.rows)) if m.over_time else last - first, np.nan) for m in self.measures}
+        shown = {
+            m.name: np.full((last - first, len(self.rows)) if m.over_time else last - first, np.nan)
+            for m in self.measures
+        }
         for part in self.trajectories(q, v, p, u, failure):
             evaluation.measure(self, part, p[part.runs], shown, failure)
         return Block(first, values, shown, failure)
 
     def result(self, runs: Iterable[int] | int) -> Result:
-        """A Result of runs by their numbers, as the study ran them; over `run` where they are several."""
+        """A Result of runs by their numbers, as the study ran them; over `run` where they are
+        several.
+        """
         asked = [runs] if isinstance(runs, int | np.integer) else list(runs)
         if not asked or not all(0 <= k < self.design.runs for k in asked):
-            raise StudyError(f"runs {asked} were asked for; this study has runs 0 to {self.design.runs - 1}")
+            raise StudyError(
+                f"runs {asked} were asked for; this study has runs 0 to {self.design.runs - 1}"
+            )
         width = default_width()
-        numbers = np.array(sorted({j for k in asked for j in range(k // width * width, min((k // width + 1) * width, self.design.runs))}))
+        numbers = np.array(
+            sorted(
+                {
+                    j
+                    for k in asked
+                    for j in range(
+                        k // width * width, min((k // width + 1) * width, self.design.runs)
+                    )
+                }
+            )
+        )
         values = np.concatenate([self.design.rows(k, k + 1) for k in numbers])
         q, v, p, u, failure = self.starts(values)
-        found = {int(numbers[k]): (part, j) for part in self.trajectories(q, v, p, u, failure) for j, k in enumerate(part.runs)}
+        found = {
+            int(numbers[k]): (part, j)
+            for part in self.trajectories(q, v, p, u, failure)
+            for j, k in enumerate(part.runs)
+        }
         at = {int(k): j for j, k in enumerate(numbers)}
         for k in asked:
             if k not in found:
                 raise StudyError(f"run {k} has no result: {failure[at[k]]}")
         parts = [found[k] for k in asked]
         if any(not np.array_equal(part.t, parts[0][0].t) for part, _ in parts):
-            raise StudyError("these runs have rows at different times, as events have ended them; ask for them one by one")
-        rows = Rows(np.arange(len(asked)), parts[0][0].t, np.stack([part.x[j] for part, j in parts]), np.stack([part.u[j] for part, j in parts]), parts[0][0].events)
+            raise StudyError(
+                "these runs have rows at different times, as events have ended them; ask for them"
+                " one by one"
+            )
+        rows = Rows(
+            np.arange(len(asked)),
+            parts[0][0].t,
+            np.stack([part.x[j] for part, j in parts]),
+            np.stack([part.u[j] for part, j in parts]),
+            parts[0][0].events,
+        )
         signals = evaluation.Signals(self, rows, np.stack([p[at[k]] for k in asked]))
         return signals.result(0 if isinstance(runs, int | np.integer) else None)
 
     def starts(self, values: Array) -> tuple[Array, Array, Array, Array, list[str]]:
-        """q, v, parameters, joint forces (runs, ...) of values (runs, variables); why a run cannot start."""
+        """q, v, parameters, joint forces (runs, ...) of values (runs, variables); why a run cannot
+        start.
+        """
         n, nv = len(values), self.machine.nv
-        q, v, p, u = (np.tile(x, (n, 1)) for x in (self.nominal.q, self.v0, self.nominal.p, self._inputs()))
+        q, v, p, u = (
+            np.tile(x, (n, 1)) for x in (self.nominal.q, self.v0, self.nominal.p, self._inputs())
+        )
         target = {"q": q, "v": v, "p": p, "tau": u}
         for x in self.variables:
             own = values[:, self.design.names.index(x.name)]
@@ -147,12 +202,19 @@ class Experiment:
         _blame(self.machine.spec.parameter_check, p, failure)
         good = np.flatnonzero([not said for said in failure])
         if len(good) and self.machine.rows:
-            q[good], v[good], said = close(self.machine, self.nominal, q[good], v[good], p[good], self.plan.start)
+            q[good], v[good], said = close(
+                self.machine, self.nominal, q[good], v[good], p[good], self.plan.start
+            )
             for k, why in zip(good, said):
                 failure[k] = why
         if self.bounds is not None:
             for k in np.flatnonzero(((q < self.bounds[0]) | (q > self.bounds[1])).any(axis=1)):
-                _blame(lambda row: checks.within_limits(self.machine, row, self.bounds), q[k : k + 1], failure, int(k))  # type: ignore[arg-type]
+                _blame(
+                    lambda row: checks.within_limits(self.machine, row, self.bounds),  # type: ignore[arg-type]
+                    q[k : k + 1],
+                    failure,
+                    int(k),
+                )
         return q, v, p, u[:, :nv], failure
 
     def _inputs(self) -> Array:
@@ -163,9 +225,13 @@ class Experiment:
         constant = control is not None and not callable(control) and not hasattr(control, "law")
         return np.asarray(control, float) if constant else np.zeros(self.machine.nv)
 
-    # ------------------------------------------------------------------------------------------------ rows
-    def trajectories(self, q: Array, v: Array, p: Array, u: Array, failure: list[str]) -> Iterator[Rows]:
-        """The rows of all runs that start, in parts that have the same times; failures are noted."""
+    # --- rows
+    def trajectories(
+        self, q: Array, v: Array, p: Array, u: Array, failure: list[str]
+    ) -> Iterator[Rows]:
+        """The rows of all runs that start, in parts that have the same times; failures are
+        noted.
+        """
         width, source = self._lanes(np.array([not said for said in failure]))
         if not len(source):
             return
@@ -180,7 +246,8 @@ class Experiment:
         if self.rollout is not None:
             part, failed = rows_of(self.rollout, x0, p[source], u[source])
             own = source[part.runs]
-            first = np.unique(own, return_index=True)[1]  # lanes that are filled up with copies are left out
+            # lanes that are filled up with copies are left out
+            first = np.unique(own, return_index=True)[1]
             keep = first[[not failure[k] for k in own[first]]]
             if len(keep) and len(keep) == len(own) and (np.diff(keep) == 1).all():
                 yield replace(part, runs=own)
@@ -191,14 +258,24 @@ class Experiment:
         yield from _alike(self._one_by_one(groups, source, x0, p, u, failure))
 
     def _lanes(self, good: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp]]:
-        """Lanes, and which run is in each: groups by number; one that cannot start is replaced by another of its group."""
+        """Lanes, and which run is in each: groups by number; one that cannot start is replaced by
+        another of its group.
+        """
         width = max(default_width(), 1)
         runs = np.arange(-(-len(good) // width) * width).reshape(-1, width)
         sound = np.resize(good, runs.size).reshape(runs.shape) & (runs < len(good))
         other = np.take_along_axis(runs, sound.argmax(axis=1)[:, None], axis=1)
         return width, np.where(sound, runs, other)[sound.any(axis=1)].reshape(-1)
 
-    def _one_by_one(self, groups: list[NDArray[np.intp]], source: NDArray[np.intp], x0: Array, p: Array, u: Array, failure: list[str]) -> Iterator[Rows]:
+    def _one_by_one(
+        self,
+        groups: list[NDArray[np.intp]],
+        source: NDArray[np.intp],
+        x0: Array,
+        p: Array,
+        u: Array,
+        failure: list[str],
+    ) -> Iterator[Rows]:
         """Group by group; where one fails, each of its runs by itself."""
         for lanes in groups:
             found = None if self.rollout is not None else self._runner(lanes, source, x0, p, u)
@@ -210,7 +287,15 @@ class Experiment:
                 alone = self._runner(np.full(len(lanes), lane), source, x0, p, u, failure)
                 yield from alone or []
 
-    def _runner(self, lanes: NDArray[np.intp], source: NDArray[np.intp], x0: Array, p: Array, u: Array, failure: list[str] | None = None) -> list[Rows] | None:
+    def _runner(
+        self,
+        lanes: NDArray[np.intp],
+        source: NDArray[np.intp],
+        x0: Array,
+        p: Array,
+        u: Array,
+        failure: list[str] | None = None,
+    ) -> list[Rows] | None:
         """The rows of one group; None where one of it fails, which is noted in `failure`."""
         runs = source[lanes]
         forces = self.plan.forces
@@ -233,10 +318,23 @@ class Experiment:
                     return None
                 failure[runs[rows.start]] = said
                 continue
-            x, held = (np.concatenate(each, axis=1) for each in zip(*(moved(c, rows.stop - rows.start) for c in parts)))
-            events = [(o.time, o.what) for o in runner.agenda.log] if runner.agenda is not None else []
+            x, held = (
+                np.concatenate(each, axis=1)
+                for each in zip(*(moved(c, rows.stop - rows.start) for c in parts))
+            )
+            events = (
+                [(o.time, o.what) for o in runner.agenda.log] if runner.agenda is not None else []
+            )
             first = np.unique(runs[rows], return_index=True)[1]
-            found.append(Rows(runs[rows][first], np.concatenate([c.t for c in parts]), x[first], held[first], events))
+            found.append(
+                Rows(
+                    runs[rows][first],
+                    np.concatenate([c.t for c in parts]),
+                    x[first],
+                    held[first],
+                    events,
+                )
+            )
         return found
 
 
@@ -245,12 +343,19 @@ def _side_by_side(plan: RunPlan, runs: NDArray[np.intp], failure: list[str]) -> 
     batch = BatchRunner(plan, slice(0, len(runs)))
     for _ in batch.run():
         pass
-    for own in batch.parts if plan.scheme.empty else batch.each:  # rows in which something happens are those of one run
-        end, part = batch.end_of(own.start), batch.slice_of(own)
+    # rows in which something happens are those of one run
+    for own in batch.parts if plan.scheme.empty else batch.each:
+        end = batch.end_of(own.start)
+        part = batch.slice_of(own)
         if end.status > drivers.EVENT:
             failure[runs[own.start]] = end.sentence
         else:
-            yield Rows(runs[own], part.t, *moved(part, own.stop - own.start), [(o.time, o.what) for o in end.log])
+            yield Rows(
+                runs[own],
+                part.t,
+                *moved(part, own.stop - own.start),
+                [(o.time, o.what) for o in end.log],
+            )
 
 
 def _alike(parts: Iterator[Rows]) -> Iterator[Rows]:
@@ -262,11 +367,20 @@ def _alike(parts: Iterator[Rows]) -> Iterator[Rows]:
         else:
             waiting.append(part)
     if waiting:
-        yield Rows(np.concatenate([w.runs for w in waiting]), waiting[0].t, np.concatenate([w.x for w in waiting]), np.concatenate([w.u for w in waiting]))
+        yield Rows(
+            np.concatenate([w.runs for w in waiting]),
+            waiting[0].t,
+            np.concatenate([w.x for w in waiting]),
+            np.concatenate([w.u for w in waiting]),
+        )
 
 
-def _blame(check: Callable[[Array], object], rows: Array, failure: list[str], first: int = 0) -> None:
-    """Say for each of the rows that a check refuses why it does: by halves, as a check takes many at once."""
+def _blame(
+    check: Callable[[Array], object], rows: Array, failure: list[str], first: int = 0
+) -> None:
+    """Say for each of the rows that a check refuses why it does: by halves, as a check takes many
+    at once.
+    """
     try:
         check(rows)
     except CatenaError as why:
@@ -285,10 +399,10 @@ def _names(x: Any) -> list[str]:
 def _forces(control: Any, forces: Any, nv: int) -> Any:
     """The joint forces to which varied ones are added."""
     if hasattr(control, "law") or callable(control):
-        raise StudyError("tau.NAME is a joint force that acts all the time; beside a controller, write it as a load: "
-                         "JointForce(...) with a parameter, and vary that")  # fmt: skip
+        raise StudyError(
+            "tau.NAME is a joint force that acts all the time; beside a controller, write it as a"
+            " load: JointForce(...) with a parameter, and vary that"
+        )
     if forces is not None:
         raise StudyError("tau.NAME is varied and forces are given too; give one of them")
     return np.zeros(nv) if control is None else np.asarray(control, float)
-
-

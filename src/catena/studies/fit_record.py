@@ -19,7 +19,9 @@ VAGUE = 0.5  # a standard deviation beyond this part of the value says that the 
 
 @dataclass(frozen=True)
 class FittedValue:
-    """One number that was found: its name (a parameter, or a combination of some), value, standard deviation, unit, and the value before."""
+    """One number that was found: its name (a parameter, or a combination of some), value, standard
+    deviation, unit, and the value before.
+    """
 
     name: str
     value: float
@@ -29,7 +31,9 @@ class FittedValue:
 
     @property
     def told(self) -> bool:
-        """Whether the data tell it: the deviation is at most half of the value, the one found or the one before."""
+        """Whether the data tell it: the deviation is at most half of the value, the one found or
+        the one before.
+        """
         return self.sigma <= VAGUE * max(abs(self.value), abs(self.before))
 
 
@@ -37,11 +41,13 @@ class FittedValue:
 class Fit:
     """What a fit found.
 
-    estimates: in order. covariance (n, n) of their values. without_effect: unknowns on which no force of the mechanism depends.
-    not_excited: unknowns, or combinations, that other motions would tell and these data do not. residual: root mean square of what is left
-    of each joint's force, in its unit; share: of the force itself. condition: of W with columns of length one. notes: what was done to the
-    log. mechanism: with what was found put in. inertias: of all bodies, physically consistent, where that was asked. Of a fit to a trajectory
-    residual and share are of the measured columns (`measured`), and result is the run of what was found.
+    estimates: in order. covariance (n, n) of their values. without_effect: unknowns on which no
+    force of the mechanism depends. not_excited: unknowns, or combinations, that other motions would
+    tell and these data do not. residual: root mean square of what is left of each joint's force, in
+    its unit; share: of the force itself. condition: of W with columns of length one. notes: what
+    was done to the log. mechanism: with what was found put in. inertias: of all bodies, physically
+    consistent, where that was asked. Of a fit to a trajectory residual and share are of the
+    measured columns (`measured`), and result is the run of what was found.
     """
 
     estimates: tuple[FittedValue, ...]
@@ -66,15 +72,32 @@ class Fit:
 
     @property
     def not_told(self) -> tuple[str, ...]:
-        """What the data cannot tell, by name: what was not excited, and estimates as uncertain as they are large."""
+        """What the data cannot tell, by name: what was not excited, and estimates as uncertain as
+        they are large.
+        """
         return (*self.not_excited, *(e.name for e in self.estimates if not e.told))
 
     def to_pandas(self) -> Any:
-        """One row for each estimate: value, standard deviation, 95 % interval, unit, value before."""
+        """One row for each estimate: value, standard deviation, 95 % interval, unit, value
+        before.
+        """
         import pandas as pd  # type: ignore[import-untyped]
 
-        rows = [(e.name, e.value, e.sigma, e.value - self.width * e.sigma, e.value + self.width * e.sigma, e.unit, e.before) for e in self.estimates]
-        return pd.DataFrame(rows, columns=["name", "value", "sigma", "lower", "upper", "unit", "before"]).set_index("name")
+        rows = [
+            (
+                e.name,
+                e.value,
+                e.sigma,
+                e.value - self.width * e.sigma,
+                e.value + self.width * e.sigma,
+                e.unit,
+                e.before,
+            )
+            for e in self.estimates
+        ]
+        return pd.DataFrame(
+            rows, columns=["name", "value", "sigma", "lower", "upper", "unit", "before"]
+        ).set_index("name")
 
     @property
     def width(self) -> float:
@@ -83,7 +106,9 @@ class Fit:
 
     @property
     def width_together(self) -> float:
-        """The same for intervals that hold all at once in at least 95 % of cases, whatever the correlations ([Sidak1967])."""
+        """The same for intervals that hold all at once in at least 95 % of cases, whatever the
+        correlations ([Sidak1967]).
+        """
         return self._quantile(0.95 ** (1 / len(self.estimates)))
 
     def _quantile(self, level: float) -> float:

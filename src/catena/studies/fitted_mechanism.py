@@ -1,4 +1,6 @@
-"""A mechanism with what a fit found put in: masses, friction, rotors, parameters, and consistent inertias."""
+"""A mechanism with what a fit found put in: masses, friction, rotors, parameters, and consistent
+inertias.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,12 @@ if TYPE_CHECKING:
 OF_JOINTS = {"damping": "damping", "friction": "friction", "armature": "armature"}
 
 
-def fitted_mechanism(machine: Machine, values: Mapping[str, float], inertias: Inertias | None = None) -> Mechanism:
-    """The machine's mechanism with these values; combinations of parameters and masses below zero are left as they were."""
+def fitted_mechanism(
+    machine: Machine, values: Mapping[str, float], inertias: Inertias | None = None
+) -> Mechanism:
+    """The machine's mechanism with these values; combinations of parameters and masses below zero
+    are left as they were.
+    """
     m = machine.mechanism
     bodies = [_body(b, values, inertias) for b in m.bodies]
     joints = [_joint(j, values) for j in m.joints]
@@ -39,5 +45,8 @@ def _joint(j: Joint, values: Mapping[str, float]) -> Joint:
     for word, attribute in OF_JOINTS.items():
         names = [f"{word} of {n}" for n in j.speed_names]
         if any(n in values for n in names):
-            changes[attribute] = tuple(max(0.0, values[n]) if n in values else x for n, x in zip(names, getattr(j, attribute)))
+            changes[attribute] = tuple(
+                max(0.0, values[n]) if n in values else x
+                for n, x in zip(names, getattr(j, attribute))
+            )
     return replace(j, **changes) if changes else j

@@ -1,10 +1,12 @@
 """Fits of a mechanism to measured forces: weighted least squares, with what the data cannot tell.
 
-    tau = known(q, v, a) + W beta,      beta = (W' S^-1 W)^-1 W' S^-1 (tau - known),      its covariance (W' S^-1 W)^-1
+    tau = known(q, v, a) + W beta,  beta = (W' S^-1 W)^-1 W' S^-1 (tau - known),
+            its covariance (W' S^-1 W)^-1
 
-S has the variance of each joint's force, from the residuals of an unweighted fit; with loops both sides are projected onto the speeds
-that the loops leave free. Unknowns that follow from others are told in combination with them, as base parameters are. The mechanism's own
-parameters enter by exact derivatives of the inverse dynamics, in steps of Gauss and Newton.
+S has the variance of each joint's force, from the residuals of an unweighted fit; with loops both
+sides are projected onto the speeds that the loops leave free. Unknowns that follow from others are
+told in combination with them, as base parameters are. The mechanism's own parameters enter by exact
+derivatives of the inverse dynamics, in steps of Gauss and Newton.
 """
 
 from __future__ import annotations
@@ -35,15 +37,24 @@ SETTLED = 1e-10  # a step this small beside the values is the last
 
 
 def fit(
-    mechanism: Mechanism | Machine, data: object, unknown: str | Iterable[str], *, cutoff: float | None = None, thin: int | None = None,
-    consistent: bool = False, trajectory: bool = False, **options: Any,
-) -> Fit:  # fmt: skip
-    """Fit parameters of a mechanism to measured motions and forces; with trajectory=True, to the motion alone (`fit_trajectory`, which has the options).
+    mechanism: Mechanism | Machine,
+    data: object,
+    unknown: str | Iterable[str],
+    *,
+    cutoff: float | None = None,
+    thin: int | None = None,
+    consistent: bool = False,
+    trajectory: bool = False,
+    **options: Any,
+) -> Fit:
+    """Fit parameters of a mechanism to measured motions and forces; with trajectory=True, to the
+    motion alone (`fit_trajectory`, which has the options).
 
-    data: a .csv log, a pandas table, columns by name, a Result, or a `MeasuredMotion`; see `catena.studies.measured_motion`. unknown: groups
-    (`catena.studies.GROUPS`: masses, inertial, friction, ...), single unknowns ("mass of fore"), and names of the mechanism's parameters.
-    cutoff: of the filter, Hz. consistent: with "inertial", also the inertias of all bodies that a body can have, nearest to the data (needs
-    `pip install catena[identification]`).
+    data: a .csv log, a pandas table, columns by name, a Result, or a `MeasuredMotion`; see
+    `catena.studies.measured_motion`. unknown: groups (`catena.studies.GROUPS`: masses, inertial,
+    friction, ...), single unknowns ("mass of fore"), and names of the mechanism's parameters.
+    cutoff: of the filter, Hz. consistent: with "inertial", also the inertias of all bodies that a
+    body can have, nearest to the data (needs `pip install catena[identification]`).
 
     >>> import catena
     >>> arm = catena.load("two_link_arm")
@@ -54,7 +65,10 @@ def fit(
     if trajectory:
         return fit_trajectory(mechanism, data, unknown, **options)
     if options:
-        raise StudyError(f"fit: {', '.join(map(repr, options))} belong to fits of a trajectory; add trajectory=True")
+        raise StudyError(
+            f"fit: {', '.join(map(repr, options))} belong to fits of a trajectory; add"
+            " trajectory=True"
+        )
     machine = machine_of(mechanism)
     motion = measured_motion(machine, data, cutoff, thin)
     machine, columns, own = _settled(machine, motion, unknown)
@@ -62,24 +76,48 @@ def fit(
     weights = _weights(W, y, classes, columns.values)
     found = reduced(W / weights[:, None], range(W.shape[1]))
     if not found.rank:
-        raise StudyError(f"the data tell none of {', '.join(columns.names)}: nothing that they act on moves or carries a load in them")
+        raise StudyError(
+            f"the data tell none of {', '.join(columns.names)}: nothing that they act on moves or"
+            " carries a load in them"
+        )
     delta, covariance, condition = _solved(W, y, weights, found)
-    values, before = found.K @ columns.values + delta, found.K @ _before(mechanism, columns, own)
+    values = found.K @ columns.values + delta
+    before = found.K @ _before(mechanism, columns, own)
     sigma = np.sqrt(np.diag(covariance))
-    estimates = tuple(FittedValue(text, float(x), float(s), columns.units[k], float(b))
-                      for text, x, s, k, b in zip(found.texts(columns.names), values, sigma, found.kept, before))  # fmt: skip
+    estimates = tuple(
+        FittedValue(text, float(x), float(s), columns.units[k], float(b))
+        for text, x, s, k, b in zip(found.texts(columns.names), values, sigma, found.kept, before)
+    )
     left = y - W[:, found.kept] @ delta
     structure = _structure(machine, unknown, len(columns.names))
-    theta = consistent_inertias(machine, W, y, weights, columns) if _asked_consistent(consistent, columns) else None
+    theta = (
+        consistent_inertias(machine, W, y, weights, columns)
+        if _asked_consistent(consistent, columns)
+        else None
+    )
     return Fit(
-        estimates, covariance, tuple(columns.names[k] for k in structure.zero), _not_excited(structure, found, columns.names),
-        np.array([np.sqrt(np.mean(left[classes == k] ** 2)) for k in range(int(classes.max()) + 1)]), float(np.linalg.norm(left) / (np.linalg.norm(motion.filtered(motion.tau)) or 1.0)),
-        condition, len(y), motion.notes, fitted_mechanism(machine, {e.name: e.value for e in estimates}, theta), theta,
-    )  # fmt: skip
+        estimates,
+        covariance,
+        tuple(columns.names[k] for k in structure.zero),
+        _not_excited(structure, found, columns.names),
+        np.array(
+            [np.sqrt(np.mean(left[classes == k] ** 2)) for k in range(int(classes.max()) + 1)]
+        ),
+        float(np.linalg.norm(left) / (np.linalg.norm(motion.filtered(motion.tau)) or 1.0)),
+        condition,
+        len(y),
+        motion.notes,
+        fitted_mechanism(machine, {e.name: e.value for e in estimates}, theta),
+        theta,
+    )
 
 
-def _settled(machine: Machine, motion: MeasuredMotion, unknown: str | Iterable[str]) -> tuple[Machine, Columns, tuple[str, ...]]:
-    """The machine at its own parameters as fitted, by steps of Gauss and Newton; without such parameters as it is."""
+def _settled(
+    machine: Machine, motion: MeasuredMotion, unknown: str | Iterable[str]
+) -> tuple[Machine, Columns, tuple[str, ...]]:
+    """The machine at its own parameters as fitted, by steps of Gauss and Newton; without such
+    parameters as it is.
+    """
     unknown = unknown if isinstance(unknown, str) else tuple(unknown)
     columns, own = chosen(machine, motion, unknown)
     for _ in range(STEPS if own else 0):
@@ -88,17 +126,36 @@ def _settled(machine: Machine, motion: MeasuredMotion, unknown: str | Iterable[s
         delta, *_ = _solved(W, y, _weights(W, y, classes, columns.values), found)
         step = dict(zip((columns.names[k] for k in found.kept), delta))
         p = {n: machine.mechanism.parameters[n] for n in own}
-        machine, last = _moved(machine, motion, unknown, p, {n: step.get(n, 0.0) for n in own}, float(np.linalg.norm(y - W[:, found.kept] @ delta)))
+        machine, last = _moved(
+            machine,
+            motion,
+            unknown,
+            p,
+            {n: step.get(n, 0.0) for n in own},
+            float(np.linalg.norm(y - W[:, found.kept] @ delta)),
+        )
         columns, own = chosen(machine, motion, unknown)
         if last:
             return machine, columns, own
     if own:
-        raise StudyError(f"the fit of {', '.join(own)} has not settled after {STEPS} steps; start from better values, or leave some of them out")
+        raise StudyError(
+            f"the fit of {', '.join(own)} has not settled after {STEPS} steps; start from better"
+            " values, or leave some of them out"
+        )
     return machine, columns, own
 
 
-def _moved(machine: Machine, motion: MeasuredMotion, unknown: Any, p: dict[str, float], step: dict[str, float], expected: float) -> tuple[Machine, bool]:
-    """The machine after a step, halved until the parameters are possible and the misfit does not grow; and whether it was the last."""
+def _moved(
+    machine: Machine,
+    motion: MeasuredMotion,
+    unknown: Any,
+    p: dict[str, float],
+    step: dict[str, float],
+    expected: float,
+) -> tuple[Machine, bool]:
+    """The machine after a step, halved until the parameters are possible and the misfit does not
+    grow; and whether it was the last.
+    """
     if all(abs(step[n]) <= SETTLED * max(abs(p[n]), abs(step[n] + p[n])) for n in p):
         return machine, True
     before = _misfit(machine, motion, unknown)
@@ -117,21 +174,36 @@ def _misfit(machine: Machine, motion: MeasuredMotion, unknown: Any) -> float:
     columns, own = chosen(machine, motion, unknown)
     W, y, _ = _system(machine, motion, columns)
     linear = [k for k, n in enumerate(columns.names) if n not in own]
-    return float(np.linalg.norm(y - W[:, linear] @ np.linalg.lstsq(W[:, linear], y, rcond=None)[0]) if linear else np.linalg.norm(y))
+    return float(
+        np.linalg.norm(y - W[:, linear] @ np.linalg.lstsq(W[:, linear], y, rcond=None)[0])
+        if linear
+        else np.linalg.norm(y)
+    )
 
 
 def _before(mechanism: Mechanism | Machine, columns: Columns, own: tuple[str, ...]) -> Array:
     """The values before the fit."""
     given = (mechanism.mechanism if isinstance(mechanism, Machine) else mechanism).parameters
-    return np.array([given[n] if n in own else x for n, x in zip(columns.names, columns.values)], float)
+    return np.array(
+        [given[n] if n in own else x for n, x in zip(columns.names, columns.values)], float
+    )
 
 
-def _system(machine: Machine, motion: MeasuredMotion, columns: Columns) -> tuple[Array, Array, NDArray[np.int64]]:
-    """W (rows, n), y (rows,): measured forces less those of the mechanism as it is; and which joint each row belongs to."""
-    lost = np.array(losses(Tracer(machine.layout, machine.snap))(motion.v.T, list(machine.mechanism.parameters.values()))).T
+def _system(
+    machine: Machine, motion: MeasuredMotion, columns: Columns
+) -> tuple[Array, Array, NDArray[np.int64]]:
+    """W (rows, n), y (rows,): measured forces less those of the mechanism as it is; and which joint
+    each row belongs to.
+    """
+    lost = np.array(
+        losses(Tracer(machine.layout, machine.snap))(
+            motion.v.T, list(machine.mechanism.parameters.values())
+        )
+    ).T
     t = motion.t if machine.spec.timed else 0.0
     left = motion.tau - machine.inverse_dynamics(motion.q, motion.v, motion.a, t=t) + lost
-    q, v = motion.q[motion.kept], motion.v[motion.kept]
+    q = motion.q[motion.kept]
+    v = motion.v[motion.kept]
     W, y = projected(machine, q, v, motion.filtered(columns.matrix), motion.filtered(left))
     classes: NDArray[np.int64] = np.zeros(y.shape, np.int64)
     if not machine.rows:
@@ -140,23 +212,33 @@ def _system(machine: Machine, motion: MeasuredMotion, columns: Columns) -> tuple
 
 
 def _weights(W: Array, y: Array, classes: NDArray[np.int64], values: Array) -> Array:
-    """The standard deviation of each row's force: of the residuals of its joint, from two rounds of least squares."""
+    """The standard deviation of each row's force: of the residuals of its joint, from two rounds of
+    least squares.
+    """
     weights = np.ones(len(y))
-    floor = 1e-10 * (max(np.abs(y).max(), (np.abs(W) @ np.abs(values)).max()) or 1.0)  # of data without noise: rounding
+    # of data without noise: rounding
+    floor = 1e-10 * (max(np.abs(y).max(), (np.abs(W) @ np.abs(values)).max()) or 1.0)
     for _ in range(3):
         A, b = W / weights[:, None], y / weights
         length = np.linalg.norm(A, axis=0)
         length[length == 0.0] = 1.0
         x, _, rank, _ = np.linalg.lstsq(A / length, b, rcond=1e-10)
-        left, free = y - W @ (x / length), 1.0 - rank / len(y)
-        of = [max(floor, float(np.sqrt(np.mean(left[classes == k] ** 2) / max(free, 1e-3)))) for k in range(int(classes.max()) + 1)]
+        left = y - W @ (x / length)
+        free = 1.0 - rank / len(y)
+        of = [
+            max(floor, float(np.sqrt(np.mean(left[classes == k] ** 2) / max(free, 1e-3))))
+            for k in range(int(classes.max()) + 1)
+        ]
         weights = np.array(of)[classes]
     return weights
 
 
 def _solved(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array, Array, float]:
-    """The change of the kept unknowns, its covariance, and the condition of columns of length one."""
-    A, b = W[:, found.kept] / weights[:, None], y / weights
+    """The change of the kept unknowns, its covariance, and the condition of columns of length
+    one.
+    """
+    A = W[:, found.kept] / weights[:, None]
+    b = y / weights
     length = np.linalg.norm(A, axis=0)
     U, s, Vh = np.linalg.svd(A / length, full_matrices=False)
     delta = (Vh.T @ ((U.T @ b) / s)) / length
@@ -174,16 +256,21 @@ def _structure(machine: Machine, unknown: Any, count: int) -> Reduction:
 
 
 def _not_excited(structure: Reduction, found: Reduction, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What other motions tell and the data do not: combinations that the data leave out, or only tell as parts of others."""
+    """What other motions tell and the data do not: combinations that the data leave out, or only
+    tell as parts of others.
+    """
     if found.rank == structure.rank:
         return ()
-    return tuple(text for text, row in zip(structure.texts(names), structure.K) if np.linalg.matrix_rank(np.vstack([found.K, row])) > found.rank)
+    return tuple(
+        text
+        for text, row in zip(structure.texts(names), structure.K)
+        if np.linalg.matrix_rank(np.vstack([found.K, row])) > found.rank
+    )
 
 
 def _asked_consistent(consistent: bool, columns: Columns) -> bool:
     if consistent and not any(n.startswith("m of ") for n in columns.names):
-        raise StudyError("consistent inertias are asked for, and 'inertial' is not among the unknowns; add it")
+        raise StudyError(
+            "consistent inertias are asked for, and 'inertial' is not among the unknowns; add it"
+        )
     return consistent
-
-
-

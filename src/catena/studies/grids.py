@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 
 
 def as_grid(table: xr.Dataset) -> xr.Dataset:
-    """The table over its axes in place of `run`: measures (crank, density), with the values of each axis as coordinates; draws are the
-    axis `sample`, rows of a list `row`.
+    """The table over its axes in place of `run`: measures (crank, density), with the values of each
+    axis as coordinates; draws are the axis `sample`, rows of a list `row`.
     """
     import xarray as xr
 
     if "dimensions" not in table.attrs or "run" not in table.dims:
-        raise StudyError("this is no table of a study; it comes from study.run() or catena.studies.open_study()")
-    names, shape = list(table.attrs["dimensions"]), [int(n) for n in table.attrs["shape"]]
+        raise StudyError(
+            "this is no table of a study; it comes from study.run() or catena.studies.open_study()"
+        )
+    names = list(table.attrs["dimensions"])
+    shape = [int(n) for n in table.attrs["shape"]]
     found, along = {}, {}
     for name in table.variables:
         own = table[name]
@@ -30,7 +33,9 @@ def as_grid(table: xr.Dataset) -> xr.Dataset:
         values = own.values.reshape(*shape, *own.shape[1:])
         if name in names:
             k = names.index(str(name))
-            along[name] = xr.Variable(name, np.moveaxis(values, k, 0).reshape(shape[k], -1)[:, 0], own.attrs)
+            along[name] = xr.Variable(
+                name, np.moveaxis(values, k, 0).reshape(shape[k], -1)[:, 0], own.attrs
+            )
         else:
             found[name] = xr.Variable((*names, *own.dims[1:]), values, own.attrs)
     return xr.Dataset(found, along, table.attrs)

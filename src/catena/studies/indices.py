@@ -1,11 +1,15 @@
-"""Which variables matter: indices of sensitivity over the whole range of the variables, by SALib, and one variable at a time.
+"""Which variables matter: indices of sensitivity over the whole range of the variables, by SALib,
+and one variable at a time.
 
-    sobol     first-order and total indices of the variance ([Saltelli2010]), with confidence intervals; n (2 d + 2) runs
-    morris    mean and spread of elementary effects along trajectories ([Morris1991]); n (d + 1) runs
-    tornado   each variable from its 5 % to its 95 % quantile, the others at their medians; 2 d + 1 runs
+    sobol     first-order and total indices of the variance ([Saltelli2010]), with confidence
+              intervals; n (2 d + 2) runs
+    morris    mean and spread of elementary effects along trajectories ([Morris1991]); n (d + 1)
+              runs
+    tornado   each variable from its 5 % to its 95 % quantile, the others at their medians; 2 d + 1
+              runs
 
-A method makes a design of its own from the distributions of the study (an axis counts as uniform over its range), runs it, and reads
-the measures. Derivatives at one run are `catena.sensitivities`.
+A method makes a design of its own from the distributions of the study (an axis counts as uniform
+over its range), runs it, and reads the measures. Derivatives at one run are `catena.sensitivities`.
 """
 
 from __future__ import annotations
@@ -34,8 +38,9 @@ EDGE = 1e-9  # from 0 and 1: what has no ends has no quantile there
 
 @dataclass(frozen=True)
 class Method:
-    """A method: its word, sample(d, n, seed) -> (runs, d) in the unit cube, analyse(cube, y, names, seed) -> {index: (d,) or (d, d)}, n
-    unless it is said, one line."""
+    """A method: its word, sample(d, n, seed) -> (runs, d) in the unit cube, analyse(cube, y, names,
+    seed) -> {index: (d,) or (d, d)}, n unless it is said, one line.
+    """
 
     name: str
     sample: Callable[[int, int, int], Array]
@@ -44,27 +49,57 @@ class Method:
     doc: str
 
 
-def sensitivity(study: Study, method: str = "sobol", *, samples: int | None = None, seed: int | None = None, **running: Any) -> xr.Dataset:
-    """The indices of every measure that is one number, over `measure` and `variable`. samples: n of the method. running: arguments of
-    `Study.run`, such as out and on. A StudyError where a run failed: indices need all of them."""
+def sensitivity(
+    study: Study,
+    method: str = "sobol",
+    *,
+    samples: int | None = None,
+    seed: int | None = None,
+    **running: Any,
+) -> xr.Dataset:
+    """The indices of every measure that is one number, over `measure` and `variable`. samples: n of
+    the method. running: arguments of `Study.run`, such as out and on. A StudyError where a run
+    failed: indices need all of them.
+    """
     import xarray as xr
 
     how = METHODS.find(method)
     seed = study.design.seed if seed is None else seed
     named = _distributions(study)
     cube = how.sample(len(named), how.samples if samples is None else samples, seed)
-    made = Design(tuple(named), (), tuple(named.items()), len(cube), study.design.scheme, seed, np.clip(cube, EDGE, 1 - EDGE))
+    made = Design(
+        tuple(named),
+        (),
+        tuple(named.items()),
+        len(cube),
+        study.design.scheme,
+        seed,
+        np.clip(cube, EDGE, 1 - EDGE),
+    )
     table = study.with_design(made).run(**running)
     _complete(table)
     measures = [m.name for m in study.measures if not m.over_time]
     if not measures:
-        raise StudyError("indices are of measures that are one number per run; those of this study are kept over time: reduce one, max(...)")
+        raise StudyError(
+            "indices are of measures that are one number per run; those of this study are kept over"
+            " time: reduce one, max(...)"
+        )
     names = list(named)
     each = [how.analyse(cube, np.asarray(table[m].values, float), names, seed) for m in measures]
     dims = {1: ("measure", "variable"), 2: ("measure", "variable", "other")}
-    found = {index: (dims[np.ndim(each[0][index])], np.stack([one[index] for one in each])) for index in each[0]}
-    return xr.Dataset(found, {"measure": measures, "variable": names, **({"other": names} if any(x[1].ndim == 3 for x in found.values()) else {})},
-                      {"method": method, "mechanism": study.varied.mechanism.name, "runs": len(cube)})  # fmt: skip
+    found = {
+        index: (dims[np.ndim(each[0][index])], np.stack([one[index] for one in each]))
+        for index in each[0]
+    }
+    return xr.Dataset(
+        found,
+        {
+            "measure": measures,
+            "variable": names,
+            **({"other": names} if any(x[1].ndim == 3 for x in found.values()) else {}),
+        },
+        {"method": method, "mechanism": study.varied.mechanism.name, "runs": len(cube)},
+    )
 
 
 def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
@@ -78,7 +113,10 @@ def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
         grid = next(g for g in study.design.grids if name in g.names)
         values = grid.values[:, grid.names.index(name)]
         if not values.min() < values.max():
-            raise StudyError(f"{name!r} has one value, {values[0]:g}, and so no influence to be told; give it a range, or leave it out")
+            raise StudyError(
+                f"{name!r} has one value, {values[0]:g}, and so no influence to be told; give it a"
+                " range, or leave it out"
+            )
         found[name] = uniform(values.min(), values.max())
     return found
 
@@ -86,11 +124,13 @@ def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
 def _complete(table: xr.Dataset) -> None:
     said = [str(x) for x in table["failure"].values if x]
     if said:
-        raise StudyError(f"{len(said)} of {table.sizes['run']} runs failed, and indices need all of them: narrow the ranges, or measure what every run "
-                         f"has. The first: {said[0]}")  # fmt: skip
+        raise StudyError(
+            f"{len(said)} of {table.sizes['run']} runs failed, and indices need all of them: narrow"
+            f" the ranges, or measure what every run has. The first: {said[0]}"
+        )
 
 
-# ---------------------------------------------------------------------------------------------------- SALib
+# --- SALib
 def _problem(names: list[str]) -> dict[str, Any]:
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 
@@ -101,22 +141,37 @@ def _salib(what: str) -> Any:
     try:
         return import_module(f"SALib.{what}")
     except ImportError:
-        raise StudyError("indices are computed by SALib, which is not installed: pip install 'catena[studies]'") from None
+        raise StudyError(
+            "indices are computed by SALib, which is not installed: pip install 'catena[studies]'"
+        ) from None
 
 
 def _sobol_sample(d: int, n: int, seed: int) -> Array:
     if n < 1 or n & (n - 1):
         raise StudyError(f"samples is {n}; Sobol indices need a power of two, such as 1024")
     names = [str(k) for k in range(d)]
-    return np.asarray(_salib("sample.sobol").sample(_problem(names), n, calc_second_order=d > 1, seed=seed))
+    return np.asarray(
+        _salib("sample.sobol").sample(_problem(names), n, calc_second_order=d > 1, seed=seed)
+    )
 
 
 def _sobol(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Array]:
     if not np.ptp(y) > 0:
         zero = np.zeros(len(names))
-        return {"S1": zero, "S1_conf": zero, "ST": zero, "ST_conf": zero, **({"S2": np.full((len(names),) * 2, np.nan)} if len(names) > 1 else {})}
-    found = _salib("analyze.sobol").analyze(_problem(names), y, calc_second_order=len(names) > 1, seed=seed)
-    return {key: np.asarray(found[key], float) for key in ("S1", "S1_conf", "ST", "ST_conf", *(["S2"] if len(names) > 1 else []))}
+        return {
+            "S1": zero,
+            "S1_conf": zero,
+            "ST": zero,
+            "ST_conf": zero,
+            **({"S2": np.full((len(names),) * 2, np.nan)} if len(names) > 1 else {}),
+        }
+    found = _salib("analyze.sobol").analyze(
+        _problem(names), y, calc_second_order=len(names) > 1, seed=seed
+    )
+    return {
+        key: np.asarray(found[key], float)
+        for key in ("S1", "S1_conf", "ST", "ST_conf", *(["S2"] if len(names) > 1 else []))
+    }
 
 
 def _morris_sample(d: int, n: int, seed: int) -> Array:
@@ -126,10 +181,12 @@ def _morris_sample(d: int, n: int, seed: int) -> Array:
 
 def _morris(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Array]:
     found = _salib("analyze.morris").analyze(_problem(names), cube, y, num_levels=4, seed=seed)
-    return {key: np.asarray(found[key], float) for key in ("mu", "mu_star", "mu_star_conf", "sigma")}
+    return {
+        key: np.asarray(found[key], float) for key in ("mu", "mu_star", "mu_star_conf", "sigma")
+    }
 
 
-# ---------------------------------------------------------------------------------------------------- one at a time
+# --- one at a time
 def _tornado_sample(d: int, n: int, seed: int) -> Array:
     cube = np.full((2 * d + 1, d), 0.5)
     for k in range(d):
@@ -141,8 +198,29 @@ def _tornado(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Ar
     return {"nominal": np.full(len(names), y[0]), "low": y[1::2], "high": y[2::2]}
 
 
-METHODS: Registry[Method] = Registry("method of sensitivity", [
-    Method("sobol", _sobol_sample, _sobol, 1024, "parts of the variance: first-order S1, total ST and pairs S2, with confidence"),
-    Method("morris", _morris_sample, _morris, 50, "elementary effects: mu, mu_star and sigma, cheap"),
-    Method("tornado", _tornado_sample, _tornado, 1, "each variable from its 5 % to its 95 % quantile, the others at their medians"),
-])  # fmt: skip
+METHODS: Registry[Method] = Registry(
+    "method of sensitivity",
+    [
+        Method(
+            "sobol",
+            _sobol_sample,
+            _sobol,
+            1024,
+            "parts of the variance: first-order S1, total ST and pairs S2, with confidence",
+        ),
+        Method(
+            "morris",
+            _morris_sample,
+            _morris,
+            50,
+            "elementary effects: mu, mu_star and sigma, cheap",
+        ),
+        Method(
+            "tornado",
+            _tornado_sample,
+            _tornado,
+            1,
+            "each variable from its 5 % to its 95 % quantile, the others at their medians",
+        ),
+    ],
+)

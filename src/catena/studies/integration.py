@@ -25,7 +25,9 @@ def equal_steps(plan: RunPlan, leg: Leg) -> tuple[int, float]:
     return count, length / count
 
 
-def span(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, dx: Array, p: Array, dp: Array, du: Array) -> tuple[Array, Array]:
+def span(
+    plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, dx: Array, p: Array, dp: Array, du: Array
+) -> tuple[Array, Array]:
     """x (size,) and dx (size, n) at the end of a leg, along dp (parameters, n) and du (nv, n)."""
     n, width = dx.shape[1], default_width()
     found = np.zeros_like(dx)
@@ -40,22 +42,47 @@ def span(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, dx: Array, p: Arr
     return end[: tapes.size, 0], found
 
 
-def _advance(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array, dx: Array, dp: Array, du: Array) -> Array:
+def _advance(
+    plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array, dx: Array, dp: Array, du: Array
+) -> Array:
     """(2 size, W): the state and its variations, W of them in lanes, at the end of a leg."""
     W, m = dx.shape[1], plan.how
     whole = [np.repeat(y[:, None], W, axis=1) for y in (x, leg.held, p)]
-    state, given = np.vstack([whole[0], dx]), np.vstack([whole[1], whole[2], dp, du])
+    state = np.vstack([whole[0], dx])
+    given = np.vstack([whole[1], whole[2], dp, du])
     addresses = tapes.address("tangent flow", W), tapes.address("tangent settle", W)
     if m.kind == "fixed":
         steps, h = equal_steps(plan, leg)
-        buffer, K = np.vstack([np.zeros((1, W)), state, given]).reshape(-1), np.zeros((max(len(m.A), 1), state.size))
-        status, t, _, _ = fixed_step.explicit(*addresses, m.A, m.B[None], m.C, state.reshape(-1), buffer, K, np.zeros((W, 0, tapes.nv)), 1, 0, leg.begin, h,
-                                              steps, steps + 1, np.zeros((W, 1, len(state))), 0, W)  # fmt: skip
+        buffer = np.vstack([np.zeros((1, W)), state, given]).reshape(-1)
+        K = np.zeros((max(len(m.A), 1), state.size))
+        status, t, _, _ = fixed_step.explicit(
+            *addresses,
+            m.A,
+            m.B[None],
+            m.C,
+            state.reshape(-1),
+            buffer,
+            K,
+            np.zeros((W, 0, tapes.nv)),
+            1,
+            0,
+            leg.begin,
+            h,
+            steps,
+            steps + 1,
+            np.zeros((W, 1, len(state))),
+            0,
+            W,
+        )
     else:
         runs = _adaptive(plan, leg, state.T, given.T)
-        status, t, state = runs.finish(*addresses, _end(plan, leg), plan.most), runs.t.min(), runs.x.T
+        status = runs.finish(*addresses, _end(plan, leg), plan.most)
+        t = runs.t.min()
+        state = runs.x.T
     if status != drivers.REACHED:
-        raise StudyError(f"the variations of the run stop at t = {t:.6g} s: {drivers.OUTCOMES[status]}")
+        raise StudyError(
+            f"the variations of the run stop at t = {t:.6g} s: {drivers.OUTCOMES[status]}"
+        )
     return state
 
 
@@ -66,10 +93,21 @@ def _end(plan: RunPlan, leg: Leg) -> float:
 def _adaptive(plan: RunPlan, leg: Leg, x: Array, given: Array) -> AdaptiveRuns:
     """Runs (W, size) side by side from the beginning of a leg on."""
     begin = plan.after_switch(leg.begin)
-    x, given = np.ascontiguousarray(x), np.ascontiguousarray(given)
+    x = np.ascontiguousarray(x)
+    given = np.ascontiguousarray(given)
     scales = plan.scales.beside(x.shape[1] - plan.system.size)
-    return AdaptiveRuns(plan.how, x, given, h=-FIRST * (_end(plan, leg) - begin), t=begin, width=len(x), rtol=max(SHARE * plan.tolerance, FINEST), scales=scales,
-                        origin=scales.origin(x), largest=plan.largest)  # fmt: skip
+    return AdaptiveRuns(
+        plan.how,
+        x,
+        given,
+        h=-FIRST * (_end(plan, leg) - begin),
+        t=begin,
+        width=len(x),
+        rtol=max(SHARE * plan.tolerance, FINEST),
+        scales=scales,
+        origin=scales.origin(x),
+        largest=plan.largest,
+    )
 
 
 def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array]:
@@ -78,21 +116,38 @@ def taken(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tup
         count, h = equal_steps(plan, leg)
         return np.asarray(leg.begin + h * np.arange(count), np.float64), np.full(count, h)
     state, given, addresses = _followed(plan, tapes, leg, x, p)
-    runs, begins = _adaptive(plan, leg, state[None], given[None]), [plan.after_switch(leg.begin)]
+    runs = _adaptive(plan, leg, state[None], given[None])
+    begins = [plan.after_switch(leg.begin)]
     while begins[-1] < _end(plan, leg):
         status = runs.finish(*addresses, _end(plan, leg), 1)
         if runs.t[0] > begins[-1]:
             begins.append(float(runs.t[0]))
         if status not in (drivers.REACHED, drivers.TOO_MANY) or len(begins) > plan.most:
-            raise StudyError(f"the run of which sensitivities are asked stops at t = {runs.t[0]:.6g} s: {drivers.OUTCOMES[status]}")
+            raise StudyError(
+                f"the run of which sensitivities are asked stops at t = {runs.t[0]:.6g} s:"
+                f" {drivers.OUTCOMES[status]}"
+            )
     found = np.array(begins, dtype=np.float64)
     return found[:-1], found[1:] - found[:-1]
 
 
-def _followed(plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array) -> tuple[Array, Array, tuple[int, int]]:
-    """What decides the steps: the state; where something slips, with a variation, across whose direction it is stiff as the slip ends. Then inputs, tapes."""
-    h, nv, given = plan.system.holding, plan.system.nv, np.concatenate([leg.held, p])
-    if not any(h.mode(h.first_contact + k, leg.held[nv:]).word == SLIP and c.rough for k, c in enumerate(h.contacts)):
+def _followed(
+    plan: RunPlan, tapes: Linearised, leg: Leg, x: Array, p: Array
+) -> tuple[Array, Array, tuple[int, int]]:
+    """What decides the steps: the state; where something slips, with a variation, across whose
+    direction it is stiff as the slip ends. Then inputs, tapes.
+    """
+    h = plan.system.holding
+    nv = plan.system.nv
+    given = np.concatenate([leg.held, p])
+    if not any(
+        h.mode(h.first_contact + k, leg.held[nv:]).word == SLIP and c.rough
+        for k, c in enumerate(h.contacts)
+    ):
         return x.copy(), given, (tapes.address("flow", 1), tapes.address("settle", 1))
     both = np.append(x, np.random.default_rng(0).standard_normal(len(x)))
-    return both, np.append(given, np.zeros(tapes.np + nv)), (tapes.address("tangent flow", 1), tapes.address("tangent settle", 1))
+    return (
+        both,
+        np.append(given, np.zeros(tapes.np + nv)),
+        (tapes.address("tangent flow", 1), tapes.address("tangent settle", 1)),
+    )

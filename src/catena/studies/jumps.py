@@ -1,11 +1,14 @@
 """What an event does to the state, traced: x+ = J(t, x, p), with the modes that the run has found.
 
-    v1 = v + dv,   M dv = P + R' L,   R dv = change        the impulse P of an event; loops, locks and stops R that hold
-    v2 = v1 + W J' I,   F(I, G, J v1) = 0                   the impulses I of contacts, by the equations of their modes
-    v3 = v2 - W S' (S W S')^-1 S v2                         the rows S of contacts that stay closed, or stick
+    v1 = v + dv,  M dv = P + R' L,  R dv = change
+            the impulse P of an event; loops, locks and stops R that hold
+    v2 = v1 + W J' I,  F(I, G, J v1) = 0
+            the impulses I of contacts, by the equations of their modes
+    v3 = v2 - W S' (S W S')^-1 S v2                the rows S of contacts that stay closed, or stick
 
-W answers impulses under the rows R, G = J W J'. I is one step of Newton's method from its value in the run, I - F_I^-1 F: that has the
-derivative of the solution. Which rows are independent is taken from the run.
+W answers impulses under the rows R, G = J W J'. I is one step of Newton's method from its value in
+the run, I - F_I^-1 F: that has the derivative of the solution. Which rows are independent is taken
+from the run.
 """
 
 from __future__ import annotations
@@ -32,10 +35,16 @@ Array = NDArray[np.float64]
 
 
 class Jump:
-    """The jump of a turn as expressions of `tapes.inputs`. x (size,): the state before; p: the parameters of the run."""
+    """The jump of a turn as expressions of `tapes.inputs`. x (size,): the state before; p: the
+    parameters of the run.
+    """
 
     def __init__(self, tapes: Linearised, plan: RunPlan, turn: Turn, x: Array, p: Array):
-        self.tapes, self.scheme, self.machine, self.turn, self.system = tapes, plan.scheme, plan.machine, turn, tapes.system
+        self.tapes = tapes
+        self.scheme = plan.scheme
+        self.machine = plan.machine
+        self.turn = turn
+        self.system = tapes.system
         self.given = [turn.t, x, turn.held, p]
         self.before, self.then = (y[tapes.nv :] for y in (turn.held, turn.then))
 
@@ -49,18 +58,36 @@ class Jump:
     def closing(self) -> ca.SX:
         """The state with nothing but its speeds put on the rows that hold behind the turn."""
         s = self.system
-        return ca.densify(ca.vertcat(s.q, self._closed(self._pushed(s.v)), self.tapes.X[s.nq + s.nv :]))
+        return ca.densify(
+            ca.vertcat(s.q, self._closed(self._pushed(s.v)), self.tapes.X[s.nq + s.nv :])
+        )
 
     def _refuse(self) -> None:
         h, turn = self.system.holding, self.turn
-        caught = [k for k in range(len(h.speeds), len(h.speeds) + len(h.locks)) if h.mode(k, self.then).locked]
-        met = sorted({hit.point for hit in turn.hits if h.mode(h.first_contact + hit.point, self.before).word == OPEN})
+        caught = [
+            k
+            for k in range(len(h.speeds), len(h.speeds) + len(h.locks))
+            if h.mode(k, self.then).locked
+        ]
+        met = sorted(
+            {
+                hit.point
+                for hit in turn.hits
+                if h.mode(h.first_contact + hit.point, self.before).word == OPEN
+            }
+        )
         why = ""
         if caught:
-            why = "a frame that is caught keeps the place where that happens, which is not differentiated; close a loop there instead"
+            why = (
+                "a frame that is caught keeps the place where that happens, which is not"
+                " differentiated; close a loop there instead"
+            )
         elif len(met) > 1:
             names = ", ".join(h.contacts[k].name for k in met)
-            why = f"{names} meet at the same instant. Which of them is first in a neighbouring run is open, and what follows depends on it: there is no derivative"
+            why = (
+                f"{names} meet at the same instant. Which of them is first in a neighbouring run is"
+                " open, and what follows depends on it: there is no derivative"
+            )
         if why:
             raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {why}")
 
@@ -68,7 +95,7 @@ class Jump:
         """Of an expression, in the run."""
         return np.array(ca.Function("value", self.tapes.inputs, [ca.densify(y)])(*self.given))
 
-    # ------------------------------------------------------------------------------------------------ impulses, stops, loops
+    # --- impulses, stops, loops
     @cached_property
     def _stop(self) -> tuple[ca.SX, dict[int, ca.SX]]:
         """The coordinates, on the stop where one is met; {speed: what it becomes}."""
@@ -80,8 +107,11 @@ class Jump:
             return s.q, {h.index: ca.SX(0)}
         lower, upper, _ = s.bounds(self.tapes.P)
         place = (lower if guard.side is LOWER else upper)[guard.subject]
-        stays = s.holding.mode(guard.subject, self.then).stop is not None  # also where impacts accumulate
-        return ca.vertcat(*(place if k == h.coordinate else s.q[k] for k in range(s.nq))), {h.index: ca.SX(0) if stays else -h.restitution * s.v[h.index]}
+        # also where impacts accumulate
+        stays = s.holding.mode(guard.subject, self.then).stop is not None
+        return ca.vertcat(*(place if k == h.coordinate else s.q[k] for k in range(s.nq))), {
+            h.index: ca.SX(0) if stays else -h.restitution * s.v[h.index]
+        }
 
     @property
     def q(self) -> ca.SX:
@@ -91,12 +121,16 @@ class Jump:
     @cached_property
     def _binding(self) -> tuple[ca.SX, ...]:
         s = self.system
-        M, A, rate, B, held, z = s.binding(self.tapes.t, self.q, s.v, self.tapes.P, self.tapes.U[s.nv :])
+        M, A, rate, B, held, z = s.binding(
+            self.tapes.t, self.q, s.v, self.tapes.P, self.tapes.U[s.nv :]
+        )
         return M, A, rate, B, held, z
 
     @cached_property
     def _rows(self) -> tuple[ca.SX, ca.SX]:
-        """R (m, nv), independent, and what it changes by: loops and speed rows, speeds that are locked, on a stop, or driven, and those that stop."""
+        """R (m, nv), independent, and what it changes by: loops and speed rows, speeds that are
+        locked, on a stop, or driven, and those that stop.
+        """
         s, wanted = self.system, self._stop[1]
         _, A, rate, *_ = self._binding
         still = {h.index: -s.v[h.index] for k, h in enumerate(s.holding.speeds) if self._fixed(k)}
@@ -108,7 +142,9 @@ class Jump:
         return R[own, :], ca.densify(ca.vertcat(-rate, *still.values()))[own]
 
     def _fixed(self, k: int) -> bool:
-        """Whether a speed is locked, or rests on a stop before the turn and does not leave it by an impact."""
+        """Whether a speed is locked, or rests on a stop before the turn and does not leave it by an
+        impact.
+        """
         before, then = (self.system.holding.mode(k, modes) for modes in (self.before, self.then))
         stays = before.stop is not None and (then.stop is not None or not self.turn.hits)
         return bool(before.locked or stays or then.locked)
@@ -136,7 +172,11 @@ class Jump:
             v = v + MR @ (inverse @ change)
         tracer = self.system.tracer()
         for event in self._events():
-            P = ca.Function("P", [tracer.q, tracer.p], [ca.densify(kind_of(event).impulse(self.machine, tracer, event))])
+            P = ca.Function(
+                "P",
+                [tracer.q, tracer.p],
+                [ca.densify(kind_of(event).impulse(self.machine, tracer, event))],
+            )
             v = v + self._respond(P(self.q, self.tapes.P))
         return v
 
@@ -146,7 +186,7 @@ class Jump:
             yield self.scheme.guarded[guard.subject]
         yield from (event for at, event in self.scheme.timed if at == self.turn.t)
 
-    # ------------------------------------------------------------------------------------------------ contacts
+    # --- contacts
     def _of(self, point: int) -> ca.SX:
         """J (3 or 1, nv) of a contact point."""
         return self._binding[3][self.system.holding.contact_rows()[point], :]
@@ -162,7 +202,10 @@ class Jump:
         points = sorted({hit.point for hit in self.turn.hits})
         if not points:
             return v
-        J, u = (ca.vertcat(*(self._three(y) for y in ys)) for ys in ([self._of(k) for k in points], [self._speeds(k, v) for k in points]))
+        J, u = (
+            ca.vertcat(*(self._three(y) for y in ys))
+            for ys in ([self._of(k) for k in points], [self._speeds(k, v) for k in points])
+        )
         WJ = self._respond(J.T)
         G = J @ WJ
         P = self._impulses(points, G, u)
@@ -174,39 +217,78 @@ class Jump:
         return ca.densify(ca.vertcat(y, ca.SX.zeros(3 - y.shape[0], y.shape[1])))
 
     def _impulses(self, points: list[int], G: ca.SX, u: ca.SX) -> ca.SX:
-        """I (3 k,) of a law of impact in stages: Newton's has one, Poisson's two, compression and expansion."""
+        """I (3 k,) of a law of impact in stages: Newton's has one, Poisson's two, compression and
+        expansion.
+        """
         h = self.system.holding
         contacts = [h.contacts[k].contact for k in points]
         met = [h.mode(h.first_contact + k, self.before).word == OPEN for k in points]
-        stays = [h.mode(h.first_contact + k, self.then).word != OPEN for k in points]  # also where impacts accumulate
-        e = np.array([c.restitution if new and not there else 0.0 for c, new, there in zip(contacts, met, stays)])
+        # also where impacts accumulate
+        stays = [h.mode(h.first_contact + k, self.then).word != OPEN for k in points]
+        e = np.array(
+            [
+                c.restitution if new and not there else 0.0
+                for c, new, there in zip(contacts, met, stays)
+            ]
+        )
         mu = np.array([c.kinetic for c in contacts])
         law = IMPACT_LAWS[contacts[0].law]
         if not law.stages:
             known = " or ".join(other.name for other in IMPACT_LAWS.values() if other.stages)
-            raise StudyError(f"at t = {self.turn.t:.9g} s {self.turn.said}: impacts by {law.name} have no derivatives here; take law = {known}")
+            raise StudyError(
+                f"at t = {self.turn.t:.9g} s {self.turn.said}: impacts by {law.name} have no"
+                f" derivatives here; take law = {known}"
+            )
         if law.stages == 1:
-            rebound = ca.vertcat(*(x for x, k in zip(e, range(len(e))) for x in (x * u[3 * k], 0.0, 0.0)))
+            rebound = ca.vertcat(
+                *(x for x, k in zip(e, range(len(e))) for x in (x * u[3 * k], 0.0, 0.0))
+            )
             return self._stage(G, u + rebound, mu, None)
         first = self._stage(G, u, mu, None)
-        return first + self._stage(G, u + G @ first, mu, ca.SX(e) * first[::3]) if e.any() else first
+        return (
+            first + self._stage(G, u + G @ first, mu, ca.SX(e) * first[::3]) if e.any() else first
+        )
 
     def _stage(self, G: ca.SX, b: ca.SX, mu: Array, base: ca.SX | None) -> ca.SX:
-        """f with the modes that `contact_modes.solutions` finds in the run, for G f + b; base: (k,) normal impulses that are there already."""
-        k, here = len(mu), self.value(ca.horzcat(G, b))
+        """f with the modes that `contact_modes.solutions` finds in the run, for G f + b; base: (k,)
+        normal impulses that are there already.
+        """
+        k = len(mu)
+        here = self.value(ca.horzcat(G, b))
         there = None if base is None else self.value(base).ravel()
         found = solutions(here[:, :-1], here[:, -1], Friction.at_rest(mu, mu, there))
         if not found:
-            raise StudyError(f"at t = {self.turn.t:.9g} s {self.turn.said}: the impact has no regular solution here, and no derivative")
+            raise StudyError(
+                f"at t = {self.turn.t:.9g} s {self.turn.said}: the impact has no regular solution"
+                " here, and no derivative"
+            )
         f0, one = found[0].force, found[0]
         f = ca.SX.sym("f", 3 * k)
         after, F = G @ f + b, []
         for i, mode in enumerate(one.modes):
             n = 3 * i
-            normal = f[n] if mode == OPEN else f[n] - base[i] if mode in LIFTED.values() and base is not None else after[n]
-            F += [normal, *self._across(mode, f[n : n + 3], after[n : n + 3], mu[i], one.rate[n + 1 : n + 3], here[n : n + 3, n : n + 3])]
+            normal = (
+                f[n]
+                if mode == OPEN
+                else f[n] - base[i]
+                if mode in LIFTED.values() and base is not None
+                else after[n]
+            )
+            F += [
+                normal,
+                *self._across(
+                    mode,
+                    f[n : n + 3],
+                    after[n : n + 3],
+                    mu[i],
+                    one.rate[n + 1 : n + 3],
+                    here[n : n + 3, n : n + 3],
+                ),
+            ]
         r = ca.vertcat(*F)
-        fixed = ca.Function("stage", [f, *self.tapes.inputs], [ca.densify(r), ca.densify(ca.jacobian(r, f))])
+        fixed = ca.Function(
+            "stage", [f, *self.tapes.inputs], [ca.densify(r), ca.densify(ca.jacobian(r, f))]
+        )
         r, F_f = fixed(ca.DM(f0), *self.tapes.inputs)
         return ca.DM(f0) - ca.DM(np.linalg.inv(self.value(F_f))) @ r
 
@@ -219,21 +301,30 @@ class Jump:
         if mode.endswith(STICK):
             return [after[j] if moves else f[j] for j, moves in zip((1, 2), own)]
         speed = ca.sqrt(ca.sumsqr(after[1:])) if np.any(slip) else ca.SX(1)
-        return [f[j] + mu * f[0] * after[j] / speed if moves else f[j] for j, moves in zip((1, 2), own)]
+        return [
+            f[j] + mu * f[0] * after[j] / speed if moves else f[j] for j, moves in zip((1, 2), own)
+        ]
 
-    # ------------------------------------------------------------------------------------------------ what holds afterwards
+    # --- what holds afterwards
     def _closed(self, v: ca.SX) -> ca.SX:
         """v3."""
-        h, rows, speeds = self.system.holding, [], []
+        h = self.system.holding
+        rows = []
+        speeds = []
         for k in range(len(h.contacts)):
             mode = h.mode(h.first_contact + k, self.then)
             if mode.word != OPEN:
                 count = h.contacts[k].count if mode.word != SLIP else 1
                 rows.append(self._of(k)[:count, :])
                 speeds.append(self._speeds(k, v)[:count])
-        stuck = [part.index for k, part in enumerate(h.speeds) if h.mode(k, self.then).held > 0.5 and not self._fixed(k)]
+        stuck = [
+            part.index
+            for k, part in enumerate(h.speeds)
+            if h.mode(k, self.then).held > 0.5 and not self._fixed(k)
+        ]
         rows += [ca.SX.eye(self.system.nv)[stuck, :]]
-        S, u = ca.densify(ca.vertcat(*rows)), ca.densify(ca.vertcat(*speeds, v[stuck]))
+        S = ca.densify(ca.vertcat(*rows))
+        u = ca.densify(ca.vertcat(*speeds, v[stuck]))
         if not S.shape[0]:
             return v
         WS = self._respond(S.T)

@@ -1,6 +1,8 @@
-"""The nominal run of a sensitivity, cut into legs: on each, forces and modes stay, and the system is smooth.
+"""The nominal run of a sensitivity, cut into legs: on each, forces and modes stay, and the system
+is smooth.
 
-    leg | turn | leg | turn | leg          a turn: a new piece of given forces, a load that jumps, or an event
+leg | turn | leg | turn | leg          a turn: a new piece of given forces, a load that jumps, or an
+                                       event
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Turn:
-    """An event: when (s), which guard fell, the states and the held inputs on both sides, whether it ended the run, what was said, which contacts were hit."""
+    """An event: when (s), which guard fell, the states and the held inputs on both sides, whether
+    it ended the run, what was said, which contacts were hit.
+    """
 
     t: float
     guard: Guard | None
@@ -42,9 +46,11 @@ class Turn:
 
 @dataclass(frozen=True)
 class Leg:
-    """From `begin` to `end` (s) with `held` (nu,), in which the forces are those of piece `piece`; the turn at its end, if it has one.
+    """From `begin` to `end` (s) with `held` (nu,), in which the forces are those of piece `piece`;
+    the turn at its end, if it has one.
 
-    short: by so much (s) its variations end earlier, where they are stiff (`saltation.before_rest`).
+    short: by so much (s) its variations end earlier, where they are stiff
+    (`saltation.before_rest`).
     """
 
     begin: float
@@ -68,27 +74,54 @@ class _Recorder(Runner):
         return part
 
     def _events(self, event: int) -> bool:
-        before, held, count = self.engine.x[:, 0].copy(), self.engine.held[:, 0].copy(), len(self.log)
+        before = self.engine.x[:, 0].copy()
+        held = self.engine.held[:, 0].copy()
+        count = len(self.log)
         struck = self.contacts.impacts.hits if self.contacts is not None else []
         first = len(struck)
         fell = self.status == drivers.EVENT
         ended = super()._events(event)
-        after, then = self.engine.x[:, 0].copy(), self.engine.held[:, 0].copy()
+        after = self.engine.x[:, 0].copy()
+        then = self.engine.held[:, 0].copy()
         if fell or len(self.log) > count or not np.array_equal(after, before):
             guard = self.engine.system.guards[event] if fell else None
-            said = "; ".join(o.what for o in self.log[count:]) or (guard.meaning.value if guard else "a scheduled event")
-            self.turns.append(Turn(self.t, guard, event, before, after, held, then, ended, said, tuple(struck[first:])))
+            said = "; ".join(o.what for o in self.log[count:]) or (
+                guard.meaning.value if guard else "a scheduled event"
+            )
+            self.turns.append(
+                Turn(
+                    self.t,
+                    guard,
+                    event,
+                    before,
+                    after,
+                    held,
+                    then,
+                    ended,
+                    said,
+                    tuple(struck[first:]),
+                )
+            )
         return ended
 
 
 def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
-    """The state at the start, after what happens there, and the legs of the run. In these a slip has its own direction, however straight it is."""
+    """The state at the start, after what happens there, and the legs of the run. In these a slip
+    has its own direction, however straight it is.
+    """
     if patches := plan.system.holding.patches:
         names = ", ".join(repr(x.patch.name) for x in patches)
-        raise StudyError(f"{names}: these shapes touch by features that are chosen on the way, which are not differentiated; let frames or spheres touch instead")
+        raise StudyError(
+            f"{names}: these shapes touch by features that are chosen on the way, which are not"
+            " differentiated; let frames or spheres touch instead"
+        )
     x, held, turns, until = _events(plan)
     _refuse_flat_ends(plan, [held, *(turn.then for turn in turns)])
-    held, turns = _curved(plan, held), [replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then)) for turn in turns]
+    held = _curved(plan, held)
+    turns = [
+        replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then))
+        for turn in turns
+    ]
     marks = sorted({*_marks(plan, until), *(turn.t for turn in turns), until} - {plan.start})
     return x, list(_cut(plan, held, marks, turns))
 
@@ -96,26 +129,42 @@ def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
 def _refuse_flat_ends(plan: RunPlan, held: list[Array]) -> None:
     h = plan.system.holding
     for k, c in enumerate(h.contacts):
-        if isinstance(c, RimPoint) and any(h.mode(h.first_contact + k, x[plan.system.nv :]).key > ROLLS for x in held):
-            raise StudyError(f"{c.name!r}: the end of a cylinder stands flat, on three points that are chosen on the way, which are not differentiated; let frames on its rim touch instead")
+        if isinstance(c, RimPoint) and any(
+            h.mode(h.first_contact + k, x[plan.system.nv :]).key > ROLLS for x in held
+        ):
+            raise StudyError(
+                f"{c.name!r}: the end of a cylinder stands flat, on three points that are chosen on"
+                " the way, which are not differentiated; let frames on its rim touch instead"
+            )
 
 
 def _curved(plan: RunPlan, held: Array) -> Array:
-    h, own = plan.system.holding, held.copy()
+    h = plan.system.holding
+    own = held.copy()
     for k in range(len(h.contacts)):
-        own[plan.system.nv + h.slots[h.first_contact + k].start + ContactMode._fields.index("straight")] = 0.0
+        own[
+            plan.system.nv
+            + h.slots[h.first_contact + k].start
+            + ContactMode._fields.index("straight")
+        ] = 0.0
     return own
 
 
 def _events(plan: RunPlan) -> tuple[Array, Array, list[Turn], float]:
     if plan.scheme.empty:
-        u = np.zeros((plan.system.nv, 1)) if plan.control is None or hasattr(plan.control, "law") else forces(plan.system.nv, plan.control)
+        u = (
+            np.zeros((plan.system.nv, 1))
+            if plan.control is None or hasattr(plan.control, "law")
+            else forces(plan.system.nv, plan.control)
+        )
         return plan.x0[0].copy(), np.append(u.ravel(), plan.system.holding.start()), [], plan.until
     runner = _Recorder(plan)
     for _ in runner.slices():
         pass
     if runner.status not in (drivers.REACHED, drivers.EVENT):
-        raise StudyError(f"the run of which sensitivities are asked does not reach its end: {runner.sentence}")
+        raise StudyError(
+            f"the run of which sensitivities are asked does not reach its end: {runner.sentence}"
+        )
     return runner.x_begin, runner.held0, runner.turns, runner.t
 
 
@@ -127,7 +176,9 @@ def _marks(plan: RunPlan, until: float) -> Iterator[float]:
 
 
 def _cut(plan: RunPlan, held: Array, marks: list[float], turns: list[Turn]) -> Iterator[Leg]:
-    begin, left, nv = plan.start, list(turns), plan.system.nv
+    begin = plan.start
+    left = list(turns)
+    nv = plan.system.nv
     span = (plan.until - plan.start) / (plan.forces.shape[1] if plan.forces is not None else 1)
     for end in marks:
         piece = int((0.5 * (begin + end) - plan.start) / span)
@@ -139,7 +190,8 @@ def _cut(plan: RunPlan, held: Array, marks: list[float], turns: list[Turn]) -> I
         turned: list[Turn | None] = [*here] or [None]
         for turn in turned:
             yield Leg(begin, end, own, piece, turn)
-            begin, held = end, held if turn is None else turn.then
+            begin = end
+            held = held if turn is None else turn.then
             own = held.copy()
             if plan.forces is not None:
                 own[:nv] = plan.forces[0, piece]

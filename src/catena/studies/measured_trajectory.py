@@ -1,6 +1,7 @@
 """Measured trajectories: from a log to columns of coordinates and speeds, as they were measured.
 
-A log has `time` (s), some of `q NAME` and `v NAME`, and `tau NAME` of known joint forces, each from its row to the next. Nothing is filtered.
+A log has `time` (s), some of `q NAME` and `v NAME`, and `tau NAME` of known joint forces, each from
+its row to the next. Nothing is filtered.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ ALIKE = 4  # rows to either side whose slope is a first guess of a speed
 
 @dataclass(frozen=True)
 class MeasuredTrajectory:
-    """t (T,), s; columns: (letter, place in q or v) of each of y (T, m), called `names`; scale (m,): how much each varies; tau (T, nv).
+    """t (T,), s; columns: (letter, place in q or v) of each of y (T, m), called `names`; scale
+    (m,): how much each varies; tau (T, nv).
 
-    guess: {(letter, place): (T,)}, first guesses of the states that the log knows. first: {letter: {name: (T,)}}, the same by name.
+    guess: {(letter, place): (T,)}, first guesses of the states that the log knows. first: {letter:
+    {name: (T,)}}, the same by name.
     """
 
     t: Array
@@ -40,12 +43,18 @@ class MeasuredTrajectory:
 
 
 def measured_trajectory(machine: Machine, data: Any) -> MeasuredTrajectory:
-    """A .csv file, a pandas table, a mapping of columns, or a Result; a StudyError with every fault at once."""
+    """A .csv file, a pandas table, a mapping of columns, or a Result; a StudyError with every fault
+    at once.
+    """
     table, source = columns_of(data)
     clock = next((c for c in table if c.lower() in ("time", "t")), None)
     known = {"q": machine.coordinate_names, "v": machine.speed_names, "tau": machine.speed_names}
     found: dict[str, dict[str, Array]] = {letter: {} for letter in known}
-    faults = [] if clock is not None else [f"there is no column 'time' (s); its columns are {', '.join(list(table)[:12])}"]
+    faults = (
+        []
+        if clock is not None
+        else [f"there is no column 'time' (s); its columns are {', '.join(list(table)[:12])}"]
+    )
     for column, x in table.items():
         letter, _, name = column.partition(" ")
         if column in machine.coordinate_names:
@@ -53,17 +62,32 @@ def measured_trajectory(machine: Machine, data: Any) -> MeasuredTrajectory:
         if letter not in known or not name:
             continue
         if name not in known[letter]:
-            faults.append(f"column {column!r}: " + unknown("coordinate" if letter == "q" else "speed", name, known[letter], f"mechanism {machine.mechanism.name!r}"))
+            faults.append(
+                f"column {column!r}: "
+                + unknown(
+                    "coordinate" if letter == "q" else "speed",
+                    name,
+                    known[letter],
+                    f"mechanism {machine.mechanism.name!r}",
+                )
+            )
         elif not np.isfinite(x).all():
             faults.append(not_finite(column, x))
         else:
             found[letter][name] = x
     if not found["q"] and not found["v"] and not faults:
-        faults.append(f"it has no column 'q NAME' or 'v NAME'; coordinates are {', '.join(machine.coordinate_names)}")
-    if clock is not None and not (np.isfinite(table[clock]).all() and (np.diff(table[clock]) > 0).all()):
+        faults.append(
+            "it has no column 'q NAME' or 'v NAME'; coordinates are"
+            f" {', '.join(machine.coordinate_names)}"
+        )
+    if clock is not None and not (
+        np.isfinite(table[clock]).all() and (np.diff(table[clock]) > 0).all()
+    ):
         faults.append("its times are finite and rise from row to row; these do not")
     if faults:
-        raise StudyError(f"{source} is no trajectory of mechanism {machine.mechanism.name!r}:", faults)
+        raise StudyError(
+            f"{source} is no trajectory of mechanism {machine.mechanism.name!r}:", faults
+        )
     assert clock is not None
     return _read(machine, table[clock], found)
 
@@ -76,14 +100,30 @@ def _read(machine: Machine, t: Array, found: dict[str, dict[str, Array]]) -> Mea
     tau = np.zeros((len(t), machine.nv))
     for n, x in found["tau"].items():
         tau[:, machine.speed_names.index(n)] = x
-    speeds = {c.speed: _slope(t, found["q"][c.name]) for c in coordinates(machine) if c.name in found["q"] and c.speed not in found["v"]}
+    speeds = {
+        c.speed: _slope(t, found["q"][c.name])
+        for c in coordinates(machine)
+        if c.name in found["q"] and c.speed not in found["v"]
+    }
     first = {"q": found["q"], "v": {**speeds, **found["v"]}}
     guess = {(letter, places[letter](n)): x for letter in "qv" for n, x in first[letter].items()}
-    notes = [f"measured: {', '.join(names)}, {len(t)} rows from {t[0]:g} to {t[-1]:g} s, as they are"]
+    notes = [
+        f"measured: {', '.join(names)}, {len(t)} rows from {t[0]:g} to {t[-1]:g} s, as they are"
+    ]
     if found["tau"]:
         notes.append(f"known forces of {', '.join(found['tau'])}, each from its row to the next")
     spread = y.std(axis=0)
-    return MeasuredTrajectory(t, tuple(names), tuple(columns), y, np.where(spread > 0.0, spread, np.abs(y).max(axis=0) + (np.abs(y).max(axis=0) == 0.0)), tau, guess, first, tuple(notes))
+    return MeasuredTrajectory(
+        t,
+        tuple(names),
+        tuple(columns),
+        y,
+        np.where(spread > 0.0, spread, np.abs(y).max(axis=0) + (np.abs(y).max(axis=0) == 0.0)),
+        tau,
+        guess,
+        first,
+        tuple(notes),
+    )
 
 
 def _slope(t: Array, x: Array) -> Array:

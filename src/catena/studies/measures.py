@@ -1,10 +1,13 @@
-"""Measures: what a study keeps of each run. An expression over the rows of the run, in the language of files, or a Python function.
+"""Measures: what a study keeps of each run. An expression over the rows of the run, in the language
+of files, or a Python function.
 
-    max(abs(torque['motor pin']))      rms(q['elbow'] - 0.3)      final(energy) - first(energy)      time_of(y['tip'])      event['floor']
+    max(abs(torque['motor pin']))  rms(q['elbow'] - 0.3)  final(energy) - first(energy)
+            time_of(y['tip'])  event['floor']
 
-A text is cut into tokens and parsed as those of files are (`model/expression_syntax.py`); nothing of it is run. Names with a bracket are
-quantities over time, `QUANTITIES`; a word of `REDUCTIONS` with one argument makes one number of it. What is not reduced is kept
-over time. Parameters are plain names.
+A text is cut into tokens and parsed as those of files are (`model/expression_syntax.py`); nothing
+of it is run. Names with a bracket are quantities over time, `QUANTITIES`; a word of `REDUCTIONS`
+with one argument makes one number of it. What is not reduced is kept over time. Parameters are
+plain names.
 """
 
 from __future__ import annotations
@@ -26,15 +29,28 @@ from ..model.expressions import evaluate, parse
 from .reductions import REDUCTIONS, Reduction
 
 Array = NDArray[np.float64]
-PLAIN = {"t": "s", "kinetic": "J", "potential": "J", "energy": "J", "work": "J", "energy_error": "J"}  # over time, and their units
-SUBSCRIPTED = ("q", "v", "a", "tau", "torque", "force", "x", "y", "z")  # torque and force: other words for tau
-_SUBSCRIPT = re.compile(r"(?<!\w)(?P<word>[A-Za-z_]\w*)\s*\[\s*(?P<quote>['\"])(?P<name>[^'\"]*)(?P=quote)\s*\]")
+# over time, and their units
+PLAIN = {
+    "t": "s",
+    "kinetic": "J",
+    "potential": "J",
+    "energy": "J",
+    "work": "J",
+    "energy_error": "J",
+}
+# torque and force: other words for tau
+SUBSCRIPTED = ("q", "v", "a", "tau", "torque", "force", "x", "y", "z")
+_SUBSCRIPT = re.compile(
+    r"(?<!\w)(?P<word>[A-Za-z_]\w*)\s*\[\s*(?P<quote>['\"])(?P<name>[^'\"]*)(?P=quote)\s*\]"
+)
 _WORDS = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\(")
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A quantity over time: its word, and the name in its bracket; "event" is one number, the time of the first of that name."""
+    """A quantity over time: its word, and the name in its bracket; "event" is one number, the time
+    of the first of that name.
+    """
 
     word: str
     name: str = ""
@@ -45,7 +61,9 @@ class Signal:
 
 @dataclass(frozen=True)
 class Step:
-    """One reduction within a measure: its symbol, its text, what is reduced (an expression), more arguments."""
+    """One reduction within a measure: its symbol, its text, what is reduced (an expression), more
+    arguments.
+    """
 
     symbol: str
     text: str
@@ -56,8 +74,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure that was read: its name and text; the signals by symbol; its reductions in order; the expression of what is left. function:
-    a Python function in their place, of a Result of one run (of all runs of a batch where `batch`)."""
+    """A measure that was read: its name and text; the signals by symbol; its reductions in order;
+    the expression of what is left. function: a Python function in their place, of a Result of one
+    run (of all runs of a batch where `batch`).
+    """
 
     name: str
     text: str
@@ -75,8 +95,11 @@ class Measure:
         own = {symbol for symbol, signal in self.signals if signal.word != "event"}
         return bool(own & {str(s) for s in self.expression.free_symbols})
 
-    def values(self, t: Array, table: Mapping[str, Array]) -> tuple[Array, list[tuple[Step, Array]]]:
-        """Of the rows at t: (runs,), or (runs, rows) where it is kept over time; and of each reduction which runs have no value.
+    def values(
+        self, t: Array, table: Mapping[str, Array]
+    ) -> tuple[Array, list[tuple[Step, Array]]]:
+        """Of the rows at t: (runs,), or (runs, rows) where it is kept over time; and of each
+        reduction which runs have no value.
 
         table: signals by symbol, (runs, rows), and numbers of runs, (runs, 1).
         """
@@ -85,7 +108,9 @@ class Measure:
         with np.errstate(all="ignore"):
             for step in self.steps:
                 x = np.broadcast_to(np.asarray(evaluate(step.of, found), float), (runs, len(t)))
-                y = step.reduction.of(t, x, *(np.asarray(evaluate(a, found), float) for a in step.more))
+                y = step.reduction.of(
+                    t, x, *(np.asarray(evaluate(a, found), float) for a in step.more)
+                )
                 found[step.symbol] = np.asarray(y, float).reshape(runs, 1)
                 if not np.isfinite(y).all():
                     missing.append((step, ~np.isfinite(y)))
@@ -96,23 +121,34 @@ class Measure:
 
 
 def vectorised(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Mark a Python measure that takes a Result of many runs and gives one number for each, (runs,), in one call."""
+    """Mark a Python measure that takes a Result of many runs and gives one number for each,
+    (runs,), in one call.
+    """
     function.batch = True  # type: ignore[attr-defined]
     return function
 
 
-# ---------------------------------------------------------------------------------------------------- reading
+# --- reading
 def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Measure, ...]:
     """Measures from {name: text or function}, or a list of texts; a StudyError with every fault."""
-    named = given if isinstance(given, Mapping) else {str(x): x for x in ([given] if isinstance(given, str) else given)}
+    named = (
+        given
+        if isinstance(given, Mapping)
+        else {str(x): x for x in ([given] if isinstance(given, str) else given)}
+    )
     found, faults = [], []
     for name, what in named.items():
         try:
             found.append(read_measure(str(name), what, machine))
         except CatenaError as why:
-            faults.append(f"measure {shown(str(name))}: {why}" if str(name) != what else f"measure {why}")
+            faults.append(
+                f"measure {shown(str(name))}: {why}" if str(name) != what else f"measure {why}"
+            )
     if not named:
-        faults.append("there is none; say what is wanted of each run, such as {'peak': \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\"")
+        faults.append(
+            "there is none; say what is wanted of each run, such as {'peak':"
+            " \"max(abs(q['elbow']))\"}, or --measure \"max(abs(q['elbow']))\""
+        )
     if faults:
         raise StudyError("the measures of a study cannot be read:", faults)
     return tuple(found)
@@ -121,9 +157,16 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
 def read_measure(name: str, what: Any, machine: Machine) -> Measure:
     """One measure."""
     if callable(what):
-        return Measure(name, getattr(what, "__name__", type(what).__name__), function=what, batch=bool(getattr(what, "batch", False)))
+        return Measure(
+            name,
+            getattr(what, "__name__", type(what).__name__),
+            function=what,
+            batch=bool(getattr(what, "batch", False)),
+        )
     if not isinstance(what, str):
-        raise StudyError(f"it is a {type(what).__name__}; a measure is a text or a function of a Result")
+        raise StudyError(
+            f"it is a {type(what).__name__}; a measure is a text or a function of a Result"
+        )
     return _Reader(name, what, machine).measure()
 
 
@@ -139,13 +182,21 @@ class _Reader:
         """The measure, its names checked."""
         text = _SUBSCRIPT.sub(self._bracket, self.whole)
         if "[" in text:
-            raise ExpressionError(f"{shown(self.whole)}: a bracket holds a name in quotation marks, such as q['elbow']")
+            raise ExpressionError(
+                f"{shown(self.whole)}: a bracket holds a name in quotation marks, such as"
+                " q['elbow']"
+            )
         for word in PLAIN:
-            if re.search(rf"(?<![\w.]){word}(?!\w)(?!\s*\()", text) and word not in self.machine.mechanism.parameters:
+            if (
+                re.search(rf"(?<![\w.]){word}(?!\w)(?!\s*\()", text)
+                and word not in self.machine.mechanism.parameters
+            ):
                 self.signals[word] = Signal(word)
         text = self._reduced(text)
         expression = self._parsed(text)
-        return Measure(self.name, self.whole, tuple(self.signals.items()), tuple(self.steps), expression)
+        return Measure(
+            self.name, self.whole, tuple(self.signals.items()), tuple(self.steps), expression
+        )
 
     def _parsed(self, text: str) -> Any:
         known = [*self.signals, *(s.symbol for s in self.steps), *self.machine.mechanism.parameters]
@@ -163,9 +214,11 @@ class _Reader:
             message = message.replace(step.symbol, step.text)
         return message
 
-    # ------------------------------------------------------------------------------------------------ brackets
+    # --- brackets
     def _bracket(self, match: re.Match[str]) -> str:
-        signal = Signal("tau" if match["word"] in ("torque", "force") else match["word"], match["name"])
+        signal = Signal(
+            "tau" if match["word"] in ("torque", "force") else match["word"], match["name"]
+        )
         self._check(signal)
         for symbol, known in self.signals.items():
             if known == signal:
@@ -181,14 +234,19 @@ class _Reader:
         elif signal.word in SUBSCRIPTED:
             place(machine, signal)
         elif signal.word != "event":
-            raise ExpressionError(f"{shown(self.whole)}: {unknown('quantity', signal.word, (*SUBSCRIPTED, 'event'))}")
+            raise ExpressionError(
+                f"{shown(self.whole)}: {unknown('quantity', signal.word, (*SUBSCRIPTED, 'event'))}"
+            )
 
-    # ------------------------------------------------------------------------------------------------ reductions
+    # --- reductions
     def _reduced(self, text: str) -> str:
         """The text with a symbol in place of each reduction; the last to begin is innermost."""
         for match in reversed(list(_WORDS.finditer(text))):
             if match[1] not in REDUCTIONS and match[1] not in FUNCTIONS:
-                raise ExpressionError(f"{shown(self.whole)}: {unknown('function', match[1], dict.fromkeys((*REDUCTIONS, *FUNCTIONS)))}")
+                raise ExpressionError(
+                    f"{shown(self.whole)}:"
+                    f" {unknown('function', match[1], dict.fromkeys((*REDUCTIONS, *FUNCTIONS)))}"
+                )
             if match[1] not in REDUCTIONS:
                 continue
             end = _closing(text, match.end() - 1, self.whole)
@@ -197,10 +255,16 @@ class _Reader:
             if match[1] in FUNCTIONS and len(arguments) > 1:
                 continue  # min and max of several values, row by row
             if not 1 <= len(arguments) <= 1 + reduction.more:
-                raise ExpressionError(f"{shown(self.whole)}: {match[1]} takes {'one argument' if not reduction.more else 'one or two arguments'}, found {len(arguments)}")
+                raise ExpressionError(
+                    f"{shown(self.whole)}: {match[1]} takes"
+                    f" {'one argument' if not reduction.more else 'one or two arguments'}, found"
+                    f" {len(arguments)}"
+                )
             of, *more = (self._parsed(a) for a in arguments)
             written = self._readable(text[match.start() : end + 1])
-            self.steps.append(Step(f"reduced_{len(self.steps)}_", written, reduction, of, tuple(more)))
+            self.steps.append(
+                Step(f"reduced_{len(self.steps)}_", written, reduction, of, tuple(more))
+            )
             text = f"{text[: match.start()]}{self.steps[-1].symbol}{text[end + 1 :]}"
         return text
 
@@ -236,4 +300,6 @@ def place(machine: Machine, signal: Signal) -> int:
         if j.name == signal.name and len(own) == 1:
             return list(names).index(own[0])
     what = "coordinate" if signal.word == "q" else "speed"
-    raise ExpressionError(f"{signal}: {unknown(what, signal.name, names, f'mechanism {machine.mechanism.name!r}')}")
+    raise ExpressionError(
+        f"{signal}: {unknown(what, signal.name, names, f'mechanism {machine.mechanism.name!r}')}"
+    )

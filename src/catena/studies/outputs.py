@@ -1,7 +1,8 @@
 """What a sensitivity is of: the final state, or texts of it and of integrals over the run.
 
-    final state        every coordinate and speed at the end, q.NAME and v.NAME
-    text               "q_elbow^2 + v_elbow", "t", "integral(tau_elbow^2)": names as in the texts of loads, tau_NAME the given joint forces
+final state        every coordinate and speed at the end, q.NAME and v.NAME
+text               "q_elbow^2 + v_elbow", "t", "integral(tau_elbow^2)": names as in the texts of
+                   loads, tau_NAME the given joint forces
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ INTEGRAL = "integral("
 
 @dataclass(frozen=True)
 class Outputs:
-    """names (m,); integrals: expressions whose integrals follow the state; value(z): the outputs (m,) with symbols z of these."""
+    """names (m,); integrals: expressions whose integrals follow the state; value(z): the outputs
+    (m,) with symbols z of these.
+    """
 
     names: tuple[str, ...]
     integrals: tuple[ca.SX, ...]
@@ -36,7 +39,9 @@ class Outputs:
 def symbols(system: System) -> dict[str, Any]:
     """The names of texts: t, parameters, q_NAME, v_NAME, tau_NAME."""
     m = system.mechanism
-    table: dict[str, Any] = {name: system.p[k] for k, name in enumerate(m.parameters)} | {"t": system.t}
+    table: dict[str, Any] = {name: system.p[k] for k, name in enumerate(m.parameters)} | {
+        "t": system.t
+    }
     table |= {f"q_{identifier(n)}": system.q[k] for k, n in enumerate(m.coordinate_names)}
     for letter, vector in (("v", system.v), ("tau", system.u)):
         table |= {f"{letter}_{identifier(n)}": vector[k] for k, n in enumerate(m.speed_names)}
@@ -58,19 +63,34 @@ def outputs(system: System, of: Any) -> Outputs:
         names = [f"q.{n}" for n in m.coordinate_names] + [f"v.{n}" for n in m.speed_names]
         state = ca.vertcat(system.q, system.v)
         return Outputs(tuple(names), (), tuple((state[k], -1) for k in range(len(names))))
-    texts: Iterable[tuple[str, str]] = of.items() if isinstance(of, Mapping) else [(x, x) for x in ([of] if isinstance(of, str) else of)]
-    table, names, integrals, terms = symbols(system), [], list[ca.SX](), list[tuple[ca.SX | None, int]]()
+    texts: Iterable[tuple[str, str]] = (
+        of.items()
+        if isinstance(of, Mapping)
+        else [(x, x) for x in ([of] if isinstance(of, str) else of)]
+    )
+    table = symbols(system)
+    names = []
+    integrals = list[ca.SX]()
+    terms = list[tuple[ca.SX | None, int]]()
     for name, text in texts:
         names.append(name)
         body = text.strip()
         if body.startswith(INTEGRAL) and body.endswith(")"):
             terms.append((None, len(integrals)))
-            integrals.append(expression(body[len(INTEGRAL) : -1], table, f"measure {name!r}: integral of"))
+            integrals.append(
+                expression(body[len(INTEGRAL) : -1], table, f"measure {name!r}: integral of")
+            )
         else:
             found = expression(body, table, f"measure {name!r}:")
             if ca.depends_on(found, system.u):
-                raise StudyError(f"measure {name!r}: {text!r} has a joint force in it, which is no part of the final state; take integral(...)")
+                raise StudyError(
+                    f"measure {name!r}: {text!r} has a joint force in it, which is no part of the"
+                    " final state; take integral(...)"
+                )
             terms.append((found, -1))
     if not names:
-        raise StudyError("sensitivities of nothing were asked; leave `of` out for the final state, or give texts such as \"q_elbow\"")
+        raise StudyError(
+            "sensitivities of nothing were asked; leave `of` out for the final state, or give texts"
+            ' such as "q_elbow"'
+        )
     return Outputs(tuple(names), tuple(integrals), tuple(terms))

@@ -1,4 +1,6 @@
-"""The registry of pictures of studies: one record per picture says what `plot`, the command line and the documentation must know."""
+"""The registry of pictures of studies: one record per picture says what `plot`, the command line
+and the documentation must know.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyPlot:
-    """A picture of a table, or of indices. draw(table, **options): where its function is. doc: one line. options: its keywords. shows(table):
-    whether there is something to draw; needs: what, in words."""
+    """A picture of a table, or of indices. draw(table, **options): where its function is. doc: one
+    line. options: its keywords. shows(table): whether there is something to draw; needs: what, in
+    words.
+    """
 
     name: str
     draw: Callable[..., Figure] | str
@@ -32,18 +36,30 @@ class StudyPlot:
 
 
 PLOTS: Registry[StudyPlot] = Registry("picture of a study")
-register, find = PLOTS.register, PLOTS.find
+register = PLOTS.register
+find = PLOTS.find
 
 
-def plot(table: xr.Dataset, what: str | None = None, *, title: str | None = None, **options: Any) -> Figure:
-    """A picture of a table (or of indices), as a matplotlib Figure. what: one of `PLOTS`, by default the first that suits it."""
+def plot(
+    table: xr.Dataset, what: str | None = None, *, title: str | None = None, **options: Any
+) -> Figure:
+    """A picture of a table (or of indices), as a matplotlib Figure. what: one of `PLOTS`, by
+    default the first that suits it.
+    """
     import matplotlib as mpl
 
     from ..results.plots.style import HOUSE, plain_ticks
 
-    kind = find(what) if what is not None else next((p for p in PLOTS.values() if p.shows(table)), None)
+    kind = (
+        find(what)
+        if what is not None
+        else next((p for p in PLOTS.values() if p.shows(table)), None)
+    )
     if kind is None:
-        raise CatenaError("there is nothing to draw in this table: it needs a variable with several values, and a measure")
+        raise CatenaError(
+            "there is nothing to draw in this table: it needs a variable with several values, and a"
+            " measure"
+        )
     for name in options:
         if name not in kind.options:
             raise UnknownNameError("option", name, kind.options, f"the picture {kind.name!r}")
@@ -68,11 +84,12 @@ def markdown() -> str:
     return plotting.table("picture", PLOTS.values())
 
 
-
-# ---------------------------------------------------------------------------------------------------- those of catena
+# --- those of catena
 def variables(table: Any) -> list[str]:
     """The variables of a table that have several values."""
-    return [n for n in table.attrs.get("variables", ()) if table[n].values.min() < table[n].values.max()]
+    return [
+        n for n in table.attrs.get("variables", ()) if table[n].values.min() < table[n].values.max()
+    ]
 
 
 def measures(table: Any, over_time: bool = False) -> list[str]:
@@ -83,7 +100,11 @@ def measures(table: Any, over_time: bool = False) -> list[str]:
 
 def telling(table: Any) -> list[str]:
     """The measures, one number per run, that are not the same in all runs."""
-    return [n for n in measures(table) if len(np.unique(table[n].values[np.isfinite(table[n].values)])) > 1]
+    return [
+        n
+        for n in measures(table)
+        if len(np.unique(table[n].values[np.isfinite(table[n].values)])) > 1
+    ]
 
 
 def axes(table: Any) -> list[str]:
@@ -98,18 +119,61 @@ def _numbers(table: Any) -> bool:
 
 _HERE = "catena.studies.plots"
 for _plot in (
-    StudyPlot("heatmap", f"{_HERE}.heatmap:draw", "a measure over two axes, as colours", "two axes and a measure that is one number",
-              lambda t: _numbers(t) and len(axes(t)) >= 2, ("measure", "x", "y")),
-    StudyPlot("response", f"{_HERE}.response:draw", "each measure over one variable; where others vary too, quantiles or points", "a variable and a measure that is one number",
-              _numbers, ("measures", "over")),
-    StudyPlot("scatter", f"{_HERE}.scatter:draw", "variables and measures against each other, with histograms", "a variable and a measure that is one number",
-              _numbers, ("names",)),
-    StudyPlot("fan", f"{_HERE}.fan:draw", "a quantity over time: median and quantiles of all runs, some of them as lines", "a measure that is kept over time",
-              lambda t: "run" in t.dims and bool(measures(t, True)), ("measures", "lines")),
-    StudyPlot("sobol", f"{_HERE}.bars:sobol", "first-order and total Sobol indices as bars, with confidence", "Sobol indices, from study.sensitivity('sobol')",
-              lambda t: "ST" in t, ("measures",)),
-    StudyPlot("tornado", f"{_HERE}.bars:tornado", "how far each variable alone moves a measure", "study.sensitivity('tornado')",
-              lambda t: {"low", "high", "nominal"} <= set(t.data_vars), ("measures",)),
-    StudyPlot("morris", f"{_HERE}.bars:morris", "elementary effects: their spread over their mean size", "study.sensitivity('morris')", lambda t: "mu_star" in t, ("measures",)),
-):  # fmt: skip
+    StudyPlot(
+        "heatmap",
+        f"{_HERE}.heatmap:draw",
+        "a measure over two axes, as colours",
+        "two axes and a measure that is one number",
+        lambda t: _numbers(t) and len(axes(t)) >= 2,
+        ("measure", "x", "y"),
+    ),
+    StudyPlot(
+        "response",
+        f"{_HERE}.response:draw",
+        "each measure over one variable; where others vary too, quantiles or points",
+        "a variable and a measure that is one number",
+        _numbers,
+        ("measures", "over"),
+    ),
+    StudyPlot(
+        "scatter",
+        f"{_HERE}.scatter:draw",
+        "variables and measures against each other, with histograms",
+        "a variable and a measure that is one number",
+        _numbers,
+        ("names",),
+    ),
+    StudyPlot(
+        "fan",
+        f"{_HERE}.fan:draw",
+        "a quantity over time: median and quantiles of all runs, some of them as lines",
+        "a measure that is kept over time",
+        lambda t: "run" in t.dims and bool(measures(t, True)),
+        ("measures", "lines"),
+    ),
+    StudyPlot(
+        "sobol",
+        f"{_HERE}.bars:sobol",
+        "first-order and total Sobol indices as bars, with confidence",
+        "Sobol indices, from study.sensitivity('sobol')",
+        lambda t: "ST" in t,
+        ("measures",),
+    ),
+    StudyPlot(
+        "tornado",
+        f"{_HERE}.bars:tornado",
+        "how far each variable alone moves a measure",
+        "study.sensitivity('tornado')",
+        lambda t: {"low", "high", "nominal"} <= set(t.data_vars),
+        ("measures",),
+    ),
+    StudyPlot(
+        "morris",
+        f"{_HERE}.bars:morris",
+        "elementary effects: their spread over their mean size",
+        "study.sensitivity('morris')",
+        lambda t: "mu_star" in t,
+        ("measures",),
+    ),
+):
     register(_plot)

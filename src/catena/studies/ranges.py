@@ -1,8 +1,8 @@
 """What a variable of a study takes: the values of an axis, or a distribution to draw from.
 
-    8..12 cm:200            an axis of 200 values at equal distances          8..12 cm          uniform between the two, drawn
-    1, 2, 5 cm              an axis of these values                           0.7 kg/m          one value
-    uniform(0.6, 1.0):50    an axis of 50 draws                               normal(1, 0.05)   drawn
+    8..12 cm:200  an axis of 200 values at equal distances  8..12 cm  uniform between the two, drawn
+    1, 2, 5 cm              an axis of these values                      0.7 kg/m          one value
+    uniform(0.6, 1.0):50    an axis of 50 draws                              normal(1, 0.05)   drawn
 
 Python may give arrays, and frozen distributions of SciPy as they are. Distributions are a registry.
 """
@@ -28,8 +28,9 @@ MOST = 100_000_000  # values of one axis
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution to draw from, by its quantiles. name, numbers: how it was written, SI. A number between 0 and 1 becomes a draw by
-    `quantile`."""
+    """A distribution to draw from, by its quantiles. name, numbers: how it was written, SI. A
+    number between 0 and 1 becomes a draw by `quantile`.
+    """
 
     name: str
     numbers: tuple[float, ...]
@@ -42,7 +43,9 @@ class Distribution:
     def quantile(self, u: Array) -> Array:
         """The values below which a draw falls with probabilities u."""
         kind = DISTRIBUTIONS.find(self.name)
-        return np.asarray(self.frozen.ppf(u) if kind.quantile is None else kind.quantile(u, *self.numbers), float)
+        return np.asarray(
+            self.frozen.ppf(u) if kind.quantile is None else kind.quantile(u, *self.numbers), float
+        )
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{x:g}' for x in self.numbers)})"
@@ -70,7 +73,9 @@ class Scipy:
 
 @dataclass(frozen=True)
 class Axis:
-    """Values (n,) of one variable, each of which meets those of all other axes. drawn: from which they are yet to be drawn, `count`."""
+    """Values (n,) of one variable, each of which meets those of all other axes. drawn: from which
+    they are yet to be drawn, `count`.
+    """
 
     values: tuple[float, ...] = ()
     drawn: Distribution | Scipy | None = None
@@ -80,11 +85,12 @@ class Axis:
 Values = Axis | Distribution | Scipy
 
 
-# ---------------------------------------------------------------------------------------------------- the family
+# --- the family
 @dataclass(frozen=True)
 class DistributionKind:
-    """A family of distributions: its word, what its numbers are called, SciPy's frozen one of them, one line, what must hold. quantile: of
-    (u, *numbers), where it is simpler than SciPy's."""
+    """A family of distributions: its word, what its numbers are called, SciPy's frozen one of them,
+    one line, what must hold. quantile: of (u, *numbers), where it is simpler than SciPy's.
+    """
 
     name: str
     numbers: tuple[str, ...]
@@ -100,29 +106,63 @@ def _scipy() -> Any:
     return scipy.stats
 
 
-DISTRIBUTIONS: Registry[DistributionKind] = Registry("distribution", [
-    DistributionKind("uniform", ("lowest", "highest"), lambda a, b: _scipy().uniform(a, b - a), "equally likely between two values",
-                     lambda a, b: "" if a < b else "lowest is below highest", lambda u, a, b: u * (b - a) + a),
-    DistributionKind("loguniform", ("lowest", "highest"), lambda a, b: _scipy().loguniform(a, b), "its logarithm is uniform",
-                     lambda a, b: "" if 0 < a < b else "0 < lowest < highest"),
-    DistributionKind("normal", ("mean", "deviation"), lambda m, s: _scipy().norm(m, s), "of Gauss, with a standard deviation",
-                     lambda m, s: "" if s > 0 else "the deviation is above zero"),
-    DistributionKind("lognormal", ("median", "spread"), lambda m, s: _scipy().lognorm(s, scale=m), "its logarithm is normal, with that spread",
-                     lambda m, s: "" if m > 0 and s > 0 else "median and spread are above zero"),
-    DistributionKind("triangular", ("lowest", "likeliest", "highest"), lambda a, c, b: _scipy().triang((c - a) / (b - a), a, b - a),
-                     "from the lowest up to the likeliest and down again",
-                     lambda a, c, b: "" if a <= c <= b and a < b else "lowest <= likeliest <= highest"),
-])  # fmt: skip
+DISTRIBUTIONS: Registry[DistributionKind] = Registry(
+    "distribution",
+    [
+        DistributionKind(
+            "uniform",
+            ("lowest", "highest"),
+            lambda a, b: _scipy().uniform(a, b - a),
+            "equally likely between two values",
+            lambda a, b: "" if a < b else "lowest is below highest",
+            lambda u, a, b: u * (b - a) + a,
+        ),
+        DistributionKind(
+            "loguniform",
+            ("lowest", "highest"),
+            lambda a, b: _scipy().loguniform(a, b),
+            "its logarithm is uniform",
+            lambda a, b: "" if 0 < a < b else "0 < lowest < highest",
+        ),
+        DistributionKind(
+            "normal",
+            ("mean", "deviation"),
+            lambda m, s: _scipy().norm(m, s),
+            "of Gauss, with a standard deviation",
+            lambda m, s: "" if s > 0 else "the deviation is above zero",
+        ),
+        DistributionKind(
+            "lognormal",
+            ("median", "spread"),
+            lambda m, s: _scipy().lognorm(s, scale=m),
+            "its logarithm is normal, with that spread",
+            lambda m, s: "" if m > 0 and s > 0 else "median and spread are above zero",
+        ),
+        DistributionKind(
+            "triangular",
+            ("lowest", "likeliest", "highest"),
+            lambda a, c, b: _scipy().triang((c - a) / (b - a), a, b - a),
+            "from the lowest up to the likeliest and down again",
+            lambda a, c, b: "" if a <= c <= b and a < b else "lowest <= likeliest <= highest",
+        ),
+    ],
+)
 
 
 def distribution(name: str, *numbers: float) -> Distribution:
     """A distribution by its word; a QuantityError where its numbers cannot be."""
     kind = DISTRIBUTIONS.find(name)
     if len(numbers) != len(kind.numbers):
-        raise QuantityError(f"{name} takes {len(kind.numbers)} numbers, {', '.join(kind.numbers)}; found {len(numbers)}")
+        raise QuantityError(
+            f"{name} takes {len(kind.numbers)} numbers, {', '.join(kind.numbers)}; found"
+            f" {len(numbers)}"
+        )
     given = tuple(float(x) for x in numbers)
     if not np.isfinite(given).all() or (said := kind.wrong(*given)):
-        raise QuantityError(f"{name}({', '.join(f'{x:g}' for x in given)}): {said if np.isfinite(given).all() else 'numbers are finite'}")
+        raise QuantityError(
+            f"{name}({', '.join(f'{x:g}' for x in given)}):"
+            f" {said if np.isfinite(given).all() else 'numbers are finite'}"
+        )
     return Distribution(name, given)
 
 
@@ -151,9 +191,11 @@ def triangular(lowest: float, likeliest: float, highest: float) -> Distribution:
     return distribution("triangular", lowest, likeliest, highest)
 
 
-# ---------------------------------------------------------------------------------------------------- from anything
+# --- from anything
 def values_of(given: Any, unit: str | None, what: str) -> Values:
-    """What a variable takes, from a text, numbers or a distribution. unit: SI unit of the variable, None where any may be."""
+    """What a variable takes, from a text, numbers or a distribution. unit: SI unit of the variable,
+    None where any may be.
+    """
     if isinstance(given, Axis | Distribution | Scipy):
         return given
     if isinstance(given, str):
@@ -163,15 +205,23 @@ def values_of(given: Any, unit: str | None, what: str) -> Values:
     try:
         return _axis(np.atleast_1d(np.asarray(given, float)), what)
     except (TypeError, ValueError):
-        said = "numbers, a text such as '8..12 cm:200', or a distribution such as catena.studies.uniform(0.6, 1.0)"
+        said = (
+            "numbers, a text such as '8..12 cm:200', or a distribution such as"
+            " catena.studies.uniform(0.6, 1.0)"
+        )
         raise QuantityError(f"{what} is a {type(given).__name__}; it takes {said}") from None
 
 
 def _axis(values: Array, what: str) -> Axis:
     if values.ndim != 1 or not values.size:
-        raise QuantityError(f"{what} has values of shape {values.shape}; an axis is a list of numbers")
+        raise QuantityError(
+            f"{what} has values of shape {values.shape}; an axis is a list of numbers"
+        )
     if not np.isfinite(values).all():
-        raise QuantityError(f"{what} takes {values[~np.isfinite(values)][0]} among its values; they are finite numbers")
+        raise QuantityError(
+            f"{what} takes {values[~np.isfinite(values)][0]} among its values; they are finite"
+            " numbers"
+        )
     return Axis(tuple(values.tolist()))
 
 
@@ -187,23 +237,34 @@ def _text(text: str, unit: str | None, what: str) -> Values:
         raise QuantityError(f"{what} asks for {count} values; an axis has 1 to {MOST}")
     if call := _CALL.fullmatch(rest):
         if call["name"] not in DISTRIBUTIONS:
-            raise QuantityError(f"{what} is {text!r}: {unknown('distribution', call['name'], DISTRIBUTIONS)}")
+            raise QuantityError(
+                f"{what} is {text!r}: {unknown('distribution', call['name'], DISTRIBUTIONS)}"
+            )
         found = _drawn(call, text, unit, what)
         return Axis(drawn=found, count=count) if count else found
     if pair := _RANGE.fullmatch(rest):
         low, high = _numbers([pair["low"], pair["high"]], text, unit, what)
         if not low < high:
-            raise QuantityError(f"{what} is {text!r}; a range goes from a lower value to a higher one, low..high")
+            raise QuantityError(
+                f"{what} is {text!r}; a range goes from a lower value to a higher one, low..high"
+            )
         return _axis(np.linspace(low, high, count), what) if count else uniform(low, high)
     if count:
-        raise QuantityError(f"{what} is {text!r}; a count belongs to a range or a distribution, such as '8..12 cm:200'")
+        raise QuantityError(
+            f"{what} is {text!r}; a count belongs to a range or a distribution, such as '8..12"
+            " cm:200'"
+        )
     return _axis(np.array(_numbers(rest.strip("[]").split(","), text, unit, what)), what)
 
 
 def _drawn(call: re.Match[str], text: str, unit: str | None, what: str) -> Distribution:
     arguments = [x for x in call["arguments"].split(",") if x.strip()]
     plain = call["name"] == "lognormal" and len(arguments) == 2  # its spread has no unit
-    numbers = _numbers(arguments[:1], text, unit, what) + _numbers(arguments[1:], text, "", what) if plain else _numbers(arguments, text, unit, what)
+    numbers = (
+        _numbers(arguments[:1], text, unit, what) + _numbers(arguments[1:], text, "", what)
+        if plain
+        else _numbers(arguments, text, unit, what)
+    )
     try:
         return distribution(call["name"], *numbers)
     except CatenaError as why:
@@ -217,22 +278,26 @@ def _numbers(parts: list[str], text: str, unit: str | None, what: str) -> list[f
     for part in parts:
         number, own = split(part)
         if not number:
-            raise QuantityError(f"{what} is {text!r}; {part.strip()!r} in it is not a number. Write '8..12 cm:200', '1, 2, 5 cm' or 'uniform(0.6, 1.0):50'")
+            raise QuantityError(
+                f"{what} is {text!r}; {part.strip()!r} in it is not a number. Write '8..12 cm:200',"
+                " '1, 2, 5 cm' or 'uniform(0.6, 1.0):50'"
+            )
         found.append(in_unit(f"{number} {own or common}".strip(), unit, what))
     return found
 
 
 def in_unit(text: str | float, unit: str | None, what: str) -> float:
-    """A number or a text in SI; a QuantityError where its unit measures something else than `unit`. None: anything."""
+    """A number or a text in SI; a QuantityError where its unit measures something else than `unit`.
+    None: anything.
+    """
     if unit is None or isinstance(text, int | float):
         return float(quantity(text, "any", what=what))
     wanted = base_units(unit)
     dimension = next((d for d in DIMENSIONS if base_units(DIMENSIONS[d].unit) == wanted), None)
     if dimension is not None:
         return float(quantity(text, dimension, what=what))
-    value, own = float(quantity(text, "any", what=what)), split(text)[1]
+    value = float(quantity(text, "any", what=what))
+    own = split(text)[1]
     if own and base_units(own) != wanted:
         raise QuantityError(f"{what} is {text!r}, {name_of(base_units(own))}; its unit is {unit}")
     return value
-
-

@@ -1,6 +1,8 @@
-"""Reductions: from a quantity over the rows of a run to one number. A registry; files and the command line know them by their words.
+"""Reductions: from a quantity over the rows of a run to one number. A registry; files and the
+command line know them by their words.
 
-Each takes t (rows,), s, and x (runs, rows), and gives (runs,); NaN where there is no such number, which is recorded for that run.
+Each takes t (rows,), s, and x (runs, rows), and gives (runs,); NaN where there is no such number,
+which is recorded for that run.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ BAND = 0.02  # of the largest distance from the last value: within it a quantity
 
 @dataclass(frozen=True)
 class Reduction:
-    """A word, its function of (t, x, *more) -> (runs,), how many more arguments it may take, one line, why it may have no value."""
+    """A word, its function of (t, x, *more) -> (runs,), how many more arguments it may take, one
+    line, why it may have no value.
+    """
 
     name: str
     of: Callable[..., Array]
@@ -49,7 +53,8 @@ def _crossing(t: Array, x: Array) -> Array:
     found = np.where(x[:, 0] == 0.0, t[0], np.nan)
     k = change.argmax(axis=1)
     runs = np.flatnonzero(change.any(axis=1) & np.isnan(found))
-    a, b = x[runs, k[runs]], x[runs, k[runs] + 1]
+    a = x[runs, k[runs]]
+    b = x[runs, k[runs] + 1]
     found[runs] = t[k[runs]] + (t[k[runs] + 1] - t[k[runs]]) * (a / (a - b))
     return found
 
@@ -62,21 +67,41 @@ def _settling(t: Array, x: Array, band: Array | float = BAND) -> Array:
     return np.where(outside.any(axis=1), t[np.minimum(last, len(t) - 1)], t[0])
 
 
-REDUCTIONS: Registry[Reduction] = Registry("reduction", [
-    Reduction("max", lambda t, x: x.max(axis=-1), "the largest value of the rows"),
-    Reduction("min", lambda t, x: x.min(axis=-1), "the smallest"),
-    Reduction("first", lambda t, x: x[:, 0], "the value at the start"),
-    Reduction("final", lambda t, x: x[:, -1], "the value at the end"),
-    Reduction("mean", _mean, "the mean over time"),
-    Reduction("rms", _rms, "the root of the mean square over time"),
-    Reduction("integral", _integral, "the integral over time, by Simpson's rule on the rows"),
-    Reduction("time_of", _crossing, "when it first meets zero (s), as in time_of(q['elbow'] - 1)", never="it does not meet zero during the run"),
-    Reduction("time_of_max", lambda t, x: t[x.argmax(axis=-1)], "when it is largest (s)"),
-    Reduction("time_of_min", lambda t, x: t[x.argmin(axis=-1)], "when it is smallest (s)"),
-    Reduction("settling", _settling, "when it has come to stay near its last value (s), within 2 % of the way, or settling(x, 0.05)", more=1),
-])  # fmt: skip
+REDUCTIONS: Registry[Reduction] = Registry(
+    "reduction",
+    [
+        Reduction("max", lambda t, x: x.max(axis=-1), "the largest value of the rows"),
+        Reduction("min", lambda t, x: x.min(axis=-1), "the smallest"),
+        Reduction("first", lambda t, x: x[:, 0], "the value at the start"),
+        Reduction("final", lambda t, x: x[:, -1], "the value at the end"),
+        Reduction("mean", _mean, "the mean over time"),
+        Reduction("rms", _rms, "the root of the mean square over time"),
+        Reduction("integral", _integral, "the integral over time, by Simpson's rule on the rows"),
+        Reduction(
+            "time_of",
+            _crossing,
+            "when it first meets zero (s), as in time_of(q['elbow'] - 1)",
+            never="it does not meet zero during the run",
+        ),
+        Reduction("time_of_max", lambda t, x: t[x.argmax(axis=-1)], "when it is largest (s)"),
+        Reduction("time_of_min", lambda t, x: t[x.argmin(axis=-1)], "when it is smallest (s)"),
+        Reduction(
+            "settling",
+            _settling,
+            "when it has come to stay near its last value (s), within 2 % of the way, or"
+            " settling(x, 0.05)",
+            more=1,
+        ),
+    ],
+)
 
 
 def markdown() -> str:
     """The reductions as a table, as docs/studies.md shows it."""
-    return "\n".join(["| over time | gives |", "|---|---|", *(f"| `{r.name}` | {r.doc} |" for r in REDUCTIONS.values())])
+    return "\n".join(
+        [
+            "| over time | gives |",
+            "|---|---|",
+            *(f"| `{r.name}` | {r.doc} |" for r in REDUCTIONS.values()),
+        ]
+    )

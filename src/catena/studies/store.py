@@ -1,11 +1,13 @@
 """The store of a study: a zarr group in a folder, one chunk of each array for each shard.
 
-    variables, measures   (run) or (run, time); NaN until they are computed, and where a run has none
+    variables, measures   (run) or (run, time); NaN until they are computed, and where a run has
+                          none
     failure               (run) why a run has no measures, "" where it has them
     done                  (shard) 1 where a shard is whole; written after everything else of it
 
-zarr writes a chunk under another name and renames it. So a process may die at any instant: what it leaves is a study in which every
-shard is there, or is not done and is computed again. The group itself is made under another name too.
+zarr writes a chunk under another name and renames it. So a process may die at any instant: what it
+leaves is a study in which every shard is there, or is not done and is computed again. The group
+itself is made under another name too.
 """
 
 from __future__ import annotations
@@ -31,12 +33,17 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
-KEY, NAME, DONE, FAILURE = "catena_study", "name", "done", "failure"
+KEY = "catena_study"
+NAME = "name"
+DONE = "done"
+FAILURE = "failure"
 
 
 @dataclass(frozen=True)
 class Column:
-    """An array of a study: its name, whether it is kept over time, whether it is a variable; what is said of it."""
+    """An array of a study: its name, whether it is kept over time, whether it is a variable; what
+    is said of it.
+    """
 
     name: str
     over_time: bool = False
@@ -48,13 +55,17 @@ def _zarr() -> Any:
     try:
         import zarr
     except ImportError:
-        raise StudyError("a study is written with zarr, which is not installed: pip install 'catena[studies]', or run it without out=") from None
+        raise StudyError(
+            "a study is written with zarr, which is not installed: pip install 'catena[studies]',"
+            " or run it without out="
+        ) from None
     return zarr
 
 
 def identifier(name: str, taken: Iterable[str]) -> str:
     """A name that a folder can have."""
-    found, others = re.sub(r"[^\w-]+", "_", name).strip("_")[:60] or "array", set(taken)
+    found = re.sub(r"[^\w-]+", "_", name).strip("_")[:60] or "array"
+    others = set(taken)
     while found in others:
         found += "_"
     return found
@@ -64,7 +75,11 @@ class Store:
     """A study on disk, open for its shards."""
 
     def __init__(self, path: Path, columns: tuple[Column, ...], runs: int, shard: int, rows: Array):
-        self.path, self.columns, self.runs, self.shard, self.rows = path, columns, runs, shard, rows
+        self.path = path
+        self.columns = columns
+        self.runs = runs
+        self.shard = shard
+        self.rows = rows
         ids: list[str] = []
         for c in columns:
             ids.append(identifier(c.name, [*ids, DONE, FAILURE, "time"]))
@@ -79,27 +94,61 @@ class Store:
         """The first run of a shard, and the one after its last."""
         return k * self.shard, min((k + 1) * self.shard, self.runs)
 
-    # ------------------------------------------------------------------------------------------------ making it
+    # --- making it
     def create(self, attributes: dict[str, Any]) -> None:
         """Make the group and its arrays, empty; nothing is there where that fails."""
-        zarr, beside = _zarr(), self.path.with_name(f".{self.path.name}.new")
+        zarr = _zarr()
+        beside = self.path.with_name(f".{self.path.name}.new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(beside, ignore_errors=True)
             group = zarr.open_group(str(beside), mode="w", zarr_format=3)
-            group.attrs.update(attributes | {"runs": self.runs, "shard": self.shard, "measures": [c.name for c in self.columns if not c.variable]})
+            group.attrs.update(
+                attributes
+                | {
+                    "runs": self.runs,
+                    "shard": self.shard,
+                    "measures": [c.name for c in self.columns if not c.variable],
+                }
+            )
             for c in self.columns:
                 more = (len(self.rows),) if c.over_time else ()
-                group.create_array(self.ids[c.name], shape=(self.runs, *more), chunks=(min(self.shard, self.runs), *more), dtype="float64", fill_value=np.nan,
-                                   dimension_names=["run", *(["time"] if more else [])], attributes={NAME: c.name, "variable": c.variable, **(c.attributes or {})})  # fmt: skip
+                group.create_array(
+                    self.ids[c.name],
+                    shape=(self.runs, *more),
+                    chunks=(min(self.shard, self.runs), *more),
+                    dtype="float64",
+                    fill_value=np.nan,
+                    dimension_names=["run", *(["time"] if more else [])],
+                    attributes={NAME: c.name, "variable": c.variable, **(c.attributes or {})},
+                )
             if any(c.over_time for c in self.columns):
-                group.create_array("time", data=self.rows, dimension_names=["time"], attributes={"units": "s"})
-            group.create_array(FAILURE, shape=(self.runs,), chunks=(min(self.shard, self.runs),), dtype=str, fill_value="", dimension_names=["run"])
-            group.create_array(DONE, shape=(self.shards,), chunks=(1,), dtype="uint8", fill_value=0, dimension_names=["shard"])
+                group.create_array(
+                    "time", data=self.rows, dimension_names=["time"], attributes={"units": "s"}
+                )
+            group.create_array(
+                FAILURE,
+                shape=(self.runs,),
+                chunks=(min(self.shard, self.runs),),
+                dtype=str,
+                fill_value="",
+                dimension_names=["run"],
+            )
+            group.create_array(
+                DONE,
+                shape=(self.shards,),
+                chunks=(1,),
+                dtype="uint8",
+                fill_value=0,
+                dimension_names=["shard"],
+            )
             os.replace(beside, self.path)
         except OSError as why:
             shutil.rmtree(beside, ignore_errors=True)
-            raise StudyError(f"{self.path}: the study cannot be written there ({reason(why)}); nothing was computed") from None
+            raise StudyError(
+                f"{self.path}: the study cannot be written there ({reason(why)}); nothing was"
+                " computed"
+            ) from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -107,7 +156,7 @@ class Store:
         with lock(self.path):
             yield
 
-    # ------------------------------------------------------------------------------------------------ shards
+    # --- shards
     def missing(self) -> list[int]:
         """The shards that are not there."""
         group = _zarr().open_group(str(self.path), mode="r")
@@ -115,7 +164,9 @@ class Store:
 
     @cached_property
     def _open(self) -> dict[str, Any]:
-        """The arrays, opened once: to open them takes as long as to write a shard of some thousand runs."""
+        """The arrays, opened once: to open them takes as long as to write a shard of some thousand
+        runs.
+        """
         group = _zarr().open_group(str(self.path), mode="r+")
         return {name: group[name] for name in (*self.ids.values(), FAILURE, DONE)}
 
@@ -130,14 +181,19 @@ class Store:
             self._open[DONE][k : k + 1] = np.ones(1, np.uint8)
         except OSError as why:
             done = self.shards - len(self.missing())
-            raise StudyError(f"{self.path}: shard {k} could not be written ({reason(why)}); {done} of {self.shards} shards are there and stay. "
-                             "When that is mended, go on with resume=True (--resume)") from None  # fmt: skip
+            raise StudyError(
+                f"{self.path}: shard {k} could not be written ({reason(why)}); {done} of"
+                f" {self.shards} shards are there and stay. When that is mended, go on with"
+                " resume=True (--resume)"
+            ) from None
 
 
 def attributes_of(path: Path) -> dict[str, Any]:
     """What a store says of its study; a FormatError where it is none."""
     if not path.exists():
-        raise FormatError(path, "there is no study to resume; leave resume (--resume) away to begin it")
+        raise FormatError(
+            path, "there is no study to resume; leave resume (--resume) away to begin it"
+        )
     zarr = _zarr()
     try:
         found = dict(zarr.open_group(str(path), mode="r").attrs)
@@ -149,19 +205,26 @@ def attributes_of(path: Path) -> dict[str, Any]:
 
 
 def compare(path: Path, key: Mapping[str, Any]) -> dict[str, Any]:
-    """What the store says, where it holds the study of this key; otherwise a StudyError that names what differs."""
+    """What the store says, where it holds the study of this key; otherwise a StudyError that names
+    what differs.
+    """
     found = attributes_of(path)
     differing = [name for name in key if found[KEY].get(name) != key[name]]
     if differing:
-        raise StudyError(f"{path} holds another study, whose {' and '.join(differing)} {'differs' if len(differing) == 1 else 'differ'}; "
-                         "resume it as it was, or give another place for this one")  # fmt: skip
+        raise StudyError(
+            f"{path} holds another study, whose {' and '.join(differing)}"
+            f" {'differs' if len(differing) == 1 else 'differ'}; resume it as it was, or give"
+            " another place for this one"
+        )
     return found
 
 
 def open_study(path: str | Path) -> xr.Dataset:
-    """The table of a study that was written, read from disk when it is looked at: variables and measures over `run`, why runs failed.
+    """The table of a study that was written, read from disk when it is looked at: variables and
+    measures over `run`, why runs failed.
 
-    A study that is not finished has NaN in the runs that were not computed; `table.attrs["missing"]` says how many these are.
+    A study that is not finished has NaN in the runs that were not computed;
+    `table.attrs["missing"]` says how many these are.
     """
     import xarray as xr
 
@@ -171,12 +234,19 @@ def open_study(path: str | Path) -> xr.Dataset:
     attributes = attributes_of(path)
     data = xr.open_zarr(str(path), consolidated=False, chunks=None)
     done = data[DONE].values
-    spans = [(k * attributes["shard"], min((k + 1) * attributes["shard"], attributes["runs"])) for k in np.flatnonzero(done != 1)]
+    spans = [
+        (k * attributes["shard"], min((k + 1) * attributes["shard"], attributes["runs"]))
+        for k in np.flatnonzero(done != 1)
+    ]
     named = {name: data[name].attrs[NAME] for name in data.variables if NAME in data[name].attrs}
     data = data.drop_vars(DONE).rename(named)
     for name in named.values():
         data[name].attrs.pop(NAME, None)
-    order = [n for n in (*attributes["variables"], *attributes["measures"], FAILURE) if n in data.variables]
+    order = [
+        n
+        for n in (*attributes["variables"], *attributes["measures"], FAILURE)
+        if n in data.variables
+    ]
     return finished(data[order], sum(b - a for a, b in spans))
 
 
@@ -187,5 +257,3 @@ def finished(data: xr.Dataset, missing: int = 0) -> xr.Dataset:
     for name in data.variables:
         data[name].attrs.pop("variable", None)
     return data.assign_attrs(missing=missing) if missing else data
-
-

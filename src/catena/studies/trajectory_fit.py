@@ -1,10 +1,13 @@
 """Fits of any parameter to a measured trajectory, by multiple shooting with exact gradients.
 
-    least sum ((y_i - h(x_i)) / sigma)^2     with x_i the run from the last node, and nodes that join: x(t_k; s_k-1, theta) = s_k
+    least sum ((y_i - h(x_i)) / sigma)^2     with x_i the run from the last node, and nodes that
+                                             join: x(t_k; s_k-1, theta) = s_k
 
-The log is cut into segments, and each begins at a node s_k of its own: a first guess from the log, which keeps an unstable or long motion near the
-data. In every step of Gauss and Newton the variations of the start and the parameters run along all segments, and so does what the nodes
-miss (condensing, [Bock1984]); they are those of `sensitivities`, in lanes. sigma is the noise of each measured column, from what is left of it.
+The log is cut into segments, and each begins at a node s_k of its own: a first guess from the log,
+which keeps an unstable or long motion near the data. In every step of Gauss and Newton the
+variations of the start and the parameters run along all segments, and so does what the nodes miss
+(condensing, [Bock1984]); they are those of `sensitivities`, in lanes. sigma is the noise of each
+measured column, from what is left of it.
 """
 
 from __future__ import annotations
@@ -52,22 +55,35 @@ class _State:
 
 
 def fit_trajectory(
-    mechanism: Mechanism | Machine, data: object, unknown: str | Iterable[str], *, q: Any = None, v: Any = None, segments: int | None = None,
-    control: Any = None, tolerance: float = 1e-9,
-) -> Fit:  # fmt: skip
+    mechanism: Mechanism | Machine,
+    data: object,
+    unknown: str | Iterable[str],
+    *,
+    q: Any = None,
+    v: Any = None,
+    segments: int | None = None,
+    control: Any = None,
+    tolerance: float = 1e-9,
+) -> Fit:
     """Fit parameters, and the start, to a measured motion.
 
-    data: a .csv log, a pandas table, columns by name or a Result with `time`, some of `q NAME` and `v NAME`, and `tau NAME` of known joint forces, each
-    from its row to the next. unknown: parameters, or numbers such as "body.rod.mass", "joint.pin.damping", "control.kp", as of `catena.study`; a
-    start is always unknown, and told where "q0" or "v0" is named too. q, v: a first guess of the start, for what is not measured. segments: by default one for every ten rows, at
-    most 50. The estimates have their standard deviations; what the data cannot tell stays as it was and is named.
+    data: a .csv log, a pandas table, columns by name or a Result with `time`, some of `q NAME` and
+    `v NAME`, and `tau NAME` of known joint forces, each from its row to the next. unknown:
+    parameters, or numbers such as "body.rod.mass", "joint.pin.damping", "control.kp", as of
+    `catena.study`; a start is always unknown, and told where "q0" or "v0" is named too. q, v: a
+    first guess of the start, for what is not measured. segments: by default one for every ten rows,
+    at most 50. The estimates have their standard deviations; what the data cannot tell stays as it
+    was and is named.
     """
     machine = machine_of(mechanism)
     names = [x.strip() for x in unknown.split(",")] if isinstance(unknown, str) else list(unknown)
     shown = [n for n in names if n in ("q0", "v0")]
     asked = wanted(machine.mechanism, control, [n for n in names if n not in shown], 0)
     if others := [name for name, kind, _ in asked.columns if kind != "p"]:
-        raise StudyError(f"fit: {', '.join(map(repr, others))} are no parameters; the whole start is unknown anyhow, and is told with 'q0', 'v0'")
+        raise StudyError(
+            f"fit: {', '.join(map(repr, others))} are no parameters; the whole start is unknown"
+            " anyhow, and is told with 'q0', 'v0'"
+        )
     log = measured_trajectory(machine, data)
     problem = _Problem(asked, log, q, v, control, segments, tolerance, tuple(shown))
     return problem.solved(machine.mechanism)
@@ -76,13 +92,35 @@ def fit_trajectory(
 class _Problem:
     """The least squares of one log."""
 
-    def __init__(self, asked: Wanted, log: MeasuredTrajectory, q: Any, v: Any, control: Any, segments: int | None, tolerance: float, shown: tuple[str, ...]):
-        self.asked, self.log, self.control, self.shown = asked, log, asked.varied.control, shown
+    def __init__(
+        self,
+        asked: Wanted,
+        log: MeasuredTrajectory,
+        q: Any,
+        v: Any,
+        control: Any,
+        segments: int | None,
+        tolerance: float,
+        shown: tuple[str, ...],
+    ):
+        self.asked = asked
+        self.log = log
+        self.control = asked.varied.control
+        self.shown = shown
         q, v = self._first(log, q, v)
-        options = {"control": self.control, "tolerance": tolerance, "start": float(log.t[0]), "contact": "ignore", "limits": "ignore"}
+        options = {
+            "control": self.control,
+            "tolerance": tolerance,
+            "start": float(log.t[0]),
+            "contact": "ignore",
+            "limits": "ignore",
+        }
         model = asked.varied.mechanism
         if model.contacts:
-            raise StudyError(f"fit: {model.name!r} has contacts, through which trajectories are not fitted; cut the log where nothing touches, and leave them out")
+            raise StudyError(
+                f"fit: {model.name!r} has contacts, through which trajectories are not fitted; cut"
+                " the log where nothing touches, and leave them out"
+            )
         self.plan = planned(model, q, v, float(log.t[-1]), options)
         s = self.plan.system
         self.tapes = Linearised(s, asked.places)
@@ -92,20 +130,32 @@ class _Problem:
         self.where = np.array([k if letter == "q" else s.nq + k for letter, k in log.columns])
         t, x, u, P = self.tapes.inputs
         tracer = s.tracer()
-        self._along = ca.Function("N", [tracer.q], [ca.densify(ca.jacobian(tracer.coordinate_rate(), tracer.v))])
+        self._along = ca.Function(
+            "N", [tracer.q], [ca.densify(ca.jacobian(tracer.coordinate_rate(), tracer.v))]
+        )
         settle = self.tapes.settle
         put = settle(t, x, u, P) if settle is not None else x
         self._put = ca.Function("put", [t, x, u, P], [ca.densify(put)])
-        self._slopes = ca.Function("slopes", [t, x, u, P], [ca.densify(ca.jacobian(put, y)) for y in (x, P)])
+        self._slopes = ca.Function(
+            "slopes", [t, x, u, P], [ca.densify(ca.jacobian(put, y)) for y in (x, P)]
+        )
 
     def _first(self, log: MeasuredTrajectory, q: Any, v: Any) -> tuple[Any, Any]:
         """The start: measured where it is, otherwise as given."""
-        at = lambda given, letter: {**(given or {}), **{n: float(x[0]) for n, x in log.first[letter].items()}}  # noqa: E731
-        if (q is not None and not isinstance(q, dict)) or (v is not None and not isinstance(v, dict)):
+
+        def at(given: Any, letter: str) -> dict[str, Any]:
+            return {
+                **(given or {}),
+                **{n: float(x[0]) for n, x in log.first[letter].items()},
+            }
+
+        if (q is not None and not isinstance(q, dict)) or (
+            v is not None and not isinstance(v, dict)
+        ):
             return q, v
         return at(q, "q"), at(v, "v")
 
-    # ------------------------------------------------------------------------------------------------ runs
+    # --- runs
     def _held(self, row: int) -> Array:
         s = self.plan.system
         own = np.append(np.zeros(s.nv), s.holding.start())
@@ -120,7 +170,8 @@ class _Problem:
 
     def guess(self) -> _State:
         """Nodes from the log; what it does not have follows the run from the node before."""
-        p, x = self.plan.p[0].copy(), self.plan.x0[0].copy()
+        p = self.plan.p[0].copy()
+        x = self.plan.x0[0].copy()
         nodes, none = [], np.zeros((self.nx, 1))
         for a, b in zip(self.cuts[:-1], self.cuts[1:]):
             for k, place in self.log.guess.items():
@@ -136,19 +187,31 @@ class _Problem:
 
     def _step(self, row: int, x: Array, dx: Array, p: Array, dp: Array) -> tuple[Array, Array]:
         leg = Leg(float(self.log.t[row]), float(self.log.t[row + 1]), self._held(row), 0)
-        return span(self.plan, self.tapes, leg, x, dx, p, dp, np.zeros((self.plan.system.nv, dx.shape[1])))
+        return span(
+            self.plan, self.tapes, leg, x, dx, p, dp, np.zeros((self.plan.system.nv, dx.shape[1]))
+        )
 
     def run(self, z: _State, along: bool = True) -> tuple[Array, Array, Array, Array]:
-        """h (rows, columns) of all segments, their derivatives (rows, columns, unknowns), with those along what the nodes miss last; the gaps between
-        segments, and the variations of the nodes."""
-        s, m = self.plan.system, self.n + self.count + 1
-        rows, nodes = len(self.log.t), len(z.nodes)
-        H, D = np.zeros((rows, len(self.where))), np.zeros((rows, len(self.where), m))
-        gaps, moves = np.zeros((nodes - 1, self.nx)), np.zeros((nodes, self.nx, m))
+        """h (rows, columns) of all segments, their derivatives (rows, columns, unknowns), with
+        those along what the nodes miss last; the gaps between segments, and the variations of the
+        nodes.
+        """
+        s = self.plan.system
+        m = self.n + self.count + 1
+        rows = len(self.log.t)
+        nodes = len(z.nodes)
+        H = np.zeros((rows, len(self.where)))
+        D = np.zeros((rows, len(self.where), m))
+        gaps = np.zeros((nodes - 1, self.nx))
+        moves = np.zeros((nodes, self.nx, m))
         dp = np.zeros((len(z.p), m))
         dp[self.asked.places, np.arange(self.n, self.n + self.count)] = 1.0
-        x, dx = z.nodes[0], np.zeros((self.nx, m))
-        dx[: s.nq, : s.nv], dx[s.nq : s.nq + s.nv, s.nv : self.n] = np.array(self._along(x[: s.nq])), np.eye(s.nv)
+        x = z.nodes[0]
+        dx = np.zeros((self.nx, m))
+        dx[: s.nq, : s.nv], dx[s.nq : s.nq + s.nv, s.nv : self.n] = (
+            np.array(self._along(x[: s.nq])),
+            np.eye(s.nv),
+        )
         y_x, y_p = (np.array(y) for y in self._slopes(self.log.t[0], x, self._held(0), z.p))
         dx = y_x @ dx + y_p @ dp
         for k in range(nodes):
@@ -167,15 +230,22 @@ class _Problem:
         gaps[:, s.size - 1 :] = 0.0
         return H, D, gaps, moves
 
-    # ------------------------------------------------------------------------------------------------ least squares
+    # --- least squares
     def solved(self, before: Mechanism) -> Fit:
         """The fit."""
-        sigma, z = self.log.scale.copy(), self.guess()
+        sigma = self.log.scale.copy()
+        z = self.guess()
         for _ in range(ROUNDS):
             z = self._settled(z, sigma)
             left = self.log.y - self.run(z, along=False)[0]
             rounding = 1e-9 * self.log.scale
-            sigma = np.maximum(np.sqrt((left**2).sum(axis=0) / max(1.0, len(left) - (self.n + self.count) / left.shape[1])), rounding)
+            sigma = np.maximum(
+                np.sqrt(
+                    (left**2).sum(axis=0)
+                    / max(1.0, len(left) - (self.n + self.count) / left.shape[1])
+                ),
+                rounding,
+            )
         return self._record(z, sigma, before)
 
     def _settled(self, z: _State, sigma: Array) -> _State:
@@ -184,23 +254,38 @@ class _Problem:
             r = ((self.log.y - H) / sigma).ravel()
             J = (D / sigma[:, None]).reshape(len(r), -1)
             step = _least(J[:, :-1], r - J[:, -1])
-            dx, values = moves @ np.append(step, 1.0), z.p[self.asked.places]
-            small = np.abs(step[self.n :]) <= SETTLED * np.maximum(np.abs(values), np.abs(values + step[self.n :]))
-            if small.all() and (np.abs(dx) <= SETTLED * np.maximum(np.abs(z.nodes).max(axis=0), 1e-300)).all():
+            dx = moves @ np.append(step, 1.0)
+            values = z.p[self.asked.places]
+            small = np.abs(step[self.n :]) <= SETTLED * np.maximum(
+                np.abs(values), np.abs(values + step[self.n :])
+            )
+            if (
+                small.all()
+                and (np.abs(dx) <= SETTLED * np.maximum(np.abs(z.nodes).max(axis=0), 1e-300)).all()
+            ):
                 return z
             z, moved = self._moved(z, dx, step[self.n :], self._misfit(H, gaps, sigma), sigma)
             if not moved:
                 return z
-        raise StudyError(f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} has not settled after {STEPS} steps; start from better values, take more segments, or "
-                         "leave some of them out")  # fmt: skip
+        raise StudyError(
+            f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} has not settled after"
+            f" {STEPS} steps; start from better values, take more segments, or leave some of"
+            " them out"
+        )
 
-    def _moved(self, z: _State, dx: Array, step: Array, before: tuple[float, float], sigma: Array) -> tuple[_State, bool]:
-        """The next state, the step halved until the misfit or the gaps between segments shrink; and whether there is one."""
+    def _moved(
+        self, z: _State, dx: Array, step: Array, before: tuple[float, float], sigma: Array
+    ) -> tuple[_State, bool]:
+        """The next state, the step halved until the misfit or the gaps between segments shrink; and
+        whether there is one.
+        """
         names = self.asked.varied.mechanism.parameters
         for k in range(HALVINGS):
             p = z.p.copy()
             p[self.asked.places] += step / 2**k
-            nodes = [self._on(self.log.t[a], x + d / 2**k, p) for a, x, d in zip(self.cuts, z.nodes, dx)]
+            nodes = [
+                self._on(self.log.t[a], x + d / 2**k, p) for a, x, d in zip(self.cuts, z.nodes, dx)
+            ]
             other = _State(np.array(nodes), p)
             try:
                 self.plan.machine.at(dict(zip(names, map(float, p))))
@@ -215,62 +300,129 @@ class _Problem:
     def _misfit(self, H: Array, gaps: Array, sigma: Array) -> tuple[float, float]:
         """Of the columns, and the widest gap between segments beside the largest of each state."""
         r = (self.log.y - H) / sigma
-        return float(np.linalg.norm(r)), float(np.abs(gaps / np.maximum(np.abs(self.plan.x0[0]), 1.0)).max(initial=0.0))
+        return float(np.linalg.norm(r)), float(
+            np.abs(gaps / np.maximum(np.abs(self.plan.x0[0]), 1.0)).max(initial=0.0)
+        )
 
-    # ------------------------------------------------------------------------------------------------ what was found
+    # --- what was found
     def _record(self, z: _State, sigma: Array, before: Mechanism) -> Fit:
-        s, model = self.plan.system, self.asked.varied.mechanism
+        s = self.plan.system
+        model = self.asked.varied.mechanism
         H, D, gaps, _ = self.run(z)
         left = self.log.y - H
         if (wide := self._misfit(H, gaps, sigma)[1]) > JOINED:
-            raise StudyError(f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} finds no motion near the log: its segments miss each other by {wide:.2g}; start from better "
-                             "values, take more segments, or leave some of them out")  # fmt: skip
+            raise StudyError(
+                f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} finds no motion near"
+                f" the log: its segments miss each other by {wide:.2g}; start from better values,"
+                " take more segments, or leave some of them out"
+            )
         J = (D / sigma[:, None]).reshape(left.size, -1)[:, :-1]
         names = [name for name, _, _ in self.asked.columns]
         start = [f"q.{n}" for n in before.speed_names] + [f"v.{n}" for n in before.speed_names]
-        values, old = z.p[self.asked.places], self.plan.p[0][self.asked.places]
-        first, last = J[:, : self.n], J[:, self.n :]
+        values = z.p[self.asked.places]
+        old = self.plan.p[0][self.asked.places]
+        first = J[:, : self.n]
+        last = J[:, self.n :]
         found = reduced(_beside(last, first), range(self.count)) if self.count else None
-        estimates, covariance = _estimates(found, last, first, names, self.units(names), values, old) if found is not None and found.rank else ([], np.zeros((0, 0)))
+        estimates, covariance = (
+            _estimates(found, last, first, names, self.units(names), values, old)
+            if found is not None and found.rank
+            else ([], np.zeros((0, 0)))
+        )
         if self.count and not estimates:
-            raise StudyError(f"the data tell none of {', '.join(names)}: what was measured does not depend on them")
+            raise StudyError(
+                f"the data tell none of {', '.join(names)}: what was measured does not depend on"
+                " them"
+            )
         own = [f"{letter}." for letter in "qv" if f"{letter}0" in self.shown]
-        estimates += self._starts([k for k, n in enumerate(start) if n[:2] in own], first, last, start, z)
+        estimates += self._starts(
+            [k for k, n in enumerate(start) if n[:2] in own], first, last, start, z
+        )
         if len(estimates) > len(covariance):
             wider = np.diag([e.sigma**2 for e in estimates])
             wider[: len(covariance), : len(covariance)] = covariance
             covariance = wider
         told = {n for e in estimates for n in [e.name]}
         silent = tuple(names[k] for k in found.zero) if found is not None else ()
-        joined = tuple(n for k, n in enumerate(names) if found is not None and k not in found.kept and k not in found.zero and n not in told)
+        joined = tuple(
+            n
+            for k, n in enumerate(names)
+            if found is not None and k not in found.kept and k not in found.zero and n not in told
+        )
         p = dict(zip(model.parameters, map(float, z.p)))
         fitted = model.with_(parameters=p)
-        notes = (*self.log.notes, f"{len(self.cuts) - 1} segments, whose ends miss each other by at most {np.abs(gaps).max(initial=0.0):.2g}",
-                 *(f"{n} is told only together with others" for n in joined))  # fmt: skip
+        notes = (
+            *self.log.notes,
+            (
+                f"{len(self.cuts) - 1} segments, whose ends miss each other by at most"
+                f" {np.abs(gaps).max(initial=0.0):.2g}"
+            ),
+            *(f"{n} is told only together with others" for n in joined),
+        )
         power = np.linalg.norm(self.log.y - self.log.y.mean(axis=0)) or 1.0
-        return Fit(tuple(estimates), covariance, silent, (), np.sqrt((left**2).mean(axis=0)), float(np.linalg.norm(left) / power), _condition(last[:, list(found.kept)] if found is not None else last, first), left.size, notes, fitted,
-                   measured=self.log.names, result=self._result(fitted, z, s.nq))  # fmt: skip
+        return Fit(
+            tuple(estimates),
+            covariance,
+            silent,
+            (),
+            np.sqrt((left**2).mean(axis=0)),
+            float(np.linalg.norm(left) / power),
+            _condition(last[:, list(found.kept)] if found is not None else last, first),
+            left.size,
+            notes,
+            fitted,
+            measured=self.log.names,
+            result=self._result(fitted, z, s.nq),
+        )
 
     def units(self, names: list[str]) -> list[str]:
         """Of the unknowns, where they are known."""
-        return [next((x.unit or "" for x in self.asked.varied.variables if x.name == n), "") for n in names]
+        return [
+            next((x.unit or "" for x in self.asked.varied.variables if x.name == n), "")
+            for n in names
+        ]
 
-    def _starts(self, which: list[int], first: Array, last: Array, names: list[str], z: _State) -> list[FittedValue]:
+    def _starts(
+        self, which: list[int], first: Array, last: Array, names: list[str], z: _State
+    ) -> list[FittedValue]:
         """The start, coordinate by coordinate where each has a speed of its own."""
         s = self.plan.system
         spread = np.linalg.pinv(np.hstack([first, last]), rcond=RANK)
         sigma = np.sqrt((spread**2).sum(axis=1))
-        place = {f"q.{c.speed}": c.qi for c in coordinates(self.plan.machine)} | {f"v.{n}": s.nq + k for k, n in enumerate(self.plan.machine.speed_names)}
-        return [FittedValue(names[k], float(z.nodes[0][place[names[k]]]), float(sigma[k]), "", float(self.plan.x0[0][place[names[k]]])) for k in which if names[k] in place]
+        place = {f"q.{c.speed}": c.qi for c in coordinates(self.plan.machine)} | {
+            f"v.{n}": s.nq + k for k, n in enumerate(self.plan.machine.speed_names)
+        }
+        return [
+            FittedValue(
+                names[k],
+                float(z.nodes[0][place[names[k]]]),
+                float(sigma[k]),
+                "",
+                float(self.plan.x0[0][place[names[k]]]),
+            )
+            for k in which
+            if names[k] in place
+        ]
 
     def _result(self, fitted: Mechanism, z: _State, nq: int) -> Result | None:
         """The run of what was found; None where known forces come at uneven times."""
-        t, forces = self.log.t, self.log.tau[:-1]
+        t = self.log.t
+        forces = self.log.tau[:-1]
         if forces.any() and np.ptp(np.diff(t)) > 1e-9 * (t[-1] - t[0]):
             return None
         x, nv = z.nodes[0], self.plan.system.nv
         given: dict[str, Any] = {"forces": forces} if forces.any() else {"control": self.control}
-        return simulate(fitted, q=x[:nq], v=x[nq : nq + nv], start=float(t[0]), until=float(t[-1]), output=t, limits="ignore", contact="ignore", **given)
+        return simulate(
+            fitted,
+            q=x[:nq],
+            v=x[nq : nq + nv],
+            start=float(t[0]),
+            until=float(t[-1]),
+            output=t,
+            limits="ignore",
+            contact="ignore",
+            **given,
+        )
 
 
 def _least(J: Array, r: Array) -> Array:
@@ -291,13 +443,29 @@ def _beside(A: Array, B: Array) -> Array:
     return left
 
 
-def _estimates(found: Any, last: Array, first: Array, names: list[str], units: list[str], values: Array, old: Array) -> tuple[list[FittedValue], Array]:
+def _estimates(
+    found: Any,
+    last: Array,
+    first: Array,
+    names: list[str],
+    units: list[str],
+    values: Array,
+    old: Array,
+) -> tuple[list[FittedValue], Array]:
     A = _beside(last, first)[:, list(found.kept)]
     length = np.linalg.norm(A, axis=0)
     spread = np.linalg.pinv(A / length) / length[:, None]
     covariance = spread @ spread.T
-    return [FittedValue(text, float(x), float(sigma), units[k], float(b)) for text, x, sigma, k, b in
-            zip(found.texts(names), found.K @ values, np.sqrt(np.diag(covariance)), found.kept, found.K @ old)], covariance  # fmt: skip
+    return [
+        FittedValue(text, float(x), float(sigma), units[k], float(b))
+        for text, x, sigma, k, b in zip(
+            found.texts(names),
+            found.K @ values,
+            np.sqrt(np.diag(covariance)),
+            found.kept,
+            found.K @ old,
+        )
+    ], covariance
 
 
 def _condition(last: Array, first: Array) -> float:

@@ -3,10 +3,13 @@
     crank                     a parameter of the mechanism
     q.elbow, v.elbow          a coordinate or a speed of the start (rad, m; rad/s, m/s)
     tau.elbow                 a joint force that acts all the time (N m, N)
-    body.rod.mass             a number of a body, a joint or a load: body.rod.com.x, joint.elbow.damping, load.spring.stiffness
-    control.kp                a gain of the controller; control.kp.elbow of one joint, control.1.kp of the second of several
+    body.rod.mass             a number of a body, a joint or a load: body.rod.com.x,
+                              joint.elbow.damping, load.spring.stiffness
+    control.kp                a gain of the controller; control.kp.elbow of one joint, control.1.kp
+                              of the second of several
 
-A number of the mechanism or a gain becomes a parameter of its own, so that all runs share one tape. Kinds of variables are a registry.
+A number of the mechanism or a gain becomes a parameter of its own, so that all runs share one tape.
+Kinds of variables are a registry.
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ from .dimensions import parameter_units
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable: its name, whether it goes to the parameters ("p"), the start ("q", "v") or the joint forces ("tau"), where there, and its
-    SI unit; None where that is not known."""
+    """A variable: its name, whether it goes to the parameters ("p"), the start ("q", "v") or the
+    joint forces ("tau"), where there, and its SI unit; None where that is not known.
+    """
 
     name: str
     goes: str
@@ -40,7 +44,9 @@ class Variable:
 
 @dataclass(frozen=True)
 class Varied:
-    """A mechanism and a controller, with what is varied in them made parameters; the variables found so far."""
+    """A mechanism and a controller, with what is varied in them made parameters; the variables
+    found so far.
+    """
 
     mechanism: Mechanism
     control: Any
@@ -52,7 +58,12 @@ class Varied:
         m = changes.get("mechanism", self.mechanism)
         own = m.with_(parameters={**m.parameters, symbol(path): value})
         found = Variable(path, "p", len(self.mechanism.parameters), unit)
-        return replace(self, mechanism=own, control=changes.get("control", self.control), variables=(*self.variables, found))
+        return replace(
+            self,
+            mechanism=own,
+            control=changes.get("control", self.control),
+            variables=(*self.variables, found),
+        )
 
     def with_variable(self, name: str, goes: str, place: int, unit: str | None) -> Varied:
         """With one more variable."""
@@ -61,7 +72,9 @@ class Varied:
 
 @dataclass(frozen=True)
 class VariableKind:
-    """A kind of variable: the word before the first dot, how a path makes one, one line for people."""
+    """A kind of variable: the word before the first dot, how a path makes one, one line for
+    people.
+    """
 
     name: str
     find: Callable[[Varied, str, str], Varied]
@@ -69,8 +82,11 @@ class VariableKind:
 
 
 def vary(mechanism: Mechanism, control: Any, names: Iterable[str]) -> Varied:
-    """The mechanism and controller with these variables; a StudyError with every name that is not there."""
-    found, faults = Varied(mechanism, control, (), parameter_units(mechanism)), []
+    """The mechanism and controller with these variables; a StudyError with every name that is not
+    there.
+    """
+    found = Varied(mechanism, control, (), parameter_units(mechanism))
+    faults = []
     for name in names:
         try:
             found = _one(found, name)
@@ -99,8 +115,15 @@ def symbol(path: str) -> str:
     return found if fit_name(found) else f"{found}_"
 
 
-# ---------------------------------------------------------------------------------------------------- the start and joint forces
-_STATE_UNITS = {"length": "m", "angle": "rad", "speed": "m/s", "angular speed": "rad/s", "force": "N", "torque": "N*m"}
+# --- the start and joint forces
+_STATE_UNITS = {
+    "length": "m",
+    "angle": "rad",
+    "speed": "m/s",
+    "angular speed": "rad/s",
+    "force": "N",
+    "torque": "N*m",
+}
 
 
 def _state(letter: str) -> Callable[[Varied, str, str], Varied]:
@@ -108,17 +131,28 @@ def _state(letter: str) -> Callable[[Varied, str, str], Varied]:
         known = state_entries(varied.mechanism, letter)
         own = [e for e in known if e.name == name] or [e for e in known if e.joint == name]
         if not own:
-            raise UnknownNameError("coordinate" if letter == "q" else "speed", name, [e.name for e in known], f"mechanism {varied.mechanism.name!r}")
+            raise UnknownNameError(
+                "coordinate" if letter == "q" else "speed",
+                name,
+                [e.name for e in known],
+                f"mechanism {varied.mechanism.name!r}",
+            )
         if len(own) > 1:
-            raise StudyError(f"{path!r}: joint {name!r} has {len(own)} of them; name one: {', '.join(f'{letter}.{e.name}' for e in own)}")
+            raise StudyError(
+                f"{path!r}: joint {name!r} has {len(own)} of them; name one:"
+                f" {', '.join(f'{letter}.{e.name}' for e in own)}"
+            )
         if own[0].dimension == "number":
-            raise StudyError(f"{path!r} is one number of a quaternion, which cannot change alone; vary the speeds, or the placement of the joint")
+            raise StudyError(
+                f"{path!r} is one number of a quaternion, which cannot change alone; vary the"
+                " speeds, or the placement of the joint"
+            )
         return varied.with_variable(path, letter, own[0].at, _STATE_UNITS[own[0].dimension])
 
     return find
 
 
-# ---------------------------------------------------------------------------------------------------- numbers of records
+# --- numbers of records
 _BODY = {"mass": "mass", **{f"com.{x}": "length" for x in "xyz"}}
 _JOINT = ("damping", "friction", "armature")
 
@@ -129,10 +163,20 @@ def _body(varied: Varied, path: str, rest: str) -> Varied:
         raise StudyError(f"{path!r}: {unknown('number', field, _BODY, f'body {name!r}')}")
     body, key, _, axis = varied.mechanism.body(name), *field.partition(".")
     if body.flexible is not None:
-        raise StudyError(f"{path!r}: body {name!r} is flexible; its numbers are those of its beam, which may be expressions of parameters")
+        raise StudyError(
+            f"{path!r}: body {name!r} is flexible; its numbers are those of its beam, which may be"
+            " expressions of parameters"
+        )
     old = getattr(body, key) if not axis else body.com["xyz".index(axis)]
-    new: Any = _symbol(path) if not axis else tuple(_symbol(path) if a == axis else x for a, x in zip("xyz", body.com))
-    bodies = tuple(replace(b, **cast(Any, {key: new})) if b.name == name else b for b in varied.mechanism.bodies)
+    new: Any = (
+        _symbol(path)
+        if not axis
+        else tuple(_symbol(path) if a == axis else x for a, x in zip("xyz", body.com))
+    )
+    bodies = tuple(
+        replace(b, **cast(Any, {key: new})) if b.name == name else b
+        for b in varied.mechanism.bodies
+    )
     return _replaced(varied, path, old, DIMENSIONS[_BODY[field]].unit, bodies=bodies)
 
 
@@ -143,8 +187,17 @@ def _joint(varied: Varied, path: str, rest: str) -> Varied:
         raise StudyError(f"{path!r}: {unknown('number', field, _JOINT, f'joint {name!r}')}")
     old = getattr(m.joint(name), field)
     if len({str(x) for x in old}) != 1:
-        raise StudyError(f"{path!r}: joint {name!r} has different values of it for its {len(old)} speeds; write them as expressions of parameters")
-    both = {key: tuple(replace(j, **{field: (_symbol(path),) * len(old)}) if j.name == name else j for j in getattr(m, key)) for key in ("joints", "loops")}
+        raise StudyError(
+            f"{path!r}: joint {name!r} has different values of it for its {len(old)} speeds; write"
+            " them as expressions of parameters"
+        )
+    both = {
+        key: tuple(
+            replace(j, **{field: (_symbol(path),) * len(old)}) if j.name == name else j
+            for j in getattr(m, key)
+        )
+        for key in ("joints", "loops")
+    }
     return _replaced(varied, path, old[0], None, **both)
 
 
@@ -168,8 +221,13 @@ def _replaced(varied: Varied, path: str, old: Any, unit: str | None, **changes: 
     if value is None:
         raise StudyError(f"{path!r} is the expression {str(old)!r}; vary a parameter in it")
     if not isinstance(old, int | float):
-        raise StudyError(f"{path!r} is the expression {str(old)!r} of parameters; vary one of {', '.join(sorted(map(str, old.free_symbols)))}")
-    return varied.with_parameter(path, float(value), unit, mechanism=varied.mechanism.with_(**changes))
+        raise StudyError(
+            f"{path!r} is the expression {str(old)!r} of parameters; vary one of"
+            f" {', '.join(sorted(map(str, old.free_symbols)))}"
+        )
+    return varied.with_parameter(
+        path, float(value), unit, mechanism=varied.mechanism.with_(**changes)
+    )
 
 
 def _symbol(path: str) -> Any:
@@ -183,14 +241,20 @@ def _named(rest: str, known: list[str], what: str, varied: Varied, path: str) ->
     for name in sorted(known, key=len, reverse=True):
         if rest.startswith(f"{name}."):
             return name, rest[len(name) + 1 :]
-    raise StudyError(f"{path!r}: " + unknown(what, rest.partition(".")[0], known, f"mechanism {varied.mechanism.name!r}"))
+    raise StudyError(
+        f"{path!r}: "
+        + unknown(what, rest.partition(".")[0], known, f"mechanism {varied.mechanism.name!r}")
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- gains
+# --- gains
 def _control(varied: Varied, path: str, rest: str) -> Varied:
     if varied.control is None or not hasattr(varied.control, "law"):
         found = "no controller" if varied.control is None else f"a {type(varied.control).__name__}"
-        raise StudyError(f"{path!r} is a gain of a controller; this study has {found}: control=catena.control.PD(...)")
+        raise StudyError(
+            f"{path!r} is a gain of a controller; this study has {found}:"
+            " control=catena.control.PD(...)"
+        )
     control, value = _gain(varied.control, rest.split("."), path)
     return varied.with_parameter(path, value, None, control=control)
 
@@ -201,26 +265,43 @@ def _gain(controller: Any, words: list[str], path: str) -> tuple[Any, float]:
     if isinstance(controller, Sum):
         count = len(controller.parts)
         if not first.isdecimal() or int(first) >= count:
-            raise StudyError(f"{path!r}: there are {count} controllers; say which, control.0.{first} to control.{count - 1}.{first}")
+            raise StudyError(
+                f"{path!r}: there are {count} controllers; say which, control.0.{first} to"
+                f" control.{count - 1}.{first}"
+            )
         part, value = _gain(controller.parts[int(first)], more, path)
-        return replace(controller, parts=tuple(part if k == int(first) else p for k, p in enumerate(controller.parts))), value
+        return (
+            replace(
+                controller,
+                parts=tuple(part if k == int(first) else p for k, p in enumerate(controller.parts)),
+            ),
+            value,
+        )
     gains = [name for name in ("kp", "ki", "kd") if hasattr(controller, name)]
     if first not in gains:
         raise StudyError(f"{path!r}: {unknown('gain', first, gains, type(controller).__name__)}")
-    old, key = getattr(controller, first), ".".join(more)
+    old = getattr(controller, first)
+    key = ".".join(more)
     if isinstance(old, Mapping) != bool(key) or (key and key not in old):
-        known = [f"{path.removesuffix('.' + key)}.{name}" for name in old] if isinstance(old, Mapping) else [path.removesuffix("." + key)]
+        known = (
+            [f"{path.removesuffix('.' + key)}.{name}" for name in old]
+            if isinstance(old, Mapping)
+            else [path.removesuffix("." + key)]
+        )
         raise StudyError(f"{path!r}: its controller has {', '.join(known)}")
     new = _symbol(path) if not key else {**old, key: _symbol(path)}
     return replace(controller, **{first: new}), float(old[key] if key else old)
 
 
-KINDS: Registry[VariableKind] = Registry("kind of variable", [
-    VariableKind("q", _state("q"), "q.COORDINATE"),
-    VariableKind("v", _state("v"), "v.SPEED"),
-    VariableKind("tau", _state("tau"), "tau.SPEED"),
-    VariableKind("body", _body, "body.NAME.mass"),
-    VariableKind("joint", _joint, "joint.NAME.damping"),
-    VariableKind("load", _load, "load.NAME.NUMBER"),
-    VariableKind("control", _control, "control.GAIN"),
-])  # fmt: skip
+KINDS: Registry[VariableKind] = Registry(
+    "kind of variable",
+    [
+        VariableKind("q", _state("q"), "q.COORDINATE"),
+        VariableKind("v", _state("v"), "v.SPEED"),
+        VariableKind("tau", _state("tau"), "tau.SPEED"),
+        VariableKind("body", _body, "body.NAME.mass"),
+        VariableKind("joint", _joint, "joint.NAME.damping"),
+        VariableKind("load", _load, "load.NAME.NUMBER"),
+        VariableKind("control", _control, "control.GAIN"),
+    ],
+)

@@ -1,8 +1,9 @@
 """Studio: mechanisms in a browser.
 
-    running_page  one file in which the mechanism itself runs, as WebAssembly, without a server or a network
-    view          a mechanism to look at and to move by hand            studio   a model file to edit, run and plot
-    server        one page and its live connection: this machine alone, a token in the address
+running_page  one file in which the mechanism itself runs, as WebAssembly, without a server or a
+              network
+view         a mechanism to look at and to move by hand  studio   a model file to edit, run and plot
+server        one page and its live connection: this machine alone, a token in the address
 """
 
 from __future__ import annotations

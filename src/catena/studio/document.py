@@ -1,7 +1,8 @@
-"""Document: a model file under edit. Its text is what counts: comments, order and units stay as they were written.
+"""Document: a model file under edit. Its text is what counts: comments, order and units stay as
+they were written.
 
-Every change goes through tomlkit and leaves a text; undo and redo walk along these. `save` writes the file whole or not at all, and
-never over what somebody else has written meanwhile.
+Every change goes through tomlkit and leaves a text; undo and redo walk along these. `save` writes
+the file whole or not at all, and never over what somebody else has written meanwhile.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from ..errors import CatenaError, FormatError
 from ..formats import files
 
 Path_ = Sequence[str | int]
-EMPTY = 'name = "{name}"\ngravity = [0, -9.81, 0]\nplanar = true\n\n[parameters]\n\n[scenario]\nuntil = "5 s"\n'
+EMPTY = (
+    'name = "{name}"\ngravity = [0, -9.81, 0]\nplanar = true\n\n[parameters]\n\n[scenario]\nuntil ='
+    ' "5 s"\n'
+)
 STEPS = 500  # that can be undone
 
 
@@ -58,7 +62,7 @@ class Document:
         except ValueError as why:
             raise FormatError(self.path, f"the file is not TOML: {why}") from None
 
-    # ------------------------------------------------------------------------------------------------ history
+    # --- history
     def replace(self, text: str, key: str = "") -> None:
         """Another text, as a step that can be undone."""
         if text == self.text:
@@ -78,9 +82,11 @@ class Document:
         self.now, before = min(len(self.steps) - 1, self.now + 1), self.now
         return self.now != before
 
-    # ------------------------------------------------------------------------------------------------ changes
+    # --- changes
     def set(self, path: Path_, value: Any, key: str = "") -> None:
-        """Write a value at a path such as ["body", 0, "mass"]; tables on the way that are not there are made."""
+        """Write a value at a path such as ["body", 0, "mass"]; tables on the way that are not there
+        are made.
+        """
         self._change(lambda top: _put(top, path, value), key)
 
     def remove(self, path: Path_) -> None:
@@ -95,7 +101,11 @@ class Document:
 
         self._change(take)
 
-    def add(self, tables: Sequence[tuple[str, Mapping[str, Any]]], parameters: Mapping[str, Any] | None = None) -> None:
+    def add(
+        self,
+        tables: Sequence[tuple[str, Mapping[str, Any]]],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
         """Append [[kind]] tables, and parameters, in one step."""
 
         def append(top: Any) -> None:
@@ -107,7 +117,9 @@ class Document:
         self._change(append)
 
     def rename(self, path: Path_, name: str) -> None:
-        """Give a thing another name, and what refers to it the new one: every text of the file that is the old name, and every key."""
+        """Give a thing another name, and what refers to it the new one: every text of the file that
+        is the old name, and every key.
+        """
         old = _at(self.data(), [*path, "name"])
 
         def walk(node: Any) -> None:
@@ -115,8 +127,24 @@ class Document:
                 value = node[k]
                 if isinstance(value, (Mapping, list)):
                     walk(value)
-                elif (isinstance(value, str) and value == old and k in ("name", "parent", "child", "body", "start", "end", "frame", "coordinate",
-                                                                      "joint", "sphere", "surface")) or (isinstance(k, int) and value == old):  # fmt: skip
+                elif (
+                    isinstance(value, str)
+                    and value == old
+                    and k
+                    in (
+                        "name",
+                        "parent",
+                        "child",
+                        "body",
+                        "start",
+                        "end",
+                        "frame",
+                        "coordinate",
+                        "joint",
+                        "sphere",
+                        "surface",
+                    )
+                ) or (isinstance(k, int) and value == old):
                     node[k] = name
                 if k == old and isinstance(node, Mapping):
                     node[name] = node[old]  # type: ignore[index]  # a table of tomlkit
@@ -129,7 +157,9 @@ class Document:
             import tomlkit
             from tomlkit.exceptions import TOMLKitError
         except ImportError:
-            raise CatenaError("editing needs the package tomlkit: pip install 'catena[studio]'") from None
+            raise CatenaError(
+                "editing needs the package tomlkit: pip install 'catena[studio]'"
+            ) from None
         try:
             top = tomlkit.parse(self.text)
             change(top)
@@ -139,13 +169,14 @@ class Document:
             raise CatenaError(f"this change cannot be made: {why}") from None
         self.replace(text, key)
 
-    # ------------------------------------------------------------------------------------------------ the file
+    # --- the file
     def save(self, force: bool = False) -> None:
         """Write the file, unless somebody else has changed it since it was read."""
         there = self._read()
         if there != self.on_disk and not force and there != self.text:
             raise ChangedOnDisk(
-                f"{self.path.name} was changed on disk since it was read here; it was not written. Take the file as it is on disk, or write over it"
+                f"{self.path.name} was changed on disk since it was read here; it was not written."
+                " Take the file as it is on disk, or write over it"
             )
         files.write(self.path, self.text)
         self.on_disk = self.text
@@ -172,7 +203,9 @@ class Document:
 
 
 def value_of_text(text: str) -> Any:
-    """What somebody typed, as a value of TOML: a number, true or false, a list or table in TOML's own words, or a text."""
+    """What somebody typed, as a value of TOML: a number, true or false, a list or table in TOML's
+    own words, or a text.
+    """
     import tomlkit
 
     typed = text.strip()
@@ -188,11 +221,13 @@ def value_of_text(text: str) -> Any:
         try:
             return tomlkit.value(typed)
         except Exception as why:  # whatever its parser says of what is not TOML
-            raise CatenaError(f"{typed!r} is not a list or table of TOML ({why}); such as [1, \"2 cm\", 0]") from None
+            raise CatenaError(
+                f'{typed!r} is not a list or table of TOML ({why}); such as [1, "2 cm", 0]'
+            ) from None
     return text
 
 
-# ---------------------------------------------------------------------------------------------------- tables
+# --- tables
 def _at(top: Any, path: Path_) -> Any:
     for part in path:
         top = top[part]
@@ -207,10 +242,16 @@ def _put(top: Any, path: Path_, value: Any) -> None:
         if isinstance(part, str) and part not in top:
             top[part] = tomlkit.table() if k == 0 else tomlkit.inline_table()
         top = top[part]
-    if isinstance(last, str) and last in top and hasattr(top[last], "comment") and not isinstance(value, (Mapping, list)):
+    if (
+        isinstance(last, str)
+        and last in top
+        and hasattr(top[last], "comment")
+        and not isinstance(value, (Mapping, list))
+    ):
         made = tomlkit.item(value)
-        made.trivia.comment, made.trivia.comment_ws, made.trivia.indent = (
-            top[last].trivia.comment, top[last].trivia.comment_ws, top[last].trivia.indent)  # fmt: skip
+        made.trivia.comment = top[last].trivia.comment
+        made.trivia.comment_ws = top[last].trivia.comment_ws
+        made.trivia.indent = top[last].trivia.indent
         top[last] = made
     else:
         top[last] = _inline(value)
@@ -229,7 +270,9 @@ def _inline(value: Any) -> Any:
 
 
 def _append(top: Any, kind: str, content: Mapping[str, Any]) -> None:
-    """One more [[kind]], behind the others of its kind, or before [scenario] where it is the first."""
+    """One more [[kind]], behind the others of its kind, or before [scenario] where it is the
+    first.
+    """
     import tomlkit
 
     table = tomlkit.table()

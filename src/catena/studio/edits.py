@@ -20,7 +20,24 @@ from .posing import pull
 from .server import Client
 
 Array = np.ndarray
-EDITS = frozenset({"set", "remove", "rename", "add", "parameter", "text", "undo", "redo", "reload", "save", "draw", "start_here", "run", "grab"})
+EDITS = frozenset(
+    {
+        "set",
+        "remove",
+        "rename",
+        "add",
+        "parameter",
+        "text",
+        "undo",
+        "redo",
+        "reload",
+        "save",
+        "draw",
+        "start_here",
+        "run",
+        "grab",
+    }
+)
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
 
 
@@ -55,15 +72,23 @@ class Edits:
 
     def _on_add(self, client: Client, message: dict[str, Any]) -> None:
         size = 0.3 if self.scene is None or not self.scene.parts else 20 * self.scene.unit
-        additions.ADDITIONS.find(str(message["what"])).add(self.document, self.reading.mechanism, str(message.get("selected", "")), size)
+        additions.ADDITIONS.find(str(message["what"])).add(
+            self.document, self.reading.mechanism, str(message.get("selected", "")), size
+        )
 
     def _on_parameter(self, client: Client, message: dict[str, Any]) -> None:
         """A parameter at a value in SI, written in the unit that it has in the file."""
-        name, value = str(message["name"]), float(message["value"])
+        name = str(message["name"])
+        value = float(message["value"])
         given = self.document.data()["parameters"][name]
         m = self.reading.mechanism
         text: Any = float(f"{value:.6g}")
-        if isinstance(given, str) and (found := _NUMBER.fullmatch(given)) and m is not None and m.parameters.get(name):
+        if (
+            isinstance(given, str)
+            and (found := _NUMBER.fullmatch(given))
+            and m is not None
+            and m.parameters.get(name)
+        ):
             factor = m.parameters[name] / float(found[1]) if float(found[1]) else 1.0
             text = f"{value / factor:.5g} {found[2]}".strip()
         self.document.set(["parameters", name], text, f"slide {name}")
@@ -90,21 +115,35 @@ class Edits:
 
     def _on_draw(self, client: Client, message: dict[str, Any]) -> None:
         """Points that were clicked in a plane: a chain of links with pins."""
-        data, plane = self.document.data(), linkage.PLANES.get(str(message.get("plane", "x-y")))
+        data = self.document.data()
+        plane = linkage.PLANES.get(str(message.get("plane", "x-y")))
         if plane is None:
-            raise CatenaError(f"there is no plane {message.get('plane')!r}; planes are: {', '.join(linkage.PLANES)}")
-        taken = {row.get("name") for kind in ("body", "joint", "loop", "load", "frame") for row in data.get(kind, [])} | set(data.get("parameters", {}))
+            raise CatenaError(
+                f"there is no plane {message.get('plane')!r}; planes are:"
+                f" {', '.join(linkage.PLANES)}"
+            )
+        taken = {
+            row.get("name")
+            for kind in ("body", "joint", "loop", "load", "frame")
+            for row in data.get(kind, [])
+        } | set(data.get("parameters", {}))
         start, turned = self._anchor(message.get("start"), plane)
         end = self._anchor(message["end"], plane)[0] if message.get("end") else None
         made = linkage.chain(message["points"], start, end, turned, taken, plane)
-        if not data.get("body") and data.get("gravity") == [0, -9.81, 0] != plane.down:  # as a new model has it
+        # as a new model has it
+        if not data.get("body") and data.get("gravity") == [0, -9.81, 0] != plane.down:
             self.document.set(["gravity"], plane.down)
-            client.send("status", text=f"gravity is along -{'xyz'[plane.axes[1]]} now, downwards in this plane")
+            client.send(
+                "status",
+                text=f"gravity is along -{'xyz'[plane.axes[1]]} now, downwards in this plane",
+            )
         density = {} if "density" in data.get("parameters", {}) else {"density": linkage.DENSITY}
         self.document.add(made.tables, {**made.parameters, **density})
         additions.drawn_start(self.document, made.angles, first=start.body == "ground")
 
-    def _anchor(self, given: dict[str, Any] | None, plane: linkage.Plane) -> tuple[linkage.Anchor, float]:
+    def _anchor(
+        self, given: dict[str, Any] | None, plane: linkage.Plane
+    ) -> tuple[linkage.Anchor, float]:
         """Where a chain begins or ends, and at what angle that body stands."""
         body = str((given or {}).get("body", "ground"))
         m = self.reading.mechanism
@@ -116,7 +155,9 @@ class Edits:
         return linkage.Anchor(body, tuple(at)), plane.angle(X)
 
     def _named(self, m: Any, body: str, point: Array) -> list[Any] | None:
-        """The place of a joint that sits at this point of the body already, as the file writes it; so it follows the same lengths."""
+        """The place of a joint that sits at this point of the body already, as the file writes it;
+        so it follows the same lengths.
+        """
         data = self.document.data()
         for key, own in (("at", "parent"), ("child_at", "child")):
             for kind in ("joint", "loop"):
@@ -131,14 +172,21 @@ class Edits:
     def _standing(self) -> Array:
         return self.q if self.q is not None else np.zeros(0)
 
-    # ------------------------------------------------------------------------------------------------ posing by hand
+    # --- posing by hand
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
         if self.reading.mechanism is None or self.q is None or self.scene is None:
             return
         machine = self.model.at(self.reading.mechanism)
         turn = message.get("orientation")
         R = None if turn is None else np.array(turn, float).reshape(3, 3)
-        found = pull(machine, self.q, str(message["body"]), np.array(message["point"], float), np.array(message["position"], float), R)
+        found = pull(
+            machine,
+            self.q,
+            str(message["body"]),
+            np.array(message["point"], float),
+            np.array(message["position"], float),
+            R,
+        )
         self.q = found.q
         self._send_pose()
 

@@ -1,8 +1,11 @@
-"""Linkage: points clicked in a plane become the bodies, pins and loops of a planar linkage, as tables of a model file.
+"""Linkage: points clicked in a plane become the bodies, pins and loops of a planar linkage, as
+tables of a model file.
 
-    o------o                every line of a chain is a body, a rod of `density` with its frame at its first point, x along it;
-   /        \\               points are pins; a chain begins on the ground or on a pin that is there, and ends on the ground, on such
-  o          o              a pin, or in the open
+  o------o                every line of a chain is a body, a rod of `density` with its frame at its
+                          first point, x along it;
+ /        \\               points are pins; a chain begins on the ground or on a pin that is there,
+                           and ends on the ground, on such
+o          o              a pin, or in the open
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane through the origin: the two axes of the ground that it has, to the right and upwards, and its normal, towards the eye.
+    """A plane through the origin: the two axes of the ground that it has, to the right and upwards,
+    and its normal, towards the eye.
 
     Pins turn about the normal, so that angles count from the first axis to the second.
     """
@@ -43,7 +47,9 @@ class Plane:
         return [-9.81 if k == self.axes[1] else 0 for k in range(3)]
 
     def along(self, size: Any) -> list[Any]:
-        """A point of a link, so far along it: links lie along the first axis in their own frames."""
+        """A point of a link, so far along it: links lie along the first axis in their own
+        frames.
+        """
         found: list[Any] = [0, 0, 0]
         found[self.axes[0]] = size
         return found
@@ -54,12 +60,18 @@ class Plane:
         return math.atan2(R[up][right], R[right][right])
 
 
-PLANES = {"x-y": Plane((0, 1), (0, 0, 1)), "x-z": Plane((0, 2), (0, -1, 0)), "y-z": Plane((1, 2), (1, 0, 0))}
+PLANES = {
+    "x-y": Plane((0, 1), (0, 0, 1)),
+    "x-z": Plane((0, 2), (0, -1, 0)),
+    "y-z": Plane((1, 2), (1, 0, 0)),
+}
 
 
 @dataclass(frozen=True)
 class Linkage:
-    """Tables to be added, parameters, and the angles (rad) at which it was drawn: of its first pin, and of the others."""
+    """Tables to be added, parameters, and the angles (rad) at which it was drawn: of its first pin,
+    and of the others.
+    """
 
     tables: tuple[tuple[str, Mapping[str, Any]], ...]
     parameters: Mapping[str, Any]
@@ -67,12 +79,18 @@ class Linkage:
 
 
 def chain(
-    points: Sequence[Sequence[float]], start: Anchor, end: Anchor | None, turned: float, taken: Iterable[str],
+    points: Sequence[Sequence[float]],
+    start: Anchor,
+    end: Anchor | None,
+    turned: float,
+    taken: Iterable[str],
     plane: Plane | None = None,
-) -> Linkage:  # fmt: skip
-    """The tables of a chain through points (n, 2), metres in the plane, x-y unless given. end: None leaves it open.
+) -> Linkage:
+    """The tables of a chain through points (n, 2), metres in the plane, x-y unless given. end: None
+    leaves it open.
 
-    turned: the angle (rad) at which the body that it starts from stands now. taken: names that are in use.
+    turned: the angle (rad) at which the body that it starts from stands now. taken: names that are
+    in use.
     """
     plane = plane or PLANES["x-y"]
     if len(points) < 2:
@@ -86,8 +104,12 @@ def chain(
     pins = [_fresh("pin", used) for _ in range(len(lines) + (end is not None))]
     sizes = [_fresh("l", used, "") for _ in lines]
     parameters: dict[str, Any] = {name: f"{_round(1000 * x)} mm" for name, x in zip(sizes, lengths)}
-    tables: list[tuple[str, Mapping[str, Any]]] = [("body", _body(name, size, plane)) for name, size in zip(bodies, sizes)]
-    angle, before, angles = turned, start.body, {}
+    tables: list[tuple[str, Mapping[str, Any]]] = [
+        ("body", _body(name, size, plane)) for name, size in zip(bodies, sizes)
+    ]
+    angle = turned
+    before = start.body
+    angles = {}
     for k, (body, pin, (x, y)) in enumerate(zip(bodies, pins, lines)):
         own = math.atan2(y, x)
         angles[pin] = math.remainder(own - angle, 2 * math.pi)
@@ -95,19 +117,50 @@ def chain(
         tables.append(("joint", _pin(pin, before, body, place, plane)))
         angle, before = own, body
     if end is not None:
-        tables.append(("loop", _pin(pins[-1], before, end.body, plane.along(sizes[-1]), plane, _spot(end, points[-1], plane))))
+        tables.append(
+            (
+                "loop",
+                _pin(
+                    pins[-1],
+                    before,
+                    end.body,
+                    plane.along(sizes[-1]),
+                    plane,
+                    _spot(end, points[-1], plane),
+                ),
+            )
+        )
     return Linkage(tuple(tables), parameters, angles)
 
 
 def _body(name: str, size: str, plane: Plane) -> dict[str, Any]:
     inertia: list[Any] = [f"density*{size}^3/12"] * 3
     inertia[plane.axes[0]] = 0  # a slender rod
-    return {"name": name, "mass": f"density*{size}", "com": plane.along(f"{size}/2"), "inertia": inertia}
+    return {
+        "name": name,
+        "mass": f"density*{size}",
+        "com": plane.along(f"{size}/2"),
+        "inertia": inertia,
+    }
 
 
-def _pin(name: str, parent: str, child: str, at: list[Any], plane: Plane, child_at: list[Any] | None = None) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": name, "kind": "revolute", "parent": parent, "child": child, "at": at}
-    found |= {} if plane.normal == (0, 0, 1) else {"axis": list(plane.normal)}  # pins turn about z unless told
+def _pin(
+    name: str,
+    parent: str,
+    child: str,
+    at: list[Any],
+    plane: Plane,
+    child_at: list[Any] | None = None,
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": name,
+        "kind": "revolute",
+        "parent": parent,
+        "child": child,
+        "at": at,
+    }
+    # pins turn about z unless told
+    found |= {} if plane.normal == (0, 0, 1) else {"axis": list(plane.normal)}
     return found if child_at is None else {**found, "child_at": child_at}
 
 

@@ -1,7 +1,8 @@
-"""LiveModel: from the text of a model to its picture and its motion, fast enough to follow a slider.
+"""LiveModel: from the text of a model to its picture and its motion, fast enough to follow a
+slider.
 
-Numbers of the model are made parameters of one compiled system (`lifted`), so that a run after a change of any of them compiles nothing;
-only a change of structure does.
+Numbers of the model are made parameters of one compiled system (`lifted`), so that a run after a
+change of any of them compiles nothing; only a change of structure does.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ PREFIX = "number_"  # of a parameter that stands for a number
 
 @dataclass(frozen=True)
 class Reading:
-    """A text, understood: the mechanism and its scenario, as far as there are any, and every fault in a sentence."""
+    """A text, understood: the mechanism and its scenario, as far as there are any, and every fault
+    in a sentence.
+    """
 
     mechanism: Mechanism | None = None
     scenario: Scenario | None = None
@@ -61,26 +64,42 @@ class LiveModel:
             except CatenaError as why:
                 return Reading(faults=_sentences(why))
             try:
-                until: dict[str, Any] = {} if "until" in (top.data.get("scenario") or {}) else {"until": UNTIL}
-                return Reading(m, read_table(self.path, top, m, self.at, **until), doubts=tuple(doubts(m)))
+                until: dict[str, Any] = (
+                    {} if "until" in (top.data.get("scenario") or {}) else {"until": UNTIL}
+                )
+                return Reading(
+                    m, read_table(self.path, top, m, self.at, **until), doubts=tuple(doubts(m))
+                )
             except CatenaError as why:
                 return Reading(m, None, _sentences(why), tuple(doubts(m)))
 
     def at(self, m: Mechanism) -> Machine:
-        """The machine of a mechanism; compiled only where its structure is another than last time."""
+        """The machine of a mechanism; compiled only where its structure is another than last
+        time.
+        """
         return self._both(m)[1]
 
     def _both(self, m: Mechanism) -> tuple[Machine, Machine]:
-        """The machine that was compiled for this structure, and the same at the mechanism's own numbers."""
+        """The machine that was compiled for this structure, and the same at the mechanism's own
+        numbers.
+        """
         made, values = lifted(m)
         bare = made.with_(parameters=dict.fromkeys(made.parameters, 1.0))
         with self._lock:  # runs, hands and questions come from several threads
             if bare != self.structure or self.machine is None:
-                self.machine, self.structure, self.compiled = Machine(made, life="lanes"), bare, self.compiled + 1
+                self.machine = Machine(made, life="lanes")
+                self.structure = bare
+                self.compiled = self.compiled + 1
             base = self.machine
         return base, base.at(values)
 
-    def run(self, asked: Scenario, until: float | None = None, rate: float = 60.0, progress: Callable[[float], None] | None = None) -> Result:
+    def run(
+        self,
+        asked: Scenario,
+        until: float | None = None,
+        rate: float = 60.0,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
         """The scenario's motion, at `rate` rows per second unless it asks for finer ones."""
         base, tuned = self._both(asked.mechanism)
         p = np.array(list(tuned.mechanism.parameters.values()))
@@ -91,9 +110,17 @@ class LiveModel:
             p[[names.index(name) for name in own]] = list(own.values())
         end = min(asked.until, until) if until else asked.until
         spacing = options.pop("output", None)
-        output = min(1 / rate, float(spacing)) if np.ndim(spacing) == 0 and spacing is not None else 1 / rate
+        output = (
+            min(1 / rate, float(spacing))
+            if np.ndim(spacing) == 0 and spacing is not None
+            else 1 / rate
+        )
         options.setdefault("tolerance", 1e-7)
-        options |= {"output": min(output, end / 4), "parameters": p if len(p) else None, "progress": progress}
+        options |= {
+            "output": min(output, end / 4),
+            "parameters": p if len(p) else None,
+            "progress": progress,
+        }
         return simulate(base, q=asked.q, v=asked.v, until=end, **options)
 
 
@@ -101,11 +128,13 @@ def _sentences(why: CatenaError) -> tuple[str, ...]:
     return tuple(why.faults) if isinstance(why, FormatError) and why.faults else (str(why),)
 
 
-# ---------------------------------------------------------------------------------------------------- numbers made parameters
+# --- numbers made parameters
 def lifted(m: Mechanism) -> tuple[Mechanism, dict[str, float]]:
-    """The mechanism with its numbers as parameters, and their values: of bodies, of places of joints and frames, of losses.
+    """The mechanism with its numbers as parameters, and their values: of bodies, of places of
+    joints and frames, of losses.
 
-    A zero stays a zero, for it is structure; so do rotations and axes, and everything of flexible bodies.
+    A zero stays a zero, for it is structure; so do rotations and axes, and everything of flexible
+    bodies.
     """
     values = dict(m.parameters)
 
@@ -119,15 +148,23 @@ def lifted(m: Mechanism) -> tuple[Mechanism, dict[str, float]]:
     if m.beams or m.as_found:
         return m, values
     made = m.with_(
-        bodies=tuple(_body(b, lift) for b in m.bodies), joints=tuple(_joint(j, lift) for j in m.joints),
-        loops=tuple(_joint(j, lift) for j in m.loops), frames=tuple(replace(f, pose=_pose(f.pose, lift)) for f in m.frames),
+        bodies=tuple(_body(b, lift) for b in m.bodies),
+        joints=tuple(_joint(j, lift) for j in m.joints),
+        loops=tuple(_joint(j, lift) for j in m.loops),
+        frames=tuple(replace(f, pose=_pose(f.pose, lift)) for f in m.frames),
         loads=tuple(_load(x, lift) for x in m.loads),
-    )  # fmt: skip
+    )
     return made.with_(parameters=values), values
 
 
 def _body(b: Body, lift: Callable[[Any], Any]) -> Body:
-    return replace(b, mass=lift(b.mass), com=tuple(map(lift, b.com)), inertia=tuple(map(lift, b.inertia)), shapes=())
+    return replace(
+        b,
+        mass=lift(b.mass),
+        com=tuple(map(lift, b.com)),
+        inertia=tuple(map(lift, b.inertia)),
+        shapes=(),
+    )
 
 
 def _pose(X: Pose, lift: Callable[[Any], Any]) -> Pose:
@@ -135,10 +172,16 @@ def _pose(X: Pose, lift: Callable[[Any], Any]) -> Pose:
 
 
 def _joint(j: Joint, lift: Callable[[Any], Any]) -> Joint:
-    losses: Mapping[str, Any] = {name: tuple(map(lift, getattr(j, name))) for name in ("damping", "friction", "armature")}
+    losses: Mapping[str, Any] = {
+        name: tuple(map(lift, getattr(j, name))) for name in ("damping", "friction", "armature")
+    }
     return replace(j, placement=_pose(j.placement, lift), offset=_pose(j.offset, lift), **losses)
 
 
 def _load(load: Any, lift: Callable[[Any], Any]) -> Any:
-    names = [n for n in ("stiffness", "length", "damping", "rest") if isinstance(getattr(load, n, None), float)]
+    names = [
+        n
+        for n in ("stiffness", "length", "damping", "rest")
+        if isinstance(getattr(load, n, None), float)
+    ]
     return replace(load, **{n: lift(getattr(load, n)) for n in names}) if names else load

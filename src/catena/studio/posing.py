@@ -1,7 +1,9 @@
-"""Posing: coordinates moved by hand, loops closed all the while; a body pulled to a place. Quick enough to follow a mouse.
+"""Posing: coordinates moved by hand, loops closed all the while; a body pulled to a place. Quick
+enough to follow a mouse.
 
-    d = J' (J J' + mu)^-1 e       damped least squares from where the mechanism is, a few steps, as `inverse_kinematics` but without
-                                  other starts: what cannot be reached is left where it came to
+d = J' (J J' + mu)^-1 e       damped least squares from where the mechanism is, a few steps, as
+                              `inverse_kinematics` but without other starts: what cannot be reached
+                              is left where it came to
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from ..machine.lookup import Coordinate, coordinates
 from ..machine.machine import Machine
 
 Array = np.ndarray
-STEPS, REACH = 12, 0.4  # of a pull, and how far one may go (rad, m)
+# of a pull, and how far one may go (rad, m)
+STEPS = 12
+REACH = 0.4
 SUBSTEPS = 8  # on the way to a coordinate's new value
 
 
@@ -47,8 +51,17 @@ def set_coordinate(machine: Machine, q: Array, c: Coordinate, value: float) -> P
     return Posed(q)
 
 
-def pull(machine: Machine, q: Array, body: str, point: Array, position: Array, orientation: Array | None = None) -> Posed:
-    """A point of a body (in its frame) pulled to a position of the ground, the body turned to an orientation (3 x 3) where given."""
+def pull(
+    machine: Machine,
+    q: Array,
+    body: str,
+    point: Array,
+    position: Array,
+    orientation: Array | None = None,
+) -> Posed:
+    """A point of a body (in its frame) pulled to a position of the ground, the body turned to an
+    orientation (3 x 3) where given.
+    """
     bounds = [c for c in coordinates(machine) if np.isfinite(c.lower) or np.isfinite(c.upper)]
     mu = 1e-4
     e, J = _left(machine, q, body, point, position, orientation)
@@ -57,15 +70,24 @@ def pull(machine: Machine, q: Array, body: str, point: Array, position: Array, o
         if size < 1e-16:
             break
         gradient = J.T @ e
-        held = {c.vi for c in bounds if (q[c.qi] <= c.lower and gradient[c.vi] < 0) or (q[c.qi] >= c.upper and gradient[c.vi] > 0)}
+        held = {
+            c.vi
+            for c in bounds
+            if (q[c.qi] <= c.lower and gradient[c.vi] < 0)
+            or (q[c.qi] >= c.upper and gradient[c.vi] > 0)
+        }
         free = [k for k in range(machine.nv) if k not in held]
-        step, A = np.zeros(machine.nv), J[:, free]
+        step = np.zeros(machine.nv)
+        A = J[:, free]
         step[free] = A.T @ np.linalg.solve(A @ A.T + mu * np.eye(len(e)), e)
         step *= min(1.0, REACH / (np.linalg.norm(step) or 1.0))
         trial = _within(machine.move(q, step), bounds)
         e_trial, J_trial = _left(machine, trial, body, point, position, orientation)
         if float(e_trial @ e_trial) < size:
-            q, e, J, mu = trial, e_trial, J_trial, max(0.1 * mu, 1e-9)
+            q = trial
+            e = e_trial
+            J = J_trial
+            mu = max(0.1 * mu, 1e-9)
         else:
             mu *= 10.0
             if mu > 1e3:
@@ -75,9 +97,14 @@ def pull(machine: Machine, q: Array, body: str, point: Array, position: Array, o
     return Posed(q)
 
 
-def _left(machine: Machine, q: Array, body: str, point: Array, position: Array, orientation: Array | None) -> tuple[Array, Array]:
-    """What is left to go, and how it falls with the speeds: of the point, of the orientation, of the loops' rows."""
-    X, J = machine.pose(q, body), machine.jacobian(q, body)
+def _left(
+    machine: Machine, q: Array, body: str, point: Array, position: Array, orientation: Array | None
+) -> tuple[Array, Array]:
+    """What is left to go, and how it falls with the speeds: of the point, of the orientation, of
+    the loops' rows.
+    """
+    X = machine.pose(q, body)
+    J = machine.jacobian(q, body)
     arm = X[:3, :3] @ point
     rows = [J[3:] - _cross(arm) @ J[:3]]
     left = [position - X[:3, 3] - arm]

@@ -1,4 +1,6 @@
-"""Robots by name: a file, a built-in example, or a robot of the package example-robot-data where that is installed."""
+"""Robots by name: a file, a built-in example, or a robot of the package example-robot-data where
+that is installed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from ..formats import examples
 
 
 def find(name: str) -> str:
-    """What `catena.load` can read: the path or the example's name as it is, or the URDF of a robot of that name."""
+    """What `catena.load` can read: the path or the example's name as it is, or the URDF of a robot
+    of that name.
+    """
     given = Path(name)
     if given.suffix or given.exists() or len(given.parts) > 1 or name in examples():
         return name
@@ -23,8 +27,16 @@ def find(name: str) -> str:
 
 
 def robots() -> dict[str, Path]:
-    """{name: URDF} of the robots that example-robot-data brings; a robot of several files goes by the shortest name, and by each file's."""
-    roots = [root for place in sys.path if (root := Path(place) / "cmeel.prefix" / "share" / "example-robot-data" / "robots").is_dir()]
+    """{name: URDF} of the robots that example-robot-data brings; a robot of several files goes by
+    the shortest name, and by each file's.
+    """
+    roots = [
+        root
+        for place in sys.path
+        if (
+            root := Path(place) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+        ).is_dir()
+    ]
     found: dict[str, Path] = {}
     for folder in (folder for root in roots for folder in sorted(root.glob("*"))):
         files = sorted(folder.glob("*/*.urdf"), key=lambda p: (len(p.stem), p.stem))

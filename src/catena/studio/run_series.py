@@ -24,22 +24,43 @@ def film_of(result: Result, scene: Scene) -> Film:
 
 
 def series_of(result: Result, shown: Film) -> tuple[list[dict[str, Any]], Array]:
-    """What can be plotted: names, units and groups; and the numbers (1 + series, points), the time first."""
+    """What can be plotted: names, units and groups; and the numbers (1 + series, points), the time
+    first.
+    """
     thin = result.thinned(POINTS)
     m = result.mechanism
     qu, vu = ([u for j in m.moving for u in units(j)] for units in (coordinate_units, speed_units))
     rows: list[tuple[dict[str, Any], Array]] = []
-    for letter, names, units, group in (("q", m.coordinate_names, qu, "coordinates"), ("v", m.speed_names, vu, "speeds")):
+    for letter, names, units, group in (
+        ("q", m.coordinate_names, qu, "coordinates"),
+        ("v", m.speed_names, vu, "speeds"),
+    ):
         values = thin.data[letter].values
-        rows += [({"name": n, "unit": u, "group": group}, values[:, k]) for k, (n, u) in enumerate(zip(names, units))]
-    kinetic, potential = thin.data["kinetic"].values, thin.data["potential"].values
-    rows += [({"name": n, "unit": "J", "group": "energy"}, x) for n, x in (("kinetic", kinetic), ("potential", potential), ("total", kinetic + potential))]
+        rows += [
+            ({"name": n, "unit": u, "group": group}, values[:, k])
+            for k, (n, u) in enumerate(zip(names, units))
+        ]
+    kinetic = thin.data["kinetic"].values
+    potential = thin.data["potential"].values
+    rows += [
+        ({"name": n, "unit": "J", "group": "energy"}, x)
+        for n, x in (("kinetic", kinetic), ("potential", potential), ("total", kinetic + potential))
+    ]
     if "tau" in thin.data:
         tau = thin.data["tau"].values
-        rows += [({"name": n, "unit": "N m" if u == "rad/s" else "N", "group": "forces"}, tau[:, k])
-                 for k, (n, u) in enumerate(zip(m.speed_names, vu)) if np.abs(tau[:, k]).max() > 0]  # fmt: skip
+        rows += [
+            ({"name": n, "unit": "N m" if u == "rad/s" else "N", "group": "forces"}, tau[:, k])
+            for k, (n, u) in enumerate(zip(m.speed_names, vu))
+            if np.abs(tau[:, k]).max() > 0
+        ]
     every = np.linspace(0, 1, len(thin.time))
     for name, track in shown.tracks.items():
         at = np.linspace(0, 1, len(track))
-        rows += [({"name": f"{name} {axis}", "unit": "m", "group": "tips"}, np.interp(every, at, track[:, k])) for k, axis in enumerate("xyz")]
+        rows += [
+            (
+                {"name": f"{name} {axis}", "unit": "m", "group": "tips"},
+                np.interp(every, at, track[:, k]),
+            )
+            for k, axis in enumerate("xyz")
+        ]
     return [row for row, _ in rows], np.nan_to_num(np.stack([thin.time, *(x for _, x in rows)]))

@@ -2,8 +2,9 @@
 
     Mechanism -> System (x' = f(t, x, u, p), settle, energy, poses) -> tapes -> WebAssembly -> page
 
-The equations of motion in the page are those of `simulate`; so are the classical Runge-Kutta steps, so that both go through the same
-states to rounding. Parameters, the initial state and the hand that pulls at a body (u) are inputs of the tapes.
+The equations of motion in the page are those of `simulate`; so are the classical Runge-Kutta steps,
+so that both go through the same states to rounding. Parameters, the initial state and the hand that
+pulls at a body (u) are inputs of the tapes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
 
 @dataclass(frozen=True)
 class Program:
-    """The tapes of a mechanism, all of the inputs (t, x, u, p), and the sizes of those. x: q, v and the work done."""
+    """The tapes of a mechanism, all of the inputs (t, x, u, p), and the sizes of those. x: q, v and
+    the work done.
+    """
 
     tapes: dict[str, Tape]
     sizes: dict[str, int]
@@ -52,43 +55,78 @@ class Program:
 
 
 def program(mechanism: Mechanism) -> Program:
-    """The tapes that a page needs: derivative, settle (where there is something to keep), energy, poses of the bodies."""
-    system, machine = System(mechanism), compile(mechanism)
-    here = [*([system.p] if machine.parameter_names else []), *([system.t] if machine.spec.timed else [])]
+    """The tapes that a page needs: derivative, settle (where there is something to keep), energy,
+    poses of the bodies.
+    """
+    system = System(mechanism)
+    machine = compile(mechanism)
+    here = [
+        *([system.p] if machine.parameter_names else []),
+        *([system.t] if machine.spec.timed else []),
+    ]
     energy = machine.function("energy")(system.q, system.v, *here)
     poses = [machine.function("pose", b.name)(system.q, *here) for b in mechanism.bodies]
-    functions = {"derivative": system.derivative, "energy": ca.Function("energy", system.inputs, [ca.densify(energy)]),
-                 "poses": ca.Function("poses", system.inputs, [ca.densify(X) for X in poses])}  # fmt: skip
+    functions = {
+        "derivative": system.derivative,
+        "energy": ca.Function("energy", system.inputs, [ca.densify(energy)]),
+        "poses": ca.Function("poses", system.inputs, [ca.densify(X) for X in poses]),
+    }
     if system.settle is not None:
         functions["settle"] = system.settle
-    sizes = {"x": system.size, "q": system.nq, "v": system.nv, "u": system.nu, "p": len(mechanism.parameters)}
+    sizes = {
+        "x": system.size,
+        "q": system.nq,
+        "v": system.nv,
+        "u": system.nu,
+        "p": len(mechanism.parameters),
+    }
     sizes["inputs"] = 1 + sizes["x"] + sizes["u"] + sizes["p"]
     return Program({name: read(f) for name, f in functions.items()}, sizes)
 
 
 def page(
-    mechanism: Mechanism, path: str | Path, *, q: ArrayLike | None = None, v: ArrayLike | None = None, step: float = 1e-3,
-    notes: Sequence[str] = (), folders: Sequence[Path] | None = None, contact: str = "events",
-) -> Path:  # fmt: skip
-    """Write a page in which the mechanism runs: one HTML file, without a server and without a network.
+    mechanism: Mechanism,
+    path: str | Path,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    step: float = 1e-3,
+    notes: Sequence[str] = (),
+    folders: Sequence[Path] | None = None,
+    contact: str = "events",
+) -> Path:
+    """Write a page in which the mechanism runs: one HTML file, without a server and without a
+    network.
 
-    q (nq), v (nv): the state it starts from, the neutral one unless given, on its loops. step: s, of the Runge-Kutta steps. notes:
-    sentences that the page shows below its title. folders: where files of meshes may lie. contact: "ignore" leaves out the contacts, which
-    the page then says; otherwise a mechanism that has some is refused, for equal steps do not find where bodies touch. Raises CatenaError where the
-    mechanism cannot be simulated, and CompileError where a load uses a function that browsers do not have.
+    q (nq), v (nv): the state it starts from, the neutral one unless given, on its loops. step: s,
+    of the Runge-Kutta steps. notes: sentences that the page shows below its title. folders: where
+    files of meshes may lie. contact: "ignore" leaves out the contacts, which the page then says;
+    otherwise a mechanism that has some is refused, for equal steps do not find where bodies touch.
+    Raises CatenaError where the mechanism cannot be simulated, and CompileError where a load uses a
+    function that browsers do not have.
     """
     if not 0 < step < np.inf:
         raise CatenaError(f"step = {step}; it is a time above zero, s")
     m = discretise(mechanism)
     left_out = _without_contacts(m, contact)
     machine = compile(m)
-    start = simulate(machine, q=q, v=v, until=HORIZON, tolerance=1e-6, contact="ignore" if left_out else "events")
+    start = simulate(
+        machine, q=q, v=v, until=HORIZON, tolerance=1e-6, contact="ignore" if left_out else "events"
+    )
     scene, slopes = page_scene(m, folders)
     made = film(start, 1.0, 30, scene=scene)
     header, triangles = wire.header(scene, made.at[0], made.box())
     header["tips"] = [tip for tip in header["tips"] if tip["name"] in made.tracks]
-    data = {"scene": header, "triangles": wire.packed(triangles), "slopes": slopes, "step": step, "notes": [*left_out, *notes]}
-    data |= _program(program(m)) | _state(machine, start.data["q"].values[0], start.data["v"].values[0])
+    data = {
+        "scene": header,
+        "triangles": wire.packed(triangles),
+        "slopes": slopes,
+        "step": step,
+        "notes": [*left_out, *notes],
+    }
+    data |= _program(program(m)) | _state(
+        machine, start.data["q"].values[0], start.data["v"].values[0]
+    )
     text = (resources.files("catena.studio") / "page.html").read_text(encoding="utf-8")
     text = wire.page(text, title=html.escape(m.name), data=wire.text(data))
     files.write(Path(path), text)
@@ -101,8 +139,10 @@ def _without_contacts(m: Mechanism, contact: str) -> list[str]:
         return []
     if contact != "ignore":
         raise CatenaError(
-            f"page of mechanism {m.name!r}: it has contacts, and a page runs by equal Runge-Kutta steps, which do not find where bodies touch. "
-            "Leave the contacts out with contact='ignore' (--contact ignore), or make a film of a run: catena run, then catena animate --out FILE.html"
+            f"page of mechanism {m.name!r}: it has contacts, and a page runs by equal Runge-Kutta"
+            " steps, which do not find where bodies touch. Leave the contacts out with"
+            " contact='ignore' (--contact ignore), or make a film of a run: catena run, then"
+            " catena animate --out FILE.html"
         )
     return ["Its contacts are left out: bodies go through each other."]
 
@@ -112,12 +152,23 @@ def _program(made: Program) -> dict[str, Any]:
 
 
 def _state(machine: Machine, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
-    """Names, units and values of coordinates, speeds and parameters; the limits of coordinates that have some."""
+    """Names, units and values of coordinates, speeds and parameters; the limits of coordinates that
+    have some.
+    """
     moving = machine.mechanism.moving
-    units = [u for j in moving for u in coordinate_units(j)], [u for j in moving for u in speed_units(j)]
-    rows = {"coordinates": zip(machine.coordinate_names, units[0], q), "speeds": zip(machine.speed_names, units[1], v),
-            "parameters": ((name, "", x) for name, x in machine.mechanism.parameters.items())}  # fmt: skip
-    found = {key: [{"name": n, "unit": u, "value": float(x)} for n, u, x in values] for key, values in rows.items()}
+    units = (
+        [u for j in moving for u in coordinate_units(j)],
+        [u for j in moving for u in speed_units(j)],
+    )
+    rows = {
+        "coordinates": zip(machine.coordinate_names, units[0], q),
+        "speeds": zip(machine.speed_names, units[1], v),
+        "parameters": ((name, "", x) for name, x in machine.mechanism.parameters.items()),
+    }
+    found = {
+        key: [{"name": n, "unit": u, "value": float(x)} for n, u, x in values]
+        for key, values in rows.items()
+    }
     return found | {"mass": float(sum(_mass(machine.mechanism)))}
 
 

@@ -1,4 +1,6 @@
-"""What the studio's page must know of model files: which keys a table may have, what they measure, what may stand there."""
+"""What the studio's page must know of model files: which keys a table may have, what they measure,
+what may stand there.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +14,70 @@ from ..formats.toml.keys import FileKey, FileTable
 from ..model.mechanism import GROUND, Mechanism
 from ..simulation.scenario.read import SCENARIO
 
-TABLES = (schema.BODY, schema.JOINT, schema.LOOP, schema.FRAME, schema.CONTACT, schema.GROUND_SHAPE, SCENARIO)
+TABLES = (
+    schema.BODY,
+    schema.JOINT,
+    schema.LOOP,
+    schema.FRAME,
+    schema.CONTACT,
+    schema.GROUND_SHAPE,
+    SCENARIO,
+)
 
 
 def described() -> dict[str, Any]:
     """Everything that does not depend on the model."""
     kinds = list(schema.LOAD.kinds()) if schema.LOAD.kinds else []
     loads = {kind.name: [_key(key) for key in kind.keys] for kind in kinds}
-    choices = {f"{table.name}.{key.name}": _words(key) for table in TABLES for key in _keys(table) if _words(key)}
-    units = {key.name: _unit(key) for table in (schema.TOP, *TABLES) for key in _keys(table) if _unit(key) and " or " not in _unit(key)}
-    return {"tables": {table.name: [key.name for key in _keys(table)] for table in TABLES}, "loads": loads,
-            "choices": choices | {"load.kind": list(loads)}, "units": units, "formulations": [f.name for f in formulations()]}  # fmt: skip
+    choices = {
+        f"{table.name}.{key.name}": _words(key)
+        for table in TABLES
+        for key in _keys(table)
+        if _words(key)
+    }
+    units = {
+        key.name: _unit(key)
+        for table in (schema.TOP, *TABLES)
+        for key in _keys(table)
+        if _unit(key) and " or " not in _unit(key)
+    }
+    return {
+        "tables": {table.name: [key.name for key in _keys(table)] for table in TABLES},
+        "loads": loads,
+        "choices": choices | {"load.kind": list(loads)},
+        "units": units,
+        "formulations": [f.name for f in formulations()],
+    }
 
 
 def names(m: Mechanism) -> dict[str, list[str]]:
     """What a name in the file may be: of bodies, of frames, of coordinates, of joints."""
     bodies = [GROUND, *(b.name for b in m.bodies)]
-    return {"bodies": bodies, "frames": [*bodies, *(f.name for f in m.frames)], "coordinates": list(m.coordinate_names),
-            "joints": [j.name for j in (*m.joints, *m.loops)]}  # fmt: skip
+    return {
+        "bodies": bodies,
+        "frames": [*bodies, *(f.name for f in m.frames)],
+        "coordinates": list(m.coordinate_names),
+        "joints": [j.name for j in (*m.joints, *m.loops)],
+    }
 
 
 def _keys(table: FileTable) -> Iterable[FileKey]:
     """The keys of a table, of whatever kind its things are."""
     kinds = list(table.kinds()) if table.kinds else []
-    word = [FileKey(table.word, Word([kind.name for kind in kinds]), "the kind", needed=True)] if kinds else []
-    return {key.name: key for key in (*table.keys[:1], *word, *(key for kind in kinds for key in kind.keys), *table.keys[1:])}.values()
+    word = (
+        [FileKey(table.word, Word([kind.name for kind in kinds]), "the kind", needed=True)]
+        if kinds
+        else []
+    )
+    return {
+        key.name: key
+        for key in (
+            *table.keys[:1],
+            *word,
+            *(key for kind in kinds for key in kind.keys),
+            *table.keys[1:],
+        )
+    }.values()
 
 
 def _key(key: FileKey) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Server: one page and its live connection, for one person at one machine.
 
-It listens on 127.0.0.1 unless another host is asked for. The address holds a random token, without which nothing is answered; a page
-of another origin is refused. Every message is a JSON header of plain data, with bytes behind it where there are some.
+It listens on 127.0.0.1 unless another host is asked for. The address holds a random token, without
+which nothing is answered; a page of another origin is refused. Every message is a JSON header of
+plain data, with bytes behind it where there are some.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from ..errors import CatenaError
 
 LARGEST = 4 * 2**20  # bytes of a message from a page
 LOCAL = ("127.0.0.1", "localhost", "::1")
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self' ws:; img-src data:; base-uri 'none'; form-action 'none'"
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
+    " ws:; img-src data:; base-uri 'none'; form-action 'none'"
+)
 
 
 class Client:
@@ -67,14 +71,27 @@ class Server:
         try:
             from websockets.sync.server import serve
         except ImportError:
-            raise CatenaError("the browser needs the package websockets: pip install 'catena[studio]'") from None
+            raise CatenaError(
+                "the browser needs the package websockets: pip install 'catena[studio]'"
+            ) from None
         self.session, self.token, self.clients = session, secrets.token_urlsafe(18), list[Client]()
         self.host = host
         self._lock = threading.Lock()
         try:
-            self._server = serve(self._talk, host, port, process_request=self._request, max_size=LARGEST, compression=None)
+            self._server = serve(
+                self._talk,
+                host,
+                port,
+                process_request=self._request,
+                max_size=LARGEST,
+                compression=None,
+            )
         except OSError as why:
-            raise CatenaError(f"{host}:{port} cannot be listened on ({os.strerror(why.errno) if why.errno else why}); take another --port, or 0 for any that is free") from None
+            raise CatenaError(
+                f"{host}:{port} cannot be listened on"
+                f" ({os.strerror(why.errno) if why.errno else why}); take another --port, or 0 for"
+                " any that is free"
+            ) from None
         self.port = self._server.socket.getsockname()[1]
 
     @property
@@ -92,35 +109,61 @@ class Server:
         """Stop listening."""
         self._server.shutdown()
 
-    # ------------------------------------------------------------------------------------------------ HTTP
+    # --- HTTP
     def _request(self, connection: Any, request: Any) -> Any:
         path = unquote(urlsplit(request.path).path)
-        if not secrets.compare_digest(path.split("/")[1] if path.startswith("/") else "", self.token):
-            return self._answer(HTTPStatus.FORBIDDEN, "this address lacks the token that catena printed when it started; open that address")
+        if not secrets.compare_digest(
+            path.split("/")[1] if path.startswith("/") else "", self.token
+        ):
+            return self._answer(
+                HTTPStatus.FORBIDDEN,
+                "this address lacks the token that catena printed when it started; open that"
+                " address",
+            )
         if "upgrade" in request.headers.get("Connection", "").lower():
             if request.headers.get("Origin") not in self._origins(request):
-                return self._answer(HTTPStatus.FORBIDDEN, "a page of another origin may not talk to this one")
+                return self._answer(
+                    HTTPStatus.FORBIDDEN, "a page of another origin may not talk to this one"
+                )
             return None
         if path != f"/{self.token}/":
             return self._answer(HTTPStatus.NOT_FOUND, "there is nothing here")
         return self._answer(HTTPStatus.OK, self.session.page(), "text/html; charset=utf-8")
 
     def _origins(self, request: Any) -> set[str]:
-        """Where our own page may come from: where we listen; with a host of one's own choice, whatever name it was reached by."""
-        names = LOCAL if self.host in LOCAL else (self.host, request.headers.get("Host", "").rpartition(":")[0])
-        return {f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{self.port}" for name in names}
+        """Where our own page may come from: where we listen; with a host of one's own choice,
+        whatever name it was reached by.
+        """
+        names = (
+            LOCAL
+            if self.host in LOCAL
+            else (self.host, request.headers.get("Host", "").rpartition(":")[0])
+        )
+        return {
+            f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{self.port}"  # noqa: E501
+            for name in names
+        }
 
-    def _answer(self, status: HTTPStatus, body: str, kind: str = "text/plain; charset=utf-8") -> Any:
+    def _answer(
+        self, status: HTTPStatus, body: str, kind: str = "text/plain; charset=utf-8"
+    ) -> Any:
         from websockets.datastructures import Headers
         from websockets.http11 import Response
 
         data = body.encode()
-        headers = {"Content-Type": kind, "Content-Length": str(len(data)), "Cache-Control": "no-store", "Connection": "close",
-                   "Content-Security-Policy": POLICY, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
-                   "Referrer-Policy": "no-referrer"}  # fmt: skip
+        headers = {
+            "Content-Type": kind,
+            "Content-Length": str(len(data)),
+            "Cache-Control": "no-store",
+            "Connection": "close",
+            "Content-Security-Policy": POLICY,
+            "X-Frame-Options": "DENY",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+        }
         return Response(status.value, status.phrase, Headers(headers), data)
 
-    # ------------------------------------------------------------------------------------------------ the live connection
+    # --- the live connection
     def _talk(self, connection: Any) -> None:
         from websockets.exceptions import ConnectionClosed
 
@@ -160,10 +203,16 @@ class Server:
 def announce(server: Server, browse: bool) -> None:
     """Print the address, and open a browser where there is one."""
     if server.host not in LOCAL:
-        print(f"catena: listening on {server.host}: everybody in this network who has the address can use it, and what is sent is not encrypted", file=sys.stderr)
+        print(
+            f"catena: listening on {server.host}: everybody in this network who has the address can"
+            " use it, and what is sent is not encrypted",
+            file=sys.stderr,
+        )
     print(f"{server.address}  (Ctrl-C ends it)", flush=True)
     if browse and not _opened(server.address):
-        print("catena: no browser was found on this machine; open the address above", file=sys.stderr)
+        print(
+            "catena: no browser was found on this machine; open the address above", file=sys.stderr
+        )
 
 
 def run(session: Session, host: str = "127.0.0.1", port: int = 0, browse: bool = True) -> None:

@@ -1,8 +1,10 @@
 """Studio: a model file in the browser, to edit, run, play and plot.
 
-    page --edits--> Document (the file's text) --> LiveModel (mechanism, scenario, faults) --> scene, motion, plots --> page
+    page --edits--> Document (the file's text) --> LiveModel (mechanism, scenario, faults) -->
+    scene, motion, plots --> page
 
-Edits come in at any pace; a worker looks at the newest text alone. What it edits is the file: nothing is possible here that a file cannot say.
+Edits come in at any pace; a worker looks at the newest text alone. What it edits is the file:
+nothing is possible here that a file cannot say.
 """
 
 from __future__ import annotations
@@ -53,19 +55,28 @@ class Studio(Edits):
         threading.Thread(target=self._work, daemon=True).start()
         self._news.set()
 
-    # ------------------------------------------------------------------------------------------------ the page
+    # --- the page
     def page(self) -> str:
         """The page with its code written into it."""
         folder = resources.files("catena.studio")
         read = lambda name: (folder / name).read_text(encoding="utf-8")  # noqa: E731
-        return wire.page(read("studio.html"), **{name: read(f"{name}.js") for name in ("live", "tree", "plots", "draw")})
+        return wire.page(
+            read("studio.html"),
+            **{name: read(f"{name}.js") for name in ("live", "tree", "plots", "draw")},
+        )
 
     def opened(self, client: Client) -> None:
         """A browser has come: it gets everything."""
         with self._lock:
             self.clients.append(client)
             menu = [{"name": a.name, "doc": a.doc} for a in additions.ADDITIONS.values()]
-            client.send("hello", schema=schema.described(), additions=menu, editor=client.editor, path=str(self.document.path))
+            client.send(
+                "hello",
+                schema=schema.described(),
+                additions=menu,
+                editor=client.editor,
+                path=str(self.document.path),
+            )
         self._news.set()
 
     def closed(self, client: Client) -> None:
@@ -95,21 +106,22 @@ class Studio(Edits):
         for client in list(self.clients):
             client.send(kind, blob, **data)
 
-    # ------------------------------------------------------------------------------------------------ questions
+    # --- questions
     def _send_pose(self) -> None:
         assert self.scene is not None and self.reading.mechanism is not None and self.q is not None
         at = bodies_at(self.reading.mechanism, self.q)
         X = np.stack([at[name] for name in self.scene.bodies])
         self._tell("pose", X[:, :3, :].astype("<f4").tobytes())
 
-    # ------------------------------------------------------------------------------------------------ questions
+    # --- questions
     def _on_run(self, client: Client, message: dict[str, Any]) -> None:
         self.auto = bool(message.get("auto", self.auto))
         self._again = True
         self._news.set()
 
     def _on_equations(self, client: Client, message: dict[str, Any]) -> None:
-        m, by = self.reading.mechanism, str(message.get("by", "lagrange"))
+        m = self.reading.mechanism
+        by = str(message.get("by", "lagrange"))
         if m is None:
             raise CatenaError("the model has faults; equations are those of a sound one")
         threading.Thread(target=self._equations, args=(client, m, by), daemon=True).start()
@@ -126,7 +138,8 @@ class Studio(Edits):
 
     def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
         """What every joint does to its child, along the run that is shown: arrows at the joints."""
-        m, result = self.reading.mechanism, self.result
+        m = self.reading.mechanism
+        result = self.result
         if m is None or result is None or self.scene is None:
             raise CatenaError("run the model first; arrows show the forces of a run")
         head, numbers = forces(result, self.model.at(m)).wire(self.scene)
@@ -142,15 +155,29 @@ class Studio(Edits):
         from ..certify import check
 
         try:
-            found = check(m, states=4, progress=lambda name: client.send("certificate", progress=f"deriving by {name} ..."))
+            found = check(
+                m,
+                states=4,
+                progress=lambda name: client.send(
+                    "certificate", progress=f"deriving by {name} ..."
+                ),
+            )
         except CatenaError as why:
             client.send("certificate", said=str(why), rows=[], passed=False)
             return
         head = ["formulation", "accelerations", "reactions", "power", "free run", "verdict"]
-        client.send("certificate", rows=[head, *([str(x) for x in row] for row in found.rows())], passed=bool(found.passed),
-                    said=f"the formulations agree at {found.states} random states" if found.passed else f"they do NOT agree: {', '.join(found.failed)}")  # fmt: skip
+        client.send(
+            "certificate",
+            rows=[head, *([str(x) for x in row] for row in found.rows())],
+            passed=bool(found.passed),
+            said=(
+                f"the formulations agree at {found.states} random states"
+                if found.passed
+                else f"they do NOT agree: {', '.join(found.failed)}"
+            ),
+        )
 
-    # ------------------------------------------------------------------------------------------------ the worker
+    # --- the worker
     _again = False
 
     def _work(self) -> None:
@@ -161,7 +188,9 @@ class Studio(Edits):
                 return
             self._news.clear()
             with self._lock:
-                text, again, self._again = self.document.text, self._again, False
+                text = self.document.text
+                again = self._again
+                self._again = False
                 state = (text, tuple(map(id, self.clients)))
             if state == done and not again:
                 self._watch()
@@ -176,7 +205,14 @@ class Studio(Edits):
         """Say once where the file was changed on disk by somebody else."""
         changed = self.document.changed_on_disk()
         if changed and not getattr(self, "_warned", False):
-            self._tell("conflict", text=f"{self.document.path.name} was changed on disk; take it from there, or go on and write over it", soft=True)
+            self._tell(
+                "conflict",
+                text=(
+                    f"{self.document.path.name} was changed on disk; take it from there, or go on"
+                    " and write over it"
+                ),
+                soft=True,
+            )
         self._warned = changed
 
     def _look(self, text: str) -> None:
@@ -199,9 +235,18 @@ class Studio(Edits):
         except CatenaError:
             data = None
         m = reading.mechanism
-        return {"text": text, "data": _plain(data), "faults": list(reading.faults), "doubts": list(reading.doubts), "saved": d.saved, "undo": d.now > 0,
-                "redo": d.now < len(d.steps) - 1, "names": schema.names(m) if m else {}, "parameters": dict(m.parameters) if m else {},
-                "moves": bool(m and m.moving)}  # fmt: skip
+        return {
+            "text": text,
+            "data": _plain(data),
+            "faults": list(reading.faults),
+            "doubts": list(reading.doubts),
+            "saved": d.saved,
+            "undo": d.now > 0,
+            "redo": d.now < len(d.steps) - 1,
+            "names": schema.names(m) if m else {},
+            "parameters": dict(m.parameters) if m else {},
+            "moves": bool(m and m.moving),
+        }
 
     def _show(self, reading: Reading) -> None:
         m = reading.mechanism
@@ -223,8 +268,12 @@ class Studio(Edits):
     def _blank(self) -> None:
         """An empty sheet, the x-y plane from the front, to draw on."""
         x, y, z = np.eye(3)
-        sheet = Scene(self.document.path.stem, ("ground",), {}, (), (), 0.01, View(x, y, z, True), y, {})
-        header, blob = wire.header(sheet, np.eye(4)[None], np.array([[-0.4, -0.25, 0.0], [0.4, 0.35, 0.0]]))
+        sheet = Scene(
+            self.document.path.stem, ("ground",), {}, (), (), 0.01, View(x, y, z, True), y, {}
+        )
+        header, blob = wire.header(
+            sheet, np.eye(4)[None], np.array([[-0.4, -0.25, 0.0], [0.4, 0.35, 0.0]])
+        )
         self._tell("scene", blob, scene={**header, "pins": []})
 
     def _pins(self, m: Any, at: dict[str, Array]) -> list[dict[str, Any]]:
@@ -232,10 +281,18 @@ class Studio(Edits):
         found = []
         for j in (*m.joints, *m.loops):
             X = at[j.parent] @ np.array(_matrix(m, j.placement))
-            found.append({"name": j.name, "body": j.child if j.child != "ground" else j.parent, "at": X[:3, 3].tolist()})
+            found.append(
+                {
+                    "name": j.name,
+                    "body": j.child if j.child != "ground" else j.parent,
+                    "at": X[:3, 3].tolist(),
+                }
+            )
         for name, (body, point) in (self.scene.tips if self.scene else {}).items():
             X = at[body]
-            found.append({"name": name, "body": body, "at": (X[:3, :3] @ point + X[:3, 3]).tolist()})
+            found.append(
+                {"name": name, "body": body, "at": (X[:3, :3] @ point + X[:3, 3]).tolist()}
+            )
         return found
 
     def _run(self, text: str, reading: Reading) -> None:
@@ -250,7 +307,8 @@ class Studio(Edits):
             except Superseded:
                 return
             except SimulationError as why:
-                said, result = str(why), why.result if isinstance(why.result, Result) else None
+                said = str(why)
+                result = why.result if isinstance(why.result, Result) else None
             except CatenaError as why:
                 said, result = str(why), None
             with self._lock:
@@ -275,10 +333,25 @@ class Studio(Edits):
         series, numbers = series_of(result, shown)
         film_bytes = wire.film_numbers(shown.at).astype("<f4").tobytes()
         box = shown.box()
-        self._tell("run", film_bytes + numbers.astype("<f4").tobytes(), number=self.runs, times=shown.times.round(6).tolist(), film=len(film_bytes),
-                   points=numbers.shape[1], series=series, done=done, version=self.shown, said=said, until=reading.scenario.until if reading.scenario else 0.0, box=box.tolist(),
-                   verdict=result.ledger.verdict if done and not said else "",
-                   tracks=[shown.tracks[name][::2].round(6).ravel().tolist() if name in shown.tracks else [] for name in shown.scene.tips])  # fmt: skip
+        self._tell(
+            "run",
+            film_bytes + numbers.astype("<f4").tobytes(),
+            number=self.runs,
+            times=shown.times.round(6).tolist(),
+            film=len(film_bytes),
+            points=numbers.shape[1],
+            series=series,
+            done=done,
+            version=self.shown,
+            said=said,
+            until=reading.scenario.until if reading.scenario else 0.0,
+            box=box.tolist(),
+            verdict=result.ledger.verdict if done and not said else "",
+            tracks=[
+                shown.tracks[name][::2].round(6).ravel().tolist() if name in shown.tracks else []
+                for name in shown.scene.tips
+            ],
+        )
 
 
 def _plain(x: Any) -> Any:
@@ -301,7 +374,9 @@ def _matrix(m: Any, X: Any) -> Array:
 
 
 def studio(file: str, meshes: Sequence[Path] = ()) -> Studio:
-    """The studio of a file. An example, or a file of another format, becomes a new .toml file in the working folder when it is saved."""
+    """The studio of a file. An example, or a file of another format, becomes a new .toml file in
+    the working folder when it is saved.
+    """
     from .. import formats
     from ..formats import toml
     from .robots import find
@@ -315,8 +390,14 @@ def studio(file: str, meshes: Sequence[Path] = ()) -> Studio:
         return Studio(Document(path.with_suffix(".toml")), meshes)
     source = formats._find(find(file))
     document = Document(Path(f"{path.stem}.toml"))
-    text = source.read_text(encoding="utf-8") if source.suffix == ".toml" else toml.FORMAT.text(formats.load(source))  # type: ignore[misc]
+    text = (
+        source.read_text(encoding="utf-8")
+        if source.suffix == ".toml"
+        else toml.FORMAT.text(formats.load(source))  # type: ignore[misc]
+    )
     if document.on_disk is not None:
-        raise CatenaError(f"{document.path} is here already; open it by that name, or work in another folder")
+        raise CatenaError(
+            f"{document.path} is here already; open it by that name, or work in another folder"
+        )
     document.steps = [replace(document.steps[0], text=text)]
     return Studio(document, [source.resolve().parent, *meshes])

@@ -1,7 +1,7 @@
 """View: a mechanism in the browser, to look at and to move by hand.
 
-Coordinates have sliders within their limits; loops stay closed while one moves. A body can be grabbed. Modes swing, and a saved result
-is played. Nothing is written.
+Coordinates have sliders within their limits; loops stay closed while one moves. A body can be
+grabbed. Modes swing, and a saved result is played. Nothing is written.
 """
 
 from __future__ import annotations
@@ -34,16 +34,26 @@ if TYPE_CHECKING:
     from ..results.result import Result
 
 Array = np.ndarray
-SWING, SHIFT = 0.35, 0.12  # rad, and of what is seen: how far bodies turn, and go, in a mode that is shown
+# rad, and of what is seen: how far bodies turn, and go, in a mode that is shown
+SWING, SHIFT = 0.35, 0.12
 RATE = 60  # pictures per second of film
 
 
 class Viewer:
     """What stands behind the page of `catena view`."""
 
-    def __init__(self, mechanism: Mechanism, *, q: Array | None = None, folders: Sequence[Path] | None = None, result: Result | None = None):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        q: Array | None = None,
+        folders: Sequence[Path] | None = None,
+        result: Result | None = None,
+    ):
         m = discretise(mechanism)
-        self.machine, self.folders, self.result = Machine(m, life="generic"), folders, result
+        self.machine = Machine(m, life="generic")
+        self.folders = folders
+        self.result = result
         self.scene = describe(m, folders=folders)
         self.q = np.asarray(q, float) if q is not None else self._assembled()
         self.home = self.q.copy()
@@ -59,11 +69,13 @@ class Viewer:
         except CatenaError:
             return q
 
-    # ------------------------------------------------------------------------------------------------ the page
+    # --- the page
     def page(self) -> str:
         """The page with its code written into it."""
         folder = resources.files("catena.studio")
-        text, live = ((folder / name).read_text(encoding="utf-8") for name in ("view.html", "live.js"))
+        text, live = (
+            (folder / name).read_text(encoding="utf-8") for name in ("view.html", "live.js")
+        )
         return wire.page(text, live=live)
 
     def opened(self, client: Client) -> None:
@@ -72,7 +84,14 @@ class Viewer:
             self.clients.append(client)
             seen = None if self.film is None else self.film.box()
             header, blob = wire.header(self.scene, poses(self.scene, self.machine, self.q), seen)
-        client.send("scene", blob, scene=header, coordinates=self._coordinates(), loops=len(self.machine.mechanism.loops), notes=self._notes())
+        client.send(
+            "scene",
+            blob,
+            scene=header,
+            coordinates=self._coordinates(),
+            loops=len(self.machine.mechanism.loops),
+            notes=self._notes(),
+        )
         self._send_result(client)
 
     def closed(self, client: Client) -> None:
@@ -88,9 +107,10 @@ class Viewer:
     def _unknown(self, client: Client, message: dict[str, Any]) -> None:
         raise CatenaError(f"this page does not know {message.get('kind')!r}")
 
-    # ------------------------------------------------------------------------------------------------ moving by hand
+    # --- moving by hand
     def _on_set(self, client: Client, message: dict[str, Any]) -> None:
-        name, value = str(message["name"]), float(message["value"])
+        name = str(message["name"])
+        value = float(message["value"])
         c = next((c for c in coordinates(self.machine) if c.name == name), None)
         if not np.isfinite(value):
             raise CatenaError(f"{name} is {value}; it takes a finite number")
@@ -113,7 +133,8 @@ class Viewer:
         raise CatenaError(f"there is no coordinate {name!r}")
 
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
-        body, point = str(message["body"]), np.array(message["point"], float)
+        body = str(message["body"])
+        point = np.array(message["point"], float)
         self.machine.mechanism.body(body)
         position = np.array(message["position"], float)
         turn = message.get("orientation")
@@ -131,9 +152,11 @@ class Viewer:
         for client in self.clients:
             client.send("pose", X, values=self._values(), said=found.said)
 
-    # ------------------------------------------------------------------------------------------------ films
+    # --- films
     def _on_modes(self, client: Client, message: dict[str, Any]) -> None:
-        """The modes about the rest nearest to where it is; where there is none that is stable, with its joints held here by forces."""
+        """The modes about the rest nearest to where it is; where there is none that is stable, with
+        its joints held here by forces.
+        """
         from ..analysis.statics import equilibrium, static_torques
         from ..analysis.vibration import modes
 
@@ -146,33 +169,60 @@ class Viewer:
             self._posed(Posed(rest))
         except CatenaError:
             try:
-                found, said = modes(self.machine, self.q, static_torques(self.machine, self.q)), "about where it stands, held there by forces in its joints"
+                found = modes(self.machine, self.q, static_torques(self.machine, self.q))
+                said = "about where it stands, held there by forces in its joints"
             except CatenaError as why:
                 client.send("modes", modes=[], said=str(why))
                 return
         self.found_modes = found
-        rows = [{"hertz": float(h) if np.isfinite(h) else None, "square": float(s)} for h, s in zip(found.hertz, found.squares)]
+        rows = [
+            {"hertz": float(h) if np.isfinite(h) else None, "square": float(s)}
+            for h, s in zip(found.hertz, found.squares)
+        ]
         client.send("modes", modes=rows, said=said)
 
     def _on_mode(self, client: Client, message: dict[str, Any]) -> None:
         k = int(message["number"])
         at = swing(self.scene, self.machine, self.q, self.found_modes.shapes[:, k])
-        client.send("film", _bytes(at), times=np.linspace(0, 2.0, len(at)).tolist(), tracks=[], name=f"mode {k + 1}", loop=True,
-                    box=self.scene.box({name: at[:, b] for b, name in enumerate(self.scene.bodies)}).tolist())  # fmt: skip
+        client.send(
+            "film",
+            _bytes(at),
+            times=np.linspace(0, 2.0, len(at)).tolist(),
+            tracks=[],
+            name=f"mode {k + 1}",
+            loop=True,
+            box=self.scene.box(
+                {name: at[:, b] for b, name in enumerate(self.scene.bodies)}
+            ).tolist(),
+        )
 
     @cached_property
     def film(self) -> Film | None:
         """The result that is played, as pictures; None where there is none."""
         from ..results.film import film
 
-        return None if self.result is None else film(self.result.select(run=0), 1.0, RATE, scene=self.scene)
+        return (
+            None
+            if self.result is None
+            else film(self.result.select(run=0), 1.0, RATE, scene=self.scene)
+        )
 
     def _send_result(self, client: Client) -> None:
         made = self.film
         if made is None:
             return
-        tracks = [np.asarray(made.tracks.get(name, np.zeros((0, 3)))).round(6).ravel().tolist() for name in self.scene.tips]
-        client.send("film", _bytes(made.at), times=made.times.round(6).tolist(), tracks=tracks, name="result", loop=False)
+        tracks = [
+            np.asarray(made.tracks.get(name, np.zeros((0, 3)))).round(6).ravel().tolist()
+            for name in self.scene.tips
+        ]
+        client.send(
+            "film",
+            _bytes(made.at),
+            times=made.times.round(6).tolist(),
+            tracks=tracks,
+            name="result",
+            loop=False,
+        )
         self._send_forces(client, joints=False)
 
     def _send_forces(self, client: Client, joints: bool) -> None:
@@ -183,30 +233,63 @@ class Viewer:
     def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
         """What every joint does to its child, along the result that is played."""
         if self.result is None:
-            raise CatenaError("forces in joints are those of a result; play one: catena view FILE --result RESULTS")
+            raise CatenaError(
+                "forces in joints are those of a result; play one: catena view FILE --result"
+                " RESULTS"
+            )
         self._send_forces(client, joints=True)
 
-    # ------------------------------------------------------------------------------------------------ what the page shows
+    # --- what the page shows
     def _coordinates(self) -> list[dict[str, Any]]:
         m = self.machine.mechanism
         units = dict(zip(m.coordinate_names, (u for j in m.moving for u in coordinate_units(j))))
-        reach = float(np.linalg.norm(np.ptp(self.scene.box(dict(zip(self.scene.bodies, poses(self.scene, self.machine, self.q)))), axis=0)))
+        reach = float(
+            np.linalg.norm(
+                np.ptp(
+                    self.scene.box(
+                        dict(zip(self.scene.bodies, poses(self.scene, self.machine, self.q)))
+                    ),
+                    axis=0,
+                )
+            )
+        )
         rows = []
         for c in coordinates(self.machine):
             wide = np.pi if units[c.name] == "rad" else reach
-            low, high = (c.lower if np.isfinite(c.lower) else -wide), (c.upper if np.isfinite(c.upper) else wide)
-            rows.append({"name": c.name, "unit": units[c.name], "low": low, "high": high, "joint": c.joint, "value": float(self.q[c.qi])})
+            low = c.lower if np.isfinite(c.lower) else -wide
+            high = c.upper if np.isfinite(c.upper) else wide
+            rows.append(
+                {
+                    "name": c.name,
+                    "unit": units[c.name],
+                    "low": low,
+                    "high": high,
+                    "joint": c.joint,
+                    "value": float(self.q[c.qi]),
+                }
+            )
         for joint, at in self._balls():
             angles = Rotation.from_quat(self.q[at : at + 4], scalar_first=True).as_euler("xyz")
-            rows += [{"name": f"{joint}.{label}", "unit": "rad", "low": -np.pi, "high": np.pi, "joint": joint, "value": float(a)}
-                     for label, a in zip(("roll", "pitch", "yaw"), angles)]  # fmt: skip
+            rows += [
+                {
+                    "name": f"{joint}.{label}",
+                    "unit": "rad",
+                    "low": -np.pi,
+                    "high": np.pi,
+                    "joint": joint,
+                    "value": float(a),
+                }
+                for label, a in zip(("roll", "pitch", "yaw"), angles)
+            ]
         return rows
 
     def _values(self) -> dict[str, float]:
         found = {c.name: float(self.q[c.qi]) for c in coordinates(self.machine)}
         for joint, at in self._balls():
             angles = Rotation.from_quat(self.q[at : at + 4], scalar_first=True).as_euler("xyz")
-            found |= {f"{joint}.{label}": float(a) for label, a in zip(("roll", "pitch", "yaw"), angles)}
+            found |= {
+                f"{joint}.{label}": float(a) for label, a in zip(("roll", "pitch", "yaw"), angles)
+            }
         return found
 
     def _balls(self) -> list[tuple[str, int]]:
@@ -224,18 +307,30 @@ class Viewer:
 
 
 def swing(scene: Scene, machine: Machine, q: Array, shape: Array) -> Array:
-    """(n, bodies, 4, 4): one swing of a mode about q, as far as it can be seen well and, where there are loops, as far as they close."""
+    """(n, bodies, 4, 4): one swing of a mode about q, as far as it can be seen well and, where
+    there are loops, as far as they close.
+    """
     at = lambda x: poses(scene, machine, x)  # noqa: E731
     size = float(np.linalg.norm(np.ptp(scene.box(dict(zip(scene.bodies, at(q)))), axis=0)))
     shape = shape / (np.abs(shape).max() or 1.0)
     small = 1e-6
-    X, Y = at(q), at(machine.move(q, small * shape))
+    X = at(q)
+    Y = at(machine.move(q, small * shape))
     gone = np.linalg.norm(Y[:, :3, 3] - X[:, :3, 3], axis=1).max() / (small * SHIFT * size)
-    turned = np.linalg.norm(Y[:, :3, :3] - X[:, :3, :3], axis=(1, 2)).max() / (np.sqrt(2) * small * SWING)
+    turned = np.linalg.norm(Y[:, :3, :3] - X[:, :3, :3], axis=(1, 2)).max() / (
+        np.sqrt(2) * small * SWING
+    )
     far = 1 / (max(gone, turned) or 1.0)
     for reach in (far, far / 3, far / 10):
         try:
-            return at(np.stack([_closing(machine, machine.move(q, reach * np.sin(p) * shape)) for p in np.linspace(0, 2 * np.pi, 61)]))
+            return at(
+                np.stack(
+                    [
+                        _closing(machine, machine.move(q, reach * np.sin(p) * shape))
+                        for p in np.linspace(0, 2 * np.pi, 61)
+                    ]
+                )
+            )
         except CatenaError:
             continue  # its loops do not close so far away
     raise CatenaError("the loops of this mode do not close away from where it rests")
@@ -249,8 +344,17 @@ def _bytes(at: Array) -> bytes:
     return wire.film_numbers(at).astype("<f4").tobytes()
 
 
-def viewer(file: str, *, result: str | None = None, floating: bool = False, mimic: bool = True, meshes: Sequence[Path] = ()) -> Viewer:
-    """What `catena view FILE` shows: a mechanism of a file, an example or a robot by name; or a result with its own mechanism."""
+def viewer(
+    file: str,
+    *,
+    result: str | None = None,
+    floating: bool = False,
+    mimic: bool = True,
+    meshes: Sequence[Path] = (),
+) -> Viewer:
+    """What `catena view FILE` shows: a mechanism of a file, an example or a robot by name; or a
+    result with its own mechanism.
+    """
     import warnings
 
     from .. import formats
@@ -259,7 +363,12 @@ def viewer(file: str, *, result: str | None = None, floating: bool = False, mimi
 
     if Path(file).suffix == ".nc" or (Path(file) / "results.nc").is_file():
         found = _played(file)
-        return Viewer(found.mechanism, q=found.select(run=0).data["q"].values[0], folders=[Path(file).parent, *meshes], result=found)
+        return Viewer(
+            found.mechanism,
+            q=found.select(run=0).data["q"].values[0],
+            folders=[Path(file).parent, *meshes],
+            result=found,
+        )
     name = find(file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # shown on the page, as notes

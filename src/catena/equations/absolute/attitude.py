@@ -1,6 +1,7 @@
 """Attitude: rotations made of turns about given axes, and the turns read back from a rotation.
 
-For R = Rot(a1, q1) Rot(a2, q2) Rot(a3, q3) nothing is asked of the axes but that neighbours are not parallel.
+For R = Rot(a1, q1) Rot(a2, q2) Rot(a3, q3) nothing is asked of the axes but that neighbours are not
+parallel.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def rotation(axis: Sequence[float], angle: Any) -> tuple:
 
 
 def quaternion(R: Any) -> list:
-    """The unit quaternion (w, x, y, z) of a rotation: the column of 4 Q Q' whose diagonal entry is largest, over its root.
+    """The unit quaternion (w, x, y, z) of a rotation: the column of 4 Q Q' whose diagonal entry is
+    largest, over its root.
 
     No angle is singular (Shepperd 1978). Of Q and -Q, the one whose largest entry is positive.
     """
@@ -52,24 +54,29 @@ def between(axis: Any, a: Any, b: Any) -> Any:
 def angles(axes: Sequence[Any], R: Any) -> list:
     """The angles of up to three turns whose product is R, each between -pi and pi.
 
-    Of three turns the second has two values, q2 and its mirror; the branch that holds zero is taken. Where the first axis and
-    the third fall together (gimbal lock) only their sum is known, and the values are not to be trusted.
+    Of three turns the second has two values, q2 and its mirror; the branch that holds zero is
+    taken. Where the first axis and the third fall together (gimbal lock) only their sum is known,
+    and the values are not to be trusted.
     """
     if len(axes) < 2:
-        sine, cosine = (R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]), R[0][0] + R[1][1] + R[2][2] - 1.0
+        sine = (R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1])
+        cosine = R[0][0] + R[1][1] + R[2][2] - 1.0
         return [ca.atan2(dot(a, sine), cosine) for a in axes]
     first, last = axes[0], axes[-1]
     if len(axes) == 2:
         return [between(first, last, rotate(R, last)), between(last, unrotate(R, first), first)]
-    # first . R last = A + B cos q2 + C sin q2, what the middle turn does to the angle between its neighbours
+    # first . R last = A + B cos q2 + C sin q2, what the middle turn does to the angle between its
+    # neighbours
     middle = axes[1]
     A = dot(first, middle) * dot(middle, last)
-    B, C = dot(first, last) - A, dot(first, cross(middle, last))
+    B = dot(first, last) - A
+    C = dot(first, cross(middle, last))
     k = dot(first, rotate(R, last)) - A
     away = (1.0 if C <= 0.0 else -1.0) * ca.sqrt(ca.fmax(B * B + C * C - k * k, 0.0))
     q2 = ca.atan2(C * k + B * away, B * k - C * away)
     turned = rotation(middle, q2)
-    q1, q3 = between(first, rotate(turned, last), rotate(R, last)), between(last, unrotate(R, first), unrotate(turned, first))
+    q1 = between(first, rotate(turned, last), rotate(R, last))
+    q3 = between(last, unrotate(R, first), unrotate(turned, first))
     return [q1, q2, q3]
 
 

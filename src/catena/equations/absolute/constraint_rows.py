@@ -2,8 +2,9 @@
 
     f = 0,   f' = A V + f_t = 0,   f'' = A V' + bias = 0
 
-Joints of the tree, of loops and constraints have f. A joint that mimics another and what the speeds obey (a knife edge, a rolling
-disc, a text) begin with f'. A row pushes the body it is about and pulls the other, or acts along the speeds of joints.
+Joints of the tree, of loops and constraints have f. A joint that mimics another and what the speeds
+obey (a knife edge, a rolling disc, a text) begin with f'. A row pushes the body it is about and
+pulls the other, or acts along the speeds of joints.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from .joint_constraints import Bodies, Pair
 
 @dataclass(frozen=True)
 class BodyRows:
-    """Some rows with one name. f: m or cosines, zero where the row begins with f'. angles: which of them are cosines.
+    """Some rows with one name. f: m or cosines, zero where the row begins with f'. angles: which of
+    them are cosines.
 
-    between: the two bodies they push, where they do. along: the rows in the speeds u of all joints, where they are that.
+    between: the two bodies they push, where they do. along: the rows in the speeds u of all joints,
+    where they are that.
     """
 
     name: str
@@ -47,7 +50,8 @@ class BodyRows:
 class JointSpeeds:
     """The speeds of all joints, those that mimic included: u = G V, u' = G V' + g.
 
-    own: which are the mechanism's, v = u[own]. columns: those of each joint, in the order of the pairs. first: by name.
+    own: which are the mechanism's, v = u[own]. columns: those of each joint, in the order of the
+    pairs. first: by name.
     """
 
     u: ca.SX
@@ -62,7 +66,8 @@ def speeds(b: Bodies) -> JointSpeeds:
     """The speeds of all joints, read from the bodies."""
     u = ca.vertcat(*(x for pair in b.pairs for x in b.speeds(pair)))
     starts = np.cumsum([0, *(pair.joint.nv for pair in b.pairs)]).tolist()
-    columns, first = [slice(*ends) for ends in pairwise(starts)], {pair.joint.name: k for pair, k in zip(b.pairs, starts)}
+    columns = [slice(*ends) for ends in pairwise(starts)]
+    first = {pair.joint.name: k for pair, k in zip(b.pairs, starts)}
     own = [first[j.name] + k for j in b.mechanism.moving for k in range(j.nv)]
     return JointSpeeds(u, ca.jacobian(u, b.V), b.rate(u), own, columns, first)
 
@@ -70,12 +75,17 @@ def speeds(b: Bodies) -> JointSpeeds:
 def joint(b: Bodies, pair: Pair) -> BodyRows:
     """What a joint of the tree, or of a loop, forbids."""
     f, j = b.residual(pair), pair.joint
-    rate, angles = b.rate(f), tuple(r.kind == RowKind.ANGLE for r in pair.rows)
-    return BodyRows(j.name, f, rate, ca.jacobian(rate, b.V), b.rate(rate), angles, between=(j.parent, j.child))
+    rate = b.rate(f)
+    angles = tuple(r.kind == RowKind.ANGLE for r in pair.rows)
+    return BodyRows(
+        j.name, f, rate, ca.jacobian(rate, b.V), b.rate(rate), angles, between=(j.parent, j.child)
+    )
 
 
 def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
-    """One row for each joint that mimics another: its speed less the ratio times the other's; by a function f, f'(q) is the ratio."""
+    """One row for each joint that mimics another: its speed less the ratio times the other's; by a
+    function f, f'(q) is the ratio.
+    """
     for j in (pair.joint for pair in b.pairs):
         if j.mimic is not None and not j.deflection:
             ratio, drift = follows(b, j)
@@ -85,37 +95,69 @@ def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
 
 
 def follows(b: Bodies, j: Joint) -> tuple[Any, Any]:
-    """ratio and drift of a joint that mimics another: u' = ratio u_leader' + drift, where f'' of a function makes a drift."""
+    """ratio and drift of a joint that mimics another: u' = ratio u_leader' + drift, where f'' of a
+    function makes a drift.
+    """
     assert j.mimic is not None
     if j.mimic.function is None:
         return b.value(j.mimic.multiplier), 0.0
-    s, leader = b.tracer, next(pair for pair in b.pairs if pair.joint.name == j.mimic.joint)  # type: ignore[union-attr]
+    # type: ignore[union-attr]
+    s = b.tracer
+    leader = next(pair for pair in b.pairs if pair.joint.name == j.mimic.joint)
     _, slope, bend = j.mimic.function(s.q[leader.q.start], select)
     return slope, bend * s.v[leader.v.start] ** 2
 
 
 def nonholonomic(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
-    """What constraints and speed rows ask, in their order: velocities of points of bodies, or rows in the joints' speeds."""
+    """What constraints and speed rows ask, in their order: velocities of points of bodies, or rows
+    in the joints' speeds.
+    """
     t, k = b.tracer, 0
-    texts, f = (t.applied.rows()[0], t.applied.positions()) if b.mechanism.row_records else (ca.SX(0, 1), ca.SX(0, 1))
+    texts, f = (
+        (t.applied.rows()[0], t.applied.positions())
+        if b.mechanism.row_records
+        else (ca.SX(0, 1), ca.SX(0, 1))
+    )
     for row in b.mechanism.row_records:
         if isinstance(row, Holonomic) or row.text is not None:
             part = slice(k, k + len(row.labels))
             along = ca.SX(len(row.labels), s.u.numel())
             along[:, s.own] = ca.jacobian(texts[part], t.v)
             drift = ca.jtimes(texts[part], t.q, t.coordinate_rate()) + ca.jacobian(texts[part], t.t)
-            found = _along(row.name, along, drift, s, f[part], ca.substitute(texts[part], t.v, ca.SX.zeros(t.v.numel())))
+            found = _along(
+                row.name,
+                along,
+                drift,
+                s,
+                f[part],
+                ca.substitute(texts[part], t.v, ca.SX.zeros(t.v.numel())),
+            )
         else:
             rate = ca.vertcat(*_slip(b, row))
-            found = BodyRows(row.name, ca.SX.zeros(rate.numel()), rate, ca.jacobian(rate, b.V), b.rate(rate),
-                         (False,) * rate.numel(), between=(GROUND, b.mechanism.frame(row.frame).body))  # fmt: skip
+            found = BodyRows(
+                row.name,
+                ca.SX.zeros(rate.numel()),
+                rate,
+                ca.jacobian(rate, b.V),
+                b.rate(rate),
+                (False,) * rate.numel(),
+                between=(GROUND, b.mechanism.frame(row.frame).body),
+            )
         yield found
         k += len(found)
 
 
 def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds, f: ca.SX, B: ca.SX) -> BodyRows:
     """Rows f with f' = along u + B, f'' = along u' + drift."""
-    return BodyRows(name, f, along @ s.u + B, along @ s.G, along @ s.g + drift, (False,) * along.shape[0], along=along)
+    return BodyRows(
+        name,
+        f,
+        along @ s.u + B,
+        along @ s.G,
+        along @ s.g + drift,
+        (False,) * along.shape[0],
+        along=along,
+    )
 
 
 def _slip(b: Bodies, row: Nonholonomic) -> tuple:

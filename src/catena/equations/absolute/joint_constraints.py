@@ -1,16 +1,22 @@
-"""Joint constraints between two free bodies: what the joint forbids, how fast it moves and where it stands.
+"""Joint constraints between two free bodies: what the joint forbids, how fast it moves and where it
+stands.
 
-    P, R     where a link is: its centre of mass in the ground (m), and its axes, row by row          3 and 9 numbers per link
-    V        how it moves: velocity of the centre of mass in the ground's axes, angular velocity in the link's    6 numbers per link;
+    P, R  where a link is: its centre of mass in the ground (m), and its axes, row by row
+            3 and 9 numbers per link
+    V  how it moves: velocity of the centre of mass in the ground's axes, angular velocity in the
+        link's  6 numbers per link;
              after those of all links, the rates e' of the amplitudes of bodies that bend by modes
-    f        what a joint forbids: zero as long as it holds, read from the poses of its two bodies    6 - nv rows
-    v        how fast a joint moves, read from the motion of its two bodies                           nv rows
+    f  what a joint forbids: zero as long as it holds, read from the poses of its two bodies
+            6 - nv rows
+    v        how fast a joint moves, read from the motion of its two bodies                  nv rows
 
-`rate` differentiates any of these along the motion, P' = u and R' = R tilde(w), so f' and what f'' has beside accelerations
-are never written by hand. A planar mechanism is the same thing with fewer rows: what is forbidden across the plane is left out.
+`rate` differentiates any of these along the motion, P' = u and R' = R tilde(w), so f' and what f''
+has beside accelerations are never written by hand. A planar mechanism is the same thing with fewer
+rows: what is forbidden across the plane is left out.
 
-A place of a body that bends is a body without mass of its own; its modal joint is a weld to the frame that the amplitudes have carried
-there, so that its rows have columns for e' beside those of two links.
+A place of a body that bends is a body without mass of its own; its modal joint is a weld to the
+frame that the amplitudes have carried there, so that its rows have columns for e' beside those of
+two links.
 """
 
 from __future__ import annotations
@@ -42,10 +48,11 @@ ACROSS = (RowKind.ACROSS_P, RowKind.ACROSS_C)
 
 @dataclass(frozen=True)
 class Pair:
-    """A joint between two free bodies, and the rows it forbids. point: it forbids every displacement (of the plane).
+    """A joint between two free bodies, and the rows it forbids. point: it forbids every
+    displacement (of the plane).
 
-    q, v: where its coordinates and speeds stand in the mechanism's; empty for a joint that mimics or closes a loop.
-    sense: 1 or -1, of its turn about the plane's normal.
+    q, v: where its coordinates and speeds stand in the mechanism's; empty for a joint that mimics
+    or closes a loop. sense: 1 or -1, of its turn about the plane's normal.
     """
 
     joint: Joint
@@ -68,17 +75,20 @@ class Amplitudes:
 
 
 class Bodies:
-    """The links of a mechanism as free bodies: symbols P, R, V of their motion, and the pairs that join them.
+    """The links of a mechanism as free bodies: symbols P, R, V of their motion, and the pairs that
+    join them.
 
-    `pairs[i]` carries `links[i]`; `loops` are the pairs that close the tree. The symbols q, v, tau and p are the tracer's, and
-    `value` turns a scalar of the mechanism into a number or an expression of p. normal: of the plane, if there is one; with
-    planar=False every mechanism is a spatial one. bending: {body: its amplitudes}, of bodies that bend by modes.
+    `pairs[i]` carries `links[i]`; `loops` are the pairs that close the tree. The symbols q, v, tau
+    and p are the tracer's, and `value` turns a scalar of the mechanism into a number or an
+    expression of p. normal: of the plane, if there is one; with planar=False every mechanism is a
+    spatial one. bending: {body: its amplitudes}, of bodies that bend by modes.
     """
 
     def __init__(self, mechanism: Mechanism, planar: bool = True):
         self.mechanism, self.tracer = mechanism, Tracer(layout(mechanism), SNAP)
         self.value, self._welded = self.tracer.value, Welded(mechanism, self.tracer.value)
-        self.links, self.ground = self._welded.links, self._welded.ground
+        self.links = self._welded.links
+        self.ground = self._welded.ground
         n = len(self.links)
         self.bending = self._amplitudes(6 * n)
         self.P, self.R = ca.SX.sym("P", 3 * n), ca.SX.sym("R", 9 * n)
@@ -93,12 +103,14 @@ class Bodies:
         found = {}
         for j in self.mechanism.moving:
             if j.deflection:
-                found[j.deflection.body] = Amplitudes(slice(q, q + j.nq), slice(v, v + j.nv), slice(first, first + j.nv))
+                found[j.deflection.body] = Amplitudes(
+                    slice(q, q + j.nq), slice(v, v + j.nv), slice(first, first + j.nv)
+                )
                 first += j.nv
             q, v = q + j.nq, v + j.nv
         return found
 
-    # ------------------------------------------------------------------------------------------------ motion
+    # --- motion
     def axes(self, k: int) -> tuple:
         """The axes of link k, three rows of symbols."""
         r = elements(self.R[9 * k : 9 * k + 9])
@@ -120,14 +132,18 @@ class Bodies:
         return product(R, side.R), add(self.centre(side.link), rotate(R, side.p))
 
     def parent_pose(self, pair: Pair) -> tuple[tuple, tuple]:
-        """Axes and origin of a joint on its parent; of a modal joint, where the amplitudes have carried them."""
+        """Axes and origin of a joint on its parent; of a modal joint, where the amplitudes have
+        carried them.
+        """
         R, p = self.pose(pair.parent)
         if pair.joint.deflection:
             at = self.bending[pair.joint.deflection.body].q
             e = elements(self.tracer.q[at])
             for shift in pair.joint.deflection.shifts:
                 z = sum(self.value(a) * x for a, x in zip(shift.a, e))
-                z += 0.5 * sum(self.value(b) * x * y for row, x in zip(shift.B, e) for b, y in zip(row, e))
+                z += 0.5 * sum(
+                    self.value(b) * x * y for row, x in zip(shift.B, e) for b, y in zip(row, e)
+                )
                 if shift.motion.startswith("D"):
                     p = add(p, rotate(R, scale(z, GENERAL[shift.motion])))
                 else:
@@ -141,7 +157,9 @@ class Bodies:
 
     def turning(self, side: JointSide) -> tuple:
         """Angular velocity of a side in the ground's axes."""
-        return (0.0, 0.0, 0.0) if side.link < 0 else rotate(self.axes(side.link), self.spin(side.link))
+        return (
+            (0.0, 0.0, 0.0) if side.link < 0 else rotate(self.axes(side.link), self.spin(side.link))
+        )
 
     def rate(self, f: ca.SX) -> ca.SX:
         """The rate of an expression of P, R and q, with V and v held."""
@@ -177,34 +195,45 @@ class Bodies:
     @cached_property
     def rest(self) -> tuple[ca.SX, ca.SX]:
         """P, R with every joint at zero."""
-        P, R = ca.substitute(list(self.motion[:2]), [self.tracer.q], [ca.SX.zeros(self.tracer.layout.nq)])
+        P, R = ca.substitute(
+            list(self.motion[:2]), [self.tracer.q], [ca.SX.zeros(self.tracer.layout.nq)]
+        )
         return P, R
 
     def sample(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Some q and v: normal numbers, quaternions of length one."""
-        rng, n = np.random.default_rng(seed), self.tracer.layout
+        rng = np.random.default_rng(seed)
+        n = self.tracer.layout
         return n.sample(rng), rng.standard_normal(n.nv)
 
-    # ------------------------------------------------------------------------------------------------ joints
+    # --- joints
     def _pairs(self) -> Iterator[Pair]:
         """The pairs of the tree; in the plane each with the rows that speak of it."""
         q = v = 0
         for j in (link.joint for link in self.links):
             nq, nv = (j.nq, j.nv) if j.mimic is None else (0, 0)
-            parent, child = self._welded.side(j.parent, j.placement), self._welded.side(j.child, j.offset)
-            found, sense = (*POINT, *WELD) if j.deflection else j.closure, 1.0
+            parent = self._welded.side(j.parent, j.placement)
+            child = self._welded.side(j.child, j.offset)
+            found = (*POINT, *WELD) if j.deflection else j.closure
+            sense = 1.0
             if self.normal is not None:
                 n = self._normal_in(parent)
                 found = _in_plane(found, n)
-                sense = 1.0 if j.deflection else next((1.0 * round(dot(n, a)) for a in _turns(j)), 1.0)
-            found = tuple(sorted(found, key=lambda r: r.kind != RowKind.ANGLE))  # angles first: less fill in elimination
+                sense = (
+                    1.0 if j.deflection else next((1.0 * round(dot(n, a)) for a in _turns(j)), 1.0)
+                )
+            # angles first: less fill in elimination
+            found = tuple(sorted(found, key=lambda r: r.kind != RowKind.ANGLE))
             point = sum(r.kind in ACROSS for r in found) == len(self.directions)
             yield Pair(j, parent, child, found, point, slice(q, q + nq), slice(v, v + nv), sense)
             q, v = q + nq, v + nv
 
     def _loops(self) -> Iterator[Pair]:
-        """The pairs that close the tree, with the rows that can ever act, as the kernels choose and order them."""
-        active, count = set(active_rows(self.tracer.layout)), 0
+        """The pairs that close the tree, with the rows that can ever act, as the kernels choose and
+        order them.
+        """
+        active = set(active_rows(self.tracer.layout))
+        count = 0
         for j in self.mechanism.loops:
             found = j.closure
             kept = tuple(r for k, r in enumerate(found, count) if k in active)
@@ -214,15 +243,27 @@ class Bodies:
 
     def _normal_in(self, side: JointSide) -> tuple:
         """The plane's normal in the axes of a side, at the parameters' own values."""
-        _, R = ca.Function("rest", [self.tracer.p], list(self.rest))(list(self.mechanism.parameters.values()))
+        _, R = ca.Function("rest", [self.tracer.p], list(self.rest))(
+            list(self.mechanism.parameters.values())
+        )
         n = np.array(self.normal)
-        n = n if side.link < 0 else np.array(R)[9 * side.link : 9 * side.link + 9].reshape(3, 3).T @ n
-        fixed = ca.Function("R", [self.tracer.p], [ca.vertcat(*(ca.horzcat(*row) for row in side.R))])
-        return tuple(snapped(float(x)) for x in n @ np.array(fixed(list(self.mechanism.parameters.values()))))
+        n = (
+            n
+            if side.link < 0
+            else np.array(R)[9 * side.link : 9 * side.link + 9].reshape(3, 3).T @ n
+        )
+        fixed = ca.Function(
+            "R", [self.tracer.p], [ca.vertcat(*(ca.horzcat(*row) for row in side.R))]
+        )
+        return tuple(
+            snapped(float(x)) for x in n @ np.array(fixed(list(self.mechanism.parameters.values())))
+        )
 
     @cached_property
     def directions(self) -> tuple:
-        """The directions of the ground along which a link's place is told: x, y, z, or two of the plane."""
+        """The directions of the ground along which a link's place is told: x, y, z, or two of the
+        plane.
+        """
         if self.normal is None:
             return X, Y, Z
         level = tuple(e for e in (X, Y, Z) if dot(e, self.normal) == 0.0)
@@ -237,15 +278,21 @@ class Bodies:
     def residual(self, pair: Pair) -> ca.SX:
         """f of a joint: a cosine for each angle it keeps, metres for each displacement it forbids.
 
-        A joint that forbids every displacement does so along the ground's directions, others across what they leave free.
+        A joint that forbids every displacement does so along the ground's directions, others across
+        what they leave free.
         """
         (R_P, p_P), (R_C, p_C) = self.parent_pose(pair), self.pose(pair.child)
-        d, level, f = sub(p_C, p_P), iter(self.directions), []
+        d = sub(p_C, p_P)
+        level = iter(self.directions)
+        f = []
         for r in pair.rows:
             if r.kind == RowKind.ANGLE:
                 f.append(dot(rotate(R_P, r.a), rotate(R_C, r.b)) - self.value(r.value))
             elif r.kind == RowKind.SCREW:
-                a, b_P, b_C, h = rotate(R_P, r.a), rotate(R_P, r.b), rotate(R_C, r.b), self.value(r.value)
+                a = rotate(R_P, r.a)
+                b_P = rotate(R_P, r.b)
+                b_C = rotate(R_C, r.b)
+                h = self.value(r.value)
                 e = dot(a, d) - h * ca.atan2(dot(a, cross(b_P, b_C)), dot(b_P, b_C))
                 f.append(e - TURN * h * ca.floor(e / (TURN * h) + 0.5))  # whole turns do not count
             elif pair.point:
@@ -257,15 +304,19 @@ class Bodies:
     def speeds(self, pair: Pair) -> list:
         """v of a joint: turns along their axes, slides as rates, a ball in the child's axes.
 
-        Of three turns the middle axis depends on the first angle, which is taken from the symbols q. Those of a modal joint are e'.
+        Of three turns the middle axis depends on the first angle, which is taken from the symbols
+        q. Those of a modal joint are e'.
         """
         if pair.joint.deflection:
             return elements(self.V[self.bending[pair.joint.deflection.body].V])
         (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
-        w, turns = sub(self.turning(pair.child), self.turning(pair.parent)), _turns(pair.joint)
+        w = sub(self.turning(pair.child), self.turning(pair.parent))
+        turns = _turns(pair.joint)
         axes = [rotate(R_P, a) for a in turns[:1]] + [rotate(R_C, a) for a in turns[1:][-1:]]
         if len(turns) == 3:  # these stand first in a joint, or alone
-            axes.insert(1, rotate(R_P, rotate(rotation(turns[0], self.tracer.q[pair.q.start]), turns[1])))
+            axes.insert(
+                1, rotate(R_P, rotate(rotation(turns[0], self.tracer.q[pair.q.start]), turns[1]))
+            )
         turned = iter(components(w, axes, dot(turns[0], turns[1]) if len(turns) == 2 else 0.0))
         v: list = []
         for f in pair.joint.freedoms:
@@ -278,16 +329,21 @@ class Bodies:
         return v
 
     def coordinates(self, pair: Pair, turned: Sequence[Any]) -> list:
-        """q of a joint from the poses of its bodies. turned: the angles of the links about the plane's normal, if there is one.
+        """q of a joint from the poses of its bodies. turned: the angles of the links about the
+        plane's normal, if there is one.
 
-        In space an angle comes back between -pi and pi, and the second of three in the branch that holds zero.
+        In space an angle comes back between -pi and pi, and the second of three in the branch that
+        holds zero.
         """
         (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
-        Q, d = product(transpose(R_P), R_C), sub(p_C, p_P)
+        Q = product(transpose(R_P), R_C)
+        d = sub(p_C, p_P)
         if self.normal is None:
             found = iter(angles(_turns(pair.joint), Q))
         else:
-            below, above = (0.0 if side.link < 0 else turned[side.link] for side in (pair.parent, pair.child))
+            below, above = (
+                0.0 if side.link < 0 else turned[side.link] for side in (pair.parent, pair.child)
+            )
             found = iter([pair.sense * (above - below)])
         q: list = []
         for f in pair.joint.freedoms:
@@ -308,16 +364,24 @@ def _turns(j: Joint) -> list:
 
 
 def _slid(j: Joint, R_P: tuple, R_C: tuple, axis: tuple) -> tuple:
-    """The direction of a slide in the ground's axes: slides that come before the turns stay with the parent."""
+    """The direction of a slide in the ground's axes: slides that come before the turns stay with
+    the parent.
+    """
     return rotate(R_P if j.freedoms[0].motion == Motion.SLIDE else R_C, axis)
 
 
 def _in_plane(found: tuple[ClosureRow, ...], n: tuple) -> tuple[ClosureRow, ...]:
-    """What rows forbid in the plane with normal n: displacements in their span less n; the turn about n if they forbid all."""
+    """What rows forbid in the plane with normal n: displacements in their span less n; the turn
+    about n if they forbid all.
+    """
     across = [r for r in found if r.kind in ACROSS]
     D = np.array([r.a for r in across]).reshape(-1, 3)
     _, sizes, Vt = np.linalg.svd(D - np.outer(D @ n, n))
     level = [vector(d + 0.0) for d, size in zip(Vt, sizes) if size > 1e-9]
     x, y, _ = transpose(onto_z(n).rotation)
-    turn = (ClosureRow(RowKind.ANGLE, y, x, "rotation in the plane"),) if sum(r.kind == RowKind.ANGLE for r in found) == 3 else ()
+    turn = (
+        (ClosureRow(RowKind.ANGLE, y, x, "rotation in the plane"),)
+        if sum(r.kind == RowKind.ANGLE for r in found) == 3
+        else ()
+    )
     return (*(ClosureRow(across[0].kind, d, d, "displacement in the plane") for d in level), *turn)

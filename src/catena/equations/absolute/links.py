@@ -1,4 +1,6 @@
-"""Links: bodies that move as one. What a moving joint carries, with everything welded to it; the ground has its share too."""
+"""Links: bodies that move as one. What a moving joint carries, with everything welded to it; the
+ground has its share too.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,18 @@ from ...model.pose import Pose
 from ...model.values import value_of
 from ...spatial import add, dot, neg, outer, rotate, sadd, scale, sub, transpose, unrotate_symmetric
 
-SNAP = 1e-12  # residues of right angles in placements; finer than the kernels', because every joint here snaps on its own
+# residues of right angles in placements; finer than the kernels', because every joint here snaps on
+# its own
+SNAP = 1e-12
 
 
 @dataclass(frozen=True)
 class Member:
-    """A body of a link, in the link's axes and seen from its centre of mass: axes R, origin, com (m), inertia (kg m2).
+    """A body of a link, in the link's axes and seen from its centre of mass: axes R, origin, com
+    (m), inertia (kg m2).
 
-    A member of the ground is seen from the ground's origin. A body that bends by modes is here without its mass, which moves in its frame.
+    A member of the ground is seen from the ground's origin. A body that bends by modes is here
+    without its mass, which moves in its frame.
     """
 
     name: str
@@ -31,9 +37,11 @@ class Member:
 
 @dataclass(frozen=True)
 class Link:
-    """One free body, in the axes of the body its joint carries. inertia: about the centre of mass, (xx, xy, xz, yy, yz, zz).
+    """One free body, in the axes of the body its joint carries. inertia: about the centre of mass,
+    (xx, xy, xz, yy, yz, zz).
 
-    at: the centre of mass in the carried body's frame, or that frame's origin where nothing has mass.
+    at: the centre of mass in the carried body's frame, or that frame's origin where nothing has
+    mass.
     """
 
     joint: Joint
@@ -50,7 +58,9 @@ class Link:
 
 @dataclass(frozen=True)
 class JointSide:
-    """One side of a joint: a frame on a link (-1: the ground), in the link's axes and seen from its centre of mass."""
+    """One side of a joint: a frame on a link (-1: the ground), in the link's axes and seen from its
+    centre of mass.
+    """
 
     link: int
     R: tuple
@@ -58,7 +68,9 @@ class JointSide:
 
 
 class Welded:
-    """The links of a mechanism, `ground` (the members that stand still), and the side of a joint on any body."""
+    """The links of a mechanism, `ground` (the members that stand still), and the side of a joint on
+    any body.
+    """
 
     def __init__(self, m: Mechanism, value: Callable[[Any], Any]):
         self._value = value
@@ -76,12 +88,17 @@ class Welded:
         seen = [self._member(m, name) for name in home if name != GROUND]
         self.ground = tuple(x for x in seen if home[x.name][0] < 0)
         groups = [tuple(x for x in seen if home[x.name][0] == k) for k in range(len(carried))]
-        heavy = {b.name for b in m.bodies if b.name not in self._bending and value_of(b.mass, m.parameters)}
+        heavy = {
+            b.name
+            for b in m.bodies
+            if b.name not in self._bending and value_of(b.mass, m.parameters)
+        }
         self.links = [_link(j, group, heavy) for j, group in zip(carried, groups)]
 
     def _member(self, m: Mechanism, name: str) -> Member:
         """A body in its link's frame."""
-        b, pose = m.body(name), self._home[name][1]
+        b = m.body(name)
+        pose = self._home[name][1]
         R, p = self._seen(pose)
         if name in self._bending:
             return Member(name, 0.0, R, p, p, (0.0,) * 6)
@@ -90,7 +107,10 @@ class Welded:
         return Member(name, self._value(b.mass), R, p, add(p, rotate(R, com)), turned)
 
     def _seen(self, X: Pose) -> tuple[tuple, tuple]:
-        R, p = ([snapped(self._value(x)) for x in values] for values in ([x for row in X.rotation for x in row], X.position))
+        R, p = (
+            [snapped(self._value(x)) for x in values]
+            for values in ([x for row in X.rotation for x in row], X.position)
+        )
         return (tuple(R[:3]), tuple(R[3:6]), tuple(R[6:])), tuple(p)
 
     def side(self, body: str, frame: Pose) -> JointSide:
@@ -118,14 +138,20 @@ def _link(j: Joint, members: Sequence[Member], heavy: set[str]) -> Link:
         at = scale(1.0 / mass, moment)
     else:
         mass, at = 0.0, (0.0, 0.0, 0.0)
-    seen = tuple(Member(x.name, x.mass, x.R, sub(x.origin, at), sub(x.com, at), x.inertia) for x in members)
+    seen = tuple(
+        Member(x.name, x.mass, x.R, sub(x.origin, at), sub(x.com, at), x.inertia) for x in members
+    )
     inertia = (0.0,) * 6
     for x in seen:
-        inertia = sadd(inertia, sadd(x.inertia, _parallel(x.mass, x.com)) if len(seen) > 1 else x.inertia)
+        inertia = sadd(
+            inertia, sadd(x.inertia, _parallel(x.mass, x.com)) if len(seen) > 1 else x.inertia
+        )
     return Link(j, seen, mass, inertia, at)
 
 
 def _parallel(mass: Any, c: tuple) -> tuple:
     """m (c.c 1 - c c'), what a centre of mass at c adds to an inertia."""
     d = dot(c, c)
-    return tuple(mass * x for x in sadd((d, 0.0, 0.0, d, 0.0, d), neg(outer(c)[:3]) + neg(outer(c)[3:])))
+    return tuple(
+        mass * x for x in sadd((d, 0.0, 0.0, d, 0.0, d), neg(outer(c)[:3]) + neg(outer(c)[3:]))
+    )

@@ -1,4 +1,6 @@
-"""Whether the equations of a compact statement hold: rows with the formulation's own accelerations, kinematics beside the kernels'."""
+"""Whether the equations of a compact statement hold: rows with the formulation's own accelerations,
+kinematics beside the kernels'.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def checked(statement: Statement, board: Board) -> float:
 
 
 def _places(x: Equation, values: Evaluation) -> list[At]:
-    """All places at which an equation says something; definitions of two indices at those that others ask for."""
+    """All places at which an equation says something; definitions of two indices at those that
+    others ask for.
+    """
     if not x.row:
         return []
     found: list[At] = [{x.each.letter: k} for k in values.members(x.each, {})] if x.each else [{}]
@@ -44,29 +48,55 @@ def _error(x: Equation, values: Evaluation, at: At) -> float:
     error = float(np.sum(difference) / size) if size else 0.0
     if not error <= TOLERANCE:
         raise WrongLineError(
-            f"the compact form: the row {x.left.text()} = {x.right.text()} at {dict(at)} differs by {error:.1e} of its size, more than {TOLERANCE:g}; it is not "
-            "shown. Please report it."
+            f"the compact form: the row {x.left.text()} = {x.right.text()} at {dict(at)} differs by"
+            f" {error:.1e} of its size, more than {TOLERANCE:g}; it is not shown. Please report it."
         )
     return error
 
 
 def kinematic_errors(statement: Statement, board: Board) -> dict[str, float]:
-    """{name: the largest relative difference of a symbol from the kernels' recursive pass}: motion, partial velocities, rows of loops and their rates."""
-    defined, fr = statement.definitions, statement.frames
+    """{name: the largest relative difference of a symbol from the kernels' recursive pass}: motion,
+    partial velocities, rows of loops and their rates.
+    """
+    defined = statement.definitions
+    fr = statement.frames
     own = "o" not in defined or "acc" in statement.symbols or "moment" in defined
     bodies = Bodies(board)
-    known = {i: {name: board.numbers(ca.densify(x)) for name, x in _known(bodies, fr.all[i].body.name, own).items()} for i in fr.bodies}  # type: ignore[union-attr]
-    rates, errors = (board.numbers(x) for x in (board.A @ board.s.v, board.s.constraint_rows()[0])) if fr.rows else (None, None)
+    known = {
+        i: {
+            name: board.numbers(ca.densify(x))
+            for name, x in _known(bodies, fr.all[i].body.name, own).items()  # type: ignore[union-attr]
+        }
+        for i in fr.bodies
+    }
+    rates, errors = (
+        (board.numbers(x) for x in (board.A @ board.s.v, board.s.constraint_rows()[0]))
+        if fr.rows
+        else (None, None)
+    )
     found: dict[str, float] = {}
     for k, state in enumerate(given(board, fr, statement)):
         values = Evaluation(fr, defined, state)
-        pairs = [(name, _value(values, name, i), x[k]) for i, known_here in known.items() for name, x in known_here.items() if name in defined]
+        pairs = [
+            (name, _value(values, name, i), x[k])
+            for i, known_here in known.items()
+            for name, x in known_here.items()
+            if name in defined
+        ]
         if "Phi" in defined:
-            pairs += [("Phi", values.rate(Phi("k"), {"k": row}), rates[k, row]) for row in range(len(fr.rows))]  # type: ignore[index]
-            pairs += [("Phi", Phi("k").at(values, {"k": row}), errors[k, row]) for row in range(len(fr.rows))]  # type: ignore[index]
+            pairs += [
+                ("Phi", values.rate(Phi("k"), {"k": row}), rates[k, row])  # type: ignore[index]
+                for row in range(len(fr.rows))
+            ]
+            pairs += [
+                ("Phi", Phi("k").at(values, {"k": row}), errors[k, row])  # type: ignore[index]
+                for row in range(len(fr.rows))
+            ]
         for name, value, reference in pairs:
             difference = np.abs(np.ravel(value) - reference).max()
-            found[name] = max(found.get(name, 0.0), float(difference / (1.0 + np.abs(reference).max())))
+            found[name] = max(
+                found.get(name, 0.0), float(difference / (1.0 + np.abs(reference).max()))
+            )
     return found
 
 
@@ -81,5 +111,13 @@ def _known(bodies: Bodies, body: str, own: bool) -> dict[str, Any]:
     """The motion of a body by the kernels; own: angular velocities along its own axes."""
     b = bodies.mover(body)
     turned = ca.SX.eye(3) if own else b.R
-    return {"r": b.r, "v": b.kernel[3:], "a": b.kernel_rate[3:], "omega": turned @ b.kernel[:3], "alpha": turned @ b.kernel_rate[:3], "omega'": b.kernel_rate[:3],
-            "partial omega": b.R @ b.kernel[:3], "partial v": b.kernel[3:]}  # fmt: skip
+    return {
+        "r": b.r,
+        "v": b.kernel[3:],
+        "a": b.kernel_rate[3:],
+        "omega": turned @ b.kernel[:3],
+        "alpha": turned @ b.kernel_rate[:3],
+        "omega'": b.kernel_rate[:3],
+        "partial omega": b.R @ b.kernel[:3],
+        "partial v": b.kernel[3:],
+    }

@@ -1,7 +1,9 @@
-"""The frames of a mechanism, one elementary motion each: what the table of a compact statement lists, and the index i runs over.
+"""The frames of a mechanism, one elementary motion each: what the table of a compact statement
+lists, and the index i runs over.
 
-A joint of several freedoms is several frames, of which the last carries the body; a joint that is welded, or whose child has its frame elsewhere
-than at the joint, adds one that does not move. The frame i sits in its carrier p as b_i, P_i; then it turns about e_i, or slides along d_i.
+A joint of several freedoms is several frames, of which the last carries the body; a joint that is
+welded, or whose child has its frame elsewhere than at the joint, adds one that does not move. The
+frame i sits in its carrier p as b_i, P_i; then it turns about e_i, or slides along d_i.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ GROUNDED = -1  # the index of the ground
 
 @dataclass(frozen=True)
 class Frame:
-    """One row of the table. joint: whose motion it is. body: the one whose frame it is, if any. pose: in the carrier, before it moves.
+    """One row of the table. joint: whose motion it is. body: the one whose frame it is, if any.
+    pose: in the carrier, before it moves.
 
-    motion: what it does, None where it is welded. q, v: where its coordinates and speeds begin. rotor: the armature along each speed.
+    motion: what it does, None where it is welded. q, v: where its coordinates and speeds begin.
+    rotor: the armature along each speed.
     """
 
     joint: Joint
@@ -63,7 +67,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class LoopRow:
-    """A row of a joint that closes a loop. P, C: frames of the two bodies. a, b: its directions in them. at: the joint's place on P and on C."""
+    """A row of a joint that closes a loop. P, C: frames of the two bodies. a, b: its directions in
+    them. at: the joint's place on P and on C.
+    """
 
     loop: Joint
     kind: RowKind
@@ -92,7 +98,11 @@ class Frames:
     @property
     def bodies(self) -> list[int]:
         """The frames of bodies with mass or inertia that move."""
-        return [i for i in range(len(self.all)) if self.heavy(i) and any(self.all[j].nv for j in self.path(i))]
+        return [
+            i
+            for i in range(len(self.all))
+            if self.heavy(i) and any(self.all[j].nv for j in self.path(i))
+        ]
 
     @property
     def freedoms(self) -> list[int]:
@@ -117,28 +127,62 @@ class Frames:
 
 
 def frames(m: Mechanism, active: list[int]) -> Frames:
-    """The frames of a mechanism. active: the numbers of the rows of its loops that say something. FormulationError where it has what is not written so."""
-    lacking = {"flexible bodies by modes": any(b.modal for b in m.beams), "rows of speeds": m.nonholonomic, "position constraints": m.constraints,
-               "joints that follow others": any(j.mimic for j in m.joints), "screws": any(f.motion == Motion.SCREW for j in m.joints for f in j.freedoms)}  # fmt: skip
+    """The frames of a mechanism. active: the numbers of the rows of its loops that say something.
+    FormulationError where it has what is not written so.
+    """
+    lacking = {
+        "flexible bodies by modes": any(b.modal for b in m.beams),
+        "rows of speeds": m.nonholonomic,
+        "position constraints": m.constraints,
+        "joints that follow others": any(j.mimic for j in m.joints),
+        "screws": any(f.motion == Motion.SCREW for j in m.joints for f in j.freedoms),
+    }
     if found := [what for what, here in lacking.items() if here]:
-        raise FormulationError(f"the compact form does not treat {', '.join(found)}, which mechanism {m.name!r} has")
+        raise FormulationError(
+            f"the compact form does not treat {', '.join(found)}, which mechanism {m.name!r} has"
+        )
     made: list[Frame] = []
     seat = {GROUND: GROUNDED}
     q = v = 0
     for joint in m.ordered:
-        carrier, pose, motions = seat[joint.parent], joint.placement, list(joint.freedoms)
+        carrier = seat[joint.parent]
+        pose = joint.placement
+        motions = list(joint.freedoms)
         away, first = joint.offset != Pose(), v
         for k, f in enumerate(motions):
             last = k == len(motions) - 1 and not away
             rotor = joint.armature[v - first : v - first + f.nv]
-            made.append(Frame(joint, carrier, pose, f, q, v, m.body(joint.child) if last else None, rotor))
-            q, v, carrier, pose = q + f.nq, v + f.nv, len(made) - 1, Pose()
+            made.append(
+                Frame(joint, carrier, pose, f, q, v, m.body(joint.child) if last else None, rotor)
+            )
+            q = q + f.nq
+            v = v + f.nv
+            carrier = len(made) - 1
+            pose = Pose()
         if away or not motions:
-            made.append(Frame(joint, carrier, pose @ joint.offset.inverse(), None, q, v, m.body(joint.child)))
+            made.append(
+                Frame(
+                    joint, carrier, pose @ joint.offset.inverse(), None, q, v, m.body(joint.child)
+                )
+            )
         seat[joint.child] = len(made) - 1
     every = [(j, row) for j in m.loops for row in j.closure]
-    rows = tuple(LoopRow(j, row.kind, seat[j.parent], seat[j.child], (j.placement, j.offset), row.a, row.b, row.value, row.label)
-                 for j, row in (every[k] for k in active))  # fmt: skip
+    rows = tuple(
+        LoopRow(
+            j,
+            row.kind,
+            seat[j.parent],
+            seat[j.child],
+            (j.placement, j.offset),
+            row.a,
+            row.b,
+            row.value,
+            row.label,
+        )
+        for j, row in (every[k] for k in active)
+    )
     if any(row.kind == RowKind.SCREW for row in rows):
-        raise FormulationError(f"the compact form does not treat screws, which a loop of mechanism {m.name!r} has")
+        raise FormulationError(
+            f"the compact form does not treat screws, which a loop of mechanism {m.name!r} has"
+        )
     return Frames(m, tuple(made), rows)

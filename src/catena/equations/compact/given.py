@@ -1,4 +1,6 @@
-"""What a compact statement takes as given at a state, beside the mechanism's numbers: forces in joints and accelerations of free bodies, by the kernels."""
+"""What a compact statement takes as given at a state, beside the mechanism's numbers: forces in
+joints and accelerations of free bodies, by the kernels.
+"""
 
 from __future__ import annotations
 
@@ -21,39 +23,56 @@ BETA = 1e6  # of springs, where the formulation says nothing
 
 def given(board: Board, frames: Frames, statement: Statement) -> list[State]:
     """The board's states, with the symbols that the statement uses and does not define."""
-    used, defined = statement.symbols, set(statement.definitions)
+    used = statement.symbols
+    defined = set(statement.definitions)
     states = [State(numbers, {}) for numbers in board.values]
     if {"F", "N"} & (used - defined):
         wrenches = _wrenches(board)
-        states = [State(s.numbers, _on_frames(frames, s, wrenches[k])) for k, s in enumerate(states)]
+        states = [
+            State(s.numbers, _on_frames(frames, s, wrenches[k])) for k, s in enumerate(states)
+        ]
     if "delta" in used:
         beta = float(getattr(board.equations, "extra", {}).get("beta", BETA))
-        states = [State(s.numbers, {**s.given, **_gaps(frames, statement, s, beta)}) for s in states]
+        states = [
+            State(s.numbers, {**s.given, **_gaps(frames, statement, s, beta)}) for s in states
+        ]
     if {"a", "alpha"} & (used - defined):
         states = [State(s.numbers, {**s.given, **_accelerations(frames, s)}) for s in states]
     return states
 
 
 def _wrenches(board: Board) -> np.ndarray:
-    """(states, joints, 6): what each joint does to its child, by the kernels: torque about the child's origin and force, child's axes."""
+    """(states, joints, 6): what each joint does to its child, by the kernels: torque about the
+    child's origin and force, child's axes.
+    """
     found = board.s.reactions(held_by_loops(board))
     return board.numbers(ca.vec(found.T)).reshape(len(board.values), -1, 6)
 
 
 def _moving(frames: Frames, state: State) -> Evaluation:
     """How the frames move, and nothing else."""
-    equations: list[Equation] = [*kinematics.places(frames), *kinematics.velocities(frames), *kinematics.accelerations(frames), *kinematics.with_motor(frames)]
+    equations: list[Equation] = [
+        *kinematics.places(frames),
+        *kinematics.velocities(frames),
+        *kinematics.accelerations(frames),
+        *kinematics.with_motor(frames),
+    ]
     return Evaluation(frames, by_name(equations), state)
 
 
 def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tuple, Any]:
-    """F, N of every frame, ground's axes: those of a joint are the same for all its frames, about the origin of each."""
-    moving, found = _moving(frames, state), {}
+    """F, N of every frame, ground's axes: those of a joint are the same for all its frames, about
+    the origin of each.
+    """
+    moving = _moving(frames, state)
+    found = {}
     order = {j.name: k for k, j in enumerate(frames.mechanism.ordered)}
     seat = {f.joint.name: i for i, f in enumerate(frames.all) if f.body}
     for i, f in enumerate(frames.all):
-        body, w = seat[f.joint.name], wrenches[order[f.joint.name]]
-        R, arm = moving.value("R", ("i",), {"i": body}), moving.value("o", ("i",), {"i": body}) - moving.value("o", ("i",), {"i": i})
+        body = seat[f.joint.name]
+        w = wrenches[order[f.joint.name]]
+        R = moving.value("R", ("i",), {"i": body})
+        arm = moving.value("o", ("i",), {"i": body}) - moving.value("o", ("i",), {"i": i})
         found["F", i] = R @ w[3:]
         found["N", i] = R @ w[:3] + np.cross(arm, found["F", i])
     return found
@@ -69,11 +88,18 @@ def _gaps(frames: Frames, statement: Statement, state: State, beta: float) -> Ma
         for gap, axis, wrench in (("delta", "s", "F"), ("phi", "u", "N")):
             along = moving.value(axis, ("i",), at) if axis in moving.definitions else np.zeros(3)
             motor = along @ push if np.ndim(along) == 2 and np.ndim(push) else along * push
-            found[gap, i], found[f"{gap}'", i] = (motor - state.given[wrench, i]) / beta, np.zeros(3)
+            found[gap, i], found[f"{gap}'", i] = (
+                (motor - state.given[wrench, i]) / beta,
+                np.zeros(3),
+            )
     return found
 
 
 def _accelerations(frames: Frames, state: State) -> Mapping[tuple, Any]:
     """Of all frames, as the joints let them move."""
     moving = _moving(frames, state)
-    return {(name, i): moving.value(name, ("i",), {"i": i}) for i in range(len(frames.all)) for name in ("a", "alpha")}
+    return {
+        (name, i): moving.value(name, ("i",), {"i": i})
+        for i in range(len(frames.all))
+        for name in ("a", "alpha")
+    }

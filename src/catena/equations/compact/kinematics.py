@@ -1,4 +1,6 @@
-"""How the frames move: the equations that compact statements begin with. Terms that a mechanism has no use for are left out."""
+"""How the frames move: the equations that compact statements begin with. Terms that a mechanism has
+no use for are left out.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ from .letters import (
     v,
     v_j,
     value,
-    x_C,  # fmt: skip
+    x_C,
     x_P,
 )
 
@@ -70,10 +72,17 @@ def places(fr: Frames) -> list[Equation]:
     if turns(fr):
         found.append(Equation(u("i"), R("i") * e("i"), FRAMES))
     if slides(fr):
-        found += [Equation(s("i"), R("i") * d("i"), FRAMES), Equation(rho("i"), at + s("i") * q("i"), FRAMES)]
+        found += [
+            Equation(s("i"), R("i") * d("i"), FRAMES),
+            Equation(rho("i"), at + s("i") * q("i"), FRAMES),
+        ]
     else:
         found.append(Equation(rho("i"), at, FRAMES))
-    return [*found, Equation(o("i"), o("p") + rho("i"), FRAMES), Equation(r("i"), o("i") + R("i") * c("i"), FRAMES)]
+    return [
+        *found,
+        Equation(o("i"), o("p") + rho("i"), FRAMES),
+        Equation(r("i"), o("i") + R("i") * c("i"), FRAMES),
+    ]
 
 
 def turns(fr: Frames) -> bool:
@@ -95,7 +104,9 @@ def velocities(fr: Frames) -> list[Equation]:
     """omega, o', v."""
     return [
         Equation(omega("i"), omega("p") + u("i") * q1("i"), FRAMES),
-        Equation(o1("i"), sliding(fr, o1("p") + Cross(omega("p"), rho("i")), s("i") * q1("i")), FRAMES),
+        Equation(
+            o1("i"), sliding(fr, o1("p") + Cross(omega("p"), rho("i")), s("i") * q1("i")), FRAMES
+        ),
         Equation(v("i"), o1("i") + Cross(omega("i"), R("i") * c("i")), FRAMES),
     ]
 
@@ -105,16 +116,29 @@ def accelerations(fr: Frames) -> list[Equation]:
     arm = R("i") * c("i")
     moved = o2("p") + Cross(alpha("p"), rho("i")) + Cross(omega("p"), Cross(omega("p"), rho("i")))
     return [
-        Equation(alpha("i"), alpha("p") + u("i") * q2("i") + Cross(omega("p"), u("i") * q1("i")), FRAMES),
-        Equation(o2("i"), sliding(fr, moved, s("i") * q2("i"), TWO * Cross(omega("p"), s("i") * q1("i"))), FRAMES),
-        Equation(a("i"), o2("i") + Cross(alpha("i"), arm) + Cross(omega("i"), Cross(omega("i"), arm)), FRAMES),
+        Equation(
+            alpha("i"), alpha("p") + u("i") * q2("i") + Cross(omega("p"), u("i") * q1("i")), FRAMES
+        ),
+        Equation(
+            o2("i"),
+            sliding(fr, moved, s("i") * q2("i"), TWO * Cross(omega("p"), s("i") * q1("i"))),
+            FRAMES,
+        ),
+        Equation(
+            a("i"),
+            o2("i") + Cross(alpha("i"), arm) + Cross(omega("i"), Cross(omega("i"), arm)),
+            FRAMES,
+        ),
     ]
 
 
 def partials(fr: Frames) -> list[Equation]:
     """What multiplies q_j' in omega_i and v_i, of the frames j on the way to i."""
     swept = Cross(u("j"), r("i") - o("j"))
-    return [Equation(omega_j("i", "j"), u("j"), PATH), Equation(v_j("i", "j"), sliding(fr, swept, s("j")), PATH)]
+    return [
+        Equation(omega_j("i", "j"), u("j"), PATH),
+        Equation(v_j("i", "j"), sliding(fr, swept, s("j")), PATH),
+    ]
 
 
 def masses(each: Over = BODIES) -> list[Equation]:
@@ -133,21 +157,34 @@ def rotors(fr: Frames) -> bool:
 
 
 def loops(fr: Frames, along_speeds: bool = True) -> list[Equation]:
-    """The rows of loops: what they keep, the force w and torque t of a unit of lambda on the two bodies; then the matrix A along the speeds, or Phi''."""
+    """The rows of loops: what they keep, the force w and torque t of a unit of lambda on the two
+    bodies; then the matrix A along the speeds, or Phi''.
+    """
     kinds = {row.kind for row in fr.rows}
     if not kinds:
         return []
-    found = [Equation(x_P("k"), o("P") + R("P") * place_P("k"), ROWS), Equation(x_C("k"), o("C") + R("C") * place_C("k"), ROWS)]
+    found = [
+        Equation(x_P("k"), o("P") + R("P") * place_P("k"), ROWS),
+        Equation(x_C("k"), o("C") + R("C") * place_C("k"), ROWS),
+    ]
     for kind, each, there in ((RowKind.ACROSS_P, ACROSS_P, x_C), (RowKind.ACROSS_C, ACROSS_C, x_P)):
         if kind in kinds:
             axis = R("P") * dir_P("k") if each is ACROSS_P else R("C") * dir_C("k")
-            found += [Equation(a_k("k"), axis, each), Equation(Phi("k"), Dot(a_k("k"), x_C("k") - x_P("k")), each),
-                      Equation(pull("i", "k"), sigma("i", "k") * a_k("k"), each),
-                      Equation(twist("i", "k"), sigma("i", "k") * Cross(there("k") - r("i"), a_k("k")), each)]  # fmt: skip
+            found += [
+                Equation(a_k("k"), axis, each),
+                Equation(Phi("k"), Dot(a_k("k"), x_C("k") - x_P("k")), each),
+                Equation(pull("i", "k"), sigma("i", "k") * a_k("k"), each),
+                Equation(
+                    twist("i", "k"), sigma("i", "k") * Cross(there("k") - r("i"), a_k("k")), each
+                ),
+            ]
     if RowKind.ANGLE in kinds:
-        found += [Equation(a_k("k"), R("P") * dir_P("k"), ANGLES), Equation(b_k("k"), R("C") * dir_C("k"), ANGLES),
-                  Equation(Phi("k"), Dot(a_k("k"), b_k("k")) - value("k"), ANGLES),
-                  Equation(twist("i", "k"), sigma("i", "k") * Cross(b_k("k"), a_k("k")), ANGLES)]  # fmt: skip
+        found += [
+            Equation(a_k("k"), R("P") * dir_P("k"), ANGLES),
+            Equation(b_k("k"), R("C") * dir_C("k"), ANGLES),
+            Equation(Phi("k"), Dot(a_k("k"), b_k("k")) - value("k"), ANGLES),
+            Equation(twist("i", "k"), sigma("i", "k") * Cross(b_k("k"), a_k("k")), ANGLES),
+        ]
     power: Expr = Dot(twist("i", "k"), omega_j("i", "j"))
     if kinds != {RowKind.ANGLE}:
         power = Dot(pull("i", "k"), v_j("i", "j")) + power
@@ -166,4 +203,3 @@ def closing() -> Equation:
 def held(x: Expr, fr: Frames) -> Expr:
     """A generalised force with what the loops add."""
     return x + Total(ROWS, A("k", "j") * lam("k")) if fr.rows else x
-

@@ -1,10 +1,13 @@
-"""Vector algebra that is printed and evaluated from one tree, so that what is shown is what was checked.
+"""Vector algebra that is printed and evaluated from one tree, so that what is shown is what was
+checked.
 
-    omega(i) == omega(p) + u(i) * q_rate(i)        written so in a statement, printed as text and LaTeX, evaluated in numbers
+    omega(i) == omega(p) + u(i) * q_rate(i)        written so in a statement, printed as text and
+                                                   LaTeX, evaluated in numbers
 
-An expression is a tree of the nodes below. Its indices are letters: i is a frame, p the frame that carries i, j a frame along whose
-coordinate something is taken, k a row of a loop with its two frames P and C, c a frame that i carries. `evaluation` gives letters and symbols
-their values, which may be complex: slopes are found by complex steps.
+An expression is a tree of the nodes below. Its indices are letters: i is a frame, p the frame that
+carries i, j a frame along whose coordinate something is taken, k a row of a loop with its two
+frames P and C, c a frame that i carries. `evaluation` gives letters and symbols their values, which
+may be complex: slopes are found by complex steps.
 """
 
 from __future__ import annotations
@@ -84,7 +87,9 @@ class Expr:
         raise NotImplementedError
 
     def magnitude(self, v: Values, at: At) -> Any:
-        """Entry by entry, the sum of the sizes of all terms and products in it: what rounding is measured by."""
+        """Entry by entry, the sum of the sizes of all terms and products in it: what rounding is
+        measured by.
+        """
         return np.abs(self.at(v, at))
 
     def text(self) -> str:
@@ -109,7 +114,8 @@ def _terms(x: Expr) -> tuple[tuple[int, Expr], ...]:
 
 @dataclass(frozen=True)
 class Symbol(Expr):
-    """A named quantity with indices. letter: in LaTeX. primes: derivatives in time, which stand behind the indices in text.
+    """A named quantity with indices. letter: in LaTeX. primes: derivatives in time, which stand
+    behind the indices in text.
 
     own: a name to evaluate it by, where another quantity is written with the same letter.
     """
@@ -133,7 +139,11 @@ class Symbol(Expr):
 
     def latex(self) -> str:
         head = (self.letter, rf"\dot{{{self.letter}}}", rf"\ddot{{{self.letter}}}")[self.primes]
-        return head + (f"_{{{','.join(self.index) if len(self.index) > 1 else self.index[0]}}}" if self.index else "")
+        return head + (
+            f"_{{{','.join(self.index) if len(self.index) > 1 else self.index[0]}}}"
+            if self.index
+            else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -234,11 +244,13 @@ class Cross(Expr):
     level = 2
 
     def at(self, v: Values, at: At) -> Any:
-        a, b = self.a.at(v, at), self.b.at(v, at)
+        a = self.a.at(v, at)
+        b = self.b.at(v, at)
         return -skew(b) @ a if np.ndim(a) == 2 else skew(a) @ b
 
     def magnitude(self, v: Values, at: At) -> Any:
-        a, b = self.a.magnitude(v, at), self.b.magnitude(v, at)
+        a = self.a.magnitude(v, at)
+        b = self.b.magnitude(v, at)
         return np.abs(skew(b)) @ a if np.ndim(a) == 2 else np.abs(skew(a)) @ b
 
     def text(self) -> str:
@@ -262,11 +274,13 @@ class Dot(Expr):
     level = 2
 
     def at(self, v: Values, at: At) -> Any:
-        a, b = self.a.at(v, at), self.b.at(v, at)
+        a = self.a.at(v, at)
+        b = self.b.at(v, at)
         return a * b if np.ndim(a) == 0 else a.T @ b
 
     def magnitude(self, v: Values, at: At) -> Any:
-        a, b = self.a.magnitude(v, at), self.b.magnitude(v, at)
+        a = self.a.magnitude(v, at)
+        b = self.b.magnitude(v, at)
         return a * b if np.ndim(a) == 0 else a.T @ b
 
     def text(self) -> str:
@@ -298,7 +312,8 @@ class Transpose(Expr):
 
 @dataclass(frozen=True)
 class Over:
-    """What a letter runs over: a set that `Values.members` knows by name, in text and LaTeX as the sign of a sum has it below.
+    """What a letter runs over: a set that `Values.members` knows by name, in text and LaTeX as the
+    sign of a sum has it below.
 
     said: a word for the set, before the equations that hold for it alone.
     """
@@ -319,10 +334,15 @@ class Total(Expr):
     level = 2
 
     def at(self, v: Values, at: At) -> Any:
-        return sum((self.of.at(v, {**at, self.over.letter: x}) for x in v.members(self.over, at)), 0.0)
+        return sum(
+            (self.of.at(v, {**at, self.over.letter: x}) for x in v.members(self.over, at)), 0.0
+        )
 
     def magnitude(self, v: Values, at: At) -> Any:
-        return sum((self.of.magnitude(v, {**at, self.over.letter: x}) for x in v.members(self.over, at)), 0.0)
+        return sum(
+            (self.of.magnitude(v, {**at, self.over.letter: x}) for x in v.members(self.over, at)),
+            0.0,
+        )
 
     def text(self) -> str:
         return f"sum_{{{self.over.text}}} {self.of.show('text', 2)}"
@@ -333,7 +353,9 @@ class Total(Expr):
 
 @dataclass(frozen=True)
 class Slope(Expr):
-    """The derivative of a number by the coordinate of a frame; of a ball, along its three angular velocities."""
+    """The derivative of a number by the coordinate of a frame; of a ball, along its three angular
+    velocities.
+    """
 
     of: Expr
     along: str
@@ -361,7 +383,13 @@ class Rate(Expr):
     def magnitude(self, v: Values, at: At) -> Any:
         if not isinstance(self.of, Total):
             return super().magnitude(v, at)
-        return sum((Rate(self.of.of).magnitude(v, {**at, self.of.over.letter: x}) for x in v.members(self.of.over, at)), 0.0)
+        return sum(
+            (
+                Rate(self.of.of).magnitude(v, {**at, self.of.over.letter: x})
+                for x in v.members(self.of.over, at)
+            ),
+            0.0,
+        )
 
     def text(self) -> str:
         return f"d/dt {self.of.show('text', 2)}"
@@ -372,7 +400,9 @@ class Rate(Expr):
 
 @dataclass(frozen=True)
 class Equation:
-    """left = right, for each member of a set. A symbol alone on the left is defined by it; any other equation is a row, which must hold."""
+    """left = right, for each member of a set. A symbol alone on the left is defined by it; any
+    other equation is a row, which must hold.
+    """
 
     left: Expr
     right: Expr

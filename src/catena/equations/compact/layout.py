@@ -1,4 +1,6 @@
-"""A compact statement as text and as LaTeX: words, equations side by side where there is room, tables."""
+"""A compact statement as text and as LaTeX: words, equations side by side where there is room,
+tables.
+"""
 
 from __future__ import annotations
 
@@ -16,39 +18,80 @@ from .letters import I, P, Q, b, c, d, e, kappa, m, q, q1, tau
 from .page import Sentence, Statement, say
 from .tables import Cells, Column, frame_columns, row_columns
 
-FULL = say("Every line holds at random states, with the accelerations that the formulation computes. Multiplied out: {}, {}; with the computation's intermediate "
-           "values: {}, {}.", *((x, rf"\texttt{{{x.replace('--', '-{}-')}}}") for x in ("text(full=True)", "--full", "text(effort=0)", "--effort 0")))  # fmt: skip
+FULL = say(
+    "Every line holds at random states, with the accelerations that the formulation computes."
+    " Multiplied out: {}, {}; with the computation's intermediate values: {}, {}.",
+    *(
+        (x, rf"\texttt{{{x.replace('--', '-{}-')}}}")
+        for x in ("text(full=True)", "--full", "text(effort=0)", "--effort 0")
+    ),
+)
 ROOM = 37.5  # em of small type across a page of the article class; a table has smaller type and 42
 PAPER = LATEX._replace(room=ROOM)
 TABLE = 42.0
-TIGHT = r"\small\abovedisplayskip=3pt \belowdisplayskip=3pt \abovedisplayshortskip=3pt \belowdisplayshortskip=3pt \jot=1pt \topsep=3pt \partopsep=0pt \parskip=0pt "  # the page's spaces, inside its group
+# the page's spaces, inside its group
+TIGHT = (
+    r"\small\abovedisplayskip=3pt \belowdisplayskip=3pt \abovedisplayshortskip=3pt"
+    r" \belowdisplayshortskip=3pt \jot=1pt \topsep=3pt \partopsep=0pt \parskip=0pt "
+)
 
 
 def legend(fr: Frames) -> Sentence:
     """What the table says."""
     said = say("Frame {} sits in frame {} at {}", ("i", "i"), ("p", "p"), b("i"))
-    said = Sentence(said.template + (", turned by {}." if fr.has(lambda f: f.turned) else "."), said.parts + ((P("i"),) if fr.has(lambda f: f.turned) else ()))
-    said += say("It turns by {} about {}, that is {}, or slides by {} along {}; what is not listed is zero.", q("i"), e("i"), Q("i"), q("i"), d("i"))
+    said = Sentence(
+        said.template + (", turned by {}." if fr.has(lambda f: f.turned) else "."),
+        said.parts + ((P("i"),) if fr.has(lambda f: f.turned) else ()),
+    )
+    said += say(
+        "It turns by {} about {}, that is {}, or slides by {} along {}; what is not listed is"
+        " zero.",
+        q("i"),
+        e("i"),
+        Q("i"),
+        q("i"),
+        d("i"),
+    )
     if fr.has(lambda f: f.ball):
-        said += say("Of a ball {} is the rotation, {}, and {} the angular velocity along its own axes.", Q("i"), ("e_i = 1", r"\mathbf{e}_i = 1"), q1("i"))
-    said += say("Mass {}, centre of mass {}, inertia {} about it (xx, yy, zz; xy, xz, yz): SI units, own axes. {} is the force of the motor.", m("i"), c("i"), I("i"), tau("i"))
+        said += say(
+            "Of a ball {} is the rotation, {}, and {} the angular velocity along its own axes.",
+            Q("i"),
+            ("e_i = 1", r"\mathbf{e}_i = 1"),
+            q1("i"),
+        )
+    said += say(
+        "Mass {}, centre of mass {}, inertia {} about it (xx, yy, zz; xy, xz, yz): SI units, own"
+        " axes. {} is the force of the motor.",
+        m("i"),
+        c("i"),
+        I("i"),
+        tau("i"),
+    )
     if rotors(fr):
         said += say("{} is the inertia of a motor's rotor as its joint feels it.", kappa("i"))
     return said
 
 
-# ------------------------------------------------------------------------------------------------------- text
+# --- text
 def text(statement: Statement, board: Board, title: str) -> str:
     """Plain text."""
     write = text_writer(board.names)
     cells = Cells(write, "text")
     parts = [f"# {title}", _sentence(legend(statement.frames).text())]
-    parts += ["\n".join(_text_table(frame_columns(statement.frames, cells, [x.text for x in board.names["q"]])))]
+    parts += [
+        "\n".join(
+            _text_table(frame_columns(statement.frames, cells, [x.text for x in board.names["q"]]))
+        )
+    ]
     if statement.frames.rows:
         parts += ["\n".join(_text_table(row_columns(statement.frames, cells)))]
     parts += [f"G = {cells.vector(statement.frames.mechanism.gravity) or '0'}, gravity"]
     for block in statement.blocks:
-        lines = [line for x, said in zip(block.equations, _headings(block.equations)) for line in _text_equation(x, said)]
+        lines = [
+            line
+            for x, said in zip(block.equations, _headings(block.equations))
+            for line in _text_equation(x, said)
+        ]
         parts.append("\n".join([_sentence(block.words.text()), *lines]))
     return "\n\n".join([*parts, _sentence(FULL.text())])
 
@@ -58,24 +101,35 @@ def _sentence(x: str) -> str:
 
 
 def _text_equation(x: Equation, said: str) -> list[str]:
-    first, *more = wrap(f"{said + ': ' if said else ''}{x.left.text()} = {x.right.text()}", WIDTH - 5, break_long_words=False, break_on_hyphens=False)
+    first, *more = wrap(
+        f"{said + ': ' if said else ''}{x.left.text()} = {x.right.text()}",
+        WIDTH - 5,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return [f"  {first}", *(f"      {line}" for line in more)]
 
 
 def _text_table(columns: Sequence[Column]) -> list[str]:
     """Columns side by side, as wide as their widest cell."""
-    rows = [[c.text for c in columns], *([c.cells[k] for c in columns] for k in range(len(columns[0].cells)))]
+    rows = [
+        [c.text for c in columns],
+        *([c.cells[k] for c in columns] for k in range(len(columns[0].cells))),
+    ]
     wide = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     return ["  " + "  ".join(x.ljust(w) for x, w in zip(row, wide)).rstrip() for row in rows]
 
 
-# ------------------------------------------------------------------------------------------------------- LaTeX
+# --- LaTeX
 def latex(statement: Statement, board: Board, title: str) -> str:
     """The body of a LaTeX document (amsmath)."""
     write = latex_writer(board.names)
     cells = Cells(write, "latex")
     names = [x.latex for x in board.names["q"]]
-    parts = [rf"\noindent\textbf{{{escaped(title)}.}} {legend(statement.frames).latex()}", *_latex_table(frame_columns(statement.frames, cells, names))]
+    parts = [
+        rf"\noindent\textbf{{{escaped(title)}.}} {legend(statement.frames).latex()}",
+        *_latex_table(frame_columns(statement.frames, cells, names)),
+    ]
     if statement.frames.rows:
         parts += _latex_table(row_columns(statement.frames, cells))
     gravity = cells.vector(statement.frames.mechanism.gravity) or "0"
@@ -86,7 +140,9 @@ def latex(statement: Statement, board: Board, title: str) -> str:
 
 
 def _display(equations: Sequence[Equation]) -> str:
-    """Equations side by side where there is room, one below the other else; long ones over several lines."""
+    """Equations side by side where there is room, one below the other else; long ones over several
+    lines.
+    """
     rows: list[str] = []
     for x, said in zip(equations, _headings(equations)):
         one = (rf"\text{{{said}: }}" if said else "") + f"{x.left.latex()} = {x.right.latex()}"
@@ -125,10 +181,23 @@ def _latex_table(columns: Sequence[Column]) -> list[str]:
         letter = c.latex.partition("_")[0]
         named = [rf"{letter}_{{{x}}}" for x in kept[0].cells]
         below += [(named[k], x) for k, x in enumerate(c.cells) if width(x) >= limit]
-        kept[widest] = Column(c.text, c.latex, tuple(named[k] if width(x) >= limit else x for k, x in enumerate(c.cells)))
+        kept[widest] = Column(
+            c.text,
+            c.latex,
+            tuple(named[k] if width(x) >= limit else x for k, x in enumerate(c.cells)),
+        )
     head = " & ".join(f"${c.latex}$" for c in kept)
-    rows = [" & ".join(f"${c.cells[k]}$" if c.cells[k] else "" for c in kept) for k in range(len(kept[0].cells))]
-    made = "\\begin{center}\\footnotesize\\tabcolsep=4pt\\renewcommand{\\arraystretch}{0.93}\n\\begin{tabular}{@{}" + "l" * len(kept) + "@{}}\n" + " \\\\\n".join([head + r" \\ \hline", *rows]) + "\n\\end{tabular}\n\\end{center}"
+    rows = [
+        " & ".join(f"${c.cells[k]}$" if c.cells[k] else "" for c in kept)
+        for k in range(len(kept[0].cells))
+    ]
+    made = (
+        "\\begin{center}\\footnotesize\\tabcolsep=4pt\\renewcommand{\\arraystretch}{0.93}\n\\begin{tabular}{@{}"
+        + "l" * len(kept)
+        + "@{}}\n"
+        + " \\\\\n".join([head + r" \\ \hline", *rows])
+        + "\n\\end{tabular}\n\\end{center}"
+    )
     made = made.replace(r"\\ \hline \\", r"\\ \hline")
     return [made, *([rf"{{\raggedright\noindent with {_listed(below)}.\par}}"] if below else [])]
 
@@ -143,4 +212,3 @@ def _listed(below: Sequence[tuple[str, str]]) -> str:
 
 def _wide(columns: Sequence[Column]) -> float:
     return sum(max(width(c.latex), *(width(x) for x in c.cells)) + 1.0 for c in columns)
-

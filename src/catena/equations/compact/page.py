@@ -21,7 +21,9 @@ class Sentence:
 
     def text(self) -> str:
         """As plain text."""
-        return self.template.format(*(x.text() if isinstance(x, Expr) else x[0] for x in self.parts))
+        return self.template.format(
+            *(x.text() if isinstance(x, Expr) else x[0] for x in self.parts)
+        )
 
     def latex(self) -> str:
         """As LaTeX, expressions as mathematics."""
@@ -29,7 +31,11 @@ class Sentence:
         return words(self.template).format(*(f"${x}$" if x else "" for x in shown))
 
     def __add__(self, other: Sentence) -> Sentence:
-        return Sentence(f"{self.template} {other.template}", (*self.parts, *other.parts)) if other.template else self
+        return (
+            Sentence(f"{self.template} {other.template}", (*self.parts, *other.parts))
+            if other.template
+            else self
+        )
 
 
 def say(template: str, *parts: Part) -> Sentence:

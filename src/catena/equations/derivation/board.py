@@ -1,7 +1,9 @@
-"""Board: the symbols of one mechanism, the names they are written with, and the random states where every line is checked.
+"""Board: the symbols of one mechanism, the names they are written with, and the random states where
+every line is checked.
 
-A line is shown as SymPy writes it after simplification, so it is this text that is evaluated, and compared with a number that
-came another way: finite differences of the bodies' poses for kinematics, the kernels' recursive passes, the formulation's own accelerations.
+A line is shown as SymPy writes it after simplification, so it is this text that is evaluated, and
+compared with a number that came another way: finite differences of the bodies' poses for
+kinematics, the kernels' recursive passes, the formulation's own accelerations.
 """
 
 from __future__ import annotations
@@ -30,13 +32,17 @@ from .steps import Label, Line, Terms
 
 STATES = 3  # random ones, where every line is checked
 TOLERANCE = 1e-9  # relative
-EFFORT, TERMS = 4_000_000, 1500  # products of terms for a whole derivation, and terms in one expression
-ROUNDED, OBSERVED = 1e-15, 1e-11  # of the numbers that meet in a line: rounding of expressions, and of finite differences
+# products of terms for a whole derivation, and terms in one expression
+EFFORT, TERMS = 4_000_000, 1500
+# of the numbers that meet in a line: rounding of expressions, and of finite differences
+ROUNDED, OBSERVED = 1e-15, 1e-11
 LONGEST = 300  # operations in a line that is shown as it was computed
 
 
 class WrongLineError(FormulationError):
-    """A line of a derivation differs from the same number by another route: a fault of ours, which is never hidden."""
+    """A line of a derivation differs from the same number by another route: a fault of ours, which
+    is never hidden.
+    """
 
 
 class Board:
@@ -48,32 +54,51 @@ class Board:
         s = self.s
         if s.flexible:
             raise FormulationError(
-                f"steps: mechanism {m.name!r} has flexible bodies by modes, whose derivation is too long to read; ask for the "
-                "equations themselves, or take a beam of rigid segments"
+                f"steps: mechanism {m.name!r} has flexible bodies by modes, whose derivation is too"
+                " long to read; ask for the equations themselves, or take a beam of rigid segments"
             )
         held = m.constrained
-        self.A, self.gamma = (s.constraint_rows()[3], s.constraint_rows()[2]) if held else (ca.SX(0, s.layout.nv), ca.SX(0, 1))
+        self.A, self.gamma = (
+            (s.constraint_rows()[3], s.constraint_rows()[2])
+            if held
+            else (ca.SX(0, s.layout.nv), ca.SX(0, 1))
+        )
         self.lam = ca.SX.sym("lam", self.A.shape[0])
-        self.symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p, "lam": self.lam}
+        self.symbols = {
+            "t": s.t,
+            "q": s.q,
+            "v": s.v,
+            "a": s.a,
+            "tau": s.tau,
+            "p": s.p,
+            "lam": self.lam,
+        }
         self.names: dict[str, tuple[Name, ...]] = names_of(m, self.lam.numel())
         self.budget = Budget(EFFORT, TERMS)
         self.values = [self._state(k) for k in range(STATES)]
 
     @property
     def freedoms(self) -> list[Name]:
-        """What a force along each speed is called after: the speed's coordinate, or the speed where it has a name of its own."""
+        """What a force along each speed is called after: the speed's coordinate, or the speed where
+        it has a name of its own.
+        """
         places = dict(zip(self.mechanism.coordinate_names, self.names["q"]))
         return [places.get(n, v) for n, v in zip(self.mechanism.speed_names, self.names["v"])]
 
-    # ------------------------------------------------------------------------------------------------ states
+    # --- states
     def _state(self, seed: int) -> dict[str, np.ndarray]:
-        """A random state, with the accelerations that the formulation finds there, and the multipliers that go with them."""
-        s, rng = self.s, np.random.default_rng(seed + 17)
+        """A random state, with the accelerations that the formulation finds there, and the
+        multipliers that go with them.
+        """
+        s = self.s
+        rng = np.random.default_rng(seed + 17)
         q, p = s.layout.somewhere(seed)
         v, tau = rng.normal(size=(2, s.layout.nv))
         inertia = np.diag(np.array(self._passes(q, v, 0 * v, p)[2]))
-        tau = tau * np.where(inertia > 0, inertia, 1.0)  # so that it moves at its own pace, whatever its size: finite differences must follow
-        t, own = rng.uniform(size=1), p[: len(self.equations.mechanism.parameters)]
+        # so that it moves at its own pace, whatever its size: finite differences must follow
+        tau = tau * np.where(inertia > 0, inertia, 1.0)
+        t = rng.uniform(size=1)
+        own = p[: len(self.equations.mechanism.parameters)]
         a = self._accelerations(t, q, v, tau, own, p)
         given = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "p": p}
         given["lam"] = np.zeros(self.lam.numel())
@@ -85,20 +110,28 @@ class Board:
     def _accelerations(self, t: Any, q: Any, v: Any, tau: Any, own: Any, p: Any) -> np.ndarray:
         """By the formulation itself where it is exact, else by the kernels."""
         if getattr(self.equations, "error", 0.0):
-            f = ca.Function("a", [self.s.t, self.s.q, self.s.v, self.s.tau, self.s.p], [self.s.forward_dynamics()])
+            f = ca.Function(
+                "a",
+                [self.s.t, self.s.q, self.s.v, self.s.tau, self.s.p],
+                [self.s.forward_dynamics()],
+            )
             return np.array(f(t, q, v, tau, p)).ravel()
         return np.array(self.equations.acceleration(t, q, v, tau, own)).ravel()
 
     @cached_property
     def _missing(self) -> ca.Function:
         s = self.s
-        return ca.Function("missing", [*self.symbols.values()], [s.inverse_dynamics() - s.tau, self.A])
+        return ca.Function(
+            "missing", [*self.symbols.values()], [s.inverse_dynamics() - s.tau, self.A]
+        )
 
     def numbers(self, x: ca.SX) -> np.ndarray:
         """(states, entries) of an expression."""
         roles = [role for role in self.symbols if role in self.values[0]]
         f = ca.Function("x", [self.symbols[role] for role in roles], [ca.densify(x)])
-        return np.array([np.array(f(*(state[role] for role in roles))).ravel("F") for state in self.values])
+        return np.array(
+            [np.array(f(*(state[role] for role in roles))).ravel("F") for state in self.values]
+        )
 
     def more(self, role: str, names: Sequence[Name], values: ca.SX) -> ca.SX:
         """Further symbols, such as the reactions of joints, with these values at the states."""
@@ -112,23 +145,31 @@ class Board:
 
     @cached_property
     def loads(self) -> ca.SX:
-        """What loads do along the speeds, (nv,): written out where it is short, else as symbols Q with a step of their own."""
+        """What loads do along the speeds, (nv,): written out where it is short, else as symbols Q
+        with a step of their own.
+        """
         if not self.mechanism.loads:
             return ca.SX.zeros(self.s.layout.nv)
         Q = self.s.applied.generalised()
         try:
             textbook(Statement.of(self.symbols, ca.SX.zeros(Q.numel()), Q), self.names, self.budget)
         except (NotHarmonic, OutOfBudget):
-            names = [Name(f"Q_{x.symbol}", f"Q_{x.text}", f"Q_{{{x.latex}}}") for x in self.freedoms]
+            names = [
+                Name(f"Q_{x.symbol}", f"Q_{x.text}", f"Q_{{{x.latex}}}") for x in self.freedoms
+            ]
             return self.more("Q", names, self.pushed - self.s.tau)
         return Q
 
-    # ------------------------------------------------------------------------------------------------ second routes
+    # --- second routes
     @cached_property
     def _passes(self) -> ca.Function:
-        """(q, v, a, p) -> the recursive pass without loads: at the motion, at rest; and the mass matrix."""
+        """(q, v, a, p) -> the recursive pass without loads: at the motion, at rest; and the mass
+        matrix.
+        """
         s = Tracer(layout(self.mechanism.with_(loads=())))
-        return ca.Function("passes", [s.q, s.v, s.a, s.p], [s.inverse_dynamics(), s.gravity(), s.mass_matrix()])
+        return ca.Function(
+            "passes", [s.q, s.v, s.a, s.p], [s.inverse_dynamics(), s.gravity(), s.mass_matrix()]
+        )
 
     @cached_property
     def _passed(self) -> Any:
@@ -151,36 +192,55 @@ class Board:
 
     @property
     def pushed(self) -> ca.SX:
-        """tau and the loads along the speeds, (nv,): what the recursive pass takes less where loads act."""
+        """tau and the loads along the speeds, (nv,): what the recursive pass takes less where loads
+        act.
+        """
         return self.s.tau + self._passed[0] - self.s.inverse_dynamics()
 
-    # ------------------------------------------------------------------------------------------------ lines
+    # --- lines
     def terms(self, left: ca.SX, right: ca.SX) -> list[EquationRow]:
-        """Rows left = right in the textbook's form, or as they were computed where there is none."""
+        """Rows left = right in the textbook's form, or as they were computed where there is
+        none.
+        """
         statement = Statement.of(self.symbols, ca.densify(left), ca.densify(right))
         try:
             found = textbook(statement, self.names, self.budget, self._units)
-            return without_rounding(found, lambda: self._sizes(left) + self._sizes(right), self._symbol_values)
+            return without_rounding(
+                found, lambda: self._sizes(left) + self._sizes(right), self._symbol_values
+            )
         except (NotHarmonic, OutOfBudget) as why:
             if statement.tape.n_instructions() > LONGEST:
                 raise FormulationError(
-                    f"steps: a line of the derivation of {self.mechanism.name!r} by {self.equations.formulation} is too long to read ({why}); "
-                    "ask for the equations themselves, `text()`, or take a smaller part of the mechanism"
+                    f"steps: a line of the derivation of {self.mechanism.name!r} by"
+                    f" {self.equations.formulation} is too long to read ({why}); ask for the"
+                    " equations themselves, `text()`, or take a smaller part of the mechanism"
                 ) from None
             inputs = [symbols(self.names[role]) for role in statement.roles]
             sides, _ = sx_to_sympy(statement.tape, inputs)
             one = sp.Integer(1)
-            return [EquationRow(*((Term(x, one),) if x != 0 else () for x in pair)) for pair in zip(*sides)]
+            return [
+                EquationRow(*((Term(x, one),) if x != 0 else () for x in pair))
+                for pair in zip(*sides)
+            ]
 
     def _sizes(self, x: ca.SX) -> np.ndarray:
         """(states, entries): what the entries would come to if nothing cancelled in them."""
         f = ca.Function("x", list(self.symbols.values()), [ca.densify(x)])
-        return np.array([magnitudes(f, [state[role] for role in self.symbols]) for state in self.values])
+        return np.array(
+            [magnitudes(f, [state[role] for role in self.symbols]) for state in self.values]
+        )
 
     @property
     def _symbol_values(self) -> list[dict[Any, float]]:
         """{symbol: number} at the states."""
-        return [{s: float(x) for role in self.symbols for s, x in zip(symbols(self.names[role]), state[role])} for state in self.values]
+        return [
+            {
+                s: float(x)
+                for role in self.symbols
+                for s, x in zip(symbols(self.names[role]), state[role])
+            }
+            for state in self.values
+        ]
 
     @cached_property
     def _units(self) -> list[list[Any]]:
@@ -188,15 +248,35 @@ class Board:
         q = symbols(self.names["q"])
         return [q[c.qi : c.qi + 4] for c in self.s.layout.coordinates if c.motion == BALL]
 
-    def line(self, label: Label, x: ca.SX, reference: ca.SX | np.ndarray, means: Label | None = None, axes: str = "",
-             seen: np.ndarray | None = None, beside: ca.SX | None = None) -> Line:  # fmt: skip
-        """label = x, a number or a vector; reference: the same by another route; seen (states, entries): by a third. beside: what cancels in the reference."""
+    def line(
+        self,
+        label: Label,
+        x: ca.SX,
+        reference: ca.SX | np.ndarray,
+        means: Label | None = None,
+        axes: str = "",
+        seen: np.ndarray | None = None,
+        beside: ca.SX | None = None,
+    ) -> Line:
+        """label = x, a number or a vector; reference: the same by another route; seen (states,
+        entries): by a third. beside: what cancels in the reference.
+        """
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
         floor = 0.0 if beside is None else np.abs(self.numbers(beside)).sum(1)
         met = (x,) if isinstance(reference, np.ndarray) else (x, reference)
-        own = self._difference(label.text, right, known, floor, lambda: ROUNDED * np.sum([self._sizes(e) for e in met], axis=0))
-        other = 0.0 if seen is None else self._difference(label.text, right, seen, floor, lambda: OBSERVED * self._sizes(x))
+        own = self._difference(
+            label.text,
+            right,
+            known,
+            floor,
+            lambda: ROUNDED * np.sum([self._sizes(e) for e in met], axis=0),
+        )
+        other = (
+            0.0
+            if seen is None
+            else self._difference(label.text, right, seen, floor, lambda: OBSERVED * self._sizes(x))
+        )
         return Line(label, right, means, axes, max(own, other))
 
     @cached_property
@@ -204,10 +284,20 @@ class Board:
         """The bodies' motion by finite differences of their poses."""
         return observed(self)
 
-    def lines(self, labels: Sequence[Label], x: ca.SX, reference: ca.SX, means: Sequence[Label] | None = None,
-              beside: ca.SX | None = None) -> list[Line]:  # fmt: skip
-        """One line for each entry of x. beside: what cancels in the reference, so that its rounding is measured by it."""
-        rows, known, found = self.terms(ca.SX.zeros(x.numel()), x), self.numbers(reference), []
+    def lines(
+        self,
+        labels: Sequence[Label],
+        x: ca.SX,
+        reference: ca.SX,
+        means: Sequence[Label] | None = None,
+        beside: ca.SX | None = None,
+    ) -> list[Line]:
+        """One line for each entry of x. beside: what cancels in the reference, so that its rounding
+        is measured by it.
+        """
+        rows = self.terms(ca.SX.zeros(x.numel()), x)
+        known = self.numbers(reference)
+        found = []
         floor = self._floor(known, beside)
         for k, (label, row) in enumerate(zip(labels, rows)):
             error = self._difference(label.text, (row.right,), known[:, [k]], floor[:, k])
@@ -215,31 +305,56 @@ class Board:
         return found
 
     def _floor(self, known: np.ndarray, beside: ca.SX | None) -> np.ndarray:
-        """(states, entries): a size for each entry, those of all entries brought to its unit by the inertia along the speeds."""
+        """(states, entries): a size for each entry, those of all entries brought to its unit by the
+        inertia along the speeds.
+        """
         nv = self.s.layout.nv
         if known.shape[1] != nv:
             return np.abs(known)
-        sizes = np.abs(known) + (0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, nv).sum(1))
+        sizes = np.abs(known) + (
+            0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, nv).sum(1)
+        )
         root = np.sqrt(np.abs(self.numbers(ca.diag(self.inertia))))
         unit = np.where(root > 0, root, 1.0)
         return unit * (sizes / unit).sum(1, keepdims=True)
 
     def rows(self, left: ca.SX, right: ca.SX, beside: ca.SX | None = None) -> list[Line]:
-        """The equations left = right; both sides are evaluated with the formulation's own accelerations.
+        """The equations left = right; both sides are evaluated with the formulation's own
+        accelerations.
 
         beside: one positive size, such as all the weights, for rows whose terms may all vanish.
         """
         found = []
         floor = 0.0 if beside is None else self.numbers(beside)[:, 0]
         for row in self.terms(left, right):
-            sides = [np.array(self._evaluated(side)) for side in (row.left, row.right)]  # (states, terms)
-            error = _relative(sides[0].sum(1) - sides[1].sum(1), np.abs(np.hstack(sides)).sum(1) + floor)
-            found.append(Line(row.left, (row.right,), None, "", self._held("a row of the equations of motion", error)))
+            # (states, terms)
+            sides = [np.array(self._evaluated(side)) for side in (row.left, row.right)]
+            error = _relative(
+                sides[0].sum(1) - sides[1].sum(1), np.abs(np.hstack(sides)).sum(1) + floor
+            )
+            found.append(
+                Line(
+                    row.left,
+                    (row.right,),
+                    None,
+                    "",
+                    self._held("a row of the equations of motion", error),
+                )
+            )
         return found
 
-    # ------------------------------------------------------------------------------------------------ checking
-    def _difference(self, what: str, right: Sequence[Terms], known: np.ndarray, floor: Any = 0.0, rounding: Callable[[], np.ndarray] | None = None) -> float:
-        """How far a result lies from the same number by another route, beside its size. rounding: by how much both may be off where all cancels."""
+    # --- checking
+    def _difference(
+        self,
+        what: str,
+        right: Sequence[Terms],
+        known: np.ndarray,
+        floor: Any = 0.0,
+        rounding: Callable[[], np.ndarray] | None = None,
+    ) -> float:
+        """How far a result lies from the same number by another route, beside its size. rounding:
+        by how much both may be off where all cancels.
+        """
         parts = [np.array(self._evaluated(terms)) for terms in right]
         found = np.column_stack([x.sum(1) for x in parts])
         size = np.abs(np.hstack(parts)).sum(1) + np.abs(known).sum(1) + floor
@@ -251,16 +366,22 @@ class Board:
     def _held(self, what: str, error: float) -> float:
         if not error <= TOLERANCE:
             raise WrongLineError(
-                f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs by {error:.1e} of its size from "
-                f"the same number by another route, more than {TOLERANCE:g}; the derivation is not shown. Please report it."
+                f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs"
+                f" by {error:.1e} of its size from the same number by another route, more than"
+                f" {TOLERANCE:g}; the derivation is not shown. Please report it."
             )
         return error
 
     def _evaluated(self, terms: Terms) -> list[list[float]]:
         """The value of every term at every state; one zero where there is none."""
         inputs = [s for role in self.symbols for s in symbols(self.names[role])]
-        f = sp.lambdify(inputs, [x for term in terms for x in sp.Add.make_args(term.value)] or [0.0], "math")
-        return [[float(x) for x in f(*np.concatenate([state[role] for role in self.symbols]))] for state in self.values]
+        f = sp.lambdify(
+            inputs, [x for term in terms for x in sp.Add.make_args(term.value)] or [0.0], "math"
+        )
+        return [
+            [float(x) for x in f(*np.concatenate([state[role] for role in self.symbols]))]
+            for state in self.values
+        ]
 
 
 def _relative(difference: np.ndarray, size: np.ndarray) -> float:

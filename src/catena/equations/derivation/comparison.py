@@ -1,7 +1,9 @@
-"""Two derivations of one mechanism set beside each other: what both have, and which of their terms are the same number.
+"""Two derivations of one mechanism set beside each other: what both have, and which of their terms
+are the same number.
 
-A named number of one way is looked for among the named numbers of the other: as it stands, with the other sign, or as the sum or
-difference of two of them, forces included: F*_x = dT/dx - d/dt dT/dx'. What is found holds at random values of all symbols.
+A named number of one way is looked for among the named numbers of the other: as it stands, with the
+other sign, or as the sum or difference of two of them, forces included: F*_x = dT/dx - d/dt dT/dx'.
+What is found holds at random values of all symbols.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ class Comparison:
     @cached_property
     def correspondences(self) -> tuple[Correspondence, ...]:
         """The numbers of the second derivation that are one or two numbers of the first."""
-        ours, theirs = _quantities(self.one), _quantities(self.two)
+        ours = _quantities(self.one)
+        theirs = _quantities(self.two)
         known = {q.label.text for q in ours}
         ours += _forces(self.one, known)
         found = []
@@ -65,37 +68,64 @@ class Comparison:
     def text(self) -> str:
         """Which terms correspond, then both derivations."""
         table = [f"  {c.left.text} = {c.right.text}" for c in self.correspondences]
-        head = [self.title, "", f"Which terms of {self.two.formulation} are which of {self.one.formulation}:", *(table or ["  none that has a name in both"])]
+        head = [
+            self.title,
+            "",
+            f"Which terms of {self.two.formulation} are which of {self.one.formulation}:",
+            *(table or ["  none that has a name in both"]),
+        ]
         return "\n\n".join(("\n".join(head), self.one.text(), self.two.text()))
 
     def latex(self) -> str:
         """The same as the body of a LaTeX document."""
         rows = [f"{c.left.latex} &= {c.right.latex}" for c in self.correspondences]
         table = ["\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"] if rows else []
-        about = writing.words(f"Which terms of {self.two.formulation} are which of {self.one.formulation}")
+        about = writing.words(
+            f"Which terms of {self.two.formulation} are which of {self.one.formulation}"
+        )
         return "\n\n".join((rf"\section*{{{about}}}", *table, self.one.latex(), self.two.latex()))
 
     def html(self) -> str:
         """Two columns on one page."""
-        return pages.side_by_side(self.one, self.two, [(c.left.text, c.right.text) for c in self.correspondences])
+        return pages.side_by_side(
+            self.one, self.two, [(c.left.text, c.right.text) for c in self.correspondences]
+        )
 
     def notebook(self, file: str = "mechanism.toml") -> str:
-        """Both as one notebook, with the table before them. file: the mechanism's, for the cells that derive them anew."""
+        """Both as one notebook, with the table before them. file: the mechanism's, for the cells
+        that derive them anew.
+        """
         first, second = (json.loads(d.notebook(file)) for d in (self.one, self.two))
         rows = "\n".join(f"| ${c.left.latex}$ | ${c.right.latex}$ |" for c in self.correspondences)
-        table = f"# {self.title}\n\n| {self.two.formulation} | {self.one.formulation} |\n|---|---|\n{rows}"
-        cells = [{"cell_type": "markdown", "id": "table", "metadata": {}, "source": table}, *first["cells"]]
+        table = (
+            f"# {self.title}\n\n| {self.two.formulation} | {self.one.formulation}"
+            f" |\n|---|---|\n{rows}"
+        )
+        cells = [
+            {"cell_type": "markdown", "id": "table", "metadata": {}, "source": table},
+            *first["cells"],
+        ]
         cells += [{**cell, "id": f"second-{cell['id']}"} for cell in second["cells"]]
         return json.dumps({**first, "cells": cells}, indent=1)
 
 
 def _quantities(d: Derivation) -> list[Quantity]:
-    """The lines that give one number a name and do not vanish, without those of symbols that other derivations lack."""
+    """The lines that give one number a name and do not vanish, without those of symbols that other
+    derivations lack.
+    """
     states = random_values(d.names)
     found: dict[str, Quantity] = {}
-    common = {s for role in ("t", "q", "v", "a", "tau", "p") for s in (sp.Symbol(n.symbol) for n in d.names[role])}
+    common = {
+        s
+        for role in ("t", "q", "v", "a", "tau", "p")
+        for s in (sp.Symbol(n.symbol) for n in d.names[role])
+    }
     for line in (line for step in d.steps for line in step.lines):
-        if isinstance(line.left, Label) and not line.vector and line.values[0].free_symbols <= common:
+        if (
+            isinstance(line.left, Label)
+            and not line.vector
+            and line.values[0].free_symbols <= common
+        ):
             values = _at(line.values[0], states)
             if np.any(values):
                 found.setdefault(line.left.text, Quantity(line.left, values))
@@ -105,7 +135,11 @@ def _quantities(d: Derivation) -> list[Quantity]:
 def _forces(d: Derivation, known: set[str]) -> list[Quantity]:
     """The forces along the speeds, by their own names."""
     states = random_values(d.names)
-    return [Quantity(Label(n.text, n.latex), _at(sp.Symbol(n.symbol), states)) for n in d.names["tau"] if n.text not in known]
+    return [
+        Quantity(Label(n.text, n.latex), _at(sp.Symbol(n.symbol), states))
+        for n in d.names["tau"]
+        if n.text not in known
+    ]
 
 
 def _at(e: Any, states: list[dict[Any, float]]) -> np.ndarray:
@@ -133,5 +167,6 @@ def _sum(terms: list[tuple[int, Label]]) -> Label:
     text = latex = ""
     for sign, label in terms:
         mark = ("-" if sign < 0 else "") if not text else (" - " if sign < 0 else " + ")
-        text, latex = text + mark + label.text, latex + mark + label.latex
+        text = text + mark + label.text
+        latex = latex + mark + label.latex
     return Label(text, latex)

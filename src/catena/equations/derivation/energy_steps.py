@@ -1,4 +1,6 @@
-"""Lagrange's and Hamilton's derivations: energies, their derivatives, collection ([Baysec1996] eq. 5-15)."""
+"""Lagrange's and Hamilton's derivations: energies, their derivatives, collection ([Baysec1996] eq.
+5-15).
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,19 @@ from .words import along, scalar, slope
 
 
 class Energies:
-    """T and V of a mechanism on a board, from its bodies; and what differentiation makes of them."""
+    """T and V of a mechanism on a board, from its bodies; and what differentiation makes of
+    them.
+    """
 
     def __init__(self, board: Board):
         self.board, self.s, self.bodies = board, board.s, Bodies(board)
         s = self.s
-        self.T = sum((b.m * ca.dot(b.v, b.v) + ca.dot(b.w, b.I @ b.w) for b in self.bodies.all), ca.SX(0)) / 2
+        self.T = (
+            sum(
+                (b.m * ca.dot(b.v, b.v) + ca.dot(b.w, b.I @ b.w) for b in self.bodies.all), ca.SX(0)
+            )
+            / 2
+        )
         self.T += ca.dot(vector(s.tree.armature) * s.v, s.v) / 2
         self.V = -sum((b.m * ca.dot(self.bodies.gravity, b.r) for b in self.bodies.all), ca.SX(0))
         self.h = ca.gradient(self.T, s.v)
@@ -69,7 +78,7 @@ class Energies:
         """Q: motors and loads."""
         return self.s.tau + self.board.loads
 
-    # ------------------------------------------------------------------------------------------------ steps
+    # --- steps
     def opening(self) -> list[Step]:
         """Positions to energies."""
         kinetic, potential = self.kernel
@@ -80,18 +89,29 @@ class Energies:
             kinetic,
             Label(
                 "sum of m v^2/2 + omega.I omega/2",
-                r"\sum \tfrac12 m\,\mathbf{v}\cdot\mathbf{v} + \tfrac12\,\boldsymbol{\omega}\cdot\mathbf{I}\,\boldsymbol{\omega}",
+                r"\sum \tfrac12 m\,\mathbf{v}\cdot\mathbf{v} +"
+                r" \tfrac12\,\boldsymbol{\omega}\cdot\mathbf{I}\,\boldsymbol{\omega}",
             ),
         )
-        V = board.line(scalar("V"), self.V, potential, Label("-sum of m g.r", r"-\sum m\,\mathbf{g}\cdot\mathbf{r}"))
+        V = board.line(
+            scalar("V"),
+            self.V,
+            potential,
+            Label("-sum of m g.r", r"-\sum m\,\mathbf{g}\cdot\mathbf{r}"),
+        )
         return [
             self.bodies.positions(),
             self.bodies.velocities(),
             *self.bodies.turning(),
-            Step("kinetic energy", "Add one half m v^2 of each body, and one half omega.I omega where it has inertia.", (T,)),
+            Step(
+                "kinetic energy",
+                "Add one half m v^2 of each body, and one half omega.I omega where it has inertia.",
+                (T,),
+            ),
             Step(
                 "potential energy",
-                "Gravity is the only force with a potential here; its level is zero at the ground's origin.",
+                "Gravity is the only force with a potential here; its level is zero at the ground's"
+                " origin.",
                 (V,),
             ),
         ]
@@ -99,28 +119,45 @@ class Energies:
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
         """dT/dv."""
         v = self.board.names["v"]
-        lines = self.board.lines(labels or slope("T", v), self.h, self.M @ self.s.v, slope("T", v) if labels else None)
+        lines = self.board.lines(
+            labels or slope("T", v), self.h, self.M @ self.s.v, slope("T", v) if labels else None
+        )
         return Step("momenta", "Differentiate the kinetic energy by each speed.", tuple(lines))
 
     def rates(self) -> Step:
         """d/dt dT/dv."""
-        lines = self.board.lines(slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate)
+        lines = self.board.lines(
+            slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate
+        )
         return Step(
             "rates of the momenta",
-            "Differentiate each momentum in time: speeds become accelerations, angles bring their rates.",
+            "Differentiate each momentum in time: speeds become accelerations, angles bring their"
+            " rates.",
             tuple(lines),
         )
 
     def gradients(self) -> Step:
         """dT/dq and dV/dq, along the speeds."""
-        s, board, names = self.s, self.board, self.board.freedoms
+        s = self.s
+        board = self.board
+        names = self.board.freedoms
         rest = ca.substitute(self.momentum_rate, s.a, ca.SX.zeros(s.layout.nv))
-        T = board.lines(slope("T", names), self.slope(self.T) - self.bracket, rest - board.inertial + board.inertia @ s.a,
-                        beside=ca.vertcat(board.inertial, board.inertia @ s.a))  # fmt: skip
+        T = board.lines(
+            slope("T", names),
+            self.slope(self.T) - self.bracket,
+            rest - board.inertial + board.inertia @ s.a,
+            beside=ca.vertcat(board.inertial, board.inertia @ s.a),
+        )
         V = board.lines(slope("V", names), self.slope(self.V), board.weight)
-        ball = "; along the axes of a ball, which turn, omega x dT/domega is taken off" if self.ball else ""
+        ball = (
+            "; along the axes of a ball, which turn, omega x dT/domega is taken off"
+            if self.ball
+            else ""
+        )
         return Step(
-            "gradients of the energies", f"Differentiate both energies by each coordinate, speeds held{ball}.", (*T, *V)
+            "gradients of the energies",
+            f"Differentiate both energies by each coordinate, speeds held{ball}.",
+            (*T, *V),
         )
 
 
@@ -129,9 +166,15 @@ def load_step(board: Board) -> list[Step]:
     if not board.mechanism.loads:
         return []
     lines = board.lines(
-        along("Q", board.freedoms), board.s.applied.generalised(), board.pushed - board.s.tau, beside=board.inertial
+        along("Q", board.freedoms),
+        board.s.applied.generalised(),
+        board.pushed - board.s.tau,
+        beside=board.inertial,
     )
-    why = "The power of springs, dampers and other loads, differentiated by each speed; motors come on top as tau."
+    why = (
+        "The power of springs, dampers and other loads, differentiated by each speed; motors come"
+        " on top as tau."
+    )
     return [Step("loads along the speeds", why, tuple(lines), "Q" in board.symbols)]
 
 
@@ -139,11 +182,14 @@ def constraint_step(board: Board) -> list[Step]:
     """The rows of loops and speed constraints, differentiated."""
     if not board.lam.numel():
         return []
-    lines = [line for line in board.rows(board.A @ board.s.a, board.gamma) if line.left or line.right[0]]
+    lines = [
+        line for line in board.rows(board.A @ board.s.a, board.gamma) if line.left or line.right[0]
+    ]
     return [
         Step(
             "constraints",
-            "Differentiate the conditions of loops twice and those of speeds once, so that accelerations stand in them.",
+            "Differentiate the conditions of loops twice and those of speeds once, so that"
+            " accelerations stand in them.",
             tuple(lines),
             True,
         )
@@ -166,10 +212,20 @@ def lagrange(board: Board) -> list[Step]:
     e = Energies(board)
     left = e.bodies.rate(e.h) - e.slope(e.T) + e.bracket + e.slope(e.V)
     rows = rate_rows(board) + board.rows(left, e.force + board.A.T @ board.lam)
-    why = "Put them into d/dt dT/dv - dT/dq + dV/dq = Q and collect accelerations first, then products of speeds, then weights"
+    why = (
+        "Put them into d/dt dT/dv - dT/dq + dV/dq = Q and collect accelerations first, then"
+        " products of speeds, then weights"
+    )
     held = "; A' lambda is what the constraints do" if board.lam.numel() else ""
-    return [*e.opening(), e.momenta(), e.rates(), e.gradients(), *load_step(board),
-            Step("equations of motion", f"{why}{held}.", tuple(rows), True), *constraint_step(board)]  # fmt: skip
+    return [
+        *e.opening(),
+        e.momenta(),
+        e.rates(),
+        e.gradients(),
+        *load_step(board),
+        Step("equations of motion", f"{why}{held}.", tuple(rows), True),
+        *constraint_step(board),
+    ]
 
 
 def hamilton(board: Board) -> list[Step]:
@@ -182,9 +238,26 @@ def hamilton(board: Board) -> list[Step]:
     H = board.line(Label("H = T + V", "H = T + V"), e.T + e.V, e.kernel[0] + e.kernel[1])
     slopes = e.force + e.slope(e.T - e.V) - e.bracket + board.A.T @ board.lam
     return [
-        *e.opening(), e.momenta(labels), e.gradients(), *load_step(board),
-        Step("Hamilton's function", "The energy itself; the speeds in it stand for functions of coordinates and momenta.", (H,)),
-        Step("first half", "dH/dp = x': the momenta's definition, to be solved for the speeds.", (*rate_rows(board), *board.rows(h, e.h)), True),
-        Step("second half", "p' = Q - dH/dx, where dH/dx at constant momenta is -dT/dx + dV/dx at constant speeds.", tuple(board.rows(rate, slopes)), True),
+        *e.opening(),
+        e.momenta(labels),
+        e.gradients(),
+        *load_step(board),
+        Step(
+            "Hamilton's function",
+            "The energy itself; the speeds in it stand for functions of coordinates and momenta.",
+            (H,),
+        ),
+        Step(
+            "first half",
+            "dH/dp = x': the momenta's definition, to be solved for the speeds.",
+            (*rate_rows(board), *board.rows(h, e.h)),
+            True,
+        ),
+        Step(
+            "second half",
+            "p' = Q - dH/dx, where dH/dx at constant momenta is -dT/dx + dV/dx at constant speeds.",
+            tuple(board.rows(rate, slopes)),
+            True,
+        ),
         *constraint_step(board),
-    ]  # fmt: skip
+    ]

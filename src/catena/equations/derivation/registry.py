@@ -13,10 +13,12 @@ from .steps import Step
 
 @dataclass(frozen=True)
 class Way:
-    """A derivation. name: that of its formulation. steps: writes them on a board. source: where its form is printed.
+    """A derivation. name: that of its formulation. steps: writes them on a board. source: where its
+    form is printed.
 
-    rows_alone: whether the source's form is the equations of motion alone, so that `Equations.text` prints nothing before them.
-    eliminates: whether its last step only eliminates forces from the rows before it, which are the source's form.
+    rows_alone: whether the source's form is the equations of motion alone, so that `Equations.text`
+    prints nothing before them. eliminates: whether its last step only eliminates forces from the
+    rows before it, which are the source's form.
     """
 
     name: str
@@ -32,7 +34,9 @@ DERIVATIONS: dict[str, Way] = {}
 def register(way: Way) -> Way:
     """Add a derivation; `Equations.steps` knows it from here on."""
     if DERIVATIONS.get(way.name, way) != way:
-        raise FormulationError(f"a derivation by {way.name!r} is known already; give this one another name")
+        raise FormulationError(
+            f"a derivation by {way.name!r} is known already; give this one another name"
+        )
     DERIVATIONS[way.name] = way
     return way
 

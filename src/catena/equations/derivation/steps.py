@@ -1,4 +1,6 @@
-"""Steps: a derivation as a list of equations, each with one sentence of why and the error it was checked to."""
+"""Steps: a derivation as a list of equations, each with one sentence of why and the error it was
+checked to.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,10 @@ class Label(NamedTuple):
 class Line:
     """One equation of a step.
 
-    left: a label, or the terms of the left side of a row. means: the definition that stands between the label and the result,
-    where there is one. right: the terms of the result, one tuple for a number, three for a vector. axes: whose axes the
-    three are along. error: the largest difference from a second route to the same number, at random states, beside its size.
+    left: a label, or the terms of the left side of a row. means: the definition that stands between
+    the label and the result, where there is one. right: the terms of the result, one tuple for a
+    number, three for a vector. axes: whose axes the three are along. error: the largest difference
+    from a second route to the same number, at random states, beside its size.
     """
 
     left: Label | Terms
@@ -49,7 +52,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a derivation. title: a few words. why: one sentence. lines: its equations. final: part of the textbook's form."""
+    """A step of a derivation. title: a few words. why: one sentence. lines: its equations. final:
+    part of the textbook's form.
+    """
 
     title: str
     why: str
@@ -64,7 +69,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Derivation:
-    """The derivation of one mechanism's equations of motion by one formulation, step by step, every line checked.
+    """The derivation of one mechanism's equations of motion by one formulation, step by step, every
+    line checked.
 
     states: at how many random states. Iterate over it for the steps; str() is the text.
     """
@@ -110,7 +116,9 @@ class Derivation:
         return html(self, blank)
 
     def notebook(self, file: str = "mechanism.toml") -> str:
-        """As a Jupyter notebook, JSON: a cell of LaTeX for each step, and a cell that derives it anew from the mechanism's file."""
+        """As a Jupyter notebook, JSON: a cell of LaTeX for each step, and a cell that derives it
+        anew from the mechanism's file.
+        """
         from .pages import notebook
 
         return notebook(self, file)

@@ -1,5 +1,6 @@
-r"""Answers in LaTeX: \frac12 m\dot x^2. Letters that stand together are a product; a quantity is known by its dots, its letter and its index,
-however these are written: \dot\theta_1, \dot{\theta}_{1} and \dot{\theta_1} are one.
+r"""Answers in LaTeX: \frac12 m\dot x^2. Letters that stand together are a product; a quantity is
+known by its dots, its letter and its index, however these are written: \dot\theta_1,
+\dot{\theta}_{1} and \dot{\theta_1} are one.
 """
 
 from __future__ import annotations
@@ -12,8 +13,28 @@ from ..readable.names import Names
 from .student_plain import FUNCTIONS, listed, refuse_inverse, refused, with_products
 
 TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+\.?\d*|\.\d+|\s+|.", re.DOTALL)
-SKIPPED = (r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\qquad", r"\displaystyle", r"\big", r"\Big", r"\bigl", r"\bigr", "&",
-           r"\\", r"\[", r"\]", r"\(", r"\)")  # fmt: skip
+SKIPPED = (
+    r"\left",
+    r"\right",
+    r"\,",
+    r"\;",
+    r"\:",
+    r"\!",
+    r"\ ",
+    r"\quad",
+    r"\qquad",
+    r"\displaystyle",
+    r"\big",
+    r"\Big",
+    r"\bigl",
+    r"\bigr",
+    "&",
+    r"\\",
+    r"\[",
+    r"\]",
+    r"\(",
+    r"\)",
+)
 UPRIGHT = (r"\mathrm", r"\text", r"\mathit", r"\operatorname", r"\mathbf")
 FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
 DOTS = {r"\dot": 1, r"\ddot": 2}
@@ -53,7 +74,8 @@ class _Latex:
 
     def take(self) -> str:
         """The next token."""
-        token, self.at = self.peek(), self.at + 1
+        token = self.peek()
+        self.at = self.at + 1
         return token
 
     def until(self, end: str) -> list[str]:
@@ -86,7 +108,8 @@ class _Latex:
             return ["(", *self.until("}"), ")"]
         if token in FRACTIONS:
             self.take()
-            above, below = self.argument(), self.argument()
+            above = self.argument()
+            below = self.argument()
             return ["(", "(", *above, ")", "/", "(", *below, ")", ")"]
         if token.removeprefix("\\") in FUNCTIONS and token.startswith("\\"):
             return self.function()
@@ -133,7 +156,7 @@ class _Latex:
         self.take()
         return out
 
-    # -------------------------------------------------------------------------------------------- quantities
+    # --- quantities
     def quantity(self) -> str:
         """A symbol of the worksheet: dots, a letter or a word, an index."""
         found = self.mark()
@@ -141,7 +164,9 @@ class _Latex:
             return self.known[found]
         if (found.dots, found.head, found.below) == (0, "pi", ""):
             return "pi"
-        shown = f"{chr(39) * found.dots}".join((found.head, f"_{found.below}" if found.below else ""))
+        shown = f"{chr(39) * found.dots}".join(
+            (found.head, f"_{found.below}" if found.below else "")
+        )
         raise refused(f"there is no quantity {shown!r} here; {listed(self.names, 'latex')}")
 
     def mark(self) -> Quantity:
@@ -154,7 +179,9 @@ class _Latex:
             inner = self.mark()
             if braced and self.take() != "}":
                 raise refused(f"{token} stands above one quantity")
-            dots, head, index = DOTS[token] + inner.dots, inner.head, inner.below
+            dots = DOTS[token] + inner.dots
+            head = inner.head
+            index = inner.below
         elif token == "{":
             dots, head, index = self.mark()
             if self.take() != "}":
@@ -168,7 +195,10 @@ class _Latex:
         elif not token:
             raise refused("a quantity is missing at its end")
         else:
-            raise refused(f"{token!r} is not known here; \\frac, \\sqrt, \\sin, \\cos, \\dot, \\ddot, \\left, \\right and Greek letters are")
+            raise refused(
+                f"{token!r} is not known here; \\frac, \\sqrt, \\sin, \\cos, \\dot, \\ddot, \\left,"
+                " \\right and Greek letters are"
+            )
         dots += self.primes()
         if self.peek() == "_":
             self.take()
@@ -178,7 +208,9 @@ class _Latex:
     def primes(self) -> int:
         """The primes that stand next, as signs or as a power: \\theta'', \\theta^{\\prime}."""
         count = 0
-        while self.peek() in ("'", r"\prime") or re.match(r"\^\{?(\\prime|')", "".join(self.tokens[self.at : self.at + 3])):
+        while self.peek() in ("'", r"\prime") or re.match(
+            r"\^\{?(\\prime|')", "".join(self.tokens[self.at : self.at + 3])
+        ):
             token = self.take()
             found = [x for x in self.group() if x not in ("{", "}")] if token == "^" else [token]
             if any(x not in ("'", r"\prime") for x in found):
@@ -187,7 +219,9 @@ class _Latex:
         return count
 
     def braced_quantity(self) -> bool:
-        """Whether a group is one letter with dots or primes on or behind it, such as {\\theta}_1 or {\\theta_1}'."""
+        """Whether a group is one letter with dots or primes on or behind it, such as {\\theta}_1 or
+        {\\theta_1}'.
+        """
         end, depth = self.at, 0
         while end < len(self.tokens):
             depth += (self.tokens[end] == "{") - (self.tokens[end] == "}")
@@ -209,19 +243,58 @@ class _Latex:
         return out
 
 
-GREEK = ("alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi",
-         "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Sigma", "Phi", "Psi", "Omega")  # fmt: skip
+GREEK = (
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "varepsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "vartheta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "varphi",
+    "chi",
+    "psi",
+    "omega",
+    "Gamma",
+    "Delta",
+    "Theta",
+    "Lambda",
+    "Sigma",
+    "Phi",
+    "Psi",
+    "Omega",
+)
 
 
 def _greek(token: str) -> str:
     if token[1:] not in GREEK:
-        raise refused(f"{token} is not known here; \\frac, \\sqrt, \\sin, \\cos, \\dot, \\ddot, \\left, \\right and Greek letters are")
+        raise refused(
+            f"{token} is not known here; \\frac, \\sqrt, \\sin, \\cos, \\dot, \\ddot, \\left,"
+            " \\right and Greek letters are"
+        )
     return token[1:]
 
 
 def _flat(tokens: list[str]) -> str:
     """An index without braces, spaces and fonts."""
-    return "".join(x.removeprefix("\\") for x in tokens if x not in ("{", "}", "_", ",", *UPRIGHT, *SKIPPED))
+    return "".join(
+        x.removeprefix("\\") for x in tokens if x not in ("{", "}", "_", ",", *UPRIGHT, *SKIPPED)
+    )
 
 
 def _quantities(names: Names) -> Mapping[Quantity, str]:
@@ -230,6 +303,9 @@ def _quantities(names: Names) -> Mapping[Quantity, str]:
     for _, group in reversed(list(names.items())):
         for n in group:
             reader = _Latex.__new__(_Latex)
-            reader.tokens, reader.at = [x for x in TOKEN.findall(n.latex) if not x.isspace() and x not in SKIPPED], 0
+            reader.tokens = [
+                x for x in TOKEN.findall(n.latex) if not x.isspace() and x not in SKIPPED
+            ]
+            reader.at = 0
             found[reader.mark()] = n.symbol
     return found

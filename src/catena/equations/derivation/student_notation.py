@@ -1,9 +1,12 @@
-r"""What a student writes, as an expression: Python's notation, a hand's (m l^2 theta'^2, ½mẋ²), or LaTeX's (\frac12 m\dot x^2).
+r"""What a student writes, as an expression: Python's notation, a hand's (m l^2 theta'^2, ½mẋ²), or
+LaTeX's (\frac12 m\dot x^2).
 
-    text -> tokens -> names of the worksheet, numbers, + - * / ^ ( ) and functions -> the parser of model files
+    text -> tokens -> names of the worksheet, numbers, + - * / ^ ( ) and functions -> the parser of
+    model files
 
-Nothing is run. In LaTeX letters that stand together are a product; a quantity is known by its dots, its letter and its index, however
-these are written: \dot\theta_1, \dot{\theta}_{1} and \dot{\theta_1} are one.
+Nothing is run. In LaTeX letters that stand together are a product; a quantity is known by its dots,
+its letter and its index, however these are written: \dot\theta_1, \dot{\theta}_{1} and
+\dot{\theta_1} are one.
 """
 
 from __future__ import annotations
@@ -18,12 +21,32 @@ from ..readable.names import Names
 from .student_latex import latex_text
 from .student_plain import plain_text
 
-SETTING = re.compile(r"\\(?:begin|end)\{(?:equation|align|aligned|gather|split|math|displaymath)\*?\}|\$")  # in what a formula is set
-LENGTH, SHOWN = 4000, 300  # characters that are read, and of an answer that is refused shown; a right answer to a line is far shorter
-SIGNS = {"·": "*", "×": "*", "−": "-", "–": "-", "½": "(1/2)", "¼": "(1/4)", "¾": "(3/4)", "²": "^2", "³": "^3", "′": "'", "″": "''", "⋅": "*"}
+# in what a formula is set
+SETTING = re.compile(
+    r"\\(?:begin|end)\{(?:equation|align|aligned|gather|split|math|displaymath)\*?\}|\$"
+)
+# characters that are read, and of an answer that is refused shown; a right answer to a line is far
+# shorter
+LENGTH, SHOWN = 4000, 300
+SIGNS = {
+    "·": "*",
+    "×": "*",
+    "−": "-",
+    "–": "-",
+    "½": "(1/2)",
+    "¼": "(1/4)",
+    "¾": "(3/4)",
+    "²": "^2",
+    "³": "^3",
+    "′": "'",
+    "″": "''",
+    "⋅": "*",
+}
 INDEX = {0x2080 + k: str(k) for k in range(10)}  # small figures below the line
 _D = r"(?:\\mathrm\s*\{\s*d\s*\}|\\mathrm\s+d|d)"
-RATE = re.compile(rf"\\[td]?frac\s*\{{\s*{_D}(\^\{{?2\}}?)?\s*([^{{}}]+|[^{{}}]*\{{[^{{}}]*\}})\}}\s*\{{\s*{_D}\s*t\s*(?:\^\{{?2\}}?)?\s*\}}")
+RATE = re.compile(
+    rf"\\[td]?frac\s*\{{\s*{_D}(\^\{{?2\}}?)?\s*([^{{}}]+|[^{{}}]*\{{[^{{}}]*\}})\}}\s*\{{\s*{_D}\s*t\s*(?:\^\{{?2\}}?)?\s*\}}"
+)
 
 
 def expression(text: str, names: Names) -> Any:
@@ -32,22 +55,31 @@ def expression(text: str, names: Names) -> Any:
         raise ExpressionError("the answer is empty: write an expression, such as m*l^2*theta'")
     if len(text) > LENGTH:
         raise ExpressionError(f"the answer has {len(text)} characters; at most {LENGTH} are read")
-    plain = RATE.sub(lambda m: rf"\{'d' * (1 + bool(m[1]))}ot{{{m[2]}}}", SETTING.sub(" ", _hand(text)))
+    plain = RATE.sub(
+        lambda m: rf"\{'d' * (1 + bool(m[1]))}ot{{{m[2]}}}", SETTING.sub(" ", _hand(text))
+    )
     symbols = {n.symbol for group in names.values() for n in group}
     try:
         written = latex_text(plain, names) if "\\" in plain else plain_text(plain, names)
         return parse(written, symbols)
     except ExpressionError as why:
         short = text.strip() if len(text) <= SHOWN else text.strip()[:SHOWN] + "..."
-        raise ExpressionError(f"the answer {short!r} cannot be read: {getattr(why, 'said', _reason(str(why)))}") from None
+        raise ExpressionError(
+            f"the answer {short!r} cannot be read: {getattr(why, 'said', _reason(str(why)))}"
+        ) from None
 
 
 def entries(text: str) -> list[str]:
-    """The entries of a vector: between commas or semicolons outside brackets, or the rows of a matrix in LaTeX."""
-    if inside := re.search(r"\\begin\{(?:[a-z]*matrix|array)\}(?:\{[clr]*\})?(.*)\\end\{", text, re.DOTALL):
+    """The entries of a vector: between commas or semicolons outside brackets, or the rows of a
+    matrix in LaTeX.
+    """
+    if inside := re.search(
+        r"\\begin\{(?:[a-z]*matrix|array)\}(?:\{[clr]*\})?(.*)\\end\{", text, re.DOTALL
+    ):
         return [x for x in re.split(r"\\\\|&", inside[1]) if x.strip()]
     text = re.sub(r"\\(left|right)(?![a-zA-Z])", "", text.strip().strip("$")).strip()
-    text = re.sub(r"\s*(\^\{?\s*(T|\\top|\\(mathrm|mathsf)\s*\{?T\}?)\s*\}?|\.T)$", "", text)  # a row that was turned into a column
+    # a row that was turned into a column
+    text = re.sub(r"\s*(\^\{?\s*(T|\\top|\\(mathrm|mathsf)\s*\{?T\}?)\s*\}?|\.T)$", "", text)
     text = re.sub(r"^(?:\w+\.)?(?:array|Matrix)\s*\((.*)\)$", r"\1", text, flags=re.DOTALL)
     inner = text[1:-1] if re.match(r"^[(\[].*[,;].*[)\]]$", text, re.DOTALL) else text
     parts, depth = [""], 0
@@ -63,14 +95,20 @@ def entries(text: str) -> list[str]:
 def _reason(said: str) -> str:
     """What the parser says, without the text that it quotes."""
     after = said.partition("': ")[2]
-    return after or ("it has no finite real value: it divides by zero or takes the root of less" if "no finite" in said else "check its operators and brackets")
+    return after or (
+        "it has no finite real value: it divides by zero or takes the root of less"
+        if "no finite" in said
+        else "check its operators and brackets"
+    )
 
 
 def _hand(text: str) -> str:
     """Letters and signs of a hand: Greek by name, dots as primes, small figures as powers."""
     for sign, plain in SIGNS.items():
         text = text.replace(sign, plain)
-    text = re.sub("([\u0307\u0308]+)([\u2080-\u2089]+)", r"\2\1", unicodedata.normalize("NFD", text))
+    text = re.sub(
+        "([\u0307\u0308]+)([\u2080-\u2089]+)", r"\2\1", unicodedata.normalize("NFD", text)
+    )
     latex, out = "\\" in text, ""
     text = text.translate({k: f"_{x}" if latex else x for k, x in INDEX.items()})
     for c in text:

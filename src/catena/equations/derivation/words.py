@@ -29,7 +29,9 @@ def rate(letter: str, body: str) -> str:
 def partial(letter: str, body: str, speed: Name) -> Label:
     """A partial velocity of a body along a speed."""
     head = GREEK.get(letter, rf"\mathbf{{{letter}}}")
-    return Label(f"d{letter}_{body}/d{speed.text}", rf"{head}_{{{of_body(body)}}}^{{\,{speed.latex}}}")
+    return Label(
+        f"d{letter}_{body}/d{speed.text}", rf"{head}_{{{of_body(body)}}}^{{\,{speed.latex}}}"
+    )
 
 
 def scalar(text: str, latex: str = "") -> Label:
@@ -40,13 +42,24 @@ def scalar(text: str, latex: str = "") -> Label:
 def slope(of: str, along: Sequence[Name], rate: bool = False) -> list[Label]:
     """dT/dx for each x; rate: its derivative in time."""
     if rate:
-        return [Label(f"d/dt d{of}/d{x.text}", rf"\frac{{d}}{{dt}}\frac{{\partial {of}}}{{\partial {x.latex}}}") for x in along]
-    return [Label(f"d{of}/d{x.text}", rf"\frac{{\partial {of}}}{{\partial {x.latex}}}") for x in along]
+        return [
+            Label(
+                f"d/dt d{of}/d{x.text}",
+                rf"\frac{{d}}{{dt}}\frac{{\partial {of}}}{{\partial {x.latex}}}",
+            )
+            for x in along
+        ]
+    return [
+        Label(f"d{of}/d{x.text}", rf"\frac{{\partial {of}}}{{\partial {x.latex}}}") for x in along
+    ]
 
 
 def along(letter: str, speeds: Sequence[Name], mark: str = "") -> list[Label]:
     """A generalised force for each speed: F_x."""
-    return [Label(f"{letter}{mark}_{x.text}", rf"{letter}{'^{*}' if mark else ''}_{{{x.latex}}}") for x in speeds]
+    return [
+        Label(f"{letter}{mark}_{x.text}", rf"{letter}{'^{*}' if mark else ''}_{{{x.latex}}}")
+        for x in speeds
+    ]
 
 
 def column_of(letter: str, body: str, x: Name) -> Label:
@@ -56,4 +69,7 @@ def column_of(letter: str, body: str, x: Name) -> Label:
 
 def block_of_g(i: str, j: str, k: int) -> Label:
     """Column k of the block of G that leads from the axes of body j to those of body i."""
-    return Label(f"G_{i},{j} e{'xyz'[k]}", rf"\mathbf{{G}}_{{{of_body(i)},{of_body(j)}}}\,\mathbf{{e}}_{{{'xyz'[k]}}}")
+    return Label(
+        f"G_{i},{j} e{'xyz'[k]}",
+        rf"\mathbf{{G}}_{{{of_body(i)},{of_body(j)}}}\,\mathbf{{e}}_{{{'xyz'[k]}}}",
+    )

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill, wrap
 
-from ..readable.printing import LATEX, TEXT, Paper, Writer, broken, equation_lines, filled, joined, latex_writer, text_writer
+from ..readable.printing import (
+    LATEX,
+    TEXT,
+    Paper,
+    Writer,
+    broken,
+    equation_lines,
+    filled,
+    joined,
+    latex_writer,
+    text_writer,
+)
 from ..readable.width import width
 from .steps import Derivation, Label, Line, Step
 
@@ -25,7 +36,10 @@ def text(d: Derivation, blank: bool = False) -> str:
     )
     parts = ["\n".join(head)]
     for number, step in enumerate(d.steps, 1):
-        lines = [f"{number}. {step.title}", fill(step.why, WIDTH, initial_indent="   ", subsequent_indent="   ")]
+        lines = [
+            f"{number}. {step.title}",
+            fill(step.why, WIDTH, initial_indent="   ", subsequent_indent="   "),
+        ]
         lines += [
             f"     {line}"
             for number_, x in enumerate(step.lines, 1)
@@ -36,18 +50,38 @@ def text(d: Derivation, blank: bool = False) -> str:
 
 
 def given(d: Derivation, how: str = "text") -> str:
-    """With what the lines of a worksheet are to be written: its symbols, and how an answer is checked."""
-    roles = {"q": "coordinates", "v": "speeds", "a": "accelerations", "tau": "forces along them", "p": "parameters"}
-    shown = {word: ", ".join(getattr(n, how) if how == "text" else f"${n.latex}$" for n in d.names[role]) for role, word in roles.items() if d.names[role]}
-    return f"Write with {'; '.join(f'{word} {x}' for word, x in shown.items())}. An answer is checked by its number: catena grade FILE NUMBER ANSWER --by {d.formulation}."
+    """With what the lines of a worksheet are to be written: its symbols, and how an answer is
+    checked.
+    """
+    roles = {
+        "q": "coordinates",
+        "v": "speeds",
+        "a": "accelerations",
+        "tau": "forces along them",
+        "p": "parameters",
+    }
+    shown = {
+        word: ", ".join(getattr(n, how) if how == "text" else f"${n.latex}$" for n in d.names[role])
+        for role, word in roles.items()
+        if d.names[role]
+    }
+    return (
+        f"Write with {'; '.join(f'{word} {x}' for word, x in shown.items())}. An answer is checked"
+        f" by its number: catena grade FILE NUMBER ANSWER --by {d.formulation}."
+    )
 
 
 def _checked(d: Derivation) -> str:
-    return f"{sum(len(s.lines) for s in d.steps)} lines in {len(d)} steps, each checked at {d.states} random states; largest error {d.error:.0e}"
+    return (
+        f"{sum(len(s.lines) for s in d.steps)} lines in {len(d)} steps, each checked at {d.states}"
+        f" random states; largest error {d.error:.0e}"
+    )
 
 
 def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
-    """One equation, over as many lines as it needs; blank: its number, with a gap in place of the result."""
+    """One equation, over as many lines as it needs; blank: its number, with a gap in place of the
+    result.
+    """
     if isinstance(line.left, Label):
         means = f" = {line.means.text}" if line.means else ""
         head = f"{line.left.text}{means} ="
@@ -61,7 +95,13 @@ def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
         entries = [joined(terms, write, "*") for terms in line.right]
         for entry in entries:
             entry[-1] += ","
-        pieces = [f"({entries[0][0]}", *entries[0][1:], *entries[1], *entries[2][:-1], f"{entries[2][-1][:-1]}){_axes(line)}"]
+        pieces = [
+            f"({entries[0][0]}",
+            *entries[0][1:],
+            *entries[1],
+            *entries[2][:-1],
+            f"{entries[2][-1][:-1]}){_axes(line)}",
+        ]
     else:
         pieces = joined(line.right[0], write, "*")
     lefts = [head] if isinstance(line.left, Label) else [*joined(line.left, write, "*"), "="]
@@ -78,8 +118,11 @@ def _axes(line: Line) -> str:
 
 
 def text_form(d: Derivation) -> str:
-    """The final steps alone, a heading above each but the equations of motion themselves where they stand alone."""
-    write, final = text_writer(d.names), [step for step in d.steps if step.final]
+    """The final steps alone, a heading above each but the equations of motion themselves where they
+    stand alone.
+    """
+    write = text_writer(d.names)
+    final = [step for step in d.steps if step.final]
     parts = []
     for step in final:
         lines = [x for line in step.lines for x in text_line(line, write)]
@@ -92,21 +135,23 @@ def latex_form(d: Derivation) -> str:
     return "\n".join(f"% {step.title}\n{latex_step(step, d)}" for step in d.steps if step.final)
 
 
-# ------------------------------------------------------------------------------------------------------- LaTeX
+# --- LaTeX
 def latex(d: Derivation, blank: bool = False) -> str:
     """Sections with align* environments; needs amsmath."""
     parts = [rf"\section*{{{words(d.mechanism)} by {words(d.formulation)}}}"]
     if blank:
         parts.append(given(d, "latex").replace(d.formulation, words(d.formulation)))
     parts += [
-        f"\\subsection*{{{k}. {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, k if blank else 0)}"
+        f"\\subsection*{{{k}."
+        f" {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, k if blank else 0)}"
         for k, step in enumerate(d.steps, 1)
     ]
     return "\n\n".join(parts)
 
 
 def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
-    """The lines of a step as one align* environment, broken so that they fit on a page beside the widest label.
+    """The lines of a step as one align* environment, broken so that they fit on a page beside the
+    widest label.
 
     blank: the step's number on a worksheet, with gaps in place of the results, each line numbered.
     """
@@ -114,9 +159,19 @@ def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
     lines = list(step.lines)
     if not blank:  # a vector that is too wide is three numbers, whose labels are wider
         paper = _beside_labels(lines)
-        lines = [x for line in lines for x in (_components(line) if line.vector and not _vector(line, write, paper) else [line])]
+        lines = [
+            x
+            for line in lines
+            for x in (
+                _components(line) if line.vector and not _vector(line, write, paper) else [line]
+            )
+        ]
     paper = _beside_labels(lines)
-    rows = [rf"{_gap(line)} \tag{{{blank}.{k}}}" for k, line in enumerate(lines, 1)] if blank else [row for line in lines for row in latex_line(line, write, paper)]
+    rows = (
+        [rf"{_gap(line)} \tag{{{blank}.{k}}}" for k, line in enumerate(lines, 1)]
+        if blank
+        else [row for line in lines for row in latex_line(line, write, paper)]
+    )
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
@@ -130,12 +185,17 @@ def latex_line(line: Line, write: Writer, paper: Paper) -> list[str]:
     """One equation as rows of an align* environment."""
     if not isinstance(line.left, Label):
         return _indented("& ", equation_lines(line.left, line.right[0], write, paper))
-    head, means = f"{line.left.latex} &= ", f"{line.means.latex}" if line.means else ""
+    head = f"{line.left.latex} &= "
+    means = f"{line.means.latex}" if line.means else ""
     if line.vector:
         shown = _vector(line, write, paper)
         if not shown:  # only where the room shrank by the labels of other components
             return [row for entry in _components(line) for row in latex_line(entry, write, paper)]
-        return [f"{head}{means} = {shown}"] if means and width(f"{means} = {shown}") <= paper.room else _after(head, means, [shown])
+        return (
+            [f"{head}{means} = {shown}"]
+            if means and width(f"{means} = {shown}") <= paper.room
+            else _after(head, means, [shown])
+        )
     rows = filled(broken(line.right[0], write, paper), paper)
     if means and len(rows) == 1 and width(f"{means} = {rows[0]}") <= paper.room:
         return [f"{head}{means} = {rows[0]}"]
@@ -163,11 +223,16 @@ def _gap(line: Line) -> str:
 def _components(line: Line) -> list[Line]:
     """A vector as three numbers."""
     label = line.left.latex if isinstance(line.left, Label) else ""
-    return [Line(Label("", rf"\left({label}\right)_{{{x}}}"), (terms,)) for x, terms in zip("xyz", line.right)]
+    return [
+        Line(Label("", rf"\left({label}\right)_{{{x}}}"), (terms,))
+        for x, terms in zip("xyz", line.right)
+    ]
 
 
 def _vector(line: Line, write: Writer, paper: Paper) -> str:
-    """Three entries side by side where there is room, else as a column; nothing where one of them is wider than a line."""
+    """Three entries side by side where there is room, else as a column; nothing where one of them
+    is wider than a line.
+    """
     entries = [" ".join(joined(terms, write, paper.times)) for terms in line.right]
     beside = r"\left(" + r",\; ".join(entries) + r"\right)"
     column = r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
@@ -176,4 +241,7 @@ def _vector(line: Line, write: Writer, paper: Paper) -> str:
 
 def words(x: str) -> str:
     """Plain words with the letters that LaTeX reads as commands escaped."""
-    return "".join({"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "^": r"\^{}"}.get(c, c) for c in x)
+    return "".join(
+        {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "^": r"\^{}"}.get(c, c)
+        for c in x
+    )

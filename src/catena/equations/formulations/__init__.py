@@ -1,7 +1,8 @@
 """The formulations: siblings with one face, none importing another. `derive` picks one by its name.
 
-Each file here registers its own record (`catena.equations.formulation`) when it is imported: that file alone when a formulation
-is asked for by its name, all of them when the list of formulations is asked for.
+Each file here registers its own record (`catena.equations.formulation`) when it is imported: that
+file alone when a formulation is asked for by its name, all of them when the list of formulations is
+asked for.
 """
 
 from __future__ import annotations
@@ -52,19 +53,27 @@ def __getattr__(name: str) -> tuple[str, ...]:
 
 
 def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equations:
-    """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`; options are that formulation's own."""
+    """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`; options are that
+    formulation's own.
+    """
     f = formulation(by)
     m = discretise(mechanism.validate())
     if not m.moving:
-        raise FormulationError(f"mechanism {m.name!r} has no motion to derive: all its joints are fixed")
+        raise FormulationError(
+            f"mechanism {m.name!r} has no motion to derive: all its joints are fixed"
+        )
     for feature in needs(m):
         if feature in f.cannot:
             raise FormulationError(_refusal(f, m, feature))
-    equations = f.derive(m, **options).with_(written=lambda: _with_gravity_as_a_letter(f, m, options))
+    equations = f.derive(m, **options).with_(
+        written=lambda: _with_gravity_as_a_letter(f, m, options)
+    )
     return equations if f.own_loads or not m.loads else with_loads(equations)
 
 
-def _with_gravity_as_a_letter(f: Formulation, m: Mechanism, options: dict[str, object]) -> Equations:
+def _with_gravity_as_a_letter(
+    f: Formulation, m: Mechanism, options: dict[str, object]
+) -> Equations:
     """The equations that are written for people."""
     from ..readable.gravity import with_letter  # loads SymPy
 
@@ -73,17 +82,23 @@ def _with_gravity_as_a_letter(f: Formulation, m: Mechanism, options: dict[str, o
 
 def _refusal(f: Formulation, m: Mechanism, feature: str) -> str:
     """What the formulation cannot treat, where the mechanism has it, and which can."""
-    here, able = FEATURES[feature], [g.name for g in formulations() if not g.lacks(m)]
+    here = FEATURES[feature]
+    able = [g.name for g in formulations() if not g.lacks(m)]
     advice = [f"take {', '.join(able)}"] if able else []
-    return (f"{f.name} does not treat {feature}, and mechanism {m.name!r} has {here.among(m)[0]}: {f.cannot[feature]}; "
-            + ", or ".join(filter(None, [*advice, here.cure or "change the mechanism"])))  # fmt: skip
+    return (
+        f"{f.name} does not treat {feature}, and mechanism {m.name!r} has {here.among(m)[0]}:"
+        f" {f.cannot[feature]}; "
+        + ", or ".join(filter(None, [*advice, here.cure or "change the mechanism"]))
+    )
 
 
 def with_loads(e: Equations) -> Equations:
     """The same equations with the mechanism's loads acting, as generalised forces beside tau."""
     s = Tracer(layout(e.mechanism))
     Q = ca.Function("loads", [s.t, s.q, s.v, s.p], [s.applied.generalised()])
-    t, tau, x = s.t, s.tau, ca.SX.sym("x", len(e.state_names))
+    t = s.t
+    tau = s.tau
+    x = ca.SX.sym("x", len(e.state_names))
     given = [t, s.q, s.v, tau, s.p]
 
     def derivative() -> ca.Function:
@@ -91,13 +106,16 @@ def with_loads(e: Equations) -> Equations:
         return ca.Function("derivative", [t, x, tau, s.p], [ca.cse(at_x)])
 
     def at(f: ca.Function) -> ca.Function:
-        return ca.Function(f.name(), given, [ca.cse(f(t, s.q, s.v, tau + Q(t, s.q, s.v, s.p), s.p))])
+        return ca.Function(
+            f.name(), given, [ca.cse(f(t, s.q, s.v, tau + Q(t, s.q, s.v, s.p), s.p))]
+        )
 
     acceleration = at(e.acceleration)
     return e.with_(
         derivative=Later(derivative),
         acceleration=acceleration,
         multipliers=Later(lambda: None if e.multipliers is None else at(e.multipliers)),
-        reactions=None,  # a load moves reactions where it acts, which a generalised force does not say
+        # a load moves reactions where it acts, which a generalised force does not say
+        reactions=None,
         counts=replace(e.counts, operations=operations(acceleration)),
     )

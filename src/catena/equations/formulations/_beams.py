@@ -1,18 +1,22 @@
-"""Flexible bodies by modes, from their mass integrals ([Everett1988] eq. 33-37): what formulations add.
+"""Flexible bodies by modes, from their mass integrals ([Everett1988] eq. 33-37): what formulations
+add.
 
-A point of the body lies at r = n + v in the body's frame B, n of the neutral body, v its deflection, and moves with
+A point of the body lies at r = n + v in the body's frame B, n of the neutral body, v its
+deflection, and moves with
 
-    V_p = V + w x r + BD r                                                                                         (36)
-    T = 1/2 integral rho V_p . V_p                                                                                 (33)
-      = 1/2 m V.V + V.(w x s + s') + 1/2 w.I w + w.h + 1/2 integral rho r'.r'                                      (37)
+    V_p = V + w x r + BD r                                                                      (36)
+    T = 1/2 integral rho V_p . V_p                                                              (33)
+      = 1/2 m V.V + V.(w x s + s') + 1/2 w.I w + w.h + 1/2 integral rho r'.r'                   (37)
 
-where V and w are those of the frame, ' is the derivative in it (BD), s = integral rho r, I = integral rho (r.r 1 - r r),
-h = integral rho r x r'. With r = sum_a c_a B_a axis_a (`flexible.integrals`) all of them are sums over the integrals S and P:
+where V and w are those of the frame, ' is the derivative in it (BD), s = integral rho r, I =
+integral rho (r.r 1 - r r), h = integral rho r x r'. With r = sum_a c_a B_a axis_a
+(`flexible.integrals`) all of them are sums over the integrals S and P:
 
-    integral rho (sum c_a B_a) (sum d_b B_b) = m sum_ab c_a d_b P_ab axis_a axis_b  =:  <c, d>      (3, 3)
+    integral rho (sum c_a B_a) (sum d_b B_b) = m sum_ab c_a d_b P_ab axis_a axis_b  =:  <c, d>
+            (3, 3)
 
-(37) has n and v apart; here they are together, as n is the first of the fields. Sections that turn add 1/2 J (w + chi.e')^2
-about each axis.
+(37) has n and v apart; here they are together, as n is the first of the fields. Sections that turn
+add 1/2 J (w + chi.e')^2 about each axis.
 """
 
 from __future__ import annotations
@@ -28,14 +32,19 @@ AROUND = ((1, 2), (2, 0), (0, 1))
 
 
 class TracedBeam:
-    """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own: where their speeds are."""
+    """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own:
+    where their speeds are.
+    """
 
     def __init__(self, s: Tracer, modal: Any):
         self.s, self.body = s, modal.body
-        I, basis = modal.integrals, modal.integrals.basis
+        I = modal.integrals
+        basis = modal.integrals.basis
         joint = s.layout.mechanism.joint(modal.joint)
         before = s.layout.mechanism.moving[: s.layout.mechanism.moving.index(joint)]
-        q, v, n = sum(j.nq for j in before), sum(j.nv for j in before), joint.nv
+        q = sum(j.nq for j in before)
+        v = sum(j.nv for j in before)
+        n = joint.nv
         self.e, self.own = s.q[q : q + n], list(range(v, v + n))
         L = ca.SX(s.value(modal.length))
         self.m, self.J = s.value(modal.rhoA) * L, [s.value(J) * L for J in modal.rhoJ]
@@ -49,7 +58,9 @@ class TracedBeam:
 
     def first(self, c: ca.SX) -> ca.SX:
         """integral rho sum c_a B_a, (3, k) for k columns of amplitudes."""
-        return self.m * ca.vertcat(*(ca.DM(self._S[f]).T @ c[f, :] if f else ca.SX(1, c.shape[1]) for f in self._fields))
+        return self.m * ca.vertcat(
+            *(ca.DM(self._S[f]).T @ c[f, :] if f else ca.SX(1, c.shape[1]) for f in self._fields)
+        )
 
     def second(self, c: ca.SX, d: ca.SX, i: int, j: int) -> ca.SX:
         """<c, d>_ij, (k, l) for k and l columns of amplitudes."""
@@ -60,7 +71,9 @@ class TracedBeam:
 
     def tensor(self, c: ca.SX, d: ca.SX) -> ca.SX:
         """<c, d>, (3, 3)."""
-        return ca.vertcat(*(ca.horzcat(*(self.second(c, d, i, j) for j in range(3))) for i in range(3)))
+        return ca.vertcat(
+            *(ca.horzcat(*(self.second(c, d, i, j) for j in range(3))) for i in range(3))
+        )
 
     def trace(self, c: ca.SX, d: ca.SX) -> ca.SX:
         """integral rho (sum c_a B_a) . (sum d_b B_b), (k, l)."""
@@ -76,7 +89,7 @@ class TracedBeam:
         Q = self.tensor(self.c, self.c)
         return ca.trace(Q) * ca.SX.eye(3) - Q + ca.diag(ca.vertcat(*self.J))
 
-    # ------------------------------------------------------------------------------------------------ the fields one by one
+    # --- the fields one by one
     @property
     def masses(self) -> ca.SX:
         """(1 + fields, 1 + fields): the integrals of rho, rho B_a and rho B_a B_b."""
@@ -85,10 +98,14 @@ class TracedBeam:
 
     def places(self) -> ca.SX:
         """(3, 1 + fields): what multiplies 1 and B_a in r: nothing, and c_a along its axis."""
-        return ca.sparsify(ca.horzcat(ca.SX(3, 1), *(self.axis(k) * self.c[k] for k in range(self.c.numel()))))
+        return ca.sparsify(
+            ca.horzcat(ca.SX(3, 1), *(self.axis(k) * self.c[k] for k in range(self.c.numel())))
+        )
 
     def velocities(self, w: ca.SX, V: ca.SX, rate: ca.SX) -> ca.SX:
-        """(3, 1 + fields): what multiplies 1 and B_a in the velocity V + w x r + r' of the body's points, along its axes."""
+        """(3, 1 + fields): what multiplies 1 and B_a in the velocity V + w x r + r' of the body's
+        points, along its axes.
+        """
         dc = self.C @ rate
         moved = ca.horzcat(V, *(self.axis(k) * dc[k] for k in range(dc.numel())))
         return moved + ca.skew(w) @ self.places()
@@ -99,13 +116,24 @@ class TracedBeam:
         e[next(d for d in range(3) if k in self._fields[d])] = 1.0
         return e
 
-    def energies(self, V: ca.SX, w: ca.SX, rate: ca.SX, R: ca.SX, p: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """T and V. V, w (3,): of the frame along its own axes. rate: of the amplitudes. R, p: its pose. g: gravity."""
-        dc, s = self.C @ rate, self.first(self.c)
-        T = 0.5 * self.m * ca.sumsqr(V) + ca.dot(V, ca.cross(w, s) + self.first(dc)) + 0.5 * ca.dot(w, self.inertia @ w)
+    def energies(
+        self, V: ca.SX, w: ca.SX, rate: ca.SX, R: ca.SX, p: ca.SX, g: ca.SX
+    ) -> tuple[ca.SX, ca.SX]:
+        """T and V. V, w (3,): of the frame along its own axes. rate: of the amplitudes. R, p: its
+        pose. g: gravity.
+        """
+        dc = self.C @ rate
+        s = self.first(self.c)
+        T = (
+            0.5 * self.m * ca.sumsqr(V)
+            + ca.dot(V, ca.cross(w, s) + self.first(dc))
+            + 0.5 * ca.dot(w, self.inertia @ w)
+        )
         T += ca.dot(w, self.crossed(self.c, dc)) + 0.5 * self.trace(dc, dc)
         for d in range(3):
-            T += self.J[d] * (w[d] * ca.dot(self.chi1[d], rate) + 0.5 * ca.dot(rate, self.chi2[d] @ rate))
+            T += self.J[d] * (
+                w[d] * ca.dot(self.chi1[d], rate) + 0.5 * ca.dot(rate, self.chi2[d] @ rate)
+            )
         return T, -ca.dot(g, self.m * p + R @ s)
 
 

@@ -1,4 +1,6 @@
-"""How the bodies of a mechanism move, as expressions of its coordinates and speeds: kinematics for formulations that differentiate velocities."""
+"""How the bodies of a mechanism move, as expressions of its coordinates and speeds: kinematics for
+formulations that differentiate velocities.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ from ...spatial import full
 
 
 class MovingBody(NamedTuple):
-    """A rigid body. m; com (3) and I (3, 3) about it, in the body's axes; R, p: the pose of its frame in the ground.
+    """A rigid body. m; com (3) and I (3, 3) about it, in the body's axes; R, p: the pose of its
+    frame in the ground.
 
-    w, V (3): its angular velocity and the velocity of its origin, along its own axes, linear in the speeds.
+    w, V (3): its angular velocity and the velocity of its origin, along its own axes, linear in the
+    speeds.
     """
 
     name: str
@@ -28,17 +32,34 @@ class MovingBody(NamedTuple):
 
 
 def moving_bodies(s: Tracer) -> list[MovingBody]:
-    """The rigid bodies in the order of `mechanism.ordered`; those that bend by modes have a class of their own (`_beams`)."""
-    rigid, found = {b.name: b for b in s.layout.rigid}, []
+    """The rigid bodies in the order of `mechanism.ordered`; those that bend by modes have a class
+    of their own (`_beams`).
+    """
+    rigid = {b.name: b for b in s.layout.rigid}
+    found = []
     x = s.work()
     kinematics.velocities(s.tree, s.Q, s.V, x)
     for body in (rigid[j.child] for j in s.layout.mechanism.ordered if j.child in rigid):
         seat = s.seat(body.name)
         X = s.pose(body.name)
         com, I = (tuple(s.value(z) for z in values) for values in (body.com, body.inertia))
-        w, V = (vector(z) for z in kinematics.frame_velocity(*seat, x)) if seat[0] >= 0 else (ca.SX(3, 1), ca.SX(3, 1))
-        found.append(MovingBody(body.name, s.value(body.mass), ca.sparsify(vector(com)), ca.sparsify(matrix(full(I))),
-                                ca.sparsify(X[:, :3]), ca.sparsify(X[:, 3]), ca.sparsify(w), ca.sparsify(V)))  # fmt: skip
+        w, V = (
+            (vector(z) for z in kinematics.frame_velocity(*seat, x))
+            if seat[0] >= 0
+            else (ca.SX(3, 1), ca.SX(3, 1))
+        )
+        found.append(
+            MovingBody(
+                body.name,
+                s.value(body.mass),
+                ca.sparsify(vector(com)),
+                ca.sparsify(matrix(full(I))),
+                ca.sparsify(X[:, :3]),
+                ca.sparsify(X[:, 3]),
+                ca.sparsify(w),
+                ca.sparsify(V),
+            )
+        )
     return found
 
 

@@ -1,12 +1,15 @@
-"""Flexible bodies by modes for `boltzmann_hamel`: the rates e' of their amplitudes are quasi-velocities of their own.
+"""Flexible bodies by modes for `boltzmann_hamel`: the rates e' of their amplitudes are
+quasi-velocities of their own.
 
-The body's frame sits at p with axes R on its link, where omega and the velocity V of its origin are known; with r = sum_a c_a(e) B_a
-axis_a in that frame (`_beams`),
+The body's frame sits at p with axes R on its link, where omega and the velocity V of its origin are
+known; with r = sum_a c_a(e) B_a axis_a in that frame (`_beams`),
 
-    2 T = (omega, V, e')^T B (omega, V, e')                                   as (6) and (17) have it for a rigid link
-    f_a = sum_b m_ab A_b,    A_0 = R'' + g,    A_b = A(c_b axis_b) + 2 omega x axis_b c_b' + axis_b c_b''      as (22) does
+    2 T = (omega, V, e')^T B (omega, V, e')                 as (6) and (17) have it for a rigid link
+    f_a = sum_b m_ab A_b,  A_0 = R'' + g,
+            A_b = A(c_b axis_b) + 2 omega x axis_b c_b' + axis_b c_b''  as (22) does
 
-f_0 acts on the link at p, f_a at r_a; the row of e'_s is sum_a C_as axis_a . f_a. Sections that turn add their own moments.
+f_0 acts on the link at p, f_a at r_a; the row of e'_s is sum_a C_as axis_a . f_a. Sections that
+turn add their own moments.
 """
 
 from __future__ import annotations
@@ -28,16 +31,29 @@ class BendingLink(NamedTuple):
     R: ca.SX
     p: ca.SX
 
-    def needed(self, w: ca.SX, dw: ca.SX, acceleration: ca.SX, rate: ca.SX, bend: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Moment about O_i and force in the link's axes, and the rows of e'. acceleration: R'' + g of O_i; rate, bend: e', e''."""
+    def needed(
+        self, w: ca.SX, dw: ca.SX, acceleration: ca.SX, rate: ca.SX, bend: ca.SX
+    ) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Moment about O_i and force in the link's axes, and the rows of e'. acceleration: R'' + g
+        of O_i; rate, bend: e', e''.
+        """
         beam, R = self.beam, self.R
         at = R.T @ (acceleration + ca.cross(dw, self.p) + ca.cross(w, ca.cross(w, self.p)))
-        w, dw, places = R.T @ w, R.T @ dw, beam.places()
-        shift, twice = beam.C @ rate, beam.C @ bend + ca.jtimes(beam.C, beam.e, rate) @ rate
-        A, axes = [at], [beam.axis(k) for k in range(beam.c.numel())]
+        w = R.T @ w
+        dw = R.T @ dw
+        places = beam.places()
+        shift = beam.C @ rate
+        twice = beam.C @ bend + ca.jtimes(beam.C, beam.e, rate) @ rate
+        A = [at]
+        axes = [beam.axis(k) for k in range(beam.c.numel())]
         for k, n in enumerate(axes):
             r = places[:, k + 1]
-            A.append(ca.cross(dw, r) + ca.cross(w, ca.cross(w, r)) + 2 * ca.cross(w, n) * shift[k] + n * twice[k])
+            A.append(
+                ca.cross(dw, r)
+                + ca.cross(w, ca.cross(w, r))
+                + 2 * ca.cross(w, n) * shift[k]
+                + n * twice[k]
+            )
         f = ca.horzsplit(ca.horzcat(*A) @ beam.masses)
         moment, rows = self._sections(w, dw, rate, bend)
         moment += sum((ca.cross(places[:, k], f[k]) for k in range(1, len(f))), ca.SX(3, 1))
@@ -49,16 +65,24 @@ class BendingLink(NamedTuple):
         b = self.beam
         H = ca.vertcat(*(b.J[d] * (w[d] + ca.dot(b.chi1[d], rate)) for d in range(3)))
         turned = ca.vertcat(*(b.J[d] * (dw[d] + ca.dot(b.chi1[d], bend)) for d in range(3)))
-        rows = sum((b.J[d] * (b.chi1[d] * dw[d] + b.chi2[d] @ bend) for d in range(3)), ca.SX.zeros(rate.numel()))
+        rows = sum(
+            (b.J[d] * (b.chi1[d] * dw[d] + b.chi2[d] @ bend) for d in range(3)),
+            ca.SX.zeros(rate.numel()),
+        )
         return turned + ca.cross(w, H), rows
 
     def quasi_inertia(self) -> ca.SX:
         """B (6 + n, 6 + n) of (omega, V, e'), along the body's axes."""
-        b, s = self.beam, ca.skew(self.beam.first(self.beam.c))
+        b = self.beam
+        s = ca.skew(self.beam.first(self.beam.c))
         turn = b.crossed(b.c, b.C) + ca.vertcat(*(b.J[d] * b.chi1[d].T for d in range(3)))
-        bent = b.trace(b.C, b.C) + sum((b.J[d] * b.chi2[d] for d in range(3)), ca.SX(len(b.own), len(b.own)))
+        bent = b.trace(b.C, b.C) + sum(
+            (b.J[d] * b.chi2[d] for d in range(3)), ca.SX(len(b.own), len(b.own))
+        )
         push = b.first(b.C)
-        return ca.blockcat([[b.inertia, s, turn], [s.T, b.m * ca.SX.eye(3), push], [turn.T, push.T, bent]])
+        return ca.blockcat(
+            [[b.inertia, s, turn], [s.T, b.m * ca.SX.eye(3), push], [turn.T, push.T, bent]]
+        )
 
 
 def bending_links(s: Tracer, chain: list[TreeLink]) -> list[BendingLink]:
@@ -66,6 +90,8 @@ def bending_links(s: Tracer, chain: list[TreeLink]) -> list[BendingLink]:
     found = []
     for beam in beams(s):
         node, R, p = s.seat(beam.body)
-        own = [i for i, link in enumerate(chain) if link.name == beam.body] + [i for i, link in enumerate(chain) if link.node == node >= 0]
+        own = [i for i, link in enumerate(chain) if link.name == beam.body] + [
+            i for i, link in enumerate(chain) if link.node == node >= 0
+        ]
         found.append(BendingLink(beam, own[0] if own else -1, matrix(R), vector(p)))
     return found

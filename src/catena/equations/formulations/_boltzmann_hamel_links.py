@@ -1,4 +1,5 @@
-"""Links for `boltzmann_hamel`: the rigid pieces of a tree, the joints between them, and how their axes turn ([Quinn1991]).
+"""Links for `boltzmann_hamel`: the rigid pieces of a tree, the joints between them, and how their
+axes turn ([Quinn1991]).
 
     ground --joint 1-- O_1 [link 1] --L--> joint 2 -- O_2 [link 2] ...
 
@@ -21,11 +22,13 @@ UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class TreeLink(NamedTuple):
-    """A link and the joint that carries it; `parent` is the index of the link below, -1 for the ground.
+    """A link and the joint that carries it; `parent` is the index of the link below, -1 for the
+    ground.
 
-    C: C_ki, from the link's axes to the parent's. L: from O_k to O_i in the parent's axes. Omega, U: relative angular velocity
-    (link's axes) and L' (parent's axes), with dOmega, dU their rates at a = 0. D: (6 x nv), (Omega, U) = D v. m, S, I: mass and
-    moments about O_i in the link's axes. name, node: of the body, and where it sits.
+    C: C_ki, from the link's axes to the parent's. L: from O_k to O_i in the parent's axes. Omega,
+    U: relative angular velocity (link's axes) and L' (parent's axes), with dOmega, dU their rates
+    at a = 0. D: (6 x nv), (Omega, U) = D v. m, S, I: mass and moments about O_i in the link's axes.
+    name, node: of the body, and where it sits.
     """
 
     name: str
@@ -44,17 +47,28 @@ class TreeLink(NamedTuple):
 
 
 def links(s: Tracer, melt: bool) -> list[TreeLink]:
-    """The links in the order of the joints, parents first. melt: bodies on fixed joints become part of the link they sit on."""
-    m, rate, index, used = s.layout.mechanism, s.coordinate_rate(), {GROUND: -1}, 0
+    """The links in the order of the joints, parents first. melt: bodies on fixed joints become part
+    of the link they sit on.
+    """
+    m = s.layout.mechanism
+    rate = s.coordinate_rate()
+    index = {GROUND: -1}
+    used = 0
     rigid = {b.name for b in s.layout.rigid}
     found: list[TreeLink] = []
     for j in m.ordered:
         nodes = range(used, used + len(j.deflection.shifts if j.deflection else j.freedoms))
-        used, seat, below = nodes.stop, s.layout.seats[j.child], index[j.parent]
+        used = nodes.stop
+        seat = s.layout.seats[j.child]
+        below = index[j.parent]
         mass, h, J = seated(m.body(j.child), seat, s.value)
-        S, I = vector(h), matrix(full(inertia_tensor(J)))
-        if j.child not in rigid:  # the mass of a body that bends by modes is added by `_boltzmann_hamel_beams`
-            mass, S, I = 0.0, ca.SX(3, 1), ca.SX(3, 3)
+        S = vector(h)
+        I = matrix(full(inertia_tensor(J)))
+        # the mass of a body that bends by modes is added by `_boltzmann_hamel_beams`
+        if j.child not in rigid:
+            mass = 0.0
+            S = ca.SX(3, 1)
+            I = ca.SX(3, 3)
         if melt and not nodes:
             index[j.child] = below
             if below >= 0:
@@ -63,28 +77,41 @@ def links(s: Tracer, melt: bool) -> list[TreeLink]:
             continue
         C, L, Omega, U = joint_motion(s, nodes)
         both = ca.vertcat(Omega, U)
-        D, rates = ca.sparsify(ca.jacobian(both, s.v)), ca.jtimes(both, s.q, rate)  # (28) and D' v of (33)
+        # (28) and D' v of (33)
+        D = ca.sparsify(ca.jacobian(both, s.v))
+        rates = ca.jtimes(both, s.q, rate)
         index[j.child] = len(found)
-        found.append(TreeLink(j.child, seat.node, below, C, L, Omega, U, rates[:3], rates[3:], D, mass, S, I))
+        found.append(
+            TreeLink(j.child, seat.node, below, C, L, Omega, U, rates[:3], rates[3:], D, mass, S, I)
+        )
     return found
 
 
 def joint_motion(s: Tracer, nodes: range) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     """C_ki, L, Omega and U = L' of a joint, through its elementary motions."""
-    C, L, Omega, U = ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
+    C = ca.SX.eye(3)
+    L = ca.SX.zeros(3)
+    Omega = ca.SX.zeros(3)
+    U = ca.SX.zeros(3)
     for i in nodes:
         step = ca.SX(matrix(motion.out_columns(s.tree, i, s.posed, UNTURNED)))
-        r, turn, slide = ca.SX(vector(s.posed.r[i])), ca.SX.zeros(3), ca.SX.zeros(3)
+        r = ca.SX(vector(s.posed.r[i]))
+        turn = ca.SX.zeros(3)
+        slide = ca.SX.zeros(3)
         for k in range(motion.speeds(s.tree.motion[i])):
             S_turn, S_slide = motion.direction(s.tree, i, k)
             speed = s.V[s.layout.nodes[i].vi + k]
-            turn, slide = turn + vector(S_turn) * speed, slide + vector(S_slide) * speed
-        L, U = L + C @ r, U + C @ (ca.cross(Omega, r) + step @ slide)
-        C, Omega = C @ step, step.T @ Omega + turn
+            turn = turn + vector(S_turn) * speed
+            slide = slide + vector(S_slide) * speed
+        L = L + C @ r
+        U = U + C @ (ca.cross(Omega, r) + step @ slide)
+        C = C @ step
+        Omega = step.T @ Omega + turn
     return C, L, Omega, U
 
 
-Rotations = list[dict[int, ca.SX]]  # C[i][j] = C_ij for j on the way from link i to the ground (-1), i included
+# C[i][j] = C_ij for j on the way from link i to the ground (-1), i included
+Rotations = list[dict[int, ca.SX]]
 
 
 def connectivity(chain: list[TreeLink]) -> Rotations:

@@ -1,13 +1,17 @@
-"""Energies for lagrange and hamilton: T and V of a mechanism in the coordinates chosen, and their derivatives along the speeds.
+"""Energies for lagrange and hamilton: T and V of a mechanism in the coordinates chosen, and their
+derivatives along the speeds.
 
-    q' = N(q) v            N is the identity but for quaternions, whose three speeds w are quasi-velocities
+    q' = N(q) v            N is the identity but for quaternions, whose three speeds w are
+                           quasi-velocities
     dF = N' dF/dq          the change of F along the speeds
-    w x h                  what the rate of a momentum h along turning axes adds (Poincare 1901; the Lie bracket of N's columns)
+    w x h                  what the rate of a momentum h along turning axes adds (Poincare 1901; the
+                           Lie bracket of N's columns)
 
-Coordinates "joint" are the mechanism's own. Coordinates "absolute", for planar linkages, measure every turn from the ground
-about the normal of the plane, from the place where all joints are at zero: theta = A q with a constant A of 0, 1 and -1
-([Baysec1996] figure 3). Slides stay what they are. Forces follow by virtual work: Q = A^-T tau, which is why [Baysec1996]
-writes tau_1 - tau_2 on link 1. V is that of gravity; springs act among the forces, as eq. 8 allows.
+Coordinates "joint" are the mechanism's own. Coordinates "absolute", for planar linkages, measure
+every turn from the ground about the normal of the plane, from the place where all joints are at
+zero: theta = A q with a constant A of 0, 1 and -1 ([Baysec1996] figure 3). Slides stay what they
+are. Forces follow by virtual work: Q = A^-T tau, which is why [Baysec1996] writes tau_1 - tau_2 on
+link 1. V is that of gravity; springs act among the forces, as eq. 8 allows.
 """
 
 from __future__ import annotations
@@ -37,9 +41,10 @@ COORDINATES = ("joint", "absolute")
 class Energies:
     """Kinetic energy T(q, v, p) and potential energy V(q, p) as expressions of the symbols here.
 
-    tracer: its t, tau (nv) and p are time, forces along the mechanism's own speeds, free parameters. q (nq), v (nv): the
-    coordinates chosen and their speeds. chart (nv, nv), the A of the head: chosen speeds = A own speeds, and likewise the coordinates.
-    rate: q' = N v. force (nv): Q = A^-T (tau + loads). rows (m,): what loops and nonholonomic constraints keep zero,
+    tracer: its t, tau (nv) and p are time, forces along the mechanism's own speeds, free
+    parameters. q (nq), v (nv): the coordinates chosen and their speeds. chart (nv, nv), the A of
+    the head: chosen speeds = A own speeds, and likewise the coordinates. rate: q' = N v. force
+    (nv): Q = A^-T (tau + loads). rows (m,): what loops and nonholonomic constraints keep zero,
     linear in the speeds.
     """
 
@@ -55,7 +60,9 @@ class Energies:
 
     @property
     def scales(self) -> tuple[np.ndarray, list[float]]:
-        """C of the speeds and N of the rows, where rank is decided (`kernels.rank`); charts do not mix turns and slides."""
+        """C of the speeds and N of the rows, where rank is decided (`kernels.rank`); charts do not
+        mix turns and slides.
+        """
         return self.tracer.con.column, self.tracer.row_scales()
 
     def along(self, gradient: ca.SX) -> ca.SX:
@@ -80,24 +87,43 @@ class Energies:
         return [mapped(self.chart, x) for x in (q, v)]
 
     def in_own(self, found: ca.SX) -> ca.SX:
-        """What was found in the chosen coordinates and speeds, as an expression of the mechanism's own."""
+        """What was found in the chosen coordinates and speeds, as an expression of the mechanism's
+        own.
+        """
         s = self.tracer
-        return ca.Function("found", [s.t, self.q, self.v, s.tau, s.p], [ca.cse(found)])(s.t, *self.chosen(s.q, s.v), s.tau, s.p)
+        return ca.Function("found", [s.t, self.q, self.v, s.tau, s.p], [ca.cse(found)])(
+            s.t, *self.chosen(s.q, s.v), s.tau, s.p
+        )
 
     def accelerations_in_own(self, a: ca.SX) -> ca.SX:
         """The same of accelerations, which are then those of the mechanism's own speeds."""
         return mapped(np.linalg.inv(self.chart), self.in_own(a))
 
-    # ------------------------------------------------------------------------------------------------ for people
+    # --- for people
     def statement(self, left: ca.SX, right: ca.SX, **more: ca.SX) -> Statement:
-        """The rows left = right, after q' = N v where a speed is no coordinate's rate by name, before what must stay zero."""
-        q_rate, s, m = ca.SX.sym("q_rate", self.q.numel()), self.tracer, self.tracer.layout.mechanism
+        """The rows left = right, after q' = N v where a speed is no coordinate's rate by name,
+        before what must stay zero.
+        """
+        q_rate = ca.SX.sym("q_rate", self.q.numel())
+        s = self.tracer
+        m = self.tracer.layout.mechanism
         turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]
-        left, right = (ca.vertcat(*part) for part in (
-            (*([q_rate[turned]] if turned else []), left, self.rows),
-            (*([self.rate[turned]] if turned else []), right, ca.SX.zeros(self.rows.numel())),
-        ))  # fmt: skip
-        symbols = {"t": s.t, "q": self.q, "v": self.v, "tau": s.tau, "p": s.p, "q_rate": q_rate, **more}
+        left, right = (
+            ca.vertcat(*part)
+            for part in (
+                (*([q_rate[turned]] if turned else []), left, self.rows),
+                (*([self.rate[turned]] if turned else []), right, ca.SX.zeros(self.rows.numel())),
+            )
+        )
+        symbols = {
+            "t": s.t,
+            "q": self.q,
+            "v": self.v,
+            "tau": s.tau,
+            "p": s.p,
+            "q_rate": q_rate,
+            **more,
+        }
         return Statement.of(symbols, left, right, self.note)
 
     def coordinate_names(self) -> tuple[str, ...]:
@@ -112,29 +138,42 @@ class Energies:
     def note(self) -> str:
         """What a reader of these coordinates should know."""
         from_ground = [n.removesuffix(MARK) for n in self.coordinate_names() if n.endswith(MARK)]
-        return f"{', '.join(from_ground)}: measured from the ground, not from the link before" if from_ground else ""
+        return (
+            f"{', '.join(from_ground)}: measured from the ground, not from the link before"
+            if from_ground
+            else ""
+        )
 
     def _marked(self, names: Iterable[str]) -> tuple[str, ...]:
         if (np.eye(len(self.chart)) == self.chart).all():
             return tuple(names)
-        return tuple(f"{n}{MARK}" if np.abs(row).sum() > 1 else n for n, row in zip(names, self.chart))
+        return tuple(
+            f"{n}{MARK}" if np.abs(row).sum() > 1 else n for n, row in zip(names, self.chart)
+        )
 
 
 def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
-    """T and V, traced, in the coordinates asked for; the loads' forces and the rows of loops beside them."""
+    """T and V, traced, in the coordinates asked for; the loads' forces and the rows of loops beside
+    them.
+    """
     if coordinates not in COORDINATES:
         raise FormulationError(unknown("coordinate system", coordinates, COORDINATES))
     s = Tracer(layout(mechanism))
     T, V = kinematics.energy(s.tree, s.Q, s.V, s.work())
     for beam in beams(s):
-        w, X = s.frame_velocity(beam.body, "body"), s.pose(beam.body)
+        w = s.frame_velocity(beam.body, "body")
+        X = s.pose(beam.body)
         more = beam.energies(w[3:], w[:3], s.v[beam.own], X[:, :3], X[:, 3], vector(s.tree.gravity))
         T, V = T + more[0], V + more[1]
     rows = s.constraint_rows()[1] if mechanism.constrained else ca.SX(0, 1)
-    found, q, v, chart = [ca.SX(T), ca.SX(V), s.coordinate_rate(), s.tau + loads(s), rows], s.q, s.v, np.eye(s.layout.nv)
+    found = [ca.SX(T), ca.SX(V), s.coordinate_rate(), s.tau + loads(s), rows]
+    q = s.q
+    v = s.v
+    chart = np.eye(s.layout.nv)
     if coordinates == "absolute":
         chart = absolute(s.layout)
-        q, v = ca.SX.sym("theta", s.layout.nq), ca.SX.sym("theta_dot", s.layout.nv)
+        q = ca.SX.sym("theta", s.layout.nq)
+        v = ca.SX.sym("theta_dot", s.layout.nv)
         own = [mapped(np.linalg.inv(chart), x) for x in (q, v)]
         found = ca.substitute(found, [s.q, s.v], own)
         found[2] = v
@@ -143,9 +182,11 @@ def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
 
 
 def loads(s: Tracer) -> ca.SX:
-    """Q (nv) of springs, dampers and forces at points: the slope of their power in the speeds, eq. 8.
+    """Q (nv) of springs, dampers and forces at points: the slope of their power in the speeds, eq.
+    8.
 
-    A wrench (t, f) at a body's origin has the power t.w + f.u; what it does along a speed is that power's slope.
+    A wrench (t, f) at a body's origin has the power t.w + f.u; what it does along a speed is that
+    power's slope.
     """
     Q = s.applied.forces
     for body, (t, f) in s.applied.wrenches.items():
@@ -155,25 +196,37 @@ def loads(s: Tracer) -> ca.SX:
 
 
 def mapped(A: np.ndarray, x: ca.SX) -> ca.SX:
-    """A x for a matrix of whole numbers; quaternions as they are, since they come with A = 1 only."""
+    """A x for a matrix of whole numbers; quaternions as they are, since they come with A = 1
+    only.
+    """
     return x if x.numel() != len(A) else ca.densify(ca.sparsify(ca.DM(np.round(A))) @ x)
 
 
 def absolute(layout: Layout) -> np.ndarray:
-    """A (nv, nv) with theta = A q: row i adds up the turns, about the plane's normal, on the way from the ground to joint i."""
+    """A (nv, nv) with theta = A q: row i adds up the turns, about the plane's normal, on the way
+    from the ground to joint i.
+    """
     m = layout.mechanism
     n = plane(m)
     if n is None:
-        raise FormulationError(f"absolute angles are for planar linkages, and the joints of {m.name!r} do not all move in one "
-                               "plane; ask for coordinates='joint'")  # fmt: skip
+        raise FormulationError(
+            f"absolute angles are for planar linkages, and the joints of {m.name!r} do not all move"
+            " in one plane; ask for coordinates='joint'"
+        )
     if layout.modal:
-        raise FormulationError(f"absolute angles: body {layout.modal[0].body!r} of {m.name!r} bends by modes, and its ends turn by "
-                               "more than joints do; ask for coordinates='joint'")  # fmt: skip
+        raise FormulationError(
+            f"absolute angles: body {layout.modal[0].body!r} of {m.name!r} bends by modes, and its"
+            " ends turn by more than joints do; ask for coordinates='joint'"
+        )
     if layout.coupled:
         follower = next(j.name for j in m.ordered if j.mimic)
-        raise FormulationError(f"absolute angles: joint {follower!r} of {m.name!r} follows another, so that its angle is not "
-                               "free; ask for coordinates='joint'")  # fmt: skip
-    tree, x, A = layout.tree(), Work.empty(len(layout.nodes)), np.eye(layout.nv)
+        raise FormulationError(
+            f"absolute angles: joint {follower!r} of {m.name!r} follows another, so that its angle"
+            " is not free; ask for coordinates='joint'"
+        )
+    tree = layout.tree()
+    x = Work.empty(len(layout.nodes))
+    A = np.eye(layout.nv)
     kinematics.poses(tree, np.zeros(layout.nq), x)
     for i, node in enumerate(layout.nodes):
         if node.motion != SLIDE:

@@ -1,13 +1,16 @@
-"""Bodies that bend by modes, for formulations in absolute velocities: Newton's and Euler's laws, and one balance per amplitude.
+"""Bodies that bend by modes, for formulations in absolute velocities: Newton's and Euler's laws,
+and one balance per amplitude.
 
-The frame of the body sits on its link. A point of it is at r = sum_a c_a(e) B_a axis_a in that frame (`_beams`) and has the acceleration
-sum_a A_a B_a there, A_0 that of the frame's origin. With m_ab the integrals of rho B_a B_b,
+The frame of the body sits on its link. A point of it is at r = sum_a c_a(e) B_a axis_a in that
+frame (`_beams`) and has the acceleration sum_a A_a B_a there, A_0 that of the frame's origin. With
+m_ab the integrals of rho B_a B_b,
 
     f_a = sum_b m_ab A_b
-    force = f_0 - m_00 g,    moment about the frame's origin = sum_a c_a axis_a x f_a,    of amplitude s: sum_a (dc_a/de_s) axis_a . f_a
+    force = f_0 - m_00 g,  moment about the frame's origin = sum_a c_a axis_a x f_a,
+            of amplitude s: sum_a (dc_a/de_s) axis_a . f_a
 
-is what the body needs from its joints, from its strain and from what sits on it. Sections that turn at w + chi e' need a moment of their
-own. All of it is linear in V' = (u', w' of the links, e'').
+is what the body needs from its joints, from its strain and from what sits on it. Sections that turn
+at w + chi e' need a moment of their own. All of it is linear in V' = (u', w' of the links, e'').
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from ._beams import TracedBeam, beams
 
 
 class Needed(NamedTuple):
-    """What a body that bends needs to move. torque: about its frame's origin; both along its own axes. along: of each amplitude."""
+    """What a body that bends needs to move. torque: about its frame's origin; both along its own
+    axes. along: of each amplitude.
+    """
 
     torque: ca.SX
     force: ca.SX
@@ -30,10 +35,14 @@ class Needed(NamedTuple):
 
 
 class FreeBeam:
-    """A body that bends, on link number `link` (-1: the ground), its frame at p with axes R there."""
+    """A body that bends, on link number `link` (-1: the ground), its frame at p with axes R
+    there.
+    """
 
     def __init__(self, b: Bodies, beam: TracedBeam):
-        self.b, self.beam, self.at = b, beam, b.bending[beam.body].V
+        self.b = b
+        self.beam = beam
+        self.at = b.bending[beam.body].V
         side = b.frame(beam.body)
         self.link, self.R, self.p = side.link, matrix(side.R), vector(side.p)
 
@@ -45,10 +54,16 @@ class FreeBeam:
     @property
     def origin(self) -> ca.SX:
         """Of its frame, in the ground."""
-        return self.p if self.link < 0 else vector(self.b.centre(self.link)) + matrix(self.b.axes(self.link)) @ self.p
+        return (
+            self.p
+            if self.link < 0
+            else vector(self.b.centre(self.link)) + matrix(self.b.axes(self.link)) @ self.p
+        )
 
     def motion(self, V: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Angular velocity and velocity of its frame along its own axes, and e'; as well their rates from V'."""
+        """Angular velocity and velocity of its frame along its own axes, and e'; as well their
+        rates from V'.
+        """
         if (k := self.link) < 0:
             return ca.SX(3, 1), ca.SX(3, 1), V[self.at]
         w = V[6 * k + 3 : 6 * k + 6]
@@ -60,19 +75,30 @@ class FreeBeam:
         beam, b = self.beam, self.b
         (w, u, rate), (alpha, linear, bend) = self.motion(b.V), self.motion(moved)
         fields = beam.velocities(w, u, rate)
-        A = beam.velocities(alpha, linear, bend) + ca.reshape(b.rate(ca.vec(fields)), fields.shape) + ca.skew(w) @ fields
+        A = (
+            beam.velocities(alpha, linear, bend)
+            + ca.reshape(b.rate(ca.vec(fields)), fields.shape)
+            + ca.skew(w) @ fields
+        )
         A[:, 0] -= self.axes.T @ gravity
-        f, places = A @ beam.masses, beam.places()
+        f = A @ beam.masses
+        places = beam.places()
         turn, along = self.sections(moved)
-        along += beam.C.T @ ca.vertcat(*(ca.dot(beam.axis(k), f[:, k + 1]) for k in range(beam.c.numel())))
+        along += beam.C.T @ ca.vertcat(
+            *(ca.dot(beam.axis(k), f[:, k + 1]) for k in range(beam.c.numel()))
+        )
         torque = sum((ca.cross(places[:, k], f[:, k]) for k in range(1, places.shape[1])), turn)
         return Needed(torque, f[:, 0], along)
 
     def sections(self, moved: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Torque and what is needed along the amplitudes by sections that turn at w + chi e' about the body's axes."""
+        """Torque and what is needed along the amplitudes by sections that turn at w + chi e' about
+        the body's axes.
+        """
         beam, (w, _, rate), (alpha, _, bend) = self.beam, self.motion(self.b.V), self.motion(moved)
         H = ca.vertcat(*(beam.J[d] * (w[d] + ca.dot(beam.chi1[d], rate)) for d in range(3)))
-        turned = ca.vertcat(*(beam.J[d] * (alpha[d] + ca.dot(beam.chi1[d], bend)) for d in range(3)))
+        turned = ca.vertcat(
+            *(beam.J[d] * (alpha[d] + ca.dot(beam.chi1[d], bend)) for d in range(3))
+        )
         along = (beam.J[d] * (beam.chi1[d] * alpha[d] + beam.chi2[d] @ bend) for d in range(3))
         return turned + ca.cross(w, H), sum(along, ca.SX(bend.numel(), 1))
 
@@ -89,7 +115,8 @@ class FreeBeam:
 
 def beam_masses(b: Bodies) -> ca.SX:
     """What bodies that bend add to the mass matrix of V."""
-    moved, total = ca.SX.sym("moved", b.V.numel()), ca.SX(b.V.numel(), b.V.numel())
+    moved = ca.SX.sym("moved", b.V.numel())
+    total = ca.SX(b.V.numel(), b.V.numel())
     for x in free_beams(b):
         total += ca.sparsify(ca.jacobian(x.balance(x.needed(moved, ca.SX(3, 1))), moved))
     return total
@@ -97,12 +124,15 @@ def beam_masses(b: Bodies) -> ca.SX:
 
 def beam_bias(b: Bodies) -> ca.SX:
     """What bodies that bend need along V without accelerations, less their weight."""
-    still, g = ca.SX(b.V.numel(), 1), gravity(b)
+    still = ca.SX(b.V.numel(), 1)
+    g = gravity(b)
     return sum((x.balance(x.needed(still, g)) for x in free_beams(b)), still)
 
 
 def beam_wrenches(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
-    """{body: wrench} about the ground's origin in its axes: what each needs at the accelerations V', beside its weight."""
+    """{body: wrench} about the ground's origin in its axes: what each needs at the accelerations
+    V', beside its weight.
+    """
     found = {}
     for x in free_beams(b):
         need = x.needed(moved, gravity(b))

@@ -1,7 +1,8 @@
-"""Free links for formulations in absolute velocities: their mass, what acts on them, and what their members need to move.
+"""Free links for formulations in absolute velocities: their mass, what acts on them, and what their
+members need to move.
 
-V = (velocity of the centre of mass in the ground's axes, angular velocity in the link's own) for every link, 6 numbers each; then the
-rates of the amplitudes of bodies that bend (`_free_beams`).
+V = (velocity of the centre of mass in the ground's axes, angular velocity in the link's own) for
+every link, 6 numbers each; then the rates of the amplitudes of bodies that bend (`_free_beams`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ def _of_links(b: Bodies, parts: Iterable[ca.SX]) -> ca.SX:
 
 
 def loads(b: Bodies) -> ca.SX:
-    """Force on each link's centre of mass in the ground's axes, and torque about it in the link's, of loads alone."""
+    """Force on each link's centre of mass in the ground's axes, and torque about it in the link's,
+    of loads alone.
+    """
     found = []
     for k, link in enumerate(b.links):
-        R, total = matrix(b.axes(k)), ca.SX.zeros(6)
+        R = matrix(b.axes(k))
+        total = ca.SX.zeros(6)
         for x in (x for x in link.members if x.name in b.tracer.applied.wrenches):
             torque, force = b.tracer.applied.wrenches[x.name]
             total += ca.vertcat(force, R.T @ torque + ca.cross(vector(x.origin), R.T @ force))
@@ -47,21 +51,32 @@ def weights(b: Bodies) -> ca.SX:
 
 
 def gyration(b: Bodies) -> ca.SX:
-    """-w x I w of each link, and of bodies that bend their weight less all that their inertia has beside accelerations."""
+    """-w x I w of each link, and of bodies that bend their weight less all that their inertia has
+    beside accelerations.
+    """
     spins = ((vector(b.spin(k)), matrix(full(link.inertia))) for k, link in enumerate(b.links))
-    return _of_links(b, (ca.vertcat(ca.SX.zeros(3), ca.cross(I @ w, w)) for w, I in spins)) - beam_bias(b)
+    return _of_links(
+        b, (ca.vertcat(ca.SX.zeros(3), ca.cross(I @ w, w)) for w, I in spins)
+    ) - beam_bias(b)
 
 
 def needed(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
-    """{body: wrench} about the ground's origin in its axes: what each body needs beside its weight. moved: V'."""
-    g, found = vector([b.value(z) for z in b.mechanism.gravity]), {}
+    """{body: wrench} about the ground's origin in its axes: what each body needs beside its weight.
+    moved: V'.
+    """
+    g = vector([b.value(z) for z in b.mechanism.gravity])
+    found = {}
     for x in b.ground:
         f = -x.mass * g
         found[x.name] = ca.vertcat(ca.cross(vector(x.com), f), f)
     for k, link in enumerate(b.links):
-        R, w, du, dw = matrix(b.axes(k)), vector(b.spin(k)), moved[6 * k : 6 * k + 3], moved[6 * k + 3 : 6 * k + 6]
+        R = matrix(b.axes(k))
+        w = vector(b.spin(k))
+        du = moved[6 * k : 6 * k + 3]
+        dw = moved[6 * k + 3 : 6 * k + 6]
         for x in link.members:
-            c, I = vector(x.com), matrix(full(x.inertia))
+            c = vector(x.com)
+            I = matrix(full(x.inertia))
             f = x.mass * (du + R @ (ca.cross(dw, c) + ca.cross(w, ca.cross(w, c))) - g)
             t = R @ (I @ dw + ca.cross(w, I @ w))
             found[x.name] = ca.vertcat(t + ca.cross(vector(b.centre(k)) + R @ c, f), f)

@@ -1,12 +1,16 @@
-"""Independent speeds under rows J u' = g, chosen anew at every instant, so that no place makes the choice singular.
+"""Independent speeds under rows J u' = g, chosen anew at every instant, so that no place makes the
+choice singular.
 
-    (J D)' = [Q1 Q2] [R; 0]                     Householder reflections; D = the speeds' unit of measure, see `measures`
-    u' = Z y + z,   Z = D Q2,   z = D Q1 R'^-1 g      y (n - m): the rates of the independent speeds Q2' D^-1 u
+    (J D)' = [Q1 Q2] [R; 0]                     Householder reflections; D = the speeds' unit of
+                                                measure, see `measures`
+    u' = Z y + z,  Z = D Q2,  z = D Q1 R'^-1 g
+            y (n - m): the rates of the independent speeds Q2' D^-1 u
     J' lambda = f   where  R lambda = Q1' D f
 
-The columns of Z are what the rows leave free: nonholonomic partial speeds, (20)-(24) of [Everett1988] with combinations of all
-speeds in place of some of them ([Kim1986]). Accelerations do not depend on the combination, so the speeds themselves are the
-state, and nothing happens where another combination takes over. Only where the rows themselves lose rank is there none.
+The columns of Z are what the rows leave free: nonholonomic partial speeds, (20)-(24) of
+[Everett1988] with combinations of all speeds in place of some of them ([Kim1986]). Accelerations do
+not depend on the combination, so the speeds themselves are the state, and nothing happens where
+another combination takes over. Only where the rows themselves lose rank is there none.
 """
 
 from __future__ import annotations
@@ -22,11 +26,14 @@ from ...errors import SingularError
 from ...kernels.motion import BALL
 
 PLACES = 8  # closed configurations looked for, at which rows are compared
-REPEATED = 1e-9  # a row, in units of its own, of which less than this is left beside the others repeats them
+# a row, in units of its own, of which less than this is left beside the others repeats them
+REPEATED = 1e-9
 
 
 class Reflection(NamedTuple):
-    """x -> x - w (w . x) / half, with w (n) and half = w . w / 2; pivot: the speed that is left of its column of (J D)'."""
+    """x -> x - w (w . x) / half, with w (n) and half = w . w / 2; pivot: the speed that is left of
+    its column of (J D)'.
+    """
 
     pivot: int
     w: ca.SX
@@ -38,9 +45,11 @@ class Reflection(NamedTuple):
 
 
 class Complement(NamedTuple):
-    """The factors of rows on n speeds. D (n,), R (rank x rows) upper triangular, free: the speeds that Q2 is closest to.
+    """The factors of rows on n speeds. D (n,), R (rank x rows) upper triangular, free: the speeds
+    that Q2 is closest to.
 
-    unit (rows,): what each row is divided by. swaps: (k, j, condition) of the rows that changed places, in this order.
+    unit (rows,): what each row is divided by. swaps: (k, j, condition) of the rows that changed
+    places, in this order.
     """
 
     D: np.ndarray
@@ -62,19 +71,28 @@ class Complement(NamedTuple):
 
     def particular(self, g: ca.SX) -> ca.SX:
         """The smallest z (n), in these units, with J z = g."""
-        x, g = ca.SX(len(self.D), 1), _swapped(g / self.unit, self.swaps)
+        x = ca.SX(len(self.D), 1)
+        g = _swapped(g / self.unit, self.swaps)
         for k, h in enumerate(self.reflections):
-            x[h.pivot] = (g[k] - sum((self.R[i, k] * x[self.reflections[i].pivot] for i in range(k)), ca.SX(0))) / self.R[k, k]
+            x[h.pivot] = (
+                g[k]
+                - sum((self.R[i, k] * x[self.reflections[i].pivot] for i in range(k)), ca.SX(0))
+            ) / self.R[k, k]
         return self._back(ca.sparsify(x))
 
     def multipliers(self, f: ca.SX) -> ca.SX:
-        """lambda (rows) with J' lambda = f, for an f that the rows can make; zero in those that repeat others."""
-        x, m = ca.SX(self.D) * f, len(self.reflections)
+        """lambda (rows) with J' lambda = f, for an f that the rows can make; zero in those that
+        repeat others.
+        """
+        x = ca.SX(self.D) * f
+        m = len(self.reflections)
         for h in self.reflections:
             x = h(x)
         found = ca.SX.zeros(len(self.unit))
         for k in reversed(range(m)):
-            left = x[self.reflections[k].pivot] - sum((self.R[k, j] * found[j] for j in range(k + 1, m)), ca.SX(0))
+            left = x[self.reflections[k].pivot] - sum(
+                (self.R[k, j] * found[j] for j in range(k + 1, m)), ca.SX(0)
+            )
             found[k] = left / self.R[k, k]
         return _swapped(found, self.swaps[::-1]) / self.unit
 
@@ -85,20 +103,31 @@ class Complement(NamedTuple):
         return ca.sparsify(ca.SX(self.D) * x)
 
 
-def complement(J: ca.SX, value: np.ndarray, D: np.ndarray, rank: int | None = None, unit: np.ndarray | None = None) -> Complement:
-    """The complement of rows J (m x n); value: J at some place, which decides the order of elimination and no more.
+def complement(
+    J: ca.SX,
+    value: np.ndarray,
+    D: np.ndarray,
+    rank: int | None = None,
+    unit: np.ndarray | None = None,
+) -> Complement:
+    """The complement of rows J (m x n); value: J at some place, which decides the order of
+    elimination and no more.
 
-    rank: how many rows are independent, by default all. Where there are fewer, those of which most is left, in their units,
-    are taken first, again at every instant: rows that repeat others in one place are needed in another.
+    rank: how many rows are independent, by default all. Where there are fewer, those of which most
+    is left, in their units, are taken first, again at every instant: rows that repeat others in one
+    place are needed in another.
     """
     from scipy.linalg import lu
 
     m, n = J.shape
-    rank, unit = m if rank is None else rank, np.ones(m) if unit is None else unit
+    rank = m if rank is None else rank
+    unit = np.ones(m) if unit is None else unit
     order = np.argsort(lu((value * D).T, p_indices=True)[0])[:rank].tolist() if rank else []
     X = [ca.sparsify(ca.SX(D) * J[k, :].T / unit[k]) for k in range(m)]
     done: list[Reflection] = []
-    swaps, left, R = [], set(range(n)), ca.SX(rank, rank)
+    swaps = []
+    left = set(range(n))
+    R = ca.SX(rank, rank)
     for k in range(rank):
         for j in range(k + 1, m if rank < m else 0):
             longer = ca.sumsqr(X[j][sorted(left)]) > ca.sumsqr(X[k][sorted(left)])
@@ -107,7 +136,8 @@ def complement(J: ca.SX, value: np.ndarray, D: np.ndarray, rank: int | None = No
         below = ca.SX(n, 1)
         for i in (i for i in left if X[k][i].nnz()):
             below[i] = X[k][i]
-        size, at = ca.norm_2(below), X[k][order[k]]
+        size = ca.norm_2(below)
+        at = X[k][order[k]]
         for i, h in enumerate(done):
             R[i, k] = X[k][h.pivot]
         R[k, k] = ca.if_else(at < 0, size, -size)
@@ -122,23 +152,30 @@ def _swapped(x: ca.SX, swaps: list[tuple[int, int, ca.SX]]) -> ca.SX:
     """The entries of x, changed about where the conditions say so."""
     parts = ca.vertsplit(x)
     for k, j, condition in swaps:
-        parts[k], parts[j] = ca.if_else(condition, parts[j], parts[k]), ca.if_else(condition, parts[k], parts[j])
+        parts[k], parts[j] = (
+            ca.if_else(condition, parts[j], parts[k]),
+            ca.if_else(condition, parts[k], parts[j]),
+        )
     return ca.vertcat(*parts)
 
 
 def measures(M: np.ndarray) -> np.ndarray:
-    """D (n,): one over the root of each speed's inertia, so that squares of speeds are energies, whatever their units are.
+    """D (n,): one over the root of each speed's inertia, so that squares of speeds are energies,
+    whatever their units are.
 
-    M (places, n, n): the mass matrix at some places. A speed that no inertia resists is measured like the lightest.
+    M (places, n, n): the mass matrix at some places. A speed that no inertia resists is measured
+    like the lightest.
     """
     inertia = np.abs(np.einsum("kii->ki", M)).max(axis=0)
     lightest = inertia[inertia > 0].min(initial=np.inf)
     return 1.0 / np.sqrt(np.where(inertia > 0, inertia, lightest if np.isfinite(lightest) else 1.0))
 
 
-# ------------------------------------------------------------------------------------------------ the mechanism's own rows
+# --- the mechanism's own rows
 class OwnRows(NamedTuple):
-    """The rows A v + B = 0, A a = gamma of a mechanism's loops and speed rows; which are independent where; closed places."""
+    """The rows A v + B = 0, A a = gamma of a mechanism's loops and speed rows; which are
+    independent where; closed places.
+    """
 
     A: ca.SX
     B: ca.SX
@@ -151,7 +188,13 @@ class OwnRows(NamedTuple):
         """What these rows leave of the speeds v, measured by the mass matrix M."""
         f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(self.A), ca.densify(M)])
         found = [[np.array(x) for x in f(0.0, *place)] for place in self.places]
-        return complement(self.A, found[0][0], measures(np.array([M for _, M in found])), len(self.kept), self.unit)
+        return complement(
+            self.A,
+            found[0][0],
+            measures(np.array([M for _, M in found])),
+            len(self.kept),
+            self.unit,
+        )
 
     def map(self, s: Tracer) -> Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]:
         """(t, q, p) -> A, B of the rows that are kept where a choice is made once and for all."""
@@ -168,25 +211,35 @@ class OwnRows(NamedTuple):
 def own_rows(s: Tracer) -> OwnRows:
     """The rows of the mechanism's loops and speed rows, without those that follow from the others.
 
-    That is decided where the loops are closed: an overconstrained loop has redundant rows there and nowhere else. Where no
-    closed place is found, nothing can be left out.
+    That is decided where the loops are closed: an overconstrained loop has redundant rows there and
+    nowhere else. Where no closed place is found, nothing can be left out.
     """
     error, rate, gamma, A = s.constraint_rows()
     at = ca.Function("at", [s.t, s.q, s.p], [ca.densify(error), ca.densify(A)])
     places = [place for seed in range(PLACES) if (place := closed(s, at, seed)) is not None]
-    values = np.array([np.array(at(0.0, *place)[1]) for place in [*places, *(s.layout.somewhere(seed) for seed in range(3))]])
-    unit, m, name = units(values), A.shape[0], s.layout.mechanism.name
+    values = np.array(
+        [
+            np.array(at(0.0, *place)[1])
+            for place in [*places, *(s.layout.somewhere(seed) for seed in range(3))]
+        ]
+    )
+    unit = units(values)
+    m = A.shape[0]
+    name = s.layout.mechanism.name
     kept = independent_rows(values[0], unit)
     if not places and len(kept) < m:
-        raise SingularError(f"only {len(kept)} of the {m} rows A v + B = 0 of {name!r} are independent; leave out those "
-                            "that follow from the others")  # fmt: skip
+        raise SingularError(
+            f"only {len(kept)} of the {m} rows A v + B = 0 of {name!r} are independent; leave out"
+            " those that follow from the others"
+        )
     B = ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))
     return OwnRows(A, B, gamma, kept, unit, places or [s.layout.somewhere(0)])
 
 
-# ------------------------------------------------------------------------------------------------ places
+# --- places
 def closed(s: Tracer, at: ca.Function, seed: int) -> list[np.ndarray] | None:
-    """A place near the neutral one where the residuals vanish (Gauss-Newton), and the parameters; None if not found.
+    """A place near the neutral one where the residuals vanish (Gauss-Newton), and the parameters;
+    None if not found.
 
     at: (t, q, p) -> the rows' residuals, and A.
     """
@@ -209,13 +262,17 @@ def closed(s: Tracer, at: ca.Function, seed: int) -> list[np.ndarray] | None:
 
 
 def units(A: np.ndarray) -> np.ndarray:
-    """(m,): the unit of each row of A (places, m, n), its largest entry anywhere: one that vanishes here is not magnified."""
+    """(m,): the unit of each row of A (places, m, n), its largest entry anywhere: one that vanishes
+    here is not magnified.
+    """
     largest = np.abs(A).max(axis=(0, 2), initial=0.0)
     return np.where(largest > 0, largest, 1.0)
 
 
 def independent_rows(A: np.ndarray, unit: np.ndarray) -> list[int]:
-    """Which rows of A (m x n), each in its unit, are independent: the first pivots of a QR factorisation."""
+    """Which rows of A (m x n), each in its unit, are independent: the first pivots of a QR
+    factorisation.
+    """
     from scipy.linalg import qr
 
     _, R, order = qr((A / unit[:, None]).T, mode="economic", pivoting=True)

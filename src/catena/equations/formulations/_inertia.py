@@ -1,4 +1,6 @@
-"""Mass matrices that are singular wherever the mechanism is are refused, with the name of what moves no inertia."""
+"""Mass matrices that are singular wherever the mechanism is are refused, with the name of what
+moves no inertia.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from ._energies import Energies
 
 
 def require_inertia(by: str, s: Tracer, M: ca.SX, names: Sequence[str] = ()) -> None:
-    """Refuse a mechanism that can move without inertia in every configuration: name the speed. names: of the columns of M, by default the speeds."""
+    """Refuse a mechanism that can move without inertia in every configuration: name the speed.
+    names: of the columns of M, by default the speeds.
+    """
     motion = _motion_without_inertia(s, M, s.q)
     if motion is not None:
         m = s.layout.mechanism
@@ -24,19 +28,29 @@ def require_inertia(by: str, s: Tracer, M: ca.SX, names: Sequence[str] = ()) -> 
 
 
 def require_inertia_of_coordinates(by: str, e: Energies, M: ca.SX) -> None:
-    """The same for the mass matrix of lagrange and hamilton: name every coordinate of the motion, and the body."""
-    motion, m = _motion_without_inertia(e.tracer, M, e.q), e.tracer.layout.mechanism
+    """The same for the mass matrix of lagrange and hamilton: name every coordinate of the motion,
+    and the body.
+    """
+    motion = _motion_without_inertia(e.tracer, M, e.q)
+    m = e.tracer.layout.mechanism
     if motion is None:
         return
     moved = [name for name, x in zip(m.speed_names, motion) if abs(x) > 1e-6]
     joints = [j for j in m.moving if set(moved) & set(j.speed_names)]
-    light = next((j for j in joints if not value_of(m.body(j.child).mass, m.parameters)), joints[-1])
+    light = next(
+        (j for j in joints if not value_of(m.body(j.child).mass, m.parameters)), joints[-1]
+    )
     where = next(name for name in moved if name in light.speed_names)
-    together = f" together with {', '.join(repr(name) for name in moved if name != where)}" if len(moved) > 1 else ""
+    together = (
+        f" together with {', '.join(repr(name) for name in moved if name != where)}"
+        if len(moved) > 1
+        else ""
+    )
     raise SingularError(
-        f"{by}: the mass matrix of {m.name!r} is singular in every configuration: coordinate {where!r}{together} moves no "
-        f"inertia; body {light.child!r} of joint {light.name!r} has none to offer. Give it mass and inertia, give the joint an "
-        "armature, or make the joint fixed",
+        f"{by}: the mass matrix of {m.name!r} is singular in every configuration: coordinate"
+        f" {where!r}{together} moves no inertia; body {light.child!r} of joint {light.name!r} has"
+        " none to offer. Give it mass and inertia, give the joint an armature, or make the joint"
+        " fixed",
         where=where,
     )
 
@@ -44,5 +58,7 @@ def require_inertia_of_coordinates(by: str, e: Energies, M: ca.SX) -> None:
 def _motion_without_inertia(s: Tracer, M: ca.SX, q: ca.SX) -> np.ndarray | None:
     """The motion that M gives no energy, if there is one in each of three random configurations."""
     f = ca.Function("M", [s.t, q, s.p], [ca.densify(M)])
-    found = [motion_without_energy(np.array(f(0.0, *s.layout.somewhere(seed)))) for seed in range(3)]
+    found = [
+        motion_without_energy(np.array(f(0.0, *s.layout.somewhere(seed)))) for seed in range(3)
+    ]
     return None if any(motion is None for motion in found) else found[0]

@@ -1,11 +1,14 @@
-"""The wrench in every joint by statics: what all beyond the joint needs, less what acts on it from outside.
+"""The wrench in every joint by statics: what all beyond the joint needs, less what acts on it from
+outside.
 
-A formulation says, by its own arithmetic, which wrench each body needs to move as it does beside its weight. Loads, loops and
-rows of speeds push bodies from outside; motors do not, since they sit in joints.
+A formulation says, by its own arithmetic, which wrench each body needs to move as it does beside
+its weight. Loads, loops and rows of speeds push bodies from outside; motors do not, since they sit
+in joints.
 
     reaction of joint k  =  sum over the bodies i beyond k of  (needed_i - loads_i - rows_i)
 
-All wrenches here are (torque about the ground's origin, force) in the ground's axes, until they are told about the child's.
+All wrenches here are (torque about the ground's origin, force) in the ground's axes, until they are
+told about the child's.
 """
 
 from __future__ import annotations
@@ -19,13 +22,18 @@ from ...kernels.constraint_rows import evaluate_rows, on_child
 from ...model.mechanism import GROUND
 
 
-def joint_wrenches(s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = None, loads: bool = True) -> ca.SX:
-    """(joints, 6) in the order of `mechanism.ordered`: what each joint does to its child, about its origin in its axes.
+def joint_wrenches(
+    s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = None, loads: bool = True
+) -> ca.SX:
+    """(joints, 6) in the order of `mechanism.ordered`: what each joint does to its child, about its
+    origin in its axes.
 
-    needed: {body: wrench (6)}, of those that have mass; with none it is what loads and rows add to wrenches found otherwise.
-    lam: the multipliers of all rows, loops first, where there are any. loads: whether the mechanism's loads are to be taken off.
+    needed: {body: wrench (6)}, of those that have mass; with none it is what loads and rows add to
+    wrenches found otherwise. lam: the multipliers of all rows, loops first, where there are any.
+    loads: whether the mechanism's loads are to be taken off.
     """
-    m, total = s.layout.mechanism, {b.name: ca.SX.zeros(6) for b in s.layout.mechanism.bodies}
+    m = s.layout.mechanism
+    total = {b.name: ca.SX.zeros(6) for b in s.layout.mechanism.bodies}
     for body, w in needed.items():
         total[body] = total[body] + w
     for outside in (_loads(s) if loads else {}, {} if lam is None else row_forces(s, lam)):
@@ -44,17 +52,25 @@ def joint_wrenches(s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = N
 
 def _loads(s: Tracer) -> dict[str, ca.SX]:
     """What the mechanism's loads do to its bodies."""
-    return {body: ca.vertcat(t + ca.cross(s.pose(body)[:, 3], f), f) for body, (t, f) in s.applied.wrenches.items()}
+    return {
+        body: ca.vertcat(t + ca.cross(s.pose(body)[:, 3], f), f)
+        for body, (t, f) in s.applied.wrenches.items()
+    }
 
 
 def row_forces(s: Tracer, lam: ca.SX) -> dict[str, ca.SX]:
-    """What the rows do to bodies with the multipliers lam: a loop's to its child, the opposite to its parent; a speed row's to its body.
+    """What the rows do to bodies with the multipliers lam: a loop's to its child, the opposite to
+    its parent; a speed row's to its body.
 
-    A row that is a text acts along the speeds of joints, as a motor does, and so on no body from outside.
+    A row that is a text acts along the speeds of joints, as a motor does, and so on no body from
+    outside.
     """
-    m, x, count = s.layout.mechanism, s.work(), len(s.con.kind)
+    m = s.layout.mechanism
+    x = s.work()
+    count = len(s.con.kind)
     found: dict[str, ca.SX] = {}
-    W, none = s.blank(count, 12), [0.0] * len(s.V)
+    W = s.blank(count, 12)
+    none = [0.0] * len(s.V)
     if count:
         evaluate_rows(s.tree, s.con, s.Q, none, none, x, W, *(s.blank(count) for _ in range(3)))
     pushes = [(m.loops[int(s.con.loop[k])], vector(on_child(s.con, x, W, k))) for k in range(count)]

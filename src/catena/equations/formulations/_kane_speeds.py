@@ -1,17 +1,20 @@
-"""Generalised speeds for `kane`: u with q' = W u + X, and simple nonholonomic constraints ([Everett1988] eq. 1-2, 20-24).
+"""Generalised speeds for `kane`: u with q' = W u + X, and simple nonholonomic constraints
+([Everett1988] eq. 1-2, 20-24).
 
-A mechanism has speeds v of its own, q' = N(q) v. Others are v = W u + X, so that the W and X of (1) are N W and N X here.
-m rows A v + B = 0 leave p = nv - m of the u independent:
+A mechanism has speeds v of its own, q' = N(q) v. Others are v = W u + X, so that the W and X of (1)
+are N W and N X here. m rows A v + B = 0 leave p = nv - m of the u independent:
 
-    u_r = A_rs u_s + B_r                        r dependent, s independent: the rows, solved for u_r                        (2)
-    v   = Gamma u_s + beta                      Gamma = W_s + W_r A_rs,  beta = W_r B_r + X                                (20)
-    V~_is = V_ij Gamma_js,  omega~_is likewise  nonholonomic partial velocities: what multiplies u_s                   (22)-(24)
+    u_r = A_rs u_s + B_r  r dependent, s independent: the rows, solved for u_r                   (2)
+    v   = Gamma u_s + beta                      Gamma = W_s + W_r A_rs,  beta = W_r B_r + X     (20)
+    V~_is = V_ij Gamma_js,  omega~_is likewise  nonholonomic partial velocities: what multiplies u_s
+            (22)-(24)
     a   = Gamma u_s' + gamma                    gamma = the rate of Gamma u_s + beta while u_s stays
 
-B and X move the mechanism but are no virtual displacement (21), so they appear in gamma alone. Where the block of the rows
-that stands before u_r becomes singular in some place, other dependent speeds, or other u, are the cure: a knife edge on a
-body that turns wants the velocities along and across the blade for u, not those along x and y. The rows of a mechanism itself,
-which may carry it anywhere, choose u_s anew at every instant instead: see `_independent_speeds`.
+B and X move the mechanism but are no virtual displacement (21), so they appear in gamma alone.
+Where the block of the rows that stands before u_r becomes singular in some place, other dependent
+speeds, or other u, are the cure: a knife edge on a body that turns wants the velocities along and
+across the blade for u, not those along x and y. The rows of a mechanism itself, which may carry it
+anywhere, choose u_s anew at every instant instead: see `_independent_speeds`.
 """
 
 from __future__ import annotations
@@ -26,15 +29,17 @@ from ...compiler.trace import Tracer
 from ...errors import FormulationError, SingularError
 from ._independent_speeds import Complement
 
-Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]  # (t, q, p) -> a matrix and a column: A, B or W, X
+# (t, q, p) -> a matrix and a column: A, B or W, X
+Map = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
 
 
 class KaneSpeeds(NamedTuple):
     """The independent generalised speeds u_s.
 
-    names (p). Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. multipliers: the force that is missing in
-    M a + bias - tau -> lambda (m) of the rows that make it. state: the names of the speeds w that are integrated: u_s, or v
-    where u_s changes on the way. encode: (q, v, p) -> w. decode: (q, w, p) -> v.
+    names (p). Gamma (nv x p), gamma (nv): as above, at the speeds v of the tracer. multipliers: the
+    force that is missing in M a + bias - tau -> lambda (m) of the rows that make it. state: the
+    names of the speeds w that are integrated: u_s, or v where u_s changes on the way. encode: (q,
+    v, p) -> w. decode: (q, w, p) -> v.
     """
 
     names: tuple[str, ...]
@@ -53,12 +58,25 @@ class KaneSpeeds(NamedTuple):
 
 def adapted_speeds(s: Tracer, rows: Complement, gamma: ca.SX) -> KaneSpeeds:
     """The independent speeds that rows A a = gamma leave at each instant; the state is v."""
-    own, same = _names(s), ca.Function("same", [s.q, s.v, s.p], [s.v])
-    return KaneSpeeds(tuple(own[k] for k in rows.free), rows.Z, rows.particular(gamma), rows.multipliers, own, same, same)
+    own = _names(s)
+    same = ca.Function("same", [s.q, s.v, s.p], [s.v])
+    return KaneSpeeds(
+        tuple(own[k] for k in rows.free),
+        rows.Z,
+        rows.particular(gamma),
+        rows.multipliers,
+        own,
+        same,
+        same,
+    )
 
 
-def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, dependent: Sequence[int] | None) -> KaneSpeeds:
-    """The independent speeds of a traced mechanism under these rows; v itself if nothing is asked."""
+def own_speeds(
+    s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, dependent: Sequence[int] | None
+) -> KaneSpeeds:
+    """The independent speeds of a traced mechanism under these rows; v itself if nothing is
+    asked.
+    """
     n = s.layout.nv
     W, X = speeds(t, s.q, s.p) if speeds else (ca.SX.eye(n), ca.SX(n, 1))
     A, B = rows(t, s.q, s.p) if rows else (ca.SX(0, n), ca.SX(0, 1))
@@ -70,18 +88,25 @@ def own_speeds(s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, depend
     free = [k for k in range(n) if k not in r]
     W_r, J_r = W[:, r], J[:, r]
     u = ca.SX.sym("u", len(free))
-    solved = ca.solve(J_r, -ca.horzcat(J[:, free], c)) if r else ca.SX(0, len(free) + 1)  # A_rs and B_r of (2)
-    Gamma, beta = W[:, free] + W_r @ solved[:, :-1], W_r @ solved[:, -1] + X
+    # A_rs and B_r of (2)
+    solved = ca.solve(J_r, -ca.horzcat(J[:, free], c)) if r else ca.SX(0, len(free) + 1)
+    Gamma = W[:, free] + W_r @ solved[:, :-1]
+    beta = W_r @ solved[:, -1] + X
     v = Gamma @ u + beta
-    encode = ca.Function("encode", [s.q, s.v, s.p], [ca.densify((ca.solve(W, s.v - X) if speeds else s.v)[free])])
+    encode = ca.Function(
+        "encode", [s.q, s.v, s.p], [ca.densify((ca.solve(W, s.v - X) if speeds else s.v)[free])]
+    )
     decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
     gamma = ca.substitute(ca.jtimes(v, s.q, s.coordinate_rate()), u, encode(s.q, s.v, s.p))
     chosen = tuple(names[k] for k in free)
 
-    def multipliers(excess: ca.SX) -> ca.SX:  # A' lambda = excess: the rows of u_r, which (22) leaves aside, bring it into evidence
+    # A' lambda = excess: the rows of u_r, which (22) leaves aside, bring it into evidence
+    def multipliers(excess: ca.SX) -> ca.SX:
         return ca.solve(J_r.T, W_r.T @ excess)
 
-    return KaneSpeeds(chosen, ca.sparsify(Gamma), ca.sparsify(gamma), multipliers, chosen, encode, decode)
+    return KaneSpeeds(
+        chosen, ca.sparsify(Gamma), ca.sparsify(gamma), multipliers, chosen, encode, decode
+    )
 
 
 def _names(s: Tracer) -> tuple[str, ...]:
@@ -89,7 +114,9 @@ def _names(s: Tracer) -> tuple[str, ...]:
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:
-    """The m speeds that the rows J u + c = 0 determine best at a random place: the first pivots of a QR factorisation."""
+    """The m speeds that the rows J u + c = 0 determine best at a random place: the first pivots of
+    a QR factorisation.
+    """
     if not J.shape[0]:
         return []
     from scipy.linalg import qr
@@ -97,23 +124,32 @@ def _determined(s: Tracer, J: ca.SX) -> list[int]:
     value = np.array(ca.Function("J", [s.q, s.p], [ca.densify(J)])(*s.layout.somewhere(0)))
     _, R, order = qr(value, mode="economic", pivoting=True)
     found = np.abs(np.diag(R))
-    rank, name = int((found > 1e-10 * found[0]).sum()), s.layout.mechanism.name
+    rank = int((found > 1e-10 * found[0]).sum())
+    name = s.layout.mechanism.name
     if rank < len(value):
-        raise SingularError(f"kane: only {rank} of the {len(value)} rows A v + B = 0 of {name!r} are independent; leave out "
-                            "those that follow from the others")  # fmt: skip
+        raise SingularError(
+            f"kane: only {rank} of the {len(value)} rows A v + B = 0 of {name!r} are independent;"
+            " leave out those that follow from the others"
+        )
     return sorted(int(k) for k in order[:rank])
 
 
-def _check(s: Tracer, t: ca.SX, W: ca.SX, X: ca.SX, A: ca.SX, B: ca.SX, dependent: Sequence[int] | None) -> None:
+def _check(
+    s: Tracer, t: ca.SX, W: ca.SX, X: ca.SX, A: ca.SX, B: ca.SX, dependent: Sequence[int] | None
+) -> None:
     """Refuse maps of the wrong shape, and maps of time."""
-    n, m, name = s.layout.nv, B.numel(), s.layout.mechanism.name
+    n = s.layout.nv
+    m = B.numel()
+    name = s.layout.mechanism.name
     chosen = range(m) if dependent is None else sorted(set(dependent) & set(range(n)))
     if W.shape != (n, n) or X.numel() != n or A.shape != (m, n) or len(chosen) != m:
         raise FormulationError(
-            f"kane: {name!r} has {n} speeds: W is {n} x {n} and X has {n} entries, a row of A has {n}, B has one entry per row, "
-            f"and as many speeds of 0 to {n - 1} are dependent; found W {W.shape}, X {X.shape}, A {A.shape}, B {B.shape}, "
-            f"dependent {dependent}"
+            f"kane: {name!r} has {n} speeds: W is {n} x {n} and X has {n} entries, a row of A has"
+            f" {n}, B has one entry per row, and as many speeds of 0 to {n - 1} are dependent;"
+            f" found W {W.shape}, X {X.shape}, A {A.shape}, B {B.shape}, dependent {dependent}"
         )
     if ca.depends_on(ca.veccat(W, X, A, B), t):
-        raise FormulationError(f"kane: the rows or speeds of {name!r} depend on time, and v cannot then be read from the state "
-                               "alone; make what moves in time a joint of its own")  # fmt: skip
+        raise FormulationError(
+            f"kane: the rows or speeds of {name!r} depend on time, and v cannot then be read from"
+            " the state alone; make what moves in time a joint of its own"
+        )

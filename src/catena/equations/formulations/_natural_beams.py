@@ -1,15 +1,18 @@
-"""Bodies that bend by modes, for natural_coordinates: y is (P, R) of every link, and the amplitudes e after them.
+"""Bodies that bend by modes, for natural_coordinates: y is (P, R) of every link, and the amplitudes
+e after them.
 
 A point of the body is X_0 + sum_a X_a B_a with
 
     X_0 = P + R p,    X_a = c_a(e) R axis_a
 
-p the origin of its frame on the link. They are functions of y, so that with J = dX/dy and m_ab the integrals of rho B_a B_b
+p the origin of its frame on the link. They are functions of y, so that with J = dX/dy and m_ab the
+integrals of rho B_a B_b
 
     J^T m (J y'' + (J y')_y y' - g)
 
-is the body's share of M y'' - Q. No angular velocity stands in it, except in that of sections that turn (`_free_beams`). The
-mass matrix J^T m J is not constant any more: what bends is a product of coordinates.
+is the body's share of M y'' - Q. No angular velocity stands in it, except in that of sections that
+turn (`_free_beams`). The mass matrix J^T m J is not constant any more: what bends is a product of
+coordinates.
 """
 
 from __future__ import annotations
@@ -27,11 +30,15 @@ def natural_beams(b: Bodies, y: ca.SX, rate: ca.SX, L: ca.SX) -> tuple[ca.SX, ca
     M, bias = ca.SX(n, n), ca.SX(n, 1)
     for x in free_beams(b):
         axes = matrix(b.axes(x.link)) @ x.R if x.link >= 0 else x.R
-        X = ca.vertcat(x.origin, *(x.beam.c[k] * (axes @ x.beam.axis(k)) for k in range(x.beam.c.numel())))
-        J, m = ca.sparsify(ca.jacobian(X, y)), ca.kron(x.beam.masses, ca.SX.eye(3))
+        X = ca.vertcat(
+            x.origin, *(x.beam.c[k] * (axes @ x.beam.axis(k)) for k in range(x.beam.c.numel()))
+        )
+        J = ca.sparsify(ca.jacobian(X, y))
+        m = ca.kron(x.beam.masses, ca.SX.eye(3))
         A = _second_rate(X, y, rate)
         A[:3] -= gravity(b)
-        M, bias = M + J.T @ m @ J, bias + J.T @ (m @ A)
+        M = M + J.T @ m @ J
+        bias = bias + J.T @ (m @ A)
         turned = ca.SX.sym("moved", b.V.numel())
         torque, along = x.sections(turned)
         sections = x.balance(Needed(torque, ca.SX(3, 1), along))

@@ -1,4 +1,6 @@
-"""The wrench in every joint, for newton_euler: from the forces of its rows and its motor, and by cutting where it has none."""
+"""The wrench in every joint, for newton_euler: from the forces of its rows and its motor, and by
+cutting where it has none.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,29 @@ from ._free_beams import beam_wrenches
 Wrench = tuple[tuple, tuple]  # torque about the ground's origin and force, in the ground's axes
 
 
-def reactions(b: Bodies, held: Sequence[ca.SX], pushed: Sequence[tuple[tuple[str, str], list[ca.SX]]], moved: ca.SX) -> ca.SX:
-    """(joints, 6): what each joint does to its child, about the child's origin in its axes, torque first.
+def reactions(
+    b: Bodies,
+    held: Sequence[ca.SX],
+    pushed: Sequence[tuple[tuple[str, str], list[ca.SX]]],
+    moved: ca.SX,
+) -> ca.SX:
+    """(joints, 6): what each joint does to its child, about the child's origin in its axes, torque
+    first.
 
-    held: (force, torque) on each link by its own joint, about its centre of mass. pushed: of rows that close the tree, the two
-    bodies they are between, and what they do to each link. moved: V'. Leaves to root: what lies beyond a cut needs a wrench,
-    its own and that of what it carries. In welds, and across the plane, this is the wrench in the joint.
+    held: (force, torque) on each link by its own joint, about its centre of mass. pushed: of rows
+    that close the tree, the two bodies they are between, and what they do to each link. moved: V'.
+    Leaves to root: what lies beyond a cut needs a wrench, its own and that of what it carries. In
+    welds, and across the plane, this is the wrench in the joint.
     """
-    seen = {x.name: (k, x) for k, link in enumerate(b.links) for x in link.members} | {x.name: (-1, x) for x in b.ground}
-    needed, found = {name: _needed(b, k, x, moved) for name, (k, x) in seen.items()}, []
-    bent = {body: (tuple(elements(w[:3])), tuple(elements(w[3:]))) for body, w in beam_wrenches(b, moved).items()}
+    seen = {x.name: (k, x) for k, link in enumerate(b.links) for x in link.members} | {
+        x.name: (-1, x) for x in b.ground
+    }
+    needed = {name: _needed(b, k, x, moved) for name, (k, x) in seen.items()}
+    found = []
+    bent = {
+        body: (tuple(elements(w[:3])), tuple(elements(w[3:])))
+        for body, w in beam_wrenches(b, moved).items()
+    }
 
     def pass_on(body: str, w: Wrench) -> None:
         if body in needed:
@@ -53,7 +68,9 @@ def _about_ground(b: Bodies, k: int, on: ca.SX) -> Wrench:
 
 
 def _in_joint(b: Bodies, k: int, held: ca.SX, cut: Wrench) -> Wrench:
-    """The wrench in a joint, from its rows and motors; what it has across the plane, from the cut."""
+    """The wrench in a joint, from its rows and motors; what it has across the plane, from the
+    cut.
+    """
     (t, f), n = _about_ground(b, k, held), b.normal
     if n is None:
         return t, f
@@ -62,11 +79,15 @@ def _in_joint(b: Bodies, k: int, held: ca.SX, cut: Wrench) -> Wrench:
 
 def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
     """The wrench that a body needs, beside its weight and its loads, to move as it does."""
-    g, loads = tuple(b.value(z) for z in b.mechanism.gravity), b.tracer.applied.wrenches
+    g = tuple(b.value(z) for z in b.mechanism.gravity)
+    loads = b.tracer.applied.wrenches
     t, f = _inertia(b, k, x, moved, g)
     if x.name not in loads:
         return t, f
-    (torque, force), (_, p) = (elements(z) for z in loads[x.name]), b.pose(JointSide(k, x.R, x.origin))
+    (torque, force), (_, p) = (
+        (elements(z) for z in loads[x.name]),
+        b.pose(JointSide(k, x.R, x.origin)),
+    )
     return sub(t, add(torque, cross(p, force))), sub(f, force)
 
 
@@ -75,7 +96,10 @@ def _inertia(b: Bodies, k: int, x: Member, moved: ca.SX, g: tuple) -> Wrench:
     if k < 0:
         f = scale(-x.mass, g)
         return cross(x.com, f), f
-    R, w, du, dw = b.axes(k), b.spin(k), elements(moved[6 * k : 6 * k + 3]), elements(moved[6 * k + 3 : 6 * k + 6])
+    R = b.axes(k)
+    w = b.spin(k)
+    du = elements(moved[6 * k : 6 * k + 3])
+    dw = elements(moved[6 * k + 3 : 6 * k + 6])
     f = scale(x.mass, sub(add(du, rotate(R, add(cross(dw, x.com), cross(w, cross(w, x.com))))), g))
     t = rotate(R, add(apply(x.inertia, dw), cross(w, apply(x.inertia, w))))
     return add(t, cross(add(b.centre(k), rotate(R, x.com)), f)), f

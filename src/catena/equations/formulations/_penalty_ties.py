@@ -1,15 +1,20 @@
-"""What ties joints together, for `penalty`, with nothing larger to solve: followers and rotors on springs; and links that lack inertia.
+"""What ties joints together, for `penalty`, with nothing larger to solve: followers and rotors on
+springs; and links that lack inertia.
 
-    follower   a joint that mimics another: f' = u - ratio u_leader is pulled back like a joint's own rows
-    rotor      the armature J of a joint between two moving links turns by itself at z, held to the joint by a spring: J z' = -beta f,
-               f' = z - v. A rotor's row is multiplied by sqrt(J / mass), so that it rings as the mechanism's mass on its springs does
+    follower   a joint that mimics another: f' = u - ratio u_leader is pulled back like a joint's
+               own rows
+    rotor      the armature J of a joint between two moving links turns by itself at z, held to the
+               joint by a spring: J z' = -beta f, f' = z - v. A rotor's row is multiplied by sqrt(J
+               / mass), so that it rings as the mechanism's mass on its springs does
 
-Angles that are read from poses come back between -pi and pi, and a ratio of such an angle means nothing; so f of these rows is
-integrated beside the poses, one more entry of the state each, from f = 0.
+Angles that are read from poses come back between -pi and pi, and a ratio of such an angle means
+nothing; so f of these rows is integrated beside the poses, one more entry of the state each, from f
+= 0.
 
-A link that lacks inertia along some axis (a point mass, a frame without mass) has nothing to divide by in (71), (72). It is given
-m l^2 step / T about that axis, l its longest arm: what this adds to the motion falls with the step, as the stretch of the springs does. A link
-on the ground keeps its joint's coordinates, and needs none where these feel inertia (a bob that swings about a pivot).
+A link that lacks inertia along some axis (a point mass, a frame without mass) has nothing to divide
+by in (71), (72). It is given m l^2 step / T about that axis, l its longest arm: what this adds to
+the motion falls with the step, as the stretch of the springs does. A link on the ground keeps its
+joint's coordinates, and needs none where these feel inertia (a bob that swings about a pivot).
 """
 
 from __future__ import annotations
@@ -31,7 +36,9 @@ NOTHING = 1e-12  # of an inertia beside the largest, or beside the mass times th
 
 @dataclass(frozen=True)
 class Ties:
-    """Rows A V' + S z' + bias of f = slip, with rate f'. names: of slips and spins z. J (spins,): the rotors' inertia; scale: of rows."""
+    """Rows A V' + S z' + bias of f = slip, with rate f'. names: of slips and spins z. J (spins,):
+    the rotors' inertia; scale: of rows.
+    """
 
     names: tuple[tuple[str, ...], tuple[str, ...]]
     slip: ca.SX
@@ -46,13 +53,21 @@ class Ties:
 
 
 def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:
-    """The followers and rotors of a mechanism. hinged: the speeds whose rotor is part of their link's own inertia."""
-    s, turning = b.tracer, {j.name: all(f.motion != Motion.SLIDE for f in j.freedoms) for j in b.mechanism.joints}
+    """The followers and rotors of a mechanism. hinged: the speeds whose rotor is part of their
+    link's own inertia.
+    """
+    s = b.tracer
+    turning = {
+        j.name: all(f.motion != Motion.SLIDE for f in j.freedoms) for j in b.mechanism.joints
+    }
     following = list(mimics(b, u))
     J = [ca.SX(x) for x in s.tree.armature]
     rotors = [k for k, x in enumerate(J) if not x.is_zero() and k not in hinged]
-    names = [f"{r.name} slip" for r in following] + [f"{s.layout.mechanism.speed_names[k]} rotor slip" for k in rotors]
-    slip, spin = ca.SX.sym("slip", len(names)), ca.SX.sym("spin", len(rotors))
+    names = [f"{r.name} slip" for r in following] + [
+        f"{s.layout.mechanism.speed_names[k]} rotor slip" for k in rotors
+    ]
+    slip = ca.SX.sym("slip", len(names))
+    spin = ca.SX.sym("spin", len(rotors))
     own = [u.own[k] for k in rotors]
     n, none = len(following), ca.SX(0, 1)
     v, g = (ca.vertcat(none, *(x[k] for k in own)) for x in (u.u, u.g))
@@ -60,16 +75,26 @@ def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:
     for k in range(len(rotors)):
         S[n + k, k] = 1.0
     return Ties(
-        (tuple(names), tuple(f"{s.layout.mechanism.speed_names[k]} rotor'" for k in rotors)), slip, spin, ca.vertcat(none, *(s.v[k] for k in rotors)),
-        ca.vertcat(none, *(r.rate for r in following), spin - v), ca.vertcat(ca.SX(0, b.V.numel()), *(r.A for r in following), -u.G[own, :]),
-        S, ca.vertcat(none, *(r.bias for r in following), -g), ca.vertcat(none, *(J[k] for k in rotors)),
-        [length if turning[r.name] else 1.0 for r in following] + [ca.sqrt(J[k] / total_mass(b)) for k in rotors],
-    )  # fmt: skip
+        (tuple(names), tuple(f"{s.layout.mechanism.speed_names[k]} rotor'" for k in rotors)),
+        slip,
+        spin,
+        ca.vertcat(none, *(s.v[k] for k in rotors)),
+        ca.vertcat(none, *(r.rate for r in following), spin - v),
+        ca.vertcat(ca.SX(0, b.V.numel()), *(r.A for r in following), -u.G[own, :]),
+        S,
+        ca.vertcat(none, *(r.bias for r in following), -g),
+        ca.vertcat(none, *(J[k] for k in rotors)),
+        [length if turning[r.name] else 1.0 for r in following]
+        + [ca.sqrt(J[k] / total_mass(b)) for k in rotors],
+    )
 
 
 def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
-    """Of the size of V: what links that lack mass, or inertia about some axis, are given. share: step / T. sound: links that need none."""
-    blocks, p = [], list(b.mechanism.parameters.values())
+    """Of the size of V: what links that lack mass, or inertia about some axis, are given. share:
+    step / T. sound: links that need none.
+    """
+    blocks = []
+    p = list(b.mechanism.parameters.values())
     for k, link in enumerate(b.links):
         if k in sound:
             blocks.append(ca.DM(6, 6))
@@ -80,7 +105,12 @@ def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
         sizes, axes = np.linalg.eigh(np.array(I))
         lacking = axes[:, sizes <= NOTHING * max(sizes[-1], m * arm**2)]
         weight = m or total_mass(b)
-        blocks.append(ca.diagcat((0.0 if m > 0 else share * weight) * ca.DM.eye(3), share * weight * arm**2 * ca.DM(lacking @ lacking.T)))
+        blocks.append(
+            ca.diagcat(
+                (0.0 if m > 0 else share * weight) * ca.DM.eye(3),
+                share * weight * arm**2 * ca.DM(lacking @ lacking.T),
+            )
+        )
     bent = b.V.numel() - 6 * len(b.links)
     return ca.sparsify(ca.SX(ca.diagcat(*blocks, ca.DM(bent, bent))))
 
@@ -88,11 +118,20 @@ def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
 def regular(m: np.ndarray) -> bool:
     """Whether every direction of speeds feels inertia m (n, n), beside what each speed has."""
     own = np.diag(m)
-    return bool((own > 0).all() and np.linalg.eigvalsh(m / np.sqrt(np.outer(own, own)))[0] > NOTHING)
+    return bool(
+        (own > 0).all() and np.linalg.eigvalsh(m / np.sqrt(np.outer(own, own)))[0] > NOTHING
+    )
 
 
 def _arm(b: Bodies, k: int, p: list[float]) -> float:
     """The longest way from the centre of mass of link k to a joint, m; 1 m where there is none."""
-    sides = [side.p for pair in (*b.pairs, *b.loops) for side in (pair.parent, pair.child) if side.link == k]
-    ways = np.array(ca.Function("ways", [b.tracer.p], [ca.horzcat(*(ca.vertcat(*x) for x in sides))])(p))
+    sides = [
+        side.p
+        for pair in (*b.pairs, *b.loops)
+        for side in (pair.parent, pair.child)
+        if side.link == k
+    ]
+    ways = np.array(
+        ca.Function("ways", [b.tracer.p], [ca.horzcat(*(ca.vertcat(*x) for x in sides))])(p)
+    )
     return float(np.linalg.norm(ways, axis=0).max()) or 1.0

@@ -1,12 +1,15 @@
-"""Reactions for lagrange and hamilton: a joint is released, and T and V are differentiated along what it held.
+"""Reactions for lagrange and hamilton: a joint is released, and T and V are differentiated along
+what it held.
 
-Six more speeds e = (turn, push) carry a body about the ground's origin, along the ground's axes, beside its own motion:
+Six more speeds e = (turn, push) carry a body about the ground's origin, along the ground's axes,
+beside its own motion:
 
     h = dT/de at e = 0                the momentum that belongs to them
     d/dt dT/de + dV/de = wrench       Lagrange's equation along them
 
-The terms dT/dx of a displacement x along e, and those of the turning axes, cancel: T does not change when a body is moved as a
-whole with its velocities. What a joint holds is the sum over all bodies beyond it, less what acts on them from outside.
+The terms dT/dx of a displacement x along e, and those of the turning axes, cancel: T does not
+change when a body is moved as a whole with its velocities. What a joint holds is the sum over all
+bodies beyond it, less what acts on them from outside.
 """
 
 from __future__ import annotations
@@ -20,23 +23,34 @@ from ._joint_cuts import joint_wrenches
 
 
 def released_wrenches(s: Tracer, a: ca.SX, lam: ca.SX | None) -> ca.SX:
-    """(joints, 6) at the accelerations a and the multipliers lam, expressions of the mechanism's own symbols."""
-    needed, g, e = {}, vector(s.tree.gravity), ca.SX.sym("e", 6)
+    """(joints, 6) at the accelerations a and the multipliers lam, expressions of the mechanism's
+    own symbols.
+    """
+    needed = {}
+    g = vector(s.tree.gravity)
+    e = ca.SX.sym("e", 6)
     turn, push = e[:3], e[3:]
     for b in moving_bodies(s):
-        w, u = b.w + b.R.T @ turn, b.V + b.R.T @ (push + ca.cross(turn, b.p))
+        w = b.w + b.R.T @ turn
+        u = b.V + b.R.T @ (push + ca.cross(turn, b.p))
         T = 0.5 * b.m * ca.sumsqr(u + ca.cross(w, b.com)) + 0.5 * ca.dot(w, b.I @ w)
         c = b.p + b.R @ b.com
         needed[b.name] = _along(s, T, -b.m * ca.dot(g, c + push + ca.cross(turn, c)), e)
     for beam in beams(s):
-        X, V = s.pose(beam.body), s.frame_velocity(beam.body, "body")
+        X = s.pose(beam.body)
+        V = s.frame_velocity(beam.body, "body")
         R, p = X[:, :3], X[:, 3]
-        w, u = V[:3] + R.T @ turn, V[3:] + R.T @ (push + ca.cross(turn, p))
-        T, U = beam.energies(u, w, s.v[beam.own], R + ca.skew(turn) @ R, p + push + ca.cross(turn, p), g)
+        w = V[:3] + R.T @ turn
+        u = V[3:] + R.T @ (push + ca.cross(turn, p))
+        T, U = beam.energies(
+            u, w, s.v[beam.own], R + ca.skew(turn) @ R, p + push + ca.cross(turn, p), g
+        )
         needed[beam.body] = _along(s, T, U, e)
     force = ca.SX.sym("lam", 0 if lam is None else lam.numel())
     wrenches = joint_wrenches(s, needed, None if lam is None else force)
-    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [wrenches])(s.t, s.q, s.v, a, s.p, force if lam is None else lam)
+    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [wrenches])(
+        s.t, s.q, s.v, a, s.p, force if lam is None else lam
+    )
 
 
 def _along(s: Tracer, T: ca.SX, V: ca.SX, e: ca.SX) -> ca.SX:

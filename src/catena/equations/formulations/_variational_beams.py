@@ -1,15 +1,19 @@
-"""Flexible bodies in `variational` ([Everett1988] eq. 33-37): the rows of their kinetic energy, and of their weight.
+"""Flexible bodies in `variational` ([Everett1988] eq. 33-37): the rows of their kinetic energy, and
+of their weight.
 
-    delta int T dt = - int dt integral rho 0D 0D p . 0_delta p                                                     (34)
-    0D p     = V + w x r + BD r                                                                                    (36)
-    0_delta p = 0_delta o + 0_theta_B x r + B_delta r                                                       (35) by (6)
+    delta int T dt = - int dt integral rho 0D 0D p . 0_delta p                                  (34)
+    0D p     = V + w x r + BD r                                                                 (36)
+    0_delta p = 0_delta o + 0_theta_B x r + B_delta r                                    (35) by (6)
 
-o is the origin of the body's frame B, r = n + v leads from it to a point. What multiplies the arbitrary d_r of a speed is
+o is the origin of the body's frame B, r = n + v leads from it to a point. What multiplies the
+arbitrary d_r of a speed is
 
-    V_u . integral rho a  +  w_u . integral rho r x a  +  e_u . integral rho (dr/de) . a,      a = 0D 0D p - g
+    V_u . integral rho a  +  w_u . integral rho r x a  +  e_u . integral rho (dr/de) . a,
+            a = 0D 0D p - g
 
-(34) is what the expanded variation (38)-(40) collapses to, (41): `tests/equations/test_flexible_algebra.py` shows it. The vectors of a
-flexible body live along its own axes, where its shapes are given, and its weight is varied in the ground.
+(34) is what the expanded variation (38)-(40) collapses to, (41):
+`tests/equations/test_flexible_algebra.py` shows it. The vectors of a flexible body live along its
+own axes, where its shapes are given, and its weight is varied in the ground.
 """
 
 from __future__ import annotations
@@ -29,23 +33,30 @@ class Flexible:
         self.found = [(beam, *self._frame(beam)) for beam in beams(s)]
 
     def _frame(self, beam: TracedBeam) -> tuple[Turning, Turning]:
-        """w and V of the body's frame, along its own axes; their frame is that of the node it sits on."""
+        """w and V of the body's frame, along its own axes; their frame is that of the node it sits
+        on.
+        """
         node, R, p = self.s.seat(beam.body)
-        E, r = ca.sparsify(matrix(R)).T, ca.sparsify(vector(p))
+        E = ca.sparsify(matrix(R)).T
+        r = ca.sparsify(vector(p))
         if node == INERTIAL:
             still = Turning(INERTIAL, ca.SX(3, 1), ca.SX(3, 1), ca.SX(3, self.u.Z.shape[1]))
             return still, still
-        w, v = self.k.angular(node, node), self.k.linear(node, node)
+        w = self.k.angular(node, node)
+        v = self.k.linear(node, node)
         V = v + w.cross(r, ca.SX(3, 1))
         w, V = (Turning(node, E @ x.x, E @ x.D, E @ x.P) for x in (w, V))
         return w, V
 
     def energies(self) -> tuple[ca.SX, ca.SX]:
         """T and V of all of them."""
-        g, total = vector(self.s.tree.gravity), [ca.SX(0), ca.SX(0)]
+        g = vector(self.s.tree.gravity)
+        total = [ca.SX(0), ca.SX(0)]
         for beam, w, V in self.found:
             X = self.s.pose(beam.body)
-            for k, part in enumerate(beam.energies(V.x, w.x, self.u.v[beam.own], X[:, :3], X[:, 3], g)):
+            for k, part in enumerate(
+                beam.energies(V.x, w.x, self.u.v[beam.own], X[:, :3], X[:, 3], g)
+            ):
                 total[k] += part
         return total[0], total[1]
 
@@ -54,8 +65,14 @@ class Flexible:
         n = self.u.Z.shape[1]
         M = ca.SX(n, n)
         for b, w, V in self.found:
-            E, A, B = self.u.W[b.own, :], b.first(b.C), b.crossed(b.c, b.C)
-            half = 0.5 * b.m * V.P.T @ V.P - V.P.T @ ca.skew(b.first(b.c)) @ w.P + 0.5 * w.P.T @ b.inertia @ w.P
+            E = self.u.W[b.own, :]
+            A = b.first(b.C)
+            B = b.crossed(b.c, b.C)
+            half = (
+                0.5 * b.m * V.P.T @ V.P
+                - V.P.T @ ca.skew(b.first(b.c)) @ w.P
+                + 0.5 * w.P.T @ b.inertia @ w.P
+            )
             half += (V.P.T @ A + w.P.T @ B) @ E + 0.5 * E.T @ b.trace(b.C, b.C) @ E
             for d in range(3):
                 turned = b.chi1[d].T @ E
@@ -71,34 +88,61 @@ class Flexible:
         return rows
 
     def needed(self, y: ca.SX) -> dict[str, ca.SX]:
-        """{body: wrench} about the ground's origin: integral rho a and rho r x a, at the rates y."""
+        """{body: wrench} about the ground's origin: integral rho a and rho r x a, at the rates
+        y.
+        """
         found = {}
         for (b, w, V), (force, torque, _) in zip(self.found, self._forces()):
-            s, E, dw, dV = b.first(b.c), self.u.W[b.own, :] @ y, w.P @ y, V.P @ y
+            s = b.first(b.c)
+            E = self.u.W[b.own, :] @ y
+            dw = w.P @ y
+            dV = V.P @ y
             force = force + b.m * dV + ca.cross(dw, s) + b.first(b.C) @ E
             torque = torque + ca.cross(s, dV) + b.inertia @ dw + b.crossed(b.c, b.C) @ E
             torque += ca.vertcat(*(b.J[d] * ca.dot(b.chi1[d], E) for d in range(3)))
             X = self.s.pose(b.body)
-            t, f = X[:, :3] @ torque, X[:, :3] @ force
+            t = X[:, :3] @ torque
+            f = X[:, :3] @ force
             found[b.body] = ca.vertcat(t + ca.cross(X[:, 3], f), f)
         return found
 
     def _forces(self) -> list[tuple[ca.SX, ca.SX, ca.SX]]:
-        """integral rho a, rho r x a and rho (dr/de) . a of each body while u stays, less the weight, along its axes."""
-        found, g = [], vector(self.s.tree.gravity)
+        """integral rho a, rho r x a and rho (dr/de) . a of each body while u stays, less the
+        weight, along its axes.
+        """
+        found = []
+        g = vector(self.s.tree.gravity)
         for b, w, V in self.found:
             o, R = w.x, self.s.pose(b.body)[:, :3]
-            dw, dV = w.D, V.D + ca.cross(o, V.x) - R.T @ g  # 0D w = BD w
-            rate, e_rate = self.u.v[b.own], self.u.rate[b.own]
+            # 0D w = BD w
+            dw = w.D
+            dV = V.D + ca.cross(o, V.x) - R.T @ g
+            rate = self.u.v[b.own]
+            e_rate = self.u.rate[b.own]
             dc = b.C @ rate
             ddc = b.C @ e_rate + ca.jtimes(dc, b.e, rate)
-            s, N, I = b.first(b.c), b.tensor(b.c, dc), b.inertia
-            force = b.m * dV + ca.cross(dw, s) + ca.cross(o, ca.cross(o, s)) + 2 * ca.cross(o, b.first(dc)) + b.first(ddc)
-            torque = ca.cross(s, dV) + I @ dw + ca.cross(o, I @ o) + 2 * (ca.trace(N) * o - N.T @ o) + b.crossed(b.c, ddc)
+            s = b.first(b.c)
+            N = b.tensor(b.c, dc)
+            I = b.inertia
+            force = (
+                b.m * dV
+                + ca.cross(dw, s)
+                + ca.cross(o, ca.cross(o, s))
+                + 2 * ca.cross(o, b.first(dc))
+                + b.first(ddc)
+            )
+            torque = (
+                ca.cross(s, dV)
+                + I @ dw
+                + ca.cross(o, I @ o)
+                + 2 * (ca.trace(N) * o - N.T @ o)
+                + b.crossed(b.c, ddc)
+            )
             along = b.first(b.C).T @ dV + b.crossed(b.c, b.C).T @ dw + 2 * b.crossed(dc, b.C).T @ o
             along += self._centrifugal(b, o) + b.trace(b.C, ddc)
             for d, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
-                spin = b.J[d] * ca.dot(b.chi1[d], rate)  # what the sections' own turning adds to the angular momentum
+                # what the sections' own turning adds to the angular momentum
+                spin = b.J[d] * ca.dot(b.chi1[d], rate)
                 torque[d] += b.J[d] * ca.dot(b.chi1[d], e_rate)
                 torque[i] += o[j] * spin
                 torque[j] -= o[i] * spin

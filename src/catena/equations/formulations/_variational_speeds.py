@@ -1,11 +1,14 @@
 """The generalised speeds of `variational` ([Everett1988] eq. 1-2, 17-22).
 
-    u = Y(q) v,   v = W u,  W = Y^-1              every u a joint's speed, or a component of a body's motion along its axes  (1)
-    A W u + B = 0                                 rows that the speeds obey                                                (2)
-    u' = Z y + z,   v' = W Z y + ...              y the rates of independent speeds, chosen anew at every instant        (20)
+    u = Y(q) v,  v = W u,  W = Y^-1
+            every u a joint's speed, or a component of a body's motion along its axes  (1)
+    A W u + B = 0                                 rows that the speeds obey                      (2)
+    u' = Z y + z,  v' = W Z y + ...  y the rates of independent speeds, chosen anew at every instant
+            (20)
 
-B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`. Speeds that are components of
-omega make (25) and (31) short: there a component is a symbol, its partial velocity a unit vector.
+B moves the mechanism but is no virtual displacement (21). For Z and z see `_independent_speeds`.
+Speeds that are components of omega make (25) and (31) short: there a component is a symbol, its
+partial velocity a unit vector.
 """
 
 from __future__ import annotations
@@ -24,9 +27,14 @@ from ._variational_vectors import INERTIAL, FrameKinematics, VariationalSpeeds
 COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
-def own_speeds(s: Tracer, names: Sequence[str] | None) -> tuple[VariationalSpeeds, VariationalSpeeds, Complement | None]:
-    """The speeds that are independent under the mechanism's rows; all of them, the joints' own or those named; and what the rows leave."""
-    own, m = _joint_speeds(s), s.layout.mechanism
+def own_speeds(
+    s: Tracer, names: Sequence[str] | None
+) -> tuple[VariationalSpeeds, VariationalSpeeds, Complement | None]:
+    """The speeds that are independent under the mechanism's rows; all of them, the joints' own or
+    those named; and what the rows leave.
+    """
+    own = _joint_speeds(s)
+    m = s.layout.mechanism
     chosen = own if names is None else _named(s, own, list(names))
     if not m.constrained:
         return chosen, chosen, None
@@ -36,17 +44,24 @@ def own_speeds(s: Tracer, names: Sequence[str] | None) -> tuple[VariationalSpeed
 
 def _joint_speeds(s: Tracer) -> VariationalSpeeds:
     """u = v."""
-    n, names = s.layout.nv, tuple(f"{x}'" for x in s.layout.mechanism.speed_names)
+    n = s.layout.nv
+    names = tuple(f"{x}'" for x in s.layout.mechanism.speed_names)
     same = ca.Function("same", [s.q, s.v, s.p], [s.v])
-    return VariationalSpeeds(names, s.v, s.v, ca.SX(n, 1), ca.SX.eye(n), {}, same, same, ca.SX.eye(n), ca.SX(n, 1), names)
+    return VariationalSpeeds(
+        names, s.v, s.v, ca.SX(n, 1), ca.SX.eye(n), {}, same, same, ca.SX.eye(n), ca.SX(n, 1), names
+    )
 
 
 def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSpeeds:
     """u = Y v by the names of its rows; Y is inverted once, symbolically."""
-    n, k, joints = s.layout.nv, FrameKinematics(s, own, lambda i: i), [x.removesuffix("'") for x in own.names]
+    n = s.layout.nv
+    k = FrameKinematics(s, own, lambda i: i)
+    joints = [x.removesuffix("'") for x in own.names]
     if len(names) != n or len(set(names)) != n:
-        raise FormulationError(f"variational: {s.layout.mechanism.name!r} has {n} speeds, and as many different ones are "
-                               f"chosen; found {', '.join(names) or 'none'}")  # fmt: skip
+        raise FormulationError(
+            f"variational: {s.layout.mechanism.name!r} has {n} speeds, and as many different ones"
+            f" are chosen; found {', '.join(names) or 'none'}"
+        )
     Y, known = ca.SX(n, n), {}
     for row, name in enumerate(names):
         if name in joints:
@@ -56,63 +71,107 @@ def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSp
             if at:
                 known[at[0]] = (at[1], row)
     _require_regular(s, Y, names)
-    W, u = ca.sparsify(ca.solve(Y, ca.SX.eye(n))), ca.SX.sym("u", n)
+    W = ca.sparsify(ca.solve(Y, ca.SX.eye(n)))
+    u = ca.SX.sym("u", n)
     v = W @ u
     encode = ca.Function("encode", [s.q, s.v, s.p], [ca.densify(Y @ s.v)])
     return _mapped(s, tuple(names), u, v, W, known, encode)
 
 
-def _component(k: FrameKinematics, name: str, joints: list[str]) -> tuple[ca.SX, tuple[tuple[int, str, int], float] | None]:
-    """A component's row of Y; and the node's axis it lies along, with its sign, where the body's axes are the node's."""
+def _component(
+    k: FrameKinematics, name: str, joints: list[str]
+) -> tuple[ca.SX, tuple[tuple[int, str, int], float] | None]:
+    """A component's row of Y; and the node's axis it lies along, with its sign, where the body's
+    axes are the node's.
+    """
     body, _, part = name.rpartition(".")
     m = k.s.layout.mechanism
     if part not in COMPONENTS or body not in {b.name for b in m.bodies} - {GROUND}:
         components = [f"{b.name}.{part}" for b in m.bodies for part in COMPONENTS]
-        raise UnknownNameError("speed", name, [*joints, *components], f"speeds of variational({m.name!r})")
+        raise UnknownNameError(
+            "speed", name, [*joints, *components], f"speeds of variational({m.name!r})"
+        )
     node, R, p = k.s.seat(body)
     if node == INERTIAL:
-        raise FormulationError(f"variational: speed {name!r} is no speed: body {body!r} is fixed to the ground")
-    axis, r = vector([row["xyz".index(part[1])] for row in R]), ca.sparsify(vector(p))
+        raise FormulationError(
+            f"variational: speed {name!r} is no speed: body {body!r} is fixed to the ground"
+        )
+    axis = vector([row["xyz".index(part[1])] for row in R])
+    r = ca.sparsify(vector(p))
     P = k.angular(node).P if part[0] == "w" else k.linear(node).P - ca.skew(r) @ k.angular(node).P
     signs = [float(x) if x.is_constant() else 0.0 for x in (axis[i] for i in range(3))]
     along = [i for i in range(3) if abs(abs(signs[i]) - 1) < 1e-14]
     stated = along and (part[0] == "w" or r.nnz() == 0)
-    return ca.sparsify(axis.T @ P), ((node, part[0], along[0]), round(signs[along[0]])) if stated else None
+    return ca.sparsify(axis.T @ P), (
+        (
+            (node, part[0], along[0]),
+            round(signs[along[0]]),
+        )
+        if stated
+        else None
+    )
 
 
 def _independent(s: Tracer, c: VariationalSpeeds) -> tuple[VariationalSpeeds, Complement]:
-    """The same speeds under the rows A v + B = 0 of loops and of the mechanism's speed rows, (2) and (20); and what is left of them."""
+    """The same speeds under the rows A v + B = 0 of loops and of the mechanism's speed rows, (2)
+    and (20); and what is left of them.
+    """
     own, m = own_rows(s), s.layout.mechanism
     A, gamma = (ca.substitute(x, s.v, c.v) for x in (own.A, own.gamma))
     J = ca.sparsify(A @ c.W)
     if not m.loops and not m.constraints and len(own.kept) < J.shape[0]:
-        raise SingularError(f"variational: only {len(own.kept)} of the {J.shape[0]} nonholonomic rows of {m.name!r} are independent; "
-                            "leave out those that follow from the others")  # fmt: skip
-    f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(J), ca.densify(c.W.T @ s.mass_matrix() @ c.W)])
+        raise SingularError(
+            f"variational: only {len(own.kept)} of the {J.shape[0]} nonholonomic rows of {m.name!r}"
+            " are independent; leave out those that follow from the others"
+        )
+    f = ca.Function(
+        "at", [s.t, s.q, s.p], [ca.densify(J), ca.densify(c.W.T @ s.mass_matrix() @ c.W)]
+    )
     found = [[np.array(x) for x in f(0.0, *place)] for place in own.places]
     elsewhere = [np.array(f(0.0, *s.layout.somewhere(seed))[0]) for seed in range(3)]
     unit = units(np.array([*(value for value, _ in found), *elsewhere]))
-    left = complement(J, found[0][0], measures(np.array([M for _, M in found])), len(own.kept), unit)
-    Z, z = left.Z, left.particular(gamma - A @ c.rate)
+    left = complement(
+        J, found[0][0], measures(np.array([M for _, M in found])), len(own.kept), unit
+    )
+    Z = left.Z
+    z = left.particular(gamma - A @ c.rate)
     names = tuple(c.names[k] for k in left.free)
-    return c._replace(W=ca.sparsify(c.W @ Z), rate=ca.sparsify(c.rate + c.W @ z), Z=Z, z=z, independent=names), left
+    return (
+        c._replace(
+            W=ca.sparsify(c.W @ Z), rate=ca.sparsify(c.rate + c.W @ z), Z=Z, z=z, independent=names
+        ),
+        left,
+    )
 
 
-def _mapped(s: Tracer, names: tuple[str, ...], u: ca.SX, v: ca.SX, W: ca.SX, known: dict, encode: ca.Function) -> VariationalSpeeds:
+def _mapped(
+    s: Tracer,
+    names: tuple[str, ...],
+    u: ca.SX,
+    v: ca.SX,
+    W: ca.SX,
+    known: dict,
+    encode: ca.Function,
+) -> VariationalSpeeds:
     """Speeds u with these maps; the rate of v while u stays comes from differentiating W."""
     rate = ca.jtimes(v, s.q, ca.substitute(s.coordinate_rate(), s.v, v))
     decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
-    Z, z = ca.SX.eye(len(names)), ca.SX(len(names), 1)
+    Z = ca.SX.eye(len(names))
+    z = ca.SX(len(names), 1)
     return VariationalSpeeds(names, u, v, ca.sparsify(rate), W, known, encode, decode, Z, z, names)
 
 
 def _require_regular(s: Tracer, Y: ca.SX, names: list[str]) -> None:
-    """Refuse speeds that do not determine the motion anywhere, (1): name one that follows from the others."""
+    """Refuse speeds that do not determine the motion anywhere, (1): name one that follows from the
+    others.
+    """
     f = ca.Function("Y", [s.q, s.p], [ca.densify(Y)])
     values = [np.array(f(*s.layout.somewhere(seed))) for seed in range(3)]
     if all(np.linalg.cond(value) > 1e10 for value in values):
         left = np.linalg.svd(values[0])[0][:, -1]
         dependent = [names[k] for k in np.flatnonzero(np.abs(left) > 1e-6)]
-        raise FormulationError(f"variational: the speeds {', '.join(names)} do not determine the motion of "
-                               f"{s.layout.mechanism.name!r}: {', '.join(dependent)} follow from each other; replace one by a "
-                               "joint's speed")  # fmt: skip
+        raise FormulationError(
+            f"variational: the speeds {', '.join(names)} do not determine the motion of"
+            f" {s.layout.mechanism.name!r}: {', '.join(dependent)} follow from each other; replace"
+            " one by a joint's speed"
+        )

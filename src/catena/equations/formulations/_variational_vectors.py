@@ -1,11 +1,14 @@
-"""Vectors that stay in the rotating frames they live in, for `variational` ([Everett1988] eq. 4-9, 16-24).
+"""Vectors that stay in the rotating frames they live in, for `variational` ([Everett1988] eq. 4-9,
+16-24).
 
-A frame is a node of the tree (its axes), or the ground, -1. With fD the derivative of the components along the axes of f,
+A frame is a node of the tree (its axes), or the ground, -1. With fD the derivative of the
+components along the axes of f,
 
     bD x = aD x + b_omega_a x x                  the rule of (6), in time instead of in variation
-    x_u  = d x / d u                             what multiplies the virtual quantity of a speed u               (19), (22)-(24)
+    x_u  = d x / d u  what multiplies the virtual quantity of a speed u              (19), (22)-(24)
 
-so that no coordinate transformation is ever differentiated: a change of axes carries x, its rate and its partials along.
+so that no coordinate transformation is ever differentiated: a change of axes carries x, its rate
+and its partials along.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ INERTIAL = -1
 
 
 class Turning(NamedTuple):
-    """A vector linear in the speeds u, along the axes of `frame`: x (3), its rate in f is P y + D, P (3 x p) = dx/du Z."""
+    """A vector linear in the speeds u, along the axes of `frame`: x (3), its rate in f is P y + D,
+    P (3 x p) = dx/du Z.
+    """
 
     frame: int
     x: ca.SX
@@ -41,10 +46,13 @@ class Turning(NamedTuple):
 
 
 class VariationalSpeeds(NamedTuple):
-    """Generalised speeds u (n) and rates y (p) of the independent ones, u' = Z y + z: Z = 1 and z = 0 where all are, (1), (20).
+    """Generalised speeds u (n) and rates y (p) of the independent ones, u' = Z y + z: Z = 1 and z =
+    0 where all are, (1), (20).
 
-    v (nv): an expression of q and u, v' = W y + rate. independent: the names of the speeds that y is closest to. known: (node, "w" or "v", axis) -> (sign, index into u), where a component of a node's motion along its own axes is a
-    speed itself and need not be computed. encode: (q, v, p) -> u. decode: (q, u, p) -> v.
+    v (nv): an expression of q and u, v' = W y + rate. independent: the names of the speeds that y
+    is closest to. known: (node, "w" or "v", axis) -> (sign, index into u), where a component of a
+    node's motion along its own axes is a speed itself and need not be computed. encode: (q, v, p)
+    -> u. decode: (q, u, p) -> v.
     """
 
     names: tuple[str, ...]
@@ -62,17 +70,20 @@ class VariationalSpeeds(NamedTuple):
 
 @dataclass
 class FrameKinematics:
-    """omega and the velocity of the origin of every node, along the axes of its home frame, found when first asked for."""
+    """omega and the velocity of the origin of every node, along the axes of its home frame, found
+    when first asked for.
+    """
 
     s: Tracer
     speeds: VariationalSpeeds
     home: Callable[[int], int]  # node -> the frame its vectors live in
     _found: dict[tuple[str, int, int], Turning] = field(default_factory=dict)
 
-    # ------------------------------------------------------------------------------------------------ axes
+    # --- axes
     def turned(self, a: int, b: int, x: ca.SX) -> ca.SX:
         """The columns of x (3 x k), given along the axes of frame a, along those of frame b."""
-        nodes, placed = self.s.layout.nodes, self.s.posed
+        nodes = self.s.layout.nodes
+        placed = self.s.posed
         if a == b:
             return x
         if b >= 0 and nodes[b].parent == a:
@@ -93,7 +104,9 @@ class FrameKinematics:
         if a == b:
             return x
         if b == INERTIAL:
-            return Turning(b, *(self.turned(a, b, y) for y in (x.x, x.D + ca.cross(self.spin(a), x.x), x.P)))
+            return Turning(
+                b, *(self.turned(a, b, y) for y in (x.x, x.D + ca.cross(self.spin(a), x.x), x.P))
+            )
         y, D, P = (self.turned(a, b, part) for part in (x.x, x.D, x.P))
         if self.s.layout.nodes[b].parent == a:
             relative = -self._own(b)[0].x  # what b turns by in a, its parent
@@ -105,23 +118,31 @@ class FrameKinematics:
         """0D x (3) while u stays, along the axes x lives in."""
         return x.D if x.frame == INERTIAL else x.D + ca.cross(self.spin(x.frame), x.x)
 
-    # ------------------------------------------------------------------------------------------------ motion
+    # --- motion
     def angular(self, i: int, f: int | None = None) -> Turning:
         """0_omega_i along the axes of frame f, by default of its home."""
         return self._memory("w", i, f, self._angular)
 
     def linear(self, i: int, f: int | None = None) -> Turning:
-        """The velocity of the origin of node i along the axes of frame f, by default of its home."""
+        """The velocity of the origin of node i along the axes of frame f, by default of its
+        home.
+        """
         return self._memory("v", i, f, self._linear)
 
     def position(self, i: int, f: int) -> ca.SX:
         """The origin of node i, from that of the ground, along the axes of frame f."""
-        return self.turned(INERTIAL, f, ca.SX(vector(self.s.posed.p[i]))) if i >= 0 else ca.SX.zeros(3)
+        return (
+            self.turned(INERTIAL, f, ca.SX(vector(self.s.posed.p[i]))) if i >= 0 else ca.SX.zeros(3)
+        )
 
-    def _memory(self, what: str, i: int, f: int | None, find: Callable[[int, int], Turning]) -> Turning:
+    def _memory(
+        self, what: str, i: int, f: int | None, find: Callable[[int, int], Turning]
+    ) -> Turning:
         f = (self.home(i) if i >= 0 else INERTIAL) if f is None else f
         if (what, i, f) not in self._found:
-            self._found[what, i, f] = self._stated(what, i, find(i, f)) if i >= 0 else self._still(f)
+            self._found[what, i, f] = (
+                self._stated(what, i, find(i, f)) if i >= 0 else self._still(f)
+            )
         return self._found[what, i, f]
 
     def _angular(self, i: int, f: int) -> Turning:
@@ -130,23 +151,30 @@ class FrameKinematics:
 
     def _linear(self, i: int, f: int) -> Turning:
         p = self.s.layout.nodes[i].parent
-        v, w = self._below(self.linear, i, f), self._below(self.angular, i, f)
+        v = self._below(self.linear, i, f)
+        w = self._below(self.angular, i, f)
         sliding, to = self._own(i)[1], v.frame
         r = self.turned(p, to, ca.SX(vector(self.s.posed.r[i])))
-        rate = self.turned(i, to, sliding.x)  # r leaves the parent's origin, and grows along the axis of a slide
+        # r leaves the parent's origin, and grows along the axis of a slide
+        rate = self.turned(i, to, sliding.x)
         if to != p:
             rate = rate + ca.cross(w.x - self.spin(to), r)
         carried = self.seen(v + w.cross(r, rate), f)
         return carried + self._driven(i, f, self.seen(w, f), sliding)
 
     def _below(self, what: Callable[[int, int | None], Turning], i: int, f: int) -> Turning:
-        """The parent's motion: along its own axes on the way to a node's own, else along those of its home."""
+        """The parent's motion: along its own axes on the way to a node's own, else along those of
+        its home.
+        """
         p = self.s.layout.nodes[i].parent
         return what(p, p if f == i else None)
 
     def _own(self, i: int) -> tuple[Turning, Turning]:
-        """What node i turns and slides by in its parent, along its own axes, where the directions stand still."""
-        node, nv = self.s.layout.nodes[i], self.s.layout.nv
+        """What node i turns and slides by in its parent, along its own axes, where the directions
+        stand still.
+        """
+        node = self.s.layout.nodes[i]
+        nv = self.s.layout.nv
         S = [ca.SX(3, nv), ca.SX(3, nv)]
         if node.vi >= nv:
             return self._following(i, node.vi - nv)
@@ -154,22 +182,32 @@ class FrameKinematics:
             for part, direction in zip(S, motion.direction(self.s.tree, i, k)):
                 part[:, node.vi + k] = vector(direction)
         u = self.speeds
-        turning, sliding = (Turning(i, A @ u.v, A @ u.rate, A @ u.W) for A in (ca.sparsify(part) for part in S))
+        turning, sliding = (
+            Turning(i, A @ u.v, A @ u.rate, A @ u.W) for A in (ca.sparsify(part) for part in S)
+        )
         return turning, sliding
 
     def _following(self, i: int, k: int) -> tuple[Turning, Turning]:
-        """The same for a node that follows the amplitudes of a flexible body: its speed is F v, and F has a rate."""
-        u, F, dF = self.speeds, ca.SX(1, self.s.layout.nv), ca.SX(1, self.s.layout.nv)
+        """The same for a node that follows the amplitudes of a flexible body: its speed is F v, and
+        F has a rate.
+        """
+        u = self.speeds
+        F = ca.SX(1, self.s.layout.nv)
+        dF = ca.SX(1, self.s.layout.nv)
         for row, found in ((F, self.s.lift.F[k]), (dF, self.s.lift.rates(elements(u.v))[k])):
             for l, c in found.items():
                 row[l] = c
-        z, dz, Z = F @ u.v, F @ u.rate + dF @ u.v, F @ u.W
+        z = F @ u.v
+        dz = F @ u.rate + dF @ u.v
+        Z = F @ u.W
         directions = [ca.sparsify(vector(part)) for part in motion.direction(self.s.tree, i, 0)]
         turning, sliding = (Turning(i, d * z, d * dz, d @ Z) for d in directions)
         return turning, sliding
 
     def _driven(self, i: int, f: int, below: Turning, own: Turning) -> Turning:
-        """A joint's own motion in frame f. Its direction is fixed in i; what i turns by adds nothing along itself."""
+        """A joint's own motion in frame f. Its direction is fixed in i; what i turns by adds
+        nothing along itself.
+        """
         if f == i:
             return own
         x, D, P = (self.turned(i, f, part) for part in (own.x, own.D, own.P))
@@ -180,17 +218,28 @@ class FrameKinematics:
         return Turning(f, none, none, ca.SX(3, self.speeds.Z.shape[1]))
 
     def _stated(self, what: str, i: int, x: Turning) -> Turning:
-        """The same, with the components that are speeds by definition put in place of what they were computed from."""
+        """The same, with the components that are speeds by definition put in place of what they
+        were computed from.
+        """
         for axis in range(3) if x.frame == i else ():
             if (i, what, axis) in self.speeds.known:
                 sign, k = self.speeds.known[i, what, axis]
-                y, D, P = ca.SX(x.x), ca.SX(x.D), ca.SX(x.P)
-                y[axis], D[axis], P[axis, :] = (sign * part for part in (self.speeds.u[k], self.speeds.z[k], self.speeds.Z[k, :]))
+                y = ca.SX(x.x)
+                D = ca.SX(x.D)
+                P = ca.SX(x.P)
+                y[axis], D[axis], P[axis, :] = (
+                    sign * part
+                    for part in (self.speeds.u[k], self.speeds.z[k], self.speeds.Z[k, :])
+                )
                 x = Turning(i, *(ca.sparsify(part) for part in (y, D, P)))
         return x
 
 
 def _columns(turn: Callable[[tuple], tuple], x: ca.SX) -> ca.SX:
     """A rotation of tuples, on every column that is not zero."""
-    out = [ca.sparsify(vector(turn(tuple(elements(x[:, k]))))) if x[:, k].nnz() else ca.SX(3, 1) for k in range(x.shape[1])]
-    return ca.sparsify(ca.horzcat(*out)) if out else x  # a mechanism that is driven in every freedom
+    out = [
+        ca.sparsify(vector(turn(tuple(elements(x[:, k]))))) if x[:, k].nnz() else ca.SX(3, 1)
+        for k in range(x.shape[1])
+    ]
+    # a mechanism that is driven in every freedom
+    return ca.sparsify(ca.horzcat(*out)) if out else x

@@ -1,22 +1,26 @@
 """jourdain: the principle of virtual power ([Jourdain1909]).
 
-    sum_i  delta V_i . (p_i' - f_i) - delta v . Q = 0         for all virtual velocities that the constraints allow
+    sum_i  delta V_i . (p_i' - f_i) - delta v . Q = 0
+            for all virtual velocities that the constraints allow
 
-V_i = (w, u) is the twist of body i, angular velocity and velocity of its origin, along the body's own axes; p_i its momentum
-about that origin, f_i its weight and loads. With c the mass centre and I the inertia about it, in the body's axes,
+V_i = (w, u) is the twist of body i, angular velocity and velocity of its origin, along the body's
+own axes; p_i its momentum about that origin, f_i its weight and loads. With c the mass centre and I
+the inertia about it, in the body's axes,
 
     p = (I w + m c x (u + w x c), m (u + w x c))
     p' = dp/dt + (w x p_w + u x p_u, w x p_u)                   the axes turn, and the origin moves
-    delta V_i = (dV_i/dv) delta v                               by differentiation of the twist itself
+    delta V_i = (dV_i/dv) delta v                             by differentiation of the twist itself
 
-so that sum_i (dV_i/dv)' (p_i' - f_i) = Q, linear in the accelerations. Only velocities are varied: no position is, and no
-partial velocity is written down. Where rows A v + B = 0 hold (loops, speed rows), virtual velocities are those with A delta v = 0:
-delta v = Z y with the orthogonal complement Z of `_independent_speeds`, a = Z y + z, and
+so that sum_i (dV_i/dv)' (p_i' - f_i) = Q, linear in the accelerations. Only velocities are varied:
+no position is, and no partial velocity is written down. Where rows A v + B = 0 hold (loops, speed
+rows), virtual velocities are those with A delta v = 0: delta v = Z y with the orthogonal complement
+Z of `_independent_speeds`, a = Z y + z, and
 
     Z' (M (Z y + z) - r) = 0
 
-A joint is released by a virtual twist of all beyond it: its power gives the wrench in the joint. The points of a flexible body
-have velocities sum_a V_a B_a(x) over its shapes, so that its virtual power is sum_ab m_ab delta V_a . A_b.
+A joint is released by a virtual twist of all beyond it: its power gives the wrench in the joint.
+The points of a flexible body have velocities sum_a V_a B_a(x) over its shapes, so that its virtual
+power is sum_ab m_ab delta V_a . A_b.
 """
 
 from __future__ import annotations
@@ -40,14 +44,17 @@ def jourdain(mechanism: Mechanism) -> Equations:
     """Jourdain's equations. State: coordinates q and speeds v."""
     s = Tracer(layout(mechanism))
     rows, needed = _virtual_power(s)
-    M, b = ca.jacobian(rows, s.a), ca.substitute(rows, s.a, ca.SX.zeros(s.layout.nv))
+    M = ca.jacobian(rows, s.a)
+    b = ca.substitute(rows, s.a, ca.SX.zeros(s.layout.nv))
     require_inertia("jourdain", s, M)
-    r, lam = s.tau + _power_of_loads(s) - b, None
+    r = s.tau + _power_of_loads(s) - b
+    lam = None
     held = bool(mechanism.constrained)
     if held:
         own = own_rows(s)
         free = own.complement(s, M)
-        Z, z = free.Z, free.particular(own.gamma)
+        Z = free.Z
+        z = free.particular(own.gamma)
         a = Z @ _solved(Z.T @ M @ Z, Z.T @ (r - M @ z)) + z if Z.shape[1] else z
         lam = free.multipliers(M @ a - r)
     else:
@@ -55,17 +62,29 @@ def jourdain(mechanism: Mechanism) -> Equations:
 
     x = ca.vertcat(s.q, s.v)
     return assembled(
-        s, "jourdain", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
-        derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, multipliers=lam,
-        largest=Z.shape[1] if held else s.layout.nv, reactions=None if mechanism.constraints else _reactions(s, needed, a, lam),
+        s,
+        "jourdain",
+        mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names),
+        x,
+        derivative=ca.vertcat(s.coordinate_rate(), a),
+        encode=x,
+        decode=[s.q, s.v],
+        acceleration=a,
+        multipliers=lam,
+        largest=Z.shape[1] if held else s.layout.nv,
+        reactions=None if mechanism.constraints else _reactions(s, needed, a, lam),
         readable=lambda: _statement(s, rows, r + b),
-    )  # fmt: skip
+    )
 
 
-# ----------------------------------------------------------------------------------------------- virtual power
+# --- virtual power
 def _virtual_power(s: Tracer) -> tuple[ca.SX, dict[str, ca.SX]]:
-    """What multiplies delta v (nv) of all bodies' p' less their weight, at the accelerations s.a; and the wrench each body needs."""
-    rows, needed, g = vector(s.tree.armature) * s.a, {}, vector(s.tree.gravity)
+    """What multiplies delta v (nv) of all bodies' p' less their weight, at the accelerations s.a;
+    and the wrench each body needs.
+    """
+    rows = vector(s.tree.armature) * s.a
+    needed = {}
+    g = vector(s.tree.gravity)
     for b in moving_bodies(s):
         V = ca.vertcat(b.w, b.V)
         wrench = _rate_of_momentum(s, b) - _weight(b, g)
@@ -93,14 +112,21 @@ def _weight(b: MovingBody, g: ca.SX) -> ca.SX:
 
 
 def _bending(s: Tracer, beam: TracedBeam, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """The virtual power of a flexible body: what multiplies delta v, and the wrench it needs about the ground's origin."""
-    X, V, rate, bend = s.pose(beam.body), s.frame_velocity(beam.body, "body"), s.v[beam.own], s.a[beam.own]
+    """The virtual power of a flexible body: what multiplies delta v, and the wrench it needs about
+    the ground's origin.
+    """
+    X = s.pose(beam.body)
+    V = s.frame_velocity(beam.body, "body")
+    rate = s.v[beam.own]
+    bend = s.a[beam.own]
     R, w = X[:, :3], V[:3]
     fields = beam.velocities(w, V[3:], rate)
     A = ca.reshape(time_derivative(s, ca.vec(fields), s.a), fields.shape) + ca.skew(w) @ fields
     A[:, 0] -= R.T @ g
     F = A @ beam.masses  # (3, 1 + fields): what each field's virtual velocity meets
-    alpha, H, H_rate = time_derivative(s, w, s.a), ca.SX(3, 1), ca.SX(3, 1)
+    alpha = time_derivative(s, w, s.a)
+    H = ca.SX(3, 1)
+    H_rate = ca.SX(3, 1)
     along = ca.SX.zeros(len(beam.own))
     for d in range(3):
         H[d] = beam.J[d] * (w[d] + ca.dot(beam.chi1[d], rate))
@@ -126,12 +152,13 @@ def _power_of_loads(s: Tracer) -> ca.SX:
     Q = s.applied.forces
     for body, (t, f) in s.applied.wrenches.items():
         if s.layout.seat(body).node >= 0:
-            J, R = ca.jacobian(s.frame_velocity(body, "body"), s.v), s.pose(body)[:, :3]
+            J = ca.jacobian(s.frame_velocity(body, "body"), s.v)
+            R = s.pose(body)[:, :3]
             Q = Q + J[:3, :].T @ (R.T @ t) + J[3:, :].T @ (R.T @ f)
     return Q
 
 
-# ----------------------------------------------------------------------------------------------- what is solved and asked
+# --- what is solved and asked
 def _solved(M: ca.SX, b: ca.SX) -> ca.SX:
     """M^-1 b for a symmetric positive M."""
     return ca.ldl_solve(b, *ca.ldl(ca.sparsify((M + M.T) / 2), False))
@@ -141,21 +168,29 @@ def _reactions(s: Tracer, needed: dict[str, ca.SX], a: ca.SX, lam: ca.SX | None)
     """The joints' wrenches at the accelerations a."""
     force = ca.SX.sym("lam", 0 if lam is None else lam.numel())
     wrenches = joint_wrenches(s, needed, None if lam is None else force)
-    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [wrenches])(s.t, s.q, s.v, a, s.p, force if lam is None else lam)
+    return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [wrenches])(
+        s.t, s.q, s.v, a, s.p, force if lam is None else lam
+    )
 
 
 def _statement(s: Tracer, rows: ca.SX, Q: ca.SX) -> Statement:
-    """The virtual power that multiplies each delta v, inertia left and forces right; then what the speeds obey."""
+    """The virtual power that multiplies each delta v, inertia left and forces right; then what the
+    speeds obey.
+    """
     _, held, _, A = s.constraint_rows()
     lam = ca.SX.sym("lam", held.numel())
     symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p, "lam": lam}
-    return Statement.of(symbols, ca.vertcat(rows, held), ca.vertcat(Q + A.T @ lam, ca.SX.zeros(held.numel())))
+    return Statement.of(
+        symbols, ca.vertcat(rows, held), ca.vertcat(Q + A.T @ lam, ca.SX.zeros(held.numel()))
+    )
 
 
-register(Formulation(
-    "jourdain",
-    jourdain,
-    unknowns="speeds; the virtual power of every body's rate of momentum along its own axes",
-    source="[Jourdain1909]",
-    year=1909,
-))  # fmt: skip
+register(
+    Formulation(
+        "jourdain",
+        jourdain,
+        unknowns="speeds; the virtual power of every body's rate of momentum along its own axes",
+        source="[Jourdain1909]",
+        year=1909,
+    )
+)

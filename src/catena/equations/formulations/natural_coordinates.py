@@ -1,23 +1,30 @@
-"""natural_coordinates: points and unit vectors for coordinates, a constant mass matrix ([GarciaDeJalon1994]).
+"""natural_coordinates: points and unit vectors for coordinates, a constant mass matrix
+([GarciaDeJalon1994]).
 
-Every link is told by its centre of mass P and three unit vectors, the columns of R: y = (P, R), 12 numbers, Cartesian all of
-them. A point of the link is linear in y, so that its mass matrix is constant and no velocity stands in its inertia:
+Every link is told by its centre of mass P and three unit vectors, the columns of R: y = (P, R), 12
+numbers, Cartesian all of them. A point of the link is linear in y, so that its mass matrix is
+constant and no velocity stands in its inertia:
 
-    r = P + R x,     T = 1/2 m P'.P' + 1/2 sum_i R_i' J R_i'^T,     J = integral rho x x^T = 1/2 tr(I) 1 - I      (R_i: rows of R)
+    r = P + R x,  T = 1/2 m P'.P' + 1/2 sum_i R_i' J R_i'^T,
+            J = integral rho x x^T = 1/2 tr(I) 1 - I  (R_i: rows of R)
 
-    rigidity     R_j . R_k - delta_jk = 0                  of the columns, 6 rows per link, quadratic
-    joints       dot products of vectors of two links, and differences of their points, quadratic at most (screws apart)
+    rigidity     R_j . R_k - delta_jk = 0                 of the columns, 6 rows per link, quadratic
+    joints       dot products of vectors of two links, and differences of their points, quadratic at
+                 most (screws apart)
 
-    M y'' + Phi_y^T mu = Q,      Phi_y y'' = -(Phi_y y')_y y'         the rows Phi differentiated twice
+    M y'' + Phi_y^T mu = Q,      Phi_y y'' = -(Phi_y y')_y y'      the rows Phi differentiated twice
 
-Angular velocity is not a coordinate; where it is wanted (motors, torques, speed rows, joints that follow others) it is read from
-R' = R tilde(w): w = the axial vector of R^T R', so that w' = the axial vector of R^T R'', linear in y'': V' = L y''.
+Angular velocity is not a coordinate; where it is wanted (motors, torques, speed rows, joints that
+follow others) it is read from R' = R tilde(w): w = the axial vector of R^T R', so that w' = the
+axial vector of R^T R'', linear in y'': V' = L y''.
 
-A body that bends by modes has its amplitudes for further coordinates; its own mass matrix is not constant (`_natural_beams`).
+A body that bends by modes has its amplitudes for further coordinates; its own mass matrix is not
+constant (`_natural_beams`).
 
-Where a link's own block of M is singular (a rod has J of rank one), M + Phi_y^T W Phi_y stands in place of M, with the rows' right side
-times Phi_y^T W added to Q: it says nothing new where the rows hold, and fills the pivots. No penalty is in it: the answer does
-not depend on W. The state is that of the joints: y and y' follow from q and v at every instant, so that no row ever drifts.
+Where a link's own block of M is singular (a rod has J of rank one), M + Phi_y^T W Phi_y stands in
+place of M, with the rows' right side times Phi_y^T W added to Q: it says nothing new where the rows
+hold, and fills the pivots. No penalty is in it: the answer does not depend on W. The state is that
+of the joints: y and y' follow from q and v at every instant, so that no row ever drifts.
 """
 
 from __future__ import annotations
@@ -42,12 +49,16 @@ from ._joint_cuts import joint_wrenches
 from ._natural_beams import natural_beams
 from ._saddle_point import saddle_point, total_mass
 
-THIN = 1e-3  # of J's extents beside the largest; to fill pivots that need it not costs operations and nothing else
+# of J's extents beside the largest; to fill pivots that need it not costs operations and nothing
+# else
+THIN = 1e-3
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))  # of columns of R
 
 
 def natural_coordinates(mechanism: Mechanism) -> Equations:
-    """Garcia de Jalon's equations, solved with the multipliers of all rows. State: coordinates q and speeds v of the joints."""
+    """Garcia de Jalon's equations, solved with the multipliers of all rows. State: coordinates q
+    and speeds v of the joints.
+    """
     b = Bodies(mechanism, planar=False)
     s = b.tracer
     require_inertia("natural_coordinates", b.tracer, b.tracer.mass_matrix())
@@ -56,19 +67,37 @@ def natural_coordinates(mechanism: Mechanism) -> Equations:
     found = ca.Function("found", given, [ca.densify(z) for z in ca.cse(system)])
     a, lam, moved = found(*b.motion, s.t, s.q, s.v, s.tau, s.p)
     closed = bool(mechanism.constrained)
-    V, force = ca.SX.sym("moved", moved.numel()), ca.SX.sym("lam", lam.numel())
-    cut = ca.Function("cut", [*given, V, force], [joint_wrenches(s, needed(b, V), force if closed else None)])
-    x, place = ca.vertcat(s.q, s.v), ca.Function("place", [s.q, s.p], [ca.vertcat(*b.motion[:2])])
-    constant = {} if b.bending else {"mass_matrix": ca.Function("mass_matrix", [s.p], [ca.densify(_masses(b))])}
+    V = ca.SX.sym("moved", moved.numel())
+    force = ca.SX.sym("lam", lam.numel())
+    cut = ca.Function(
+        "cut", [*given, V, force], [joint_wrenches(s, needed(b, V), force if closed else None)]
+    )
+    x = ca.vertcat(s.q, s.v)
+    place = ca.Function("place", [s.q, s.p], [ca.vertcat(*b.motion[:2])])
+    constant = (
+        {}
+        if b.bending
+        else {"mass_matrix": ca.Function("mass_matrix", [s.p], [ca.densify(_masses(b))])}
+    )
     return assembled(
-        s, "natural_coordinates", mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names), x,
-        derivative=ca.vertcat(s.coordinate_rate(), a), encode=x, decode=[s.q, s.v], acceleration=a, largest=size,
-        multipliers=lam if closed else None, reactions=None if mechanism.constraints else cut(*b.motion, s.t, s.q, s.v, s.tau, s.p, moved, lam),
+        s,
+        "natural_coordinates",
+        mechanism.coordinate_names + tuple(f"{name}'" for name in mechanism.speed_names),
+        x,
+        derivative=ca.vertcat(s.coordinate_rate(), a),
+        encode=x,
+        decode=[s.q, s.v],
+        acceleration=a,
+        largest=size,
+        multipliers=lam if closed else None,
+        reactions=(
+            None if mechanism.constraints else cut(*b.motion, s.t, s.q, s.v, s.tau, s.p, moved, lam)
+        ),
         extra={"natural_coordinates": place, **constant},
-    )  # fmt: skip
+    )
 
 
-# ----------------------------------------------------------------------------------------------- rows of y
+# --- rows of y
 @dataclass(frozen=True)
 class Rows:
     """Some rows A y'' = right. weight (rows,): W of the head, kg or kg m2."""
@@ -82,16 +111,27 @@ class Rows:
 
 
 class Natural:
-    """y and y' of all links and then of amplitudes, y' as the motion of the bodies makes it; L with V' = L y''."""
+    """y and y' of all links and then of amplitudes, y' as the motion of the bodies makes it; L with
+    V' = L y''.
+    """
 
     def __init__(self, b: Bodies):
         self.b, n = b, len(b.links)
         bent = list(b.bending.values())
-        self.y = ca.vertcat(*(z for k in range(n) for z in (b.P[3 * k : 3 * k + 3], b.R[9 * k : 9 * k + 9])), *(b.tracer.q[x.q] for x in bent))
+        self.y = ca.vertcat(
+            *(z for k in range(n) for z in (b.P[3 * k : 3 * k + 3], b.R[9 * k : 9 * k + 9])),
+            *(b.tracer.q[x.q] for x in bent),
+        )
         axes = [matrix(b.axes(k)) for k in range(n)]
         turned = [ca.vec((axes[k] @ ca.skew(vector(b.spin(k)))).T) for k in range(n)]
-        self.rate = ca.vertcat(*(z for k in range(n) for z in (b.V[6 * k : 6 * k + 3], turned[k])), b.V[6 * n :])
-        self.L = ca.sparsify(ca.diagcat(*(ca.diagcat(ca.SX.eye(3), _axial(R)) for R in axes), ca.SX.eye(b.V.numel() - 6 * n)))
+        self.rate = ca.vertcat(
+            *(z for k in range(n) for z in (b.V[6 * k : 6 * k + 3], turned[k])), b.V[6 * n :]
+        )
+        self.L = ca.sparsify(
+            ca.diagcat(
+                *(ca.diagcat(ca.SX.eye(3), _axial(R)) for R in axes), ca.SX.eye(b.V.numel() - 6 * n)
+            )
+        )
         m = total_mass(b)
         self.weight = (m, m * usual_length(b.tracer.layout) ** 2)  # of a displacement, of a cosine
 
@@ -100,7 +140,9 @@ class Natural:
         still = ca.SX.sym("rate", self.y.numel())
         twice = ca.jtimes(ca.jtimes(f, self.y, still), self.y, still)
         A = ca.sparsify(ca.jacobian(f, self.y))
-        return Rows(A, -ca.substitute(twice, still, self.rate), [self.weight[angle] for angle in angles])
+        return Rows(
+            A, -ca.substitute(twice, still, self.rate), [self.weight[angle] for angle in angles]
+        )
 
     def rigid(self, k: int) -> Rows:
         """Three unit vectors at right angles."""
@@ -130,21 +172,39 @@ def _masses(b: Bodies) -> ca.SX:
     return ca.sparsify(ca.diagcat(*blocks))
 
 
-# ----------------------------------------------------------------------------------------------- the linear system
+# --- the linear system
 def _system(b: Bodies) -> tuple[list[ca.SX], int]:
     """v' of the joints, lambda of the closing rows, V' of the links; and the number of unknowns."""
-    s, u, y, n = b.tracer, speeds(b), Natural(b), len(b.links)
-    tree = [(y.rigid(k), y.quadratic(b.residual(pair), _angles(pair))) for k, pair in enumerate(b.pairs)]
+    s = b.tracer
+    u = speeds(b)
+    y = Natural(b)
+    n = len(b.links)
+    tree = [
+        (y.rigid(k), y.quadratic(b.residual(pair), _angles(pair))) for k, pair in enumerate(b.pairs)
+    ]
     tied = [y.along(r.A, r.bias, r.angles) for r in mimics(b, u)]
-    closing = [y.along(r.A, r.bias, r.angles) for r in (*(joint(b, pair) for pair in b.loops), *nonholonomic(b, u))]
+    closing = [
+        y.along(r.A, r.bias, r.angles)
+        for r in (*(joint(b, pair) for pair in b.loops), *nonholonomic(b, u))
+    ]
     rows = [*(r for both in tree for r in both), *tied, *closing]
-    A, right = ca.vertcat(*(r.A for r in rows)), ca.vertcat(*(r.right for r in rows))
-    G, g, J = u.G[u.own, :] @ y.L, u.g[u.own], ca.diag(vector(s.tree.armature))
+    A = ca.vertcat(*(r.A for r in rows))
+    right = ca.vertcat(*(r.right for r in rows))
+    G = u.G[u.own, :] @ y.L
+    g = u.g[u.own]
+    J = ca.diag(vector(s.tree.armature))
     bends, bias = natural_beams(b, y.y, y.rate, y.L)
     bent = ca.SX.zeros(y.y.numel() - 12 * n)
-    weight = ca.vertcat(*(link.mass * vector([b.value(z) for z in b.mechanism.gravity] + [0.0] * 9) for link in b.links), bent)
+    weight = ca.vertcat(
+        *(
+            link.mass * vector([b.value(z) for z in b.mechanism.gravity] + [0.0] * 9)
+            for link in b.links
+        ),
+        bent,
+    )
     Q = weight - bias + y.L.T @ loads(b) + G.T @ (s.tau + s.applied.forces - J @ g)
-    M, last = _masses(b), sum(len(r) for r in closing)
+    M = _masses(b)
+    last = sum(len(r) for r in closing)
     W = _fill(M, tree, A.shape[0])
     H = ca.diagcat(M, ca.SX(bent.numel(), bent.numel())) + bends + G.T @ J @ G + A.T @ W @ A
     order = _order(b, tree, sum(len(r) for r in tied))
@@ -159,23 +219,34 @@ def _angles(pair: Pair) -> tuple[bool, ...]:
 
 
 def _thin(J: np.ndarray) -> bool:
-    """Whether a body is flat, a rod or a point, or nearly so: J then has a direction that resists little, or rounding."""
+    """Whether a body is flat, a rod or a point, or nearly so: J then has a direction that resists
+    little, or rounding.
+    """
     sizes = np.linalg.eigvalsh(J)
     return not sizes[0] > THIN * np.abs(sizes).max()
 
 
 def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
-    """W of the head: of the rigidity and the joint of each link whose own mass matrix is singular, or may be by a parameter."""
+    """W of the head: of the rigidity and the joint of each link whose own mass matrix is singular,
+    or may be by a parameter.
+    """
     weights: list[float] = []
     for k, both in enumerate(tree):
-        m, J = M[12 * k, 12 * k], M[12 * k + 3 : 12 * k + 6, 12 * k + 3 : 12 * k + 6]
-        light = ca.symvar(ca.vertcat(m, ca.vec(J))) or not float(m) > 0.0 or _thin(np.array(ca.evalf(J)))
+        m = M[12 * k, 12 * k]
+        J = M[12 * k + 3 : 12 * k + 6, 12 * k + 3 : 12 * k + 6]
+        light = (
+            ca.symvar(ca.vertcat(m, ca.vec(J)))
+            or not float(m) > 0.0
+            or _thin(np.array(ca.evalf(J)))
+        )
         weights += [w if light else 0.0 for r in both for w in r.weight]
     return ca.sparsify(ca.diag(ca.SX(weights + [0.0] * (rows - len(weights)))))
 
 
 def _order(b: Bodies, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
-    """The unknowns, leaves to root: amplitudes on a link, its coordinates, its rigidity, its joint; rows that tie joints together last."""
+    """The unknowns, leaves to root: amplitudes on a link, its coordinates, its rigidity, its joint;
+    rows that tie joints together last.
+    """
     n = len(tree)
     first = b.V.numel() + 6 * n + np.cumsum([0, *(len(r) + len(j) for r, j in tree)])
     order: list[int] = []
@@ -187,10 +258,12 @@ def _order(b: Bodies, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
     return [int(k) for k in (*order, *range(first[-1], first[-1] + tied))]
 
 
-register(Formulation(
-    "natural_coordinates",
-    natural_coordinates,
-    unknowns="points and unit vectors of bodies; forces of rigidity and of joints",
-    source="[GarciaDeJalon1994]",
-    year=1994,
-))  # fmt: skip
+register(
+    Formulation(
+        "natural_coordinates",
+        natural_coordinates,
+        unknowns="points and unit vectors of bodies; forces of rigidity and of joints",
+        source="[GarciaDeJalon1994]",
+        year=1994,
+    )
+)

@@ -1,7 +1,8 @@
-"""recursive: the O(n) passes of the foundation behind the common face ([Merwe1995] chapters 4 and 5).
+"""recursive: the O(n) passes of the foundation behind the common face ([Merwe1995] chapters 4 and
+5).
 
-State: coordinates q and speeds v. Nothing is solved but one pivot per joint; with flexible bodies by modes, whose masses move
-with all their amplitudes at once, the mass matrix.
+State: coordinates q and speeds v. Nothing is solved but one pivot per joint; with flexible bodies
+by modes, whose masses move with all their amplitudes at once, the mass matrix.
 """
 
 from __future__ import annotations
@@ -22,11 +23,25 @@ from ._joint_cuts import joint_wrenches
 
 
 def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
-    """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the acceleration found."""
+    """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the
+    acceleration found.
+    """
     s = Tracer(layout(mechanism), snap)
-    t, nq, nv = s.t, s.layout.nq, s.layout.nv
-    given, rows = [t, s.q, s.v, s.tau, s.p], len(s.con.kind) > 0 or bool(mechanism.row_records)
-    solved = kept_tape(mechanism, "constrained dynamics", snap, lambda: ca.Function("solved", given, ca.cse(list(s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0))))))
+    t = s.t
+    nq = s.layout.nq
+    nv = s.layout.nv
+    given = [t, s.q, s.v, s.tau, s.p]
+    rows = len(s.con.kind) > 0 or bool(mechanism.row_records)
+    solved = kept_tape(
+        mechanism,
+        "constrained dynamics",
+        snap,
+        lambda: ca.Function(
+            "solved",
+            given,
+            ca.cse(list(s.constrained() if rows else (s.forward_dynamics(), ca.SX.zeros(0)))),
+        ),
+    )
     a, lam = solved(*given)
     acceleration = ca.Function("acceleration", given, [a])
 
@@ -45,12 +60,16 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
         mechanism,
         "recursive",
         names + speeds,
-        derivative=Later(lambda: ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(derivative)])),
+        derivative=Later(
+            lambda: ca.Function("derivative", [t, x, s.tau, s.p], [ca.cse(derivative)])
+        ),
         encode=ca.Function("encode", [s.q, s.v, s.p], [ca.vertcat(s.q, s.v)]),
         decode=ca.Function("decode", [x, s.p], [q, v]),
         acceleration=acceleration,
         reactions=None if mechanism.constraints else Later(reactions),
-        multipliers=Later(lambda: ca.Function("multipliers", given, [ca.cse(lam)])) if rows else None,
+        multipliers=(
+            Later(lambda: ca.Function("multipliers", given, [ca.cse(lam)])) if rows else None
+        ),
         counts=Counts(nq + nv, nv if s.flexible else 3 if balls else 1, operations(acceleration)),
     )
 
@@ -66,15 +85,19 @@ def _wrenches(s: Tracer, rows: int) -> ca.Function:
 
 
 def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
-    """What the loops' rows do to the bodies they join: torque about the node's origin and force, in the node's axes."""
+    """What the loops' rows do to the bodies they join: torque about the node's origin and force, in
+    the node's axes.
+    """
     W = s.row_wrenches()
     found: dict[str, tuple[Any, Any]] = {}
     for k, loop in enumerate(s.con.loop):
         joint = s.layout.mechanism.loops[loop]
         sides = [elements(lam[k] * W[k, :6]), elements(lam[k] * W[k, 6:])]
         for side, other, body in ((0, 1, joint.parent), (1, 0, joint.child)):
-            w, node = sides[side], int(s.con.node[k, other])
-            if s.con.node[k, side] < 0 and node >= 0:  # a body welded to the ground bears the opposite of the other side
+            w = sides[side]
+            node = int(s.con.node[k, other])
+            # a body welded to the ground bears the opposite of the other side
+            if s.con.node[k, side] < 0 and node >= 0:
                 N, p = s.posed.R[node], s.posed.p[node]
                 force = rotate(N, sides[other][3:])
                 w = [*neg(add(rotate(N, sides[other][:3]), cross(p, force))), *neg(force)]
@@ -83,11 +106,13 @@ def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
     return found
 
 
-register(Formulation(
-    "recursive",
-    recursive,
-    unknowns="none: two passes over the tree, O(n)",
-    source="[Merwe1995] ch. 3-6",
-    year=1980,
-    by_blocks=True,
-))  # fmt: skip
+register(
+    Formulation(
+        "recursive",
+        recursive,
+        unknowns="none: two passes over the tree, O(n)",
+        source="[Merwe1995] ch. 3-6",
+        year=1980,
+        by_blocks=True,
+    )
+)

@@ -1,9 +1,11 @@
 """The form people read: equations with the user's own symbols, as SymPy, text, LaTeX, Python or C.
 
-    Equations -> Statement (what the formulation writes down) -> normal form, or intermediate variables -> Readable
+    Equations -> Statement (what the formulation writes down) -> normal form, or intermediate
+    variables -> Readable
 
-A small mechanism's equations come out as a textbook prints them (`textbook`, `harmonics`); where that form would be longer
-than the computation itself, or is not found within the limits, as a list of named intermediate variables (`convert`).
+A small mechanism's equations come out as a textbook prints them (`textbook`, `harmonics`); where
+that form would be longer than the computation itself, or is not found within the limits, as a list
+of named intermediate variables (`convert`).
 """
 
 from __future__ import annotations
@@ -29,15 +31,17 @@ __all__ = ["Readable", "EquationRow", "Term", "c", "python", "read", "sx_to_symp
 EFFORT = 4_000_000  # for simplification: products of terms
 TERMS = 1000  # in one expression on the way, and in all of the equations at the end
 STEPS = ("z", "u", "y")  # the letters of intermediate variables
-LONGER, PAGE = 3.0, 8000  # how much longer than the steps the textbook's form may be, and its characters in all
+# how much longer than the steps the textbook's form may be, and its characters in all
+LONGER, PAGE = 3.0, 8000
 
 
 @dataclass(frozen=True)
 class Readable:
     """Equations of motion in SymPy.
 
-    rows: each with the terms of its left and right side, in the order of print. intermediates: (symbol, expression) pairs
-    in the order of computation; none in a textbook's form. note: what a reader should know, one sentence or nothing.
+    rows: each with the terms of its left and right side, in the order of print. intermediates:
+    (symbol, expression) pairs in the order of computation; none in a textbook's form. note: what a
+    reader should know, one sentence or nothing.
     """
 
     rows: tuple[EquationRow, ...]
@@ -63,7 +67,9 @@ class Readable:
 
 
 def read(equations: Derived, effort: int = EFFORT) -> Readable:
-    """The equations as people read them. effort: how many operations to spend on the textbook's form; 0 does not look."""
+    """The equations as people read them. effort: how many operations to spend on the textbook's
+    form; 0 does not look.
+    """
     if equations.readable is None:
         note = f"accelerations as {equations.formulation} computes them"
         return _in_steps(_solved(equations), names_of(equations.mechanism), note)
@@ -97,12 +103,16 @@ def _in_steps(statement: Statement, names: Names, note: str) -> Readable:
     sides, named = sx_to_sympy(statement.tape, inputs, letter(words(names), STEPS))
     rows = tuple(EquationRow(*((Term(x, sp.Integer(1)),) for x in pair)) for pair in zip(*sides))
     count = f"{len(named)} intermediate variables, in the order of computation" if named else ""
-    return Readable(rows, tuple(named), "; ".join(x for x in (statement.note, note, count) if x), names)
+    return Readable(
+        rows, tuple(named), "; ".join(x for x in (statement.note, note, count) if x), names
+    )
 
 
-# ------------------------------------------------------------------------------------------------------- programs
+# --- programs
 def python(equations: Derived, what: str = "acceleration") -> str:
-    """The source of a Python function `acceleration(t, q, v, tau, p)` or `derivative(t, x, tau, p)`, with math only."""
+    """The source of a Python function `acceleration(t, q, v, tau, p)` or `derivative(t, x, tau,
+    p)`, with math only.
+    """
     return program.python(*_program(equations, what))
 
 
@@ -111,20 +121,34 @@ def c(equations: Derived, what: str = "acceleration") -> str:
     return program.c(*_program(equations, what))
 
 
-PROGRAMS = {"acceleration": ("t", "q", "v", "tau", "p"), "derivative": ("t", "x", "tau", "p")}  # and what they take
+# and what they take
+PROGRAMS = {"acceleration": ("t", "q", "v", "tau", "p"), "derivative": ("t", "x", "tau", "p")}
 
 
 def _program(equations: Derived, what: str) -> tuple[ca.Function, list[Argument], str, str]:
     if what not in PROGRAMS:
         raise UnknownNameError("program", what, PROGRAMS, "Equations.python and Equations.c")
-    m, names = equations.mechanism, names_of(equations.mechanism)
+    m = equations.mechanism
+    names = names_of(equations.mechanism)
     used = words(names)
     entries = {role: tuple(name.symbol for name in group) for role, group in names.items()}
     entries["x"] = tuple(f"{letter(used, 'xs')}{k + 1}" for k in range(len(equations.state_names)))
     arguments = []
     for role in PROGRAMS[what]:
         name = entries["t"][0] if role == "t" else role + "_" * (role in used)
-        arguments.append(Argument(name, entries[role], tuple(equations.parameters.tolist()) if role == "p" else None))
+        arguments.append(
+            Argument(
+                name, entries[role], tuple(equations.parameters.tolist()) if role == "p" else None
+            )
+        )
     state = f"; x is {', '.join(equations.state_names)}" if what == "derivative" else ""
-    about = f"{what.capitalize()} of {m.name} by {equations.formulation}{state}. Written by catena; SI units."
-    return getattr(equations, what), arguments, re.sub(r'[\\"*\s]+', " ", about), letter(used | set(entries["x"]), STEPS)
+    about = (
+        f"{what.capitalize()} of {m.name} by {equations.formulation}{state}. Written by catena; SI"
+        " units."
+    )
+    return (
+        getattr(equations, what),
+        arguments,
+        re.sub(r'[\\"*\s]+', " ", about),
+        letter(used | set(entries["x"]), STEPS),
+    )

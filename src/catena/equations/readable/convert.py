@@ -1,7 +1,8 @@
-"""A tape as SymPy expressions: `sx_to_sympy` walks the instructions of an SX function, one SymPy operation for each.
+"""A tape as SymPy expressions: `sx_to_sympy` walks the instructions of an SX function, one SymPy
+operation for each.
 
-Truths on a tape are 1 and 0, and everything but zero is true; a fraction such as 0.5 or 0.08333333333333333 becomes 1/2 or
-1/12, a decimal such as 9.81 stays one.
+Truths on a tape are 1 and 0, and everything but zero is true; a fraction such as 0.5 or
+0.08333333333333333 becomes 1/2 or 1/12, a decimal such as 9.81 stays one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import sympy as sp
 from ...compiler.tape import Node, Tape, read
 
 HALF = sp.Rational(1, 2)
-LARGEST = 144  # numerator times denominator of a fraction that is written as one; its primes are those of fractions
+# numerator times denominator of a fraction that is written as one; its primes are those of
+# fractions
+LARGEST = 144
 
 
 def _truth(condition: Any) -> Any:
@@ -30,30 +33,69 @@ def _is(x: Any) -> Any:
     return sp.Ne(x, 0)
 
 
-SAME_NAME = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "exp",
-             "log", "erf", "sign", "floor")  # fmt: skip
+SAME_NAME = (
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sqrt",
+    "exp",
+    "log",
+    "erf",
+    "sign",
+    "floor",
+)
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **{name.upper(): getattr(sp, name) for name in SAME_NAME},
-    "ADD": operator.add, "SUB": operator.sub, "MUL": operator.mul, "DIV": operator.truediv, "NEG": operator.neg,
-    "POW": operator.pow, "CONSTPOW": operator.pow, "SQ": lambda a: a**2, "TWICE": lambda a: 2 * a, "INV": lambda a: 1 / a,
-    "LOG1P": lambda a: sp.log(1 + a), "EXPM1": lambda a: sp.exp(a) - 1, "HYPOT": lambda a, b: sp.sqrt(a**2 + b**2),
-    "CEIL": sp.ceiling, "FABS": sp.Abs, "FMIN": sp.Min, "FMAX": sp.Max,
+    "ADD": operator.add,
+    "SUB": operator.sub,
+    "MUL": operator.mul,
+    "DIV": operator.truediv,
+    "NEG": operator.neg,
+    "POW": operator.pow,
+    "CONSTPOW": operator.pow,
+    "SQ": lambda a: a**2,
+    "TWICE": lambda a: 2 * a,
+    "INV": lambda a: 1 / a,
+    "LOG1P": lambda a: sp.log(1 + a),
+    "EXPM1": lambda a: sp.exp(a) - 1,
+    "HYPOT": lambda a, b: sp.sqrt(a**2 + b**2),
+    "CEIL": sp.ceiling,
+    "FABS": sp.Abs,
+    "FMIN": sp.Min,
+    "FMAX": sp.Max,
     "FMOD": lambda a, b: a - b * sp.sign(a / b) * sp.floor(sp.Abs(a / b)),
     "REMAINDER": lambda a, b: a - b * sp.floor(a / b + HALF),
     "COPYSIGN": lambda a, b: sp.Piecewise((sp.Abs(a), b >= 0), (-sp.Abs(a), True)),
-    "LT": lambda a, b: _truth(a < b), "LE": lambda a, b: _truth(a <= b),
-    "EQ": lambda a, b: _truth(sp.Eq(a, b)), "NE": lambda a, b: _truth(sp.Ne(a, b)), "NOT": lambda a: _truth(sp.Eq(a, 0)),
-    "AND": lambda a, b: _truth(sp.And(_is(a), _is(b))), "OR": lambda a, b: _truth(sp.Or(_is(a), _is(b))),
+    "LT": lambda a, b: _truth(a < b),
+    "LE": lambda a, b: _truth(a <= b),
+    "EQ": lambda a, b: _truth(sp.Eq(a, b)),
+    "NE": lambda a, b: _truth(sp.Ne(a, b)),
+    "NOT": lambda a: _truth(sp.Eq(a, 0)),
+    "AND": lambda a, b: _truth(sp.And(_is(a), _is(b))),
+    "OR": lambda a, b: _truth(sp.Or(_is(a), _is(b))),
     "IF_ELSE_ZERO": lambda a, b: sp.Piecewise((b, _is(a)), (0, True)),
-}  # fmt: skip
+}
 
 
-def sx_to_sympy(f: ca.Function, names: Sequence[Sequence[Any]], shared: str = "") -> tuple[list[Any], list[tuple[Any, Any]]]:
+def sx_to_sympy(
+    f: ca.Function, names: Sequence[Sequence[Any]], shared: str = ""
+) -> tuple[list[Any], list[tuple[Any, Any]]]:
     """The outputs of an SX function as SymPy matrices, and intermediate variables.
 
-    names: for each input a symbol or a name for each of its entries, by rows. shared: when given, every value that is
-    used more than once gets a name of its own, this letter with a number, and the list of (symbol, expression) is in the
-    order of computation; otherwise the list is empty and the outputs hold everything.
+    names: for each input a symbol or a name for each of its entries, by rows. shared: when given,
+    every value that is used more than once gets a name of its own, this letter with a number, and
+    the list of (symbol, expression) is in the order of computation; otherwise the list is empty and
+    the outputs hold everything.
 
     >>> x = ca.SX.sym("x")
     >>> sx_to_sympy(ca.Function("f", [x], [ca.sin(x) * ca.sin(x) + 0.5]), [["x"]])[0]
@@ -93,7 +135,9 @@ def constant(node: Node) -> float:
 
 
 def number(x: float | Fraction) -> Any:
-    """A whole number or a small fraction in halves and thirds as such, exactly; any other number as a float."""
+    """A whole number or a small fraction in halves and thirds as such, exactly; any other number as
+    a float.
+    """
     if not math.isfinite(x):
         return sp.sympify(float(x))
     near = Fraction(x).limit_denominator(LARGEST)

@@ -10,7 +10,8 @@ LETTERS = ("g", "g0", "g_0")
 
 
 def with_letter(m: Mechanism) -> Mechanism:
-    """The same mechanism with the size of its gravity as one more parameter, the last; itself where gravity is free already, or none.
+    """The same mechanism with the size of its gravity as one more parameter, the last; itself where
+    gravity is free already, or none.
 
     The letter is g, unless the mechanism has given that name to something else.
     """
@@ -24,4 +25,7 @@ def with_letter(m: Mechanism) -> Mechanism:
     from sympy import Symbol
 
     g = Symbol(letter)
-    return m.with_(gravity=tuple(x / size * g if x else 0.0 for x in m.gravity), parameters={**m.parameters, letter: size})
+    return m.with_(
+        gravity=tuple(x / size * g if x else 0.0 for x in m.gravity),
+        parameters={**m.parameters, letter: size},
+    )

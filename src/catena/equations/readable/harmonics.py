@@ -1,13 +1,16 @@
-"""Harmonics: sums of cosines and sines of angles, with polynomials for coefficients. Their normal form is the textbook's form.
+"""Harmonics: sums of cosines and sines of angles, with polynomials for coefficients. Their normal
+form is the textbook's form.
 
-What mechanics writes down without solving anything is a polynomial in masses, lengths, distances, speeds and accelerations,
-and in sines and cosines of whole sums of angles. Written with exp(i n.q), as a Fourier sum
+What mechanics writes down without solving anything is a polynomial in masses, lengths, distances,
+speeds and accelerations, and in sines and cosines of whole sums of angles. Written with exp(i n.q),
+as a Fourier sum
 
     x = sum over modes n of c_n exp(i n.q),      c_n a polynomial, c_-n its conjugate
 
-every such expression has exactly one form: products of cosines become cosines of sums by themselves, cos^2 + sin^2 is 1
-without anybody asking, and two expressions are equal when their coefficients are. No search, no rules, no guessing: each
-operation of the tape is one operation here, the polynomials are SymPy's, and a budget can end the walk after any of them.
+every such expression has exactly one form: products of cosines become cosines of sums by
+themselves, cos^2 + sin^2 is 1 without anybody asking, and two expressions are equal when their
+coefficients are. No search, no rules, no guessing: each operation of the tape is one operation
+here, the polynomials are SymPy's, and a budget can end the walk after any of them.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from sympy.polys.rings import PolyElement, PolyRing
 
 from .convert import LARGEST
 
-ROUNDING = Fraction(1, 10**13)  # a coefficient this much smaller than the largest is what rounding left of zero
+# a coefficient this much smaller than the largest is what rounding left of zero
+ROUNDING = Fraction(1, 10**13)
 
 
 class NotHarmonic(Exception):
@@ -37,9 +41,11 @@ class OutOfBudget(Exception):
 
 @dataclass
 class Budget:
-    """What a simplification may cost: products of polynomials in all, weighed by their terms, and terms in one expression.
+    """What a simplification may cost: products of polynomials in all, weighed by their terms, and
+    terms in one expression.
 
-    It counts and looks at no clock, so that the same equations are written the same way on every machine.
+    It counts and looks at no clock, so that the same equations are written the same way on every
+    machine.
     """
 
     effort: int
@@ -66,9 +72,11 @@ class Harmonics:
     parts: dict[Mode, PolyElement]
     budget: Budget
 
-    # ------------------------------------------------------------------------------------------------ making
+    # --- making
     def _new(self, parts: dict[Mode, PolyElement]) -> Harmonics:
-        made = Harmonics(self.ring, {mode: poly for mode, poly in parts.items() if poly}, self.budget)
+        made = Harmonics(
+            self.ring, {mode: poly for mode, poly in parts.items() if poly}, self.budget
+        )
         self.budget.spend(0, made.terms)
         return made
 
@@ -85,7 +93,7 @@ class Harmonics:
         """The mode of what does not oscillate."""
         return (0,) * self.ring.ngens
 
-    # ------------------------------------------------------------------------------------------------ arithmetic
+    # --- arithmetic
     def __add__(self, other: Harmonics) -> Harmonics:
         total = dict(self.parts)
         for mode, poly in other.parts.items():
@@ -103,7 +111,8 @@ class Harmonics:
         for m, a in self.parts.items():
             for n, b in other.parts.items():
                 self.budget.spend(len(a) * len(b))
-                mode, product = tuple(x + y for x, y in zip(m, n)), a * b
+                mode = tuple(x + y for x, y in zip(m, n))
+                product = a * b
                 total[mode] = total[mode] + product if mode in total else product
         return self._new(total)
 
@@ -118,7 +127,9 @@ class Harmonics:
         return self._new({mode: poly.mul_ground(x) for mode, poly in self.parts.items()})
 
     def reduced(self, first: int, others: Sequence[int]) -> Harmonics:
-        """With 1 - (the sum of the squares of the other symbols) for the square of the first: the length of a quaternion."""
+        """With 1 - (the sum of the squares of the other symbols) for the square of the first: the
+        length of a quaternion.
+        """
         rest = self.ring.one - sum((self.ring.gens[k] ** 2 for k in others), self.ring.zero)
         parts = {}
         for mode, poly in self.parts.items():
@@ -129,7 +140,7 @@ class Harmonics:
                 parts[mode] += self.ring.from_dict({kept: c}) * rest ** (powers[first] // 2)
         return self._new(parts)
 
-    # ------------------------------------------------------------------------------------------------ angles
+    # --- angles
     def turned(self) -> Harmonics:
         """exp(i x) of x = a sum of symbols with rational factors, and a number."""
         mode, phase = list(self.still), 0.0
@@ -144,14 +155,21 @@ class Harmonics:
                     phase = float(factor)
                 else:
                     mode[powers.index(1)] = factor.numerator if factor.denominator == 1 else factor
-        unit = sp.QQ_I(*(sp.QQ(z.numerator, z.denominator) for z in (exact(math.cos(phase)), exact(math.sin(phase)))))
+        unit = sp.QQ_I(
+            *(
+                sp.QQ(z.numerator, z.denominator)
+                for z in (exact(math.cos(phase)), exact(math.sin(phase)))
+            )
+        )
         return self._new({tuple(mode): self.ring(unit)})
 
     def conjugate(self) -> Harmonics:
         """c_n exp(i n.q) to its conjugate."""
         parts = {}
         for mode, poly in self.parts.items():
-            parts[tuple(-x for x in mode)] = self.ring.from_dict({m: sp.QQ_I(c.x, -c.y) for m, c in poly.items()})
+            parts[tuple(-x for x in mode)] = self.ring.from_dict(
+                {m: sp.QQ_I(c.x, -c.y) for m, c in poly.items()}
+            )
         return self._new(parts)
 
     def cos(self) -> Harmonics:
@@ -164,7 +182,7 @@ class Harmonics:
         e = self.turned()
         return (e - e.conjugate()).scaled(sp.QQ_I(0, sp.QQ(-1, 2)))
 
-    # ------------------------------------------------------------------------------------------------ looking
+    # --- looking
     @property
     def terms(self) -> int:
         """How many terms the polynomials have together."""
@@ -181,14 +199,24 @@ class Harmonics:
 
     def cleaned(self) -> Harmonics:
         """Without what rounding left of zero."""
-        sizes = [abs(fraction(z)) for poly in self.parts.values() for c in poly.values() for z in (c.x, c.y)]
+        sizes = [
+            abs(fraction(z))
+            for poly in self.parts.values()
+            for c in poly.values()
+            for z in (c.x, c.y)
+        ]
         least = max(sizes, default=Fraction(0)) * ROUNDING
 
         def kept(c: Any) -> Any:
             return sp.QQ_I(*(z if abs(fraction(z)) > least else sp.QQ(0) for z in (c.x, c.y)))
 
         rounded = {mode: {m: kept(c) for m, c in poly.items()} for mode, poly in self.parts.items()}
-        return self._new({mode: self.ring.from_dict({m: c for m, c in poly.items() if c}) for mode, poly in rounded.items()})
+        return self._new(
+            {
+                mode: self.ring.from_dict({m: c for m, c in poly.items() if c})
+                for mode, poly in rounded.items()
+            }
+        )
 
 
 def fraction(x: Any) -> Fraction:
@@ -197,7 +225,9 @@ def fraction(x: Any) -> Fraction:
 
 
 def exact(x: float) -> Fraction:
-    """A float as the fraction it most likely means: a small one that rounds to it, else its shortest decimal."""
+    """A float as the fraction it most likely means: a small one that rounds to it, else its
+    shortest decimal.
+    """
     if not math.isfinite(x):
         raise NotHarmonic(f"the number {x}")
     near = Fraction(x).limit_denominator(LARGEST)
@@ -205,6 +235,12 @@ def exact(x: float) -> Fraction:
 
 
 OPERATIONS: dict[str, Callable[..., Harmonics]] = {
-    "ADD": operator.add, "SUB": operator.sub, "MUL": operator.mul, "NEG": operator.neg, "SQ": lambda a: a * a,
-    "TWICE": lambda a: a + a, "SIN": Harmonics.sin, "COS": Harmonics.cos,
-}  # fmt: skip
+    "ADD": operator.add,
+    "SUB": operator.sub,
+    "MUL": operator.mul,
+    "NEG": operator.neg,
+    "SQ": lambda a: a * a,
+    "TWICE": lambda a: a + a,
+    "SIN": Harmonics.sin,
+    "COS": Harmonics.cos,
+}

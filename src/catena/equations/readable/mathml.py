@@ -7,22 +7,35 @@ import re
 from collections.abc import Callable, Iterator
 from xml.etree import ElementTree
 
-WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")  # a name of several letters, which TeX would take for a product
-PRODUCT = re.compile(r"(\\mathrm\{\w{2,}\}(?:[_^]\{(?:\\mathrm\{\w+\}|[^{}]*)\})*) (?=[\\A-Za-z])(?!\\right|\\,)")  # and what it is multiplied by
-FUNCTION = re.compile(r"(\\(?:sin|cos|tan|exp|log)(?:\^\{\w+\})?) (?=[{\\A-Za-z])(?!\{?\\left)")  # of an angle without brackets, which TeX sets apart and MathML does not
-PARTS = re.compile(r"\\begin\{(align\*|center)\}(.*?)\\end\{\1\}|([^\n]+)", re.DOTALL)  # displays, tables, and lines of words
-SMALL, SMALLEST = 0.75, 0.6  # letters of a script beside others; how small a line may be set
+# a name of several letters, which TeX would take for a product
+WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]{2,})(?![A-Za-z}])")
+# and what it is multiplied by
+PRODUCT = re.compile(
+    r"(\\mathrm\{\w{2,}\}(?:[_^]\{(?:\\mathrm\{\w+\}|[^{}]*)\})*) (?=[\\A-Za-z])(?!\\right|\\,)"
+)
+# of an angle without brackets, which TeX sets apart and MathML does not
+FUNCTION = re.compile(r"(\\(?:sin|cos|tan|exp|log)(?:\^\{\w+\})?) (?=[{\\A-Za-z])(?!\{?\\left)")
+# displays, tables, and lines of words
+PARTS = re.compile(r"\\begin\{(align\*|center)\}(.*?)\\end\{\1\}|([^\n]+)", re.DOTALL)
+# letters of a script beside others; how small a line may be set
+SMALL = 0.75
+SMALLEST = 0.6
 
 
 def mathml(latex: str, width: int | None = None) -> str:
-    """The lines of an align* environment as MathML, one block each; the LaTeX itself where no converter is installed or it fails.
+    """The lines of an align* environment as MathML, one block each; the LaTeX itself where no
+    converter is installed or it fails.
 
-    width: about how many letters a line may have; a longer one is broken at its sums, and set smaller where it has none.
+    width: about how many letters a line may have; a longer one is broken at its sums, and set
+    smaller where it has none.
     """
     try:
         from latex2mathml.converter import convert
     except ImportError:
-        return f"<pre>{html.escape(latex)}</pre><p>Rendered equations need the package latex2mathml: pip install 'catena[report]'</p>"
+        return (
+            f"<pre>{html.escape(latex)}</pre><p>Rendered equations need the package latex2mathml:"
+            " pip install 'catena[report]'</p>"
+        )
     body = re.sub(r"^%.*\n", "", latex, flags=re.MULTILINE)
     if r"\begin{tabular}" in body:
         return _page(body, width, convert)
@@ -36,10 +49,20 @@ def _page(latex: str, width: int | None, convert: Callable[..., str]) -> str:
         if kind == "align*":
             shown.append(_lines(inside.strip(), width, convert))
         elif kind:
-            rows = re.sub(r"\\(begin|end)\{tabular\}(\{[^\n]*\})?|\\hline|^.*?(?=\\begin\{tabular\})", "", inside, flags=re.DOTALL).split("\\\\")
-            cells = ["".join(f"<td>{_inline(x.strip(), convert)}</td>" for x in row.split("&")) for row in rows]
+            rows = re.sub(
+                r"\\(begin|end)\{tabular\}(\{[^\n]*\})?|\\hline|^.*?(?=\\begin\{tabular\})",
+                "",
+                inside,
+                flags=re.DOTALL,
+            ).split("\\\\")
+            cells = [
+                "".join(f"<td>{_inline(x.strip(), convert)}</td>" for x in row.split("&"))
+                for row in rows
+            ]
             shown.append(f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>")
-        elif said := re.sub(r"^\{?\\(small|raggedright)[^\n]*?(?=\\noindent|$)|\\noindent|\\par\}", "", words).strip():
+        elif said := re.sub(
+            r"^\{?\\(small|raggedright)[^\n]*?(?=\\noindent|$)|\\noindent|\\par\}", "", words
+        ).strip():
             shown.append(f"<p>{_inline(said, convert)}</p>")
     return "\n".join(shown)
 
@@ -48,7 +71,10 @@ def _inline(latex: str, convert: Callable[..., str]) -> str:
     """Words with formulas between dollar signs."""
     pieces = latex.split("$")
     plain = [html.escape(re.sub(r"\\textbf\{(.*?)\}|\\(?=_)", r"\1", x)) for x in pieces[::2]]
-    formulas = [re.sub(r"\\texttt\{(.*)\}", lambda t: rf"\text{{{t[1].replace('{}', '')}}}", x) for x in pieces[1::2]]
+    formulas = [
+        re.sub(r"\\texttt\{(.*)\}", lambda t: rf"\text{{{t[1].replace('{}', '')}}}", x)
+        for x in pieces[1::2]
+    ]
     return "".join(x for pair in zip(plain, [*(convert(x) for x in formulas), ""]) for x in pair)
 
 
@@ -56,9 +82,19 @@ def _lines(body: str, width: int | None, convert: Callable[..., str]) -> str:
     """The lines of a display."""
     shown = []
     for line in re.split(r"\\\\\s*\n", body):
-        text = FUNCTION.sub(r"\1 \\, ", PRODUCT.sub(r"\1 \\, ", WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " ")))).strip()
+        text = FUNCTION.sub(
+            r"\1 \\, ",
+            PRODUCT.sub(r"\1 \\, ", WORD.sub(r"\\mathrm{\1}\\,", line.replace("&", " "))),
+        ).strip()
         try:
-            shown += [_line(convert(part, display="block"), width) for part in _broken(text, width, convert)] if text else []
+            shown += (
+                [
+                    _line(convert(part, display="block"), width)
+                    for part in _broken(text, width, convert)
+                ]
+                if text
+                else []
+            )
         except Exception:  # a line that it cannot read is shown as it is written
             shown.append(f"<pre>{html.escape(text)}</pre>")
     return "\n".join(shown)
@@ -66,14 +102,20 @@ def _lines(body: str, width: int | None, convert: Callable[..., str]) -> str:
 
 def _line(made: str, width: int | None) -> str:
     """One line, set smaller where it is too wide."""
-    scale = max(SMALLEST, min(1.0, width / max(_letters(ElementTree.fromstring(made)), 1.0))) if width else 1.0
+    scale = (
+        max(SMALLEST, min(1.0, width / max(_letters(ElementTree.fromstring(made)), 1.0)))
+        if width
+        else 1.0
+    )
     style = f' style="font-size:{scale:.2f}em"' if scale < 1.0 else ""
     further = " further" if '<mspace width="1em"' in made[:160] else ""
     return f'<div class="equation{further}"{style}>{made}</div>'
 
 
 def _broken(text: str, width: int | None, convert: Callable[..., str]) -> Iterator[str]:
-    """A line, or the parts of one that is too wide: broken before signs that stand in no fraction, its brackets no longer stretched."""
+    """A line, or the parts of one that is too wide: broken before signs that stand in no fraction,
+    its brackets no longer stretched.
+    """
     made = ElementTree.fromstring(convert(text)) if width else None
     if width is None or made is None or _letters(made) <= width:
         yield text
@@ -106,5 +148,7 @@ def _letters(e: ElementTree.Element) -> float:
         return parts[0] + SMALL * max(parts[1:])
     if tag in ("mover", "munder"):
         return max(parts)
-    own = {"mo": 1.6 if (e.text or "") in "+-=−" else 0.7, "mspace": 1.0}.get(tag, float(len(e.text or "")))
+    own = {"mo": 1.6 if (e.text or "") in "+-=−" else 0.7, "mspace": 1.0}.get(
+        tag, float(len(e.text or ""))
+    )
     return sum(parts) if parts else own

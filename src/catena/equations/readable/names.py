@@ -7,10 +7,11 @@
     tau       tau_theta1       tau_theta1   \\tau_{\\theta_{1}}      force along the speed
     h         p_theta1         p_theta1     p_{\\theta_{1}}         momentum
     h_rate    p_theta1_dot     p_theta1'    \\dot{p}_{\\theta_{1}}   its rate
-    q_rate                                                         the coordinate's rate, where the speed has its own name
-    lam       lambda1          lambda1      \\lambda_{1}            force of a row: loops, nonholonomic constraints
+    q_rate                                   the coordinate's rate, where the speed has its own name
+    lam       lambda1     lambda1      \\lambda_{1}  force of a row: loops, nonholonomic constraints
 
-A speed with a name of its own (a ball's wx) has no dot. Parameters keep their names; all others give way to them.
+A speed with a name of its own (a ball's wx) has no dot. Parameters keep their names; all others
+give way to them.
 """
 
 from __future__ import annotations
@@ -25,19 +26,53 @@ from ...model.mechanism import Mechanism
 
 DOTS = (("", ""), ("_dot", r"\dot"), ("_ddot", r"\ddot"))  # of a symbol, of LaTeX
 LETTERS = {"tau": r"\tau", "p": "p"}
-ORDINALS = {"first": "1", "second": "2", "third": "3"}  # the last part of a coordinate's name that counts
+# the last part of a coordinate's name that counts
+ORDINALS = {"first": "1", "second": "2", "third": "3"}
 LABELS = {  # and the parts that are letters of their own, with an index
-    **{f"q{x}": ("q", x) for x in "wxyz"}, **{f"w{x}": (r"\omega", x) for x in "xyz"}, **{f"v{x}": ("v", x) for x in "xyz"},
+    **{f"q{x}": ("q", x) for x in "wxyz"},
+    **{f"w{x}": (r"\omega", x) for x in "xyz"},
+    **{f"v{x}": ("v", x) for x in "xyz"},
     **{x: (x, "") for x in "xyz"},
-}  # fmt: skip
-RESERVED = {*keyword.kwlist, "math", "auto", "case", "char", "const", "default", "do", "double", "enum", "extern", "float",
-            "goto", "inline", "int", "long", "register", "restrict", "short", "signed", "sizeof", "static", "struct", "switch",
-            "typedef", "union", "unsigned", "void", "volatile", "main"}  # fmt: skip
+}
+RESERVED = {
+    *keyword.kwlist,
+    "math",
+    "auto",
+    "case",
+    "char",
+    "const",
+    "default",
+    "do",
+    "double",
+    "enum",
+    "extern",
+    "float",
+    "goto",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "main",
+}
 
 
 @dataclass(frozen=True)
 class Name:
-    """One quantity: the name of its symbol (a word for Python and C), how it reads in a text, how in LaTeX."""
+    """One quantity: the name of its symbol (a word for Python and C), how it reads in a text, how
+    in LaTeX.
+    """
 
     symbol: str
     text: str
@@ -48,10 +83,19 @@ Names = Mapping[str, tuple[Name, ...]]  # role -> a name for each entry of its v
 
 
 def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]:
-    """The names of every role, in the order of the mechanism's own vectors; of so many multipliers."""
+    """The names of every role, in the order of the mechanism's own vectors; of so many
+    multipliers.
+    """
     coordinates = list(mechanism.coordinate_names)
-    several = {joint for name in (*coordinates, *mechanism.speed_names) for joint, _, label in [name.rpartition(".")] if joint and label in LABELS}
-    letters = {LABELS[n][0] for n in LABELS} & {upright(n).partition("_{")[0] for n in (*mechanism.parameters, *coordinates) if "." not in n}
+    several = {
+        joint
+        for name in (*coordinates, *mechanism.speed_names)
+        for joint, _, label in [name.rpartition(".")]
+        if joint and label in LABELS
+    }
+    letters = {LABELS[n][0] for n in LABELS} & {
+        upright(n).partition("_{")[0] for n in (*mechanism.parameters, *coordinates) if "." not in n
+    }
     alone = len(several) == 1 and not letters
     speeds = [(n, 1 if n in coordinates else 0) for n in mechanism.speed_names]
     named = {
@@ -71,12 +115,15 @@ def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]
 
 
 def with_letters(names: Names, letters: Mapping[str, str]) -> dict[str, tuple[Name, ...]]:
-    """The names, and those that somebody else has for some of them: {another letter: a quantity's text}. Speeds, accelerations and forces follow."""
+    """The names, and those that somebody else has for some of them: {another letter: a quantity's
+    text}. Speeds, accelerations and forces follow.
+    """
     found = {role: list(group) for role, group in names.items()}
     for other, ours in letters.items():
         for role, group in names.items():
             for n in group:
-                base, dots = n.text.rstrip("'"), len(n.text) - len(n.text.rstrip("'"))
+                base = n.text.rstrip("'")
+                dots = len(n.text) - len(n.text.rstrip("'"))
                 owner = next((of for of in LETTERS if role != "p" and base == f"{of}_{ours}"), "")
                 if owner or base == ours:
                     found[role].append(replace(_name(other, dots, of=owner), symbol=n.symbol))
@@ -90,20 +137,28 @@ def words(names: Names) -> set[str]:
 
 def letter(used: Collection[str], choices: Sequence[str]) -> str:
     """The first of some letters for a series z1, z2 ... that no used name belongs to."""
-    return next(z for z in (*choices, "aux", "catena") if not any(re.fullmatch(rf"{z}(\d+|_out)", word) for word in used))
+    return next(
+        z
+        for z in (*choices, "aux", "catena")
+        if not any(re.fullmatch(rf"{z}(\d+|_out)", word) for word in used)
+    )
 
 
 def texts(names: Names, how: str) -> dict[Any, str]:
     """Symbol -> its "text" or "latex", for SymPy's printers."""
     import sympy
 
-    return {sympy.Symbol(name.symbol): getattr(name, how) for group in names.values() for name in group}
+    return {
+        sympy.Symbol(name.symbol): getattr(name, how) for group in names.values() for name in group
+    }
 
 
 def _name(raw: str, dots: int = 0, of: str = "", alone: bool = False) -> Name:
-    """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a momentum.
+    """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a
+    momentum.
 
-    alone: whether no other joint has coordinates of these letters, so that LaTeX needs no joint for an index.
+    alone: whether no other joint has coordinates of these letters, so that LaTeX needs no joint for
+    an index.
     """
     word = re.sub(r"\W", "_", raw)
     word = f"j{word}" if word[:1].isdigit() else word
@@ -111,11 +166,17 @@ def _name(raw: str, dots: int = 0, of: str = "", alone: bool = False) -> Name:
     head, _, index = (LETTERS[of], "", f"{latex}}}") if of else latex.partition("_{")
     head = f"{DOTS[dots][1]}{{{head}}}" if dots else head
     owner = f"{of}_" if of else ""
-    return Name(owner + word + DOTS[dots][0], owner + raw + "'" * dots, head + (f"_{{{index}" if index else ""))
+    return Name(
+        owner + word + DOTS[dots][0],
+        owner + raw + "'" * dots,
+        head + (f"_{{{index}" if index else ""),
+    )
 
 
 def _of_joint(raw: str, alone: bool = False) -> str:
-    r"""A joint's coordinate or speed in LaTeX, where the joint has several: tip.qw is q_{w,tip}, hinge.first is hinge_{1}. Else nothing."""
+    r"""A joint's coordinate or speed in LaTeX, where the joint has several: tip.qw is q_{w,tip},
+    hinge.first is hinge_{1}. Else nothing.
+    """
     joint, dot, label = raw.rpartition(".")
     if not dot or not joint:
         return ""
@@ -125,11 +186,18 @@ def _of_joint(raw: str, alone: bool = False) -> str:
     letter, index = LABELS.get(label, ("", ""))
     if letter and alone:
         return f"{letter}_{{{index}}}" if index else letter
-    return f"{letter}_{{{index},{upright(joint)}}}" if letter and index else f"{letter}_{{{upright(joint)}}}" if letter else ""
+    return (
+        f"{letter}_{{{index},{upright(joint)}}}"
+        if letter and index
+        else f"{letter}_{{{upright(joint)}}}"
+        if letter
+        else ""
+    )
 
 
 def upright(word: str) -> str:
-    r"""A name in LaTeX: Greek letters and single letters as mathematics has them, words of several letters upright.
+    r"""A name in LaTeX: Greek letters and single letters as mathematics has them, words of several
+    letters upright.
 
     >>> upright("theta1"), upright("crank pin"), upright("l_upper")
     ('\\theta_{1}', '\\mathrm{crank\\ pin}', 'l_{\\mathrm{upper}}')
@@ -145,7 +213,9 @@ def upright(word: str) -> str:
     if " " in word:
         return piece(word)
     head, above, below = split_super_sub(word)
-    return piece(head) + (f"_{{{' '.join(map(piece, (*above, *below)))}}}" if above or below else "")
+    return piece(head) + (
+        f"_{{{' '.join(map(piece, (*above, *below)))}}}" if above or below else ""
+    )
 
 
 def _unique(name: Name, taken: set[str]) -> Name:

@@ -16,11 +16,14 @@ from .width import PAGE, width
 
 WIDTH = 100  # characters of a line of text
 
-Writer = Callable[[Any, bool], str]  # an expression, and whether it stands in a product, as a string
+# an expression, and whether it stands in a product, as a string
+Writer = Callable[[Any, bool], str]
 
 
 class Paper(NamedTuple):
-    """What lines are broken for: room on a line, how wide a string is there, the sign of a product, and how far later lines are indented."""
+    """What lines are broken for: room on a line, how wide a string is there, the sign of a product,
+    and how far later lines are indented.
+    """
 
     room: float
     measure: Callable[[str], float]
@@ -53,10 +56,18 @@ def text_writer(names: Names) -> Writer:
 
 
 def latex_writer(names: Names) -> Writer:
-    """Expressions as LaTeX; a thin space between factors where some names are words, which would run into one."""
+    """Expressions as LaTeX; a thin space between factors where some names are words, which would
+    run into one.
+    """
     known = texts(names, "latex")
     words = any(r"\mathrm" in x for x in known.values())
-    printer = LatexPrinter({"symbol_names": known, "fold_func_brackets": True, "mul_symbol": r" \, " if words else None})
+    printer = LatexPrinter(
+        {
+            "symbol_names": known,
+            "fold_func_brackets": True,
+            "mul_symbol": r" \, " if words else None,
+        }
+    )
 
     def write(e: Any, factor: bool) -> str:
         shown = printer.doprint(e)
@@ -65,17 +76,28 @@ def latex_writer(names: Names) -> Writer:
     return write
 
 
-def text(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
+def text(
+    rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names
+) -> str:
     """Plain text: powers with ^, speeds and accelerations with ' and ''."""
     write = text_writer(names)
     lines = [f"# {note}"] if note else []
-    lines += [fill(f"{write(s, False)} = {write(e, False)}", WIDTH, subsequent_indent="    ") for s, e in intermediates]
+    lines += [
+        fill(f"{write(s, False)} = {write(e, False)}", WIDTH, subsequent_indent="    ")
+        for s, e in intermediates
+    ]
     steps = len(lines)
     lines += ["\n    ".join(equation_lines(row.left, row.right, write, TEXT)) for row in rows]
-    return ("\n" if steps > 1 else "\n\n").join(lines) if any("\n" in line for line in lines[steps:]) else "\n".join(lines)
+    return (
+        ("\n" if steps > 1 else "\n\n").join(lines)
+        if any("\n" in line for line in lines[steps:])
+        else "\n".join(lines)
+    )
 
 
-def latex(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names) -> str:
+def latex(
+    rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names
+) -> str:
     r"""An align* environment; a long row goes over several lines."""
     write = latex_writer(names)
     lines = [f"{write(s, False)} &= {write(e, False)}" for s, e in intermediates]
@@ -86,8 +108,12 @@ def latex(rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]],
     return comment + "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
 
-def equation_lines(lefts: Iterable[Term], rights: Iterable[Term], write: Writer, paper: Paper) -> list[str]:
-    """An equation with as many terms on a line as there is room for; the right side together where that is possible."""
+def equation_lines(
+    lefts: Iterable[Term], rights: Iterable[Term], write: Writer, paper: Paper
+) -> list[str]:
+    """An equation with as many terms on a line as there is room for; the right side together where
+    that is possible.
+    """
     left, right = (broken(side, write, paper) for side in (lefts, rights))
     together = f"= {' '.join(right)}"
     whole = len(left) > 1 and paper.measure(together) <= paper.room - paper.indent
@@ -95,7 +121,9 @@ def equation_lines(lefts: Iterable[Term], rights: Iterable[Term], write: Writer,
 
 
 def filled(pieces: Sequence[str], paper: Paper) -> list[str]:
-    """As many pieces on a line as there is room for; lines after the first are indented by whoever writes them."""
+    """As many pieces on a line as there is room for; lines after the first are indented by whoever
+    writes them.
+    """
     lines = [""]
     for piece in pieces:
         room = paper.room - (paper.indent if len(lines) > 1 else 0.0)
@@ -108,14 +136,23 @@ def filled(pieces: Sequence[str], paper: Paper) -> list[str]:
 
 
 def broken(terms: Iterable[Term], write: Writer, paper: Paper) -> list[str]:
-    """The terms of one side, the signs in front of all but the first; a coefficient too long for a line is as many terms as it has."""
+    """The terms of one side, the signs in front of all but the first; a coefficient too long for a
+    line is as many terms as it has.
+    """
     found: list[Term] = []
     for term in terms:
         for whole in (term.coefficient, sp.expand(term.coefficient)):
-            found_here = [Term(x, term.of) for x in whole.as_ordered_terms()] if whole.is_Add else [Term(whole, term.of)]
+            found_here = (
+                [Term(x, term.of) for x in whole.as_ordered_terms()]
+                if whole.is_Add
+                else [Term(whole, term.of)]
+            )
             if paper.measure(joined([term], write, paper.times)[0]) <= paper.room - paper.indent:
                 found_here = [term]
-            if all(paper.measure(joined([x], write, paper.times)[0]) <= paper.room - paper.indent for x in found_here):
+            if all(
+                paper.measure(joined([x], write, paper.times)[0]) <= paper.room - paper.indent
+                for x in found_here
+            ):
                 break
         found += found_here
     return joined(found, write, paper.times)
@@ -137,4 +174,6 @@ def _single(terms: Iterable[Term]) -> Iterable[Term]:
     """A sum that stands alone is as many terms as it has."""
     for term in terms:
         alone = term.of == 1 and term.coefficient.is_Add
-        yield from (Term(x, term.of) for x in term.coefficient.as_ordered_terms()) if alone else [term]
+        yield from (
+            (Term(x, term.of) for x in term.coefficient.as_ordered_terms()) if alone else [term]
+        )

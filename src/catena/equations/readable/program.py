@@ -1,7 +1,7 @@
 """A tape as a program to take away: one function in plain Python (math only) or in C (math.h only).
 
-Each value that is used more than once has a line of its own; the rest stands where it is needed. The arithmetic is the
-tape's, operation by operation.
+Each value that is used more than once has a line of its own; the rest stands where it is needed.
+The arithmetic is the tape's, operation by operation.
 """
 
 from __future__ import annotations
@@ -20,28 +20,79 @@ LONG = 90  # characters: a longer expression gets a line of its own
 SUM, PRODUCT, SIGNED, ATOM = range(4)  # how tightly an expression binds
 
 BINARY = {"ADD": (" + ", SUM), "SUB": (" - ", SUM), "MUL": ("*", PRODUCT), "DIV": ("/", PRODUCT)}
-FUNCTIONS = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
-             "log", "log1p", "expm1", "erf", "sqrt", "fmod", "remainder", "copysign", "hypot")  # fmt: skip
+FUNCTIONS = (
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "exp",
+    "log",
+    "log1p",
+    "expm1",
+    "erf",
+    "sqrt",
+    "fmod",
+    "remainder",
+    "copysign",
+    "hypot",
+)
 
-PYTHON = {name.upper(): f"math.{name}({{}}, {{}})" if name in ("atan2", "fmod", "remainder", "copysign", "hypot")
-          else f"math.{name}({{}})" for name in FUNCTIONS} | {
-    "POW": "math.pow({}, {})", "CONSTPOW": "math.pow({}, {})", "FABS": "abs({})", "FMIN": "min({}, {})", "FMAX": "max({}, {})",
-    "FLOOR": "float(math.floor({}))", "CEIL": "float(math.ceil({}))", "SIGN": "float(({0} > 0) - ({0} < 0))",
-    "LT": "float({} < {})", "LE": "float({} <= {})", "EQ": "float({} == {})", "NE": "float({} != {})",
-    "NOT": "float(not {})", "AND": "float({} != 0 and {} != 0)", "OR": "float({} != 0 or {} != 0)",
+PYTHON = {
+    name.upper(): (
+        f"math.{name}({{}}, {{}})"
+        if name in ("atan2", "fmod", "remainder", "copysign", "hypot")
+        else f"math.{name}({{}})"
+    )
+    for name in FUNCTIONS
+} | {
+    "POW": "math.pow({}, {})",
+    "CONSTPOW": "math.pow({}, {})",
+    "FABS": "abs({})",
+    "FMIN": "min({}, {})",
+    "FMAX": "max({}, {})",
+    "FLOOR": "float(math.floor({}))",
+    "CEIL": "float(math.ceil({}))",
+    "SIGN": "float(({0} > 0) - ({0} < 0))",
+    "LT": "float({} < {})",
+    "LE": "float({} <= {})",
+    "EQ": "float({} == {})",
+    "NE": "float({} != {})",
+    "NOT": "float(not {})",
+    "AND": "float({} != 0 and {} != 0)",
+    "OR": "float({} != 0 or {} != 0)",
     "IF_ELSE_ZERO": "({1} if {0} else 0.0)",
-}  # fmt: skip
+}
 C = {op: line.removeprefix("math.") for op, line in PYTHON.items()} | {
-    "FABS": "fabs({})", "FMIN": "fmin({}, {})", "FMAX": "fmax({}, {})", "FLOOR": "floor({})", "CEIL": "ceil({})",
-    "SIGN": "({0} > 0 ? 1.0 : {0} < 0 ? -1.0 : {0})", "LT": "(double)({} < {})", "LE": "(double)({} <= {})",
-    "EQ": "(double)({} == {})", "NE": "(double)({} != {})", "NOT": "(double)({} == 0)",
-    "AND": "(double)({} != 0 && {} != 0)", "OR": "(double)({} != 0 || {} != 0)", "IF_ELSE_ZERO": "({0} != 0 ? {1} : 0.0)",
-}  # fmt: skip
+    "FABS": "fabs({})",
+    "FMIN": "fmin({}, {})",
+    "FMAX": "fmax({}, {})",
+    "FLOOR": "floor({})",
+    "CEIL": "ceil({})",
+    "SIGN": "({0} > 0 ? 1.0 : {0} < 0 ? -1.0 : {0})",
+    "LT": "(double)({} < {})",
+    "LE": "(double)({} <= {})",
+    "EQ": "(double)({} == {})",
+    "NE": "(double)({} != {})",
+    "NOT": "(double)({} == 0)",
+    "AND": "(double)({} != 0 && {} != 0)",
+    "OR": "(double)({} != 0 || {} != 0)",
+    "IF_ELSE_ZERO": "({0} != 0 ? {1} : 0.0)",
+}
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A language: operations by their texts, how a value is named, its words for infinity and what is no number.
+    """A language: operations by their texts, how a value is named, its words for infinity and what
+    is no number.
 
     sign: how tightly a sign binds; SUM where a minus may stand at the head of a sum alone.
     """
@@ -59,7 +110,8 @@ AS_C = Dialect(C, "const double {} = {};", "INFINITY", "NAN")
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of the function: its name, a name for each of its entries, values to take where none are given.
+    """An argument of the function: its name, a name for each of its entries, values to take where
+    none are given.
 
     An argument whose one entry has its own name is a number; any other is a list.
     """
@@ -81,7 +133,11 @@ def python(f: ca.Function, arguments: Sequence[Argument], about: str, letter: st
     lists = [a for a in arguments if used & set(a.entries) and not a.scalar]
     unpack = [f"{', '.join(a.entries)}{',' * (len(a.entries) == 1)} = {a.name}" for a in lists]
     body = [*unpack, *lines, f"return [{', '.join(results)}]"]
-    return f'import math\n\n\ndef {f.name()}({head}):\n    """{about}"""\n    ' + "\n    ".join(body) + "\n"
+    return (
+        f'import math\n\n\ndef {f.name()}({head}):\n    """{about}"""\n    '
+        + "\n    ".join(body)
+        + "\n"
+    )
 
 
 def c(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) -> str:
@@ -89,17 +145,24 @@ def c(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) ->
     out, tape = f"{letter}_out", read(f)
     results = [f"{out}[{k}]" for k in range(_size(tape))]
     head = c_head(f.name(), arguments, [out])
-    return f"#include <math.h>\n\n/* {about} */\n{head}\n{{\n{c_body(tape, arguments, results, letter)}\n}}\n"
+    return (
+        f"#include <math.h>\n\n/* {about}"
+        f" */\n{head}\n{{\n{c_body(tape, arguments, results, letter)}\n}}\n"
+    )
 
 
 def c_head(name: str, arguments: Sequence[Argument], outputs: Sequence[str]) -> str:
-    """The prototype of a C function of these arguments that fills arrays of these names, without a semicolon."""
+    """The prototype of a C function of these arguments that fills arrays of these names, without a
+    semicolon.
+    """
     taken = [f"double {a.name}" if a.scalar else f"const double *{a.name}" for a in arguments]
     return f"void {name}({', '.join([*taken, *(f'double *{out}' for out in outputs)])})"
 
 
 def c_body(tape: Tape, arguments: Sequence[Argument], results: Sequence[str], letter: str) -> str:
-    """The statements of a C function. Arguments are read first and results stored last, so that they may share memory."""
+    """The statements of a C function. Arguments are read first and results stored last, so that
+    they may share memory.
+    """
     lines, values, used = statements(tape, arguments, AS_C, letter)
     entries = [(x, a.name, k) for a in arguments if not a.scalar for k, x in enumerate(a.entries)]
     unpack = [f"const double {x} = {name}[{k}];" for x, name, k in entries if x in used]
@@ -108,7 +171,9 @@ def c_body(tape: Tape, arguments: Sequence[Argument], results: Sequence[str], le
     return "\n".join(f"    {line}" for line in (*unpack, *lines, *stores, *unused))
 
 
-def statements(tape: Tape, arguments: Sequence[Argument], dialect: Dialect, letter: str) -> tuple[list[str], list[str], set[str]]:
+def statements(
+    tape: Tape, arguments: Sequence[Argument], dialect: Dialect, letter: str
+) -> tuple[list[str], list[str], set[str]]:
     """The assignments, the results, and the names of the inputs that are used."""
     inputs = [entry for a in arguments for entry in a.entries]
     often, used = uses(tape), set[str]()
@@ -147,7 +212,13 @@ Text = tuple[str, int]  # an expression and how tightly it binds
 
 
 def _literal(x: float, dialect: Dialect) -> Text:
-    size = dialect.not_a_number if math.isnan(x) else dialect.infinity if math.isinf(x) else repr(abs(x))
+    size = (
+        dialect.not_a_number
+        if math.isnan(x)
+        else dialect.infinity
+        if math.isinf(x)
+        else repr(abs(x))
+    )
     return (f"-{size}", dialect.sign) if math.copysign(1.0, x) < 0 else (size, ATOM)
 
 

@@ -1,4 +1,5 @@
-"""The form a textbook prints: rows of terms, each a coefficient times accelerations, speeds, forces or nothing.
+"""The form a textbook prints: rows of terms, each a coefficient times accelerations, speeds, forces
+or nothing.
 
 statement -> harmonic sums -> grouped by a_j, v_j v_k, the rest -> coefficients factored
 """
@@ -18,7 +19,8 @@ from .convert import constant, expression, number
 from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, exact, fraction
 from .names import Names, symbols
 
-MOVING = ("a", "v", "h", "h_rate", "q_rate", "tau", "lam")  # roles whose products head a term, in this order; others follow
+# roles whose products head a term, in this order; others follow
+MOVING = ("a", "v", "h", "h_rate", "q_rate", "tau", "lam")
 STILL = ("t", "q", "p")  # roles that stand in coefficients
 FACTORED = 30  # terms: longer coefficients stay as they are
 
@@ -49,10 +51,14 @@ class EquationRow:
         return sp.Eq(left, right, evaluate=False)
 
 
-def textbook(statement: Statement, names: Names, budget: Budget, units: Sequence[Sequence[Any]] = ()) -> list[EquationRow]:
-    """The rows of a statement in normal form; NotHarmonic or OutOfBudget where there is none, or none within the budget.
+def textbook(
+    statement: Statement, names: Names, budget: Budget, units: Sequence[Sequence[Any]] = ()
+) -> list[EquationRow]:
+    """The rows of a statement in normal form; NotHarmonic or OutOfBudget where there is none, or
+    none within the budget.
 
-    units: quaternions of length 1, as symbols; the square of the first of each gives way to the others.
+    units: quaternions of length 1, as symbols; the square of the first of each gives way to the
+    others.
     """
     inputs = [s for role in statement.roles for s in symbols(names[role])]
     left, right, meanings = _walk(statement, inputs, names, budget)
@@ -60,16 +66,32 @@ def textbook(statement: Statement, names: Names, budget: Budget, units: Sequence
         k = [inputs.index(x) for x in four]
         left, right = ([x.reduced(k[0], k[1:]) for x in side] for side in (left, right))
     others = [role for role in statement.roles if role not in (*MOVING, *STILL)]
-    head = [inputs.index(s) for role in (*MOVING, *others) if role in statement.roles for s in symbols(names[role])]
-    return [EquationRow(*(_terms(side, meanings, head, budget) for side in sides)) for sides in zip(left, right)]
+    head = [
+        inputs.index(s)
+        for role in (*MOVING, *others)
+        if role in statement.roles
+        for s in symbols(names[role])
+    ]
+    return [
+        EquationRow(*(_terms(side, meanings, head, budget) for side in sides))
+        for sides in zip(left, right)
+    ]
 
 
-# ---------------------------------------------------------------------------------------------- from the tape
-def _walk(statement: Statement, inputs: Sequence[Any], names: Names, budget: Budget) -> tuple[list, list, list]:
-    """The outputs as harmonic sums, left and right, and the expressions that the ring's generators stand for."""
+# --- from the tape
+def _walk(
+    statement: Statement, inputs: Sequence[Any], names: Names, budget: Budget
+) -> tuple[list, list, list]:
+    """The outputs as harmonic sums, left and right, and the expressions that the ring's generators
+    stand for.
+    """
     tape = read(statement.tape)
     fixed = _of_parameters(tape, inputs, set(symbols(names["p"])))
-    opaque = [n for n, node in enumerate(tape.nodes) if n in fixed and node.op not in (*OPERATIONS, "INPUT", "CONST")]
+    opaque = [
+        n
+        for n, node in enumerate(tape.nodes)
+        if n in fixed and node.op not in (*OPERATIONS, "INPUT", "CONST")
+    ]
     opaque = [n for n in opaque if not fixed[n].is_Number]
     meanings = [*inputs, *(fixed[n] for n in opaque)]
     ring = sp.polys.rings.PolyRing([f"x{k}" for k in range(len(meanings))], sp.QQ_I, sp.lex)
@@ -84,7 +106,8 @@ def _walk(statement: Statement, inputs: Sequence[Any], names: Names, budget: Bud
             values.append(zero.generator(len(inputs) + opaque.index(n)))
         else:
             values.append(_value(node, [values[a] for a in node.args], zero))
-    rows, terms = statement.tape.size1_out(0), sum(x.terms for x in out.values())
+    rows = statement.tape.size1_out(0)
+    terms = sum(x.terms for x in out.values())
     if terms > budget.terms:
         raise OutOfBudget(f"in full the equations have {terms} terms")
     return [out[k] for k in range(rows)], [out[k] for k in range(rows, 2 * rows)], meanings
@@ -115,17 +138,29 @@ def _value(node: Node, arguments: Sequence[Harmonics], zero: Harmonics) -> Harmo
         return arguments[0] * zero.constant(1 / last)
     if node.op == "INV" and last:
         return zero.constant(1 / last)
-    if node.op in ("POW", "CONSTPOW") and last is not None and last.denominator == 1 and 0 <= last <= 8:
+    if (
+        node.op in ("POW", "CONSTPOW")
+        and last is not None
+        and last.denominator == 1
+        and 0 <= last <= 8
+    ):
         return arguments[0] ** int(last)
     if all(x is not None for x in known):
-        return zero.constant(exact(float(expression(node, [sp.Float(float(x)) for x in known], []))))  # type: ignore[arg-type]
+        return zero.constant(
+            exact(float(expression(node, [sp.Float(float(x)) for x in known], [])))  # type: ignore[arg-type]
+        )
     raise NotHarmonic(f"the operation {node.op.lower()}")
 
 
-# ---------------------------------------------------------------------------------------------- to terms
-def _terms(x: Harmonics, meanings: Sequence[Any], head: Sequence[int], budget: Budget) -> tuple[Term, ...]:
-    """Group a sum by the powers of its moving symbols: accelerations first, then speeds, then what stands alone."""
-    groups: dict[tuple[int, ...], dict[Any, list[Any]]] = {}  # powers of the head -> cosine or sine -> coefficients
+# --- to terms
+def _terms(
+    x: Harmonics, meanings: Sequence[Any], head: Sequence[int], budget: Budget
+) -> tuple[Term, ...]:
+    """Group a sum by the powers of its moving symbols: accelerations first, then speeds, then what
+    stands alone.
+    """
+    # powers of the head -> cosine or sine -> coefficients
+    groups: dict[tuple[int, ...], dict[Any, list[Any]]] = {}
     for mode, poly in x.parts.items():
         lead = next((k for k in mode if k), 0)
         if lead < 0:
@@ -133,11 +168,16 @@ def _terms(x: Harmonics, meanings: Sequence[Any], head: Sequence[int], budget: B
         angle = sum((number(Fraction(k)) * s for k, s in zip(mode, meanings)), sp.Integer(0))
         for powers, c in poly.terms():
             waves = groups.setdefault(tuple(powers[k] for k in head), {})
-            rest = sp.Mul(*(s**e for k, (s, e) in enumerate(zip(meanings, powers)) if e and k not in head))
-            for part, wave in ((c.x, sp.cos(angle)), (-c.y, sp.sin(angle))):  # c exp(i angle) and its conjugate
+            rest = sp.Mul(
+                *(s**e for k, (s, e) in enumerate(zip(meanings, powers)) if e and k not in head)
+            )
+            # c exp(i angle) and its conjugate
+            for part, wave in ((c.x, sp.cos(angle)), (-c.y, sp.sin(angle))):
                 if part:
                     size = fraction(part) * (2 if lead else 1)
-                    waves.setdefault(wave, []).append(sp.Rational(size.numerator, size.denominator) * rest)
+                    waves.setdefault(wave, []).append(
+                        sp.Rational(size.numerator, size.denominator) * rest
+                    )
     terms = []
     for powers in sorted(groups, key=lambda powers: (sum(powers) == 0, tuple(-e for e in powers))):
         parts = []
@@ -145,23 +185,35 @@ def _terms(x: Harmonics, meanings: Sequence[Any], head: Sequence[int], budget: B
             budget.spend()
             parts.append(tidy(sp.Add(*coefficients)) * wave)
         whole = _shortest(sp.Add(*parts))
-        terms.append(Term(_decimal(whole), sp.Mul(*(meanings[k] ** e for k, e in zip(head, powers)))))
+        terms.append(
+            Term(_decimal(whole), sp.Mul(*(meanings[k] ** e for k, e in zip(head, powers))))
+        )
     return tuple(terms)
 
 
 def _shortest(e: Any) -> Any:
-    """The shortest of several forms: cosines of sums as they are, products of cosines, squares of sines."""
+    """The shortest of several forms: cosines of sums as they are, products of cosines, squares of
+    sines.
+    """
     forms = [e, sp.factor_terms(e, sign=True)]
-    if 1 < len(e.args) <= FACTORED and any(len(x.args[0].args) > 1 for x in e.atoms(sp.sin, sp.cos)):
+    if 1 < len(e.args) <= FACTORED and any(
+        len(x.args[0].args) > 1 for x in e.atoms(sp.sin, sp.cos)
+    ):
         products = sp.expand(sp.expand_trig(e))
-        sines = sp.expand(products.replace(lambda x: x.is_Pow and isinstance(x.base, sp.cos) and x.exp == 2,
-                                           lambda x: 1 - sp.sin(x.base.args[0]) ** 2))  # fmt: skip
+        sines = sp.expand(
+            products.replace(
+                lambda x: x.is_Pow and isinstance(x.base, sp.cos) and x.exp == 2,
+                lambda x: 1 - sp.sin(x.base.args[0]) ** 2,
+            )
+        )
         forms += [tidy(x) for x in (products, sines) if len(sp.Add.make_args(x)) <= FACTORED]
     return min(forms, key=lambda x: (_length(x), x.count(sp.Add)))
 
 
 def tidy(e: Any) -> Any:
-    """A polynomial of parameters as a product where it is one, else collected by the symbols that shorten it."""
+    """A polynomial of parameters as a product where it is one, else collected by the symbols that
+    shorten it.
+    """
     if not e.is_Add or len(e.args) > FACTORED:
         return e
     best = min(e, sp.factor(e), key=_length)
@@ -173,7 +225,11 @@ def tidy(e: Any) -> Any:
 
 def _length(e: Any) -> int:
     """How long an expression is to read: its operations, and the digits of its numbers."""
-    digits = sum(len(f"{abs(float(x)):.15g}") for x in sp.preorder_traversal(e) if x.is_Rational and abs(x) != 1)
+    digits = sum(
+        len(f"{abs(float(x)):.15g}")
+        for x in sp.preorder_traversal(e)
+        if x.is_Rational and abs(x) != 1
+    )
     return int(e.count_ops()) + digits
 
 

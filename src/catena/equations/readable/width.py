@@ -1,6 +1,7 @@
 """How wide a formula is in print: LaTeX of the kind that catena writes, measured in em of its font.
 
-The advance widths are those of Computer Modern at 10 pt, the spaces those of TeX's mathematics; a test compares them with a renderer.
+The advance widths are those of Computer Modern at 10 pt, the spaces those of TeX's mathematics; a
+test compares them with a renderer.
 """
 
 from __future__ import annotations
@@ -14,11 +15,54 @@ TOKEN = re.compile(r"\\[a-zA-Z]+\*?|\\.|[{}^_&]|\s+|.", re.DOTALL)
 BINARY = ("+", "-", r"\cdot", r"\times")
 RELATIONS = ("=", r"\approx", r"\leq", r"\geq")
 SPACES = {r"\,": 0.167, r"\;": 0.278, r"\quad": 1.0, r"\qquad": 2.0, r"\ ": 0.333, r"\!": -0.167}
-WORDS = (r"\sin", r"\cos", r"\tan", r"\exp", r"\log", r"\cosh", r"\sinh", r"\tanh", r"\operatorname")
-ABOVE = (r"\dot", r"\ddot", r"\hat", r"\bar", r"\tilde", r"\mathbf", r"\boldsymbol", r"\mathit", r"\overline")
-NARROW = {**dict.fromkeys("ijl'|.,:;!", 0.33), **dict.fromkeys("()[]", 0.39), "/": 0.5, "r": 0.46, "t": 0.37, "f": 0.55, "s": 0.47, "I": 0.45}
-WIDE = {**dict.fromkeys("mMwW", 0.93), **dict.fromkeys("ABCDEFGHKLNOPQRSTUVXYZ", 0.72), r"\sum": 1.45, r"\int": 0.9, r"\omega": 0.64}
-GREEK = {r"\tau": 0.5, r"\iota": 0.35, r"\phi": 0.6, r"\varphi": 0.65, r"\psi": 0.65, r"\alpha": 0.64, r"\partial": 0.57}
+WORDS = (
+    r"\sin",
+    r"\cos",
+    r"\tan",
+    r"\exp",
+    r"\log",
+    r"\cosh",
+    r"\sinh",
+    r"\tanh",
+    r"\operatorname",
+)
+ABOVE = (
+    r"\dot",
+    r"\ddot",
+    r"\hat",
+    r"\bar",
+    r"\tilde",
+    r"\mathbf",
+    r"\boldsymbol",
+    r"\mathit",
+    r"\overline",
+)
+NARROW = {
+    **dict.fromkeys("ijl'|.,:;!", 0.33),
+    **dict.fromkeys("()[]", 0.39),
+    "/": 0.5,
+    "r": 0.46,
+    "t": 0.37,
+    "f": 0.55,
+    "s": 0.47,
+    "I": 0.45,
+}
+WIDE = {
+    **dict.fromkeys("mMwW", 0.93),
+    **dict.fromkeys("ABCDEFGHKLNOPQRSTUVXYZ", 0.72),
+    r"\sum": 1.45,
+    r"\int": 0.9,
+    r"\omega": 0.64,
+}
+GREEK = {
+    r"\tau": 0.5,
+    r"\iota": 0.35,
+    r"\phi": 0.6,
+    r"\varphi": 0.65,
+    r"\psi": 0.65,
+    r"\alpha": 0.64,
+    r"\partial": 0.57,
+}
 
 
 def width(latex: str) -> float:
@@ -61,7 +105,13 @@ def _item(items: list, k: int) -> tuple[float, int]:
     if x == r"\sqrt":
         return 0.9 + _of(_argument(items, k + 1)), k + 2
     if x in (r"\mathrm", r"\operatorname", r"\text"):
-        return sum(0.33 if c == " " else 0.3 if c in "ijltf" else 0.83 if c in "mw" else 0.5 for c in _letters(_argument(items, k + 1))), k + 2
+        return (
+            sum(
+                0.33 if c == " " else 0.3 if c in "ijltf" else 0.83 if c in "mw" else 0.5
+                for c in _letters(_argument(items, k + 1))
+            ),
+            k + 2,
+        )
     if x in (r"\begin", r"\end"):
         return _matrix(items, k)
     if x in ABOVE:
@@ -119,4 +169,8 @@ def _symbol(x: str, binary: bool) -> float:
 
 
 def _letters(items: list) -> str:
-    return "".join(" " if x == "\\ " else x for x in items if isinstance(x, str) and (len(x) == 1 or x == "\\ "))
+    return "".join(
+        " " if x == "\\ " else x
+        for x in items
+        if isinstance(x, str) and (len(x) == 1 or x == "\\ ")
+    )

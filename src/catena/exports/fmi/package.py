@@ -1,4 +1,6 @@
-"""The archive of an FMU: modelDescription.xml, sources/, and binaries/ where a compiler is found."""
+"""The archive of an FMU: modelDescription.xml, sources/, and binaries/ where a compiler is
+found.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,27 @@ PROCESSORS = {"x86_64": "x86_64", "amd64": "x86_64", "arm64": "aarch64", "aarch6
 
 @dataclass(frozen=True)
 class Written:
-    """The file, and the folder of its binary inside; "" where it holds sources alone, and then `why`."""
+    """The file, and the folder of its binary inside; "" where it holds sources alone, and then
+    `why`.
+    """
 
     path: Path
     binary: str
     why: str = ""
 
 
-def write_fmu(plant: Plant, path: str | Path, version: int = 2, kinds: Sequence[str] = ("me", "cs"), binary: bool = True) -> Written:
+def write_fmu(
+    plant: Plant,
+    path: str | Path,
+    version: int = 2,
+    kinds: Sequence[str] = ("me", "cs"),
+    binary: bool = True,
+) -> Written:
     """Write a plant as an FMU.
 
-    version: of FMI, 2 or 3. kinds: "me" (model exchange: the importer integrates), "cs" (co-simulation: it brings its own
-    integrator), or both. binary: compile it for this machine; without a compiler the FMU holds sources alone, and `why` says so.
+    version: of FMI, 2 or 3. kinds: "me" (model exchange: the importer integrates), "cs"
+    (co-simulation: it brings its own integrator), or both. binary: compile it for this machine;
+    without a compiler the FMU holds sources alone, and `why` says so.
     """
     where = Path(path)
     unit = Unit(plant, _kinds(kinds))
@@ -50,7 +61,13 @@ def write_fmu(plant: Plant, path: str | Path, version: int = 2, kinds: Sequence[
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         inside = ""
-        why = "no C compiler was found (cc, gcc or clang, or what CC names)" if binary and find_compiler() is None else "" if binary else "asked for"
+        why = (
+            "no C compiler was found (cc, gcc or clang, or what CC names)"
+            if binary and find_compiler() is None
+            else ""
+            if binary
+            else "asked for"
+        )
         if not why:
             inside = f"binaries/{platform_folder(version)}/{plant.name}{SUFFIX}"
             shared_library(folder / "sources" / f"fmi{version}.c", folder / inside)
@@ -60,10 +77,13 @@ def write_fmu(plant: Plant, path: str | Path, version: int = 2, kinds: Sequence[
 
 def platform_folder(version: int) -> str:
     """Where this machine's binary is inside an FMU."""
-    system, processor = SYSTEMS.get(sys.platform, sys.platform), PROCESSORS.get(platform.machine().lower(), platform.machine().lower())
+    system = SYSTEMS.get(sys.platform, sys.platform)
+    processor = PROCESSORS.get(platform.machine().lower(), platform.machine().lower())
     if version == 3 or processor != "x86_64":
         return f"{processor}-{system}"
-    return {"linux": "linux64", "windows": "win64", "darwin": "darwin64"}.get(system, f"{processor}-{system}")
+    return {"linux": "linux64", "windows": "win64", "darwin": "darwin64"}.get(
+        system, f"{processor}-{system}"
+    )
 
 
 def _kinds(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -71,14 +91,19 @@ def _kinds(kinds: Sequence[str]) -> tuple[str, ...]:
         raise CompileError("an FMU has at least one kind: me, cs")
     for kind in kinds:
         if kind not in KINDS:
-            raise UnknownNameError("kind of FMU", kind, KINDS, "an export; me is model exchange, cs co-simulation")
+            raise UnknownNameError(
+                "kind of FMU", kind, KINDS, "an export; me is model exchange, cs co-simulation"
+            )
     return tuple(kind for kind in KINDS if kind in kinds)
 
 
 def _texts(unit: Unit, version: int) -> dict[str, str]:
     plant, n = unit.plant, unit.plant.name
     kinds = sum(KINDS[kind][1] for kind in unit.kinds)
-    said = f'#define {n}_TOKEN "{unit.token}"\n#define {n}_KINDS {kinds}\n#define {n}_TOLERANCE {TOLERANCE!r}\n'
+    said = (
+        f'#define {n}_TOKEN "{unit.token}"\n#define {n}_KINDS {kinds}\n#define {n}_TOLERANCE'
+        f" {TOLERANCE!r}\n"
+    )
     texts = {
         f"sources/{n}.h": f"{said}\n{header(plant)}",
         "sources/instance.h": template("instance.h", plant),
@@ -86,7 +111,11 @@ def _texts(unit: Unit, version: int) -> dict[str, str]:
     }
     if version == 2:
         return {"modelDescription.xml": description2.description(unit), **texts}
-    return {"modelDescription.xml": description3.description(unit), **texts, "sources/buildDescription.xml": description3.build_description(unit)}
+    return {
+        "modelDescription.xml": description3.description(unit),
+        **texts,
+        "sources/buildDescription.xml": description3.build_description(unit),
+    }
 
 
 def _zip(folder: Path, where: Path) -> None:

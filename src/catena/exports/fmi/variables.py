@@ -1,4 +1,6 @@
-"""The variables of an FMU, in the order of their value references: time, states, derivatives, inputs, outputs, parameters."""
+"""The variables of an FMU, in the order of their value references: time, states, derivatives,
+inputs, outputs, parameters.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,19 @@ from ..c_header import header
 from ..plant import VERSION, Plant
 
 UNITS = {  # unit -> exponents of base units
-    "rad": "rad='1'", "rad/s": "rad='1' s='-1'", "rad/s2": "rad='1' s='-2'", "m": "m='1'", "m/s": "m='1' s='-1'", "m/s2": "m='1' s='-2'",
-    "N": "kg='1' m='1' s='-2'", "N.m": "kg='1' m='2' s='-2'", "J": "kg='1' m='2' s='-2'", "s": "s='1'", "1": "", "1/s": "s='-1'",
-}  # fmt: skip
+    "rad": "rad='1'",
+    "rad/s": "rad='1' s='-1'",
+    "rad/s2": "rad='1' s='-2'",
+    "m": "m='1'",
+    "m/s": "m='1' s='-1'",
+    "m/s2": "m='1' s='-2'",
+    "N": "kg='1' m='1' s='-2'",
+    "N.m": "kg='1' m='2' s='-2'",
+    "J": "kg='1' m='2' s='-2'",
+    "s": "s='1'",
+    "1": "",
+    "1/s": "s='-1'",
+}
 RATES = {"rad": "rad/s", "m": "m/s", "rad/s": "rad/s2", "m/s": "m/s2", "1": "1/s"}
 KINDS = {"me": ("ModelExchange", 1), "cs": ("CoSimulation", 2)}
 TOLERANCE = 1e-9  # of co-simulation where the importer names none
@@ -24,7 +36,9 @@ TOLERANCE = 1e-9  # of co-simulation where the importer names none
 
 @dataclass(frozen=True)
 class FmuVariable:
-    """reference: its value reference. derivative_of: the reference of the state whose rate it is, or 0."""
+    """reference: its value reference. derivative_of: the reference of the state whose rate it is,
+    or 0.
+    """
 
     reference: int
     name: str
@@ -61,7 +75,16 @@ class Unit:
         for x in p.states:
             yield x.name, "output", "continuous", "exact", x.unit, x.meaning, x.start
         for k, x in enumerate(p.states):
-            yield f"der({x.name})", "local", "continuous", "calculated", RATES[x.unit], f"rate of {x.name}", None, k + 1
+            yield (
+                f"der({x.name})",
+                "local",
+                "continuous",
+                "calculated",
+                RATES[x.unit],
+                f"rate of {x.name}",
+                None,
+                k + 1,
+            )
         for x in p.inputs:
             yield x.name, "input", "continuous", "", x.unit, x.meaning, x.start
         for x in p.outputs:
@@ -85,14 +108,18 @@ class Unit:
         return [x for x in self.variables if x.initial == "calculated"]
 
     def dependencies(self, x: FmuVariable, start: bool = False) -> list[int]:
-        """References of what x depends on, from the tapes: time, states and inputs; where they start also parameters."""
+        """References of what x depends on, from the tapes: time, states and inputs; where they
+        start also parameters.
+        """
         p = self.plant
         if x.derivative_of:
-            f, row = p.derivative, x.derivative_of - 1
+            f = p.derivative
+            row = x.derivative_of - 1
         elif x.initial == "exact":
             return [x.reference]
         else:
-            f, row = p.output, x.reference - self._first["y"]
+            f = p.output
+            row = x.reference - self._first["y"]
         found = []
         for k, letter in enumerate("txup"):
             if letter != "p" or start:
@@ -104,7 +131,13 @@ class Unit:
         """The first reference of time, states, inputs, outputs and parameters."""
         p = self.plant
         u = 1 + 2 * len(p.states)
-        return {"t": 0, "x": 1, "u": u, "y": u + len(p.inputs), "p": u + len(p.inputs) + len(p.outputs)}
+        return {
+            "t": 0,
+            "x": 1,
+            "u": u,
+            "y": u + len(p.inputs),
+            "p": u + len(p.inputs) + len(p.outputs),
+        }
 
     @property
     def units(self) -> list[str]:
@@ -122,7 +155,11 @@ def _columns(f: ca.Function, k: int) -> dict[int, list[int]]:
 
 def attributes(**given: object) -> str:
     """XML attributes of what is not None or empty. Numbers with all digits."""
-    said = {name: repr(x) if isinstance(x, float) else str(x) for name, x in given.items() if x is not None and (x != "" or name == "dependencies")}
+    said = {
+        name: repr(x) if isinstance(x, float) else str(x)
+        for name, x in given.items()
+        if x is not None and (x != "" or name == "dependencies")
+    }
     return "".join(f" {name}={quoteattr(_clean(text))}" for name, text in said.items())
 
 
@@ -133,4 +170,8 @@ def _clean(text: str) -> str:
 
 def heading(unit: Unit) -> dict[str, object]:
     """What both versions say about the model."""
-    return {"modelName": unit.plant.mechanism.name or unit.plant.name, "generationTool": f"catena {VERSION}", "variableNamingConvention": "flat"}
+    return {
+        "modelName": unit.plant.mechanism.name or unit.plant.name,
+        "generationTool": f"catena {VERSION}",
+        "variableNamingConvention": "flat",
+    }

@@ -14,14 +14,33 @@ GIVEN = ("t", "x", "u", "p")
 
 def text(plant: Plant) -> str:
     """The file NAME.jl with a module of the name in capitals."""
-    about = [f"{plant.title} as a first-order system, written by catena {VERSION}. SI units.", "",
-             "derivative(t, x, u, p), outputs(t, x, u, p), project(t, x, u, p) after steps, step(t, x, u, p, h) by RK4.", "", *listing(plant)]  # fmt: skip
+    about = [
+        f"{plant.title} as a first-order system, written by catena {VERSION}. SI units.",
+        "",
+        (
+            "derivative(t, x, u, p), outputs(t, x, u, p), project(t, x, u, p) after steps, step(t,"
+            " x, u, p, h) by RK4."
+        ),
+        "",
+        *listing(plant),
+    ]
     head = "\n".join(f"# {line}".rstrip() for line in about)
-    start, values = (", ".join(repr(float(v.start)) for v in some) for some in (plant.states, plant.parameters))
+    start, values = (
+        ", ".join(repr(float(v.start)) for v in some) for some in (plant.states, plant.parameters)
+    )
     functions = [_function("derivative", plant.derivative), _function("outputs", plant.output)]
-    functions.append(_function("project", plant.project) if plant.project is not None else "project(t, x, u, p) = copy(x)")
-    return (f"{head}\nmodule {plant.name.title().replace('_', '')}\n\nexport derivative, outputs, project, step\n\nconst start = Float64[{start}]\n"
-            f"const parameters = Float64[{values}]\nconst inputs = zeros({len(plant.inputs)})\n\n" + "\n\n".join(functions) + f"\n\n{_STEP}\n\nend\n")  # fmt: skip
+    functions.append(
+        _function("project", plant.project)
+        if plant.project is not None
+        else "project(t, x, u, p) = copy(x)"
+    )
+    return (
+        f"{head}\nmodule {plant.name.title().replace('_', '')}\n\nexport derivative, outputs,"
+        f" project, step\n\nconst start = Float64[{start}]\nconst parameters ="
+        f" Float64[{values}]\nconst inputs = zeros({len(plant.inputs)})\n\n"
+        + "\n\n".join(functions)
+        + f"\n\n{_STEP}\n\nend\n"
+    )
 
 
 def write(plant: Plant, folder: Path) -> Path:

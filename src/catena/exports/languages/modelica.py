@@ -1,4 +1,6 @@
-"""Modelica: one flat model, der(x) = f. Loops are held closed by Baumgarte's terms inside f, as there is no projection."""
+"""Modelica: one flat model, der(x) = f. Loops are held closed by Baumgarte's terms inside f, as
+there is no projection.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,85 @@ from ...equations.readable.program import Argument, statements
 from ..plant import VERSION, Plant, Variable
 from .dialects import MODELICA, save, tape_of
 
-WORDS = {*["algorithm", "and", "annotation", "block", "break", "class", "connect", "connector", "constant", "constrainedby", "der", "discrete", "each", "else", "elseif", "elsewhen", "encapsulated", "end", "enumeration", "equation", "expandable", "extends", "external", "false", "final", "flow", "for", "function", "if", "import", "impure", "in", "initial", "inner", "input", "loop", "model", "not", "operator", "or", "outer", "output", "package", "parameter", "partial", "protected", "public", "pure", "record", "redeclare", "replaceable", "return", "stream", "then", "true", "type", "when", "while", "within", "time"]}  # fmt: skip
+WORDS = {
+    *[
+        "algorithm",
+        "and",
+        "annotation",
+        "block",
+        "break",
+        "class",
+        "connect",
+        "connector",
+        "constant",
+        "constrainedby",
+        "der",
+        "discrete",
+        "each",
+        "else",
+        "elseif",
+        "elsewhen",
+        "encapsulated",
+        "end",
+        "enumeration",
+        "equation",
+        "expandable",
+        "extends",
+        "external",
+        "false",
+        "final",
+        "flow",
+        "for",
+        "function",
+        "if",
+        "import",
+        "impure",
+        "in",
+        "initial",
+        "inner",
+        "input",
+        "loop",
+        "model",
+        "not",
+        "operator",
+        "or",
+        "outer",
+        "output",
+        "package",
+        "parameter",
+        "partial",
+        "protected",
+        "public",
+        "pure",
+        "record",
+        "redeclare",
+        "replaceable",
+        "return",
+        "stream",
+        "then",
+        "true",
+        "type",
+        "when",
+        "while",
+        "within",
+        "time",
+    ]
+}
 
 
 def text(plant: Plant) -> str:
     """The file NAME.mo."""
     name = plant.name.title().replace("_", "")
-    return "\n".join([f"model {name} \"{plant.title}, written by catena {VERSION}\"", *_inside(plant), f"end {name};"]) + "\n"
+    return (
+        "\n".join(
+            [
+                f'model {name} "{plant.title}, written by catena {VERSION}"',
+                *_inside(plant),
+                f"end {name};",
+            ]
+        )
+        + "\n"
+    )
 
 
 def write(plant: Plant, folder: Path) -> Path:
@@ -31,13 +105,36 @@ def _inside(plant: Plant) -> Iterator[str]:
     names = _names([v for some in groups for v in some])
     cut = [sum(map(len, groups[:k])) for k in range(5)]
     x, u, y, p = (names[cut[k] : cut[k + 1]] for k in range(4))
-    yield from (f'  parameter Real {n} = {v.start!r}{_comment(v)};' for n, v in zip(p, plant.parameters))
-    yield from (f'  Real {n}(start = {v.start!r}, fixed = true{_unit(v)}){_comment(v)};' for n, v in zip(x, plant.states))
-    yield from (f'  input Real {n}(start = 0.0{_unit(v)}){_comment(v)};' for n, v in zip(u, plant.inputs))
-    yield from (f'  output Real {n}{f"({_unit(v)[2:]})" if v.unit else ""}{_comment(v)};' for n, v in zip(y, plant.outputs))
-    given = [Argument("t", ("time",)), Argument("x", tuple(x)), Argument("u", tuple(u)), Argument("p", tuple(p))]
-    both = ca.Function("both", plant.derivative.sx_in(), ca.cse([plant.derivative(*plant.derivative.sx_in()), plant.output(*plant.derivative.sx_in())]))
-    lines, results, _ = statements(tape_of(both, MODELICA, "Modelica", ("ERF",)), given, MODELICA, "catena_w")
+    yield from (
+        f"  parameter Real {n} = {v.start!r}{_comment(v)};" for n, v in zip(p, plant.parameters)
+    )
+    yield from (
+        f"  Real {n}(start = {v.start!r}, fixed = true{_unit(v)}){_comment(v)};"
+        for n, v in zip(x, plant.states)
+    )
+    yield from (
+        f"  input Real {n}(start = 0.0{_unit(v)}){_comment(v)};" for n, v in zip(u, plant.inputs)
+    )
+    yield from (
+        f"  output Real {n}{f'({_unit(v)[2:]})' if v.unit else ''}{_comment(v)};"
+        for n, v in zip(y, plant.outputs)
+    )
+    given = [
+        Argument("t", ("time",)),
+        Argument("x", tuple(x)),
+        Argument("u", tuple(u)),
+        Argument("p", tuple(p)),
+    ]
+    both = ca.Function(
+        "both",
+        plant.derivative.sx_in(),
+        ca.cse(
+            [plant.derivative(*plant.derivative.sx_in()), plant.output(*plant.derivative.sx_in())]
+        ),
+    )
+    lines, results, _ = statements(
+        tape_of(both, MODELICA, "Modelica", ("ERF",)), given, MODELICA, "catena_w"
+    )
     yield from (f"  Real {line.partition(' ')[0]};" for line in lines)
     yield "equation"
     yield from (f"  {line}" for line in lines)
@@ -62,4 +159,10 @@ def _unit(v: Variable) -> str:
 
 
 def _comment(v: Variable) -> str:
-    return ' "' + "".join(c if c.isprintable() else "?" for c in v.name).replace("\\", "/").replace('"', "'") + '"'
+    return (
+        ' "'
+        + "".join(c if c.isprintable() else "?" for c in v.name)
+        .replace("\\", "/")
+        .replace('"', "'")
+        + '"'
+    )

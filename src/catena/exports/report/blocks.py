@@ -16,7 +16,9 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Cells:
-    """A table of texts with a title, "" for none. Columns that are empty in every row are left out."""
+    """A table of texts with a title, "" for none. Columns that are empty in every row are left
+    out.
+    """
 
     title: str
     head: Sequence[str]

@@ -1,4 +1,6 @@
-"""What can be said about a mechanism in plain data: for the tables of `catena info` and of reports, and for JSON."""
+"""What can be said about a mechanism in plain data: for the tables of `catena info` and of reports,
+and for JSON.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +41,20 @@ def describe(m: Mechanism) -> dict[str, Any]:
         "constraints": [_load(x) for x in m.constraints],
         "frames": [{"name": f.name, "body": f.body} for f in m.frames],
         "beams": [_beam(x, m) for x in m.beams],
-        "coordinates": [_named(n, u, j) for j in moving for n, u in zip(j.coordinate_names, coordinate_units(j))],
+        "coordinates": [
+            _named(n, u, j) for j in moving for n, u in zip(j.coordinate_names, coordinate_units(j))
+        ],
         "speeds": [_named(n, u, j) for j in moving for n, u in zip(j.speed_names, speed_units(j))],
         "parameters": dict(m.parameters),
         "gravity": _values(m.gravity, m),
         "total_mass": sum(_values([b.mass for b in m.bodies], m)),
         "nq": sum(j.nq for j in moving),
         "nv": sum(j.nv for j in moving),
-        "planar": None if normal is None else {"normal": [x + 0.0 for x in normal], "declared": m.planar is True},
+        "planar": (
+            None
+            if normal is None
+            else {"normal": [x + 0.0 for x in normal], "declared": m.planar is True}
+        ),
         "formulations": {f.name: f.lacks(m) for f in formulations()},
         "notes": list(m.notes),
         "doubts": [d for d in (*doubts(m), *flexible.doubts(m)) if d not in m.notes],
@@ -58,12 +66,18 @@ def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
     m = flexible.discretise(m)
     for name in names:
         m.joint(name)
-    fixed = {j.name: Joint(j.name, "fixed", j.parent, j.child, j.placement, offset=j.offset) for j in m.joints if j.name in names}
+    fixed = {
+        j.name: Joint(j.name, "fixed", j.parent, j.child, j.placement, offset=j.offset)
+        for j in m.joints
+        if j.name in names
+    }
     return m.with_(joints=tuple(fixed.get(j.name, j) for j in m.joints)) if fixed else m
 
 
 def mobility(machine: Machine) -> dict[str, Any]:
-    """Degrees of freedom: nv less the rank of the constraint rows of loops and of speeds; None with why where loops do not close."""
+    """Degrees of freedom: nv less the rank of the constraint rows of loops and of speeds; None with
+    why where loops do not close.
+    """
     if not machine.mechanism.constrained:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
     from ...analysis.mobility import mobility as of
@@ -76,9 +90,14 @@ def mobility(machine: Machine) -> dict[str, Any]:
 
 
 def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
-    """Where bodies and frames are at coordinates given by name, and what holds the mechanism there; loops are closed about them."""
+    """Where bodies and frames are at coordinates given by name, and what holds the mechanism there;
+    loops are closed about them.
+    """
     q = started(machine, given)
-    where = [*(b.name for b in machine.mechanism.bodies), *(f.name for f in machine.mechanism.frames)]
+    where = [
+        *(b.name for b in machine.mechanism.bodies),
+        *(f.name for f in machine.mechanism.frames),
+    ]
     return {
         "q": dict(zip(machine.coordinate_names, map(float, q))),
         "holding": dict(zip(machine.speed_names, map(float, machine.gravity(q)))),
@@ -87,7 +106,9 @@ def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
-    """Coordinates (nq,) from values by name, the others zero; with loops the others are such that they close."""
+    """Coordinates (nq,) from values by name, the others zero; with loops the others are such that
+    they close.
+    """
     from ...machine.lookup import machine_of
     from ...simulation.scenario.inverse import placed
     from ...simulation.starts import from_names
@@ -97,11 +118,13 @@ def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
 
 
 def round_trip(machine: Machine) -> dict[str, Any]:
-    """Inverse and forward dynamics against each other at random states; `difference` is the largest, None if there is none.
+    """Inverse and forward dynamics against each other at random states; `difference` is the
+    largest, None if there is none.
 
-    Without constraints: the accelerations given, and forward dynamics of inverse dynamics, beside the accelerations of no
-    force. With rows A a = gamma, which tie the accelerations: the forces given, and inverse dynamics of forward dynamics less
-    A' lambda, beside the forces of inverse dynamics; at random motions of the assembled mechanism.
+    Without constraints: the accelerations given, and forward dynamics of inverse dynamics, beside
+    the accelerations of no force. With rows A a = gamma, which tie the accelerations: the forces
+    given, and inverse dynamics of forward dynamics less A' lambda, beside the forces of inverse
+    dynamics; at random motions of the assembled mechanism.
     """
     rng = np.random.default_rng(0)
     try:
@@ -110,15 +133,24 @@ def round_trip(machine: Machine) -> dict[str, Any]:
     except CatenaError as error:
         return {"states": STATES, "difference": None, "why": str(error)}
     scale = max(1.0, np.abs(beside).max(initial=0.0))
-    return {"states": STATES, "difference": float(np.abs(found - given).max(initial=0.0) / scale), "rows": len(machine.rows)}
+    return {
+        "states": STATES,
+        "difference": float(np.abs(found - given).max(initial=0.0) / scale),
+        "rows": len(machine.rows),
+    }
 
 
-Trip = tuple[np.ndarray, np.ndarray, np.ndarray]  # found, given, and what a difference is to be seen beside
+# found, given, and what a difference is to be seen beside
+Trip = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _free(machine: Machine, rng: np.random.Generator) -> Trip:
     q, v, a = machine.sample(rng, STATES), *rng.standard_normal((2, STATES, machine.nv))
-    return machine.forward_dynamics(q, v, machine.inverse_dynamics(q, v, a)), a, machine.forward_dynamics(q, v, 0 * v)
+    return (
+        machine.forward_dynamics(q, v, machine.inverse_dynamics(q, v, a)),
+        a,
+        machine.forward_dynamics(q, v, 0 * v),
+    )
 
 
 def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
@@ -127,17 +159,24 @@ def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
     q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))
     A = machine.constraint_rows(q, v)[3]
-    v -= [spaces(rows, metric(machine)).inverse @ (rows @ x) for rows, x in zip(A, v)]  # speeds that the rows allow
-    a, multipliers = machine.forward_dynamics(q, v, tau), machine.multipliers(q, v, tau)
+    # speeds that the rows allow
+    v -= [spaces(rows, metric(machine)).inverse @ (rows @ x) for rows, x in zip(A, v)]
+    a = machine.forward_dynamics(q, v, tau)
+    multipliers = machine.multipliers(q, v, tau)
     forces = machine.inverse_dynamics(q, v, a)
     return forces - np.einsum("bij,bi->bj", A, multipliers), tau, forces
 
 
-# ----------------------------------------------------------------------------------------------- parts
+# --- parts
 def _body(b: Body, m: Mechanism) -> dict[str, Any]:
     xx, xy, xz, yy, yz, zz = _values(b.inertia, m)
     principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return {"name": b.name, "mass": _values([b.mass], m)[0], "com": _values(b.com, m), "principal_inertia": principal.tolist()}
+    return {
+        "name": b.name,
+        "mass": _values([b.mass], m)[0],
+        "com": _values(b.com, m),
+        "principal_inertia": principal.tolist(),
+    }
 
 
 def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
@@ -148,10 +187,19 @@ def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
     own = j.mimic is None and j not in m.loops
     per_speed = ("lower", "upper", "effort", "speed", "damping", "friction", "armature")
     return {
-        **{"name": j.name, "kind": j.kind, "parent": j.parent, "child": j.child, "axes": [list(a) for a in j.axis]},
+        **{
+            "name": j.name,
+            "kind": j.kind,
+            "parent": j.parent,
+            "child": j.child,
+            "axes": [list(a) for a in j.axis],
+        },
         "sequence": list(j.sequence),
         **({"pitch": _values([j.pitch], m)[0]} if CATALOGUE[j.kind].pitched else {}),
-        **{name: [x if math.isfinite(x) else None for x in _values(getattr(j, name), m)] for name in per_speed},
+        **{
+            name: [x if math.isfinite(x) else None for x in _values(getattr(j, name), m)]
+            for name in per_speed
+        },
         "coordinates": list(j.coordinate_names) if own else [],
         "speeds": list(j.speed_names) if own else [],
         "mimic": follows,
@@ -160,13 +208,30 @@ def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
 
 def _beam(x: Flexed, m: Mechanism) -> dict[str, Any]:
     """A flexible body: its beam, and the names of what stands for it."""
-    values = {key: getattr(x.beam, key) for key in ("length", "rhoA", "EI", "EA", "GJ", "rhoJ", "damping")}
+    values = {
+        key: getattr(x.beam, key) for key in ("length", "rhoA", "EI", "EA", "GJ", "rhoJ", "damping")
+    }
     number = lambda y: None if y is None else value_of(y, m.parameters)  # noqa: E731
-    shown = {key: [number(y) for y in v] if isinstance(v, tuple) else number(v) for key, v in values.items()}
+    shown = {
+        key: [number(y) for y in v] if isinstance(v, tuple) else number(v)
+        for key, v in values.items()
+    }
     way = {"segments": x.beam.segments} if x.beam.segments is not None else {"modes": x.beam.modes}
-    way |= {"frequency_errors": {d: errors.tolist() for d, errors in flexible.frequency_errors(m, x).items()}}
+    way |= {
+        "frequency_errors": {
+            d: errors.tolist() for d, errors in flexible.frequency_errors(m, x).items()
+        }
+    }
     mass = value_of(x.beam.rhoA * x.beam.length, m.parameters)
-    return {"name": x.body, "mass": mass, **shown, **way, "bodies": list(x.bodies), "joints": list(x.joints), "loads": list(x.loads)}
+    return {
+        "name": x.body,
+        "mass": mass,
+        **shown,
+        **way,
+        "bodies": list(x.bodies),
+        "joints": list(x.joints),
+        "loads": list(x.loads),
+    }
 
 
 def _load(x: Any) -> dict[str, Any]:

@@ -23,8 +23,11 @@ def vector(values: Sequence[float]) -> str:
 
 def axes(vectors: Sequence[Sequence[float]]) -> str:
     """Unit axes by their letters, x or -z; others by their components."""
-    letters = {tuple(sign if k == i else 0.0 for k in range(3)): ("-" if sign < 0 else "") + name
-               for i, name in enumerate("xyz") for sign in (1.0, -1.0)}  # fmt: skip
+    letters = {
+        tuple(sign if k == i else 0.0 for k in range(3)): ("-" if sign < 0 else "") + name
+        for i, name in enumerate("xyz")
+        for sign in (1.0, -1.0)
+    }
     return ", ".join(letters.get(tuple(x + 0.0 for x in a), vector(a)) for a in vectors)
 
 
@@ -41,4 +44,10 @@ def span(first: int, count: int) -> str:
 def series(values: Sequence[Any], join: str = ", ") -> str:
     """Numbers side by side; one if they are all the same, none if there is none."""
     shown = [number(x) for x in values]
-    return shown[0] if len(set(shown)) == 1 else join.join(x or "-" for x in shown) if any(shown) else ""
+    return (
+        shown[0]
+        if len(set(shown)) == 1
+        else join.join(x or "-" for x in shown)
+        if any(shown)
+        else ""
+    )

@@ -1,4 +1,6 @@
-"""Pictures of a report: the mechanism in solid 3-D, once or at several instants, and plots of the run."""
+"""Pictures of a report: the mechanism in solid 3-D, once or at several instants, and plots of the
+run.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from ...results.scene.raster import Painter, camera_of
 from .subject import Subject
 
 Array = np.ndarray
-SIZE, SMALL = (1200, 760), (600, 400)  # pixels of the drawing, and of one of several pictures
+# pixels of the drawing, and of one of several pictures
+SIZE = (1200, 760)
+SMALL = (600, 400)
 
 
 def drawing(s: Subject) -> bytes:
@@ -31,7 +35,9 @@ def instants(s: Subject, times: Sequence[float]) -> bytes:
 
 
 def svg(figure: Figure) -> str:
-    """A figure as SVG, its letters as outlines: the same everywhere, and the same bytes every time."""
+    """A figure as SVG, its letters as outlines: the same everywhere, and the same bytes every
+    time.
+    """
     import matplotlib as mpl
 
     with StringIO() as text, mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "catena"}):
@@ -48,12 +54,16 @@ def _painted(scene: Scene, at: Array, size: tuple[int, int]) -> list[Array]:
 
 
 def _own(result: Result) -> Array | None:
-    return np.asarray(result.data["parameters"].values, float) if "parameters" in result.data else None
+    return (
+        np.asarray(result.data["parameters"].values, float) if "parameters" in result.data else None
+    )
 
 
 def _png(pixels: Array) -> bytes:
     from PIL import Image
 
     with BytesIO() as file:
-        Image.fromarray(pixels).quantize(256, method=Image.Quantize.MEDIANCUT).save(file, "png", optimize=True)
+        Image.fromarray(pixels).quantize(256, method=Image.Quantize.MEDIANCUT).save(
+            file, "png", optimize=True
+        )
         return file.getvalue()

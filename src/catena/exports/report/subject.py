@@ -28,7 +28,8 @@ QUICK = ("recursive", "gibbs_appell", "lagrange")
 
 @dataclass(frozen=True)
 class Subject:
-    """What a report is about. by: the formulation whose equations are printed. states: of the certificate. source: the file's name.
+    """What a report is about. by: the formulation whose equations are printed. states: of the
+    certificate. source: the file's name.
 
     folders: where files of meshes may lie.
     """

@@ -10,7 +10,9 @@ from ...model.pose import Pose
 
 
 class Step(NamedTuple):
-    """One joint of a MuJoCo body: the joint it belongs to, its motion, its name, and the pose K of its frame in the body."""
+    """One joint of a MuJoCo body: the joint it belongs to, its motion, its name, and the pose K of
+    its frame in the body.
+    """
 
     joint: Joint
     freedom: Freedom
@@ -20,7 +22,9 @@ class Step(NamedTuple):
 
 
 class Chains:
-    """Which joints carry each MuJoCo body: its own, and those of bodies without mass that only stand between."""
+    """Which joints carry each MuJoCo body: its own, and those of bodies without mass that only
+    stand between.
+    """
 
     def __init__(self, m: Mechanism):
         self.m = m
@@ -30,8 +34,15 @@ class Chains:
         self.held = {j.child: j for j in m.joints}
         named = {f.body for f in m.frames} | {b for j in m.loops for b in (j.parent, j.child)}
         named |= {name for x in m.loads for name in x.holding("frame", "frames")}
-        self.absorbed = {b.name for b in m.bodies if not (b.mass or any(b.inertia) or b.shapes) and b.name not in named
-                         and len(self.carried.get(b.name, ())) == 1 and self.held[b.name].nv and self.carried[b.name][0].nv}  # fmt: skip
+        self.absorbed = {
+            b.name
+            for b in m.bodies
+            if not (b.mass or any(b.inertia) or b.shapes)
+            and b.name not in named
+            and len(self.carried.get(b.name, ())) == 1
+            and self.held[b.name].nv
+            and self.carried[b.name][0].nv
+        }
 
     def row(self, body: str) -> list[Joint]:
         """The joints of a body, root to leaf."""
@@ -57,7 +68,9 @@ class Chains:
         after = Pose()  # from behind the motions of a joint to the body
         for j in reversed(self.row(body)):
             after = j.offset.inverse() @ after
-            names, k, own = iter(_step_names(j)), 0, []
+            names = iter(_step_names(j))
+            k = 0
+            own = []
             for f in j.freedoms:
                 own.append(Step(j, f, next(names), after.inverse(), slice(k, k + f.nv)))
                 k += f.nv

@@ -12,21 +12,30 @@ from .names import Names
 from .poses import pose
 
 PLANE, SPHERE, CAPSULE, BOX = 0, 2, 3, 6  # mjtGeom
-SOFT = "rigid, without restitution, with Coulomb friction; MuJoCo's is soft (solref and solimp are left out)"
-UNASKED = "friction is not taken unless contacts=True asks for rigid contacts with the planes of the ground"
+SOFT = (
+    "rigid, without restitution, with Coulomb friction; MuJoCo's is soft (solref and solimp are"
+    " left out)"
+)
+UNASKED = (
+    "friction is not taken unless contacts=True asks for rigid contacts with the planes of the"
+    " ground"
+)
 
 
 def exclusions(m: Any, names: Names, mapping: MappingReport) -> CollisionFilter:
     """The pairs of bodies that the file excludes."""
     pairs = []
     for signature in m.exclude_signature:
-        a, b = names.body(int(signature) >> 16), names.body(int(signature) & 0xFFFF)
+        a = names.body(int(signature) >> 16)
+        b = names.body(int(signature) & 0xFFFF)
         mapping.take("exclude", f"{a}, {b}")
         pairs.append((a, b))
     return CollisionFilter(exclude=tuple(pairs))
 
 
-def touched(m: Any, names: Names, mapping: MappingReport, asked: bool) -> tuple[list[Frame], tuple[Contact, ...]]:
+def touched(
+    m: Any, names: Names, mapping: MappingReport, asked: bool
+) -> tuple[list[Frame], tuple[Contact, ...]]:
     """A frame for each plane of the ground, and the contacts of bodies with it."""
     solid = [g for g in range(m.ngeom) if m.geom_contype[g] or m.geom_conaffinity[g]]
     planes = [g for g in solid if m.geom_type[g] == PLANE and not m.geom_bodyid[g]]
@@ -44,19 +53,39 @@ def touched(m: Any, names: Names, mapping: MappingReport, asked: bool) -> tuple[
                 continue
             name = f"{names.body(b)} on {surface}"
             if odd := [g for g in mine if m.geom_type[g] not in (SPHERE, CAPSULE, BOX)]:
-                mapping.refuse("contact", name, f"{len(odd)} of its geoms are neither spheres, capsules nor boxes")
+                mapping.refuse(
+                    "contact",
+                    name,
+                    f"{len(odd)} of its geoms are neither spheres, capsules nor boxes",
+                )
                 continue
             mapping.approximate("contact", name, SOFT)
-            found.append(Contact(((names.body(b),), surface), max(_friction(m, g, p) for g in mine), 0.0, name=name))
+            found.append(
+                Contact(
+                    ((names.body(b),), surface),
+                    max(_friction(m, g, p) for g in mine),
+                    0.0,
+                    name=name,
+                )
+            )
     return frames, tuple(found)
 
 
 def _meet(m: Any, a: int, b: int) -> bool:
-    return bool(m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a])
+    return bool(
+        m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a]
+    )
 
 
 def _friction(m: Any, a: int, b: int) -> float:
-    """Of sliding: that of the geom with the higher priority, else the larger; none where both have condim 1."""
-    first, second = int(m.geom_priority[a]), int(m.geom_priority[b])
+    """Of sliding: that of the geom with the higher priority, else the larger; none where both have
+    condim 1.
+    """
+    first = int(m.geom_priority[a])
+    second = int(m.geom_priority[b])
     chosen = [a, b] if first == second else [a if first > second else b]
-    return max(float(m.geom_friction[g, 0]) for g in chosen) if max(int(m.geom_condim[g]) for g in chosen) > 1 else 0.0
+    return (
+        max(float(m.geom_friction[g, 0]) for g in chosen)
+        if max(int(m.geom_condim[g]) for g in chosen) > 1
+        else 0.0
+    )

@@ -19,30 +19,63 @@ MeshFiles = dict[str, str]  # {mesh: its file}
 def mesh_files(spec: Any, path: Path) -> MeshFiles:
     """The files of the meshes that come from files."""
     folder = path.parent / (spec.meshdir or "")
-    return {mesh.name or Path(mesh.file).stem: str(folder / mesh.file) for mesh in spec.meshes if mesh.file}
+    return {
+        mesh.name or Path(mesh.file).stem: str(folder / mesh.file)
+        for mesh in spec.meshes
+        if mesh.file
+    }
 
 
-def shapes(m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport) -> tuple[Shape, ...]:
+def shapes(
+    m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport
+) -> tuple[Shape, ...]:
     """The shapes of body b."""
     first = int(m.body_geomadr[b])
-    found = (_shape(m, g, names.body(b), files, mapping) for g in range(first, first + int(m.body_geomnum[b])))
+    found = (
+        _shape(m, g, names.body(b), files, mapping)
+        for g in range(first, first + int(m.body_geomnum[b]))
+    )
     return tuple(s for s in found if s)
 
 
 def _shape(m: Any, g: int, body: str, files: MeshFiles, mapping: MappingReport) -> Shape | None:
-    name, kind = m.geom(g).name, int(m.geom_type[g])
+    name = m.geom(g).name
+    kind = int(m.geom_type[g])
     x, y, z = (float(s) for s in m.geom_size[g])
-    sizes = {PLANE: ("plane", ()), SPHERE: ("sphere", (x,)), CAPSULE: ("capsule", (x, 2 * y)), ELLIPSOID: ("ellipsoid", (x, y, z)),
-             CYLINDER: ("cylinder", (x, 2 * y)), BOX: ("box", (2 * x, 2 * y, 2 * z))}  # fmt: skip
-    seen = {"colour": tuple(float(c) for c in m.geom_rgba[g]), "collides": bool(m.geom_contype[g] or m.geom_conaffinity[g]), "name": name}
+    sizes = {
+        PLANE: ("plane", ()),
+        SPHERE: ("sphere", (x,)),
+        CAPSULE: ("capsule", (x, 2 * y)),
+        ELLIPSOID: ("ellipsoid", (x, y, z)),
+        CYLINDER: ("cylinder", (x, 2 * y)),
+        BOX: ("box", (2 * x, 2 * y, 2 * z)),
+    }
+    seen = {
+        "colour": tuple(float(c) for c in m.geom_rgba[g]),
+        "collides": bool(m.geom_contype[g] or m.geom_conaffinity[g]),
+        "name": name,
+    }
     if kind == MESH and (file := files.get(m.mesh(int(m.geom_dataid[g])).name)):
-        mapping.take("geom", name or f"of {body}", "the mesh of its file; what collides is the convex hull")
+        mapping.take(
+            "geom", name or f"of {body}", "the mesh of its file; what collides is the convex hull"
+        )
         mesh = int(m.geom_dataid[g])  # MuJoCo moves meshes to their centre of mass
-        X = pose(m.geom_pos[g], m.geom_quat[g]) @ pose(m.mesh_pos[mesh], m.mesh_quat[mesh]).inverse()
+        X = (
+            pose(m.geom_pos[g], m.geom_quat[g])
+            @ pose(m.mesh_pos[mesh], m.mesh_quat[mesh]).inverse()
+        )
         return Shape("mesh", tuple(float(x) for x in m.mesh_scale[mesh]), X, file, **seen)
     if kind not in sizes:
-        word = "mesh without a file" if kind == MESH else "height field" if kind == HFIELD else "signed distance field"
-        mapping.refuse("geom", name or f"of {body}", f"a {word} is not taken as a shape; its mass is")
+        word = (
+            "mesh without a file"
+            if kind == MESH
+            else "height field"
+            if kind == HFIELD
+            else "signed distance field"
+        )
+        mapping.refuse(
+            "geom", name or f"of {body}", f"a {word} is not taken as a shape; its mass is"
+        )
         return None
     mapping.take("geom", name or f"of {body}")
     return Shape(*sizes[kind], pose(m.geom_pos[g], m.geom_quat[g]), **seen)

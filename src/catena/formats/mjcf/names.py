@@ -1,4 +1,6 @@
-"""Names of MuJoCo's objects: those of the file, others made up where it gives none or gives one twice."""
+"""Names of MuJoCo's objects: those of the file, others made up where it gives none or gives one
+twice.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,16 @@ from ...model.mechanism import GROUND
 
 
 class Names:
-    """The names of bodies, joints and sites of a compiled model, all different within bodies and sites, and within joints."""
+    """The names of bodies, joints and sites of a compiled model, all different within bodies and
+    sites, and within joints.
+    """
 
     def __init__(self, m: Any):
         taken = {GROUND}
-        self._bodies = [GROUND, *(_free(m.body(b).name or f"body{b}", taken) for b in range(1, m.nbody))]
+        self._bodies = [
+            GROUND,
+            *(_free(m.body(b).name or f"body{b}", taken) for b in range(1, m.nbody)),
+        ]
         self._sites = [_free(m.site(s).name or f"site{s}", taken, " site") for s in range(m.nsite)]
         self._taken, held = taken, set[str]()
         self._joints = [_free(m.joint(j).name or self._unnamed(m, j), held) for j in range(m.njnt)]
@@ -62,6 +69,7 @@ def _free(name: str, taken: set[str], word: str = "") -> str:
     """The name, with something after it where it is taken."""
     found, k = name, 1
     while found in taken:
-        found, k = f"{name}{word if k == 1 and word else f' ({k + 1})'}", k + 1
+        found = f"{name}{word if k == 1 and word else f' ({k + 1})'}"
+        k = k + 1
     taken.add(found)
     return found

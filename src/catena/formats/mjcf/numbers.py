@@ -1,4 +1,6 @@
-"""Numbers as MuJoCo writes and keeps them: all digits, quaternions scalar first, inertias by their principal axes."""
+"""Numbers as MuJoCo writes and keeps them: all digits, quaternions scalar first, inertias by their
+principal axes.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,17 @@ def numbers(values: Sequence[float]) -> str:
 def quaternion(R: Matrix) -> tuple[float, ...]:
     """The unit quaternion of a rotation, scalar first and not negative."""
     r = np.array(R, float)
-    K = np.array([[r[0, 0] - r[1, 1] - r[2, 2], 0, 0, 0],
-                  [r[0, 1] + r[1, 0], r[1, 1] - r[0, 0] - r[2, 2], 0, 0],
-                  [r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], r[2, 2] - r[0, 0] - r[1, 1], 0],
-                  [r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], np.trace(r)]]) / 3  # fmt: skip
+    K = (
+        np.array(
+            [
+                [r[0, 0] - r[1, 1] - r[2, 2], 0, 0, 0],
+                [r[0, 1] + r[1, 0], r[1, 1] - r[0, 0] - r[2, 2], 0, 0],
+                [r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], r[2, 2] - r[0, 0] - r[1, 1], 0],
+                [r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], np.trace(r)],
+            ]
+        )
+        / 3
+    )
     x, y, z, w = np.linalg.eigh(K)[1][:, -1]  # of its lower half
     sign = -1.0 if w < 0 else 1.0
     return tuple(float(sign * c) + 0.0 for c in (w, x, y, z))
@@ -42,7 +51,9 @@ def placed(X: Pose) -> dict[str, str]:
 
 
 def principal(I: Sequence[float]) -> tuple[tuple[float, ...], Matrix]:
-    """Principal moments and R_BP, the axes they belong to, of an inertia (xx, xy, xz, yy, yz, zz)."""
+    """Principal moments and R_BP, the axes they belong to, of an inertia (xx, xy, xz, yy, yz,
+    zz).
+    """
     xx, xy, xz, yy, yz, zz = map(float, I)
     if not (xy or xz or yz):
         return (xx, yy, zz), IDENTITY

@@ -25,31 +25,51 @@ from .source import compiled
 from .tendons import tendons
 
 SAME, SAME_AXES = 1, 3  # mjtSameFrame
-FLEXIBLE = "flexible bodies of finite elements have no counterpart; describe a beam as `flexible` in a TOML file"
+FLEXIBLE = (
+    "flexible bodies of finite elements have no counterpart; describe a beam as `flexible` in a"
+    " TOML file"
+)
 
 
-def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool = False, meshes: bool = True) -> Draft:
+def read(
+    path: Path,
+    within: str | PathLike[str] | None = None,
+    contacts: bool = False,
+    meshes: bool = True,
+) -> Draft:
     """The mechanism of an MJCF file.
 
-    within: the folder that holds all it may name, its own folder by default. contacts: whether bodies touch the planes of the
-    ground, rigidly and with the friction of their geoms; MuJoCo's own contacts are soft. meshes: whether files of meshes, height fields and textures
-    are opened; without them what they show is left out.
+    within: the folder that holds all it may name, its own folder by default. contacts: whether
+    bodies touch the planes of the ground, rigidly and with the friction of their geoms; MuJoCo's
+    own contacts are soft. meshes: whether files of meshes, height fields and textures are opened;
+    without them what they show is left out.
     """
     spec, m, left_out = compiled(path, Path(within) if within else None, meshes)
-    names, mapping, files = Names(m), MappingReport(), mesh_files(spec, path)
+    names = Names(m)
+    mapping = MappingReport()
+    files = mesh_files(spec, path)
     for element, name in left_out:
         mapping.refuse(element, name, "it is left out with the meshes, as meshes=False asks")
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
     loops, mimics, held = equalities(m, names, mapping)
     wet, fluids = medium(m, names, mapping)
-    loads = [*(x for found in tree for x in found.loads), *tendons(m, names, mapping), *_weightless(m, names, mapping), *fluids]
+    loads = [
+        *(x for found in tree for x in found.loads),
+        *tendons(m, names, mapping),
+        *_weightless(m, names, mapping),
+        *fluids,
+    ]
     run = scenario(m, names, mapping)
     _world(spec, m, mapping)
     surfaces, touching = touched(m, names, mapping, contacts)
     mechanism = Mechanism(
         spec.modelname or path.stem,
-        tuple(x for b, found in enumerate(tree, start=1) for x in (*found.between, _body(m, b, files, names, mapping))),
+        tuple(
+            x
+            for b, found in enumerate(tree, start=1)
+            for x in (*found.between, _body(m, b, files, names, mapping))
+        ),
         tuple(_following(j, mimics) for found in tree for j in found.joints),
         frames=(*_frames(m, names, mapping), *_centres(m, names), *wet, *surfaces),
         gravity=_gravity(m),
@@ -66,7 +86,9 @@ def read(path: Path, within: str | PathLike[str] | None = None, contacts: bool =
 
 
 def _body(m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport) -> Body:
-    """Mass, centre of mass and inertia in the body's axes, from the principal ones that MuJoCo keeps."""
+    """Mass, centre of mass and inertia in the body's axes, from the principal ones that MuJoCo
+    keeps.
+    """
     name = names.body(b)
     if m.body_mocapid[b] >= 0:
         mapping.approximate("body", name, "a mocap body stands where the file puts it")
@@ -79,7 +101,9 @@ def _body(m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport
 
 
 def _inertial(m: Any, b: int) -> tuple[Vector, Matrix]:
-    """Centre of mass and principal axes as MuJoCo moves them: those within 1e-6 of the body's frame coincide with it."""
+    """Centre of mass and principal axes as MuJoCo moves them: those within 1e-6 of the body's frame
+    coincide with it.
+    """
     same = int(m.body_sameframe[b])
     R = IDENTITY if same in (SAME, SAME_AXES) else Pose.quaternion(*m.body_iquat[b]).rotation
     return ORIGIN if same == SAME else vector(m.body_ipos[b]), R
@@ -99,8 +123,10 @@ def _gravity(m: Any) -> Vector:
 def _frames(m: Any, names: Names, mapping: MappingReport) -> list[Frame]:
     for s in range(m.nsite):
         mapping.take("site", names.site(s))
-    return [Frame(names.site(s), names.body(m.site_bodyid[s]), pose(m.site_pos[s], m.site_quat[s]))
-            for s in range(m.nsite)]  # fmt: skip
+    return [
+        Frame(names.site(s), names.body(m.site_bodyid[s]), pose(m.site_pos[s], m.site_quat[s]))
+        for s in range(m.nsite)
+    ]
 
 
 def _compensated(m: Any) -> list[int]:
@@ -109,7 +135,10 @@ def _compensated(m: Any) -> list[int]:
 
 def _centres(m: Any, names: Names) -> list[Frame]:
     """The centres of mass of bodies whose weight is compensated."""
-    return [Frame(names.centre(b), names.body(b), Pose(position=_inertial(m, b)[0])) for b in _compensated(m)]
+    return [
+        Frame(names.centre(b), names.body(b), Pose(position=_inertial(m, b)[0]))
+        for b in _compensated(m)
+    ]
 
 
 def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
@@ -117,15 +146,34 @@ def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
     g = _gravity(m)
     for b in _compensated(m):
         mapping.take("gravcomp", names.body(b), "a force at its centre of mass")
-    return [Force(f"gravcomp {names.body(b)}", names.centre(b),
-                  force=tuple(float(-m.body_gravcomp[b] * m.body_mass[b] * x) for x in g)) for b in _compensated(m)]  # fmt: skip
+    return [
+        Force(
+            f"gravcomp {names.body(b)}",
+            names.centre(b),
+            force=tuple(float(-m.body_gravcomp[b] * m.body_mass[b] * x) for x in g),
+        )
+        for b in _compensated(m)
+    ]
 
 
 def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
     """What the file says of mass, surroundings and named states."""
-    guessed = [b.name or "(unnamed)" for b in spec.bodies if not b.explicitinertial and b.name != "world" and b.geoms]
+    guessed = [
+        b.name or "(unnamed)"
+        for b in spec.bodies
+        if not b.explicitinertial and b.name != "world" and b.geoms
+    ]
     for name in guessed:
-        mapping.take("inertial", name, "not in the file: mass and inertia are those MuJoCo takes from geoms and densities")
-    for n, word in ((m.nskin, "skin"), (m.npair, "pair"), (m.nsensor, "sensor"), (m.nplugin, "plugin")):
+        mapping.take(
+            "inertial",
+            name,
+            "not in the file: mass and inertia are those MuJoCo takes from geoms and densities",
+        )
+    for n, word in (
+        (m.nskin, "skin"),
+        (m.npair, "pair"),
+        (m.nsensor, "sensor"),
+        (m.nplugin, "plugin"),
+    ):
         if n:
             mapping.refuse(word, "", f"{n} in the file; they are not read")

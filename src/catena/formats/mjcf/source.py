@@ -1,5 +1,6 @@
-"""The files that a model is made of, looked at before MuJoCo opens any of them: XML without entities, and no path that leaves the
-folder the user names."""
+"""The files that a model is made of, looked at before MuJoCo opens any of them: XML without
+entities, and no path that leaves the folder the user names.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +18,42 @@ from ..xml import parse
 from .meshless import strip
 
 _FOLDERS = {"mesh": "meshdir", "skin": "meshdir", "texture": "texturedir", "hfield": "assetdir"}
-_WORDS = ("name", "class", "childclass", "prefix", "suffix", "file")  # attributes that are never numbers
-_PLACES = ("body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "jnt_pos", "jnt_axis", "qpos0",
-           "geom_pos", "geom_quat", "site_pos", "site_quat")  # fmt: skip
+# attributes that are never numbers
+_WORDS = ("name", "class", "childclass", "prefix", "suffix", "file")
+_PLACES = (
+    "body_pos",
+    "body_quat",
+    "body_ipos",
+    "body_iquat",
+    "body_mass",
+    "body_inertia",
+    "jnt_pos",
+    "jnt_axis",
+    "qpos0",
+    "geom_pos",
+    "geom_quat",
+    "site_pos",
+    "site_quat",
+)
 _FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "front", "back")))
 
 
-def compiled(path: Path, within: Path | None, meshes: bool = True) -> tuple[Any, Any, list[tuple[str, str]]]:
-    """MuJoCo's specification and its compiled model of a file, and what was left out, (element, name).
+def compiled(
+    path: Path, within: Path | None, meshes: bool = True
+) -> tuple[Any, Any, list[tuple[str, str]]]:
+    """MuJoCo's specification and its compiled model of a file, and what was left out, (element,
+    name).
 
-    within: the folder that holds everything the file may name; its own folder unless given. meshes: whether meshes, height fields and textures
-    are opened.
+    within: the folder that holds everything the file may name; its own folder unless given. meshes:
+    whether meshes, height fields and textures are opened.
     """
     root = parse(files.read(path), path)
     if root.tag != "mujoco":
-        what = "a part that other files include" if root.tag == "mujocoinclude" else f"an XML file of <{root.tag}>"
+        what = (
+            "a part that other files include"
+            if root.tag == "mujocoinclude"
+            else f"an XML file of <{root.tag}>"
+        )
         raise FormatError(path, f"the file is {what}; a model of MuJoCo begins with <mujoco>")
     _inside(path, root, (within or path.parent).resolve(), (), () if meshes else tuple(_FOLDERS))
     mujoco = _mujoco(path)
@@ -43,12 +65,22 @@ def compiled(path: Path, within: Path | None, meshes: bool = True) -> tuple[Any,
         raise
     except (ValueError, RuntimeError, mujoco.FatalError) as why:
         said = " ".join(str(why).replace("XML Error:", "").split())
-        hint = "; load(..., meshes=False) leaves meshes out" if meshes and "opening file" in said and "include" not in said else ""
+        hint = (
+            "; load(..., meshes=False) leaves meshes out"
+            if meshes and "opening file" in said and "include" not in said
+            else ""
+        )
         raise FormatError(path, f"MuJoCo does not take the file: {said}{hint}") from None
     for name in _PLACES:
         found = getattr(model, name)
-        if not np.isfinite(found).all() or (name.endswith("quat") and not np.linalg.norm(found, axis=-1).all()):
-            raise FormatError(path, f"its numbers are too large: {name} of MuJoCo's compiled model is not finite; give smaller ones")
+        if not np.isfinite(found).all() or (
+            name.endswith("quat") and not np.linalg.norm(found, axis=-1).all()
+        ):
+            raise FormatError(
+                path,
+                f"its numbers are too large: {name} of MuJoCo's compiled model is not finite; give"
+                " smaller ones",
+            )
     return spec, model, left_out
 
 
@@ -56,21 +88,35 @@ def _mujoco(path: Path) -> Any:
     try:
         import mujoco
     except ImportError:
-        raise FormatError(path, "a model of MuJoCo is read by MuJoCo itself; install it with pip install 'catena[mujoco]'") from None
+        raise FormatError(
+            path,
+            "a model of MuJoCo is read by MuJoCo itself; install it with pip install"
+            " 'catena[mujoco]'",
+        ) from None
     return mujoco
 
 
-def _inside(path: Path, root: Element, within: Path, trail: tuple[Path, ...], unopened: tuple[str, ...] = ()) -> None:
-    """Refuse a file that names another outside `within`, or includes itself. unopened: tags whose files will not be opened."""
+def _inside(
+    path: Path, root: Element, within: Path, trail: tuple[Path, ...], unopened: tuple[str, ...] = ()
+) -> None:
+    """Refuse a file that names another outside `within`, or includes itself. unopened: tags whose
+    files will not be opened.
+    """
     _finite(path, root)
     here = path.resolve()
     if here in trail:
-        raise FormatError(path, f"the file includes itself, by way of {' -> '.join(p.name for p in (*trail, here))}")
+        raise FormatError(
+            path,
+            f"the file includes itself, by way of {' -> '.join(p.name for p in (*trail, here))}",
+        )
     for named, tag in _named(root):
         other = (trail[0] if trail else here).parent / named
         if tag not in unopened and not other.resolve().is_relative_to(within):
-            raise FormatError(path, f"<{tag}> names {named!r}, outside {str(within)!r}; "
-                                    "load(..., within=FOLDER) allows another folder")  # fmt: skip
+            raise FormatError(
+                path,
+                f"<{tag}> names {named!r}, outside {str(within)!r}; "
+                "load(..., within=FOLDER) allows another folder",
+            )
         if tag == "include":
             beside = other if other.exists() else here.parent / named
             if beside.is_file():  # MuJoCo says what is missing
@@ -78,15 +124,22 @@ def _inside(path: Path, root: Element, within: Path, trail: tuple[Path, ...], un
 
 
 def _finite(path: Path, root: Element) -> None:
-    """Refuse what is no number: MuJoCo's compiler never returns from some of them. Ranges may be infinite."""
+    """Refuse what is no number: MuJoCo's compiler never returns from some of them. Ranges may be
+    infinite.
+    """
     faults = [
         f"<{e.tag}> {e.get('name', '')}: {key} = {value!r}"
-        for e in root.iter() for key, value in e.attrib.items() if key not in _WORDS
-        for x in value.split() if x.lower().lstrip("+-") in ("nan", "inf", "infinity")
+        for e in root.iter()
+        for key, value in e.attrib.items()
+        if key not in _WORDS
+        for x in value.split()
+        if x.lower().lstrip("+-") in ("nan", "inf", "infinity")
         if math.isnan(float(x)) or not key.endswith("range")
-    ]  # fmt: skip
+    ]
     if faults:
-        raise FormatError(path, f"only finite numbers are taken; found {'; '.join(dict.fromkeys(faults))}")
+        raise FormatError(
+            path, f"only finite numbers are taken; found {'; '.join(dict.fromkeys(faults))}"
+        )
 
 
 def _named(root: Element) -> Iterator[tuple[str, str]]:
@@ -95,5 +148,13 @@ def _named(root: Element) -> Iterator[tuple[str, str]]:
     for compiler in root.iter("compiler"):
         folders |= compiler.attrib
     for e in root.iter():
-        folder = folders.get(_FOLDERS.get(e.tag, ""), folders.get("assetdir", "")) if e.tag in _FOLDERS else ""
-        yield from (((folder.rstrip("/") + "/" if folder else "") + e.attrib[key], e.tag) for key in _FILES if key in e.attrib)
+        folder = (
+            folders.get(_FOLDERS.get(e.tag, ""), folders.get("assetdir", ""))
+            if e.tag in _FOLDERS
+            else ""
+        )
+        yield from (
+            ((folder.rstrip("/") + "/" if folder else "") + e.attrib[key], e.tag)
+            for key in _FILES
+            if key in e.attrib
+        )

@@ -1,7 +1,9 @@
-"""Writer: a mechanism as the text of an MJCF file. What MuJoCo has no words for is refused, all of it at once and by name.
+"""Writer: a mechanism as the text of an MJCF file. What MuJoCo has no words for is refused, all of
+it at once and by name.
 
-A joint says X_PC = placement D1(q1) D2(q2) ... offset^-1, MuJoCo X_PB = X0 T1 T2 ... with T = K D K^-1 in the body's own frame. Both are
-the same where X0 = placement offset^-1 and K is the offset; bodies without mass that stand in a row become several joints of one body.
+A joint says X_PC = placement D1(q1) D2(q2) ... offset^-1, MuJoCo X_PB = X0 T1 T2 ... with T = K D
+K^-1 in the body's own frame. Both are the same where X0 = placement offset^-1 and K is the offset;
+bodies without mass that stand in a row become several joints of one body.
 """
 
 from __future__ import annotations
@@ -28,18 +30,28 @@ LEAST = 2e-15  # kg m2; MuJoCo refuses moving bodies with less than half of it
 
 
 def text(mechanism: Mechanism) -> str:
-    """The file. MuJoCo reads from it the same mass matrix and bias; its loops, stops and contacts are soft."""
+    """The file. MuJoCo reads from it the same mass matrix and bias; its loops, stops and contacts
+    are soft.
+    """
     m = with_scalars(mechanism, lambda x: value_of(x, mechanism.parameters))
     if found := list(_unsayable(m)):
-        raise MechanismError(f"mechanism {m.name!r} cannot be written as MJCF; save it as .toml, which says everything:", found)
+        raise MechanismError(
+            f"mechanism {m.name!r} cannot be written as MJCF; save it as .toml, which says"
+            " everything:",
+            found,
+        )
     lost = list(_lost(m, mechanism))
     if lost:
-        warnings.warn("\n".join([f"mechanism {m.name!r} as MJCF:", *(f"  - {x}" for x in lost)]), MechanismWarning, stacklevel=3)
+        warnings.warn(
+            "\n".join([f"mechanism {m.name!r} as MJCF:", *(f"  - {x}" for x in lost)]),
+            MechanismWarning,
+            stacklevel=3,
+        )
     said = "".join(f"<!-- {x.replace('--', '- -')} -->\n" for x in ("written by catena", *lost))
     return f'<?xml version="1.0" encoding="utf-8"?>\n{said}{_Writer(m).text()}\n'
 
 
-# ---------------------------------------------------------------------------------------------------- what it cannot say
+# --- what it cannot say
 def _unsayable(m: Mechanism) -> Iterator[str]:
     """What MJCF has no words for, each by name."""
     for b in m.bodies:
@@ -48,15 +60,36 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
     for j in m.joints:
         yield from (f"joint {j.name!r}: {why}" for why in _unsayable_joint(j))
     chains = Chains(m)
-    for s in (s for b in m.bodies if b.name not in chains.absorbed for s in chains.steps_of(b.name)):
+    for s in (
+        s for b in m.bodies if b.name not in chains.absorbed for s in chains.steps_of(b.name)
+    ):
         if s.freedom.motion == Motion.BALL and s.K.rotation != IDENTITY:
-            yield f"joint {s.joint.name!r}: MuJoCo's ball turns about the axes of its body; give the body the axes of its joint, an offset without rotation"
-    yield from (f"loop {j.name!r}: MJCF closes loops with {' and '.join(LOOPS)} joints, this is {j.kind}" for j in m.loops if j.kind not in LOOPS)
+            yield (
+                f"joint {s.joint.name!r}: MuJoCo's ball turns about the axes of its body; give the"
+                " body the axes of its joint, an offset without rotation"
+            )
+    yield from (
+        f"loop {j.name!r}: MJCF closes loops with {' and '.join(LOOPS)} joints, this is {j.kind}"
+        for j in m.loops
+        if j.kind not in LOOPS
+    )
     loads = WrittenLoads(m)
-    yield from (f"{type(x).__name__} {x.name!r}: {why}" for x in m.loads if (why := loads.unsayable(x)))
-    yield from (f"{type(x).__name__} {x.name!r}: MJCF has no rows of speeds" for x in m.nonholonomic)
-    yield from (f"{type(x).__name__} {x.name!r}: {why}" for x in m.constraints if (why := written_constraints.unsayable(m, x)))
-    yield from (f"body {name!r} moves and has no mass; MuJoCo asks every moving body for some, or for a child fixed to it that has" for name in _light(m))
+    yield from (
+        f"{type(x).__name__} {x.name!r}: {why}" for x in m.loads if (why := loads.unsayable(x))
+    )
+    yield from (
+        f"{type(x).__name__} {x.name!r}: MJCF has no rows of speeds" for x in m.nonholonomic
+    )
+    yield from (
+        f"{type(x).__name__} {x.name!r}: {why}"
+        for x in m.constraints
+        if (why := written_constraints.unsayable(m, x))
+    )
+    yield from (
+        f"body {name!r} moves and has no mass; MuJoCo asks every moving body for some, or for a"
+        " child fixed to it that has"
+        for name in _light(m)
+    )
 
 
 def _unsayable_joint(j: Joint) -> Iterator[str]:
@@ -64,11 +97,21 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
         yield f"MJCF has no {j.kind} joint"
     balls = [f for f in j.freedoms if f.motion == Motion.BALL]
     if balls and len({*zip(j.damping[-3:], j.friction[-3:], j.armature[-3:])}) > 1:
-        yield "MJCF has one damping, friction and armature for the three speeds of a ball; here they differ"
+        yield (
+            "MJCF has one damping, friction and armature for the three speeds of a ball; here they"
+            " differ"
+        )
     if balls and any(math.isfinite(x) for x in (*j.lower[-3:], *j.upper[-3:])):
         yield "MJCF limits a ball by one angle, not by its speeds' coordinates"
-    if j.mimic and j.mimic.function and (j.mimic.function.kind != "polynomial" or len(j.mimic.function.y) > 5):
-        yield f"MJCF lets a joint follow another by a polynomial of degree 4 at most; this one follows by a {j.mimic.function.kind}"
+    if (
+        j.mimic
+        and j.mimic.function
+        and (j.mimic.function.kind != "polynomial" or len(j.mimic.function.y) > 5)
+    ):
+        yield (
+            "MJCF lets a joint follow another by a polynomial of degree 4 at most; this one"
+            f" follows by a {j.mimic.function.kind}"
+        )
     if j.mimic and j.nv != 1:
         yield "MJCF lets joints of one freedom follow others"
 
@@ -83,7 +126,10 @@ def _light(m: Mechanism) -> Iterator[str]:
 def _lost(m: Mechanism, given: Mechanism) -> Iterator[str]:
     """What the file does not hold though nothing moves otherwise, or only MuJoCo's way."""
     if given.parameters:
-        yield f"parameters are written at their values: {', '.join(f'{k} = {x:g}' for k, x in given.parameters.items())}"
+        yield (
+            "parameters are written at their values:"
+            f" {', '.join(f'{k} = {x:g}' for k, x in given.parameters.items())}"
+        )
     if fast := [j.name for j in m.joints if j.sound and any(math.isfinite(x) for x in j.speed)]:
         yield f"limits of speed are left out: {', '.join(fast)}"
     if m.loops:
@@ -91,13 +137,19 @@ def _lost(m: Mechanism, given: Mechanism) -> Iterator[str]:
     if m.constraints:
         yield f"constraints are soft in MuJoCo: {', '.join(x.name for x in m.constraints)}"
     if m.contacts:
-        yield f"contacts are soft in MuJoCo, restitution and the difference of static and kinetic friction are left out: {', '.join(c.name for c in m.contacts)}"
+        yield (
+            "contacts are soft in MuJoCo, restitution and the difference of static and kinetic"
+            f" friction are left out: {', '.join(c.name for c in m.contacts)}"
+        )
     if thin := [b.name for b in m.bodies if b.mass and min(principal(b.inertia)[0]) < LEAST]:
-        yield f"moments of inertia below {LEAST:g} kg m2, the least that MuJoCo takes, are written as that: {', '.join(thin)}"
+        yield (
+            f"moments of inertia below {LEAST:g} kg m2, the least that MuJoCo takes, are written as"
+            f" that: {', '.join(thin)}"
+        )
     yield from lost_shapes(m)
 
 
-# ---------------------------------------------------------------------------------------------------- what it can
+# --- what it can
 class _Writer:
     """The elements written so far."""
 
@@ -107,7 +159,14 @@ class _Writer:
 
     def text(self) -> str:
         m = self.m
-        SubElement(self.root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false", fusestatic="false")
+        SubElement(
+            self.root,
+            "compiler",
+            angle="radian",
+            autolimits="true",
+            inertiafromgeom="false",
+            fusestatic="false",
+        )
         SubElement(self.root, "option", gravity=numbers(m.gravity))
         if found := meshes(m):
             asset = SubElement(self.root, "asset")
@@ -132,7 +191,9 @@ class _Writer:
             self.body(parent, child)
 
     def body(self, parent: Element, name: str) -> None:
-        b, steps, X = self.m.body(name), self.chains.steps_of(name), self.chains.rest(name)
+        b = self.m.body(name)
+        steps = self.chains.steps_of(name)
+        X = self.chains.rest(name)
         element = SubElement(parent, "body", {"name": name, **placed(X)})
         if lifted := self.loads.gravcomp.get(name):
             element.set("gravcomp", number(lifted))
@@ -143,7 +204,16 @@ class _Writer:
                 self.joint(element, s)
         if b.mass or any(b.inertia):
             values, axes = principal(b.inertia)
-            SubElement(element, "inertial", {"mass": number(b.mass), "pos": numbers(b.com), "diaginertia": numbers([max(x, LEAST) for x in values] if b.mass else values), **attitude(axes)})
+            SubElement(
+                element,
+                "inertial",
+                {
+                    "mass": number(b.mass),
+                    "pos": numbers(b.com),
+                    "diaginertia": numbers([max(x, LEAST) for x in values] if b.mass else values),
+                    **attitude(axes),
+                },
+            )
         self.things(element, name, b.shapes)
         self.children(element, name)
 
@@ -163,13 +233,22 @@ class _Writer:
             e.set("pos", numbers(s.K.position))
         if s.freedom.motion != Motion.BALL:
             R = s.K.rotation
-            e.set("axis", numbers([sum(R[i][k] * s.freedom.axis[k] for k in range(3)) for i in range(3)]))
-        for key, values in (("damping", j.damping), ("frictionloss", j.friction), ("armature", j.armature)):
+            e.set(
+                "axis",
+                numbers([sum(R[i][k] * s.freedom.axis[k] for k in range(3)) for i in range(3)]),
+            )
+        for key, values in (
+            ("damping", j.damping),
+            ("frictionloss", j.friction),
+            ("armature", j.armature),
+        ):
             if values[at]:
                 e.set(key, number(values[at]))
         if s.freedom.nv == 1:
             _ranges(e, j, at)
-        for key, value in self.loads.springs.get(j.coordinate_names[at] if s.freedom.nv == 1 else "", {}).items():
+        for key, value in self.loads.springs.get(
+            j.coordinate_names[at] if s.freedom.nv == 1 else "", {}
+        ).items():
             e.set(key, number(value + float(e.get(key, 0.0)) if key == "damping" else value))
 
     def equalities(self) -> None:
@@ -179,18 +258,29 @@ class _Writer:
         inside = SubElement(self.root, "equality")
         for j in joints:
             poly = numbers((*_polynomial(j.mimic), 0.0, 0.0, 0.0, 0.0)[:5])  # type: ignore[arg-type]
-            SubElement(inside, "joint", name=f"{j.name} follows", joint1=j.name, joint2=j.mimic.joint, polycoef=poly)  # type: ignore[union-attr]
+            SubElement(
+                inside,
+                "joint",
+                name=f"{j.name} follows",
+                joint1=j.name,
+                joint2=j.mimic.joint,  # type: ignore[union-attr]
+                polycoef=poly,
+            )
         for j in self.m.loops:
             self.loop(inside, j)
 
     def loop(self, inside: Element, j: Joint) -> None:
-        """Sites at both ends of the loop's joint, and what holds them together; a revolute joint is held at two points of its axis."""
+        """Sites at both ends of the loop's joint, and what holds them together; a revolute joint is
+        held at two points of its axis.
+        """
         places = [Pose()] if j.kind != "revolute" else [Pose(), Pose(position=tuple(j.axis[0]))]
         tag = "weld" if j.kind == "fixed" else "connect"
         for n, X in enumerate(places):
             name = j.name if n == 0 else f"{j.name} along its axis"
             ends = {}
-            for k, (body, at) in enumerate(((j.parent, j.placement @ X), (j.child, j.offset @ X)), start=1):
+            for k, (body, at) in enumerate(
+                ((j.parent, j.placement @ X), (j.child, j.offset @ X)), start=1
+            ):
                 ends[f"site{k}"] = f"{name} end {k}"
                 self.loads.site(self.root, body, ends[f"site{k}"], at)
             SubElement(inside, tag, {"name": name, **ends})
@@ -207,9 +297,16 @@ def _polynomial(mimic: Mimic) -> tuple[float, ...]:
 
 
 def _free(chains: Chains, name: str, steps: list[Step], X: Pose) -> bool:
-    """Whether MuJoCo's free joint has these coordinates: on the world, nothing before or behind it."""
+    """Whether MuJoCo's free joint has these coordinates: on the world, nothing before or behind
+    it.
+    """
     row = chains.row(name)
-    return len(row) == 1 and row[0].kind == "free" and row[0].parent == GROUND and row[0].placement == row[0].offset == Pose()
+    return (
+        len(row) == 1
+        and row[0].kind == "free"
+        and row[0].parent == GROUND
+        and row[0].placement == row[0].offset == Pose()
+    )
 
 
 def _ranges(e: Element, j: Joint, at: int) -> None:
@@ -223,4 +320,3 @@ def _ranges(e: Element, j: Joint, at: int) -> None:
 
 def _world(name: str) -> str:
     return "world" if name == GROUND else name
-

@@ -1,5 +1,6 @@
-"""Constraints as MuJoCo has them, for the writer: sums of coordinates that keep their value (couplings, gear pairs, belts, racks, screws), each a fixed
-tendon and its equality."""
+"""Constraints as MuJoCo has them, for the writer: sums of coordinates that keep their value
+(couplings, gear pairs, belts, racks, screws), each a fixed tendon and its equality.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ class Combination(NamedTuple):
 
 
 class _Numbers:
-    """The `Places` of a mechanism of numbers where coordinates have values; what is no sum of coordinates is refused."""
+    """The `Places` of a mechanism of numbers where coordinates have values; what is no sum of
+    coordinates is refused.
+    """
 
     def __init__(self, m: Mechanism, q: Mapping[str, float]):
         self.m, self.q = m, q
@@ -45,7 +48,10 @@ class _Numbers:
 
     def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
         found = travel(self.m, body, carrier, sort)
-        return sum((sign * self.q.get(j.coordinate_names[0], 0.0) for sign, j in found.terms), 0.0), found.axis
+        return (
+            sum((sign * self.q.get(j.coordinate_names[0], 0.0) for sign, j in found.terms), 0.0),
+            found.axis,
+        )
 
 
 LINEAR = ("coupling", "gear_pair", "belt", "rack_and_pinion", "screw")
@@ -55,26 +61,49 @@ def unsayable(m: Mechanism, x: Holonomic) -> str:
     """Why MuJoCo has no words for a constraint; nothing where it has."""
     if x.kind not in LINEAR:
         return "MJCF has no constraint of that kind"
-    simple = {name for j in m.joints if j.nq == j.nv and not j.mimic for name, f in zip(j.coordinate_names, j.freedoms) if f.motion in (Motion.TURN, Motion.SLIDE)}
+    simple = {
+        name
+        for j in m.joints
+        if j.nq == j.nv and not j.mimic
+        for name, f in zip(j.coordinate_names, j.freedoms)
+        if f.motion in (Motion.TURN, Motion.SLIDE)
+    }
     odd = [name for name in combination(m, x).ratios if name not in simple]
-    return f"MJCF's tendons go over hinges and slides of their own; not so {', '.join(odd)}" if odd else ""
+    return (
+        f"MJCF's tendons go over hinges and slides of their own; not so {', '.join(odd)}"
+        if odd
+        else ""
+    )
 
 
 def combination(m: Mechanism, x: Holonomic) -> Combination:
     """A linear constraint as a sum of coordinates."""
     (zero,) = x.residual(_Numbers(m, {}))
-    found = {name: float(x.residual(_Numbers(m, {name: 1.0}))[0] - zero) for name in m.coordinate_names}
+    found = {
+        name: float(x.residual(_Numbers(m, {name: 1.0}))[0] - zero) for name in m.coordinate_names
+    }
     return Combination({name: r for name, r in found.items() if r}, -float(zero))
 
 
 def equalities(root: Element, m: Mechanism) -> None:
-    """The fixed tendons and their equalities, in a document whose other ones are written already."""
+    """The fixed tendons and their equalities, in a document whose other ones are written
+    already.
+    """
     if not m.constraints:
         return
-    tendons, equal = (e if (e := root.find(tag)) is not None else SubElement(root, tag) for tag in ("tendon", "equality"))
+    tendons, equal = (
+        e if (e := root.find(tag)) is not None else SubElement(root, tag)
+        for tag in ("tendon", "equality")
+    )
     for x in m.constraints:
         ratios, value = combination(m, x)
         fixed = SubElement(tendons, "fixed", name=f"{x.name} sum")
         for name, ratio in ratios.items():
             SubElement(fixed, "joint", joint=name, coef=number(ratio))
-        SubElement(equal, "tendon", name=x.name, tendon1=f"{x.name} sum", polycoef=f"{number(value)} 0 0 0 0")
+        SubElement(
+            equal,
+            "tendon",
+            name=x.name,
+            tendon1=f"{x.name} sum",
+            polycoef=f"{number(value)} 0 0 0 0",
+        )

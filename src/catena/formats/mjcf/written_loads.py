@@ -1,4 +1,6 @@
-"""Loads as MuJoCo has them, for the writer: springs of joints, tendons, and weight that is compensated."""
+"""Loads as MuJoCo has them, for the writer: springs of joints, tendons, and weight that is
+compensated.
+"""
 
 from __future__ import annotations
 
@@ -15,50 +17,100 @@ from .numbers import number, numbers, placed
 class WrittenLoads:
     """What the loads of a mechanism (numbers only) become.
 
-    springs: {coordinate: attributes of its joint}. gravcomp: {body: the share of its weight that is carried}.
+    springs: {coordinate: attributes of its joint}. gravcomp: {body: the share of its weight that is
+    carried}.
     """
 
     def __init__(self, m: Mechanism):
         self.m = m
         springs = [x for x in m.loads if isinstance(x, JointSpring)]
-        self.springs = {x.coordinate: {"stiffness": x.stiffness, "springref": x.rest, "damping": x.damping} for x in springs}
-        self.gravcomp = {m.frame(x.frame).body: share for x in m.loads if isinstance(x, Force) and (share := self._share(x)) is not None}
+        self.springs = {
+            x.coordinate: {"stiffness": x.stiffness, "springref": x.rest, "damping": x.damping}
+            for x in springs
+        }
+        self.gravcomp = {
+            m.frame(x.frame).body: share
+            for x in m.loads
+            if isinstance(x, Force) and (share := self._share(x)) is not None
+        }
 
     def _share(self, x: Force) -> float | None:
-        """The share of its body's weight that a force carries; None where it does something else."""
-        frame, g = self.m.frame(x.frame), self.m.gravity
-        if frame.body == GROUND or x.axes != "world" or any(isinstance(f, str) for f in (*x.force, *x.torque)) or any(x.torque) or x.switches:
+        """The share of its body's weight that a force carries; None where it does something
+        else.
+        """
+        frame = self.m.frame(x.frame)
+        g = self.m.gravity
+        if (
+            frame.body == GROUND
+            or x.axes != "world"
+            or any(isinstance(f, str) for f in (*x.force, *x.torque))
+            or any(x.torque)
+            or x.switches
+        ):
             return None
-        b, size = self.m.body(frame.body), sum(c * c for c in g)
-        if not (b.mass and size) or any(abs(p - c) > 1e-12 * (1 + abs(c)) for p, c in zip(frame.pose.position, b.com)):
+        b = self.m.body(frame.body)
+        size = sum(c * c for c in g)
+        if not (b.mass and size) or any(
+            abs(p - c) > 1e-12 * (1 + abs(c)) for p, c in zip(frame.pose.position, b.com)
+        ):
             return None
-        share = -sum(f * c for f, c in zip(x.force, g)) / (b.mass * size)  # type: ignore[operator]
+        share = -sum(f * c for f, c in zip(x.force, g)) / (b.mass * size)
         carried = [-share * b.mass * c for c in g]
-        return share if all(abs(f - c) <= 1e-12 * max(map(abs, carried)) for f, c in zip(x.force, carried)) else None  # type: ignore[operator]
+        return (
+            share
+            if all(abs(f - c) <= 1e-12 * max(map(abs, carried)) for f, c in zip(x.force, carried))
+            else None
+        )
 
     def unsayable(self, x: Load) -> str:
         """Why MuJoCo has no words for a load; nothing where it has."""
-        twice = [y.name for y in self.m.loads if isinstance(y, JointSpring) and isinstance(x, JointSpring) and y.coordinate == x.coordinate]
+        twice = [
+            y.name
+            for y in self.m.loads
+            if isinstance(y, JointSpring)
+            and isinstance(x, JointSpring)
+            and y.coordinate == x.coordinate
+        ]
         if len(twice) > 1:
             return f"MJCF has one spring for each coordinate; here are {', '.join(twice)}"
         if isinstance(x, Cable):
-            return "MuJoCo's tendon resists by its damping when it is slack, this cable does not" if x.pulls == "tension" and x.damping else ""
+            return (
+                "MuJoCo's tendon resists by its damping when it is slack, this cable does not"
+                if x.pulls == "tension" and x.damping
+                else ""
+            )
         if isinstance(x, CoordinateSpring):
             many = [name for name in x.coordinates if not self._hinge_or_slide(name)]
-            return f"MJCF's fixed tendons go over joints of one freedom; not so {', '.join(many)}" if many else ""
+            return (
+                f"MJCF's fixed tendons go over joints of one freedom; not so {', '.join(many)}"
+                if many
+                else ""
+            )
         if isinstance(x, JointSpring | Spring):
             return ""
         if isinstance(x, Force):
             body = self.m.frame(x.frame).body
-            mine = [y for y in self.m.loads if isinstance(y, Force) and self.m.frame(y.frame).body == body]
-            return "" if self._share(x) is not None and len(mine) == 1 else "MJCF has no force but one that carries a share of a body's weight"
+            mine = [
+                y
+                for y in self.m.loads
+                if isinstance(y, Force) and self.m.frame(y.frame).body == body
+            ]
+            return (
+                ""
+                if self._share(x) is not None and len(mine) == 1
+                else "MJCF has no force but one that carries a share of a body's weight"
+            )
         return "MJCF has no such load"
 
     def _hinge_or_slide(self, coordinate: str) -> bool:
-        return any(name == coordinate and f.motion != Motion.BALL for j in self.m.joints if j.nq == j.nv
-                   for name, f in zip(j.coordinate_names, j.freedoms))  # fmt: skip
+        return any(
+            name == coordinate and f.motion != Motion.BALL
+            for j in self.m.joints
+            if j.nq == j.nv
+            for name, f in zip(j.coordinate_names, j.freedoms)
+        )
 
-    # ------------------------------------------------------------------------------------------------ elements
+    # --- elements
     def sites(self, root: Element) -> None:
         """Sites where tendons go through bodies or joints that have no named frame."""
         for x in self._tendons():
@@ -71,7 +123,11 @@ class WrittenLoads:
         """A site on a body that is written already."""
         if once and any(s.get("name") == name for s in root.iter("site")):
             return
-        inside = root.find("worldbody") if body == GROUND else next(b for b in root.iter("body") if b.get("name") == body)
+        inside = (
+            root.find("worldbody")
+            if body == GROUND
+            else next(b for b in root.iter("body") if b.get("name") == body)
+        )
         SubElement(inside, "site", {"name": name, "size": "0.005", **placed(X)})  # type: ignore[arg-type]  # every document has a worldbody
 
     def tendons(self, root: Element) -> None:
@@ -79,9 +135,20 @@ class WrittenLoads:
         found = self._tendons()
         inside = SubElement(root, "tendon") if found else None
         for x in found:
-            rest = (x.rest, x.rest) if isinstance(x, CoordinateSpring) else (0.0 if getattr(x, "pulls", "") == "tension" else x.length, x.length)
+            rest = (
+                (x.rest, x.rest)
+                if isinstance(x, CoordinateSpring)
+                else (0.0 if getattr(x, "pulls", "") == "tension" else x.length, x.length)
+            )
             kind = "fixed" if isinstance(x, CoordinateSpring) else "spatial"
-            e = SubElement(inside, kind, name=x.name, stiffness=number(x.stiffness), damping=number(x.damping), springlength=numbers(rest))  # type: ignore[arg-type]
+            e = SubElement(
+                inside,  # type: ignore[arg-type]
+                kind,
+                name=x.name,
+                stiffness=number(x.stiffness),
+                damping=number(x.damping),
+                springlength=numbers(rest),
+            )
             if isinstance(x, CoordinateSpring):
                 for name, ratio in zip(x.coordinates, x.ratios):
                     SubElement(e, "joint", joint=name, coef=number(ratio))

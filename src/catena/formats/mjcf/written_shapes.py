@@ -16,8 +16,14 @@ def geom(m: Mechanism, body: str, s: Shape, n: int) -> dict[str, str] | None:
     """The attributes of a shape; None where MuJoCo has no such geom."""
     if not sayable(s):
         return None
-    halves = {"box": lambda: [x / 2 for x in s.size], "sphere": lambda: s.size, "ellipsoid": lambda: s.size, "plane": lambda: (0, 0, 1),
-              "capsule": lambda: (s.size[0], s.size[1] / 2), "cylinder": lambda: (s.size[0], s.size[1] / 2)}  # fmt: skip
+    halves = {
+        "box": lambda: [x / 2 for x in s.size],
+        "sphere": lambda: s.size,
+        "ellipsoid": lambda: s.size,
+        "plane": lambda: (0, 0, 1),
+        "capsule": lambda: (s.size[0], s.size[1] / 2),
+        "cylinder": lambda: (s.size[0], s.size[1] / 2),
+    }
     found = {"type": s.kind} | placed(s.pose)
     if s.kind == "mesh":
         found["mesh"] = mesh_name(s)
@@ -35,7 +41,9 @@ def geom(m: Mechanism, body: str, s: Shape, n: int) -> dict[str, str] | None:
 
 
 def friction(m: Mechanism, body: str) -> float | None:
-    """The largest kinetic friction of the contacts of a body, as MuJoCo takes the larger of two; None where it has none."""
+    """The largest kinetic friction of the contacts of a body, as MuJoCo takes the larger of two;
+    None where it has none.
+    """
     found = [c.kinetic for c in m.contacts if body in (*c.between[0], c.between[1])]
     return (min if body == GROUND else max)(found) if found else None
 
@@ -52,8 +60,12 @@ def mesh_name(s: Shape) -> str:
 
 def meshes(m: Mechanism) -> list[dict[str, str]]:
     """The assets of all meshes."""
-    found = {mesh_name(s): {"name": mesh_name(s), "file": s.file, "scale": numbers(s.size)}
-             for shapes in (m.ground, *(b.shapes for b in m.bodies)) for s in shapes if s.kind == "mesh" and sayable(s)}  # fmt: skip
+    found = {
+        mesh_name(s): {"name": mesh_name(s), "file": s.file, "scale": numbers(s.size)}
+        for shapes in (m.ground, *(b.shapes for b in m.bodies))
+        for s in shapes
+        if s.kind == "mesh" and sayable(s)
+    }
     return list(found.values())
 
 

@@ -1,5 +1,7 @@
-"""Joints of OpenSim: a spatial transform, three slides along axes of the parent's side and then three turns, each a function of a
-coordinate. It becomes a chain of joints of one freedom with massless bodies between."""
+"""Joints of OpenSim: a spatial transform, three slides along axes of the parent's side and then
+three turns, each a function of a coordinate. It becomes a chain of joints of one freedom with
+massless bodies between.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,28 @@ from ...model.mechanism import Body, Joint, Mimic
 from ...model.pose import Pose
 from ..xml_node import XmlNode
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-SIMPLE = {  # slides and turns of joints that have one coordinate for each, in the order of their coordinates
-    "PinJoint": (("R", Z),), "SliderJoint": (("D", X),), "UniversalJoint": (("R", X), ("R", Y)), "GimbalJoint": (("R", X), ("R", Y), ("R", Z)),
-    "PlanarJoint": (("R", Z), ("D", X), ("D", Y)), "WeldJoint": (), "BallJoint": (("R", X), ("R", Y), ("R", Z)),
+X = (1.0, 0.0, 0.0)
+Y = (0.0, 1.0, 0.0)
+Z = (0.0, 0.0, 1.0)
+# slides and turns of joints that have one coordinate for each, in the order of their coordinates
+SIMPLE = {
+    "PinJoint": (("R", Z),),
+    "SliderJoint": (("D", X),),
+    "UniversalJoint": (("R", X), ("R", Y)),
+    "GimbalJoint": (("R", X), ("R", Y), ("R", Z)),
+    "PlanarJoint": (("R", Z), ("D", X), ("D", Y)),
+    "WeldJoint": (),
+    "BallJoint": (("R", X), ("R", Y), ("R", Z)),
     "FreeJoint": (("R", X), ("R", Y), ("R", Z), ("D", X), ("D", Y), ("D", Z)),
-}  # fmt: skip
+}
 IDENTITY = Course("polynomial", y=(0.0, 1.0))
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One slide ("D") or turn ("R") about an axis, by a function of a coordinate, or by a constant where it has none."""
+    """One slide ("D") or turn ("R") about an axis, by a function of a coordinate, or by a constant
+    where it has none.
+    """
 
     motion: str
     axis: tuple[float, ...]
@@ -35,7 +47,9 @@ class Axis:
 
 @dataclass
 class Chain:
-    """The joints and massless bodies that one joint becomes; followers: those that follow a coordinate as a part of it."""
+    """The joints and massless bodies that one joint becomes; followers: those that follow a
+    coordinate as a part of it.
+    """
 
     joints: list[Joint] = field(default_factory=list)
     bodies: list[Body] = field(default_factory=list)
@@ -50,7 +64,9 @@ def axes(n: XmlNode, kind: str, coordinates: list[str]) -> list[Axis]:
         simple = SIMPLE[kind]
         if len(coordinates) != len(simple):
             n.fault(f"it has {len(coordinates)} coordinates; a {kind} has {len(simple)}")
-        found = [Axis(motion, axis, name, IDENTITY) for (motion, axis), name in zip(simple, coordinates)]
+        found = [
+            Axis(motion, axis, name, IDENTITY) for (motion, axis), name in zip(simple, coordinates)
+        ]
     return [a for a in found if a.motion == "D"] + [a for a in found if a.motion == "R"]
 
 
@@ -61,11 +77,15 @@ def _custom(n: XmlNode) -> Iterator[Axis]:
             continue
         t = XmlNode(e, f"{n.where}: {e.get('name')}", n.faults)
         motion = "R" if (e.get("name") or "").startswith("rotation") else "D"
-        yield Axis(motion, t.vector("axis", X), (e.findtext("coordinates") or "").strip(), function_of(t))
+        yield Axis(
+            motion, t.vector("axis", X), (e.findtext("coordinates") or "").strip(), function_of(t)
+        )
 
 
 def function_of(n: XmlNode) -> Course:
-    """The function of an element, inside <function> or itself; zero, and a fault, where it is not known."""
+    """The function of an element, inside <function> or itself; zero, and a fault, where it is not
+    known.
+    """
     holder = n.element.find("function")
     for e in (*(holder if holder is not None else ()), *n.element):
         try:
@@ -76,12 +96,19 @@ def function_of(n: XmlNode) -> Course:
             return Course("polynomial", y=(0.0,))
     others = [e.tag for e in (holder if holder is not None else ())]
     if others:
-        n.fault(f"its function is a {others[0]}; known are Constant, LinearFunction, PolynomialFunction, SimmSpline and MultiplierFunction of these")
+        n.fault(
+            f"its function is a {others[0]}; known are Constant, LinearFunction,"
+            " PolynomialFunction, SimmSpline and MultiplierFunction of these"
+        )
     return Course("polynomial", y=(0.0,))
 
 
 def _known(e: Element, n: XmlNode) -> Course | None:
-    words = lambda tag: XmlNode(e, f"{n.where}: {e.tag}", n.faults).vector(tag, (), len((e.get(tag) or "").split()))  # noqa: E731
+    def words(tag: str) -> tuple[float, ...]:
+        return XmlNode(e, f"{n.where}: {e.tag}", n.faults).vector(
+            tag, (), len((e.get(tag) or "").split())
+        )
+
     if e.tag == "Constant":
         return Course("polynomial", y=words("value")[:1] or (0.0,))
     if e.tag == "LinearFunction":
@@ -92,18 +119,32 @@ def _known(e: Element, n: XmlNode) -> Course | None:
     if e.tag in ("SimmSpline", "NaturalCubicSpline"):
         return Course("spline", words("x"), words("y"))
     if e.tag == "MultiplierFunction":
-        inner, scale = function_of(XmlNode(e, n.where, n.faults)), (*words("scale"), 1.0)[0]
+        inner = function_of(XmlNode(e, n.where, n.faults))
+        scale = (*words("scale"), 1.0)[0]
         return Course(inner.kind, inner.x, tuple(scale * y for y in inner.y))
     return None
 
 
-# ---------------------------------------------------------------------------------------------------- chains
-def chain(name: str, given: list[Axis], parent: str, child: str, placement: Pose, offset: Pose) -> Chain:
+# --- chains
+def chain(
+    name: str, given: list[Axis], parent: str, child: str, placement: Pose, offset: Pose
+) -> Chain:
     """The joints of one freedom that a joint's slides and turns are, from parent to child."""
-    found, X, at = Chain(), placement, parent
-    moving = [a for a in given if (a.coordinate and any(a.function.pieces[0][1][1:])) or a.function.kind == "spline"]
+    found = Chain()
+    X = placement
+    at = parent
+    moving = [
+        a
+        for a in given
+        if (a.coordinate and any(a.function.pieces[0][1][1:])) or a.function.kind == "spline"
+    ]
     led = dict.fromkeys(a.coordinate for a in moving)
-    leaders = {c: next((k for k, a in enumerate(given) if a in moving and a.coordinate == c and _leads(a)), -1) for c in led}
+    leaders = {
+        c: next(
+            (k for k, a in enumerate(given) if a in moving and a.coordinate == c and _leads(a)), -1
+        )
+        for c in led
+    }
     last = max((k for k, a in enumerate(given) if a in moving), default=-1)
     for k, a in enumerate(given):
         if a not in moving:
@@ -115,22 +156,39 @@ def chain(name: str, given: list[Axis], parent: str, child: str, placement: Pose
         sign = a.function.y[1] if leads else 1.0
         start = _moved(a, a.function.y[0]) if leads and a.function.y[0] else Pose()
         after = Pose() if k != last else _rest(given[k + 1 :]).inverse()
-        found.joints.append(Joint(own, "revolute" if a.motion == "R" else "prismatic", at, end, placement=X @ start, axis=[sign * x for x in a.axis],
-                                  offset=offset @ after if k == last else Pose(), mimic=None if leads else Mimic(a.coordinate, function=a.function)))  # fmt: skip
+        found.joints.append(
+            Joint(
+                own,
+                "revolute" if a.motion == "R" else "prismatic",
+                at,
+                end,
+                placement=X @ start,
+                axis=[sign * x for x in a.axis],
+                offset=offset @ after if k == last else Pose(),
+                mimic=None if leads else Mimic(a.coordinate, function=a.function),
+            )
+        )
         found.followers += [] if leads else [own]
         found.bodies += [] if k == last else [Body.massless(end)]
         X, at = Pose(), end
     if last < 0:
         found.joints.append(Joint(name, "fixed", parent, child, placement=X, offset=offset))
-    for c in (c for c, k in leaders.items() if k < 0):  # every part is a function of it: a coordinate that carries nothing
+    # every part is a function of it: a coordinate that carries nothing
+    for c in (c for c, k in leaders.items() if k < 0):
         found.bodies.append(Body.massless(f"{c} carrier"))
         found.joints.append(Joint(c, "revolute", parent, f"{c} carrier"))
     return found
 
 
 def _leads(a: Axis) -> bool:
-    """Whether a joint's own coordinate can be OpenSim's: its function is plus or minus it, and perhaps a constant."""
-    return a.function.kind == "polynomial" and len(a.function.y) == 2 and math.isclose(abs(a.function.y[1]), 1.0, rel_tol=1e-12)
+    """Whether a joint's own coordinate can be OpenSim's: its function is plus or minus it, and
+    perhaps a constant.
+    """
+    return (
+        a.function.kind == "polynomial"
+        and len(a.function.y) == 2
+        and math.isclose(abs(a.function.y[1]), 1.0, rel_tol=1e-12)
+    )
 
 
 def _rest(axes: list[Axis]) -> Pose:
@@ -143,4 +201,6 @@ def _rest(axes: list[Axis]) -> Pose:
 def _moved(a: Axis, value: float) -> Pose:
     if not value:
         return Pose()
-    return Pose.turn(a.axis, value) if a.motion == "R" else Pose(position=[value * x for x in a.axis])  # type: ignore[arg-type]
+    return (
+        Pose.turn(a.axis, value) if a.motion == "R" else Pose(position=[value * x for x in a.axis])  # type: ignore[arg-type]
+    )

@@ -22,15 +22,22 @@ from .joints import IDENTITY, SIMPLE, Chain, axes, chain, function_of
 from .muscles import muscles as read_muscles
 
 KNOWN = (*SIMPLE, "CustomJoint")
-_SCOPED = re.compile(rb"(</?\w+)::")  # OpenSim names elements as C++ does, HuntCrossleyForce::ContactParameters, which XML forbids
+# OpenSim names elements as C++ does, HuntCrossleyForce::ContactParameters, which XML forbids
+_SCOPED = re.compile(rb"(</?\w+)::")
 
 
 def read(path: Path, muscles: bool = False) -> Draft:
-    """The mechanism of an OpenSim model. muscles: whether those that go from point to point pull, each by its activation."""
+    """The mechanism of an OpenSim model. muscles: whether those that go from point to point pull,
+    each by its activation.
+    """
     root = parse(_SCOPED.sub(rb"\1.", files.read(path)), path)
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
-        raise FormatError(path, f"the file is an XML file of <{root.tag}>; a model of OpenSim has <OpenSimDocument> and a <Model> in it")
+        raise FormatError(
+            path,
+            f"the file is an XML file of <{root.tag}>; a model of OpenSim has <OpenSimDocument> and"
+            " a <Model> in it",
+        )
     for e in model.findall("defaults"):
         model.remove(e)
     texts_as_attributes(root)
@@ -58,13 +65,31 @@ class _Reader:
         self.unread()
         gravity = vector(self.model.vector("gravity", (0.0, -9.80665, 0.0)))
         mechanism = Mechanism(
-            self.model.element.get("name") or self.path.stem, (*(b for c in chains for b in c.bodies), *bodies), tuple(joints),
-            frames=(*frames, *points), gravity=gravity, loads=tuple(loads), parameters=parameters, as_found=True,
+            self.model.element.get("name") or self.path.stem,
+            (*(b for c in chains for b in c.bodies), *bodies),
+            tuple(joints),
+            frames=(*frames, *points),
+            gravity=gravity,
+            loads=tuple(loads),
+            parameters=parameters,
+            as_found=True,
             notes=tuple(self.mapping.notes()),
-        )  # fmt: skip
+        )
         parts = frozenset(name for c in chains for name in c.followers)
-        start = {name: x for name, x in self.values.items() if x and name not in follows and any(j.name == name for j in joints)}
-        return Draft(self.path, mechanism, self.faults, noted=True, mapping=self.mapping.entries, parts=parts, scenario={"initial": {"q": start}})
+        start = {
+            name: x
+            for name, x in self.values.items()
+            if x and name not in follows and any(j.name == name for j in joints)
+        }
+        return Draft(
+            self.path,
+            mechanism,
+            self.faults,
+            noted=True,
+            mapping=self.mapping.entries,
+            parts=parts,
+            scenario={"initial": {"q": start}},
+        )
 
     def objects(self, group: str, tag: str = "") -> Iterator[XmlNode]:
         """The elements in the <objects> of a set, called by their names."""
@@ -78,35 +103,62 @@ class _Reader:
         if n.element.get("inertia"):
             xx, yy, zz, xy, xz, yz = n.vector("inertia", None, 6)
         else:
-            xx, yy, zz, xy, xz, yz = (n.number(f"inertia_{k}", 0.0) for k in ("xx", "yy", "zz", "xy", "xz", "yz"))
+            xx, yy, zz, xy, xz, yz = (
+                n.number(f"inertia_{k}", 0.0) for k in ("xx", "yy", "zz", "xy", "xz", "yz")
+            )
         self.mapping.take("Body", name)
-        return Body(name, n.number("mass"), vector(n.vector("mass_center", ORIGIN)), (xx, xy, xz, yy, yz, zz))
+        return Body(
+            name,
+            n.number("mass"),
+            vector(n.vector("mass_center", ORIGIN)),
+            (xx, xy, xz, yy, yz, zz),
+        )
 
-    # ------------------------------------------------------------------------------------------------ joints
+    # --- joints
     def joints(self) -> Iterator[tuple[XmlNode, str, str]]:
         """Each joint, its kind, and the body it stands in, which is none in version 4."""
         for n in self.objects("JointSet"):
             yield n, n.element.tag, ""
         for b in self.objects("BodySet", "Body"):
-            holder = b.element.find("Joint") if b.element.find("Joint") is not None else b.element.find("joint")
+            holder = (
+                b.element.find("Joint")
+                if b.element.find("Joint") is not None
+                else b.element.find("joint")
+            )
             for e in holder if holder is not None else ():
-                yield XmlNode(e, f"{e.tag} {e.get('name')!r}", self.faults), e.tag, b.element.get("name") or MISSING
+                yield (
+                    XmlNode(e, f"{e.tag} {e.get('name')!r}", self.faults),
+                    e.tag,
+                    b.element.get("name") or MISSING,
+                )
 
     def chain(self, n: XmlNode, kind: str, owner: str) -> Chain | None:
         name = n.element.get("name") or MISSING
         if kind not in KNOWN:
-            n.fault(unknown("joint", kind, KNOWN, "what is read of OpenSim") + "; the bodies it carries would be lost")
+            n.fault(
+                unknown("joint", kind, KNOWN, "what is read of OpenSim")
+                + "; the bodies it carries would be lost"
+            )
             return None
         coordinates = list(n.element.iter("Coordinate"))
         (parent, X_PJ), (child, X_CJ) = self.sides(n, owner)
         if (n.element.get("reverse") or "false").strip() == "true":
             n.fault("it is reversed, told from child to parent; write it from parent to child")
-        said = "its speeds are the rates of its three angles, OpenSim's are angular velocities" if kind in ("BallJoint", "FreeJoint") else ""
+        said = (
+            "its speeds are the rates of its three angles, OpenSim's are angular velocities"
+            if kind in ("BallJoint", "FreeJoint")
+            else ""
+        )
         (self.mapping.approximate if said else self.mapping.take)("Joint", name, said)
         given = axes(n, kind, [c.get("name") or "" for c in coordinates])
         made = chain(name, given, parent, child, X_PJ, X_CJ)
-        limits = {c.get("name"): self.coordinate(XmlNode(c, f"coordinate {c.get('name')!r}", self.faults)) for c in coordinates}
-        made.joints = [replace(j, **limits[j.name]) if j.name in limits and j.nv else j for j in made.joints]
+        limits = {
+            c.get("name"): self.coordinate(XmlNode(c, f"coordinate {c.get('name')!r}", self.faults))
+            for c in coordinates
+        }
+        made.joints = [
+            replace(j, **limits[j.name]) if j.name in limits and j.nv else j for j in made.joints
+        ]
         return made
 
     def coordinate(self, c: XmlNode) -> dict[str, Any]:
@@ -114,68 +166,115 @@ class _Reader:
         name = c.element.get("name") or MISSING
         self.values[name] = c.number("default_value", 0.0)
         if (c.element.get("locked") or "").strip() == "true":
-            self.mapping.approximate("Coordinate", name, "it is locked in the file and moves here; catena.model.scenes.locked holds it")
+            self.mapping.approximate(
+                "Coordinate",
+                name,
+                "it is locked in the file and moves here; catena.model.scenes.locked holds it",
+            )
         else:
             self.mapping.take("Coordinate", name)
         low, high = c.vector("range", (-math.inf, math.inf), 2)
-        return {"lower": low, "upper": high} if (c.element.get("clamped") or "").strip() == "true" else {}
+        return (
+            {"lower": low, "upper": high}
+            if (c.element.get("clamped") or "").strip() == "true"
+            else {}
+        )
 
     def sides(self, n: XmlNode, owner: str) -> tuple[tuple[str, Pose], tuple[str, Pose]]:
         """The two bodies of a joint, and the joint's frame in each."""
         if owner:
-            return (n.text("parent_body", MISSING), _pose(n, "location_in_parent", "orientation_in_parent")), (owner, _pose(n, "location", "orientation"))
-        offsets = {f.get("name"): XmlNode(f, f"{n.where}: frame {f.get('name')!r}", self.faults) for f in n.element.iter("PhysicalOffsetFrame")}
+            return (
+                n.text("parent_body", MISSING),
+                _pose(n, "location_in_parent", "orientation_in_parent"),
+            ), (owner, _pose(n, "location", "orientation"))
+        offsets = {
+            f.get("name"): XmlNode(f, f"{n.where}: frame {f.get('name')!r}", self.faults)
+            for f in n.element.iter("PhysicalOffsetFrame")
+        }
         return self.side(n, "parent", offsets), self.side(n, "child", offsets)
 
     def side(self, n: XmlNode, which: str, offsets: dict[str | None, XmlNode]) -> tuple[str, Pose]:
         name = n.text(f"socket_{which}_frame", MISSING)
         if name in offsets:
             f = offsets[name]
-            return f.text("socket_parent", MISSING).rpartition("/")[2], _pose(f, "translation", "orientation")
+            return f.text("socket_parent", MISSING).rpartition("/")[2], _pose(
+                f, "translation", "orientation"
+            )
         return name.rpartition("/")[2], Pose()
 
     def couplers(self, joints: set[str]) -> Iterator[tuple[str, Mimic]]:
-        """{coordinate: what it follows} of the constraints that couple coordinates; others are faults."""
+        """{coordinate: what it follows} of the constraints that couple coordinates; others are
+        faults.
+        """
         for n in self.objects("ConstraintSet"):
             name = n.element.get("name") or ""
-            if (n.element.get("isEnforced") or n.element.get("isDisabled") or "").strip() in ("false",) and n.element.get("isEnforced"):
+            if (n.element.get("isEnforced") or n.element.get("isDisabled") or "").strip() in (
+                "false",
+            ) and n.element.get("isEnforced"):
                 self.mapping.refuse("Constraint", name, "it is not enforced in the file")
                 continue
             if n.element.tag != "CoordinateCouplerConstraint":
-                n.fault("the constraint would be lost; only CoordinateCouplerConstraint is read. Write it as a [[loop]] of a companion")
+                n.fault(
+                    "the constraint would be lost; only CoordinateCouplerConstraint is read. Write"
+                    " it as a [[loop]] of a companion"
+                )
                 continue
             wrapped = n.element.find("coupled_coordinates_function")
-            leaders, follower = n.text("independent_coordinate_names", "").split(), n.text("dependent_coordinate_name", MISSING)
+            leaders = n.text("independent_coordinate_names", "").split()
+            follower = n.text("dependent_coordinate_name", MISSING)
             if len(leaders) != 1 or not {*leaders, follower} <= joints:
-                n.fault(f"{follower!r} follows {', '.join(leaders) or 'nothing'}; one coordinate of the model is to be followed")
+                n.fault(
+                    f"{follower!r} follows {', '.join(leaders) or 'nothing'}; one coordinate of the"
+                    " model is to be followed"
+                )
                 continue
-            f = function_of(XmlNode(wrapped, n.where, self.faults)) if wrapped is not None else IDENTITY
+            f = (
+                function_of(XmlNode(wrapped, n.where, self.faults))
+                if wrapped is not None
+                else IDENTITY
+            )
             scale = n.number("scale_factor", 1.0)
             self.mapping.take("Constraint", name, "a mimic by a function")
             yield follower, Mimic(leaders[0], function=replace(f, y=tuple(scale * y for y in f.y)))
 
     def leading(self, j: Joint, follows: dict[str, Mimic]) -> Joint:
-        """A joint that follows one which itself follows another: it follows that one, by the function of a function."""
+        """A joint that follows one which itself follows another: it follows that one, by the
+        function of a function.
+        """
         met = {j.name}
         while j.mimic and j.mimic.joint in follows and j.mimic.joint not in met:
             met.add(j.mimic.joint)
-            first, then = follows[j.mimic.joint], j.mimic.function
+            first = follows[j.mimic.joint]
+            then = j.mimic.function
             assert first.function is not None and then is not None  # as this reader makes them
             if (function := then.after(first.function)) is None:
-                self.faults.append(f"joint {j.name!r} is a {then.kind} of {j.mimic.joint!r}, which is a {first.function.kind} of {first.joint!r}; one of the two is to be linear")
+                self.faults.append(
+                    f"joint {j.name!r} is a {then.kind} of {j.mimic.joint!r}, which is a"
+                    f" {first.function.kind} of {first.joint!r}; one of the two is to be linear"
+                )
                 function = IDENTITY
             j = replace(j, mimic=Mimic(first.joint, function=function))
         return j
 
     def marker(self, n: XmlNode) -> Frame:
         name = n.text("name", MISSING)
-        body = (n.element.get("socket_parent_frame") or n.element.get("body") or MISSING).strip().rpartition("/")[2]
+        body = (
+            (n.element.get("socket_parent_frame") or n.element.get("body") or MISSING)
+            .strip()
+            .rpartition("/")[2]
+        )
         self.mapping.take("Marker", name, "a frame")
         return Frame(name, body, Pose(position=vector(n.vector("location", ORIGIN))))
 
     def unread(self) -> None:
         """Say what is not read, once for each kind."""
-        for group in ("ForceSet", "ControllerSet", "ContactGeometrySet", "ProbeSet", "ComponentSet"):
+        for group in (
+            "ForceSet",
+            "ControllerSet",
+            "ContactGeometrySet",
+            "ProbeSet",
+            "ComponentSet",
+        ):
             tags = [n.element.tag for n in self.objects(group) if "Muscle" not in n.element.tag]
             for tag in dict.fromkeys(tags):
                 self.mapping.refuse(tag, "", f"{tags.count(tag)} in the file; they are not read")
@@ -189,5 +288,3 @@ def _pose(n: XmlNode, at: str, turned: str) -> Pose:
         return Pose(position=p)
     R = Pose.turn("x", a) @ Pose.turn("y", b) @ Pose.turn("z", c)
     return Pose(R.rotation, p)
-
-

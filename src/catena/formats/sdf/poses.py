@@ -1,4 +1,6 @@
-"""Poses of an SDF model: each is given in a link, a joint, a frame or the model itself, and all are found in the model's frame."""
+"""Poses of an SDF model: each is given in a link, a joint, a frame or the model itself, and all are
+found in the model's frame.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ class Poses:
     """X_MF of every link, joint and frame of a model, M the model's frame."""
 
     def __init__(self, model: XmlNode):
-        self.nodes = {n.element.get("name", ""): n for tag in ("link", "joint", "frame") for n in model.children(tag)}
+        self.nodes = {
+            n.element.get("name", ""): n
+            for tag in ("link", "joint", "frame")
+            for n in model.children(tag)
+        }
         self.model, self.found, self.open = model, dict[str, Pose](), list[str]()
 
     def of(self, name: str, asked: XmlNode) -> Pose:
@@ -24,7 +30,9 @@ class Poses:
             asked.fault(unknown("link, joint or frame", name, self.nodes, "the model"))
             return Pose()
         if name in self.open:
-            asked.fault(f"its pose is given relative to itself, by way of {' -> '.join([*self.open, name])}")
+            asked.fault(
+                f"its pose is given relative to itself, by way of {' -> '.join([*self.open, name])}"
+            )
             return Pose()
         if name not in self.found:
             self.open.append(name)
@@ -34,16 +42,26 @@ class Poses:
         return self.found[name]
 
     def base(self, n: XmlNode) -> str:
-        """What the pose of a link, joint or frame is given in, unless it says so itself: the model, a joint's child, what carries a frame."""
+        """What the pose of a link, joint or frame is given in, unless it says so itself: the model,
+        a joint's child, what carries a frame.
+        """
         pose = n.element.find("pose")
         said = (pose.get("relative_to") or pose.get("frame")) if pose is not None else None
         if said:
             return said
-        return n.element.get("child", "") if n.element.tag == "joint" else n.element.get("attached_to", "") if n.element.tag == "frame" else ""
+        return (
+            n.element.get("child", "")
+            if n.element.tag == "joint"
+            else n.element.get("attached_to", "")
+            if n.element.tag == "frame"
+            else ""
+        )
 
 
 def own(n: XmlNode) -> Pose:
-    """The six numbers of <pose>: x, y, z, roll, pitch, yaw; or seven with a quaternion, scalar last."""
+    """The six numbers of <pose>: x, y, z, roll, pitch, yaw; or seven with a quaternion, scalar
+    last.
+    """
     pose = n.element.find("pose")
     if pose is None:
         return Pose()
@@ -51,8 +69,16 @@ def own(n: XmlNode) -> Pose:
     values = n.vector("pose", (0.0,) * 6, count) if n.element.get("pose") else (0.0,) * 6
     if len(values) == 7:
         x, y, z, w = values[3:]
-        return Pose.quaternion(w, x, y, z, position=values[:3]) if any(values[3:]) else Pose(position=values[:3])
+        return (
+            Pose.quaternion(w, x, y, z, position=values[:3])
+            if any(values[3:])
+            else Pose(position=values[:3])
+        )
     if pose.get("degrees") in ("true", "1"):
         n.fault("its pose is in degrees; write radians")
     x, y, z, roll, pitch, yaw = values
-    return Pose.rpy(roll, pitch, yaw, position=(x, y, z)) if roll or pitch or yaw else Pose(position=(x, y, z))
+    return (
+        Pose.rpy(roll, pitch, yaw, position=(x, y, z))
+        if roll or pitch or yaw
+        else Pose(position=(x, y, z))
+    )

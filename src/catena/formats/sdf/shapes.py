@@ -15,20 +15,30 @@ from .poses import own
 def shapes(link: XmlNode, mapping: MappingReport) -> tuple[Shape, ...]:
     """The shapes of a link."""
     drawn = tuple(s for n in link.children("visual") if (s := _shape(n, mapping)))
-    solid = tuple(replace(s, collides=True, drawn=False, colour=()) for n in link.children("collision") if (s := _shape(n, mapping)))
+    solid = tuple(
+        replace(s, collides=True, drawn=False, colour=())
+        for n in link.children("collision")
+        if (s := _shape(n, mapping))
+    )
     return drawn + solid
 
 
 def _shape(n: XmlNode, mapping: MappingReport) -> Shape | None:
-    geometry, X, name = n.child("geometry"), own(n), n.element.get("name") or ""
-    for g in (XmlNode(e, f"{n.where}: {e.tag}", n.faults) for e in (geometry.element if geometry else ())):
+    geometry = n.child("geometry")
+    X = own(n)
+    name = n.element.get("name") or ""
+    for g in (
+        XmlNode(e, f"{n.where}: {e.tag}", n.faults) for e in (geometry.element if geometry else ())
+    ):
         found = _kind(g, X)
         if found is None:
             mapping.refuse(n.element.tag, name, f"a geometry <{g.element.tag}> is not taken")
             return None
         mapping.take(n.element.tag, name)
         kind, size, pose, file = found
-        return Shape(kind, size, pose, file, _colour(n), name=name if n.element.tag == "collision" else "")
+        return Shape(
+            kind, size, pose, file, _colour(n), name=name if n.element.tag == "collision" else ""
+        )
     return None
 
 
@@ -47,7 +57,12 @@ def _kind(g: XmlNode, X: Pose) -> tuple[str, tuple[float, ...], Pose, str] | Non
         normal = g.vector("normal", (0.0, 0.0, 1.0))
         return tag, (), X @ onto_z(normal) if any(normal) else X, ""
     if tag == "mesh":
-        return tag, g.vector("scale", (1.0, 1.0, 1.0)), X, g.text("uri").replace("model://", "package://")
+        return (
+            tag,
+            g.vector("scale", (1.0, 1.0, 1.0)),
+            X,
+            g.text("uri").replace("model://", "package://"),
+        )
     return None
 
 

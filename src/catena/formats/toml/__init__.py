@@ -1,4 +1,6 @@
-"""TOML: catena's own files. `docs/file_format.md` says what may stand in one; `schema.py` is that list."""
+"""TOML: catena's own files. `docs/file_format.md` says what may stand in one; `schema.py` is that
+list.
+"""
 
 from ..registry import Format
 from .companion import add

@@ -12,24 +12,38 @@ from .schema import BEAM, BENDING
 from .tables import REQUIRED, Table
 
 KINDS = ("beam",)
-NUMBERS: dict[str, tuple[str, float | None]] = {  # what each measures, and its value where it is left out
-    "length": ("length", REQUIRED), "rhoA": ("line density", REQUIRED), "EA": ("force", None), "GJ": ("bending stiffness", None),
-    "rhoJ": ("line inertia", 0.0), "damping": ("number", 0.0),
-}  # fmt: skip
+# what each measures, and its value where it is left out
+NUMBERS: dict[str, tuple[str, float | None]] = {
+    "length": ("length", REQUIRED),
+    "rhoA": ("line density", REQUIRED),
+    "EA": ("force", None),
+    "GJ": ("bending stiffness", None),
+    "rhoJ": ("line inertia", 0.0),
+    "damping": ("number", 0.0),
+}
 
 
 def read_beam(t: Table) -> Beam | None:
-    """The beam of a flexible body, None where it has a fault; what is impossible is said by `validate`."""
+    """The beam of a flexible body, None where it has a fault; what is impossible is said by
+    `validate`.
+    """
     before = t.faults
     t.only(BEAM.names)
     kind = t.text("kind")
     if kind and kind not in KINDS:
         t.fault(unknown("kind of flexible body", kind, KINDS))
     beam = Beam(
-        **{key: t.number(key, measure, default, instead=1.0) for key, (measure, default) in NUMBERS.items()}, EI=_bending(t),
-        segments=_count(t, "segments"), modes=_count(t, "modes"), ends=t.text("ends", "clamped-free", "clamped-free"),
-        shapes=_shapes(t), stiffening=t.flag("stiffening", True),
-    )  # fmt: skip
+        **{
+            key: t.number(key, measure, default, instead=1.0)
+            for key, (measure, default) in NUMBERS.items()
+        },
+        EI=_bending(t),
+        segments=_count(t, "segments"),
+        modes=_count(t, "modes"),
+        ends=t.text("ends", "clamped-free", "clamped-free"),
+        shapes=_shapes(t),
+        stiffening=t.flag("stiffening", True),
+    )
     return beam if t.faults == before else None
 
 
@@ -62,23 +76,42 @@ def _shapes(t: Table) -> Any:
     """A list of texts, or a table of such lists."""
     given = t.data.get("shapes")
     if given is not None and not isinstance(given, (list, dict)):
-        t.fault(f"shapes is {describe(given)}; a list of texts of x is wanted, or a table of such lists by {', '.join(DIRECTIONS)}")
+        t.fault(
+            f"shapes is {describe(given)}; a list of texts of x is wanted, or a table of such lists"
+            f" by {', '.join(DIRECTIONS)}"
+        )
         return None
     return _frozen(given)
 
 
 def _frozen(x: Any) -> Any:
-    return tuple(map(_frozen, x)) if isinstance(x, list) else tuple((k, _frozen(v)) for k, v in x.items()) if isinstance(x, dict) else x
+    return (
+        tuple(map(_frozen, x))
+        if isinstance(x, list)
+        else tuple((k, _frozen(v)) for k, v in x.items())
+        if isinstance(x, dict)
+        else x
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- and back
-def beam_pairs(beam: Beam, value: Callable[[Any], str], string: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+# --- and back
+def beam_pairs(
+    beam: Beam, value: Callable[[Any], str], string: Callable[[str], str]
+) -> Iterator[tuple[str, str]]:
     """The keys and values of a beam, written by `value` (a number) and `string`."""
     yield "kind", string("beam")
     if beam.EI is not None:
-        planes = ((key, value(x)) for key, x in zip("yz", beam.EI) if x is not None) if isinstance(beam.EI, tuple) else ()
+        planes = (
+            ((key, value(x)) for key, x in zip("yz", beam.EI) if x is not None)
+            if isinstance(beam.EI, tuple)
+            else ()
+        )
         yield "EI", _table(planes) if isinstance(beam.EI, tuple) else value(beam.EI)
-    yield from ((key, value(getattr(beam, key))) for key, (_, default) in NUMBERS.items() if getattr(beam, key) != default)
+    yield from (
+        (key, value(getattr(beam, key)))
+        for key, (_, default) in NUMBERS.items()
+        if getattr(beam, key) != default
+    )
     if beam.segments is not None:
         yield "segments", str(beam.segments)
     if beam.modes is not None:
@@ -98,10 +131,16 @@ def _table(pairs: Iterable[tuple[str, object]]) -> str:
 def _raw(x: Any, value: Callable[[Any], str], string: Callable[[str], str]) -> str:
     """Shapes: a list of texts, or a table of such lists by direction."""
     if callable(x):
-        raise MechanismError(f"the shape {getattr(x, '__name__', x)!r} is a Python function, which no file can hold; give it as a text of x")
-    if isinstance(x, tuple) and x and all(isinstance(y, tuple) and len(y) == 2 and isinstance(y[1], tuple) for y in x):
+        raise MechanismError(
+            f"the shape {getattr(x, '__name__', x)!r} is a Python function, which no file can hold;"
+            " give it as a text of x"
+        )
+    if (
+        isinstance(x, tuple)
+        and x
+        and all(isinstance(y, tuple) and len(y) == 2 and isinstance(y[1], tuple) for y in x)
+    ):
         return _table((key, _raw(y, value, string)) for key, y in x)
     if isinstance(x, tuple):
         return f"[{', '.join(_raw(y, value, string) for y in x)}]"
     return string(x) if isinstance(x, str) else value(x)
-

@@ -14,7 +14,9 @@ _STAND_IN = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)  # an inertia that has no fault of it
 
 
 def read_body(t: Table) -> Body:
-    """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia, and a flexible one has those of its beam."""
+    """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia, and a flexible
+    one has those of its beam.
+    """
     t.only(BODY.names)
     name = t.text("name", instead=t.where)
     shapes = tuple(read_shape(s) for s in t.tables("shapes"))
@@ -28,10 +30,17 @@ def read_body(t: Table) -> Body:
 
 def _flexible(t: Table, name: str, shapes: tuple[Shape, ...]) -> Body:
     if taken := [key for key in ("mass", "com", "inertia") if key in t]:
-        t.fault(f"{', '.join(taken)} of a flexible body come from its beam: leave them out; what it carries is a body on a fixed joint")
+        t.fault(
+            f"{', '.join(taken)} of a flexible body come from its beam: leave them out; what it"
+            " carries is a body on a fixed joint"
+        )
     table = t.table("flexible")
     beam = read_beam(table) if table is not None else None
-    return Body(name, shapes=shapes, flexible=beam) if beam is not None else Body.massless(name, shapes)
+    return (
+        Body(name, shapes=shapes, flexible=beam)
+        if beam is not None
+        else Body.massless(name, shapes)
+    )
 
 
 def _inertia(t: Table) -> tuple[Scalar, ...]:
@@ -43,7 +52,10 @@ def _inertia(t: Table) -> tuple[Scalar, ...]:
         return _symmetric(t, rows)
     if len(rows) not in (3, 6):
         if isinstance(t.data.get("inertia"), list):
-            t.fault(f"inertia has {len(rows)} values; 3 (a diagonal), 6 [{', '.join(INERTIA)}] or 3 rows of 3 are wanted")
+            t.fault(
+                f"inertia has {len(rows)} values; 3 (a diagonal), 6 [{', '.join(INERTIA)}] or 3"
+                " rows of 3 are wanted"
+            )
         return _STAND_IN
     names = INERTIA if len(rows) == 6 else ("xx", "yy", "zz")
     given = dict(zip(names, t.components(rows, "inertia", "inertia", names, instead=1.0)))
@@ -53,14 +65,22 @@ def _inertia(t: Table) -> tuple[Scalar, ...]:
 def _named_inertia(t: Table | None) -> tuple[Scalar, ...]:
     assert t is not None  # the caller has looked
     t.only(INERTIA)
-    return tuple(t.number(k, "inertia", REQUIRED if k[0] == k[1] else 0.0, instead=float(k[0] == k[1])) for k in INERTIA)
+    return tuple(
+        t.number(k, "inertia", REQUIRED if k[0] == k[1] else 0.0, instead=float(k[0] == k[1]))
+        for k in INERTIA
+    )
 
 
 def _symmetric(t: Table, rows: list[object]) -> tuple[Scalar, ...]:
     before = t.faults
-    m = [t.components(row, "inertia", "inertia", [a + b for b in "xyz"]) for a, row in zip("xyz", rows)]
+    m = [
+        t.components(row, "inertia", "inertia", [a + b for b in "xyz"])
+        for a, row in zip("xyz", rows)
+    ]
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if m[i][j] != m[j][i]:
             a, b = "xyz"[i], "xyz"[j]
-            t.fault(f"inertia is a symmetric matrix, but {a}{b} is {m[i][j]} and {b}{a} is {m[j][i]}")
+            t.fault(
+                f"inertia is a symmetric matrix, but {a}{b} is {m[i][j]} and {b}{a} is {m[j][i]}"
+            )
     return (*m[0], *m[1][1:], m[2][2]) if t.faults == before else _STAND_IN

@@ -1,7 +1,8 @@
 """Companion: a TOML file that adds to a mechanism of another format what that format cannot say.
 
-Loops, frames, loads, rows, constraints, gravity, parameters, shapes of the ground, collisions; for bodies that are there already: shapes; and
-for joints that are there already: limits, damping, friction, armature.
+Loops, frames, loads, rows, constraints, gravity, parameters, shapes of the ground, collisions; for
+bodies that are there already: shapes; and for joints that are there already: limits, damping,
+friction, armature.
 """
 
 from __future__ import annotations
@@ -39,20 +40,29 @@ def add(draft: Draft, path: Path) -> None:
         loops=(*m.loops, *(read_loop(t) for t in top.tables("loop"))),
         loads=(*m.loads, *(load for t in top.tables("load") if (load := read_load(t)))),
         nonholonomic=(*m.nonholonomic, *(row for t in top.tables("row") if (row := read_row(t)))),
-        constraints=(*m.constraints, *(tie for t in top.tables("constraint") if (tie := read_constraint(t)))),
-        contacts=(*m.contacts, *(contact for t in top.tables("contact") if (contact := read_contact(t)))),
+        constraints=(
+            *m.constraints,
+            *(tie for t in top.tables("constraint") if (tie := read_constraint(t))),
+        ),
+        contacts=(
+            *m.contacts,
+            *(contact for t in top.tables("contact") if (contact := read_contact(t))),
+        ),
         gravity=top.vector("gravity", "acceleration", default=m.gravity),
         parameters={**m.parameters, **top.ledger.parameters},
     )
     if top.ledger.faults:
         count = "a fault" if len(top.ledger.faults) == 1 else f"{len(top.ledger.faults)} faults"
-        raise FormatError(path, f"the companion of {draft.path.name} has {count}:", top.ledger.faults)
+        raise FormatError(
+            path, f"the companion of {draft.path.name} has {count}:", top.ledger.faults
+        )
 
 
 def _shaped(t: Table, m: Mechanism) -> Body | None:
     """The body of the mechanism with the shapes of a companion's [[body]] in addition."""
     t.only(COMPANION_BODY.names)
-    name, shapes = t.text("name"), tuple(read_shape(s) for s in t.tables("shapes"))
+    name = t.text("name")
+    shapes = tuple(read_shape(s) for s in t.tables("shapes"))
     if name not in m._bodies:
         if name:
             t.fault(unknown("body", name, m._bodies, f"mechanism {m.name!r}"))
@@ -67,6 +77,10 @@ def _changed(t: Table, m: Mechanism) -> Joint | None:
     joint = next((j for j in m.joints if j.name == name), None)
     if joint is None:
         if name:
-            t.fault(f"{unknown('joint', name, [j.name for j in m.joints], f'mechanism {m.name!r}')}")
+            t.fault(
+                f"{unknown('joint', name, [j.name for j in m.joints], f'mechanism {m.name!r}')}"
+            )
         return None
-    return replace(joint, **read_limits(t, joint), **read_losses(t, joint)) if joint.sound else joint
+    return (
+        replace(joint, **read_limits(t, joint), **read_losses(t, joint)) if joint.sound else joint
+    )

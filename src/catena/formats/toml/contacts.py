@@ -12,7 +12,8 @@ from ...model.contacts import Contact
 from .schema import CONTACT
 from .tables import Table
 
-TEXTS, LENGTHS = ("law", "impacts", "paradox", "surface", "name"), ("radius", "surface_radius", "clearance")
+TEXTS = ("law", "impacts", "paradox", "surface", "name")
+LENGTHS = ("radius", "surface_radius", "clearance")
 
 
 def read_contact(t: Table) -> Contact | None:
@@ -20,7 +21,10 @@ def read_contact(t: Table) -> Contact | None:
     t.only(CONTACT.names)
     before = t.faults
     pair = tuple(t.items("between"))
-    given: dict[str, Any] = {"friction": _friction(t), "restitution": t.number("restitution", "number", symbolic=False)}
+    given: dict[str, Any] = {
+        "friction": _friction(t),
+        "restitution": t.number("restitution", "number", symbolic=False),
+    }
     given |= {key: t.text(key) for key in TEXTS if key in t}
     given |= {key: t.number(key, "length", symbolic=False) for key in LENGTHS if key in t}
     if t.faults > before:
@@ -42,13 +46,25 @@ def _friction(t: Table) -> Any:
     return t.number("friction", "number", symbolic=False)
 
 
-def contact_pairs(c: Contact, value: Callable[[Any], str], string: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+def contact_pairs(
+    c: Contact, value: Callable[[Any], str], string: Callable[[str], str]
+) -> Iterator[tuple[str, str]]:
     """The keys of a contact and their values, as TOML has them; what is the default is left out."""
     yield "name", string(c.name)
     first = ", ".join(string(name) for name in c.between[0])
-    yield "between", f"[{first if len(c.between[0]) == 1 else f'[{first}]'}, {string(c.between[1])}]"
+    yield (
+        "between",
+        f"[{first if len(c.between[0]) == 1 else f'[{first}]'}, {string(c.between[1])}]",
+    )
     same = c.static == c.kinetic
-    yield "friction", value(c.static) if same else f"{{ static = {value(c.static)}, kinetic = {value(c.kinetic)} }}"
+    yield (
+        "friction",
+        (
+            value(c.static)
+            if same
+            else f"{{ static = {value(c.static)}, kinetic = {value(c.kinetic)} }}"
+        ),
+    )
     yield "restitution", value(c.restitution)
     for f in fields(c):
         given = getattr(c, f.name)

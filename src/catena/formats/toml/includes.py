@@ -1,11 +1,13 @@
-"""[[include]]: other files in a scene, each with a prefix before its names, a place, and parameters of its own.
+"""[[include]]: other files in a scene, each with a prefix before its names, a place, and parameters
+of its own.
 
-    [[include]]
-    file = "arm.toml"                    # beside this file or below its folder; .urdf and others too
-    prefix = "left_"
-    on = "table"                         # a body or frame of this file or of an include above; the ground unless given
-    at = [0, 0.3, "75 cm"]               # and rotate: the pose of its ground there
-    parameters = { l1 = "40 cm" }
+[[include]]
+file = "arm.toml"                    # beside this file or below its folder; .urdf and others too
+prefix = "left_"
+on = "table"                         # a body or frame of this file or of an include above; the
+                                     ground unless given
+at = [0, 0.3, "75 cm"]               # and rotate: the pose of its ground there
+parameters = { l1 = "40 cm" }
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from .poses import read_pose
 from .schema import INCLUDE
 from .tables import Table
 
-_opening: ContextVar[tuple[Path, ...]] = ContextVar("opening", default=())  # the files that are being read, outermost first
+# the files that are being read, outermost first
+_opening: ContextVar[tuple[Path, ...]] = ContextVar("opening", default=())
 
 
 def with_includes(mechanism: Mechanism, path: Path, top: Table) -> Mechanism:
@@ -33,7 +36,10 @@ def with_includes(mechanism: Mechanism, path: Path, top: Table) -> Mechanism:
 
 def _included(scene: Mechanism, path: Path, t: Table) -> Mechanism:
     t.only(INCLUDE.names)
-    name, prefix, on, at = t.text("file"), t.text("prefix"), t.text("on", GROUND), read_pose(t)
+    name = t.text("file")
+    prefix = t.text("prefix")
+    on = t.text("on", GROUND)
+    at = read_pose(t)
     if not (name and prefix):
         return scene
     try:
@@ -45,11 +51,18 @@ def _included(scene: Mechanism, path: Path, t: Table) -> Mechanism:
 
 
 def _part(here: Path, file: Path) -> Mechanism:
-    trail, wanted = (*_opening.get(), here), file.resolve()
+    trail = (*_opening.get(), here)
+    wanted = file.resolve()
     if not wanted.is_relative_to(trail[0].parent):
-        raise FormatError(file, f"it lies outside {str(trail[0].parent)!r}; a scene includes files of its own folder and below")
+        raise FormatError(
+            file,
+            f"it lies outside {str(trail[0].parent)!r}; a scene includes files of its own folder"
+            " and below",
+        )
     if wanted in trail:
-        raise FormatError(file, f"it includes itself, by way of {' -> '.join(p.name for p in (*trail, wanted))}")
+        raise FormatError(
+            file, f"it includes itself, by way of {' -> '.join(p.name for p in (*trail, wanted))}"
+        )
     token = _opening.set(trail)
     try:
         draft = format_of(file).draft(file, {})

@@ -25,7 +25,9 @@ def read_joints(top: Table) -> tuple[Joint, ...]:
         t.only(JOINT.names)
     joints = [_joint(t) for t in tables]
     named = {j.name: j for j in joints}
-    return tuple(replace(j, mimic=_mimic(t, j, named)) if "mimic" in t else j for t, j in zip(tables, joints))
+    return tuple(
+        replace(j, mimic=_mimic(t, j, named)) if "mimic" in t else j for t, j in zip(tables, joints)
+    )
 
 
 def read_loop(t: Table) -> Joint:
@@ -36,16 +38,20 @@ def read_loop(t: Table) -> Joint:
 
 def _joint(t: Table) -> Joint:
     bare = Joint(
-        t.text("name", instead=t.where), t.text("kind", instead="fixed"), t.text("parent", instead=MISSING),
+        t.text("name", instead=t.where),
+        t.text("kind", instead="fixed"),
+        t.text("parent", instead=MISSING),
         t.text("child", instead=MISSING),
-        axis=_axis(t), sequence=_sequence(t),
-    )  # fmt: skip
+        axis=_axis(t),
+        sequence=_sequence(t),
+    )
     if not bare.sound:
         return replace(bare, placement=read_pose(t))  # validate() says what is wrong with its kind
     values = {"pitch": _pitch(t, bare), **read_losses(t, bare), **read_limits(t, bare)}
     if "dh" in t:
         return _denavit_hartenberg(t, bare, values)
-    place, offset = read_pose(t), read_pose(t, "child_at", "child_rotate")
+    place = read_pose(t)
+    offset = read_pose(t, "child_at", "child_rotate")
     return replace(bare, placement=place, offset=offset, **values)
 
 
@@ -54,7 +60,8 @@ def _axis(t: Table) -> tuple[Vector, ...] | None:
     given = t.items("axis", default=None)
     if given is None:
         return None
-    rows, before = (given if all(isinstance(row, list) for row in given) else [given]), t.faults
+    rows = given if all(isinstance(row, list) for row in given) else [given]
+    before = t.faults
     axes = tuple(t.components(row, "axis", "number", "xyz", symbolic=False) for row in rows)
     return axes if t.faults == before else None  # type: ignore[return-value]  # three components each
 
@@ -63,7 +70,7 @@ def _sequence(t: Table) -> tuple[str, ...]:
     given = t.items("sequence", default=[])
     for word in given:
         if not isinstance(word, str):
-            t.fault(f"sequence holds {describe(word)}; it takes texts, such as \"Rx\"")
+            t.fault(f'sequence holds {describe(word)}; it takes texts, such as "Rx"')
     return tuple(str(word) for word in given)
 
 
@@ -71,18 +78,25 @@ def _pitch(t: Table, j: Joint) -> Scalar:
     if KINDS[j.kind].pitched:
         return t.number("pitch", "pitch", instead=1.0)
     if "pitch" in t:
-        t.fault(f"a {j.kind} joint takes no pitch; a {' or '.join(k for k in KINDS if KINDS[k].pitched)} joint does")
+        t.fault(
+            f"a {j.kind} joint takes no pitch; a"
+            f" {' or '.join(k for k in KINDS if KINDS[k].pitched)} joint does"
+        )
     return 0.0
 
 
-# ---------------------------------------------------------------------------------------------------- values of each speed
+# --- values of each speed
 def read_limits(t: Table, j: Joint) -> dict[str, Scalar]:
     """The values of limits = {lower, upper, effort, speed} that are given."""
     table = t.table("limits")
     if table is None:
         return {}
     table.only(LIMIT_KEYS)
-    return {key: _each(table, key, j, symbolic=False, infinite=True) for key in LIMIT_KEYS if key in table}
+    return {
+        key: _each(table, key, j, symbolic=False, infinite=True)
+        for key in LIMIT_KEYS
+        if key in table
+    }
 
 
 def read_losses(t: Table, j: Joint) -> dict[str, Scalar]:
@@ -106,11 +120,15 @@ def _each(t: Table, key: str, j: Joint, **rules: bool) -> tuple[Scalar, ...]:
         return tuple(known[dimension] for dimension in dimensions)
     if len(value) != len(labels):
         wanted = (
-            f"{len(labels)} values are wanted, [{', '.join(labels)}], or one for all" if len(labels) > 1 else "one is wanted"
+            f"{len(labels)} values are wanted, [{', '.join(labels)}], or one for all"
+            if len(labels) > 1
+            else "one is wanted"
         )
         t.fault(f"{key} has {len(value)} values; {wanted}")
         return (0.0,) * len(labels)
-    return tuple(t.scalar(v, f"{key}.{label}", d, **rules) for v, label, d in zip(value, labels, dimensions))
+    return tuple(
+        t.scalar(v, f"{key}.{label}", d, **rules) for v, label, d in zip(value, labels, dimensions)
+    )
 
 
 def _measure(key: str, f: Freedom) -> str:
@@ -119,7 +137,9 @@ def _measure(key: str, f: Freedom) -> str:
 
 
 def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
-    """What a joint follows. Its multiplier measures its own coordinate per the leader's: a number, m/rad or rad/m."""
+    """What a joint follows. Its multiplier measures its own coordinate per the leader's: a number,
+    m/rad or rad/m.
+    """
     table = t.table("mimic")
     if table is None or not j.sound:
         return None
@@ -127,20 +147,32 @@ def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
     leader = named.get(table.text("joint", instead=MISSING))
     if "function" in table:
         return Mimic(str(table.data.get("joint") or MISSING), function=_function(table))
-    own, other = (_measure("lower", x.freedoms[0]) if x and x.sound and x.freedoms else "" for x in (j, leader))
-    ratio = {("length", "angle"): "pitch", ("angle", "length"): "turning per length"}.get((own, other), "number" if other else "any")
-    multiplier, offset = table.number("multiplier", ratio, 1.0), table.number("offset", own or "number", 0.0)
+    own, other = (
+        _measure("lower", x.freedoms[0]) if x and x.sound and x.freedoms else ""
+        for x in (j, leader)
+    )
+    ratio = {("length", "angle"): "pitch", ("angle", "length"): "turning per length"}.get(
+        (own, other), "number" if other else "any"
+    )
+    multiplier = table.number("multiplier", ratio, 1.0)
+    offset = table.number("offset", own or "number", 0.0)
     return Mimic(str(table.data.get("joint") or MISSING), multiplier, offset)
 
 
 def _function(t: Table) -> Course | None:
-    """function = { kind = "spline", x = [...], y = [...] }, SI; or kind = "polynomial" with its coefficients y, lowest first."""
+    """function = { kind = "spline", x = [...], y = [...] }, SI; or kind = "polynomial" with its
+    coefficients y, lowest first.
+    """
     table = t.table("function")
     if table is None:
         return None
     table.only(COURSE.names)
-    before, kind = table.faults, table.text("kind")
-    x, y = ([table.scalar(value, key, "any", symbolic=False) for value in table.items(key, [])] for key in ("x", "y"))
+    before = table.faults
+    kind = table.text("kind")
+    x, y = (
+        [table.scalar(value, key, "any", symbolic=False) for value in table.items(key, [])]
+        for key in ("x", "y")
+    )
     if t.data.keys() & {"multiplier", "offset"}:
         table.fault("it stands in place of multiplier and offset; give one or the other")
     try:
@@ -150,7 +182,7 @@ def _function(t: Table) -> Course | None:
         return None
 
 
-# ---------------------------------------------------------------------------------------------------- Denavit-Hartenberg
+# --- Denavit-Hartenberg
 def _denavit_hartenberg(t: Table, bare: Joint, values: dict[str, Scalar]) -> Joint:
     table = t.table("dh")
     if table is None:
@@ -159,10 +191,20 @@ def _denavit_hartenberg(t: Table, bare: Joint, values: dict[str, Scalar]) -> Joi
     if taken := [key for key in PLACE_KEYS if key in t]:
         t.fault(f"dh stands in place of {', '.join(taken)}; give one or the other")
     custom = table.text("custom", instead="modified")
-    numbers = {key: table.number(key, "length" if key in "ad" else "angle", REQUIRED) for key in DH.names[1:]}
+    numbers = {
+        key: table.number(key, "length" if key in "ad" else "angle", REQUIRED)
+        for key in DH.names[1:]
+    }
     try:
         return Joint.from_denavit_hartenberg(
-            bare.name, bare.kind, bare.parent, bare.child, custom=custom, sequence=bare.sequence, **numbers, **values
+            bare.name,
+            bare.kind,
+            bare.parent,
+            bare.child,
+            custom=custom,
+            sequence=bare.sequence,
+            **numbers,
+            **values,
         )
     except MechanismError as why:
         t.fault(str(why).partition(": ")[2])  # it names the joint, and so do we

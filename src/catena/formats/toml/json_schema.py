@@ -1,6 +1,8 @@
-"""The JSON Schema (draft 2020-12) of a file, from the records of its tables: editors complete and check model files by it.
+"""The JSON Schema (draft 2020-12) of a file, from the records of its tables: editors complete and
+check model files by it.
 
-It knows keys, types, kinds and what is needed. Units, names and physics are checked where a file is read.
+It knows keys, types, kinds and what is needed. Units, names and physics are checked where a file is
+read.
 """
 
 from __future__ import annotations
@@ -15,12 +17,24 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(companion: bool = False) -> Json:
-    """The schema of a file with a mechanism, or with a scenario that names one; or of a companion. Every table that is registered is in it."""
+    """The schema of a file with a mechanism, or with a scenario that names one; or of a companion.
+    Every table that is registered is in it.
+    """
     tables = {table.name: _table(table) for table in TABLES.values()}
     whole = {"if": {"required": ["mechanism"]}, "then": _ref("scenario file"), "else": _ref("file")}
-    what = "What a companion adds to a mechanism of another format." if companion else "A mechanism, or a scenario of one: catena's TOML files."
-    return {"$schema": DRAFT, "title": "catena", "description": what, "type": "object", **(_ref("companion") if companion else whole),
-            "$defs": dict(sorted(tables.items()))}  # fmt: skip
+    what = (
+        "What a companion adds to a mechanism of another format."
+        if companion
+        else "A mechanism, or a scenario of one: catena's TOML files."
+    )
+    return {
+        "$schema": DRAFT,
+        "title": "catena",
+        "description": what,
+        "type": "object",
+        **(_ref("companion") if companion else whole),
+        "$defs": dict(sorted(tables.items())),
+    }
 
 
 def _ref(name: str) -> Json:
@@ -29,21 +43,52 @@ def _ref(name: str) -> Json:
 
 def _table(table: FileTable) -> Json:
     if table.kinds is None:
-        return {"description": table.doc, **_object(table.keys, table.alternatives), **_by_kind(table)}
+        return {
+            "description": table.doc,
+            **_object(table.keys, table.alternatives),
+            **_by_kind(table),
+        }
     kinds = list(table.kinds())
-    known = {key.name: {"description": key.doc} for kind in kinds for key in reversed(table.of_kind(kind))}  # what an editor may offer
+    # what an editor may offer
+    known = {
+        key.name: {"description": key.doc}
+        for kind in kinds
+        for key in reversed(table.of_kind(kind))
+    }
     word = {table.word: {"description": "the kind", "enum": [kind.name for kind in kinds]}}
-    rules = [{"if": {"properties": {table.word: {"const": kind.name}}, **({} if kind.name == table.usual else {"required": [table.word]})},
-              "then": {"title": kind.name, "description": kind.doc, **_object(table.of_kind(kind), kind.alternatives)}} for kind in kinds]  # fmt: skip
+    rules = [
+        {
+            "if": {
+                "properties": {table.word: {"const": kind.name}},
+                **({} if kind.name == table.usual else {"required": [table.word]}),
+            },
+            "then": {
+                "title": kind.name,
+                "description": kind.doc,
+                **_object(table.of_kind(kind), kind.alternatives),
+            },
+        }
+        for kind in kinds
+    ]
     needed = {"required": [table.word]} if table.otherwise is None and not table.usual else {}
-    return {"description": table.doc, "type": "object", "properties": known | word, **needed, "allOf": [*rules, *_otherwise(table)]}
+    return {
+        "description": table.doc,
+        "type": "object",
+        "properties": known | word,
+        **needed,
+        "allOf": [*rules, *_otherwise(table)],
+    }
 
 
 def _otherwise(table: FileTable) -> list[Json]:
     """A table without the word for its kind holds values by name."""
     if table.otherwise is None:
         return []
-    values = {"title": "by names", **table.otherwise.schema(), "properties": {key.name: _key(key) for key in table.keys}}
+    values = {
+        "title": "by names",
+        **table.otherwise.schema(),
+        "properties": {key.name: _key(key) for key in table.keys},
+    }
     return [{"if": {"not": {"required": [table.word]}}, "then": values}]
 
 
@@ -51,9 +96,15 @@ def _object(keys: Iterable[FileKey], alternatives: tuple[tuple[str, ...], ...]) 
     """A table with these keys and no others."""
     keys = list(keys)
     needed = [key.name for key in keys if key.needed]
-    found: Json = {"type": "object", "properties": {key.name: _key(key) for key in keys}, "additionalProperties": False}
+    found: Json = {
+        "type": "object",
+        "properties": {key.name: _key(key) for key in keys},
+        "additionalProperties": False,
+    }
     found |= {"required": needed} if needed else {}
-    return found | ({"oneOf": [{"required": list(group)} for group in alternatives]} if alternatives else {})
+    return found | (
+        {"oneOf": [{"required": list(group)} for group in alternatives]} if alternatives else {}
+    )
 
 
 def _by_kind(table: FileTable) -> Json:
@@ -62,14 +113,24 @@ def _by_kind(table: FileTable) -> Json:
     for key in table.keys:
         if key.kinds is not None:
             having: Json = {"properties": {"kind": {"enum": list(key.kinds())}}}
-            rules.append({"if": having, "then": {"required": [key.name]}, "else": {"properties": {key.name: False}}})
+            rules.append(
+                {
+                    "if": having,
+                    "then": {"required": [key.name]},
+                    "else": {"properties": {key.name: False}},
+                }
+            )
     return {"allOf": rules} if rules else {}
 
 
 def _key(key: FileKey) -> Json:
     """A key's type, with what people read of it beside."""
     unit = f" ({key.type.unit()})" if key.type.unit() else ""
-    usual = "" if key.needed else f" Default: {(key.shown or toml(key.default) or 'none').replace('`', '')}."
+    usual = (
+        ""
+        if key.needed
+        else f" Default: {(key.shown or toml(key.default) or 'none').replace('`', '')}."
+    )
     own: dict[str, Any] = key.type.schema()
     said = {"description": f"{key.doc[:1].upper()}{key.doc[1:]}{unit}.{usual}".lstrip(".")}
     if isinstance(key.type, Word) and isinstance(key.default, str) and key.default:

@@ -13,7 +13,7 @@ A number without unit is in the unit of its row; a text may carry another one, `
 In the column of defaults, *none* means that nothing is there unless it is given. An unknown key is a fault, with the nearest known one.
 
 Editors complete and check files by a [JSON Schema](howto/editor.md) that is made of the same records.
-"""
+"""  # noqa: E501
 ROW = "| key | meaning | what may stand there | unit | default |\n|---|---|---|---|---|"
 
 
@@ -23,16 +23,30 @@ def markdown() -> str:
 
 
 def _section(table: FileTable) -> Iterator[str]:
-    yield f"(keys-of-{table.name.replace('.', '').replace(' ', '-').replace('_', '-')})=\n## {table.name}\n\n`{table.heading}`: {table.doc}\n"
+    yield (
+        f"(keys-of-{table.name.replace('.', '').replace(' ', '-').replace('_', '-')})=\n##"
+        f" {table.name}\n\n`{table.heading}`: {table.doc}\n"
+    )
     if table.alternatives:
-        yield f"Exactly one of {', '.join(' with '.join(f'`{key}`' for key in group) for group in table.alternatives)} is given.\n"
+        yield (
+            "Exactly one of"
+            f" {', '.join(' with '.join(f'`{key}`' for key in group) for group in table.alternatives)}"  # noqa: E501
+            " is given.\n"
+        )
     if table.keys:
         yield from _rows(table.keys)
     for kind in table.kinds() if table.kinds else ():
         beside = " (the default)" if kind.name == table.usual else ""
-        yield f"### {table.name}: {kind.name}\n\n`{table.word} = \"{kind.name}\"`{beside}: {kind.doc}.\n"
+        yield (
+            f'### {table.name}: {kind.name}\n\n`{table.word} = "{kind.name}"`{beside}:'
+            f" {kind.doc}.\n"
+        )
         if kind.alternatives:
-            yield f"Exactly one of {', '.join(' with '.join(f'`{key}`' for key in group) for group in kind.alternatives)} is given.\n"
+            yield (
+                "Exactly one of"
+                f" {', '.join(' with '.join(f'`{key}`' for key in group) for group in kind.alternatives)}"  # noqa: E501
+                " is given.\n"
+            )
         if kind.keys:
             yield from _rows(kind.keys)
     if table.otherwise is not None:
@@ -42,6 +56,10 @@ def _section(table: FileTable) -> Iterator[str]:
 def _rows(keys: Iterable[FileKey]) -> Iterator[str]:
     yield ROW
     for key in keys:
-        usual = f"needed by {', '.join(key.kinds())}, and only there" if key.kinds is not None else key.usual()
+        usual = (
+            f"needed by {', '.join(key.kinds())}, and only there"
+            if key.kinds is not None
+            else key.usual()
+        )
         yield f"| `{key.name}` | {key.doc} | {key.type.words()} | {key.type.unit()} | {usual} |"
     yield ""

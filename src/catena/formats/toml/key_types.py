@@ -1,10 +1,11 @@
-"""What may stand at a key of a file. Each type says so three times: in words and units for people, and as a JSON Schema for editors.
+"""What may stand at a key of a file. Each type says so three times: in words and units for people,
+and as a JSON Schema for editors.
 
-    Text  Name  Word  Flag  Whole        single values that are not measured
-    Quantity  Expression                 single values that are
-    Vector  PerSpeed  Several            lists
-    Inside  Map  ByName                  tables: of a known form, by free names, by the names of coordinates
-    Either                               one of several types
+Text  Name  Word  Flag  Whole        single values that are not measured
+Quantity  Expression                 single values that are
+Vector  PerSpeed  Several            lists
+Inside  Map  ByName              tables: of a known form, by free names, by the names of coordinates
+Either                               one of several types
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from ...model.expression_functions import FUNCTIONS
 from ..units import DIMENSIONS
 
 Json = dict[str, Any]
-NUMERIC = r"^[\s(+\-]*(\d|\.\d|pi\b|(" + "|".join(FUNCTIONS) + r")\s*\()"  # how a text that is a number with a unit begins
+# how a text that is a number with a unit begins
+NUMERIC = r"^[\s(+\-]*(\d|\.\d|pi\b|(" + "|".join(FUNCTIONS) + r")\s*\()"
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,11 @@ class Word(Type):
         return list(self.choices() if callable(self.choices) else self.choices)
 
     def words(self) -> str:
-        return " or ".join(f"`{word}`" for word in self.all()) if len(self.all()) < 3 else ", ".join(f"`{word}`" for word in self.all())
+        return (
+            " or ".join(f"`{word}`" for word in self.all())
+            if len(self.all()) < 3
+            else ", ".join(f"`{word}`" for word in self.all())
+        )
 
     def schema(self) -> Json:
         return {"enum": self.all()}
@@ -113,11 +119,14 @@ class Whole(Type):
 
 @dataclass(frozen=True)
 class Quantity(Type):
-    """A number (SI), or a text with a unit. symbolic: whether it may be an expression of the file's parameters."""
+    """A number (SI), or a text with a unit. symbolic: whether it may be an expression of the file's
+    parameters.
+    """
 
     dimension: str = "number"
     symbolic: bool = True
-    also: str = ""  # a second dimension: of a joint that turns, where the first is of one that slides
+    # a second dimension: of a joint that turns, where the first is of one that slides
+    also: str = ""
 
     def words(self) -> str:
         named = {"any": "quantity"}.get(self.dimension, self.dimension)
@@ -127,16 +136,24 @@ class Quantity(Type):
         return {"any": "quantities", "inertia": "inertias"}.get(self.dimension, f"{self.words()}s")
 
     def unit(self) -> str:
-        units = [DIMENSIONS[d].unit.replace("*", " ") for d in (self.dimension, self.also) if d in DIMENSIONS]
+        units = [
+            DIMENSIONS[d].unit.replace("*", " ")
+            for d in (self.dimension, self.also)
+            if d in DIMENSIONS
+        ]
         return " or ".join(filter(None, units))
 
     def schema(self) -> Json:
-        return {"type": ["number", "string"], "minLength": 1} | ({} if self.symbolic else {"pattern": NUMERIC})
+        return {"type": ["number", "string"], "minLength": 1} | (
+            {} if self.symbolic else {"pattern": NUMERIC}
+        )
 
 
 @dataclass(frozen=True)
 class Expression(Type):
-    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: what it is made of. measured: its unit."""
+    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: what it is made of.
+    measured: its unit.
+    """
 
     of: str = "t, q_NAME, v_NAME, parameters"
     measured: str = ""
@@ -164,7 +181,11 @@ class Vector(Type):
     symbolic: bool = True
 
     def _each(self) -> list[Quantity]:
-        each = self.dimension if isinstance(self.dimension, tuple) else (self.dimension,) * len(self.names)
+        each = (
+            self.dimension
+            if isinstance(self.dimension, tuple)
+            else (self.dimension,) * len(self.names)
+        )
         return [Quantity(d, self.symbolic) for d in each]
 
     def words(self) -> str:
@@ -177,7 +198,8 @@ class Vector(Type):
         return ", ".join(dict.fromkeys(x.unit() for x in self._each() if x.unit()))
 
     def schema(self) -> Json:
-        n, one = len(self.names), Quantity("any", self.symbolic).schema()
+        n = len(self.names)
+        one = Quantity("any", self.symbolic).schema()
         listed = {"type": "array", "items": one, "minItems": n, "maxItems": n}
         return {"anyOf": [one, listed]} if n == 1 else listed
 
@@ -195,19 +217,27 @@ class Several(Type):
         return f"list of {count}{self.item.several()}"
 
     def several(self) -> str:
-        return f"pairs of {self.item.several()}" if self.least == self.most == 2 else f"lists of {self.item.several()}"
+        return (
+            f"pairs of {self.item.several()}"
+            if self.least == self.most == 2
+            else f"lists of {self.item.several()}"
+        )
 
     def unit(self) -> str:
         return self.item.unit()
 
     def schema(self) -> Json:
-        bounds = ({"minItems": self.least} if self.least else {}) | ({} if self.most is None else {"maxItems": self.most})
+        bounds = ({"minItems": self.least} if self.least else {}) | (
+            {} if self.most is None else {"maxItems": self.most}
+        )
         return {"type": "array", "items": self.item.schema()} | bounds
 
 
 @dataclass(frozen=True)
 class Inside(Type):
-    """A table of a known form. table: its name among the tables of files. many: a list of such tables."""
+    """A table of a known form. table: its name among the tables of files. many: a list of such
+    tables.
+    """
 
     table: str
     many: bool = False
@@ -240,7 +270,9 @@ class Map(Type):
 
 @dataclass(frozen=True)
 class ByName(Type):
-    """Values by the names of joints and coordinates: one each, a list for a joint of several freedoms, or a table of its labels."""
+    """Values by the names of joints and coordinates: one each, a list for a joint of several
+    freedoms, or a table of its labels.
+    """
 
     dimension: str = "length"
     also: str = "angle"
@@ -255,7 +287,16 @@ class ByName(Type):
     def schema(self) -> Json:
         one = Quantity("any", symbolic=False).schema()
         several = [{"type": "array", "items": one}]
-        return {"type": "object", "additionalProperties": {"anyOf": several if self.lists else [one, *several, {"type": "object", "additionalProperties": one}]}}
+        return {
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": (
+                    several
+                    if self.lists
+                    else [one, *several, {"type": "object", "additionalProperties": one}]
+                )
+            },
+        }
 
 
 @dataclass(frozen=True)
@@ -279,7 +320,9 @@ class Either(Type):
 
 @dataclass(frozen=True)
 class PerSpeed(Either):
-    """One quantity for all speeds of a joint, or a list of one per speed, of a slide and of a turn."""
+    """One quantity for all speeds of a joint, or a list of one per speed, of a slide and of a
+    turn.
+    """
 
     types: tuple[Type, ...] = ()
     measures: tuple[str, str] = ("length", "angle")

@@ -1,7 +1,8 @@
 """The tables of a file: one record per table, with a record for each of its keys.
 
-Readers ask them which keys they may meet, `json_schema.py` makes the schema for editors of them, `key_reference.py` the page
-for people. A room that reads a table of its own adds it with `register`: the scenario is the simulation's.
+Readers ask them which keys they may meet, `json_schema.py` makes the schema for editors of them,
+`key_reference.py` the page for people. A room that reads a table of its own adds it with
+`register`: the scenario is the simulation's.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ NONE: Any = None
 
 @dataclass(frozen=True)
 class FileKey:
-    """A key of a table: what may stand there, one sentence, and its default where it is left out (None: there is none).
+    """A key of a table: what may stand there, one sentence, and its default where it is left out
+    (None: there is none).
 
-    needed: it must be given. kinds: the kinds of the table's things that have it, needed by those; every kind where it is None.
-    shown: what people read in place of the default.
+    needed: it must be given. kinds: the kinds of the table's things that have it, needed by those;
+    every kind where it is None. shown: what people read in place of the default.
     """
 
     name: str
@@ -36,12 +38,16 @@ class FileKey:
 
     def usual(self) -> str:
         """The default as a file would say it."""
-        return self.shown or ("needed" if self.needed else f"`{toml(self.default)}`" if toml(self.default) else "none")
+        return self.shown or (
+            "needed" if self.needed else f"`{toml(self.default)}`" if toml(self.default) else "none"
+        )
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """What one kind of thing has of its own: its word, one sentence, its keys, and groups of keys of which exactly one is given."""
+    """What one kind of thing has of its own: its word, one sentence, its keys, and groups of keys
+    of which exactly one is given.
+    """
 
     name: str
     doc: str
@@ -53,9 +59,10 @@ class FileKind:
 class FileTable:
     """A table of a file.
 
-    name: in this registry. heading: how it stands in a file. keys: what all its things have. kinds: those that differ in their keys,
-    asked for each time, since registries grow; word: the key that names the kind; usual: the kind of one without that word.
-    alternatives: groups of keys, of which exactly one is given. otherwise: what a table without that word holds beside its keys.
+    name: in this registry. heading: how it stands in a file. keys: what all its things have. kinds:
+    those that differ in their keys, asked for each time, since registries grow; word: the key that
+    names the kind; usual: the kind of one without that word. alternatives: groups of keys, of which
+    exactly one is given. otherwise: what a table without that word holds beside its keys.
     """
 
     name: str
@@ -78,7 +85,13 @@ class FileTable:
 
     def of_kind(self, kind: FileKind) -> tuple[FileKey, ...]:
         """Every key of a thing of that kind, its kind first."""
-        given = FileKey(self.word, Word((kind.name,)), "the kind", kind.name if kind.name == self.usual else NONE, needed=kind.name != self.usual)
+        given = FileKey(
+            self.word,
+            Word((kind.name,)),
+            "the kind",
+            kind.name if kind.name == self.usual else NONE,
+            needed=kind.name != self.usual,
+        )
         return (given, *self.keys, *kind.keys)
 
 
@@ -87,12 +100,18 @@ register = TABLES.register
 
 
 def default_of(maker: Any, name: str) -> Any:
-    """The default of a field of a record, or of an argument of a function; None where it must be given or is empty."""
+    """The default of a field of a record, or of an argument of a function; None where it must be
+    given or is empty.
+    """
     if is_dataclass(maker):
         found = next((f.default for f in fields(maker) if f.name == name), None)
         return None if found is MISSING else found
     parameter = inspect.signature(maker).parameters.get(name)
-    return None if parameter is None or parameter.default is inspect.Parameter.empty else parameter.default
+    return (
+        None
+        if parameter is None or parameter.default is inspect.Parameter.empty
+        else parameter.default
+    )
 
 
 def first_sentence(text: str | None) -> str:

@@ -1,4 +1,6 @@
-"""Loads, rows and constraints: [[load]], [[row]] and [[constraint]] tables, as the keys of each kind say."""
+"""Loads, rows and constraints: [[load]], [[row]] and [[constraint]] tables, as the keys of each
+kind say.
+"""
 
 from __future__ import annotations
 
@@ -33,20 +35,28 @@ def read_constraint(t: Table) -> Holonomic | None:
     return _read(t, "constraint kind", CONSTRAINTS, Constraint.kind)
 
 
-def _read(t: Table, what: str, known: Mapping[str, type[Kind]], usual: str | None = None) -> Kind | None:
-    kind, name = usual if usual and "kind" not in t else t.text("kind"), t.text("name", instead=t.where)
+def _read(
+    t: Table, what: str, known: Mapping[str, type[Kind]], usual: str | None = None
+) -> Kind | None:
+    kind = usual if usual and "kind" not in t else t.text("kind")
+    name = t.text("name", instead=t.where)
     if kind not in known:
         if kind:
             t.fault(unknown(what, kind, known))
         return None
     record = known[kind]
-    keys, defaults = record.schema(), {f.name: f.default for f in fields(record)}
+    keys = record.schema()
+    defaults = {f.name: f.default for f in fields(record)}
     t.only((*LOAD.names, LOAD.word, *keys))
-    given = {key: _READERS[keys[key].sort](t, key, keys[key]) for key in keys if key in t or defaults[key] is REQUIRED}
+    given = {
+        key: _READERS[keys[key].sort](t, key, keys[key])
+        for key in keys
+        if key in t or defaults[key] is REQUIRED
+    }
     return record(name, **given)
 
 
-# ---------------------------------------------------------------------------------------------------- one reader per sort
+# --- one reader per sort
 def _name(t: Table, key: str, k: Key) -> str:
     return t.text(key, instead=MISSING)
 
@@ -63,9 +73,14 @@ def _numbers(t: Table, key: str, k: Key) -> tuple[Scalar, ...]:
     if isinstance(k.measure, str):
         return tuple(t.scalar(x, key, k.measure) for x in values)
     if len(values) != len(k.measure):
-        t.fault(f"{key} has {len(values)} values; {len(k.measure)} are wanted: {', '.join(k.measure)}")
+        t.fault(
+            f"{key} has {len(values)} values; {len(k.measure)} are wanted: {', '.join(k.measure)}"
+        )
         return (0.0,) * len(k.measure)
-    return tuple(t.scalar(x, f"{key}.{n}", measure) for n, (x, measure) in enumerate(zip(values, k.measure), start=1))
+    return tuple(
+        t.scalar(x, f"{key}.{n}", measure)
+        for n, (x, measure) in enumerate(zip(values, k.measure), start=1)
+    )
 
 
 def _direction(t: Table, key: str, k: Key) -> Vector:
@@ -84,7 +99,12 @@ _READERS: dict[str, Callable[[Table, str, Key], object]] = {
     "numbers": _numbers,
     "expression": lambda t, key, k: t.expression(t.data.get(key), key),
     "expressions": lambda t, key, k: tuple(t.expression(x, key) for x in t.items(key)),
-    **dict.fromkeys(("text", "position", "profile"), lambda t, key, k: str(t.expression(t.text(key, instead="0"), key))),
+    **dict.fromkeys(
+        ("text", "position", "profile"),
+        lambda t, key, k: str(t.expression(t.text(key, instead="0"), key)),
+    ),
     "direction": _direction,
-    "times": lambda t, key, k: tuple(t.scalar(x, key, "time", symbolic=False) for x in t.items(key)),
+    "times": lambda t, key, k: tuple(
+        t.scalar(x, key, "time", symbolic=False) for x in t.items(key)
+    ),
 }

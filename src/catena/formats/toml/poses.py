@@ -40,13 +40,18 @@ def _quaternion(t: Table) -> Matrix:
     if t.faults > before:
         return IDENTITY
     if not abs(length - 1) <= UNIT_SLACK:
-        t.fault(f"quaternion [w, x, y, z] has the length {length:.6g}; a rotation is a quaternion of length one")
+        t.fault(
+            f"quaternion [w, x, y, z] has the length {length:.6g}; a rotation is a quaternion of"
+            " length one"
+        )
         return IDENTITY
     return Pose.quaternion(w, x, y, z).rotation
 
 
 def _axis_angle(t: Table) -> Matrix:
-    before, axis, angle = t.faults, t.vector("axis", "number", symbolic=False), t.number("angle", "angle")
+    before = t.faults
+    axis = t.vector("axis", "number", symbolic=False)
+    angle = t.number("angle", "angle")
     if t.faults > before:
         return IDENTITY
     try:
@@ -62,10 +67,15 @@ def _matrix(t: Table) -> Matrix:
         t.fault(f"matrix has {len(rows)} rows; 3 rows of 3 numbers are wanted")
         return IDENTITY
     before = t.faults
-    a, b, c = (t.components(row, "matrix", "number", [i + j for j in "xyz"]) for i, row in zip("xyz", rows))
+    a, b, c = (
+        t.components(row, "matrix", "number", [i + j for j in "xyz"]) for i, row in zip("xyz", rows)
+    )
     return (a, b, c) if t.faults == before else IDENTITY  # type: ignore[return-value]  # three components each
 
 
 _READERS: dict[str, Callable[[Table], Matrix]] = {
-    "rpy": _rpy, "quaternion": _quaternion, "axis": _axis_angle, "matrix": _matrix,
-}  # fmt: skip
+    "rpy": _rpy,
+    "quaternion": _quaternion,
+    "axis": _axis_angle,
+    "matrix": _matrix,
+}

@@ -58,9 +58,14 @@ def draft(path: Path, top: Table) -> Draft:
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
 
-NESTED = 50  # parts of a dotted key; the time and memory that Python's parser takes grow with their square
-_QUOTED = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
-_LONG_KEY = re.compile(r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|"")){' + f"{NESTED}" + ",}")
+# parts of a dotted key; the time and memory that Python's parser takes grow with their square
+NESTED = 50
+_QUOTED = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
+)
+_LONG_KEY = re.compile(
+    r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|"")){' + f"{NESTED}" + ",}"
+)
 
 
 def open_file(path: Path) -> Table:
@@ -73,19 +78,30 @@ def parsed(path: Path, data: bytes) -> Table:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as why:
-        raise FormatError(path, f"the file is not UTF-8 text: byte {why.start} cannot be read") from None
+        raise FormatError(
+            path, f"the file is not UTF-8 text: byte {why.start} cannot be read"
+        ) from None
     if found := _LONG_KEY.search(_QUOTED.sub('""', text)):
-        raise FormatError(path, f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one or two")
+        raise FormatError(
+            path,
+            f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one"
+            " or two",
+        )
     try:
         return Table(tomllib.loads(text), "", FaultLedger())
     except RecursionError:
-        raise FormatError(path, "the file is not TOML that can be read: its lists or tables are nested too deeply") from None
-    except ValueError as why:  # TOMLDecodeError, and Python's own words for a number of too many digits
+        raise FormatError(
+            path, "the file is not TOML that can be read: its lists or tables are nested too deeply"
+        ) from None
+    except ValueError as why:
+        # TOMLDecodeError, and Python's own words for a number of too many digits
         raise FormatError(path, f"the file is not TOML: {why}") from None
 
 
 def read_parameters(top: Table) -> None:
-    """The values of [parameters], into the ledger: numbers with units, not expressions of each other."""
+    """The values of [parameters], into the ledger: numbers with units, not expressions of each
+    other.
+    """
     table = top.table("parameters")
     for name, value in table.data.items() if table else ():
         what = f"parameter {name!r}"
@@ -95,17 +111,31 @@ def read_parameters(top: Table) -> None:
         except QuantityError as why:
             top.fault(str(why))
         if not fit_name(name):
-            top.fault(f"{what} cannot stand in an expression; take letters, digits and _, and no word of Python's or ours")
+            top.fault(
+                f"{what} cannot stand in an expression; take letters, digits and _, and no word of"
+                " Python's or ours"
+            )
         top.ledger.parameters[name] = number
 
 
 def read_expressions(top: Table) -> None:
-    """The named parts of [expressions], into the ledger: each may use parameters, t, q_NAME, v_NAME and those above it."""
-    table, ledger = top.table("expressions"), top.ledger
+    """The named parts of [expressions], into the ledger: each may use parameters, t, q_NAME, v_NAME
+    and those above it.
+    """
+    table = top.table("expressions")
+    ledger = top.ledger
     for name, value in table.data.items() if table else ():
         what = f"expression {name!r}"
-        if not fit_name(name) or name in ledger.parameters or name == "t" or name[:2] in ("q_", "v_"):
-            top.fault(f"{what} needs another name: letters, digits and _, no parameter, not t, q_... or v_..., no word of Python's or ours")
+        if (
+            not fit_name(name)
+            or name in ledger.parameters
+            or name == "t"
+            or name[:2] in ("q_", "v_")
+        ):
+            top.fault(
+                f"{what} needs another name: letters, digits and _, no parameter, not t, q_... or"
+                " v_..., no word of Python's or ours"
+            )
             continue
         text = str(top.expression(value, what, "0"))
         state = [word for word in names_in(text) if word == "t" or word[:2] in ("q_", "v_")]

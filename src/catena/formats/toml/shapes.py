@@ -16,7 +16,14 @@ def read_shape(t: Table, collides: bool = False) -> Shape:
             t.fault(f"kind is {word!r}; it is one of {', '.join(KINDS)}")
         return Shape("sphere", (1.0,))
     kind = KINDS[word]
-    t.only((SHAPE.word, *SHAPE.names, *(("size",) if kind.sizes else ()), *(("file",) if kind.from_file else ())))
+    t.only(
+        (
+            SHAPE.word,
+            *SHAPE.names,
+            *(("size",) if kind.sizes else ()),
+            *(("file",) if kind.from_file else ()),
+        )
+    )
     default = (1.0,) * len(kind.sizes) if kind.from_file else REQUIRED if kind.sizes else ()
     size = t.vector("size", kind.measure, default, kind.sizes, instead=1.0)
     file = t.text("file", REQUIRED if kind.from_file else "")
@@ -31,13 +38,17 @@ def read_collisions(top: Table) -> CollisionFilter:
         return CollisionFilter()
     t.only(COLLISIONS.names)
     groups = t.table("groups")
-    members = {name: _names(groups, groups.items(name), name) for name in groups.data} if groups else {}
+    members = (
+        {name: _names(groups, groups.items(name), name) for name in groups.data} if groups else {}
+    )
     include, exclude, only = (tuple(_pairs(t, key)) for key in COLLISIONS.names[:3])
     return CollisionFilter(include, exclude, only, members)
 
 
 def _pairs(t: Table, key: str) -> list[tuple[str, str]]:
-    found = [_names(t, pair if isinstance(pair, list) else [], key) for pair in t.items(key, default=[])]
+    found = [
+        _names(t, pair if isinstance(pair, list) else [], key) for pair in t.items(key, default=[])
+    ]
     if any(len(pair) != 2 for pair in found):
         t.fault(f"{key} is a list of pairs of bodies or groups, such as [['hand', 'table']]")
     return [(pair[0], pair[1]) for pair in found if len(pair) == 2]
@@ -52,4 +63,8 @@ def _names(t: Table, values: list[object], what: str) -> tuple[str, ...]:
 def _colour(t: Table) -> tuple[float, ...]:
     names = ("red", "green", "blue", "alpha")
     values = t.items("colour", default=[])
-    return t.components(values, "colour", "number", names[: max(3, len(values))], symbolic=False) if values else ()
+    return (
+        t.components(values, "colour", "number", names[: max(3, len(values))], symbolic=False)
+        if values
+        else ()
+    )

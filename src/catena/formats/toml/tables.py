@@ -1,7 +1,8 @@
-"""Tables: a TOML table, read key by key. Every fault goes into one list, and a neutral value stands in for what is wrong.
+"""Tables: a TOML table, read key by key. Every fault goes into one list, and a neutral value stands
+in for what is wrong.
 
-So one reading finds every fault of a file. Whoever reads asks `FaultLedger.faults` afterwards, and uses the values only if it is
-empty.
+So one reading finds every fault of a file. Whoever reads asks `FaultLedger.faults` afterwards, and
+uses the values only if it is empty.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _WORD = re.compile(r"([^\W\d]\w*)")
 
 @dataclass
 class FaultLedger:
-    """What is known while a file is read: its parameters, its named expressions, and the faults found so far."""
+    """What is known while a file is read: its parameters, its named expressions, and the faults
+    found so far.
+    """
 
     parameters: dict[str, float] = field(default_factory=dict)
     expressions: dict[str, str] = field(default_factory=dict)
@@ -32,14 +35,22 @@ class FaultLedger:
         """The text with named expressions written out, in parentheses."""
         if not self.expressions or len(text) > LENGTH:
             return text
-        pieces = [f"({self.expressions[word]})" if word in self.expressions else word for word in _WORD.split(text)]
+        pieces = [
+            f"({self.expressions[word]})" if word in self.expressions else word
+            for word in _WORD.split(text)
+        ]
         if (total := sum(map(len, pieces))) > LENGTH:
-            raise QuantityError(f"{shown(text)} has {total} letters when its named expressions are written out; {LENGTH} are allowed")
+            raise QuantityError(
+                f"{shown(text)} has {total} letters when its named expressions are written out;"
+                f" {LENGTH} are allowed"
+            )
         return "".join(pieces)
 
 
 class Table:
-    """One table of a file. `where` is how a fault calls it, such as "body 'upper'"; the file itself is called ""."""
+    """One table of a file. `where` is how a fault calls it, such as "body 'upper'"; the file itself
+    is called "".
+    """
 
     def __init__(self, data: Mapping[str, Any], where: str, ledger: FaultLedger):
         self.data, self.where, self.ledger = data, where, ledger
@@ -67,7 +78,7 @@ class Table:
             self.fault(f"{key} is missing")
         return self.data.get(key, default)
 
-    # ------------------------------------------------------------------------------------------------ single values
+    # --- single values
     def text(self, key: str, default: Any = REQUIRED, instead: str = "") -> Any:
         """A text; `instead` where it is missing or none."""
         value = self._get(key, default)
@@ -86,14 +97,25 @@ class Table:
             return default
         return value
 
-    def number(self, key: str, dimension: str, default: Scalar = REQUIRED, instead: float = 0.0, **rules: bool) -> Scalar:
-        """A quantity (see `units.quantity` for the rules); `instead` where it is missing or none."""
+    def number(
+        self,
+        key: str,
+        dimension: str,
+        default: Scalar = REQUIRED,
+        instead: float = 0.0,
+        **rules: bool,
+    ) -> Scalar:
+        """A quantity (see `units.quantity` for the rules); `instead` where it is missing or
+        none.
+        """
         value = self._get(key, default)
         if key not in self.data:
             return instead if value is REQUIRED else value
         return self.scalar(value, key, dimension, instead, **rules)
 
-    def scalar(self, value: object, what: str, dimension: str, instead: float = 0.0, **rules: bool) -> Scalar:
+    def scalar(
+        self, value: object, what: str, dimension: str, instead: float = 0.0, **rules: bool
+    ) -> Scalar:
         """One value that stands somewhere in this table."""
         try:
             value = self.ledger.expanded(value) if isinstance(value, str) else value
@@ -103,11 +125,16 @@ class Table:
             return instead
 
     def expression(self, value: object, what: str, instead: str | float = 0.0) -> str | float:
-        """A number (SI), or a text of t, q_NAME, v_NAME and parameters, its named expressions written out."""
+        """A number (SI), or a text of t, q_NAME, v_NAME and parameters, its named expressions
+        written out.
+        """
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return float(value)
         if not (isinstance(value, str) and value):
-            self.fault(f"{what} holds {describe(value)}; a number (SI) or an expression of t, q_NAME, v_NAME and parameters is wanted")
+            self.fault(
+                f"{what} holds {describe(value)}; a number (SI) or an expression of t, q_NAME,"
+                " v_NAME and parameters is wanted"
+            )
             return instead
         try:
             return self.ledger.expanded(value)
@@ -115,7 +142,7 @@ class Table:
             self.fault(f"{what}: {why}")
             return instead
 
-    # ------------------------------------------------------------------------------------------------ several values
+    # --- several values
     def items(self, key: str, default: Any = REQUIRED) -> Any:
         """A list as it stands, or the default; an empty one where it is missing or none."""
         value = self._get(key, default)
@@ -125,7 +152,13 @@ class Table:
         return [] if value is REQUIRED else value
 
     def vector(
-        self, key: str, dimension: str, default: Any = REQUIRED, names: Sequence[str] = "xyz", instead: float = 0.0, **rules: bool
+        self,
+        key: str,
+        dimension: str,
+        default: Any = REQUIRED,
+        names: Sequence[str] = "xyz",
+        instead: float = 0.0,
+        **rules: bool,
     ) -> Any:
         """As many quantities as there are names; `instead` where they are missing or wrong."""
         values = self._get(key, default)
@@ -134,37 +167,61 @@ class Table:
         return self.components(values, key, dimension, names, instead, **rules)
 
     def components(
-        self, values: object, what: str, dimension: str, names: Sequence[str], instead: float = 0.0, **rules: bool
+        self,
+        values: object,
+        what: str,
+        dimension: str,
+        names: Sequence[str],
+        instead: float = 0.0,
+        **rules: bool,
     ) -> tuple[Scalar, ...]:
         """A list of quantities with names; a single one may stand without its list."""
         if len(names) == 1 and not isinstance(values, list):
             values = [values]
         if not isinstance(values, list) or len(values) != len(names):
-            wanted = f"{'one value is' if len(names) == 1 else f'{len(names)} values are'} wanted, [{', '.join(names)}]"
+            wanted = (
+                f"{'one value is' if len(names) == 1 else f'{len(names)} values are'} wanted,"
+                f" [{', '.join(names)}]"
+            )
             self.fault(f"{what} {_count(values)}; {wanted}")
             return (instead,) * len(names)
-        return tuple(self.scalar(value, f"{what}.{name}", dimension, instead, **rules) for value, name in zip(values, names))
+        return tuple(
+            self.scalar(value, f"{what}.{name}", dimension, instead, **rules)
+            for value, name in zip(values, names)
+        )
 
-    # ------------------------------------------------------------------------------------------------ tables inside
+    # --- tables inside
     def table(self, key: str) -> Table | None:
         """The table of that key, if there is one."""
         value = self._get(key, None)
         if value is not None and not isinstance(value, dict):
             self.fault(f"{key} is {describe(value)}; a table is wanted")
             return None
-        return None if value is None else Table(value, f"{self.where}: {key}" if self.where else key, self.ledger)
+        return (
+            None
+            if value is None
+            else Table(value, f"{self.where}: {key}" if self.where else key, self.ledger)
+        )
 
     def tables(self, key: str) -> Iterator[Table]:
         """The tables of a list such as [[body]], each called by its name."""
         value = self._get(key, [])
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
             wanted = f"write [[{key}]]" if not self.where else "a list of tables is wanted"
-            self.fault(f"{key} is {describe(value) if not isinstance(value, list) else 'not a list of tables'}; {wanted}")
+            self.fault(
+                f"{key} is"
+                f" {describe(value) if not isinstance(value, list) else 'not a list of tables'};"
+                f" {wanted}"
+            )
             return
         prefix = f"{self.where}: " if self.where else ""
         for number, row in enumerate(value, start=1):
             name = row.get("name")
-            called = f"{key} {name!r}" if isinstance(name, str) and name else f"{key.rstrip('s')} number {number}"
+            called = (
+                f"{key} {name!r}"
+                if isinstance(name, str) and name
+                else f"{key.rstrip('s')} number {number}"
+            )
             yield Table(row, prefix + called, self.ledger)
 
 

@@ -1,4 +1,6 @@
-"""Writer: a mechanism as the text of a TOML file, every number with all its digits and every expression as one."""
+"""Writer: a mechanism as the text of a TOML file, every number with all its digits and every
+expression as one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ from .contacts import contact_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS
 
 Pairs = Iterator[tuple[str, str]]
-_DEFAULTS = {"lower": -math.inf, "upper": math.inf, "effort": math.inf, "speed": math.inf} | dict.fromkeys(LOSS_KEYS, 0.0)
+_DEFAULTS = {
+    "lower": -math.inf,
+    "upper": math.inf,
+    "effort": math.inf,
+    "speed": math.inf,
+} | dict.fromkeys(LOSS_KEYS, 0.0)
 
 
 def text(m: Mechanism) -> str:
@@ -29,13 +36,27 @@ def text(m: Mechanism) -> str:
 
 
 def companion(m: Mechanism) -> str:
-    """A companion: what another format cannot say. Of the mechanism's bodies the shapes, and of its joints the armatures."""
-    lines = ["# Written by catena. All values are SI: m, kg, s, rad.", f"gravity = {_list(m.gravity)}"]
+    """A companion: what another format cannot say. Of the mechanism's bodies the shapes, and of its
+    joints the armatures.
+    """
+    lines = [
+        "# Written by catena. All values are SI: m, kg, s, rad.",
+        f"gravity = {_list(m.gravity)}",
+    ]
     if m.parameters:
-        lines += ["\n[parameters]", *(f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items())]
+        lines += [
+            "\n[parameters]",
+            *(f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items()),
+        ]
     if m.collisions != CollisionFilter():
-        lines += ["\n[collisions]", *(f"{key} = {value}" for key, value in _collisions(m.collisions))]
-    bodies = (("body", _named(b.name, "shapes", f"[{', '.join(_table(_shape(s)) for s in b.shapes)}]")) for b in m.bodies)
+        lines += [
+            "\n[collisions]",
+            *(f"{key} = {value}" for key, value in _collisions(m.collisions)),
+        ]
+    bodies = (
+        ("body", _named(b.name, "shapes", f"[{', '.join(_table(_shape(s)) for s in b.shapes)}]"))
+        for b in m.bodies
+    )
     joints = (("joint", _named(j.name, "armature", _each(j.armature))) for j in m.joints)
     return "\n".join([*lines, *_headed([*bodies, *joints, *_things(m, m)])]) + "\n"
 
@@ -62,11 +83,19 @@ def _lines(m: Mechanism) -> Iterator[str]:
         yield "\n[collisions]"
         yield from (f"{key} = {value}" for key, value in _collisions(m.collisions))
     given = _as_given(m)
-    yield from _headed([*(("body", _body(b)) for b in given.bodies), *(("joint", _joint(j)) for j in given.joints), *_things(given, m)])
+    yield from _headed(
+        [
+            *(("body", _body(b)) for b in given.bodies),
+            *(("joint", _joint(j)) for j in given.joints),
+            *_things(given, m),
+        ]
+    )
 
 
 def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
-    """Everything but bodies and joints: frames, loops and loads as given, rows, constraints, shapes of the ground, contacts."""
+    """Everything but bodies and joints: frames, loops and loads as given, rows, constraints, shapes
+    of the ground, contacts.
+    """
     yield from (("frame", _frame(f)) for f in given.frames)
     yield from (("loop", _joint(j)) for j in given.loops)
     yield from (("load", _load(x)) for x in given.loads)
@@ -84,7 +113,9 @@ def _headed(written: Iterable[tuple[str, Pairs]]) -> Iterator[str]:
 
 
 def _as_given(m: Mechanism) -> Mechanism:
-    """With flexible bodies whole, where that loses nothing; pieces that were changed after `discretise` are written one by one."""
+    """With flexible bodies whole, where that loses nothing; pieces that were changed after
+    `discretise` are written one by one.
+    """
     given = whole(m)
     return given if given is m or discretise(given) == m else m
 
@@ -106,7 +137,10 @@ def _collisions(c: CollisionFilter) -> Pairs:
         if pairs := getattr(c, key):
             yield key, f"[{', '.join(map(_strings, pairs))}]"
     if c.groups:
-        yield "groups", _table([(_key(name), _strings(members)) for name, members in c.groups.items()])
+        yield (
+            "groups",
+            _table([(_key(name), _strings(members)) for name, members in c.groups.items()]),
+        )
 
 
 def _shape(s: Shape) -> Pairs:
@@ -149,7 +183,11 @@ def _joint(j: Joint) -> Pairs:
     yield from ((key, _each(getattr(j, key))) for key in LOSS_KEYS if _differs(j, key))
     if j.mimic and j.mimic.function:
         f = j.mimic.function
-        function = [("kind", _string(f.kind)), *([("x", _list(f.x))] if f.x else []), ("y", _list(f.y))]
+        function = [
+            ("kind", _string(f.kind)),
+            *([("x", _list(f.x))] if f.x else []),
+            ("y", _list(f.y)),
+        ]
         yield "mimic", _table([("joint", _string(j.mimic.joint)), ("function", _table(function))])
     elif j.mimic:
         numbers = [(key, _value(getattr(j.mimic, key))) for key in ("multiplier", "offset")]
@@ -158,13 +196,19 @@ def _joint(j: Joint) -> Pairs:
 
 def _load(thing: Keyed) -> Pairs:
     if not thing.written:
-        raise MechanismError(f"{thing.kind} {thing.name!r} is made by catena and cannot stand in a file without its flexible body")
+        raise MechanismError(
+            f"{thing.kind} {thing.name!r} is made by catena and cannot stand in a file without its"
+            " flexible body"
+        )
     yield "name", _string(thing.name)
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
         if not (isinstance(value, tuple | str) and not value):
-            yield key, f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value)
+            yield (
+                key,
+                f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value),
+            )
 
 
 def _mixed(x: Scalar | str) -> str:
@@ -191,7 +235,7 @@ def _rotation(X: Pose) -> str:
     return f"{{ matrix = [{', '.join(map(_list, X.rotation))}] }}"
 
 
-# ---------------------------------------------------------------------------------------------------- TOML itself
+# --- TOML itself
 def _value(x: Scalar) -> str:
     return repr(float(x)) if isinstance(x, (int, float)) else _string(write(x))
 

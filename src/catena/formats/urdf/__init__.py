@@ -3,11 +3,13 @@
     URDF              catena
     link              body; without <inertial> it has no mass
     joint             joint; its axis is x where the file gives none
-    root link         fixed to the ground by "root_joint"; a bare root link called "ground" is the ground itself
+    root link         fixed to the ground by "root_joint"; a bare root link called "ground" is the
+                      ground itself
     visual            shape
     mimic             mimic
 
-Everything else (collision, transmission, gazebo, ...) is not read, and the mechanism's notes say what there was.
+Everything else (collision, transmission, gazebo, ...) is not read, and the mechanism's notes say
+what there was.
 """
 
 from ..registry import Format
@@ -18,6 +20,13 @@ from .writer import text
 __all__ = ["FORMAT", "XACRO", "read", "text"]
 
 FORMAT = Format(
-    "urdf", "the Unified Robot Description Format", (".urdf", ".xml"), read, text, recognises=lambda head: b"<robot" in head,
-)  # fmt: skip
-XACRO = Format("xacro", "URDF with macros", (".xacro",), xacro.read, options=("arguments", "trusted", "within"))
+    "urdf",
+    "the Unified Robot Description Format",
+    (".urdf", ".xml"),
+    read,
+    text,
+    recognises=lambda head: b"<robot" in head,
+)
+XACRO = Format(
+    "xacro", "URDF with macros", (".xacro",), xacro.read, options=("arguments", "trusted", "within")
+)

@@ -17,9 +17,16 @@ from ..xml import parse
 from ..xml_node import XmlNode
 from .kinds import bounded, types
 
-_READ = {"robot": {"link", "joint", "material"}, "link": {"inertial", "visual", "collision"},
-         "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}}  # fmt: skip
-_OTHER_FORMATS = {"mujoco": "a MuJoCo model (MJCF)", "sdf": "an SDF file", "COLLADA": "a COLLADA drawing"}
+_READ = {
+    "robot": {"link", "joint", "material"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"},
+}
+_OTHER_FORMATS = {
+    "mujoco": "a MuJoCo model (MJCF)",
+    "sdf": "an SDF file",
+    "COLLADA": "a COLLADA drawing",
+}
 AXIS = (1.0, 0.0, 0.0)  # of a joint that names none
 
 
@@ -38,7 +45,9 @@ def read_bytes(data: bytes, path: Path) -> Draft:
 
 
 class _Reader:
-    """What is known while a file is read: its materials, the names that had to change, faults and notes."""
+    """What is known while a file is read: its materials, the names that had to change, faults and
+    notes.
+    """
 
     def __init__(self, robot: Element, path: Path):
         _forget_namespace(robot)
@@ -52,22 +61,28 @@ class _Reader:
 
     def draft(self) -> Draft:
         links = [self.named(n, "link", i) for i, n in enumerate(self.top.children("link"), start=1)]
-        joints = [self.named(n, "joint", i) for i, n in enumerate(self.top.children("joint"), start=1)]
+        joints = [
+            self.named(n, "joint", i) for i, n in enumerate(self.top.children("joint"), start=1)
+        ]
         roots = self.roots(links, joints)
         self.rename_ground(links, roots)
         bodies = tuple(self.body(n) for n in links if self.body_name(n) != GROUND)
         read = tuple(self.joint(n) for n in joints)
         name = self.robot.get("name") or self.path.stem
-        base = self.base([n for n in map(self.body_name, roots) if n != GROUND], {j.name for j in read})
+        base = self.base(
+            [n for n in map(self.body_name, roots) if n != GROUND], {j.name for j in read}
+        )
         self.ignored(links, joints)
         mechanism = Mechanism(name, bodies, (*base, *read), as_found=True, notes=tuple(self.notes))
         return Draft(self.path, mechanism, self.faults, noted=True)
 
-    # ------------------------------------------------------------------------------------------------ names and roots
+    # --- names and roots
     def named(self, n: XmlNode, what: str, number: int) -> XmlNode:
         """The element, called by its name from here on."""
         name = n.element.get("name")
-        called = XmlNode(n.element, f"{what} {name!r}" if name else f"{what} number {number}", self.faults)
+        called = XmlNode(
+            n.element, f"{what} {name!r}" if name else f"{what} number {number}", self.faults
+        )
         if not name:
             called.fault("name is missing")
             called.element.set("name", called.where)
@@ -80,15 +95,22 @@ class _Reader:
         if len(roots) > 1 and None not in carried:
             names = [repr(n.element.get("name")) for n in roots]
             shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-            self.faults.append(f"{len(roots)} links are carried by no joint ({shown}); a URDF has one root link")
+            self.faults.append(
+                f"{len(roots)} links are carried by no joint ({shown}); a URDF has one root link"
+            )
         return roots
 
     def rename_ground(self, links: list[XmlNode], roots: list[XmlNode]) -> None:
-        """A bare root link called "ground" is the ground; another link of that name gets another."""
+        """A bare root link called "ground" is the ground; another link of that name gets
+        another.
+        """
         for n in links:
             if n.element.get("name") == GROUND and not (n in roots and len(n.element) == 0):
                 self.names[GROUND] = f"{GROUND}_link"
-                self.notes.append(f"link {GROUND!r} is called '{GROUND}_link' here, since {GROUND!r} is what stands still")
+                self.notes.append(
+                    f"link {GROUND!r} is called '{GROUND}_link' here, since {GROUND!r} is what"
+                    " stands still"
+                )
 
     def body_name(self, n: XmlNode) -> str:
         name = n.element.get("name") or ""
@@ -107,20 +129,27 @@ class _Reader:
         for nodes, known in ((links, _READ["link"]), (joints, _READ["joint"])):
             tags |= {_local(e.tag) for n in nodes for e in n.element if e.tag not in known}
         if self.idle:
-            self.notes.append(f"fixed joints that mimic others, which has no effect: {', '.join(self.idle)}")
+            self.notes.append(
+                f"fixed joints that mimic others, which has no effect: {', '.join(self.idle)}"
+            )
         if tags:
             self.notes.append(f"elements of the file that are not read: {', '.join(sorted(tags))}")
 
-    # ------------------------------------------------------------------------------------------------ links
+    # --- links
     def body(self, n: XmlNode) -> Body:
         name = self.body_name(n)
         shapes = tuple(s for v in n.children("visual") if (s := self.shape(v)))
-        shapes += tuple(replace(s, collides=True, drawn=False, colour=()) for c in n.children("collision") if (s := self.shape(c)))
+        shapes += tuple(
+            replace(s, collides=True, drawn=False, colour=())
+            for c in n.children("collision")
+            if (s := self.shape(c))
+        )
         inertial = n.child("inertial")
         if inertial is None:
             return Body.massless(name, shapes)
         X = _origin(inertial)
-        mass, inertia = inertial.child("mass"), inertial.child("inertia")
+        mass = inertial.child("mass")
+        inertia = inertial.child("inertia")
         if mass is None or inertia is None:
             inertial.fault(f"{'mass' if mass is None else 'inertia'} is missing")
             return Body.massless(name, shapes)
@@ -131,16 +160,24 @@ class _Reader:
 
     def shape(self, n: XmlNode) -> Shape | None:
         geometry = n.child("geometry")
-        pose, colour = _origin(n), self.colour(n)
-        for g in (XmlNode(e, f"{n.where}: {e.tag}", self.faults) for e in (geometry.element if geometry else ())):
+        pose = _origin(n)
+        colour = self.colour(n)
+        for g in (
+            XmlNode(e, f"{n.where}: {e.tag}", self.faults)
+            for e in (geometry.element if geometry else ())
+        ):
             if g.element.tag == "box":
                 return Shape("box", g.vector("size", None), pose, colour=colour)
             if g.element.tag == "cylinder":
-                return Shape("cylinder", (g.number("radius"), g.number("length")), pose, colour=colour)
+                return Shape(
+                    "cylinder", (g.number("radius"), g.number("length")), pose, colour=colour
+                )
             if g.element.tag == "sphere":
                 return Shape("sphere", (g.number("radius"),), pose, colour=colour)
             if g.element.tag == "mesh":
-                return Shape("mesh", g.vector("scale", (1.0, 1.0, 1.0)), pose, g.text("filename"), colour)
+                return Shape(
+                    "mesh", g.vector("scale", (1.0, 1.0, 1.0)), pose, g.text("filename"), colour
+                )
             self.notes.append(f"{n.where}: a geometry <{_local(g.element.tag)}> is not read")
         return None
 
@@ -151,12 +188,17 @@ class _Reader:
             return ()
         if material.find("color") is None:
             material = self.materials.get(material.get("name"))
-        found = XmlNode(material, f"{n.where}: material", self.faults).child("color") if material is not None else None
+        found = (
+            XmlNode(material, f"{n.where}: material", self.faults).child("color")
+            if material is not None
+            else None
+        )
         return found.vector("rgba", (), 4) if found else ()
 
-    # ------------------------------------------------------------------------------------------------ joints
+    # --- joints
     def joint(self, n: XmlNode) -> Joint:
-        name, kind = n.text("name"), n.text("type", "fixed")
+        name = n.text("name")
+        kind = n.text("type", "fixed")
         known = types()
         if kind not in known:
             n.fault(unknown("joint type", kind, known))
@@ -185,16 +227,23 @@ class _Reader:
         required = bounded(kind)
         if limit is None:
             if required:
-                self.notes.append(f"{n.where} has no limit, which its type asks for; it is taken as unlimited")
+                self.notes.append(
+                    f"{n.where} has no limit, which its type asks for; it is taken as unlimited"
+                )
             return {}
-        found = {"effort": limit.number("effort", math.inf, True), "speed": limit.number("velocity", math.inf, True)}
+        found = {
+            "effort": limit.number("effort", math.inf, True),
+            "speed": limit.number("velocity", math.inf, True),
+        }
         if required:  # URDF's own default is zero
             found |= {key: limit.number(key, 0.0, True) for key in ("lower", "upper")}
         return found
 
     def losses(self, n: XmlNode) -> dict[str, float]:
         dynamics = n.child("dynamics")
-        return {key: dynamics.number(key, 0.0) for key in ("damping", "friction")} if dynamics else {}
+        return (
+            {key: dynamics.number(key, 0.0) for key in ("damping", "friction")} if dynamics else {}
+        )
 
     def mimic(self, n: XmlNode, kind: str) -> Mimic | None:
         found = n.child("mimic")
@@ -211,7 +260,8 @@ def _origin(n: XmlNode) -> Pose:
     origin = n.child("origin")
     if origin is None:
         return Pose()
-    position, angles = origin.vector("xyz", ORIGIN), origin.vector("rpy", ORIGIN)
+    position = origin.vector("xyz", ORIGIN)
+    angles = origin.vector("rpy", ORIGIN)
     return Pose.rpy(*angles, position=position) if any(angles) else Pose(position=position)  # type: ignore[arg-type, misc]
 
 

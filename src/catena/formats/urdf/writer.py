@@ -1,4 +1,6 @@
-"""Writer: a mechanism as the text of a URDF. What URDF cannot say is refused by name; nothing is left out silently."""
+"""Writer: a mechanism as the text of a URDF. What URDF cannot say is refused by name; nothing is
+left out silently.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,25 @@ SAYABLE = tuple(_SHAPES)  # the kinds of shapes that URDF has
 
 
 def text(m: Mechanism) -> str:
-    """The file. Reading it gives a mechanism that moves in the same way; frames come back as bodies without mass."""
+    """The file. Reading it gives a mechanism that moves in the same way; frames come back as bodies
+    without mass.
+    """
     if found := list(_unsayable(m)):
-        raise MechanismError(f"mechanism {m.name!r} cannot be written as URDF; save it as .toml, which says everything:", found)
+        raise MechanismError(
+            f"mechanism {m.name!r} cannot be written as URDF; save it as .toml, which says"
+            " everything:",
+            found,
+        )
     written = _Writer(m).text()
     if bad := _ILLEGAL.search(written):
-        raise MechanismError(f"mechanism {m.name!r}: a name holds the character {bad[0]!r}, which XML cannot hold; rename it")
+        raise MechanismError(
+            f"mechanism {m.name!r}: a name holds the character {bad[0]!r}, which XML cannot hold;"
+            " rename it"
+        )
     return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- written by catena -->\n{written}\n'
 
 
-# ---------------------------------------------------------------------------------------------------- what it cannot say
+# --- what it cannot say
 def _unsayable(m: Mechanism) -> Iterator[str]:
     """What URDF has no words for, each by name."""
     if m.parameters or any(not isinstance(x, float) for _, x in m.scalars()):
@@ -45,7 +56,9 @@ def _unsayable(m: Mechanism) -> Iterator[str]:
     elif m.gravity != GRAVITY:
         yield f"URDF has no gravity, and its readers take {GRAVITY}; here it is {m.gravity}"
     for b in m.bodies:
-        yield from (f"body {b.name!r}: URDF has no {s.kind}" for s in b.shapes if s.kind not in _SHAPES)
+        yield from (
+            f"body {b.name!r}: URDF has no {s.kind}" for s in b.shapes if s.kind not in _SHAPES
+        )
     for j in m.joints:
         yield from (f"joint {j.name!r}: {why}" for why in _unsayable_joint(j))
     if m.ground or m.collisions != CollisionFilter():
@@ -64,7 +77,10 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
     if any(j.armature):
         yield "URDF has no armature"
     if j.mimic and j.mimic.function:
-        yield f"URDF lets a joint follow another in proportion only; this one follows {j.mimic.joint!r} by a {j.mimic.function.kind}"
+        yield (
+            "URDF lets a joint follow another in proportion only; this one follows"
+            f" {j.mimic.joint!r} by a {j.mimic.function.kind}"
+        )
     if j.nv > 1 and any(math.isfinite(x) for x in (*j.lower, *j.upper)):
         yield f"URDF has no limits for the coordinates of a {j.kind} joint"
     for key in ("effort", "speed", "damping", "friction"):
@@ -72,18 +88,24 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
             yield f"URDF has one {key} for all speeds of a {j.kind} joint; here they differ"
 
 
-# ---------------------------------------------------------------------------------------------------- what it can
+# --- what it can
 class _Writer:
     """The elements written so far, and the names that are taken."""
 
     def __init__(self, m: Mechanism):
         self.m, self.robot = m, Element("robot", name=m.name)
-        self.taken = {GROUND, *(b.name for b in m.bodies), *(j.name for j in m.joints), *(f.name for f in m.frames)}
+        self.taken = {
+            GROUND,
+            *(b.name for b in m.bodies),
+            *(j.name for j in m.joints),
+            *(f.name for f in m.frames),
+        }
 
     def text(self) -> str:
         m = self.m
         based = [j for j in m.joints if j.parent == GROUND]
-        implied = based[0] if len(based) == 1 and _is_implied(based[0]) else None  # a reader of URDF adds it by itself
+        # a reader of URDF adds it by itself
+        implied = based[0] if len(based) == 1 and _is_implied(based[0]) else None
         if implied is None or any(f.body == GROUND for f in m.frames):
             SubElement(self.robot, "link", name=GROUND)
             implied = None
@@ -129,8 +151,10 @@ class _Writer:
         self.connect(self.fresh(f"{f.name}_frame"), "fixed", f.body, f.name, f.pose)
 
     def joint(self, j: Joint) -> None:
-        kind, child = type_of(j.kind, any(math.isfinite(x) for x in (*j.lower, *j.upper))), j.child
-        if j.offset != Pose():  # URDF's link sits at its joint: a bare link does, and carries the body where it belongs
+        kind = type_of(j.kind, any(math.isfinite(x) for x in (*j.lower, *j.upper)))
+        child = j.child
+        # URDF's link sits at its joint: a bare link does, and carries the body where it belongs
+        if j.offset != Pose():
             child = self.fresh(f"{j.name}_side")
             SubElement(self.robot, "link", name=child)
         joint = self.connect(j.name, kind, j.parent, child, j.placement)
@@ -142,7 +166,9 @@ class _Writer:
             numbers = {"multiplier": _number(j.mimic.multiplier), "offset": _number(j.mimic.offset)}
             SubElement(joint, "mimic", {"joint": j.mimic.joint, **numbers})
         if child != j.child:
-            self.connect(self.fresh(f"{j.name}_offset"), "fixed", child, j.child, j.offset.inverse())
+            self.connect(
+                self.fresh(f"{j.name}_offset"), "fixed", child, j.child, j.offset.inverse()
+            )
 
     def connect(self, name: str, kind: str, parent: str, child: str, pose: Pose) -> Element:
         joint = SubElement(self.robot, "joint", name=name, type=kind)
@@ -164,7 +190,9 @@ def _values(joint: Element, j: Joint) -> None:
     if required or math.isfinite(j.effort[0]) or math.isfinite(j.speed[0]):
         SubElement(joint, "limit", limit)
     if j.damping[0] or j.friction[0]:
-        SubElement(joint, "dynamics", damping=_number(j.damping[0]), friction=_number(j.friction[0]))
+        SubElement(
+            joint, "dynamics", damping=_number(j.damping[0]), friction=_number(j.friction[0])
+        )
 
 
 def _origin(inside: Element, pose: Pose) -> None:

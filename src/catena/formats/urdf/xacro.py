@@ -1,7 +1,8 @@
 """xacro: URDF with macros, expanded by the xacro package itself.
 
-A xacro file is a program: its ${...} and $(eval ...) are Python expressions, evaluated as the file is expanded. It is read only where
-the caller says that it is trusted, and the files it includes must lie in the folder that the caller names.
+A xacro file is a program: its ${...} and $(eval ...) are Python expressions, evaluated as the file
+is expanded. It is read only where the caller says that it is trusted, and the files it includes
+must lie in the folder that the caller names.
 """
 
 from __future__ import annotations
@@ -18,16 +19,23 @@ from ..draft import Draft
 from ..xml import parse
 from .reader import read_bytes
 
-UNTRUSTED = ("a xacro file is a program, whose expressions are Python and are evaluated when it is read. If you trust it, say so: "
-             "load(..., trusted=True), or --trust on the command line")  # fmt: skip
+UNTRUSTED = (
+    "a xacro file is a program, whose expressions are Python and are evaluated when it is read. If"
+    " you trust it, say so: load(..., trusted=True), or --trust on the command line"
+)
 _ARGUMENT = re.compile(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)")
 
 
 def read(
-    path: Path, arguments: Mapping[str, object] | None = None, trusted: bool = False, within: str | PathLike[str] | None = None
+    path: Path,
+    arguments: Mapping[str, object] | None = None,
+    trusted: bool = False,
+    within: str | PathLike[str] | None = None,
 ) -> Draft:
-    """The mechanism of a xacro file. arguments: values of its <xacro:arg>. trusted: that its expressions may be evaluated. within: the
-    folder that holds all that it includes; by default the one above its own, as robots keep `urdf` beside `meshes`."""
+    """The mechanism of a xacro file. arguments: values of its <xacro:arg>. trusted: that its
+    expressions may be evaluated. within: the folder that holds all that it includes; by default the
+    one above its own, as robots keep `urdf` beside `meshes`.
+    """
     data = files.read(path)
     parse(data, path)
     if not trusted:
@@ -45,13 +53,19 @@ def _expanded(path: Path, arguments: Mapping[str, str], within: Path) -> str:
     xacro, document = _packages(path)
     xacro.all_includes.clear()
     try:
-        found = document.from_file(str(path), subargs=dict(arguments), resolve_packages=False).to_urdf_string()
+        found = document.from_file(
+            str(path), subargs=dict(arguments), resolve_packages=False
+        ).to_urdf_string()
     except Exception as why:  # whatever an expression of the file raises
         said = " ".join(str(why).split()) or type(why).__name__
         raise FormatError(path, f"xacro cannot expand the file: {said}") from None
     for name in xacro.all_includes:
         if not Path(name).resolve().is_relative_to(within.resolve()):
-            raise FormatError(path, f"it includes {str(name)!r}, outside {str(within)!r}; load(..., within=FOLDER) allows another folder")
+            raise FormatError(
+                path,
+                f"it includes {str(name)!r}, outside {str(within)!r}; load(..., within=FOLDER)"
+                " allows another folder",
+            )
     return found
 
 
@@ -60,5 +74,8 @@ def _packages(path: Path) -> tuple[Any, Any]:
         import xacro
         from xacrodoc import XacroDoc
     except ImportError:
-        raise FormatError(path, "xacro files are expanded by xacrodoc; install it with pip install 'catena[xacro]'") from None
+        raise FormatError(
+            path,
+            "xacro files are expanded by xacrodoc; install it with pip install 'catena[xacro]'",
+        ) from None
     return xacro, XacroDoc

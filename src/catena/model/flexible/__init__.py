@@ -1,12 +1,14 @@
 """Flexible bodies, and the step that replaces each of them by ordinary bodies, joints and springs.
 
-    discretise         the mechanism with every flexible body replaced; machines and equations are made of such a mechanism
+    discretise         the mechanism with every flexible body replaced; machines and equations are
+                       made of such a mechanism
     whole              the way back, to write a file
     strain_energy      what each flexible body stores, J
     doubts             which beams by modes have shapes that do not suit what they carry
     frequency_errors   by how much their first frequencies are too high
 
-Two ways: `segments` (rigid pieces with springs between them, large deflections) and `modes` (shapes and their amplitudes).
+Two ways: `segments` (rigid pieces with springs between them, large deflections) and `modes` (shapes
+and their amplitudes).
 """
 
 from __future__ import annotations
@@ -29,17 +31,25 @@ __all__ = ["discretise", "doubts", "frequency_error", "frequency_errors", "strai
 
 
 def discretise(m: Mechanism) -> Mechanism:
-    """A valid mechanism with every flexible body replaced by what stands for it: bodies, joints, springs, and a frame at its tip.
+    """A valid mechanism with every flexible body replaced by what stands for it: bodies, joints,
+    springs, and a frame at its tip.
 
-    What stands on a flexible body at x (m along it) then stands on the piece or place of it that is there. `beams` of the
-    result says what became of each body. A mechanism without flexible bodies is returned itself. Raises MechanismError where
-    a beam cannot be what it says; `validate` finds the same faults, with all others.
+    What stands on a flexible body at x (m along it) then stands on the piece or place of it that is
+    there. `beams` of the result says what became of each body. A mechanism without flexible bodies
+    is returned itself. Raises MechanismError where a beam cannot be what it says; `validate` finds
+    the same faults, with all others.
     """
-    flexible, parts = [b for b in m.bodies if b.flexible is not None], Parts.of(m)
+    flexible = [b for b in m.bodies if b.flexible is not None]
+    parts = Parts.of(m)
     for body in flexible:
         beam = _checked(body, m)
-        parts = _replaced(replace(body, flexible=replace(beam, EI=_planes(body.name, beam, m))), parts)
-        parts = replace(parts, beams=tuple(replace(x, beam=beam) if x.body == body.name else x for x in parts.beams))
+        parts = _replaced(
+            replace(body, flexible=replace(beam, EI=_planes(body.name, beam, m))), parts
+        )
+        parts = replace(
+            parts,
+            beams=tuple(replace(x, beam=beam) if x.body == body.name else x for x in parts.beams),
+        )
     return m.with_(**parts.changes()) if flexible else m
 
 
@@ -51,7 +61,9 @@ def _checked(body: Body, m: Mechanism) -> Beam:
 
 
 def _replaced(body: Body, parts: Parts) -> Parts:
-    """The parts with that flexible body replaced. Its beam has EI as a pair, None where it does not bend."""
+    """The parts with that flexible body replaced. Its beam has EI as a pair, None where it does not
+    bend.
+    """
     assert body.flexible is not None
     if body.flexible.segments is not None:
         return segmented(body, parts)
@@ -61,7 +73,9 @@ def _replaced(body: Body, parts: Parts) -> Parts:
 
 
 def _planes(body: str, beam: Beam, m: Mechanism) -> tuple[Scalar, Scalar]:
-    """EI along y and along z. One value bends in the plane of a planar mechanism, where there is one, else in both."""
+    """EI along y and along z. One value bends in the plane of a planar mechanism, where there is
+    one, else in both.
+    """
     if isinstance(beam.EI, tuple) or beam.EI is None:
         return beam.planes
     n, turned = normal(m.ordered, m.parameters)
@@ -69,11 +83,19 @@ def _planes(body: str, beam: Beam, m: Mechanism) -> tuple[Scalar, Scalar]:
     if n is None or m.planar is False or (held and not m.planar):
         return beam.planes
     across = [abs(float(x)) for x in turned[body].T @ n]  # the normal in the beam's axes
-    return (beam.EI, None) if across[2] > 1 - 1e-7 else (None, beam.EI) if across[1] > 1 - 1e-7 else beam.planes
+    return (
+        (beam.EI, None)
+        if across[2] > 1 - 1e-7
+        else (None, beam.EI)
+        if across[1] > 1 - 1e-7
+        else beam.planes
+    )
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """A sentence for each beam by modes whose shapes do not suit what it carries, or are hardly different from each other."""
+    """A sentence for each beam by modes whose shapes do not suit what it carries, or are hardly
+    different from each other.
+    """
     if not any(flexed.modal for flexed in m.beams):
         return []
     from .trust import frequency_doubts, likeness_doubts
@@ -82,7 +104,9 @@ def doubts(m: Mechanism) -> list[str]:
 
 
 def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, np.ndarray]:
-    """{direction: (k,)}: by how much the first frequencies of a beam by modes are too high with what it carries, relative."""
+    """{direction: (k,)}: by how much the first frequencies of a beam by modes are too high with
+    what it carries, relative.
+    """
     if flexed.modal is None:
         return {}
     from . import trust
@@ -92,5 +116,9 @@ def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, np.ndarray]:
 
 def frequency_error(m: Mechanism) -> float | None:
     """The largest of them in a mechanism; None without beams by modes."""
-    found = [float(x.max(initial=0.0)) for flexed in m.beams for x in frequency_errors(m, flexed).values()]
+    found = [
+        float(x.max(initial=0.0))
+        for flexed in m.beams
+        for x in frequency_errors(m, flexed).values()
+    ]
     return max(found, default=None)

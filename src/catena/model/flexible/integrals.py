@@ -1,17 +1,22 @@
-"""The mass integrals of a beam by modes, computed once, as pure numbers: the beam has length one and mass one.
+"""The mass integrals of a beam by modes, computed once, as pure numbers: the beam has length one
+and mass one.
 
-With s = x/L, amplitudes e of the shapes phi, and ' = d/ds, a point of the beam lies in the beam's own frame at
+With s = x/L, amplitudes e of the shapes phi, and ' = d/ds, a point of the beam lies in the beam's
+own frame at
 
-    r = L s x + sum_i e_i phi_i axis_i - 1/(2 L) sum_ij e_i e_j g_ij x,        g_ij(s) = integral_0^s phi_i' phi_j' ds
+    r = L s x + sum_i e_i phi_i axis_i - 1/(2 L) sum_ij e_i e_j g_ij x,
+            g_ij(s) = integral_0^s phi_i' phi_j' ds
 
-The last term is the way by which a beam that keeps its length comes back when it bends: exact to second order in e, and all
-that centrifugal and axial forces know of bending. So r is a sum of fixed fields B_a(s), each along one axis, with amplitudes c_a(e):
+The last term is the way by which a beam that keeps its length comes back when it bends: exact to
+second order in e, and all that centrifugal and axial forces know of bending. So r is a sum of fixed
+fields B_a(s), each along one axis, with amplitudes c_a(e):
 
     r = sum_a c_a B_a axis_a;      S_a = integral B_a ds,   P_ab = integral B_a B_b ds
 
-and every integral over the mass is S or P times amplitudes. A section also turns, to first order, by chi_d.e about the axes
-d = x, y, z: twist, -phi_z'/L, phi_y'/L. All integrals are sums over Gauss-Legendre points, more than enough for the waves in
-them (1e-13); the fewest that keep P to rounding are the sections that stand for the beam where a sum over points is wanted.
+and every integral over the mass is S or P times amplitudes. A section also turns, to first order,
+by chi_d.e about the axes d = x, y, z: twist, -phi_z'/L, phi_y'/L. All integrals are sums over
+Gauss-Legendre points, more than enough for the waves in them (1e-13); the fewest that keep P to
+rounding are the sections that stand for the beam where a sum over points is wanted.
 """
 
 from __future__ import annotations
@@ -44,7 +49,9 @@ class FieldValues:
 
 @dataclass(frozen=True)
 class Basis:
-    """The modes of a beam, by direction: y, z, x, twist, in this order. stiffening: whether bending shortens it."""
+    """The modes of a beam, by direction: y, z, x, twist, in this order. stiffening: whether bending
+    shortens it.
+    """
 
     shapes: Mapping[str, Shapes]
     counts: Mapping[str, int]
@@ -68,14 +75,19 @@ class Basis:
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """i <= j of the fields g_ij, which come last."""
-        d, n = self.directions, len(self.directions)
-        same = [(i, j) for i in range(n) for j in range(i, n) if d[i] == d[j] and d[i] in ("y", "z")]
+        d = self.directions
+        n = len(self.directions)
+        same = [
+            (i, j) for i in range(n) for j in range(i, n) if d[i] == d[j] and d[i] in ("y", "z")
+        ]
         return tuple(same) if self.stiffening else ()
 
     @cached_property
     def axes(self) -> Array:
         """Of each field, (m,): 0, 1 or 2."""
-        return np.array([X, *(AXES[self.directions[i]] for i in self.moving), *(X for _ in self.pairs)])
+        return np.array(
+            [X, *(AXES[self.directions[i]] for i in self.moving), *(X for _ in self.pairs)]
+        )
 
     @cached_property
     def points(self) -> int:
@@ -84,29 +96,45 @@ class Basis:
 
     def values(self, s: Array, order: int = 0) -> Array:
         """The modes' shapes or their derivatives at s, (n, k)."""
-        return np.concatenate([np.zeros((0, len(s))), *(f(s, order)[: self.counts[name]] for name, f in self.shapes.items())])
+        return np.concatenate(
+            [
+                np.zeros((0, len(s))),
+                *(f(s, order)[: self.counts[name]] for name, f in self.shapes.items()),
+            ]
+        )
 
     def at(self, s: Any) -> FieldValues:
         """The fields at places s."""
         s = np.atleast_1d(np.asarray(s, float))
-        phi, slope = self.values(s), self.values(s, 1)
+        phi = self.values(s)
+        slope = self.values(s, 1)
         B = np.concatenate([s[None], phi[list(self.moving)], self._shortening(s)])
         chi = np.zeros((3, *phi.shape))
         for i, name in enumerate(self.directions):
-            d, turn = {"twist": (X, phi[i]), "z": (Y, -slope[i]), "y": (Z, slope[i]), "x": (X, 0.0)}[name]
+            d, turn = {
+                "twist": (X, phi[i]),
+                "z": (Y, -slope[i]),
+                "y": (Z, slope[i]),
+                "x": (X, 0.0),
+            }[name]
             chi[d, i] = turn
         return FieldValues(s, B, chi)
 
     def twisting(self, s: float) -> Array:
-        """h (n, n) at s: h_ij = h_ji = -integral_0^s phi_i'' phi_j' ds, i along y, j along z: a section's geometric twist."""
+        """h (n, n) at s: h_ij = h_ji = -integral_0^s phi_i'' phi_j' ds, i along y, j along z: a
+        section's geometric twist.
+        """
         t, w = rule(self.points)
-        curved, slope = self.values(s * t, 2), self.values(s * t, 1)
+        curved = self.values(s * t, 2)
+        slope = self.values(s * t, 1)
         is_y, is_z = (np.array([name == k for name in self.directions], float) for k in "yz")
         h = -s * np.einsum("ik,jk,k,i,j->ij", curved, slope, w, is_y, is_z)
         return (h + h.T) if self.stiffening else np.zeros_like(h)
 
     def _shortening(self, s: Array) -> Array:
-        """g (pairs, k): from each place to the next by a rule of its own, as many points as the longest way needs, added up."""
+        """g (pairs, k): from each place to the next by a rule of its own, as many points as the
+        longest way needs, added up.
+        """
         if not self.pairs:
             return np.zeros((0, len(s)))
         order = np.argsort(s)
@@ -114,17 +142,20 @@ class Basis:
         t, w = rule(min(self.points, 12 + math.ceil(self.points * np.abs(ways).max())))
         at = (s[order] - ways)[:, None] + np.outer(ways, t)
         slopes = self.values(at.ravel(), 1).reshape(-1, *at.shape).swapaxes(0, 1)  # (k, n, points)
-        g = np.cumsum(ways[:, None, None] * ((slopes * w) @ slopes.swapaxes(1, 2)), axis=0)[np.argsort(order)]
+        g = np.cumsum(ways[:, None, None] * ((slopes * w) @ slopes.swapaxes(1, 2)), axis=0)[
+            np.argsort(order)
+        ]
         i, j = np.array(self.pairs).T
         return g[:, i, j].T
 
 
 @dataclass(frozen=True)
 class Integrals:
-    """S (m,), P (m, m) of a basis; chi1 (3, n) and chi2 (3, n, n) of the turning sections; bent (n, n): of the strains.
+    """S (m,), P (m, m) of a basis; chi1 (3, n) and chi2 (3, n, n) of the turning sections; bent (n,
+    n): of the strains.
 
-    bent: integral of phi_i'' phi_j'' for bending, of phi_i' phi_j' for stretching and twist; zero between directions.
-    points, weights: the sections that keep P.
+    bent: integral of phi_i'' phi_j'' for bending, of phi_i' phi_j' for stretching and twist; zero
+    between directions. points, weights: the sections that keep P.
     """
 
     basis: Basis
@@ -139,16 +170,25 @@ class Integrals:
 
 def integrals(basis: Basis) -> Integrals:
     """The integrals, by as many points as they need."""
-    s, w = rule(2 * basis.points + 4)  # a field g has the waves of two shapes, and a product of two fields those of four
-    at, P = basis.at(s), _products(basis, s, w)
+    # a field g has the waves of two shapes, and a product of two fields those of four
+    s, w = rule(2 * basis.points + 4)
+    at = basis.at(s)
+    P = _products(basis, s, w)
     orders = [2 if name in ("y", "z") else 1 for name in basis.directions]
     by_order = {d: basis.values(s, d) for d in (1, 2)}
     strain = np.array([by_order[d][i] for i, d in enumerate(orders)]).reshape(len(orders), -1)
     alike = np.equal.outer(np.array(basis.directions), np.array(basis.directions))
     points, weights = _sections(basis, P, len(s))
     return Integrals(
-        basis, at.B @ w, P, at.chi @ w, (at.chi * w) @ at.chi.swapaxes(1, 2), _cleaned(alike * ((strain * w) @ strain.T)), points, weights,
-    )  # fmt: skip
+        basis,
+        at.B @ w,
+        P,
+        at.chi @ w,
+        (at.chi * w) @ at.chi.swapaxes(1, 2),
+        _cleaned(alike * ((strain * w) @ strain.T)),
+        points,
+        weights,
+    )
 
 
 @cache
@@ -164,7 +204,9 @@ def _products(basis: Basis, s: Array, w: Array) -> Array:
 
 
 def _sections(basis: Basis, P: Array, most: int) -> tuple[Array, Array]:
-    """The fewest points, an even number of them, that keep P; found by halving, since more points keep it better."""
+    """The fewest points, an even number of them, that keep P; found by halving, since more points
+    keep it better.
+    """
     low, high = 1, most // 2
     while low < high:
         middle = (low + high) // 2

@@ -1,12 +1,15 @@
 """Assumed modes in a floating frame: a beam as shapes with amplitudes, [Everett1988] eq. 33-37.
 
     root ------------------- tip          the body's own frame, carried by its joint at x = 0
-        \\__      ____-----               each place x of the beam moves in it with the amplitudes e: y1, y2, ..., z1, ..., x1, ...,
-           \\----                          twist1, ..., m and rad; they are coordinates of the mechanism like others
+        \\__  ____-----  each place x of the beam moves in it with the amplitudes e: y1, y2, ...,
+            z1, ..., x1, ...,
+           \\----                          twist1, ..., m and rad; they are coordinates of the
+                                           mechanism like others
 
-The amplitudes belong to one modal joint, which carries the tip; wherever else something is attached, a further modal joint
-follows it. Those places turn with the slopes and the twist. What the beam resists is a `Strain`: EI phi''^2, EA phi'^2,
-GJ phi'^2. Damping is proportional to it, as that of segments.
+The amplitudes belong to one modal joint, which carries the tip; wherever else something is
+attached, a further modal joint follows it. Those places turn with the slopes and the twist. What
+the beam resists is a `Strain`: EI phi''^2, EA phi'^2, GJ phi'^2. Damping is proportional to it, as
+that of segments.
 """
 
 from __future__ import annotations
@@ -49,29 +52,48 @@ class Modal:
     def amplitudes(self, e: Any, L: Any) -> list:
         """c (m,) of the fields, m: L, e, and -e_i e_j / L of each pair, half of it for i = j."""
         basis = self.integrals.basis
-        return [L, *(e[i] for i in basis.moving), *(-(0.5 if i == j else 1.0) * e[i] * e[j] / L for i, j in basis.pairs)]
+        return [
+            L,
+            *(e[i] for i in basis.moving),
+            *(-(0.5 if i == j else 1.0) * e[i] * e[j] / L for i, j in basis.pairs),
+        ]
 
     def sizes(self, parameters: Any) -> dict[str, float]:
-        """{coordinate: a moderate amplitude}, m or rad: a tenth of the length or of a radian, less for higher shapes."""
-        found, L = {}, float(value_of(self.length, parameters))
+        """{coordinate: a moderate amplitude}, m or rad: a tenth of the length or of a radian, less
+        for higher shapes.
+        """
+        found = {}
+        L = float(value_of(self.length, parameters))
         for label in self.integrals.basis.labels:
             kind = label.rstrip("0123456789")
-            found[f"{self.body}.{label}"] = 0.1 * (1.0 if kind == "twist" else L) / int(label.removeprefix(kind)) ** 2
+            found[f"{self.body}.{label}"] = (
+                0.1 * (1.0 if kind == "twist" else L) / int(label.removeprefix(kind)) ** 2
+            )
         return found
 
     def shifts(self, s: float) -> tuple[Shift, ...]:
         """How the place s = x/L moves with the amplitudes: slides, then turns about z, y and x."""
-        basis, L = self.integrals.basis, self.length
-        at, n = basis.at(s), len(basis.directions)
-        a, B, chi = np.zeros((3, n)), np.zeros((n, n)), at.chi[..., 0]
+        basis = self.integrals.basis
+        L = self.length
+        at = basis.at(s)
+        n = len(basis.directions)
+        a = np.zeros((3, n))
+        B = np.zeros((n, n))
+        chi = at.chi[..., 0]
         for field, i in enumerate(basis.moving, start=1):
             a[basis.axes[field], i] = at.B[field, 0]
         for (i, j), g in zip(basis.pairs, at.B[len(basis.moving) + 1 :, 0]):
             B[i, j] = B[j, i] = -g
-        made = [Shift("Dx", _row(a[X]), _rows(B, 1 / L)), Shift("Dy", _row(a[Y])), Shift("Dz", _row(a[Z]))]
+        made = [
+            Shift("Dx", _row(a[X]), _rows(B, 1 / L)),
+            Shift("Dy", _row(a[Y])),
+            Shift("Dz", _row(a[Z])),
+        ]
         made += [Shift(f"R{'xyz'[d]}", self._turn(d, chi[d])) for d in (Z, Y)]
         made += [Shift("Rx", self._turn(X, chi[X]), _rows(basis.twisting(s), 1 / (L * L)))]
-        return tuple(x for x in made if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row))))
+        return tuple(
+            x for x in made if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row)))
+        )
 
     def _turn(self, d: int, chi: np.ndarray) -> tuple[Scalar, ...]:
         """Radians per unit of each amplitude: twist as it is, slopes per length."""
@@ -81,17 +103,29 @@ class Modal:
 def modal(body: Body, parts: Parts) -> Parts:
     """The parts with that body made flexible by shapes."""
     beam: Beam = body.flexible  # type: ignore[assignment]
-    model = Modal(body.name, f"{body.name} flex", integrals(_basis(body.name, beam)),
-                  beam.length, beam.rhoA, (beam.rhoJ, beam.rhoJ / 2, beam.rhoJ / 2))  # fmt: skip
-    places, carrier = Places(model, body, parts), parts.carrier(body.name)
+    model = Modal(
+        body.name,
+        f"{body.name} flex",
+        integrals(_basis(body.name, beam)),
+        beam.length,
+        beam.rhoA,
+        (beam.rhoJ, beam.rhoJ / 2, beam.rhoJ / 2),
+    )
+    places = Places(model, body, parts)
+    carrier = parts.carrier(body.name)
     if carrier and abs(places.s(carrier.offset)) > 1e-9:
-        raise MechanismError(f"body {body.name!r}: joint {carrier.name!r} carries it at x = {places.s(carrier.offset):g} L, and a beam "
-                             "by modes is carried at x = 0; turn it round, or make it of segments")  # fmt: skip
+        raise MechanismError(
+            f"body {body.name!r}: joint {carrier.name!r} carries it at x ="
+            f" {places.s(carrier.offset):g} L, and a beam by modes is carried at x = 0; turn it"
+            " round, or make it of segments"
+        )
     tip = Frame(f"{body.name}.tip", places.names[-1])
-    return places.replaced(places.bodies(), places.joints(), tuple(_strains(model, beam)), tip, model)
+    return places.replaced(
+        places.bodies(), places.joints(), tuple(_strains(model, beam)), tip, model
+    )
 
 
-# ------------------------------------------------------------------------------------------------ what a beam says
+# --- what a beam says
 def _basis(name: str, beam: Beam) -> Basis:
     """The shapes a beam asks for."""
     try:
@@ -104,7 +138,10 @@ def _shapes(name: str, beam: Beam, ends: str) -> Basis:
     counts = {d: n for d in DIRECTIONS if (n := beam.counts.get(d, 0))}
     own = _given(beam)
     if any(own.values()) and not isinstance(beam.length, float):
-        raise MechanismError(f"shapes of your own are functions of x in metres, so the length is a number; found {beam.length}")
+        raise MechanismError(
+            "shapes of your own are functions of x in metres, so the length is a number; found"
+            f" {beam.length}"
+        )
     shapes: dict[str, Any] = {}
     for d, n in counts.items():
         kind = "bending" if d in ("y", "z") else "stretching"
@@ -112,8 +149,10 @@ def _shapes(name: str, beam: Beam, ends: str) -> Basis:
             shapes[d] = uniform(kind, ends, n)
             continue
         if n > len(own[d]):
-            raise MechanismError(f"{n} modes are asked for in {d}, and {len(own[d])} shapes are given; give more shapes, or ask for "
-                                 "fewer modes")  # fmt: skip
+            raise MechanismError(
+                f"{n} modes are asked for in {d}, and {len(own[d])} shapes are given; give more"
+                " shapes, or ask for fewer modes"
+            )
         shapes[d] = given(f"shapes in {d}", own[d][:n], ends, kind, beam.length)
     return Basis(shapes, counts, beam.stiffening)
 
@@ -125,20 +164,34 @@ def _given(beam: Beam) -> dict[str, tuple]:
     own: dict[str, Any] = dict(found) if table else dict.fromkeys("yz", found)
     for key, shapes in own.items():
         if key not in DIRECTIONS:
-            raise MechanismError(f"shapes has the key {key!r}; it has some of {', '.join(DIRECTIONS)}")
-        if not isinstance(shapes, tuple) or not all(isinstance(f, str) or callable(f) for f in shapes):
-            raise MechanismError(f"shapes is {shapes!r}; it is a list of texts of x or of functions of x, or a table of such lists")
+            raise MechanismError(
+                f"shapes has the key {key!r}; it has some of {', '.join(DIRECTIONS)}"
+            )
+        if not isinstance(shapes, tuple) or not all(
+            isinstance(f, str) or callable(f) for f in shapes
+        ):
+            raise MechanismError(
+                f"shapes is {shapes!r}; it is a list of texts of x or of functions of x, or a table"
+                " of such lists"
+            )
     return own
 
 
 def _strains(model: Modal, beam: Beam) -> Iterator[Strain]:
-    """What the beam resists, one load per direction; damped as its first mode, clamped at x = 0, is by the beam's ratio."""
+    """What the beam resists, one load per direction; damped as its first mode, clamped at x = 0, is
+    by the beam's ratio.
+    """
     I = model.integrals
     for d in I.basis.shapes:
         unit = beam.stiffness[d] / model.length ** (3 if d in ("y", "z") else 1)
         rows = [i for i, name in enumerate(I.basis.directions) if name == d]
         K = tuple(tuple(_times(float(I.bent[i, j]), unit) for j in rows) for i in rows)
-        yield Strain(f"{model.body}.{d}", tuple(f"{model.body}.{I.basis.labels[i]}" for i in rows), K, beam.lag(d))
+        yield Strain(
+            f"{model.body}.{d}",
+            tuple(f"{model.body}.{I.basis.labels[i]}" for i in rows),
+            K,
+            beam.lag(d),
+        )
 
 
 def _row(a: np.ndarray) -> tuple[Scalar, ...]:
@@ -146,7 +199,11 @@ def _row(a: np.ndarray) -> tuple[Scalar, ...]:
 
 
 def _rows(B: np.ndarray, unit: Scalar) -> tuple[tuple[Scalar, ...], ...]:
-    return tuple(tuple(_times(x, unit) for x in row) for row in B) if np.abs(B).max(initial=0.0) > TINY else ()
+    return (
+        tuple(tuple(_times(x, unit) for x in row) for row in B)
+        if np.abs(B).max(initial=0.0) > TINY
+        else ()
+    )
 
 
 def _times(x: float, unit: Scalar) -> Scalar:

@@ -15,7 +15,9 @@ from ..values import value_of
 
 @dataclass(frozen=True)
 class Parts:
-    """The fields of a mechanism that change when a flexible body is replaced, and the parameters' values."""
+    """The fields of a mechanism that change when a flexible body is replaced, and the parameters'
+    values.
+    """
 
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
@@ -40,7 +42,9 @@ class Parts:
 
 
 class Pieces:
-    """The bodies that stand for a flexible body, root to tip: names, and stations, where the origin of each is along the beam, m."""
+    """The bodies that stand for a flexible body, root to tip: names, and stations, where the origin
+    of each is along the beam, m.
+    """
 
     names: tuple[str, ...]
     stations: tuple[Scalar, ...]
@@ -55,17 +59,42 @@ class Pieces:
 
     def s(self, X: Pose) -> float:
         """x/L of what sits at X on the whole body."""
-        x, length = (float(value_of(v, self.parts.parameters) or 0.0) for v in (X.position[0], self.beam.length))
+        x, length = (
+            float(value_of(v, self.parts.parameters) or 0.0)
+            for v in (X.position[0], self.beam.length)
+        )
         return x / length
 
-    def replaced(self, bodies: Iterable[Body], joints: Sequence[Joint], loads: Sequence[Load], tip: Frame, modal: Any = None) -> Parts:
-        """The parts with these bodies, joints and loads in place of the flexible body; the joint that carries it comes first."""
-        parts, name, carrier = self.parts, self.body.name, self.parts.carrier(self.body.name)
+    def replaced(
+        self,
+        bodies: Iterable[Body],
+        joints: Sequence[Joint],
+        loads: Sequence[Load],
+        tip: Frame,
+        modal: Any = None,
+    ) -> Parts:
+        """The parts with these bodies, joints and loads in place of the flexible body; the joint
+        that carries it comes first.
+        """
+        parts = self.parts
+        name = self.body.name
+        carrier = self.parts.carrier(self.body.name)
         tips = () if any(f.name == tip.name for f in parts.frames) else (tip,)
-        record = Flexed(name, self.beam, self.body.shapes, self.names, self.stations, _names(joints), _names(tips), _names(loads), modal)
+        record = Flexed(
+            name,
+            self.beam,
+            self.body.shapes,
+            self.names,
+            self.stations,
+            _names(joints),
+            _names(tips),
+            _names(loads),
+            modal,
+        )
         at = [b.name for b in parts.bodies].index(name)
         after = parts.joints.index(carrier) + 1 if carrier else len(parts.joints)
-        moved = [j if j is carrier and modal else self.attached(j) for j in parts.joints]  # shapes are seen in the frame that is carried
+        # shapes are seen in the frame that is carried
+        moved = [j if j is carrier and modal else self.attached(j) for j in parts.joints]
         return replace(
             parts,
             bodies=(*parts.bodies[:at], *bodies, *parts.bodies[at + 1 :]),
@@ -81,7 +110,11 @@ class Pieces:
         parent, placement = self._on_piece(j.parent, j.placement)
         child, offset = self._on_piece(j.child, j.offset)
         same = (parent, child) == (j.parent, j.child)
-        return j if same else replace(j, parent=parent, placement=placement, child=child, offset=offset)
+        return (
+            j
+            if same
+            else replace(j, parent=parent, placement=placement, child=child, offset=offset)
+        )
 
     def _on_piece(self, body: str, X: Pose) -> tuple[str, Pose]:
         if body != self.body.name:
@@ -91,7 +124,9 @@ class Pieces:
 
 
 def whole(m: Mechanism) -> Mechanism:
-    """The mechanism before `discretise`: what stood on the pieces of a flexible body stands on it, at its place along the beam."""
+    """The mechanism before `discretise`: what stood on the pieces of a flexible body stands on it,
+    at its place along the beam.
+    """
     parts = Parts.of(m)
     for flexed in parts.beams:
         parts = _fold(parts, flexed)
@@ -106,16 +141,26 @@ def _fold(parts: Parts, flexed: Flexed) -> Parts:
         return (flexed.body, slid(X, stations[body])) if body in stations else (body, X)
 
     def joined(joints: Iterable[Joint]) -> tuple[Joint, ...]:
-        ends = ((j, *back(j.parent, j.placement), *back(j.child, j.offset)) for j in joints if j.name not in made)
+        ends = (
+            (j, *back(j.parent, j.placement), *back(j.child, j.offset))
+            for j in joints
+            if j.name not in made
+        )
         return tuple(replace(j, parent=p, placement=X, child=c, offset=Y) for j, p, X, c, Y in ends)
 
     body = Body(flexed.body, shapes=flexed.shapes, flexible=flexed.beam)
     return replace(
         parts,
-        bodies=tuple(body if b.name == body.name else b for b in parts.bodies if b.name not in stations or b.name == body.name),
+        bodies=tuple(
+            body if b.name == body.name else b
+            for b in parts.bodies
+            if b.name not in stations or b.name == body.name
+        ),
         joints=joined(parts.joints),
         loops=joined(parts.loops),
-        frames=tuple(Frame(f.name, *back(f.body, f.pose)) for f in parts.frames if f.name not in tips),
+        frames=tuple(
+            Frame(f.name, *back(f.body, f.pose)) for f in parts.frames if f.name not in tips
+        ),
         loads=tuple(x for x in parts.loads if x.name not in springs),
     )
 

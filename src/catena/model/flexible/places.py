@@ -14,7 +14,8 @@ from .parts import Parts, Pieces, slid
 if TYPE_CHECKING:
     from .modes import Modal
 
-ROOT = -1.0  # the body's own frame, where that is not the beam's at x = 0 because the beam turns there
+# the body's own frame, where that is not the beam's at x = 0 because the beam turns there
+ROOT = -1.0
 
 
 class Places(Pieces):
@@ -25,7 +26,9 @@ class Places(Pieces):
         self.model = model
         at: dict[float, Scalar] = {0.0: 0.0, 1.0: model.length}
         on = [j.placement for j in (*parts.joints, *parts.loops) if j.parent == model.body]
-        on += [j.offset for j in parts.loops if j.child == model.body] + [f.pose for f in parts.frames if f.body == model.body]
+        on += [j.offset for j in parts.loops if j.child == model.body] + [
+            f.pose for f in parts.frames if f.body == model.body
+        ]
         for X in on:
             if not any(abs(self.s(X) - s) < 1e-9 for s in at):
                 at[self.s(X)] = X.position[0]
@@ -37,24 +40,48 @@ class Places(Pieces):
 
     def index(self, X: Pose) -> int:
         """The place nearest to what sits at X on the beam."""
-        return min((k for k, s in enumerate(self.at) if s != ROOT), key=lambda k: abs(self.at[k] - self.s(X)))
+        return min(
+            (k for k, s in enumerate(self.at) if s != ROOT),
+            key=lambda k: abs(self.at[k] - self.s(X)),
+        )
 
     def bodies(self) -> Iterator[Body]:
         """The body's frame with the beam's mass, and the places without."""
         whole = self.body
         solid = [shape for shape in whole.shapes if shape.kind != "line"]
         for k, name in enumerate(self.names):
-            own = tuple(replace(x, pose=slid(x.pose, -self.stations[k])) for x in solid if self.index(x.pose) == k)
-            yield Body(name, whole.mass, whole.com, whole.inertia, own) if k == 0 else Body.massless(name, own)
+            own = tuple(
+                replace(x, pose=slid(x.pose, -self.stations[k]))
+                for x in solid
+                if self.index(x.pose) == k
+            )
+            yield (
+                Body(name, whole.mass, whole.com, whole.inertia, own)
+                if k == 0
+                else Body.massless(name, own)
+            )
 
     def joints(self) -> tuple[Joint, ...]:
         """The modal joints, the tip's first: it has the amplitudes, the others follow."""
-        labels, leader, made = self.model.integrals.basis.labels, self.model.joint, []
+        labels = self.model.integrals.basis.labels
+        leader = self.model.joint
+        made = []
         for k, (s, name) in enumerate(zip(self.at, self.names)):
             if k == 0:
                 continue
-            own, at = s == 1.0, Pose(position=(self.stations[k], 0.0, 0.0))
+            own = s == 1.0
+            at = Pose(position=(self.stations[k], 0.0, 0.0))
             deflection = Deflection(self.model.body, self.model.shifts(s))
-            made.append(Joint(leader if own else f"{leader} {k + 1}", "modal", self.model.body, name, at, sequence=labels,
-                              mimic=None if own else Mimic(leader), deflection=deflection))  # fmt: skip
+            made.append(
+                Joint(
+                    leader if own else f"{leader} {k + 1}",
+                    "modal",
+                    self.model.body,
+                    name,
+                    at,
+                    sequence=labels,
+                    mimic=None if own else Mimic(leader),
+                    deflection=deflection,
+                )
+            )
         return (made[-1], *made[:-1])

@@ -1,15 +1,18 @@
-"""Shape functions of a beam: how it may bend, stretch or twist, each shape with an amplitude of its own.
+"""Shape functions of a beam: how it may bend, stretch or twist, each shape with an amplitude of its
+own.
 
     bending       phi'''' = b^4 phi,  phi = C1 cos bs + C2 sin bs + C3 exp(-bs) + C4 exp(-b(1-s))
-    stretching    phi''   = -b^2 phi, phi = C1 cos bs + C2 sin bs                                    (so does twist)
+    stretching    phi''   = -b^2 phi, phi = C1 cos bs + C2 sin bs                    (so does twist)
 
-s = x/L runs from 0 to 1 and ' is d/ds. The ends choose b, and C up to a factor: phi(1) = 1 where the tip can move, else the mean
-of phi^2 is 1/2, as a sine's. The two exponentials decay away from the ends, so that nothing cancels as in cosh - sinh, and every
-shape is as exact as the first. Shapes of your own, given as texts of x or as functions of x (m), become Chebyshev series.
+s = x/L runs from 0 to 1 and ' is d/ds. The ends choose b, and C up to a factor: phi(1) = 1 where
+the tip can move, else the mean of phi^2 is 1/2, as a sine's. The two exponentials decay away from
+the ends, so that nothing cancels as in cosh - sinh, and every shape is as exact as the first.
+Shapes of your own, given as texts of x or as functions of x (m), become Chebyshev series.
 
-The ends "craig-bampton" are for a beam that is clamped at x = 0 and carries something at its tip ([Craig1968]). First come the
-constraint modes, the beam at rest with its tip moved by one, or turned by one, and otherwise held; then the modes of the beam with
-both ends clamped. Such shapes pass any force and moment on to the tip, which those of a cantilever, being free there, cannot.
+The ends "craig-bampton" are for a beam that is clamped at x = 0 and carries something at its tip
+([Craig1968]). First come the constraint modes, the beam at rest with its tip moved by one, or
+turned by one, and otherwise held; then the modes of the beam with both ends clamped. Such shapes
+pass any force and moment on to the tip, which those of a cantilever, being free there, cannot.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from ...errors import MechanismError
 from .series import Series, fitted, samples
 
 Array = np.ndarray
-HELD = {"clamped": (0, 1), "pinned": (0, 2), "free": (2, 3)}  # the derivatives of phi that vanish at such an end
+# the derivatives of phi that vanish at such an end
+HELD = {"clamped": (0, 1), "pinned": (0, 2), "free": (2, 3)}
 ENDS = {  # root near (k + this) pi, k = 1, 2, ...
     "clamped-free": -0.5,
     "pinned-free": 0.25,
@@ -35,14 +39,17 @@ ENDS = {  # root near (k + this) pi, k = 1, 2, ...
     "free-free": 0.5,
 }
 CRAIG_BAMPTON = "craig-bampton"
-CONSTRAINT_MODES = {"bending": ((0, 0, 3, -2), (0, 0, -1, 1)), "stretching": ((0, 1),)}  # coefficients of 1, s, s^2, s^3
+# coefficients of 1, s, s^2, s^3
+CONSTRAINT_MODES = {"bending": ((0, 0, 3, -2), (0, 0, -1, 1)), "stretching": ((0, 1),)}
 WORDS = {"pinned": "pinned-pinned", "cantilever": "clamped-free"}  # other words for some
 ROUNDING = 1e-9  # beside the largest value: a boundary condition that holds
 
 
 @dataclass(frozen=True)
 class Waves:
-    """n shapes by their numbers b (n,) and coefficients C (n, 4); called with s (k,) and the order of a derivative."""
+    """n shapes by their numbers b (n,) and coefficients C (n, 4); called with s (k,) and the order
+    of a derivative.
+    """
 
     b: Array
     C: Array
@@ -53,7 +60,9 @@ class Waves:
 
     @property
     def points(self) -> int:
-        """Gauss points that integrate the product of any two of them, or of their derivatives, to rounding."""
+        """Gauss points that integrate the product of any two of them, or of their derivatives, to
+        rounding.
+        """
         return 20 + 2 * len(self.b)
 
 
@@ -86,7 +95,9 @@ class Both:
 
     @property
     def points(self) -> int:
-        """Gauss points that integrate the product of any two of them, or of their derivatives, to rounding."""
+        """Gauss points that integrate the product of any two of them, or of their derivatives, to
+        rounding.
+        """
         return self.first.points + self.then.points
 
 
@@ -97,7 +108,9 @@ def ends_of(name: str) -> str:
     """The key of ENDS for a user's word."""
     found = WORDS.get(name, name)
     if found not in ENDS and found != CRAIG_BAMPTON:
-        raise MechanismError(f"ends is {name!r}; it is one of {', '.join([*ENDS, CRAIG_BAMPTON, *WORDS])}")
+        raise MechanismError(
+            f"ends is {name!r}; it is one of {', '.join([*ENDS, CRAIG_BAMPTON, *WORDS])}"
+        )
     return found
 
 
@@ -114,12 +127,14 @@ def uniform(kind: str, ends: str, n: int) -> Shapes:
         return waves(ends, n)
     c = np.array(CONSTRAINT_MODES[kind], float).T
     if n < c.shape[1]:
-        raise MechanismError(f"ends is {ends!r} with {n} mode of {kind}; it takes at least {c.shape[1]}: one for each way in which the tip "
-                             "moves and turns")  # fmt: skip
+        raise MechanismError(
+            f"ends is {ends!r} with {n} mode of {kind}; it takes at least {c.shape[1]}: one for"
+            " each way in which the tip moves and turns"
+        )
     return Both(Powers(c), waves("clamped-clamped", n - c.shape[1]))
 
 
-# ------------------------------------------------------------------------------------------------ of a uniform beam
+# --- of a uniform beam
 def bending(ends: str, n: int) -> Waves:
     """The first n shapes of a beam held so; rigid motions of a beam that is not held are left out.
 
@@ -133,7 +148,9 @@ def bending(ends: str, n: int) -> Waves:
 
 
 def stretching(ends: str, n: int) -> Waves:
-    """The first n shapes of stretching or twisting: held at a clamped or pinned root, at the tip only if that is clamped."""
+    """The first n shapes of stretching or twisting: held at a clamped or pinned root, at the tip
+    only if that is clamped.
+    """
     root, tip = (end != "free" for end in ends.split("-"))
     tip = ends.endswith("clamped")
     b = np.pi * (np.arange(1, n + 1) - (0.5 if root and not tip else 0.0))
@@ -152,7 +169,11 @@ def _basis(b: Array, s: Array, order: int) -> Array:
 
 def _conditions(root: str, tip: str, b: float) -> Array:
     """(4, 4): what the ends ask of C, each row divided by its power of b."""
-    rows = [_basis(np.array([b]), np.array([s]), d)[0, :, 0] / b**d for s, end in ((0.0, root), (1.0, tip)) for d in HELD[end]]
+    rows = [
+        _basis(np.array([b]), np.array([s]), d)[0, :, 0] / b**d
+        for s, end in ((0.0, root), (1.0, tip))
+        for d in HELD[end]
+    ]
     return np.array(rows)
 
 
@@ -163,7 +184,9 @@ def _root(root: str, tip: str, near: float) -> float:
     def determinant(b: float) -> float:
         return float(np.linalg.det(_conditions(root, tip, b)))
 
-    return float(brentq(determinant, near - 0.3 * math.pi, near + 0.3 * math.pi, xtol=1e-15, rtol=1e-15))
+    return float(
+        brentq(determinant, near - 0.3 * math.pi, near + 0.3 * math.pi, xtol=1e-15, rtol=1e-15)
+    )
 
 
 def _scaled(shapes: Waves, tip_moves: bool) -> Waves:
@@ -171,19 +194,25 @@ def _scaled(shapes: Waves, tip_moves: bool) -> Waves:
         size = shapes(np.ones(1))[:, 0]
     else:
         s, w = np.polynomial.legendre.leggauss(40 + 4 * len(shapes.b))
-        values, rise = shapes(0.5 * (s + 1)), shapes(np.array([1e-3]))[:, 0]
+        values = shapes(0.5 * (s + 1))
+        rise = shapes(np.array([1e-3]))[:, 0]
         size = np.sqrt(values**2 @ w) * np.sign(rise)  # the mean of phi^2 is half of this sum
     return Waves(shapes.b, shapes.C / size[:, None])
 
 
-# ------------------------------------------------------------------------------------------------ given ones
-def given(what: str, shapes: Sequence[str | Callable], ends: str, kind: str, length: float) -> Series:
-    """Shapes of your own on a beam of that length (m), checked at its ends. kind: "bending", or "stretching" (and twist).
+# --- given ones
+def given(
+    what: str, shapes: Sequence[str | Callable], ends: str, kind: str, length: float
+) -> Series:
+    """Shapes of your own on a beam of that length (m), checked at its ends. kind: "bending", or
+    "stretching" (and twist).
 
-    A text may use x (m) and L, the length. Only what holds the beam is asked of a shape; forces at the ends come by
-    themselves. what: whose shapes, for messages.
+    A text may use x (m) and L, the length. Only what holds the beam is asked of a shape; forces at
+    the ends come by themselves. what: whose shapes, for messages.
     """
-    values = np.array([_values(what, f, length * samples(), length) for f in shapes]).reshape(len(shapes), -1)
+    values = np.array([_values(what, f, length * samples(), length) for f in shapes]).reshape(
+        len(shapes), -1
+    )
     found = fitted(what, [_name(f, k) for k, f in enumerate(shapes)], values)
     for k, f in enumerate(shapes):
         _check(f"{what}: shape {_name(f, k)}", found, k, ends, kind)
@@ -202,7 +231,10 @@ def _values(what: str, f: str | Callable, x: Array, length: float) -> Array:
         values = [f(float(at)) for at in x]
     values = np.broadcast_to(np.asarray(values, float), x.shape)
     if not np.isfinite(values).all() or not values.any():
-        raise MechanismError(f"{what}: shape {_name(f, 0)} is {'zero' if np.isfinite(values).all() else 'not finite'} along the beam")
+        raise MechanismError(
+            f"{what}: shape {_name(f, 0)} is"
+            f" {'zero' if np.isfinite(values).all() else 'not finite'} along the beam"
+        )
     return values
 
 
@@ -211,13 +243,24 @@ def _check(who: str, shapes: Series, k: int, ends: str, kind: str) -> None:
     size = [np.abs(shapes(np.linspace(0, 1, 201), d)[k]).max() for d in range(2)]
     root, tip = held(ends)
     for end, s, place in ((root, 0.0, "x = 0"), (tip, 1.0, "x = L")):
-        asked = [d for d in HELD[end] if d < 2] if kind == "bending" else [0] if end == "clamped" or (s == 0 and end == "pinned") else []
+        asked = (
+            [d for d in HELD[end] if d < 2]
+            if kind == "bending"
+            else [0]
+            if end == "clamped" or (s == 0 and end == "pinned")
+            else []
+        )
         for d in asked:
             found = float(shapes(np.array([s]), d)[k, 0])
             if abs(found) > ROUNDING * size[d] + shapes.rounding(d)[k]:
-                does, scaled = (("slope", f"{found:.3g} m / L"), ("displacement", f"{found:.3g} m"))[d == 0]
-                raise MechanismError(f"{who} has the {does} {scaled} at {place}, where a beam that is {ends} has none; "
-                                     "give a shape that vanishes there, or other ends")  # fmt: skip
+                does, scaled = (
+                    ("slope", f"{found:.3g} m / L"),
+                    ("displacement", f"{found:.3g} m"),
+                )[d == 0]
+                raise MechanismError(
+                    f"{who} has the {does} {scaled} at {place}, where a beam that is {ends} has"
+                    " none; give a shape that vanishes there, or other ends"
+                )
 
 
 def _name(f: str | Callable, k: int) -> str:

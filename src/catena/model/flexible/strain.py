@@ -1,4 +1,6 @@
-"""Strain energy: what flexible bodies store in their bending, stretching and twisting. It is part of the potential energy."""
+"""Strain energy: what flexible bodies store in their bending, stretching and twisting. It is part
+of the potential energy.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,16 @@ from ..values import value_of
 Array = np.ndarray
 
 
-def strain_energy(m: Mechanism, q: Array, parameters: Mapping[str, float] | None = None) -> dict[str, Array]:
-    """{body: (...)}: 1/2 sum of k (q - rest)^2 over the springs of each flexible body, or 1/2 e'K e of its shapes, J.
+def strain_energy(
+    m: Mechanism, q: Array, parameters: Mapping[str, float] | None = None
+) -> dict[str, Array]:
+    """{body: (...)}: 1/2 sum of k (q - rest)^2 over the springs of each flexible body, or 1/2 e'K e
+    of its shapes, J.
 
     q: (..., nq). parameters: values in place of the mechanism's own.
     """
-    loads, found = {load.name: load for load in m.loads}, {}
+    loads = {load.name: load for load in m.loads}
+    found = {}
     known = m.parameters if parameters is None else parameters
     for flexed in m.beams:
         scene = _Stored(m, np.asarray(q, float), known)
@@ -29,7 +35,9 @@ def strain_energy(m: Mechanism, q: Array, parameters: Mapping[str, float] | None
 
 
 class _Stored:
-    """The part of a `Scene` that loads along coordinates use: coordinates at rest, and the energy they store."""
+    """The part of a `Scene` that loads along coordinates use: coordinates at rest, and the energy
+    they store.
+    """
 
     def __init__(self, m: Mechanism, q: Array, parameters: Mapping[str, float]):
         self.q, self.energy, self.parameters = q, np.zeros(q.shape[:-1]), parameters

@@ -1,11 +1,14 @@
-"""The error of the first frequencies of a beam by modes with the loads it carries, by the Rayleigh-Ritz method.
+"""The error of the first frequencies of a beam by modes with the loads it carries, by the
+Rayleigh-Ritz method.
 
-A load at a place of the beam asks its shapes for a moment and a shear force there: EI phi'' = omega^2 J phi',
-EI phi''' = -omega^2 m phi. Shapes whose ends are free (or whose waves know nothing of a load on their way) cannot give them, and
-their frequencies come out too high. So the frequencies are computed once more with polynomials, and with cubics that begin where a load
-is, beside the shapes: what can give them. How much lower they become is how far the shapes err.
+A load at a place of the beam asks its shapes for a moment and a shear force there: EI phi'' =
+omega^2 J phi', EI phi''' = -omega^2 m phi. Shapes whose ends are free (or whose waves know nothing
+of a load on their way) cannot give them, and their frequencies come out too high. So the
+frequencies are computed once more with polynomials, and with cubics that begin where a load is,
+beside the shapes: what can give them. How much lower they become is how far the shapes err.
 
-The beam has length one and mass one; its body's frame is held, except that a beam with an unheld root moves with it.
+The beam has length one and mass one; its body's frame is held, except that a beam with an unheld
+root moves with it.
 """
 
 from __future__ import annotations
@@ -30,16 +33,25 @@ DEGREE = 9  # of the polynomials beside the shapes
 NOTHING = 1e-11  # an eigenvalue of the scaled mass matrix: shapes that make up each other
 TRUSTED = 0.01  # relative error of a frequency from which on a doubt is told
 AXIS = {"x": 0, "y": 1, "z": 2, "twist": 0}
-Load = tuple[float, Array]  # s = x/L of the place, and M (2, 2) of displacement and slope d/ds there, beside the beam's mass
+# s = x/L of the place, and M (2, 2) of displacement and slope d/ds there, beside the beam's mass
+Load = tuple[float, Array]
 
 Carried = tuple[float, Array, Array]  # mass, first moment (3,) and inertia (3, 3) about a place
 
 
 def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, Array]:
-    """{direction: (k,)}: by how much the first frequencies of a beam by modes are too high, relative, k up to FIRST."""
-    basis, ends = flexed.modal.integrals.basis, ends_of(flexed.beam.ends)
-    rotary = _value(m, flexed.beam.rhoJ) / (2 * _value(m, flexed.beam.rhoA) * _value(m, flexed.beam.length) ** 2)
-    return {d: _errors(d, shapes, held(ends), list(_loads(m, flexed, d)), rotary) for d, shapes in basis.shapes.items()}
+    """{direction: (k,)}: by how much the first frequencies of a beam by modes are too high,
+    relative, k up to FIRST.
+    """
+    basis = flexed.modal.integrals.basis
+    ends = ends_of(flexed.beam.ends)
+    rotary = _value(m, flexed.beam.rhoJ) / (
+        2 * _value(m, flexed.beam.rhoA) * _value(m, flexed.beam.length) ** 2
+    )
+    return {
+        d: _errors(d, shapes, held(ends), list(_loads(m, flexed, d)), rotary)
+        for d, shapes in basis.shapes.items()
+    }
 
 
 def likeness_doubts(m: Mechanism) -> Iterator[str]:
@@ -47,8 +59,12 @@ def likeness_doubts(m: Mechanism) -> Iterator[str]:
     for flexed in (x for x in m.beams if x.modal):
         for d, shapes in flexed.modal.integrals.basis.shapes.items():
             if (apart := getattr(shapes, "apart", 1.0)) < CLOSE:
-                yield (f"body {flexed.body!r}: its shapes along {d} are so alike that a combination of them is {apart:.1g} of their size: the mass "
-                       f"matrix loses {-2 * math.log10(apart):.0f} of its 16 digits; give fewer shapes, or ones that differ more")  # fmt: skip
+                yield (
+                    f"body {flexed.body!r}: its shapes along {d} are so alike that a combination of"
+                    f" them is {apart:.1g} of their size: the mass matrix loses"
+                    f" {-2 * math.log10(apart):.0f} of its 16 digits; give fewer shapes, or ones"
+                    " that differ more"
+                )
 
 
 def frequency_doubts(m: Mechanism) -> Iterator[str]:
@@ -57,18 +73,25 @@ def frequency_doubts(m: Mechanism) -> Iterator[str]:
         for d, errors in frequency_errors(m, flexed).items():
             if errors.max(initial=0.0) > TRUSTED:
                 k = int(errors.argmax())
-                yield (f"body {flexed.body!r}: its {flexed.modal.integrals.basis.counts[d]} shapes along {d} do not suit what it carries: "
-                       f"frequency {k + 1} of the beam, its root held, comes out {100 * errors[k]:.2g} % too high; give it "
-                       "ends = \"craig-bampton\" for a load at its tip, more modes, or segments")  # fmt: skip
+                yield (
+                    f"body {flexed.body!r}: its {flexed.modal.integrals.basis.counts[d]} shapes"
+                    f" along {d} do not suit what it carries: frequency {k + 1} of the beam, its"
+                    f" root held, comes out {100 * errors[k]:.2g} % too high; give it ends ="
+                    ' "craig-bampton" for a load at its tip, more modes, or segments'
+                )
 
 
-# ------------------------------------------------------------------------------------------------ Rayleigh and Ritz
+# --- Rayleigh and Ritz
 def _errors(d: str, shapes: Any, ends: tuple[str, str], loads: list[Load], rotary: float) -> Array:
-    bent, inner = (2 if d in ("y", "z") else 1), sorted({place for place, _ in loads if 0 < place < 1})
+    bent = 2 if d in ("y", "z") else 1
+    inner = sorted({place for place, _ in loads if 0 < place < 1})
     edges = np.array([0.0, *inner, 1.0])
     t, w = rule(shapes.points + DEGREE)
-    s, w = (edges[:-1, None] + np.outer(np.diff(edges), t)).ravel(), np.outer(np.diff(edges), w).ravel()
-    rigid, more = (_Beside(bent, ends, degree, places) for degree, places in ((bent - 1, ()), (DEGREE, inner)))
+    s = (edges[:-1, None] + np.outer(np.diff(edges), t)).ravel()
+    w = np.outer(np.diff(edges), w).ravel()
+    rigid, more = (
+        _Beside(bent, ends, degree, places) for degree, places in ((bent - 1, ()), (DEGREE, inner))
+    )
     found = []
     for beside in (rigid, more):
 
@@ -93,13 +116,20 @@ def _frequencies(K: Array, M: Array) -> Array:
 
 
 class _Beside:
-    """Polynomials up to a degree, and cubics (lines, for stretching) that begin at some places, as the ends allow them."""
+    """Polynomials up to a degree, and cubics (lines, for stretching) that begin at some places, as
+    the ends allow them.
+    """
 
     def __init__(self, bent: int, ends: tuple[str, str], degree: int, places: Any):
         from scipy.linalg import null_space
 
         self.bent, self.degree, self.places = bent, degree, places
-        held = [(s, k) for s, end in enumerate(ends) for k in HELD[end] if k < bent and not (bent == 1 and s == 1 and end == "pinned")]
+        held = [
+            (s, k)
+            for s, end in enumerate(ends)
+            for k in HELD[end]
+            if k < bent and not (bent == 1 and s == 1 and end == "pinned")
+        ]
         rows = [self._all(np.array([float(s)]), k)[:, 0] for s, k in held]
         self.N = null_space(np.array(rows)) if rows else np.eye(degree + 1 + bent * len(places))
 
@@ -113,30 +143,50 @@ class _Beside:
         return self.N.T @ self._all(s, order)
 
     def _all(self, s: Array, order: int) -> Array:
-        smooth = legendre.legval(2 * s - 1, legendre.legder(np.eye(self.degree + 1), order, scl=2.0)).reshape(-1, len(s))
+        smooth = legendre.legval(
+            2 * s - 1, legendre.legder(np.eye(self.degree + 1), order, scl=2.0)
+        ).reshape(-1, len(s))
         powers = [(p, a) for a in self.places for p in ((2, 3) if self.bent == 2 else (1,))]
-        begun = [math.perm(p, order) * np.where(s > a, s - a, 0.0) ** max(p - order, 0) * (s > a) for p, a in powers]
+        begun = [
+            math.perm(p, order) * np.where(s > a, s - a, 0.0) ** max(p - order, 0) * (s > a)
+            for p, a in powers
+        ]
         return np.vstack([smooth, *begun])
 
 
-# ------------------------------------------------------------------------------------------------ what a beam carries
+# --- what a beam carries
 def _loads(m: Mechanism, flexed: Flexed, d: str) -> Iterator[Load]:
     """What stands on each place, as M of displacement and slope there."""
-    mass, length, rotor = (_value(m, x) for x in (m.body(flexed.body).mass, flexed.beam.length, flexed.beam.rhoJ))
+    mass, length, rotor = (
+        _value(m, x) for x in (m.body(flexed.body).mass, flexed.beam.length, flexed.beam.rhoJ)
+    )
     through = _through(m)
     for body, x in zip(flexed.bodies, flexed.stations):
-        carried = [through[j.name] for j in m.joints if j.parent == body and j.name not in flexed.joints]
+        carried = [
+            through[j.name] for j in m.joints if j.parent == body and j.name not in flexed.joints
+        ]
         if not (place := _value(m, x) / length) or not any(c[0] or c[2].any() for c in carried):
             continue
         total, first, I = _added(carried)
         if d in ("y", "z"):
-            yield place, np.array([[total, first[0] / length], [first[0] / length, I[3 - AXIS[d], 3 - AXIS[d]] / length**2]]) / mass
+            yield (
+                place,
+                np.array(
+                    [
+                        [total, first[0] / length],
+                        [first[0] / length, I[3 - AXIS[d], 3 - AXIS[d]] / length**2],
+                    ]
+                )
+                / mass,
+            )
         else:
             yield place, np.diag([total / mass if d == "x" else I[0, 0] / (rotor * length), 0.0])
 
 
 def _through(m: Mechanism) -> dict[str, Carried]:
-    """What each joint carries with every coordinate zero, about its parent's frame: of what moves in it, the mass in the joint."""
+    """What each joint carries with every coordinate zero, about its parent's frame: of what moves
+    in it, the mass in the joint.
+    """
     on: dict[str, list[Carried]] = {}
     found = {}
     for j in reversed(m.ordered):
@@ -157,19 +207,30 @@ def _body(m: Mechanism, name: str) -> Carried:
     b = m.body(name)
     mass, xx, xy, xz, yy, yz, zz = (_value(m, x) for x in (b.mass, *b.inertia))
     about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return _moved((mass, np.zeros(3), about_com), np.eye(3), np.array([_value(m, x) for x in b.com]))
+    return _moved(
+        (mass, np.zeros(3), about_com), np.eye(3), np.array([_value(m, x) for x in b.com])
+    )
 
 
 def _moved(carried: Carried, R: Array, p: Array) -> Carried:
     """The same about a frame in which its own stands at p, turned by R."""
     mass, first, I = carried
     s = R @ first
-    shift = (mass * p @ p + 2 * p @ s) * np.eye(3) - mass * np.outer(p, p) - np.outer(p, s) - np.outer(s, p)
+    shift = (
+        (mass * p @ p + 2 * p @ s) * np.eye(3)
+        - mass * np.outer(p, p)
+        - np.outer(p, s)
+        - np.outer(s, p)
+    )
     return mass, s + mass * p, R @ I @ R.T + shift
 
 
 def _added(parts: list[Carried]) -> Carried:
-    return sum(x[0] for x in parts), np.sum([x[1] for x in parts], axis=0), np.sum([x[2] for x in parts], axis=0)
+    return (
+        sum(x[0] for x in parts),
+        np.sum([x[1] for x in parts], axis=0),
+        np.sum([x[2] for x in parts], axis=0),
+    )
 
 
 def _value(m: Mechanism, x: Any) -> float:

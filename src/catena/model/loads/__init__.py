@@ -1,8 +1,10 @@
-"""Loads, speed rows and position rows: what acts on a mechanism besides gravity and motors, and what its speeds and coordinates must
-obey besides loops.
+"""Loads, speed rows and position rows: what acts on a mechanism besides gravity and motors, and
+what its speeds and coordinates must obey besides loops.
 
-    keys         Load, Nonholonomic and Holonomic, the three families; the keys that their members have; LOADS, ROWS, CONSTRAINTS
-    springs      JointSpring, CoordinateSpring, Spring, Cable, Bushing, and the Strain of a flexible body
+    keys         Load, Nonholonomic and Holonomic, the three families; the keys that their members
+                 have; LOADS, ROWS, CONSTRAINTS
+    springs      JointSpring, CoordinateSpring, Spring, Cable, Bushing, and the Strain of a flexible
+                 body
     forces       Force, JointForce
     tension      Tension
     compliant_contact   CompliantContact
@@ -13,8 +15,9 @@ obey besides loops.
     gears        GearPair, Belt, RackAndPinion, Screw
     cams         Cam
 
-Values are SI or expressions of parameters. Texts in `Force`, `JointForce` and `SpeedRow` may use t, the parameters, and
-every coordinate and speed: q_<name> and v_<name>, where a dot in a coordinate's name is written as an underscore (q_base_x).
+Values are SI or expressions of parameters. Texts in `Force`, `JointForce` and `SpeedRow` may use t,
+the parameters, and every coordinate and speed: q_<name> and v_<name>, where a dot in a coordinate's
+name is written as an underscore (q_base_x).
 """
 
 from .cams import Cam
@@ -22,7 +25,19 @@ from .compliant_contact import CompliantContact
 from .fluid import Fluid
 from .forces import Force, JointForce
 from .gears import Belt, GearPair, RackAndPinion, Screw
-from .keys import CONSTRAINTS, LOADS, ROWS, Holonomic, Key, Load, Nonholonomic, Places, Scene, identifier, register
+from .keys import (
+    CONSTRAINTS,
+    LOADS,
+    ROWS,
+    Holonomic,
+    Key,
+    Load,
+    Nonholonomic,
+    Places,
+    Scene,
+    identifier,
+    register,
+)
 from .machines import Clutch, Drag, Freewheel
 from .position_rows import Constraint, Coupling, Drive
 from .speed_rows import KnifeEdge, Rolling, SpeedRow
@@ -30,7 +45,40 @@ from .springs import Bushing, Cable, CoordinateSpring, JointSpring, Spring, Stra
 from .tension import Tension
 
 __all__ = [
-    "CONSTRAINTS", "LOADS", "ROWS", "Belt", "Bushing", "Cable", "Cam", "Clutch", "CompliantContact", "Constraint", "CoordinateSpring", "Coupling", "Drag", "Drive", "Fluid", "Force",
-    "Freewheel", "GearPair", "Holonomic", "JointForce", "JointSpring", "Key", "KnifeEdge", "Load", "Nonholonomic", "Places", "RackAndPinion", "Rolling", "Scene", "Screw",
-    "SpeedRow", "Spring", "Strain", "Tension", "identifier", "register",
-]  # fmt: skip
+    "CONSTRAINTS",
+    "LOADS",
+    "ROWS",
+    "Belt",
+    "Bushing",
+    "Cable",
+    "Cam",
+    "Clutch",
+    "CompliantContact",
+    "Constraint",
+    "CoordinateSpring",
+    "Coupling",
+    "Drag",
+    "Drive",
+    "Fluid",
+    "Force",
+    "Freewheel",
+    "GearPair",
+    "Holonomic",
+    "JointForce",
+    "JointSpring",
+    "Key",
+    "KnifeEdge",
+    "Load",
+    "Nonholonomic",
+    "Places",
+    "RackAndPinion",
+    "Rolling",
+    "Scene",
+    "Screw",
+    "SpeedRow",
+    "Spring",
+    "Strain",
+    "Tension",
+    "identifier",
+    "register",
+]

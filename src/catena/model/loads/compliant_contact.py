@@ -1,4 +1,6 @@
-"""Compliant contact: a sphere that presses into a half-space, by Hunt and Crossley's law, with smoothed Coulomb friction."""
+"""Compliant contact: a sphere that presses into a half-space, by Hunt and Crossley's law, with
+smoothed Coulomb friction.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,33 @@ from .keys import FRAME, Load, Scene, doc, number, register
 @register
 @dataclass(frozen=True)
 class CompliantContact(Load):
-    """A sphere about the origin of a frame presses into a half-space below another frame's x-y plane ([Hunt1975]).
+    """A sphere about the origin of a frame presses into a half-space below another frame's x-y
+    plane ([Hunt1975]).
 
-    Normal force stiffness depth^exponent (1 + 3/2 damping rate), never below zero; stiffness: N/m^exponent, damping: s/m. A drop with
-    little damping loses about damping times the speed of impact: e = 1 - damping speed. friction: Coulomb's coefficient, with full force
-    from slips of a few times `slip_speed` (m/s) on: below it creeps. radius: of the sphere, m; 0 is a point.
+    Normal force stiffness depth^exponent (1 + 3/2 damping rate), never below zero; stiffness:
+    N/m^exponent, damping: s/m. A drop with little damping loses about damping times the speed of
+    impact: e = 1 - damping speed. friction: Coulomb's coefficient, with full force from slips of a
+    few times `slip_speed` (m/s) on: below it creeps. radius: of the sphere, m; 0 is a point.
     """
 
     kind = "compliant_contact"
     sphere: str = field(metadata=FRAME | doc("about whose origin the sphere is"))
     surface: str = field(metadata=FRAME | doc("whose x-y plane is the surface, z outwards"))
     stiffness: Scalar = field(metadata=number("any", zero=False) | doc("N/m^exponent"))
-    damping: Scalar = field(default=0.0, metadata=number("any") | doc("s/m: about the loss of speed per speed of impact"))
-    exponent: Scalar = field(default=1.5, metadata=number("number", zero=False) | doc("of the depth"))
+    damping: Scalar = field(
+        default=0.0,
+        metadata=number("any") | doc("s/m: about the loss of speed per speed of impact"),
+    )
+    exponent: Scalar = field(
+        default=1.5, metadata=number("number", zero=False) | doc("of the depth")
+    )
     friction: Scalar = field(default=0.0, metadata=number("number") | doc("Coulomb's coefficient"))
-    slip_speed: Scalar = field(default=1e-3, metadata=number("speed", zero=False) | doc("slip below which friction fades"))
-    radius: Scalar = field(default=0.0, metadata=number("length") | doc("of the sphere; 0 is a point"))
+    slip_speed: Scalar = field(
+        default=1e-3, metadata=number("speed", zero=False) | doc("slip below which friction fades")
+    )
+    radius: Scalar = field(
+        default=0.0, metadata=number("length") | doc("of the sphere; 0 is a point")
+    )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two frames are needed."""
@@ -39,13 +52,24 @@ class CompliantContact(Load):
     def act(self, s: Scene) -> None:
         """Forces at the sphere's lowest point, and the reaction on the other body there."""
         k, c, power, mu, slow, radius = map(
-            s.value, (self.stiffness, self.damping, self.exponent, self.friction, self.slip_speed, self.radius)
+            s.value,
+            (
+                self.stiffness,
+                self.damping,
+                self.exponent,
+                self.friction,
+                self.slip_speed,
+                self.radius,
+            ),
         )
         (p, u), (o, w) = s.origin(self.sphere), s.origin(self.surface)
         normal = tuple(row[2] for row in s.axes(self.surface))
         arm = scale(-radius, normal)
         place = add(p, arm)
-        slip = sub(add(u, cross(s.spin(self.sphere), arm)), add(w, cross(s.spin(self.surface), sub(place, o))))
+        slip = sub(
+            add(u, cross(s.spin(self.sphere), arm)),
+            add(w, cross(s.spin(self.surface), sub(place, o))),
+        )
         rate = -dot(slip, normal)
         depth = apply("max", [radius - dot(sub(p, o), normal), 0.0])
         press = apply("max", [k * depth**power * (1.0 + 1.5 * c * rate), 0.0])

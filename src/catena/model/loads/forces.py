@@ -13,36 +13,54 @@ ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
 @register
 @dataclass(frozen=True)
 class Force(Load):
-    """A wrench on a frame, torque and force each as three texts or numbers, in "world" or "body" axes at the frame's origin.
+    """A wrench on a frame, torque and force each as three texts or numbers, in "world" or "body"
+    axes at the frame's origin.
 
     switches: times (s) at which it jumps, begins or ends; a simulation steps exactly onto them.
     """
 
     kind = "force"
     frame: str = field(metadata=FRAME | doc("at whose origin it acts"))
-    torque: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS | doc("three components, N m"))
-    force: tuple[str | float, ...] = field(default=ZERO, metadata=EXPRESSIONS | doc("three components, N"))
-    axes: str = field(default="world", metadata=Key("word", words=("world", "body")).of() | doc("of the ground, or of the frame's body"))
-    switches: tuple[float, ...] = field(default=(), metadata=TIMES | doc("times at which it jumps, begins or ends"))
+    torque: tuple[str | float, ...] = field(
+        default=ZERO, metadata=EXPRESSIONS | doc("three components, N m")
+    )
+    force: tuple[str | float, ...] = field(
+        default=ZERO, metadata=EXPRESSIONS | doc("three components, N")
+    )
+    axes: str = field(
+        default="world",
+        metadata=Key("word", words=("world", "body")).of()
+        | doc("of the ground, or of the frame's body"),
+    )
+    switches: tuple[float, ...] = field(
+        default=(), metadata=TIMES | doc("times at which it jumps, begins or ends")
+    )
 
     def act(self, s: Scene) -> None:
         """Push at the frame's origin."""
-        torque, force = (tuple(s.text(self.name, x) for x in part) for part in (self.torque, self.force))
+        torque, force = (
+            tuple(s.text(self.name, x) for x in part) for part in (self.torque, self.force)
+        )
         if self.axes == "body":
             R = s.axes(self.frame)
-            torque, force = rotate(R, torque), rotate(R, force)
+            torque = rotate(R, torque)
+            force = rotate(R, force)
         s.push(self.frame, force, torque)
 
 
 @register
 @dataclass(frozen=True)
 class JointForce(Load):
-    """A generalised force along one coordinate's speed, as a text or number (N m or N). switches: as for `Force`."""
+    """A generalised force along one coordinate's speed, as a text or number (N m or N). switches:
+    as for `Force`.
+    """
 
     kind = "joint_force"
     coordinate: str = field(metadata=SPEED | doc("along whose speed it acts"))
     force: str | float = field(metadata=EXPRESSION | doc("N m or N"))
-    switches: tuple[float, ...] = field(default=(), metadata=TIMES | doc("times at which it jumps, begins or ends"))
+    switches: tuple[float, ...] = field(
+        default=(), metadata=TIMES | doc("times at which it jumps, begins or ends")
+    )
 
     def act(self, s: Scene) -> None:
         """Drive the speed."""

@@ -1,5 +1,6 @@
-"""The families of loads, speed rows and position rows. A member is a frozen record that says everything about itself: how each
-of its fields is read, checked and written (`Key`), and what it does to a mechanism that moves (`act`, `contact` or `residual`).
+"""The families of loads, speed rows and position rows. A member is a frozen record that says
+everything about itself: how each of its fields is read, checked and written (`Key`), and what it
+does to a mechanism that moves (`act`, `contact` or `residual`).
 
 `register` adds a member from anywhere; nothing else in catena names one, except to make one.
 """
@@ -19,7 +20,8 @@ class Key:
     """What a field holds, as its metadata. sort: one of
 
         frame        the name of a frame, a body, or the ground; frames: several
-        coordinate   the name of a coordinate that has a speed of the same name; coordinates: several
+        coordinate   the name of a coordinate that has a speed of the same name; coordinates:
+                     several
         speed        the name of a speed
         number       a quantity; measure: its dimension (`formats.units.DIMENSIONS`, or "any")
         numbers      several; measure: one per value, or one for any number of them
@@ -28,7 +30,8 @@ class Key:
         text         an expression that must be a text
         position     a text of t, parameters, q_... and the places of frames, x_..., y_..., z_...
         profile      a text of `angle` and parameters
-        turning      the name of a body that turns about one axis of the body in the field `carrier`; sliding: that slides along one
+        turning      the name of a body that turns about one axis of the body in the field
+                     `carrier`; sliding: that slides along one
         direction    three numbers that are not all zero; kept with length one
         word         one of `words`
         times        any number of instants, s
@@ -59,13 +62,19 @@ class Key:
         return unit(value) if self.sort == "direction" else value
 
 
-FRAME, COORDINATE, SPEED = Key("frame").of(), Key("coordinate").of(), Key("speed").of()
-EXPRESSION, EXPRESSIONS, DIRECTION = Key("expression").of(), Key("expressions").of(), Key("direction").of()
+FRAME = Key("frame").of()
+COORDINATE = Key("coordinate").of()
+SPEED = Key("speed").of()
+EXPRESSION = Key("expression").of()
+EXPRESSIONS = Key("expressions").of()
+DIRECTION = Key("direction").of()
 TIMES = Key("times").of()
 
 
 def doc(sentence: str) -> dict[str, str]:
-    """What a field means, in a few words, as the metadata of a dataclass's field: `FRAME | doc("where it begins")`."""
+    """What a field means, in a few words, as the metadata of a dataclass's field: `FRAME |
+    doc("where it begins")`.
+    """
     return {"doc": sentence}
 
 
@@ -75,7 +84,9 @@ def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str,
 
 
 class Places(Protocol):
-    """What a position row sees of a mechanism: scalars are numbers or symbols; vectors are triples in the ground's axes."""
+    """What a position row sees of a mechanism: scalars are numbers or symbols; vectors are triples
+    in the ground's axes.
+    """
 
     def value(self, x: Scalar) -> Scalar:
         """A field of sort number."""
@@ -90,12 +101,15 @@ class Places(Protocol):
         """A coordinate."""
 
     def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
-        """The angle or way of a body in its carrier, rad or m, for a field of sort turning or sliding; and its axis, in the ground's
-        axes where all coordinates are zero."""
+        """The angle or way of a body in its carrier, rad or m, for a field of sort turning or
+        sliding; and its axis, in the ground's axes where all coordinates are zero.
+        """
 
 
 class Scene(Protocol):
-    """What a load sees of a mechanism that moves. Scalars are numbers or symbols; vectors are triples in the ground's axes."""
+    """What a load sees of a mechanism that moves. Scalars are numbers or symbols; vectors are
+    triples in the ground's axes.
+    """
 
     def value(self, x: Scalar) -> Scalar:
         """A field of sort number."""
@@ -127,8 +141,10 @@ class Scene(Protocol):
 
 @dataclass(frozen=True)
 class Keyed:
-    """A record whose fields, but its name, have a `Key` and a sentence (`doc`). kind: its word in files. written: whether it stands in
-    files. alternatives: groups of fields, of which exactly one is given."""
+    """A record whose fields, but its name, have a `Key` and a sentence (`doc`). kind: its word in
+    files. written: whether it stands in files. alternatives: groups of fields, of which exactly one
+    is given.
+    """
 
     name: str
     kind: ClassVar[str]
@@ -141,7 +157,9 @@ class Keyed:
             try:
                 object.__setattr__(self, name, key.kept(given))
             except (TypeError, ValueError) as why:
-                raise MechanismError(f"{self.kind} {self.name!r}: {name} is {given!r}, which is no {key.sort}: {why}") from None
+                raise MechanismError(
+                    f"{self.kind} {self.name!r}: {name} is {given!r}, which is no {key.sort}: {why}"
+                ) from None
 
     @classmethod
     def schema(cls) -> dict[str, Key]:
@@ -166,7 +184,9 @@ class Load(Keyed):
         raise NotImplementedError(f"a load of kind {self.kind!r} does not say how it acts")
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar] | None:
-        """(coordinate, stiffness, rest, damping) where it is linear in one coordinate and its speed, and nothing else."""
+        """(coordinate, stiffness, rest, damping) where it is linear in one coordinate and its
+        speed, and nothing else.
+        """
         return None
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
@@ -177,7 +197,8 @@ class Load(Keyed):
 class Nonholonomic(Keyed):
     """Something that speeds obey: one or more rows A(q, t) v + B(q, t) = 0.
 
-    Either its `text` is the row; or the rows say that a point of the body of its `frame` has no velocity in some directions.
+    Either its `text` is the row; or the rows say that a point of the body of its `frame` has no
+    velocity in some directions.
     """
 
     frame: str
@@ -192,15 +213,20 @@ class Nonholonomic(Keyed):
         """What each row means, for people."""
         raise NotImplementedError
 
-    def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
-        """The point from the frame's origin, m, and the directions in which it has no velocity; R = R_WF, both in the ground's axes."""
+    def contact(
+        self, R: Matrix, value: Callable[[Scalar], Scalar]
+    ) -> tuple[Vector, tuple[Vector, ...]]:
+        """The point from the frame's origin, m, and the directions in which it has no velocity; R =
+        R_WF, both in the ground's axes.
+        """
         raise NotImplementedError
 
 
 class Holonomic(Keyed):
     """Something that coordinates obey: one or more rows g(q, t) = 0, which loops are too.
 
-    Rows act along the speeds, as motors do: A' lam with A = dg/dq N. Where they speak of the places of frames, they push there.
+    Rows act along the speeds, as motors do: A' lam with A = dg/dq N. Where they speak of the places
+    of frames, they push there.
     """
 
     @property
@@ -228,10 +254,20 @@ Member = TypeVar("Member", bound=type[Keyed])
 
 
 def register(member: Member) -> Member:
-    """Add a kind of load, of speed row or of position row: files, validation, formulations and simulation know it from here on."""
-    family: dict[str, Any] = LOADS if issubclass(member, Load) else CONSTRAINTS if issubclass(member, Holonomic) else ROWS
+    """Add a kind of load, of speed row or of position row: files, validation, formulations and
+    simulation know it from here on.
+    """
+    family: dict[str, Any] = (
+        LOADS
+        if issubclass(member, Load)
+        else CONSTRAINTS
+        if issubclass(member, Holonomic)
+        else ROWS
+    )
     if member.kind in family:
-        raise MechanismError(f"a load or row of kind {member.kind!r} exists already; give this one another word")
+        raise MechanismError(
+            f"a load or row of kind {member.kind!r} exists already; give this one another word"
+        )
     family[member.kind] = member
     return member
 

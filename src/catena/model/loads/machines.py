@@ -1,4 +1,6 @@
-"""Loads of machines: drag in air, clutches and brakes, one-way clutches. Friction is smoothed over `slip_speed`, so that below it creeps."""
+"""Loads of machines: drag in air, clutches and brakes, one-way clutches. Friction is smoothed over
+`slip_speed`, so that below it creeps.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,23 @@ from .keys import COORDINATE, EXPRESSION, FRAME, Key, Load, Scene, doc, number, 
 @register
 @dataclass(frozen=True)
 class Drag(Load):
-    """Drag of a stream on the origin of a frame: force -coefficient |u| u along the velocity u of the frame in the stream.
+    """Drag of a stream on the origin of a frame: force -coefficient |u| u along the velocity u of
+    the frame in the stream.
 
-    coefficient: 1/2 density drag-coefficient area, kg/m. stream: its velocity in the ground's axes, m/s.
+    coefficient: 1/2 density drag-coefficient area, kg/m. stream: its velocity in the ground's axes,
+    m/s.
     """
 
     kind = "drag"
     frame: str = field(metadata=FRAME | doc("on whose origin the stream acts"))
-    coefficient: Scalar = field(metadata=number("any") | doc("1/2 density drag-coefficient area, kg/m"))
-    stream: tuple[Scalar, ...] = field(default=(0.0, 0.0, 0.0), metadata=Key("numbers", ("speed",) * 3, negative=True).of() | doc("velocity of the stream in the ground's axes"))
+    coefficient: Scalar = field(
+        metadata=number("any") | doc("1/2 density drag-coefficient area, kg/m")
+    )
+    stream: tuple[Scalar, ...] = field(
+        default=(0.0, 0.0, 0.0),
+        metadata=Key("numbers", ("speed",) * 3, negative=True).of()
+        | doc("velocity of the stream in the ground's axes"),
+    )
 
     def act(self, s: Scene) -> None:
         """Against the velocity in the stream."""
@@ -34,22 +44,33 @@ class Drag(Load):
 @register
 @dataclass(frozen=True)
 class Clutch(Load):
-    """A friction clutch between two coordinates, or with one alone a brake: torque -capacity tanh(slip / slip_speed), slip = v1 - ratio v2.
+    """A friction clutch between two coordinates, or with one alone a brake: torque -capacity
+    tanh(slip / slip_speed), slip = v1 - ratio v2.
 
-    capacity: a text or number, N m or N, such as "20*max(0, min(1, t - 0.5))". It creeps where it sticks, by slip_speed at most
-    where the torque stays below three quarters of its capacity. A brake that holds exactly is the friction of a joint, with its events.
+    capacity: a text or number, N m or N, such as "20*max(0, min(1, t - 0.5))". It creeps where it
+    sticks, by slip_speed at most where the torque stays below three quarters of its capacity. A
+    brake that holds exactly is the friction of a joint, with its events.
     """
 
     kind = "clutch"
     coordinate: str = field(metadata=COORDINATE | doc("of the first side"))
     capacity: str | float = field(metadata=EXPRESSION | doc("greatest torque, N m or N"))
-    slip_speed: Scalar = field(metadata=number("any", zero=False) | doc("slip at which three quarters of it are reached, rad/s or m/s"))
-    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of() | doc("of the second side; none: a brake"))
-    ratio: Scalar = field(default=1.0, metadata=number("any", negative=True) | doc("of the second side's speed in the slip"))
+    slip_speed: Scalar = field(
+        metadata=number("any", zero=False)
+        | doc("slip at which three quarters of it are reached, rad/s or m/s")
+    )
+    other: tuple[str, ...] = field(
+        default=(), metadata=Key("coordinates").of() | doc("of the second side; none: a brake")
+    )
+    ratio: Scalar = field(
+        default=1.0,
+        metadata=number("any", negative=True) | doc("of the second side's speed in the slip"),
+    )
 
     def act(self, s: Scene) -> None:
         """The same torque on both sides."""
-        ratio, slip = s.value(self.ratio), s.coordinate(self.coordinate)[1]
+        ratio = s.value(self.ratio)
+        slip = s.coordinate(self.coordinate)[1]
         for name in self.other:
             slip = slip - ratio * s.coordinate(name)[1]
         torque = s.text(self.name, self.capacity) * apply("tanh", [slip / s.value(self.slip_speed)])
@@ -61,12 +82,18 @@ class Clutch(Load):
 @register
 @dataclass(frozen=True)
 class Freewheel(Load):
-    """A one-way clutch: the coordinate turns freely forwards; backwards it is held by a damper, torque damping |v| (N m s/rad or N s/m)."""
+    """A one-way clutch: the coordinate turns freely forwards; backwards it is held by a damper,
+    torque damping |v| (N m s/rad or N s/m).
+    """
 
     kind = "freewheel"
     coordinate: str = field(metadata=COORDINATE | doc("of the first side"))
-    damping: Scalar = field(metadata=number("any", zero=False) | doc("backwards, N m s/rad or N s/m"))
-    other: tuple[str, ...] = field(default=(), metadata=Key("coordinates").of() | doc("of the second side; none: the housing"))
+    damping: Scalar = field(
+        metadata=number("any", zero=False) | doc("backwards, N m s/rad or N s/m")
+    )
+    other: tuple[str, ...] = field(
+        default=(), metadata=Key("coordinates").of() | doc("of the second side; none: the housing")
+    )
 
     def act(self, s: Scene) -> None:
         """Nothing forwards; backwards the damper, on both sides."""

@@ -12,7 +12,8 @@ from .keys import COORDINATE, EXPRESSION, Holonomic, Key, Places, doc, number, r
 @register
 @dataclass(frozen=True)
 class Constraint(Holonomic):
-    """g(q, t) = 0 as one text of coordinates q_<name>, places of frames x_<frame>, y_<frame>, z_<frame> (m, in the ground), t, parameters.
+    """g(q, t) = 0 as one text of coordinates q_<name>, places of frames x_<frame>, y_<frame>,
+    z_<frame> (m, in the ground), t, parameters.
 
     It is best written in metres or radians: assembly closes it to 1e-9.
     """
@@ -33,9 +34,11 @@ class Constraint(Holonomic):
 @register
 @dataclass(frozen=True)
 class Drive(Holonomic):
-    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic drive, with whatever force that takes.
+    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic drive, with
+    whatever force that takes.
 
-    The text has a second derivative, which the force needs: a motion that starts from rest with a jump of its speed is none.
+    The text has a second derivative, which the force needs: a motion that starts from rest with a
+    jump of its speed is none.
     """
 
     kind = "drive"
@@ -55,20 +58,32 @@ class Drive(Holonomic):
 @register
 @dataclass(frozen=True)
 class Coupling(Holonomic):
-    """A sum of coordinates keeps its value, sum of ratio q = offset: joints of different branches or sides of a loop, coupled."""
+    """A sum of coordinates keeps its value, sum of ratio q = offset: joints of different branches
+    or sides of a loop, coupled.
+    """
 
     kind = "coupling"
     labels = ("ratio of the coupling",)
     coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of() | doc("those of the sum"))
-    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True, zero=False).of() | doc("one per coordinate"))
-    offset: Scalar = field(default=0.0, metadata=number("any", negative=True) | doc("the value of the sum"))
+    ratios: tuple[Scalar, ...] = field(
+        metadata=Key("numbers", negative=True, zero=False).of() | doc("one per coordinate")
+    )
+    offset: Scalar = field(
+        default=0.0, metadata=number("any", negative=True) | doc("the value of the sum")
+    )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """One ratio per coordinate, two coordinates at least."""
         if len(self.coordinates) != len(self.ratios):
-            yield f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one ratio per coordinate is wanted"
+            yield (
+                f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one"
+                " ratio per coordinate is wanted"
+            )
         if len(set(self.coordinates)) < max(2, len(self.coordinates)):
-            yield f"it couples {', '.join(self.coordinates) or 'nothing'}; two or more different coordinates are wanted"
+            yield (
+                f"it couples {', '.join(self.coordinates) or 'nothing'}; two or more different"
+                " coordinates are wanted"
+            )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
         """The sum less the offset."""

@@ -15,14 +15,18 @@ from .keys import DIRECTION, FRAME, Key, Nonholonomic, doc, number, register
 @register
 @dataclass(frozen=True)
 class KnifeEdge(Nonholonomic):
-    """The origin of a frame has no velocity along `direction`, an axis of the frame: a skate, a thin wheel's side."""
+    """The origin of a frame has no velocity along `direction`, an axis of the frame: a skate, a
+    thin wheel's side.
+    """
 
     kind = "knife_edge"
     labels = ("sideways velocity",)
     frame: str = field(metadata=FRAME | doc("whose origin does not slip"))
     direction: Vector = field(metadata=DIRECTION | doc("in the frame's axes, without velocity"))
 
-    def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
+    def contact(
+        self, R: Matrix, value: Callable[[Scalar], Scalar]
+    ) -> tuple[Vector, tuple[Vector, ...]]:
         """The frame's origin, across the blade."""
         return (0.0, 0.0, 0.0), (rotate(R, self.direction),)
 
@@ -32,8 +36,9 @@ class KnifeEdge(Nonholonomic):
 class Rolling(Nonholonomic):
     """A thin disc rolls without slipping on a plane through the ground's origin.
 
-    frame: at the disc's centre. axis: the disc's own, in the frame's axes. radius: m. normal: of the plane, in the ground's
-    axes. Three rows: the point of the disc that touches the plane stands still.
+    frame: at the disc's centre. axis: the disc's own, in the frame's axes. radius: m. normal: of
+    the plane, in the ground's axes. Three rows: the point of the disc that touches the plane stands
+    still.
     """
 
     kind = "rolling"
@@ -41,11 +46,16 @@ class Rolling(Nonholonomic):
     frame: str = field(metadata=FRAME | doc("at the disc's centre"))
     radius: Scalar = field(metadata=number("length", zero=False) | doc("of the disc"))
     axis: Vector = field(default=Y, metadata=DIRECTION | doc("the disc's own, in the frame's axes"))
-    normal: Vector = field(default=Z, metadata=DIRECTION | doc("of the plane, in the ground's axes"))
+    normal: Vector = field(
+        default=Z, metadata=DIRECTION | doc("of the plane, in the ground's axes")
+    )
 
-    def contact(self, R: Matrix, value: Callable[[Scalar], Scalar]) -> tuple[Vector, tuple[Vector, ...]]:
+    def contact(
+        self, R: Matrix, value: Callable[[Scalar], Scalar]
+    ) -> tuple[Vector, tuple[Vector, ...]]:
         """The lowest point of the disc, in every direction."""
-        axis, n = rotate(R, self.axis), self.normal
+        axis = rotate(R, self.axis)
+        n = self.normal
         up = sub(n, scale(dot(n, axis), axis))  # the steepest direction in the disc's plane
         return scale(-value(self.radius) / apply("sqrt", [dot(up, up)]), up), (X, Y, Z)
 
@@ -56,7 +66,9 @@ class SpeedRow(Nonholonomic):
     """A(q, t) v + B(q, t) = 0 as one text, linear in the speeds v_<name>."""
 
     kind = "expression"
-    expression: str = field(metadata=Key("text").of() | doc("A(q, t) v + B(q, t), linear in the speeds v_NAME"))
+    expression: str = field(
+        metadata=Key("text").of() | doc("A(q, t) v + B(q, t), linear in the speeds v_NAME")
+    )
 
     @property
     def text(self) -> str:

@@ -1,4 +1,6 @@
-"""Springs and dampers: along a coordinate, between two points, between two frames, and inside a flexible body."""
+"""Springs and dampers: along a coordinate, between two points, between two frames, and inside a
+flexible body.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,26 @@ from ..expression_functions import apply
 from ..pose import Scalar, Vector
 from .keys import COORDINATE, FRAME, Key, Load, Scene, doc, number, register
 
-TURNS_THEN_SLIDES = ("angular stiffness",) * 3 + ("stiffness",) * 3, ("angular damping",) * 3 + ("damping",) * 3
+TURNS_THEN_SLIDES = (
+    ("angular stiffness",) * 3 + ("stiffness",) * 3,
+    ("angular damping",) * 3 + ("damping",) * 3,
+)
 
 
 @register
 @dataclass(frozen=True)
 class JointSpring(Load):
-    """A spring and damper along one coordinate: force -stiffness (q - rest) - damping v (N m/rad or N/m; and s)."""
+    """A spring and damper along one coordinate: force -stiffness (q - rest) - damping v (N m/rad or
+    N/m; and s).
+    """
 
     kind = "joint_spring"
     coordinate: str = field(metadata=COORDINATE | doc("along which it acts"))
     stiffness: Scalar = field(metadata=number("any") | doc("N m/rad or N/m"))
-    rest: Scalar = field(metadata=number("any", negative=True) | doc("the coordinate where it is free of force, rad or m"))
+    rest: Scalar = field(
+        metadata=number("any", negative=True)
+        | doc("the coordinate where it is free of force, rad or m")
+    )
     damping: Scalar = field(default=0.0, metadata=number("any") | doc("N m s/rad or N s/m"))
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar]:
@@ -31,7 +41,10 @@ class JointSpring(Load):
 
     def act(self, s: Scene) -> None:
         """-k (q - rest) - d v along its speed."""
-        (q, v), (k, rest, d) = s.coordinate(self.coordinate), map(s.value, (self.stiffness, self.rest, self.damping))
+        (q, v), (k, rest, d) = (
+            s.coordinate(self.coordinate),
+            map(s.value, (self.stiffness, self.rest, self.damping)),
+        )
         s.drive(self.coordinate, -k * (q - rest) - d * v)
         s.store(0.5 * k * (q - rest) ** 2)
 
@@ -39,14 +52,18 @@ class JointSpring(Load):
 @register
 @dataclass(frozen=True)
 class Spring(Load):
-    """A spring and damper between the origins of two frames: tension stiffness (distance - length) + damping rate (N/m, m, N s/m)."""
+    """A spring and damper between the origins of two frames: tension stiffness (distance - length)
+    + damping rate (N/m, m, N s/m).
+    """
 
     kind = "spring"
     start: str = field(metadata=FRAME | doc("where it begins"))
     end: str = field(metadata=FRAME | doc("where it ends"))
     stiffness: Scalar = field(metadata=number("stiffness") | doc("force per stretch"))
     length: Scalar = field(metadata=number("length") | doc("its length without force"))
-    damping: Scalar = field(default=0.0, metadata=number("damping") | doc("force per speed of stretching"))
+    damping: Scalar = field(
+        default=0.0, metadata=number("damping") | doc("force per speed of stretching")
+    )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two ends are needed."""
@@ -71,29 +88,45 @@ class Spring(Load):
 class Bushing(Load):
     """A soft joint between two frames that coincide at rest, in the axes of the first.
 
-    stiffness: three for turning (N m/rad), three for displacement (N/m). The turning angle is the rotation's vector part,
-    sin(angle) times its axis: exact for small turns. damping: likewise (N m s/rad, N s/m).
+    stiffness: three for turning (N m/rad), three for displacement (N/m). The turning angle is the
+    rotation's vector part, sin(angle) times its axis: exact for small turns. damping: likewise (N m
+    s/rad, N s/m).
     """
 
     kind = "bushing"
     start: str = field(metadata=FRAME | doc("the first frame, in whose axes it acts"))
     end: str = field(metadata=FRAME | doc("the second frame"))
-    stiffness: tuple[Scalar, ...] = field(metadata=Key("numbers", TURNS_THEN_SLIDES[0]).of() | doc("three turns, then three displacements"))
-    damping: tuple[Scalar, ...] = field(default=(0.0,) * 6, metadata=Key("numbers", TURNS_THEN_SLIDES[1]).of() | doc("likewise"))
+    stiffness: tuple[Scalar, ...] = field(
+        metadata=Key("numbers", TURNS_THEN_SLIDES[0]).of()
+        | doc("three turns, then three displacements")
+    )
+    damping: tuple[Scalar, ...] = field(
+        default=(0.0,) * 6, metadata=Key("numbers", TURNS_THEN_SLIDES[1]).of() | doc("likewise")
+    )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two ends are needed."""
         return _one_end(self.start, self.end)
 
     def act(self, s: Scene) -> None:
-        """Six springs and dampers in the axes of the first frame, and the reaction on the first body."""
+        """Six springs and dampers in the axes of the first frame, and the reaction on the first
+        body.
+        """
         k, d = ([s.value(x) for x in values] for values in (self.stiffness, self.damping))
-        A, B, (p, u), (o, w) = s.axes(self.start), s.axes(self.end), s.origin(self.end), s.origin(self.start)
-        arm, turning = sub(p, o), s.spin(self.start)
-        R = [unrotate(A, column) for column in zip(*B)]  # its columns: the axes of the second frame, seen from the first
+        A, B, (p, u), (o, w) = (
+            s.axes(self.start),
+            s.axes(self.end),
+            s.origin(self.end),
+            s.origin(self.start),
+        )
+        arm = sub(p, o)
+        turning = s.spin(self.start)
+        # its columns: the axes of the second frame, seen from the first
+        R = [unrotate(A, column) for column in zip(*B)]
         turn = tuple(0.5 * (R[i][j] - R[j][i]) for i, j in ((1, 2), (2, 0), (0, 1)))
         spin = unrotate(A, sub(s.spin(self.end), turning))
-        gap, slide = unrotate(A, arm), unrotate(A, sub(sub(u, w), cross(turning, arm)))
+        gap = unrotate(A, arm)
+        slide = unrotate(A, sub(sub(u, w), cross(turning, arm)))
         torque = rotate(A, tuple(-k[i] * turn[i] - d[i] * spin[i] for i in range(3)))
         force = rotate(A, tuple(-k[3 + i] * gap[i] - d[3 + i] * slide[i] for i in range(3)))
         s.push(self.end, force, torque)
@@ -104,22 +137,31 @@ class Bushing(Load):
 @register
 @dataclass(frozen=True)
 class CoordinateSpring(Load):
-    """A spring and damper along a sum of coordinates, as a tendon over pulleys has: s = sum of ratio q.
+    """A spring and damper along a sum of coordinates, as a tendon over pulleys has: s = sum of
+    ratio q.
 
-    Force -ratio (stiffness (s - rest) + damping s') along each coordinate. rest: in the unit of s; stiffness: N m or N per unit of s.
+    Force -ratio (stiffness (s - rest) + damping s') along each coordinate. rest: in the unit of s;
+    stiffness: N m or N per unit of s.
     """
 
     kind = "coordinate_spring"
     coordinates: tuple[str, ...] = field(metadata=Key("coordinates").of() | doc("those of the sum"))
-    ratios: tuple[Scalar, ...] = field(metadata=Key("numbers", negative=True).of() | doc("one per coordinate"))
+    ratios: tuple[Scalar, ...] = field(
+        metadata=Key("numbers", negative=True).of() | doc("one per coordinate")
+    )
     stiffness: Scalar = field(metadata=number("any") | doc("N m or N per unit of the sum"))
-    rest: Scalar = field(metadata=number("any", negative=True) | doc("the sum where it is free of force"))
+    rest: Scalar = field(
+        metadata=number("any", negative=True) | doc("the sum where it is free of force")
+    )
     damping: Scalar = field(default=0.0, metadata=number("any") | doc("force per rate of the sum"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """One ratio per coordinate."""
         if len(self.coordinates) != len(self.ratios):
-            yield f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one ratio per coordinate is wanted"
+            yield (
+                f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one"
+                " ratio per coordinate is wanted"
+            )
 
     def act(self, s: Scene) -> None:
         """The same tension along every coordinate, times its ratio."""
@@ -134,18 +176,27 @@ class CoordinateSpring(Load):
 @register
 @dataclass(frozen=True)
 class Cable(Load):
-    """An elastic cable through the origins of several frames, free to slide at those between its ends.
+    """An elastic cable through the origins of several frames, free to slide at those between its
+    ends.
 
-    Tension stiffness (path - length) + damping rate (N/m, m, N s/m), the path being the sum of its straight parts. pulls: "tension",
-    a cable that is slack below its length, or "both", a spring.
+    Tension stiffness (path - length) + damping rate (N/m, m, N s/m), the path being the sum of its
+    straight parts. pulls: "tension", a cable that is slack below its length, or "both", a spring.
     """
 
     kind = "cable"
-    frames: tuple[str, ...] = field(metadata=Key("frames").of() | doc("through whose origins it goes"))
+    frames: tuple[str, ...] = field(
+        metadata=Key("frames").of() | doc("through whose origins it goes")
+    )
     stiffness: Scalar = field(metadata=number("stiffness") | doc("tension per stretch"))
     length: Scalar = field(metadata=number("length") | doc("its length without tension"))
-    damping: Scalar = field(default=0.0, metadata=number("damping") | doc("tension per rate of stretching"))
-    pulls: str = field(default="tension", metadata=Key("word", words=("tension", "both")).of() | doc('"tension": slack below its length; "both": a spring'))
+    damping: Scalar = field(
+        default=0.0, metadata=number("damping") | doc("tension per rate of stretching")
+    )
+    pulls: str = field(
+        default="tension",
+        metadata=Key("word", words=("tension", "both")).of()
+        | doc('"tension": slack below its length; "both": a spring'),
+    )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two frames at least, none twice in a row."""
@@ -182,7 +233,9 @@ def _stretch(s: Scene, start: str, end: str) -> tuple[Vector, Scalar, Scalar]:
 
 @dataclass(frozen=True)
 class Strain(Load):
-    """What a flexible body's shapes resist: forces -K (q + lag v) along their coordinates. K: rows, N/m or N m; lag: s."""
+    """What a flexible body's shapes resist: forces -K (q + lag v) along their coordinates. K: rows,
+    N/m or N m; lag: s.
+    """
 
     kind, written = "strain", False
     coordinates: tuple[str, ...]
@@ -191,7 +244,9 @@ class Strain(Load):
 
     def act(self, s: Scene) -> None:
         """-K (q + lag v)."""
-        K, lag, found = [[s.value(x) for x in row] for row in self.K], s.value(self.lag), [s.coordinate(x) for x in self.coordinates]
+        K = [[s.value(x) for x in row] for row in self.K]
+        lag = s.value(self.lag)
+        found = [s.coordinate(x) for x in self.coordinates]
         for name, (q, _), row in zip(self.coordinates, found, K):
             pull = sum((k * x for k, (x, _) in zip(row, found)), 0.0)
             s.drive(name, -pull - lag * sum((k * v for k, (_, v) in zip(row, found)), 0.0))

@@ -14,10 +14,14 @@ from .springs import _stretch
 @register
 @dataclass(frozen=True)
 class Tension(Load):
-    """A tension, N, as a text or number, along the straight parts between the origins of several frames; free to slide at the inner ones."""
+    """A tension, N, as a text or number, along the straight parts between the origins of several
+    frames; free to slide at the inner ones.
+    """
 
     kind = "tension"
-    frames: tuple[str, ...] = field(metadata=Key("frames").of() | doc("through whose origins it goes"))
+    frames: tuple[str, ...] = field(
+        metadata=Key("frames").of() | doc("through whose origins it goes")
+    )
     tension: str | float = field(metadata=EXPRESSION | doc("N"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:

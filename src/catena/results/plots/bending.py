@@ -33,8 +33,11 @@ def panel(ax: Axes, result: Result) -> None:
 
 
 def deflections(result: Result) -> dict[str, Array]:
-    """{"boom along y": (rows,)}: the tip of each flexible body as seen from its frame, less where it is at rest, m."""
-    m, machine = result.mechanism, result.machine
+    """{"boom along y": (rows,)}: the tip of each flexible body as seen from its frame, less where
+    it is at rest, m.
+    """
+    m = result.mechanism
+    machine = result.machine
     if not m.beams:
         raise CatenaError(f"mechanism {m.name!r} has no flexible body; its bodies do not bend")
     own = result.data["parameters"].values if "parameters" in result.data else None
@@ -42,8 +45,14 @@ def deflections(result: Result) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for flexed in m.beams:
         length = float(value_of(flexed.beam.length, m.parameters))
-        X, tip = (machine.pose(q, name, parameters=own) for name in (flexed.body, f"{flexed.body}.tip"))
+        X, tip = (
+            machine.pose(q, name, parameters=own) for name in (flexed.body, f"{flexed.body}.tip")
+        )
         w = np.einsum("tji,tj->ti", X[:, :3, :3], tip[:, :3, 3] - X[:, :3, 3]) - [length, 0.0, 0.0]
         size = np.abs(w).max(axis=0)
-        found |= {f"{flexed.body} along {axis}": w[:, k] for k, axis in enumerate("xyz") if size[k] > 1e-9 * length}
+        found |= {
+            f"{flexed.body} along {axis}": w[:, k]
+            for k, axis in enumerate("xyz")
+            if size[k] > 1e-9 * length
+        }
     return found

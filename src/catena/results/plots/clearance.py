@@ -14,12 +14,18 @@ SHOWN = 7  # pairs, those that come closest
 
 
 def draw(result: Result, pairs: Names = None) -> Figure:
-    """Signed distances over time, of the pairs that come closest or of those named "first - second"; overlaps are shaded."""
+    """Signed distances over time, of the pairs that come closest or of those named "first -
+    second"; overlaps are shaded.
+    """
     own = proximities(result.machine)
     names = [" - ".join(pair) for pair in own.names]
     d = own.distance(result._rows("q"), result._parameters)
     order = [names[k] for k in np.argsort(d.min(axis=0))][:SHOWN]
-    asked = order if pairs is None else chosen(pairs, names, "pair", f"mechanism {result.mechanism.name!r}")
+    asked = (
+        order
+        if pairs is None
+        else chosen(pairs, names, "pair", f"mechanism {result.mechanism.name!r}")
+    )
     figure, (ax,) = stacked(1, each=3.2)
     for k, name in enumerate(asked):
         ax.plot(result.time, d[:, names.index(name)], label=name, **pen(k))

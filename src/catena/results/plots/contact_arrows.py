@@ -17,8 +17,9 @@ RED = "#c00000"
 
 
 def contact_arrows(result: Result, times: Array, span: float) -> Array:
-    """(n, k, 2, 3): tail and head of the force at each contact point at these times, the largest as long as LONGEST of a span (m); NaN
-    where there is none. Forces are those of the nearest row."""
+    """(n, k, 2, 3): tail and head of the force at each contact point at these times, the largest as
+    long as LONGEST of a span (m); NaN where there is none. Forces are those of the nearest row.
+    """
     if "contact_push" not in result.data:
         return np.zeros((len(times), 0, 2, 3))
     row = np.clip(np.searchsorted(result.time, times, side="right") - 1, 0, len(result.time) - 1)
@@ -35,6 +36,20 @@ def draw_arrows(ax: Axes, arrows: Array, view: View) -> list[Any]:
     """Those (k, 2, 3) of one instant; what was drawn."""
     found: list[Any] = []
     for tail, head in (view.flat(pair) for pair in arrows if np.isfinite(pair).all()):
-        found.append(ax.annotate("", head, tail, arrowprops={"arrowstyle": "-|>", "color": RED, "lw": 1.3, "shrinkA": 0, "shrinkB": 0}, zorder=6))
+        found.append(
+            ax.annotate(
+                "",
+                head,
+                tail,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": RED,
+                    "lw": 1.3,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+                zorder=6,
+            )
+        )
         found.append(ax.plot(*tail, ".", color=RED, ms=5, zorder=6)[0])
     return found

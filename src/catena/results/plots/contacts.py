@@ -1,4 +1,6 @@
-"""Contacts: normal force and friction of every point over time, the modes as coloured bands behind them."""
+"""Contacts: normal force and friction of every point over time, the modes as coloured bands behind
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,22 @@ BANDS = {"slip": "#f4b183", "stick": "#a9d18e"}  # what is open has none
 
 
 def draw(result: Result, points: Names = None) -> Figure:
-    """Normal force and friction over time, a panel for each contact point (those that press hardest), with its modes and impacts.
+    """Normal force and friction over time, a panel for each contact point (those that press
+    hardest), with its modes and impacts.
 
     Lines break where the mode changes.
     """
     seen = result.contacts
     names = [str(n) for n in seen["contact"].values]
     N = np.nan_to_num(np.abs(seen["normal_force"].values))
-    hardest = [names[k] for k in np.argsort(-N.max(axis=0), kind="stable") if N[:, k].any()][:SHOWN] or names[:SHOWN]
-    asked = [n for n in names if n in hardest] if points is None else chosen(points, names, "contact point", "this result")
+    hardest = [names[k] for k in np.argsort(-N.max(axis=0), kind="stable") if N[:, k].any()][
+        :SHOWN
+    ] or names[:SHOWN]
+    asked = (
+        [n for n in names if n in hardest]
+        if points is None
+        else chosen(points, names, "contact point", "this result")
+    )
     figure, axes = stacked(len(asked), each=1.9)
     for ax, name in zip(axes, asked):
         _panel(ax, result, name, names.index(name))
@@ -39,7 +48,8 @@ def draw(result: Result, points: Names = None) -> Figure:
 
 def _panel(ax: Axes, result: Result, name: str, k: int) -> None:
     seen, t = result.contacts, result.time
-    N, T = seen["normal_force"].values[:, k], np.linalg.norm(seen["friction_force"].values[:, k], axis=-1)
+    N = seen["normal_force"].values[:, k]
+    T = np.linalg.norm(seen["friction_force"].values[:, k], axis=-1)
     for mode, rows, start, end in _spells(t, seen["mode"].values[:, k]):
         if mode in BANDS:
             ax.axvspan(start, end, color=BANDS[mode], alpha=0.45, lw=0)
@@ -47,15 +57,33 @@ def _panel(ax: Axes, result: Result, name: str, k: int) -> None:
         ax.plot(t[rows], T[rows], color="tab:blue", linestyle="--", label="friction")
     if "impact_time" in result.data:
         hits = result.data["impact_time"].values[result.data["impact_contact"].values == name]
-        if len(hits):  # an empty line that is not clipped has a bounding box at the corner of the figure, which upsets the layout
-            ax.plot(hits, np.zeros(len(hits)), "^", color="tab:red", ms=5, label="impact", clip_on=False, zorder=5)
+        # an empty line that is not clipped has a bounding box at the corner of the figure, which
+        # upsets the layout
+        if len(hits):
+            ax.plot(
+                hits,
+                np.zeros(len(hits)),
+                "^",
+                color="tab:red",
+                ms=5,
+                label="impact",
+                clip_on=False,
+                zorder=5,
+            )
     ax.set_ylim(bottom=0.0)
     ax.set_title(name, fontsize=9, loc="left")
     ax.set_ylabel(named("force", "N"))
 
 
 def _spells(t: np.ndarray, modes: np.ndarray) -> Iterator[tuple[str, slice, float, float]]:
-    """(mode, rows, from, to) of rows with the same mode, s; a change is half way between two rows."""
+    """(mode, rows, from, to) of rows with the same mode, s; a change is half way between two
+    rows.
+    """
     edges = np.flatnonzero(modes[1:] != modes[:-1]) + 1
     for a, b in pairwise([0, *edges.tolist(), len(t)]):
-        yield str(modes[a]), slice(a, b), t[0] if a == 0 else 0.5 * (t[a - 1] + t[a]), t[-1] if b == len(t) else 0.5 * (t[b - 1] + t[b])
+        yield (
+            str(modes[a]),
+            slice(a, b),
+            t[0] if a == 0 else 0.5 * (t[a - 1] + t[a]),
+            t[-1] if b == len(t) else 0.5 * (t[b - 1] + t[b]),
+        )

@@ -22,14 +22,24 @@ from .view import dress
 FIGURES = 18  # as many as in [Baysec1996]
 
 
-def draw(result: Result, every: float | None = None, until: float | None = None, frames: Names = None) -> Figure:
-    """Stick figures every so many seconds from the start to `until`, early ones pale; the paths of frames behind them."""
+def draw(
+    result: Result, every: float | None = None, until: float | None = None, frames: Names = None
+) -> Figure:
+    """Stick figures every so many seconds from the start to `until`, early ones pale; the paths of
+    frames behind them.
+    """
     scene = Cyclograph(result, every, until, frames)
     figure = fitted(scene.reach.min(axis=0), scene.reach.max(axis=0))
     ax = figure.subplots()
     scene.draw(ax)
     times = scene.times
-    bar = figure.colorbar(ScalarMappable(Normalize(times[0], times[-1]), TIMES), ax=ax, shrink=0.8, pad=0.02, aspect=28)
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(times[0], times[-1]), TIMES),
+        ax=ax,
+        shrink=0.8,
+        pad=0.02,
+        aspect=28,
+    )
     bar.outline.set_visible(False)  # type: ignore[operator]
     bar.set_label(f"time (s), every {(times[-1] - times[0]) / max(1, len(times) - 1):.3g} s")
     return figure
@@ -38,13 +48,23 @@ def draw(result: Result, every: float | None = None, until: float | None = None,
 class Cyclograph:
     """The figures and paths of a result, ready for any axes."""
 
-    def __init__(self, result: Result, every: float | None = None, until: float | None = None, frames: Names = None):
-        rows = _rows(result.time, every, _turn(result) if every is None and until is None else until)
+    def __init__(
+        self,
+        result: Result,
+        every: float | None = None,
+        until: float | None = None,
+        frames: Names = None,
+    ):
+        rows = _rows(
+            result.time, every, _turn(result) if every is None and until is None else until
+        )
         self.times = result.time[rows]
         self.view, self.bones = view_of(result.mechanism), skeleton(result.mechanism)
         own = result.data["parameters"].values if "parameters" in result.data else None
         self.at = placed(result.machine, result.data["q"].values[rows], own)
-        self.paths = [self.view.flat(path[: rows[-1] + 1]) for path in positions(result, frames).values()]
+        self.paths = [
+            self.view.flat(path[: rows[-1] + 1]) for path in positions(result, frames).values()
+        ]
         self.reach = np.concatenate([sticks.reach(self.bones, self.at, self.view), *self.paths])
         self.arrows = contact_arrows(result, self.times, float(np.ptp(self.reach, axis=0).max()))
         heads = self.view.flat(self.arrows[np.isfinite(self.arrows)].reshape(-1, 3))
@@ -57,16 +77,26 @@ class Cyclograph:
         last = len(self.times) - 1
         for k in range(last + 1):
             at = {body: X[k] for body, X in self.at.items()}
-            sticks.stick(ax, self.bones, at, self.view, TIMES(k / max(1, last)), k == last, 1.9 if k == last else 1.1)
+            sticks.stick(
+                ax,
+                self.bones,
+                at,
+                self.view,
+                TIMES(k / max(1, last)),
+                k == last,
+                1.9 if k == last else 1.1,
+            )
             draw_arrows(ax, self.arrows[k], self.view)
         sticks.ground(ax, self.bones, self.view)
         dress(ax, self.view, self.reach)
 
 
 def _turn(result: Result) -> float | None:
-    """The end of the first turn of what turns most, where it goes round more than twice: figures of many turns lie over each other.
+    """The end of the first turn of what turns most, where it goes round more than twice: figures of
+    many turns lie over each other.
 
-    A turn of fewer rows than would show it, as of a gyroscope's rotor, does not count."""
+    A turn of fewer rows than would show it, as of a gyroscope's rotor, does not count.
+    """
     angles = result.data["q"].values[:, result.data["coordinate_unit"].values == "rad"]
     ways = np.abs(np.diff(angles, axis=0)).cumsum(axis=0)
     rows = 1 + np.array([np.searchsorted(way, 2 * np.pi) for way in ways.T], int)
@@ -82,6 +112,10 @@ def _rows(time: np.ndarray, every: float | None, until: float | None) -> np.ndar
     if every is None:
         every = (end - time[0]) / (FIGURES - 1)
     if not 0 < every <= end - time[0]:
-        raise CatenaError(f"every = {every:g} s; it is above zero and at most the {end - time[0]:g} s shown")
+        raise CatenaError(
+            f"every = {every:g} s; it is above zero and at most the {end - time[0]:g} s shown"
+        )
     wanted = time[0] + every * np.arange(int(np.floor((end - time[0]) / every * (1 + 1e-9))) + 1)
-    return np.unique(np.clip(np.searchsorted(time, wanted - 0.5 * np.gradient(time).min()), 0, len(time) - 1))
+    return np.unique(
+        np.clip(np.searchsorted(time, wanted - 0.5 * np.gradient(time).min()), 0, len(time) - 1)
+    )

@@ -38,16 +38,35 @@ def panel(ax: Axes, result: Result) -> None:
 
 
 def error(ax: Axes, result: Result) -> None:
-    """The balance error; how large it is, beside the largest kinetic energy where there is one, stands beside it."""
+    """The balance error; how large it is, beside the largest kinetic energy where there is one,
+    stands beside it.
+    """
     ax.plot(result.time, result.data["energy_error"], color=COLOURS[3], linewidth=1.0)
     ax.set_ylabel("balance error (J)")
     ax.set_xlabel("time (s)")
-    words = "largest:\n" + balance(result).replace("of the largest kinetic energy", "of\nlargest kinetic")
-    ax.annotate(words, (1.0, 1.0), (6, 0), xycoords="axes fraction",
-                textcoords="offset points", va="top", fontsize=8, color=COLOURS[3])  # fmt: skip
+    words = "largest:\n" + balance(result).replace(
+        "of the largest kinetic energy", "of\nlargest kinetic"
+    )
+    ax.annotate(
+        words,
+        (1.0, 1.0),
+        (6, 0),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="top",
+        fontsize=8,
+        color=COLOURS[3],
+    )
 
 
 def balance(result: Result) -> str:
-    """The largest balance error in words: beside the largest kinetic energy, or in joules where nothing moves."""
-    book, moves = result.ledger, float(np.abs(result.data["kinetic"]).max()) > resolution(result, "J")
-    return f"{book.relative_energy_balance:.1e} of the largest kinetic energy" if moves else f"{book.energy_balance:.1e} J"
+    """The largest balance error in words: beside the largest kinetic energy, or in joules where
+    nothing moves.
+    """
+    book = result.ledger
+    moves = float(np.abs(result.data["kinetic"]).max()) > resolution(result, "J")
+    return (
+        f"{book.relative_energy_balance:.1e} of the largest kinetic energy"
+        if moves
+        else f"{book.energy_balance:.1e} J"
+    )

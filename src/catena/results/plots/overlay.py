@@ -1,4 +1,6 @@
-"""Overlay: the same plot of several runs in one figure. The first is drawn as ever; of the others lines and outlines are laid under it."""
+"""Overlay: the same plot of several runs in one figure. The first is drawn as ever; of the others
+lines and outlines are laid under it.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
-PALEST, FEW = 0.06, 2.4  # how pale others become where there are many: FEW / their number
+# how pale others become where there are many: FEW / their number
+PALEST = 0.06
+FEW = 2.4
 
 
 def overlay(first: Figure, others: list[Figure]) -> Figure:
-    """The first figure with what the others show in the panels of the same place, paler and behind."""
+    """The first figure with what the others show in the panels of the same place, paler and
+    behind.
+    """
     pale = float(np.clip(FEW / max(1, len(others)), PALEST, 0.45))
     for other in others:
         for ax, source in zip(first.axes, other.axes):
@@ -37,7 +43,12 @@ def _copy(ax: Axes, source: Axes, pale: float) -> None:
         ax.add_line(new)
     for lines in source.collections:
         if isinstance(lines, LineCollection):
-            new_lines = LineCollection(lines.get_segments(), colors=lines.get_colors(), linewidths=lines.get_linewidth(), linestyles=lines.get_linestyle())
+            new_lines = LineCollection(
+                lines.get_segments(),
+                colors=lines.get_colors(),
+                linewidths=lines.get_linewidth(),
+                linestyles=lines.get_linestyle(),
+            )
             _put(ax, new_lines, pale)
             ax.add_collection(new_lines)
     for patch in source.patches:
@@ -74,4 +85,8 @@ def listed(runs: list[int]) -> str:
     """Numbers of runs in words: "0", "0, 3, 5", "0 to 99", "0, 3, ... 90 (12 of them)"."""
     if len(runs) > 2 and all(b - a == 1 for a, b in pairwise(runs)):
         return f"{runs[0]} to {runs[-1]}"
-    return ", ".join(map(str, runs)) if len(runs) <= 6 else f"{runs[0]}, {runs[1]}, ... {runs[-1]} ({len(runs)} of them)"
+    return (
+        ", ".join(map(str, runs))
+        if len(runs) <= 6
+        else f"{runs[0]}, {runs[1]}, ... {runs[-1]} ({len(runs)} of them)"
+    )

@@ -1,4 +1,6 @@
-"""Overview: stick figures, energies, coordinates and speeds (or how flexible bodies bend) on one page, and the ledger in one line."""
+"""Overview: stick figures, energies, coordinates and speeds (or how flexible bodies bend) on one
+page, and the ledger in one line.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ LAST = ("1",)  # units that give way to others: quaternions
 
 
 def draw(result: Result, degrees: bool = False) -> Figure:
-    """On the left stick figures and energies; on the right coordinates and speeds, one panel per unit with those that move most. What has no
-    room is counted."""
+    """On the left stick figures and energies; on the right coordinates and speeds, one panel per
+    unit with those that move most. What has no room is counted.
+    """
     rows, left_out = _rows(result)
     figure = Picture(figsize=(1.45 * WIDTH, max(6.2, 0.5 + 1.75 * len(rows))), layout="constrained")
     grid = figure.add_gridspec(1, 2, width_ratios=[1, 1.1])
@@ -28,10 +31,17 @@ def draw(result: Result, degrees: bool = False) -> Figure:
     below.set_xlabel("time (s)")
     panels = grid[1].subgridspec(len(rows), 1).subplots(sharex=True, squeeze=False)[:, 0]
     for ax, (name, names) in zip(panels, rows):
-        bending.panel(ax, result) if name == "bending" else series.panel(ax, result, name, names, degrees)
+        (
+            bending.panel(ax, result)
+            if name == "bending"
+            else series.panel(ax, result, name, names, degrees)
+        )
     panels[-1].set_xlabel("time (s)")
     book = result.ledger
-    line = f"{book.outcome}; {book.formulation}, {book.integrator}, tolerance {book.tolerance:g}; energy balance to {energies.balance(result)}"
+    line = (
+        f"{book.outcome}; {book.formulation}, {book.integrator}, tolerance {book.tolerance:g};"
+        f" energy balance to {energies.balance(result)}"
+    )
     more = f"; {left_out} more coordinates are in the plot 'coordinates'" if left_out else ""
     figure.supxlabel(textwrap.fill(line + more, 165), fontsize=7.5, color=FAINT, x=0.01, ha="left")
     return figure
@@ -49,7 +59,9 @@ def _rows(result: Result) -> tuple[list[tuple[str, list[str]]], int]:
 
 
 def _groups(result: Result, name: str, names: list[str], units: list[str]) -> list[list[str]]:
-    """The names of each unit that move most, in their order; units that can give way only where there is no other."""
+    """The names of each unit that move most, in their order; units that can give way only where
+    there is no other.
+    """
     places = list(series.units(result, name))
     moves = dict(zip(places, np.ptp(result.data[name].values, axis=0)))
     kinds = list(dict.fromkeys(units))

@@ -15,8 +15,12 @@ from .view import letters
 
 
 def draw(result: Result, frames: Names = None) -> Figure:
-    """A line for each tip (for each body's origin, where there is none); a dot marks its start, a ring its end."""
-    found = positions(result, frames) or positions(result, [b.name for b in result.mechanism.bodies])
+    """A line for each tip (for each body's origin, where there is none); a dot marks its start, a
+    ring its end.
+    """
+    found = positions(result, frames) or positions(
+        result, [b.name for b in result.mechanism.bodies]
+    )
     v = view_of(result.mechanism)
     if v.planar:
         flat = {name: v.flat(path) for name, path in found.items()}

@@ -13,12 +13,21 @@ from .style import COLOURS, FAINT, degrees_of, named, page, said
 
 
 def draw(result: Result, only: Names = None, degrees: bool = False) -> Figure:
-    """One panel per coordinate that has a speed of its own, all but quaternions, and that moves. A dot marks the start, a ring the end."""
+    """One panel per coordinate that has a speed of its own, all but quaternions, and that moves. A
+    dot marks the start, a ring the end.
+    """
     paired = {c.name: c for c in coordinates(result.machine)}
     if not paired:
-        raise CatenaError("a phase portrait needs a coordinate whose rate is a speed; this mechanism has quaternions only")
+        raise CatenaError(
+            "a phase portrait needs a coordinate whose rate is a speed; this mechanism has"
+            " quaternions only"
+        )
     q_unit, v_unit = (units(result, name) for name in ("q", "v"))
-    names = chosen(only, paired, "coordinate", "the phase portrait") if only is not None else _telling(result, paired, q_unit)
+    names = (
+        chosen(only, paired, "coordinate", "the phase portrait")
+        if only is not None
+        else _telling(result, paired, q_unit)
+    )
     if not names:
         return said("No coordinate moves by more than the run can tell.")
     columns = min(3, len(names))
@@ -34,17 +43,31 @@ def draw(result: Result, only: Names = None, degrees: bool = False) -> Figure:
         ax.plot(q[-1], v[-1], "o", color=COLOURS[1], markersize=4, markerfacecolor="white")
         ax.margins(0.05)
         ax.axhline(0.0, color=FAINT, linewidth=0.6, zorder=0)
-        ax.set(title=name, xlabel=named(QUANTITY[q_unit[name]], unit), ylabel=named(QUANTITY[v_unit[c.speed]], rate))
+        ax.set(
+            title=name,
+            xlabel=named(QUANTITY[q_unit[name]], unit),
+            ylabel=named(QUANTITY[v_unit[c.speed]], rate),
+        )
     for ax in panels[len(names) :]:
         ax.set_visible(False)
     at_rest = [name for name in paired if name not in names]
     if only is None and at_rest:
         listed = ", ".join(at_rest) if len(at_rest) < 6 else f"{len(at_rest)} coordinates"
-        figure.supxlabel(f"without a panel: {listed}, at rest or inside flexible bodies", fontsize=7.5, color=FAINT, x=0.01, ha="left")
+        figure.supxlabel(
+            f"without a panel: {listed}, at rest or inside flexible bodies",
+            fontsize=7.5,
+            color=FAINT,
+            x=0.01,
+            ha="left",
+        )
     return figure
 
 
 def _telling(result: Result, paired: dict[str, Coordinate], unit: dict[str, str]) -> list[str]:
     """The coordinates that move, without those inside flexible bodies."""
     own = [name for name in labels(result, "q")[0] if name in paired]
-    return [name for name in own if not still(result, result.data["q"].values[:, paired[name].qi], unit[name])]
+    return [
+        name
+        for name in own
+        if not still(result, result.data["q"].values[:, paired[name].qi], unit[name])
+    ]

@@ -1,4 +1,6 @@
-"""Resolution: what a run can tell. An axis spans no less, so that rounding is not drawn as if it were motion."""
+"""Resolution: what a run can tell. An axis spans no less, so that rounding is not drawn as if it
+were motion.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +15,56 @@ ROOM = 0.05  # of a value that does not change, above and below it
 
 
 def resolution(result: Result, unit: str, largest: float = 0.0) -> float:
-    """The run's tolerance beside the largest value of a unit and the mechanism's own scale of it: its length, its weight, the run's duration."""
+    """The run's tolerance beside the largest value of a unit and the mechanism's own scale of it:
+    its length, its weight, the run's duration.
+    """
     return (result.ledger.tolerance or 1e-9) * max(_scale(result, unit), largest)
 
 
 def _scale(result: Result, unit: str) -> float:
     m = result.mechanism
-    length, duration = typical_length(m), float(result.time[-1] - result.time[0]) or 1.0
+    length = typical_length(m)
+    duration = float(result.time[-1] - result.time[0]) or 1.0
     g = float(np.linalg.norm([value_of(x, m.parameters) for x in m.gravity]))
-    mass = sum(float(value_of(b.flexible.rigid()[0] if b.flexible else b.mass, m.parameters)) for b in m.bodies)
+    mass = sum(
+        float(value_of(b.flexible.rigid()[0] if b.flexible else b.mass, m.parameters))
+        for b in m.bodies
+    )
     rate = max(length / duration**2, g)  # m/s2
-    turn = {"deg": 180 / np.pi, "deg/s": 180 / np.pi / duration, "deg/s2": 180 / np.pi * rate / length}
-    own = {"m": length, "m/s": length / duration, "m/s2": rate, "rad": 1.0, "1": 1.0, "rad/s": 1 / duration, "rad/s2": rate / length}
-    return {**turn, **own, "N": mass * rate, "N m": mass * rate * length, "J": mass * rate * length}[unit]
+    turn = {
+        "deg": 180 / np.pi,
+        "deg/s": 180 / np.pi / duration,
+        "deg/s2": 180 / np.pi * rate / length,
+    }
+    own = {
+        "m": length,
+        "m/s": length / duration,
+        "m/s2": rate,
+        "rad": 1.0,
+        "1": 1.0,
+        "rad/s": 1 / duration,
+        "rad/s2": rate / length,
+    }
+    return {
+        **turn,
+        **own,
+        "N": mass * rate,
+        "N m": mass * rate * length,
+        "J": mass * rate * length,
+    }[unit]
 
 
 def widen(ax: Axes, result: Result, unit: str, largest: float = 0.0) -> None:
-    """Let the y axis of lines that do not change, as far as the run can tell, span a part of their value; of zeros, the mechanism's own scale."""
-    drawn = [y[np.isfinite(y)] for line in ax.lines if (y := np.asarray(line.get_ydata(), float)).size]
+    """Let the y axis of lines that do not change, as far as the run can tell, span a part of their
+    value; of zeros, the mechanism's own scale.
+    """
+    drawn = [
+        y[np.isfinite(y)] for line in ax.lines if (y := np.asarray(line.get_ydata(), float)).size
+    ]
     values = np.concatenate([y for y in drawn if y.size] or [np.zeros(1)])
-    low, high, least = float(values.min()), float(values.max()), resolution(result, unit, largest)
+    low = float(values.min())
+    high = float(values.max())
+    least = resolution(result, unit, largest)
     if high - low <= least:
         largest = max(abs(low), abs(high))
         room = _scale(result, unit) if largest <= least else max(least, ROOM * largest)

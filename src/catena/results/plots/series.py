@@ -15,8 +15,17 @@ from .style import by_unit, degrees_of, legend, named, pen, said, stacked
 Names = Iterable[str] | str | None
 
 UNIT = {"q": "coordinate_unit", "v": "speed_unit", "a": "acceleration_unit", "tau": "force_unit"}
-QUANTITY = {"rad": "angle", "m": "distance", "1": "quaternion", "rad/s": "angular speed", "m/s": "speed",
-            "rad/s2": "angular acceleration", "m/s2": "acceleration", "N m": "joint torque", "N": "joint force"}  # fmt: skip
+QUANTITY = {
+    "rad": "angle",
+    "m": "distance",
+    "1": "quaternion",
+    "rad/s": "angular speed",
+    "m/s": "speed",
+    "rad/s2": "angular acceleration",
+    "m/s2": "acceleration",
+    "N m": "joint torque",
+    "N": "joint force",
+}
 
 
 def coordinates(result: Result, only: Names = None, degrees: bool = False) -> Figure:
@@ -35,9 +44,15 @@ def accelerations(result: Result, only: Names = None, degrees: bool = False) -> 
 
 
 def torques(result: Result, only: Names = None) -> Figure:
-    """The joint torques and forces over time; unless names are given, those of joints that something drives."""
+    """The joint torques and forces over time; unless names are given, those of joints that
+    something drives.
+    """
     every = [str(x) for x in result.data[result.data["tau"].dims[-1]].values]
-    driven = [name for name, values in zip(every, result.data["tau"].values.reshape(-1, len(every)).T) if np.any(values)]
+    driven = [
+        name
+        for name, values in zip(every, result.data["tau"].values.reshape(-1, len(every)).T)
+        if np.any(values)
+    ]
     if only is None and not driven:
         return said("No joint is driven: all joint torques and forces are zero.")
     return draw(result, "tau", driven if only is None else only)
@@ -62,15 +77,26 @@ def panel(ax: Axes, result: Result, name: str, names: Sequence[str], degrees: bo
         values, shown = degrees_of(data[name].values[:, every.index(label)], unit, degrees)
         ax.plot(result.time, values, label=label, **pen(k))
     same = data[UNIT[name]].values == unit
-    widen(ax, result, shown, np.abs(degrees_of(data[name].values[:, same], unit, degrees)[0]).max(initial=0.0))
+    widen(
+        ax,
+        result,
+        shown,
+        np.abs(degrees_of(data[name].values[:, same], unit, degrees)[0]).max(initial=0.0),
+    )
     ax.set_ylabel(named(QUANTITY[unit], shown))
     legend(ax)
 
 
 def labels(result: Result, name: str, only: Names = None) -> tuple[list[str], list[str]]:
     """The names asked for, and their units."""
-    unit, where = units(result, name), f"mechanism {result.data.attrs.get('mechanism')!r}"
-    names = chosen(_telling(result, list(unit)) if only is None else only, unit, "coordinate" if name == "q" else "speed", where)
+    unit = units(result, name)
+    where = f"mechanism {result.data.attrs.get('mechanism')!r}"
+    names = chosen(
+        _telling(result, list(unit)) if only is None else only,
+        unit,
+        "coordinate" if name == "q" else "speed",
+        where,
+    )
     return names, [unit[n] for n in names]
 
 
@@ -81,7 +107,13 @@ def units(result: Result, name: str) -> dict[str, str]:
 
 
 def _telling(result: Result, every: Sequence[str]) -> Sequence[str]:
-    """The names that say most: without those inside flexible bodies; where there are no others, some of them."""
-    inner = {n for j in result.mechanism.elastic for n in (*j.coordinate_names, *j.speed_names)} if result.mechanism.beams else ()
+    """The names that say most: without those inside flexible bodies; where there are no others,
+    some of them.
+    """
+    inner = (
+        {n for j in result.mechanism.elastic for n in (*j.coordinate_names, *j.speed_names)}
+        if result.mechanism.beams
+        else ()
+    )
     own = [n for n in every if n not in inner]
     return own or every[:: max(1, len(every) // 7)]

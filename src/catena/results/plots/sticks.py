@@ -19,33 +19,79 @@ GLASS = (0.35, 0.45, 0.55)  # of a solid that names no colour
 
 
 def stick(
-    ax: Axes, bones: Skeleton, at: dict[str, Array], v: View, colour: Any = INK, solids: bool = True, width: float = 1.8
+    ax: Axes,
+    bones: Skeleton,
+    at: dict[str, Array],
+    v: View,
+    colour: Any = INK,
+    solids: bool = True,
+    width: float = 1.8,
 ) -> list[Artist]:
-    """One figure: solids (balls always, in the figure's colour), guides, lines, joints. at: {body: (4, 4)}."""
+    """One figure: solids (balls always, in the figure's colour), guides, lines, joints. at: {body:
+    (4, 4)}.
+    """
     drawn: list[Artist] = []
     for outline, solid, bare in outlined(bones, at, v):
         if solid.radius:
-            drawn += ax.fill(*outline.T, facecolor=solid.colour or colour, edgecolor="none", zorder=3)
+            drawn += ax.fill(
+                *outline.T, facecolor=solid.colour or colour, edgecolor="none", zorder=3
+            )
         elif solids:
-            drawn += ax.fill(*outline.T, facecolor=solid.colour[:3] or GLASS, alpha=0.18, edgecolor="none", zorder=1)
+            drawn += ax.fill(
+                *outline.T,
+                facecolor=solid.colour[:3] or GLASS,
+                alpha=0.18,
+                edgecolor="none",
+                zorder=1,
+            )
         if bare and not solid.radius:
-            drawn += ax.fill(*outline.T, facecolor="none", edgecolor=colour, linewidth=0.7 * width, zorder=3)
-    guides = [v.flat(np.array([moved(at[g.start], g.at), moved(at[g.end], g.to)])) for g in bones.guides]
-    drawn.append(ax.add_collection(LineCollection(guides, colors=FAINT, linewidths=0.8, linestyles=":", zorder=2)))
-    lines = LineCollection(segments(bones, at, v), colors=[colour], linewidths=width, capstyle="round", zorder=3)
+            drawn += ax.fill(
+                *outline.T, facecolor="none", edgecolor=colour, linewidth=0.7 * width, zorder=3
+            )
+    guides = [
+        v.flat(np.array([moved(at[g.start], g.at), moved(at[g.end], g.to)])) for g in bones.guides
+    ]
+    drawn.append(
+        ax.add_collection(
+            LineCollection(guides, colors=FAINT, linewidths=0.8, linestyles=":", zorder=2)
+        )
+    )
+    lines = LineCollection(
+        segments(bones, at, v), colors=[colour], linewidths=width, capstyle="round", zorder=3
+    )
     dots = pins(bones, at, v)
     drawn.append(ax.add_collection(lines))
-    drawn += ax.plot(dots[:, 0], dots[:, 1], "o", color=colour, markersize=1.9 * np.sqrt(width), markeredgewidth=0, zorder=4)
+    drawn += ax.plot(
+        dots[:, 0],
+        dots[:, 1],
+        "o",
+        color=colour,
+        markersize=1.9 * np.sqrt(width),
+        markeredgewidth=0,
+        zorder=4,
+    )
     return drawn
 
 
 def ground(ax: Axes, bones: Skeleton, v: View) -> None:
-    """A small triangle under each joint on the ground; markers of no points would stand in the corner of the page for a layout."""
+    """A small triangle under each joint on the ground; markers of no points would stand in the
+    corner of the page for a layout.
+    """
     if not len(bones.ground):
         return
     at = v.flat(bones.ground)
-    ax.plot(at[:, 0], at[:, 1], marker=(3, 0, 0), color=INK, markersize=8, markerfacecolor="#DDDDDD", linestyle="none",
-            markeredgewidth=0.8, zorder=5, clip_on=False)  # fmt: skip
+    ax.plot(
+        at[:, 0],
+        at[:, 1],
+        marker=(3, 0, 0),
+        color=INK,
+        markersize=8,
+        markerfacecolor="#DDDDDD",
+        linestyle="none",
+        markeredgewidth=0.8,
+        zorder=5,
+        clip_on=False,
+    )
 
 
 def segments(bones: Skeleton, at: dict[str, Array], v: View) -> list[Array]:
@@ -60,7 +106,11 @@ def pins(bones: Skeleton, at: dict[str, Array], v: View) -> Array:
 
 def outlined(bones: Skeleton, at: dict[str, Array], v: View) -> list[tuple[Array, Solid, bool]]:
     """The outline of every solid on the page, and whether its body has no lines of its own."""
-    found = [(_outline(solid, at[limb.body], v), solid, not len(limb.lines)) for limb in bones.limbs for solid in limb.solids]
+    found = [
+        (_outline(solid, at[limb.body], v), solid, not len(limb.lines))
+        for limb in bones.limbs
+        for solid in limb.solids
+    ]
     return [(outline, solid, bare) for outline, solid, bare in found if outline is not None]
 
 
@@ -95,7 +145,9 @@ def reach(bones: Skeleton, at: dict[str, Array], v: View) -> Array:
     points = [v.flat(bones.ground)]
     for limb in bones.limbs:
         X = at[limb.body].reshape(-1, 4, 4)
-        inner = np.concatenate([limb.lines.reshape(-1, 3), limb.pins, *(s.corners for s in limb.solids)])
+        inner = np.concatenate(
+            [limb.lines.reshape(-1, 3), limb.pins, *(s.corners for s in limb.solids)]
+        )
         points.append(v.flat(moved(X, inner)).reshape(-1, 2))
         for ball in (s for s in limb.solids if s.radius):
             middle = v.flat(moved(X, ball.corners)).reshape(-1, 2)

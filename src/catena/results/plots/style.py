@@ -15,9 +15,11 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A")  # Okabe and Ito: seen by everybody
+# Okabe and Ito: seen by everybody
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A")
 INK, FAINT = "#222222", "#8A8A8A"
-TIMES = LinearSegmentedColormap.from_list("times", ["#C9DDEA", "#56A0CB", "#0B5C92", "#062F4F"])  # early is pale, late is dark
+# early is pale, late is dark
+TIMES = LinearSegmentedColormap.from_list("times", ["#C9DDEA", "#56A0CB", "#0B5C92", "#062F4F"])
 RAISED = str.maketrans("0123456789-\N{MINUS SIGN}", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 WIDTH = 7.0  # inches: two columns of a journal
 
@@ -61,10 +63,14 @@ HOUSE: dict[str, Any] = {
 
 
 class Ticks(ScalarFormatter):
-    """matplotlib's own numbers, with a power of ten beside the axis as ×10⁻³: plain text, which is set at once, unlike a formula."""
+    """matplotlib's own numbers, with a power of ten beside the axis as ×10⁻³: plain text, which is
+    set at once, unlike a formula.
+    """
 
     def get_offset(self) -> str:
-        return re.sub(r"e\+?(\W?\d+)", lambda power: f"×10{power[1].translate(RAISED)}", super().get_offset()).removeprefix("1")
+        return re.sub(
+            r"e\+?(\W?\d+)", lambda power: f"×10{power[1].translate(RAISED)}", super().get_offset()
+        ).removeprefix("1")
 
 
 def plain_ticks(figure: Figure) -> None:
@@ -103,17 +109,25 @@ def said(text: str) -> Figure:
     return figure
 
 
-def fitted(low: np.ndarray, high: np.ndarray, beside: float = 1.2, least: float = 2.2, most: float = 5.5) -> Figure:
-    """A figure for one panel of equal scales from corner `low` to corner `high`, with so many inches beside it."""
+def fitted(
+    low: np.ndarray, high: np.ndarray, beside: float = 1.2, least: float = 2.2, most: float = 5.5
+) -> Figure:
+    """A figure for one panel of equal scales from corner `low` to corner `high`, with so many
+    inches beside it.
+    """
     wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))
     height = np.clip((WIDTH - beside) * tall / wide, least, most)
-    width = np.clip(height * wide / tall + beside + 0.6, 3.6, WIDTH)  # no blank half beside what is tall
+    # no blank half beside what is tall
+    width = np.clip(height * wide / tall + beside + 0.6, 3.6, WIDTH)
     return Picture(figsize=(width, height + 0.9), layout="constrained")
 
 
 def pen(k: int) -> dict[str, Any]:
     """The colour and dashes of the k-th line: colours first, then dashes too."""
-    return {"color": COLOURS[k % len(COLOURS)], "linestyle": ("-", "--", ":", "-.")[k // len(COLOURS) % 4]}
+    return {
+        "color": COLOURS[k % len(COLOURS)],
+        "linestyle": ("-", "--", ":", "-.")[k // len(COLOURS) % 4],
+    }
 
 
 def legend(ax: Axes) -> None:

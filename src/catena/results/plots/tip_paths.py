@@ -1,4 +1,6 @@
-"""Where the tips of a mechanism go: the frames asked for, else those it names, else the far ends of its chains."""
+"""Where the tips of a mechanism go: the frames asked for, else those it names, else the far ends of
+its chains.
+"""
 
 from __future__ import annotations
 
@@ -23,4 +25,7 @@ def positions(result: Result, frames: Names = None) -> dict[str, np.ndarray]:
     poses = result.poses(bodies)
     X = np.zeros((*poses["position"].shape[:-1], 4, 4))
     X[..., :3, :3], X[..., :3, 3] = poses["rotation"].values, poses["position"].values
-    return {name: moved(X[:, bodies.index(body)], point) for name, (body, point) in zip(tip_names(m), ends)}
+    return {
+        name: moved(X[:, bodies.index(body)], point)
+        for name, (body, point) in zip(tip_names(m), ends)
+    }

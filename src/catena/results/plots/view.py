@@ -19,8 +19,11 @@ def letters(v: View) -> tuple[str, str]:
 
 
 def dress(ax: Axes, v: View, reach: Array) -> None:
-    """Equal scales and an outline around points `reach` (n, 2); metres on the axes of a plane, else a scale and a triad."""
-    low, high = reach.min(axis=0), reach.max(axis=0)
+    """Equal scales and an outline around points `reach` (n, 2); metres on the axes of a plane, else
+    a scale and a triad.
+    """
+    low = reach.min(axis=0)
+    high = reach.max(axis=0)
     margin = 0.06 * max(high - low) or 0.1
     ax.set_aspect("equal", adjustable="box")
     ax.set_xlim(low[0] - margin, high[0] + margin)
@@ -47,24 +50,53 @@ def _letter(direction: Array, otherwise: str) -> str:
 
 
 def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
-    """The ground's axes below the lower left corner, out of the layout's way: what counts points would crush a small panel."""
+    """The ground's axes below the lower left corner, out of the layout's way: what counts points
+    would crush a small panel.
+    """
     for k, name in enumerate("xyz"):
         x, y = v.flat(np.eye(3)[k]) * length
-        arrow = ax.annotate("", (x, y - 4), (0, -4), xycoords="axes points", textcoords="axes points",
-                            arrowprops={"arrowstyle": "-|>", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
-        letter = ax.annotate(name, (1.35 * x, 1.35 * y - 4), xycoords="axes points", ha="center", va="center", color=FAINT)
+        arrow = ax.annotate(
+            "",
+            (x, y - 4),
+            (0, -4),
+            xycoords="axes points",
+            textcoords="axes points",
+            arrowprops={"arrowstyle": "-|>", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 0},
+        )
+        letter = ax.annotate(
+            name,
+            (1.35 * x, 1.35 * y - 4),
+            xycoords="axes points",
+            ha="center",
+            va="center",
+            color=FAINT,
+        )
         for drawn in (arrow, letter):
             drawn.set_in_layout(False)
 
 
 def _scale(ax: Axes, across: float, upwards: float) -> None:
-    """A bar of a round length below the lower right corner, beside nothing that is drawn; beside it where the triad leaves no room."""
+    """A bar of a round length below the lower right corner, beside nothing that is drawn; beside it
+    where the triad leaves no room.
+    """
     from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 
-    size, narrow = max(across, upwards), across < upwards / 2
+    size = max(across, upwards)
+    narrow = across < upwards / 2
     power = 10.0 ** np.floor(np.log10(size / 4 or 1.0))
     length = next(k * power for k in (5, 2, 1) if k * power <= size / 4 or k == 1)
-    bar = AnchoredSizeBar(ax.transData, length, f"{length:g} m", "lower left" if narrow else "upper right", pad=0.3, sep=3, frameon=False, color=INK,
-                          bbox_to_anchor=(1.0, 0.0), bbox_transform=ax.transAxes, label_top=True)  # fmt: skip
+    bar = AnchoredSizeBar(
+        ax.transData,
+        length,
+        f"{length:g} m",
+        "lower left" if narrow else "upper right",
+        pad=0.3,
+        sep=3,
+        frameon=False,
+        color=INK,
+        bbox_to_anchor=(1.0, 0.0),
+        bbox_transform=ax.transAxes,
+        label_top=True,
+    )
     bar.set_in_layout(False)
     ax.add_artist(bar)

@@ -1,4 +1,6 @@
-"""Bodies as they are drawn: their shapes, each kind by a glyph in a registry; or, without shapes, tapered rods between their joints."""
+"""Bodies as they are drawn: their shapes, each kind by a glyph in a registry; or, without shapes,
+tapered rods between their joints.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,10 @@ PLANE: Colour = (0.80, 0.82, 0.85, 0.55)
 
 @dataclass(frozen=True)
 class ShapeGlyph:
-    """How a kind of shape is drawn: solid(its sizes in metres, unit) -> Geometry. name: as files call it. mark(shape, sizes): what is drawn on it in a
-    darker shade, so that it is seen to turn; None: nothing."""
+    """How a kind of shape is drawn: solid(its sizes in metres, unit) -> Geometry. name: as files
+    call it. mark(shape, sizes): what is drawn on it in a darker shade, so that it is seen to turn;
+    None: nothing.
+    """
 
     name: str
     solid: Callable[[Sequence[float], float], Geometry]
@@ -35,7 +39,9 @@ register = GLYPHS.register
 
 
 def draw_bodies(d: Drawing) -> None:
-    """Every body: shapes that are drawn; rods where there are none; balls where there is nothing else."""
+    """Every body: shapes that are drawn; rods where there are none; balls where there is nothing
+    else.
+    """
     m = d.mechanism
     shaped = {b.name for b in m.bodies if any(s.drawn and s.kind != "line" for s in b.shapes)}
     for k, b in enumerate(m.bodies):
@@ -43,15 +49,42 @@ def draw_bodies(d: Drawing) -> None:
         for n, s in enumerate(s for s in b.shapes if s.drawn and s.kind != "line"):
             _shape(d, b.name, f"{b.name} {n}", s, colour)
     for limb in d.bones.limbs:
-        k = next((i for i, b in enumerate(m.bodies) if b.name == limb.body or limb.body.startswith(f"{b.name} ")), 0)
+        k = next(
+            (
+                i
+                for i, b in enumerate(m.bodies)
+                if b.name == limb.body or limb.body.startswith(f"{b.name} ")
+            ),
+            0,
+        )
         colour = BODY_COLOURS[k % len(BODY_COLOURS)]
         if limb.body in shaped:  # a bob hangs on a rod
-            meshed = any(KINDS[s.kind].from_file and s.drawn for s in m.body(limb.body).shapes) if limb.body in m._bodies else False
-            _rods(d, limb.body, np.array([line for line in limb.lines if not meshed and _bare(limb, line.mean(axis=0))]), STEEL, 0.5)
+            meshed = (
+                any(KINDS[s.kind].from_file and s.drawn for s in m.body(limb.body).shapes)
+                if limb.body in m._bodies
+                else False
+            )
+            _rods(
+                d,
+                limb.body,
+                np.array(
+                    [line for line in limb.lines if not meshed and _bare(limb, line.mean(axis=0))]
+                ),
+                STEEL,
+                0.5,
+            )
         else:
             _rods(d, limb.body, limb.lines, colour)
             if not len(limb.lines) and not len(limb.pins):
-                d.put(limb.body, "lump", lambda: ball(1.6 * d.unit), np.eye(4), colour, "bodies", limb.body)
+                d.put(
+                    limb.body,
+                    "lump",
+                    lambda: ball(1.6 * d.unit),
+                    np.eye(4),
+                    colour,
+                    "bodies",
+                    limb.body,
+                )
     for f in m.frames:
         _strut(d, f.body, d.matrix(f.pose)[:3, 3], shaped)
     for n, s in enumerate(m.ground):
@@ -64,10 +97,20 @@ def _strut(d: Drawing, body: str, at: Array, shaped: set[str]) -> None:
     limb = next((x for x in d.bones.limbs if x.body == body), None)
     if limb is None or body in shaped or not len(limb.lines):
         return
-    near = min((_nearest(a, b, at) for a, b in limb.lines), key=lambda p: float(np.linalg.norm(p - at)))
+    near = min(
+        (_nearest(a, b, at) for a, b in limb.lines), key=lambda p: float(np.linalg.norm(p - at))
+    )
     length = float(np.linalg.norm(at - near))
     if length > 1.5 * d.unit:
-        d.put(body, f"strut {length:.9g}", lambda: rod(0.45 * d.unit, 0.45 * d.unit, length), along(at - near, near), STEEL, "bodies", body)
+        d.put(
+            body,
+            f"strut {length:.9g}",
+            lambda: rod(0.45 * d.unit, 0.45 * d.unit, length),
+            along(at - near, near),
+            STEEL,
+            "bodies",
+            body,
+        )
 
 
 def _nearest(a: Array, b: Array, p: Array) -> Array:
@@ -79,7 +122,8 @@ def _nearest(a: Array, b: Array, p: Array) -> Array:
 def _bare(limb: Limb, point: Array) -> bool:
     """Whether a point of a body lies outside all of its solids, or of the boxes around them."""
     for s in limb.solids:
-        low, high = s.corners.min(axis=0) - s.radius, s.corners.max(axis=0) + s.radius
+        low = s.corners.min(axis=0) - s.radius
+        high = s.corners.max(axis=0) + s.radius
         if ((point >= low - 1e-9) & (point <= high + 1e-9)).all():
             return False
     return True
@@ -90,11 +134,20 @@ def _rods(d: Drawing, body: str, lines: Array, colour: Colour, thick: float = 1.
     for start, end in lines:
         length = float(np.linalg.norm(end - start))
         key = f"rod {thick} {length:.9g}"
-        d.put(body, key, partial(rod, 1.0 * u, 0.72 * u, length), along(end - start, start), colour, "bodies", body)
+        d.put(
+            body,
+            key,
+            partial(rod, 1.0 * u, 0.72 * u, length),
+            along(end - start, start),
+            colour,
+            "bodies",
+            body,
+        )
 
 
 def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
-    size, X = [d.number(x) for x in s.size], d.matrix(s.pose)
+    size = [d.number(x) for x in s.size]
+    X = d.matrix(s.pose)
     shade = (*map(float, s.colour), 1.0)[:4] if s.colour else colour
     kind = KINDS[s.kind]
     if kind.from_file:
@@ -103,7 +156,8 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
             key = f"mesh {s.file} {size}"
         except (meshes.MeshError, OSError) as why:
             d.notes.append(f"{body}: {why}; a box stands in")
-            made, shade = meshes.stand_in(4 * d.unit), glass(DARK, 0.4)
+            made = meshes.stand_in(4 * d.unit)
+            shade = glass(DARK, 0.4)
         shade = shade if s.colour or shade[3] < 1 else (0.80, 0.81, 0.83, 1.0)
     elif s.kind in GLYPHS:
         made = GLYPHS[s.kind].solid(size, d.unit)
@@ -114,7 +168,15 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
     d.put(body, key, lambda: made, X, PLANE if s.kind == "plane" else shade, "bodies", body)  # type: ignore[arg-type]  # four numbers
     mark = GLYPHS[s.kind].mark(s, size) if s.kind in GLYPHS else None
     if mark is not None:
-        d.put(body, f"{key} mark", lambda: mark, X, (*(0.62 * x for x in shade[:3]), shade[3]), "bodies", body)  # type: ignore[arg-type]  # four numbers
+        d.put(
+            body,
+            f"{key} mark",
+            lambda: mark,
+            X,
+            (*(0.62 * x for x in shade[:3]), shade[3]),  # type: ignore[arg-type]
+            "bodies",
+            body,
+        )  # four numbers
 
 
 def _sectors(g: Geometry, odd: bool) -> Geometry:
@@ -145,6 +207,11 @@ for _glyph in (
     ShapeGlyph("capsule", lambda size, u: capsule(size[0], size[1], 16)),
     ShapeGlyph("cylinder", _disc, _on_disc),
     ShapeGlyph("ellipsoid", lambda size, u: ball(1.0, 18).moved(scaled(*size))),
-    ShapeGlyph("plane", lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]]))),
+    ShapeGlyph(
+        "plane",
+        lambda size, u: box(120 * u, 120 * u, 0.2 * u).moved(
+            np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -0.12 * u], [0, 0, 0, 1.0]])
+        ),
+    ),
 ):
     register(_glyph)

@@ -1,4 +1,6 @@
-"""Curves: flexible bodies by modes as bent lines, each of short straight pieces that are placed like bodies."""
+"""Curves: flexible bodies by modes as bent lines, each of short straight pieces that are placed
+like bodies.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,25 @@ PIECES = 12  # of a line; four per shape where that is more
 
 def pieces(m: Mechanism) -> dict[str, float]:
     """{name: length in m} of the pieces of every flexible body by modes, root to tip."""
-    return {name: length for modal in _modal(m) for name, length in zip(_names(modal), _lengths(m, modal))}
+    return {
+        name: length
+        for modal in _modal(m)
+        for name, length in zip(_names(modal), _lengths(m, modal))
+    }
 
 
 def curved(m: Mechanism, q: Array, at: dict[str, Array]) -> dict[str, Array]:
-    """{name: (..., 4, 4)}: where the pieces are at coordinates q (..., nq); x leads along each. at: where the bodies are."""
+    """{name: (..., 4, 4)}: where the pieces are at coordinates q (..., nq); x leads along each. at:
+    where the bodies are.
+    """
     index = {name: k for k, name in enumerate(m.coordinate_names)}
     found: dict[str, Array] = {}
     for modal in _modal(m):
         e = q[..., [index[f"{modal.body}.{label}"] for label in modal.integrals.basis.labels]]
-        points = np.stack([_point(m, modal, s, e) for s in np.linspace(0, 1, len(_names(modal)) + 1)])  # (pieces + 1, ..., 3)
+        # (pieces + 1, ..., 3)
+        points = np.stack(
+            [_point(m, modal, s, e) for s in np.linspace(0, 1, len(_names(modal)) + 1)]
+        )
         X = at[modal.body]
         points = np.einsum("...ij,p...j->p...i", X[..., :3, :3], points) + X[..., :3, 3]
         side = X[..., :3, 2]
@@ -53,7 +64,10 @@ def _point(m: Mechanism, modal: Any, s: float, e: Array) -> Array:
     p[..., 0] = s * float(value_of(modal.length, m.parameters))
     for shift in modal.shifts(float(s)):
         if shift.motion[0] == "D":
-            a, B = (np.array([[float(value_of(x, m.parameters)) for x in row] for row in rows]) for rows in ((shift.a,), shift.B))
+            a, B = (
+                np.array([[float(value_of(x, m.parameters)) for x in row] for row in rows])
+                for rows in ((shift.a,), shift.B)
+            )
             z = e @ a[0] + (0.5 * np.einsum("...i,ij,...j->...", e, B, e) if len(B) else 0.0)
             p[..., "xyz".index(shift.motion[1])] += z
     return p
@@ -65,5 +79,11 @@ def _along(start: Array, end: Array, side: Array) -> Array:
     x = (end - start) / np.linalg.norm(end - start, axis=-1, keepdims=True)
     y = np.cross(side, x)
     y /= np.maximum(np.linalg.norm(y, axis=-1, keepdims=True), 1e-12)
-    X[..., :3, 0], X[..., :3, 1], X[..., :3, 2], X[..., :3, 3], X[..., 3, 3] = x, y, np.cross(x, y), start, 1.0
+    X[..., :3, 0], X[..., :3, 1], X[..., :3, 2], X[..., :3, 3], X[..., 3, 3] = (
+        x,
+        y,
+        np.cross(x, y),
+        start,
+        1.0,
+    )
     return X

@@ -1,4 +1,6 @@
-"""Scene: what is drawn of a mechanism, from the mechanism alone. Where everything is, poses say: {body: (4, 4)}."""
+"""Scene: what is drawn of a mechanism, from the mechanism alone. Where everything is, poses say:
+{body: (4, 4)}.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,15 @@ from .view import View, upward, view_of
 
 Array = np.ndarray
 LAYERS = {  # what can be switched, and whether it is seen at first
-    "bodies": True, "joints": True, "loads": True, "contacts": True, "axes": False, "frames": False, "masses": False, "inertia": False,
-}  # fmt: skip
+    "bodies": True,
+    "joints": True,
+    "loads": True,
+    "contacts": True,
+    "axes": False,
+    "frames": False,
+    "masses": False,
+    "inertia": False,
+}
 ROD = 0.045  # radius of a rod beside the middle length of the lines
 
 
@@ -30,9 +39,10 @@ ROD = 0.045  # radius of a rod beside the middle length of the lines
 class Scene:
     """What is drawn of a mechanism.
 
-    bodies: the names that have poses, the ground and the pieces of flexible bodies among them. geometries: triangles by key. parts,
-    spans: what is drawn of them, and where. unit: the radius of a rod, m. view: from where it is looked at; up: against gravity.
-    tips: {name: (body, point)} of what leaves a trace. notes: what could not be drawn, in sentences.
+    bodies: the names that have poses, the ground and the pieces of flexible bodies among them.
+    geometries: triangles by key. parts, spans: what is drawn of them, and where. unit: the radius
+    of a rod, m. view: from where it is looked at; up: against gravity. tips: {name: (body, point)}
+    of what leaves a trace. notes: what could not be drawn, in sentences.
     """
 
     name: str
@@ -46,32 +56,66 @@ class Scene:
     tips: Mapping[str, tuple[str, Array]]
     notes: tuple[str, ...] = ()
 
-    def box(self, at: Mapping[str, Array], layers: Sequence[str] = ("bodies", "joints", "loads")) -> Array:
-        """(2, 3): the lowest and the highest corner of what is seen with bodies at poses (..., 4, 4)."""
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    def box(
+        self, at: Mapping[str, Array], layers: Sequence[str] = ("bodies", "joints", "loads")
+    ) -> Array:
+        """(2, 3): the lowest and the highest corner of what is seen with bodies at poses (..., 4,
+        4).
+        """
+        low = np.full(3, np.inf)
+        high = np.full(3, -np.inf)
         for p in self.parts:
             if p.layer in layers and p.colour[3] > 0.6 and p.body in at:
                 g = self.geometries[p.geometry].points
-                corners = np.array(np.meshgrid(*np.stack([g.min(axis=0), g.max(axis=0)]).T)).reshape(3, -1).T
+                corners = (
+                    np.array(np.meshgrid(*np.stack([g.min(axis=0), g.max(axis=0)]).T))
+                    .reshape(3, -1)
+                    .T
+                )
                 seen = moved(at[p.body], moved(p.pose, corners)).reshape(-1, 3)
-                low, high = np.minimum(low, seen.min(axis=0)), np.maximum(high, seen.max(axis=0))
-        return np.array([low, high]) if np.isfinite(low).all() else np.array([[-1.0] * 3, [1.0] * 3]) * 10 * self.unit
+                low = np.minimum(low, seen.min(axis=0))
+                high = np.maximum(high, seen.max(axis=0))
+        return (
+            np.array([low, high])
+            if np.isfinite(low).all()
+            else np.array([[-1.0] * 3, [1.0] * 3]) * 10 * self.unit
+        )
 
 
-def describe(m: Mechanism, *, folders: Sequence[Path] | None = None, motors: Sequence[str] = (), unit: float | None = None) -> Scene:
+def describe(
+    m: Mechanism,
+    *,
+    folders: Sequence[Path] | None = None,
+    motors: Sequence[str] = (),
+    unit: float | None = None,
+) -> Scene:
     """The scene of a mechanism at its parameters' own values.
 
-    folders: where files of meshes may lie, the model's own first; None trusts the names. motors: coordinates that are driven.
-    unit: the radius of a rod, m; from the mechanism's own lengths unless given.
+    folders: where files of meshes may lie, the model's own first; None trusts the names. motors:
+    coordinates that are driven. unit: the radius of a rod, m; from the mechanism's own lengths
+    unless given.
     """
     bones = skeleton(m)
     d = Drawing(m, unit or ROD * typical_length(m, bones), upward(m), folders)
     for draw in (draw_bodies, draw_joints, draw_marks):
         draw(d)
     draw_loads(d, tuple(motors))
-    names = dict.fromkeys([GROUND, *(b.name for b in m.bodies), *(limb.body for limb in bones.limbs)])
+    names = dict.fromkeys(
+        [GROUND, *(b.name for b in m.bodies), *(limb.body for limb in bones.limbs)]
+    )
     ends = dict(zip(tip_names(m), tips(m)))
-    return Scene(m.name, tuple(names), d.geometries, tuple(d.parts), tuple(d.spans), d.unit, view_of(m), d.up, ends, tuple(d.notes))
+    return Scene(
+        m.name,
+        tuple(names),
+        d.geometries,
+        tuple(d.parts),
+        tuple(d.spans),
+        d.unit,
+        view_of(m),
+        d.up,
+        ends,
+        tuple(d.notes),
+    )
 
 
 def poses(scene: Scene, machine: Machine, q: Array, parameters: Array | None = None) -> Array:
@@ -81,14 +125,25 @@ def poses(scene: Scene, machine: Machine, q: Array, parameters: Array | None = N
 
 
 def typical_length(m: Mechanism, bones: Skeleton | None = None) -> float:
-    """The length of a mechanism, m: the middle one of its lines, or of its solids; 0.44 where it has none."""
+    """The length of a mechanism, m: the middle one of its lines, or of its solids; 0.44 where it
+    has none.
+    """
     bones = bones or skeleton(m)
     lengths = [float(np.linalg.norm(b - a)) for limb in bones.limbs for a, b in limb.lines]
-    spread = [np.ptp(points, axis=0).max() for limb in bones.limbs for s in limb.solids if len(points := s.corners) > 1]
+    spread = [
+        np.ptp(points, axis=0).max()
+        for limb in bones.limbs
+        for s in limb.solids
+        if len(points := s.corners) > 1
+    ]
     balls = [2 * s.radius for limb in bones.limbs for s in limb.solids if s.radius]
     ground = float(np.ptp(bones.ground, axis=0).max()) if len(bones.ground) > 1 else 0.0
     found = [x for x in (*lengths, *spread, *balls, ground) if x > 1e-9]
     if not found:
         return 0.02 / ROD
-    typical = float(np.median(found)) if not lengths else float(np.median([x for x in lengths if x > 1e-9] or found))
+    typical = (
+        float(np.median(found))
+        if not lengths
+        else float(np.median([x for x in lengths if x > 1e-9] or found))
+    )
     return max(typical, 0.12 * max(found))

@@ -24,14 +24,16 @@ GROUND_COLOUR: Colour = (0.52, 0.55, 0.58, 1.0)
 SPRING: Colour = (0.80, 0.47, 0.0, 1.0)
 MOTOR: Colour = (0.76, 0.23, 0.13, 1.0)
 BODY_COLOURS: tuple[Colour, ...] = (  # muted, apart for colour-blind eyes
-    (0.16, 0.44, 0.66, 1.0), (0.85, 0.55, 0.18, 1.0), (0.20, 0.58, 0.48, 1.0), (0.66, 0.36, 0.55, 1.0), (0.35, 0.62, 0.80, 1.0),
+    (0.16, 0.44, 0.66, 1.0), (0.85, 0.55, 0.18, 1.0), (0.20, 0.58, 0.48, 1.0), (0.66, 0.36, 0.55, 1.0), (0.35, 0.62, 0.80, 1.0),  # noqa: E501
     (0.58, 0.52, 0.30, 1.0), (0.45, 0.47, 0.72, 1.0), (0.75, 0.40, 0.32, 1.0),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Part:
-    """A solid on a body: where it sits (X_BP, 4 x 4), its triangles by key, its colour, its layer and what it belongs to."""
+    """A solid on a body: where it sits (X_BP, 4 x 4), its triangles by key, its colour, its layer
+    and what it belongs to.
+    """
 
     body: str
     geometry: str
@@ -43,7 +45,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Span:
-    """A solid between a point of one body and a point of another: its geometry reaches from z = 0 to z = 1, and is `width` wide."""
+    """A solid between a point of one body and a point of another: its geometry reaches from z = 0
+    to z = 1, and is `width` wide.
+    """
 
     start: str
     at: Array
@@ -58,7 +62,9 @@ class Span:
 
 @dataclass
 class Drawing:
-    """A scene in the making. unit: the radius of a rod, m, from the mechanism's own lengths. folders: where meshes may lie."""
+    """A scene in the making. unit: the radius of a rod, m, from the mechanism's own lengths.
+    folders: where meshes may lie.
+    """
 
     mechanism: Mechanism
     unit: float
@@ -74,13 +80,32 @@ class Drawing:
         """The mechanism as lines."""
         return skeleton(self.mechanism)
 
-    def put(self, body: str, key: str, make: Callable[[], Geometry], X: Array, colour: Colour, layer: str, name: str = "") -> None:
-        """Add a solid; `key` names its triangles, which several may share and which are made once."""
+    def put(
+        self,
+        body: str,
+        key: str,
+        make: Callable[[], Geometry],
+        X: Array,
+        colour: Colour,
+        layer: str,
+        name: str = "",
+    ) -> None:
+        """Add a solid; `key` names its triangles, which several may share and which are made
+        once.
+        """
         self._keep(key, make)
         self.parts.append(Part(body, key, X, colour, layer, name))
 
-    def stretch(self, ends: tuple[str, Array, str, Array], key: str, make: Callable[[], Geometry], width: float, colour: Colour, layer: str,
-                name: str = "") -> None:  # fmt: skip
+    def stretch(
+        self,
+        ends: tuple[str, Array, str, Array],
+        key: str,
+        make: Callable[[], Geometry],
+        width: float,
+        colour: Colour,
+        layer: str,
+        name: str = "",
+    ) -> None:
         """Add a solid between two points, (body, point, body, point)."""
         self._keep(key, make)
         self.spans.append(Span(*ends, key, width, colour, layer, name))

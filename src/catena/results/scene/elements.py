@@ -1,4 +1,6 @@
-"""Machine elements as they are drawn: toothed wheels, rings, pulleys with their belt, racks and cams. Members of the registry of loads' glyphs."""
+"""Machine elements as they are drawn: toothed wheels, rings, pulleys with their belt, racks and
+cams. Members of the registry of loads' glyphs.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from .geometry import Geometry, box, creased, joined, tube
 from .wheels import Axes, Wheel, facing, wheels
 
 Array = np.ndarray
-TOOTH = 0.055  # height of a tooth above and below the pitch circle, of the radius, of a wheel with 20 of them
+# height of a tooth above and below the pitch circle, of the radius, of a wheel with 20 of them
+TOOTH = 0.055
 
 
 def draw_wheels(d: Drawing) -> None:
@@ -42,17 +45,39 @@ def _toothed(w: Wheel) -> Array:
 
 
 def disc(outer: Array, width: float, inner: Array | float) -> Geometry:
-    """A plate about z with an outline of radii at equal angles, and a hole of such radii, 0: none."""
+    """A plate about z with an outline of radii at equal angles, and a hole of such radii, 0:
+    none.
+    """
     n = len(outer)
     angle = np.linspace(0, 2 * np.pi, n, endpoint=False)
     inside = np.broadcast_to(np.asarray(inner, float), (n,))
     rim = lambda r, z: np.stack([r * np.cos(angle), r * np.sin(angle), np.full(n, z)], axis=1)  # noqa: E731
-    points = np.concatenate([rim(outer, width / 2), rim(inside, width / 2), rim(outer, -width / 2), rim(inside, -width / 2)])
-    k, j = np.arange(n), (np.arange(n) + 1) % n
-    quads = [(k, j, n + j, n + k), (2 * n + j, 2 * n + k, 3 * n + k, 3 * n + j), (2 * n + k, 2 * n + j, j, k)]
+    points = np.concatenate(
+        [
+            rim(outer, width / 2),
+            rim(inside, width / 2),
+            rim(outer, -width / 2),
+            rim(inside, -width / 2),
+        ]
+    )
+    k = np.arange(n)
+    j = (np.arange(n) + 1) % n
+    quads = [
+        (k, j, n + j, n + k),
+        (2 * n + j, 2 * n + k, 3 * n + k, 3 * n + j),
+        (2 * n + k, 2 * n + j, j, k),
+    ]
     quads += [(3 * n + j, 3 * n + k, n + k, n + j)] if inside.any() else []
-    faces = np.concatenate([f for a, b, c, e in quads for f in (np.stack([a, b, c], axis=1)[:, ::-1], np.stack([a, c, e], axis=1)[:, ::-1])])
-    turned = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
+    faces = np.concatenate(
+        [
+            f
+            for a, b, c, e in quads
+            for f in (np.stack([a, b, c], axis=1)[:, ::-1], np.stack([a, c, e], axis=1)[:, ::-1])
+        ]
+    )
+    turned = np.cross(
+        points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]
+    )
     if turned[: 2 * n, 2].sum() < 0:  # the upper side looks up
         faces = faces[:, ::-1]
     return creased(points, faces)
@@ -69,18 +94,29 @@ def draw_belt(d: Drawing, x: Any) -> None:
     Y = X @ facing(n, across, p)
     path = _around(a, b, float(np.linalg.norm(across)), x.run == "crossed")
     if path is not None:
-        d.put(carrier, f"belt {x.name}", lambda: tube(path, 0.35 * d.unit), Y, DARK, "loads", x.name)
+        d.put(
+            carrier, f"belt {x.name}", lambda: tube(path, 0.35 * d.unit), Y, DARK, "loads", x.name
+        )
 
 
 def _around(a: float, b: float, apart: float, crossed: bool) -> Array | None:
-    """The closed line (n, 3) about circles of radius a at the origin and b at x = apart; None where one lies in the other."""
+    """The closed line (n, 3) about circles of radius a at the origin and b at x = apart; None where
+    one lies in the other.
+    """
     sine = (a + b if crossed else a - b) / apart if apart > 0 else 2.0
     if abs(sine) >= 1.0:
         return None
     edge = np.arccos(sine)  # of the first tangent point, from x
     first = np.linspace(edge, 2 * np.pi - edge, 40)
-    far = np.linspace(-edge, edge, 40) if not crossed else np.linspace(np.pi - edge, -(np.pi - edge), 40)
-    at = lambda r, angle, x: np.stack([x + r * np.cos(angle), r * np.sin(angle), np.zeros_like(angle)], axis=1)  # noqa: E731
+    far = (
+        np.linspace(-edge, edge, 40)
+        if not crossed
+        else np.linspace(np.pi - edge, -(np.pi - edge), 40)
+    )
+
+    def at(r: Any, angle: Any, x: Any) -> Any:
+        return np.stack([x + r * np.cos(angle), r * np.sin(angle), np.zeros_like(angle)], axis=1)
+
     loop = np.concatenate([at(a, first, 0.0), at(b, far, apart)])
     return np.concatenate([loop, loop[:1]])
 
@@ -91,11 +127,16 @@ def draw_rack(d: Drawing, x: Any) -> None:
     (p, n), (_, s) = axes.line(x.pinion), axes.line(x.rack)
     body = axes.of(x.rack)[0]
     radius = float(value_of(x.radius, d.mechanism.parameters))
-    side, r, u = np.sign(radius) * np.cross(s, n), abs(radius), d.unit
+    side = np.sign(radius) * np.cross(s, n)
+    r = abs(radius)
+    u = d.unit
     X = np.linalg.inv(axes.at[body]) @ facing(n, s, p + r * side)
     step, count = 2 * np.pi * r / 18, 27
     up = 1.0 if side @ (axes.at[body] @ X)[:3, 1] > 0 else -1.0
-    teeth = [box(0.5 * step, 0.5 * step, 1.6 * u).moved(_shift((k - count // 2) * step, 0.0)) for k in range(count)]
+    teeth = [
+        box(0.5 * step, 0.5 * step, 1.6 * u).moved(_shift((k - count // 2) * step, 0.0))
+        for k in range(count)
+    ]
     bar = joined([box(count * step, step, 1.6 * u).moved(_shift(0.0, up * 0.75 * step)), *teeth])
     d.put(body, f"rack {x.name}", lambda: bar, X, STEEL, "loads", x.name)
 

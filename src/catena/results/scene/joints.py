@@ -1,7 +1,8 @@
-"""Joints as they are drawn: a glyph for every elementary motion, in a registry. A joint shows those of its freedoms.
+"""Joints as they are drawn: a glyph for every elementary motion, in a registry. A joint shows those
+of its freedoms.
 
-    turn    a pin along its axis               slide    a block on a rail
-    screw   a threaded spindle                 ball     a ball in a socket
+turn    a pin along its axis               slide    a block on a rail
+screw   a threaded spindle                 ball     a ball in a socket
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ Draw = Callable[[Drawing, Joint, Freedom, int], None]
 
 @dataclass(frozen=True)
 class MotionGlyph:
-    """How an elementary motion is drawn: draw(drawing, joint, freedom, its number within the joint)."""
+    """How an elementary motion is drawn: draw(drawing, joint, freedom, its number within the
+    joint).
+    """
 
     name: str
     draw: Draw
@@ -40,7 +43,10 @@ def draw_joints(d: Drawing) -> None:
     """Every joint that is drawn, its axes, and feet below those on the ground."""
     m = d.mechanism
     inner = {j.name for j in m.elastic}
-    meshed = {b.name for b in m.bodies if any(s.drawn and KINDS[s.kind].from_file for s in b.shapes)}  # their joints are seen already
+    # their joints are seen already
+    meshed = {
+        b.name for b in m.bodies if any(s.drawn and KINDS[s.kind].from_file for s in b.shapes)
+    }
     for j in (*m.joints, *m.loops):
         if j.name in inner or j.deflection is not None or not CATALOGUE[j.kind].drawn:
             continue
@@ -52,15 +58,29 @@ def draw_joints(d: Drawing) -> None:
     for at in d.bones.ground:
         if not _buried(d, at):
             X = along(d.up, at - 1.0 * d.unit * d.up)
-            d.put(GROUND, "pedestal", lambda: pedestal(1.9 * d.unit), X, GROUND_COLOUR, "joints", "ground")
+            d.put(
+                GROUND,
+                "pedestal",
+                lambda: pedestal(1.9 * d.unit),
+                X,
+                GROUND_COLOUR,
+                "joints",
+                "ground",
+            )
 
 
 def _buried(d: Drawing, at: Array) -> bool:
     """Whether a slide starts here, whose rail is drawn instead."""
-    slides = [j for j in (*d.mechanism.joints, *d.mechanism.loops) if any(f.motion == Motion.SLIDE for f in j.freedoms)]
+    slides = [
+        j
+        for j in (*d.mechanism.joints, *d.mechanism.loops)
+        if any(f.motion == Motion.SLIDE for f in j.freedoms)
+    ]
     spots = [d.matrix(j.placement)[:3, 3] for j in slides if j.parent == GROUND]
     others = [j for j in (*d.mechanism.joints, *d.mechanism.loops) if j not in slides]
-    turning = [d.matrix(j.placement)[:3, 3] for j in others if j.parent == GROUND] + [d.matrix(j.offset)[:3, 3] for j in others if j.child == GROUND]
+    turning = [d.matrix(j.placement)[:3, 3] for j in others if j.parent == GROUND] + [
+        d.matrix(j.offset)[:3, 3] for j in others if j.child == GROUND
+    ]
     near = lambda points: any(np.linalg.norm(at - p) < 1e-9 for p in points)  # noqa: E731
     return near(spots) and not near(turning)
 
@@ -70,39 +90,83 @@ def _axis(d: Drawing, j: Joint, f: Freedom) -> None:
         return
     u = d.unit
     X = d.matrix(j.placement) @ along(f.axis)
-    d.put(j.parent, "axis", lambda: arrow(9 * u, 0.28 * u), X, (0.82, 0.20, 0.36, 1.0), "axes", j.name)
+    d.put(
+        j.parent, "axis", lambda: arrow(9 * u, 0.28 * u), X, (0.82, 0.20, 0.36, 1.0), "axes", j.name
+    )
 
 
 def _turn(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
     u = d.unit
     long = 3.4 if k == 0 else 2.6
-    d.put(j.parent if j.kind == "revolute" else j.child, f"pin {k}", lambda: pin(1.12 * u, long * u), _place(d, j, j.kind == "revolute") @ along(f.axis),
-          DARK, "joints", j.name)  # fmt: skip
+    d.put(
+        j.parent if j.kind == "revolute" else j.child,
+        f"pin {k}",
+        lambda: pin(1.12 * u, long * u),
+        _place(d, j, j.kind == "revolute") @ along(f.axis),
+        DARK,
+        "joints",
+        j.name,
+    )
 
 
 def _slide(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
-    """A block on the child, unless the child has solids of its own; a rail on the parent as far as it goes."""
+    """A block on the child, unless the child has solids of its own; a rail on the parent as far as
+    it goes.
+    """
     u = d.unit
     if not _solid(d, j.child):
-        frame = joined([box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, 1.5 * u)), box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, -1.5 * u)),
-                        box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(1.3 * u, 0)), box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(-1.3 * u, 0))])  # fmt: skip
-        d.put(j.child, "block", lambda: frame, _place(d, j, False) @ along(f.axis), DARK, "joints", j.name)
+        frame = joined(
+            [
+                box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, 1.5 * u)),
+                box(3.4 * u, 0.8 * u, 4.4 * u).moved(_shifted(0, -1.5 * u)),
+                box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(1.3 * u, 0)),
+                box(0.8 * u, 2.2 * u, 4.4 * u).moved(_shifted(-1.3 * u, 0)),
+            ]
+        )
+        d.put(
+            j.child,
+            "block",
+            lambda: frame,
+            _place(d, j, False) @ along(f.axis),
+            DARK,
+            "joints",
+            j.name,
+        )
     low, high = _reach(d, j, k)
     X = _place(d, j, True) @ along(f.axis)
     for key, n in ((f"rail {j.name} {k}", low), (f"rail+ {j.name} {k}", high)):
         if abs(n) > 1e-12:
-            d.put(j.parent, key, partial(cylinder, 0.5 * u, abs(n)), X @ _shifted(0, 0, n / 2), STEEL, "joints", j.name)
+            d.put(
+                j.parent,
+                key,
+                partial(cylinder, 0.5 * u, abs(n)),
+                X @ _shifted(0, 0, n / 2),
+                STEEL,
+                "joints",
+                j.name,
+            )
 
 
 def _reach(d: Drawing, j: Joint, k: int) -> tuple[float, float]:
-    """How far a rail goes: to the limits, where they are near; else some lengths of the mechanism, unless both bodies are seen as solids, and a
-    span follows the child."""
+    """How far a rail goes: to the limits, where they are near; else some lengths of the mechanism,
+    unless both bodies are seen as solids, and a span follows the child.
+    """
     lower, upper = (j.lower[k], j.upper[k]) if j.sound and len(j.lower) > k else (-np.inf, np.inf)
     free = 0.0 if _solid(d, j.parent) and _solid(d, j.child) else 8 * d.unit
     if not (np.isfinite(lower) and np.isfinite(upper)):
         ends = (j.parent, _place(d, j, True)[:3, 3], j.child, _place(d, j, False)[:3, 3])
-        d.stretch(ends, "guide", lambda: cylinder(1.0, 1.0, 12).moved(_shifted(0, 0, 0.5)), 0.5 * d.unit, STEEL, "joints", j.name)
-    return (max(lower, -400 * d.unit) if np.isfinite(lower) else -free), (min(upper, 400 * d.unit) if np.isfinite(upper) else free)
+        d.stretch(
+            ends,
+            "guide",
+            lambda: cylinder(1.0, 1.0, 12).moved(_shifted(0, 0, 0.5)),
+            0.5 * d.unit,
+            STEEL,
+            "joints",
+            j.name,
+        )
+    return (max(lower, -400 * d.unit) if np.isfinite(lower) else -free), (
+        min(upper, 400 * d.unit) if np.isfinite(upper) else free
+    )
 
 
 def _solid(d: Drawing, body: str) -> bool:
@@ -114,12 +178,36 @@ def _screw(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
     u = d.unit
     threads = [(0.55 * u if i % 2 else 0.8 * u, (i - 12) * 0.5 * u) for i in range(25)]
     spindle = lathe([(0, -6.1 * u), *threads, (0, 6.1 * u)], 16)
-    d.put(j.parent, "spindle", lambda: spindle, _place(d, j, True) @ along(f.axis), STEEL, "joints", j.name)
-    d.put(j.child, "nut", lambda: cylinder(1.5 * u, 2.2 * u, 6), _place(d, j, False) @ along(f.axis), DARK, "joints", j.name)
+    d.put(
+        j.parent,
+        "spindle",
+        lambda: spindle,
+        _place(d, j, True) @ along(f.axis),
+        STEEL,
+        "joints",
+        j.name,
+    )
+    d.put(
+        j.child,
+        "nut",
+        lambda: cylinder(1.5 * u, 2.2 * u, 6),
+        _place(d, j, False) @ along(f.axis),
+        DARK,
+        "joints",
+        j.name,
+    )
 
 
 def _ball(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
-    d.put(j.child, "ball joint", lambda: ball(1.45 * d.unit, 14), _place(d, j, False), DARK, "joints", j.name)
+    d.put(
+        j.child,
+        "ball joint",
+        lambda: ball(1.45 * d.unit, 14),
+        _place(d, j, False),
+        DARK,
+        "joints",
+        j.name,
+    )
 
 
 def _place(d: Drawing, j: Joint, parent: bool) -> Array:

@@ -1,4 +1,6 @@
-"""Loads as they are drawn: a glyph for every kind of load or constraint that has one, in a registry. A kind without one is not drawn."""
+"""Loads as they are drawn: a glyph for every kind of load or constraint that has one, in a
+registry. A kind without one is not drawn.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +46,30 @@ def draw_loads(d: Drawing, motors: tuple[str, ...] = ()) -> None:
 
 
 def draw_motor(d: Drawing, coordinate: str) -> None:
-    """A motor where a coordinate is driven: a can about the axis of a turn, along that of a slide."""
+    """A motor where a coordinate is driven: a can about the axis of a turn, along that of a
+    slide.
+    """
     found = _of(d, coordinate)
     if found is None:
         return
     j, k = found
-    f, u = j.freedoms[min(k, len(j.freedoms) - 1)], d.unit
-    can = joined([cylinder(2.1 * u, 2.2 * u, 28).moved(_up(2.6 * u)), cylinder(1.5 * u, 0.5 * u, 28).moved(_up(3.9 * u))])
-    d.put(j.parent, "motor", lambda: can, d.matrix(j.placement) @ along(f.axis), MOTOR, "loads", coordinate)
+    f = j.freedoms[min(k, len(j.freedoms) - 1)]
+    u = d.unit
+    can = joined(
+        [
+            cylinder(2.1 * u, 2.2 * u, 28).moved(_up(2.6 * u)),
+            cylinder(1.5 * u, 0.5 * u, 28).moved(_up(3.9 * u)),
+        ]
+    )
+    d.put(
+        j.parent,
+        "motor",
+        lambda: can,
+        d.matrix(j.placement) @ along(f.axis),
+        MOTOR,
+        "loads",
+        coordinate,
+    )
 
 
 def _of(d: Drawing, coordinate: str) -> tuple[Joint, int] | None:
@@ -59,7 +77,11 @@ def _of(d: Drawing, coordinate: str) -> tuple[Joint, int] | None:
     for j in d.mechanism.joints:
         for names in (j.coordinate_names, j.speed_names):
             if coordinate in names or coordinate == j.name:
-                return (j, names.index(coordinate) if coordinate in names else 0) if j.freedoms else None
+                return (
+                    (j, names.index(coordinate) if coordinate in names else 0)
+                    if j.freedoms
+                    else None
+                )
     return None
 
 
@@ -69,17 +91,42 @@ def _between(d: Drawing, start: str, end: str) -> tuple[str, Array, str, Array]:
 
 
 def _spring(d: Drawing, load: Any) -> None:
-    ends, u = _between(d, load.start, load.end), d.unit
+    ends = _between(d, load.start, load.end)
+    u = d.unit
     if d.number(load.stiffness) or not d.number(load.damping):
         d.stretch(ends, "coil", coil, 1.1 * u, SPRING, "loads", load.name)
     if d.number(load.damping):
-        d.stretch(ends, "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.22 * u, STEEL, "loads", load.name)
-        d.stretch(ends, "damper", lambda: cylinder(1.0, 0.45, 16).moved(_up(0.4)), 0.62 * u, DARK, "loads", load.name)
+        d.stretch(
+            ends,
+            "thin",
+            lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)),
+            0.22 * u,
+            STEEL,
+            "loads",
+            load.name,
+        )
+        d.stretch(
+            ends,
+            "damper",
+            lambda: cylinder(1.0, 0.45, 16).moved(_up(0.4)),
+            0.62 * u,
+            DARK,
+            "loads",
+            load.name,
+        )
 
 
 def _cable(d: Drawing, load: Any) -> None:
     for a, b in pairwise(load.frames):
-        d.stretch(_between(d, a, b), "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.2 * d.unit, DARK, "loads", load.name)
+        d.stretch(
+            _between(d, a, b),
+            "thin",
+            lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)),
+            0.2 * d.unit,
+            DARK,
+            "loads",
+            load.name,
+        )
     for name in load.frames[1:-1]:
         body, X = d.frame(name)
         d.put(body, "eye", lambda: ball(0.6 * d.unit), X, STEEL, "loads", load.name)
@@ -116,8 +163,24 @@ def _spring_of(d: Drawing, coordinate: str, name: str) -> None:
 def _tension(d: Drawing, load: Any) -> None:
     """A muscle or cylinder: a thin rod along its path, thick in the middle of each part."""
     for a, b in pairwise(load.frames):
-        d.stretch(_between(d, a, b), "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.3 * d.unit, STEEL, "loads", load.name)
-        d.stretch(_between(d, a, b), "barrel", lambda: cylinder(1.0, 0.5, 18).moved(_up(0.35)), 0.8 * d.unit, MOTOR, "loads", load.name)
+        d.stretch(
+            _between(d, a, b),
+            "thin",
+            lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)),
+            0.3 * d.unit,
+            STEEL,
+            "loads",
+            load.name,
+        )
+        d.stretch(
+            _between(d, a, b),
+            "barrel",
+            lambda: cylinder(1.0, 0.5, 18).moved(_up(0.35)),
+            0.8 * d.unit,
+            MOTOR,
+            "loads",
+            load.name,
+        )
 
 
 def _clutch(d: Drawing, load: Any) -> None:
@@ -125,24 +188,62 @@ def _clutch(d: Drawing, load: Any) -> None:
     u = d.unit
     for coordinate in (load.coordinate, *load.other):
         if found := _of(d, coordinate):
-            j, f = found[0], found[0].freedoms[min(found[1], len(found[0].freedoms) - 1)]
+            j = found[0]
+            f = found[0].freedoms[min(found[1], len(found[0].freedoms) - 1)]
             X = d.matrix(j.placement) @ along(f.axis)
-            d.put(j.parent, "plate", lambda: cylinder(2.6 * u, 0.4 * u, 32), X @ _up(2.0 * u), DARK, "loads", load.name)
-            d.put(j.parent, "lining", lambda: cylinder(2.4 * u, 0.4 * u, 32), X @ _up(2.5 * u), SPRING, "loads", load.name)
+            d.put(
+                j.parent,
+                "plate",
+                lambda: cylinder(2.6 * u, 0.4 * u, 32),
+                X @ _up(2.0 * u),
+                DARK,
+                "loads",
+                load.name,
+            )
+            d.put(
+                j.parent,
+                "lining",
+                lambda: cylinder(2.4 * u, 0.4 * u, 32),
+                X @ _up(2.5 * u),
+                SPRING,
+                "loads",
+                load.name,
+            )
 
 
 def _screw(d: Drawing, load: Any) -> None:
     """A thread between spindle and nut."""
     ends = _between(d, load.spindle, load.nut)
-    d.stretch(ends, "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.7 * d.unit, STEEL, "loads", load.name)
+    d.stretch(
+        ends,
+        "thin",
+        lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)),
+        0.7 * d.unit,
+        STEEL,
+        "loads",
+        load.name,
+    )
     d.stretch(ends, "thread", lambda: coil(18), 0.75 * d.unit, DARK, "loads", load.name)
 
 
 def _coupling(d: Drawing, load: Any) -> None:
     """A thin rod from joint to joint of those that it couples."""
-    places = [(j.parent, d.matrix(j.placement)[:3, 3]) for name in load.coordinates if (found := _of(d, name)) for j in found[:1]]
+    places = [
+        (j.parent, d.matrix(j.placement)[:3, 3])
+        for name in load.coordinates
+        if (found := _of(d, name))
+        for j in found[:1]
+    ]
     for (a, x), (b, y) in pairwise(places):
-        d.stretch((a, x, b, y), "thin", lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)), 0.2 * d.unit, MOTOR, "loads", load.name)
+        d.stretch(
+            (a, x, b, y),
+            "thin",
+            lambda: cylinder(1.0, 1.0, 10).moved(_up(0.5)),
+            0.2 * d.unit,
+            MOTOR,
+            "loads",
+            load.name,
+        )
 
 
 def _fluid(d: Drawing, load: Any) -> None:
@@ -157,18 +258,48 @@ def _drag(d: Drawing, load: Any) -> None:
 
 
 def _force(d: Drawing, load: Any) -> None:
-    """An arrow along a constant force or torque; a force that changes is shown along its first axis that acts."""
+    """An arrow along a constant force or torque; a force that changes is shown along its first axis
+    that acts.
+    """
     body, X = d.frame(load.frame)
-    for values, colour in ((load.force, (0.80, 0.16, 0.16, 1.0)), (load.torque, (0.50, 0.20, 0.65, 1.0))):
-        direction = [float(x) if isinstance(x, (int, float)) else 1.0 if str(x).strip() not in ("0", "0.0") else 0.0 for x in values]
+    for values, colour in (
+        (load.force, (0.80, 0.16, 0.16, 1.0)),
+        (load.torque, (0.50, 0.20, 0.65, 1.0)),
+    ):
+        direction = [
+            (
+                float(x)
+                if isinstance(x, (int, float))
+                else 1.0
+                if str(x).strip() not in ("0", "0.0")
+                else 0.0
+            )
+            for x in values
+        ]
         if any(direction):
-            d.put(body, "force", lambda: arrow(8 * d.unit, 0.42 * d.unit), X @ along(direction), colour, "loads", load.name)
+            d.put(
+                body,
+                "force",
+                lambda: arrow(8 * d.unit, 0.42 * d.unit),
+                X @ along(direction),
+                colour,
+                "loads",
+                load.name,
+            )
 
 
 def _compliant(d: Drawing, load: Any) -> None:
     body, X = d.frame(load.sphere)
     radius = d.number(load.radius) or 0.6 * d.unit
-    d.put(body, f"sphere {radius:.6g}", lambda: ball(radius), X, glass(STEEL, 0.5), "contacts", load.name)
+    d.put(
+        body,
+        f"sphere {radius:.6g}",
+        lambda: ball(radius),
+        X,
+        glass(STEEL, 0.5),
+        "contacts",
+        load.name,
+    )
 
 
 def _up(z: float) -> Array:
@@ -177,9 +308,23 @@ def _up(z: float) -> Array:
     return X
 
 
-for _kind, _draw in {"spring": _spring, "cable": _cable, "bushing": _bushing, "joint_spring": _joint_spring, "force": _force,
-                     "coordinate_spring": _coordinate_spring, "tension": _tension, "clutch": _clutch, "freewheel": _clutch, "screw": _screw, "coupling": _coupling,
-                     "fluid": _fluid, "drag": _drag,
-                     **dict.fromkeys(("joint_force", "drive"), lambda d, load: draw_motor(d, load.coordinate)), "compliant_contact": _compliant, "belt": draw_belt,
-                     "rack_and_pinion": draw_rack}.items():  # fmt: skip
+for _kind, _draw in {
+    "spring": _spring,
+    "cable": _cable,
+    "bushing": _bushing,
+    "joint_spring": _joint_spring,
+    "force": _force,
+    "coordinate_spring": _coordinate_spring,
+    "tension": _tension,
+    "clutch": _clutch,
+    "freewheel": _clutch,
+    "screw": _screw,
+    "coupling": _coupling,
+    "fluid": _fluid,
+    "drag": _drag,
+    **dict.fromkeys(("joint_force", "drive"), lambda d, load: draw_motor(d, load.coordinate)),
+    "compliant_contact": _compliant,
+    "belt": draw_belt,
+    "rack_and_pinion": draw_rack,
+}.items():
     register(LoadGlyph(_kind, _draw))

@@ -1,7 +1,9 @@
-"""Meshes: the triangles of files that shapes name (STL, OBJ, DAE, PLY, ...), read by trimesh and kept for the next time.
+"""Meshes: the triangles of files that shapes name (STL, OBJ, DAE, PLY, ...), read by trimesh and
+kept for the next time.
 
-A name is looked for beside the model; package://NAME/... in the folders above the model and in ROS_PACKAGE_PATH. A file outside of
-these folders is not opened. What cannot be drawn is a note, and a box stands in for it.
+A name is looked for beside the model; package://NAME/... in the folders above the model and in
+ROS_PACKAGE_PATH. A file outside of these folders is not opened. What cannot be drawn is a note, and
+a box stands in for it.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ class MeshError(CatenaError):
 
 
 def mesh(file: str, scale: Sequence[float], folders: Sequence[Path] | None) -> Geometry:
-    """The triangles of a file, scaled. folders: the model's, and others that the user names; None where the name itself is trusted."""
+    """The triangles of a file, scaled. folders: the model's, and others that the user names; None
+    where the name itself is trusted.
+    """
     found = _kept(located(file, folders))
     size = np.asarray(scale, float)
     return found if (size == 1.0).all() else found.moved(np.diag([*size, 1.0]))
@@ -52,12 +56,19 @@ def located(file: str, folders: Sequence[Path] | None) -> Path:
         raise MeshError(f"mesh {file!r} is not there")
     homes = [*(Path(f).resolve() for f in folders or ()), *_ros()]
     places = [p for p in _places(name, homes) if p.is_file()]
-    inside = [p for p in places if any(p.resolve().is_relative_to(root) for root in _roots(homes, name))]
+    inside = [
+        p for p in places if any(p.resolve().is_relative_to(root) for root in _roots(homes, name))
+    ]
     if inside:
         return inside[0]
     if places:
-        raise MeshError(f"mesh {file!r} lies outside the folders of the model; name its folder with --meshes FOLDER")
-    raise MeshError(f"mesh {file!r} is not there; looked in {', '.join(map(str, homes[:3])) or 'no folder'}")
+        raise MeshError(
+            f"mesh {file!r} lies outside the folders of the model; name its folder with --meshes"
+            " FOLDER"
+        )
+    raise MeshError(
+        f"mesh {file!r} is not there; looked in {', '.join(map(str, homes[:3])) or 'no folder'}"
+    )
 
 
 def _places(name: str, homes: Sequence[Path]) -> Iterator[Path]:
@@ -72,25 +83,39 @@ def _places(name: str, homes: Sequence[Path]) -> Iterator[Path]:
 
 
 def _roots(homes: Sequence[Path], name: str) -> list[Path]:
-    """Where a file may lie: in a named folder or its parent (urdf/ beside meshes/); packages in those folders above that are packages."""
+    """Where a file may lie: in a named folder or its parent (urdf/ beside meshes/); packages in
+    those folders above that are packages.
+    """
     roots = [root for home in homes for root in (home, home.parent) if len(root.parts) > 2]
     if name.startswith("package://"):
         package = name.removeprefix("package://").lstrip("/").partition("/")[0]
-        roots += [folder / package for home in homes for folder in home.parents if package not in ("", ".", "..") and (folder / package).is_dir()]
+        roots += [
+            folder / package
+            for home in homes
+            for folder in home.parents
+            if package not in ("", ".", "..") and (folder / package).is_dir()
+        ]
     return roots
 
 
 def _ros() -> list[Path]:
-    return [Path(p).resolve() for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
+    return [
+        Path(p).resolve() for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p
+    ]
 
 
-# ---------------------------------------------------------------------------------------------------- reading
+# --- reading
 def _kept(path: Path) -> Geometry:
     """The triangles of a file, from the cache where the file is as it was."""
     now = path.stat()
     if now.st_size > LARGEST:
-        raise MeshError(f"mesh {path.name!r} has {now.st_size / 2**20:.0f} MB; {LARGEST // 2**20} MB are read at most")
-    key = hashlib.sha256(f"{VERSION} {path.resolve()} {now.st_mtime_ns} {now.st_size}".encode()).hexdigest()[:32]
+        raise MeshError(
+            f"mesh {path.name!r} has {now.st_size / 2**20:.0f} MB; {LARGEST // 2**20} MB are read"
+            " at most"
+        )
+    key = hashlib.sha256(
+        f"{VERSION} {path.resolve()} {now.st_mtime_ns} {now.st_size}".encode()
+    ).hexdigest()[:32]
     place = Path(platformdirs.user_cache_dir("catena")) / "meshes" / f"{key}.npz"
     try:
         with np.load(place, allow_pickle=False) as data:
@@ -99,11 +124,19 @@ def _kept(path: Path) -> Geometry:
     except (OSError, ValueError, KeyError):
         made = _read(path)
     few = coarse(made)
-    rows = {name: getattr(made, name) for name in ARRAYS} | {f"coarse_{name}": getattr(few, name) for name in ARRAYS}
+    rows = {name: getattr(made, name) for name in ARRAYS} | {
+        f"coarse_{name}": getattr(few, name) for name in ARRAYS
+    }
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         beside = place.with_suffix(f".{os.getpid()}.npz")
-        np.savez(beside, **{name: x.astype(np.uint32 if name.endswith("faces") else np.float32) for name, x in rows.items()})
+        np.savez(
+            beside,
+            **{
+                name: x.astype(np.uint32 if name.endswith("faces") else np.float32)
+                for name, x in rows.items()
+            },
+        )
         os.replace(beside, place)
     except OSError:
         pass  # a cache that cannot be written costs time and nothing else
@@ -117,25 +150,40 @@ def _read(path: Path) -> Geometry:
         raise MeshError(f"mesh {path.name!r} needs trimesh: pip install 'catena[studio]'") from None
     try:
         found: Any = trimesh.load(path, force="mesh", process=False)
-        points, faces = np.asarray(found.vertices, float), np.asarray(found.faces)
+        points = np.asarray(found.vertices, float)
+        faces = np.asarray(found.faces)
     except Exception as why:  # whatever a reader of a broken file raises
-        raise MeshError(f"mesh {path.name!r} cannot be read ({type(why).__name__}: {why})") from None
+        raise MeshError(
+            f"mesh {path.name!r} cannot be read ({type(why).__name__}: {why})"
+        ) from None
     if not len(faces) or not np.isfinite(points).all():
-        raise MeshError(f"mesh {path.name!r} has {'no triangles' if not len(faces) else 'points that are not finite'}")
+        raise MeshError(
+            f"mesh {path.name!r} has"
+            f" {'no triangles' if not len(faces) else 'points that are not finite'}"
+        )
     return creased(*coarser(points, faces))
 
 
-def coarser(points: np.ndarray, faces: np.ndarray, most: int = MOST) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many triangles, about: points that share a cell of a grid become one, and what has no area is left out."""
+def coarser(
+    points: np.ndarray, faces: np.ndarray, most: int = MOST
+) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many triangles, about: points that share a cell of a grid become one, and what has
+    no area is left out.
+    """
     cells = 512
     while len(faces) > most and cells > 8:
-        low, size = points.min(axis=0), np.ptp(points, axis=0).max()
-        _, which = np.unique(np.floor((points - low) / size * cells).astype(np.int64), axis=0, return_inverse=True)
+        low = points.min(axis=0)
+        size = np.ptp(points, axis=0).max()
+        _, which = np.unique(
+            np.floor((points - low) / size * cells).astype(np.int64), axis=0, return_inverse=True
+        )
         which = which.ravel()
         weight = np.bincount(which)
         merged = np.stack([np.bincount(which, points[:, k]) / weight for k in range(3)], axis=1)
         left = which[faces]
-        left = left[(left[:, 0] != left[:, 1]) & (left[:, 1] != left[:, 2]) & (left[:, 2] != left[:, 0])]
+        left = left[
+            (left[:, 0] != left[:, 1]) & (left[:, 1] != left[:, 2]) & (left[:, 2] != left[:, 0])
+        ]
         if len(left) <= most or cells <= 16:
             return merged, left
         cells = int(cells * 0.7)

@@ -1,6 +1,8 @@
-"""Placement: where every body is, for one configuration or many, without a wait: the pass of the kernels over arrays as scalars.
+"""Placement: where every body is, for one configuration or many, without a wait: the pass of the
+kernels over arrays as scalars.
 
-Nothing is compiled, and all bodies come from one pass, so that a drawing of a hundred bodies follows a hand.
+Nothing is compiled, and all bodies come from one pass, so that a drawing of a hundred bodies
+follows a hand.
 """
 
 from __future__ import annotations
@@ -50,13 +52,18 @@ class Placement:
     def at(self, q: Array) -> dict[str, Array]:
         """{body: (..., 4, 4)} at coordinates q (..., nq), the ground too."""
         lead = q.shape[:-1]
-        flat = [column.view(Scalars) for column in np.ascontiguousarray(q.reshape(int(np.prod(lead)), q.shape[-1]).T)]
+        flat = [
+            column.view(Scalars)
+            for column in np.ascontiguousarray(q.reshape(int(np.prod(lead)), q.shape[-1]).T)
+        ]
         x = Work.empty(len(self.layout.nodes), object)
         kinematics.poses(self.tree, Lift(self.layout, self.value, flat).q, x)
         found = {GROUND: np.broadcast_to(np.eye(4), (*lead, 4, 4))}
         for name, seat in self.seats.items():
             R = [[self.value(y) for y in row] for row in seat.pose.rotation]
-            R_WB, p = kinematics.frame_pose(seat.node, R, [self.value(y) for y in seat.pose.position], x)
+            R_WB, p = kinematics.frame_pose(
+                seat.node, R, [self.value(y) for y in seat.pose.position], x
+            )
             X = np.zeros((int(np.prod(lead)), 4, 4))
             for i in range(3):
                 X[:, i, 3] = p[i]
@@ -72,7 +79,11 @@ _made: OrderedDict[tuple[int, tuple[float, ...]], Placement] = OrderedDict()
 
 def placement(m: Mechanism, parameters: Array | None = None) -> Placement:
     """The placement of a mechanism at its own parameters or at others, kept for the next time."""
-    values = m.parameters if parameters is None else dict(zip(m.parameters, np.asarray(parameters, float).tolist()))
+    values = (
+        m.parameters
+        if parameters is None
+        else dict(zip(m.parameters, np.asarray(parameters, float).tolist()))
+    )
     laid_out = layout(m)
     key = (id(laid_out), tuple(values.values()))
     if key not in _made:

@@ -1,4 +1,6 @@
-"""Raster: a picture of a scene without OpenGL, for films on any machine. Triangles are lit, sorted by depth and filled by Pillow."""
+"""Raster: a picture of a scene without OpenGL, for films on any machine. Triangles are lit, sorted
+by depth and filled by Pillow.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,16 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 FINER = 2  # pixels drawn for one that is kept, each way
-LENS, FILL = 2.4, 0.84  # of the camera: half height over distance is 1 / LENS; how much of a picture is filled
+# of the camera: half height over distance is 1 / LENS; how much of a picture is filled
+LENS, FILL = 2.4, 0.84
 SEEN = ("bodies", "joints", "loads", "contacts")
 
 
 @dataclass(frozen=True)
 class Camera:
-    """Where a picture is taken from: axes (3, 3) right, up, towards; the point it looks at; how far it stands; pixels (w, h)."""
+    """Where a picture is taken from: axes (3, 3) right, up, towards; the point it looks at; how far
+    it stands; pixels (w, h).
+    """
 
     axes: Array
     middle: Array
@@ -32,7 +37,9 @@ class Camera:
     size: tuple[int, int]
 
     def page(self, points: Array) -> tuple[Array, Array]:
-        """Pixels (..., 2) and depth (...), larger being nearer, of points (..., 3) of the ground."""
+        """Pixels (..., 2) and depth (...), larger being nearer, of points (..., 3) of the
+        ground.
+        """
         seen = (points - self.middle) @ self.axes.T
         far = np.maximum(self.distance - seen[..., 2], 0.05 * self.distance)
         w, h = self.size
@@ -41,7 +48,9 @@ class Camera:
 
 
 def camera_of(scene: Scene, box: Array, size: tuple[int, int]) -> Camera:
-    """A camera that holds a box (2, 3): the scene's own view, a planar one seen a little from above and beside."""
+    """A camera that holds a box (2, 3): the scene's own view, a planar one seen a little from above
+    and beside.
+    """
     v, up = scene.view, scene.up
     towards = v.towards
     if v.planar and abs(towards @ up) < 0.5:
@@ -53,22 +62,43 @@ def camera_of(scene: Scene, box: Array, size: tuple[int, int]) -> Camera:
     x, y, z = axes @ (np.array(np.meshgrid(*box.T)).reshape(3, -1) - box.mean(axis=0)[:, None])
     w, h = size
     f = LENS * min(1.0, w / h)
-    near = max(6 * scene.unit, float((z + np.abs(x) * f * h / w / FILL).max()), float((z + np.abs(y) * f / FILL).max()))
+    near = max(
+        6 * scene.unit,
+        float((z + np.abs(x) * f * h / w / FILL).max()),
+        float((z + np.abs(y) * f / FILL).max()),
+    )
     return Camera(axes, box.mean(axis=0), near, size)
 
 
 class Painter:
-    """Draws a scene again and again: what does not change from one picture to the next is made once."""
+    """Draws a scene again and again: what does not change from one picture to the next is made
+    once.
+    """
 
     def __init__(self, scene: Scene, camera: Camera, box: Array, layers: Sequence[str] = SEEN):
-        self.scene, self.camera, self.box, self.layers = scene, camera, box, layers
-        self.big = Camera(camera.axes, camera.middle, camera.distance, (FINER * camera.size[0], FINER * camera.size[1]))
-        self.sun = (scene.up + 0.55 * camera.axes[2] - 0.45 * camera.axes[0]) / np.linalg.norm(scene.up + 0.55 * camera.axes[2] - 0.45 * camera.axes[0])
+        self.scene = scene
+        self.camera = camera
+        self.box = box
+        self.layers = layers
+        self.big = Camera(
+            camera.axes,
+            camera.middle,
+            camera.distance,
+            (FINER * camera.size[0], FINER * camera.size[1]),
+        )
+        self.sun = (scene.up + 0.55 * camera.axes[2] - 0.45 * camera.axes[0]) / np.linalg.norm(
+            scene.up + 0.55 * camera.axes[2] - 0.45 * camera.axes[0]
+        )
 
     def picture(
-        self, at: Mapping[str, Array], trails: Sequence[tuple[Array, Sequence[float]]] = (), arrows: Sequence[tuple[Array, Sequence[float]]] = ()
+        self,
+        at: Mapping[str, Array],
+        trails: Sequence[tuple[Array, Sequence[float]]] = (),
+        arrows: Sequence[tuple[Array, Sequence[float]]] = (),
     ) -> Image:
-        """The scene with bodies at poses (4, 4), trails: (points (n, 3), colour), and in front of it arrows: (tail and head (2, 3), colour)."""
+        """The scene with bodies at poses (4, 4), trails: (points (n, 3), colour), and in front of
+        it arrows: (tail and head (2, 3), colour).
+        """
         from PIL import Image, ImageDraw
 
         image = self._paper.copy()
@@ -76,7 +106,12 @@ class Painter:
         self._shadow(pen, at)
         for points, colour in trails:
             if len(points) > 1:
-                pen.line([tuple(p) for p in self.big.page(points)[0]], fill=_bytes(colour), width=FINER + 1, joint="curve")
+                pen.line(
+                    [tuple(p) for p in self.big.page(points)[0]],
+                    fill=_bytes(colour),
+                    width=FINER + 1,
+                    joint="curve",
+                )
         corners, shades = self._triangles(at)
         pixels, depth = self.big.page(corners)
         for k in np.argsort(depth.mean(axis=1), kind="stable"):
@@ -88,11 +123,13 @@ class Painter:
     def _arrow(self, pen: Any, ends: Array, colour: tuple[int, ...]) -> None:
         """A line with a dot at its tail and a head of a fixed size."""
         tail, tip = ends
-        length, size = float(np.linalg.norm(tip - tail)), FINER * 9.0
+        length = float(np.linalg.norm(tip - tail))
+        size = FINER * 9.0
         pen.ellipse([*(tail - 0.35 * size), *(tail + 0.35 * size)], fill=colour)
         if length > 1e-9:
             along = (tip - tail) / length
-            back, side = tip - min(size, length) * along, 0.36 * size * np.array([-along[1], along[0]])
+            back = tip - min(size, length) * along
+            side = 0.36 * size * np.array([-along[1], along[0]])
             pen.line([tuple(tail), tuple(back)], fill=colour, width=2 * FINER)
             pen.polygon([tuple(tip), tuple(back + side), tuple(back - side)], fill=colour)
 
@@ -108,19 +145,30 @@ class Painter:
         if abs(self.camera.axes[2] @ self.scene.up) > 0.02:
             pen = ImageDraw.Draw(image, "RGBA")
             for line in self._grid():
-                pen.line([tuple(p) for p in self.big.page(line)[0]], fill=(120, 132, 145, 70), width=FINER)
+                pen.line(
+                    [tuple(p) for p in self.big.page(line)[0]],
+                    fill=(120, 132, 145, 70),
+                    width=FINER,
+                )
         return image
 
     def _grid(self) -> list[Array]:
         from .wire import _cell
 
-        up, radius = self.scene.up, max(float(np.linalg.norm(np.ptp(self.box, axis=0))) / 2, 6 * self.scene.unit)
-        cell, x = _cell(radius), self.camera.axes[0] - up * (self.camera.axes[0] @ up)
+        up = self.scene.up
+        radius = max(float(np.linalg.norm(np.ptp(self.box, axis=0))) / 2, 6 * self.scene.unit)
+        cell = _cell(radius)
+        x = self.camera.axes[0] - up * (self.camera.axes[0] @ up)
         x = x / np.linalg.norm(x)
-        y, o = np.cross(up, x), self._floor * up + self.box.mean(axis=0) - up * (up @ self.box.mean(axis=0))
+        y = np.cross(up, x)
+        o = self._floor * up + self.box.mean(axis=0) - up * (up @ self.box.mean(axis=0))
         n = int(np.ceil(1.8 * radius / cell))
         spots = cell * np.arange(-n, n + 1)
-        return [o + s * a + np.outer([-n * cell, n * cell], b) for a, b in ((x, y), (y, x)) for s in spots]
+        return [
+            o + s * a + np.outer([-n * cell, n * cell], b)
+            for a, b in ((x, y), (y, x))
+            for s in spots
+        ]
 
     @cached_property
     def _floor(self) -> float:
@@ -128,7 +176,9 @@ class Painter:
         return float((corners @ self.scene.up).min()) - 0.5 * self.scene.unit
 
     def _shadow(self, pen: Any, at: Mapping[str, Array]) -> None:
-        """Everything cast onto the floor along the sun's rays, where the floor is seen from above."""
+        """Everything cast onto the floor along the sun's rays, where the floor is seen from
+        above.
+        """
         if self.camera.axes[2] @ self.scene.up < 0.03:
             return
         from PIL import Image, ImageDraw
@@ -142,11 +192,16 @@ class Painter:
         pen.bitmap((0, 0), mask, fill=(40, 50, 60))
 
     def _triangles(self, at: Mapping[str, Array], solid: bool = False) -> tuple[Array, Array]:
-        """Corners (n, 3, 3) and colours (n, 4) of all triangles that face the camera, or of all that cast shadows."""
-        corners, colours = [np.zeros((0, 3, 3))], [np.zeros((0, 4), int)]
+        """Corners (n, 3, 3) and colours (n, 4) of all triangles that face the camera, or of all
+        that cast shadows.
+        """
+        corners = [np.zeros((0, 3, 3))]
+        colours = [np.zeros((0, 4), int)]
         for g, X, colour in self._placed(at):
-            points, normals = moved(X, g.points), g.normals @ np.linalg.inv(X[:3, :3])
-            triangles, n = points[g.faces], normals[g.faces].sum(axis=1)
+            points = moved(X, g.points)
+            normals = g.normals @ np.linalg.inv(X[:3, :3])
+            triangles = points[g.faces]
+            n = normals[g.faces].sum(axis=1)
             n /= np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-300)
             if solid:
                 corners.append(triangles if colour[3] > 0.6 else triangles[:0])
@@ -159,7 +214,8 @@ class Painter:
 
     def _lit(self, n: Array, colour: Sequence[float]) -> Array:
         base = np.asarray(colour[:3]) ** 2.2
-        day, sky = np.maximum(n @ self.sun, 0.0)[:, None], (0.5 + 0.5 * (n @ self.scene.up))[:, None]
+        day = np.maximum(n @ self.sun, 0.0)[:, None]
+        sky = (0.5 + 0.5 * (n @ self.scene.up))[:, None]
         half = self.sun + self.camera.axes[2]
         gloss = np.maximum(n @ (half / np.linalg.norm(half)), 0.0)[:, None] ** 48
         light = base * (0.30 + 0.24 * sky + 0.86 * day) + 0.18 * gloss
@@ -169,11 +225,18 @@ class Painter:
     def _placed(self, at: Mapping[str, Array]) -> list[tuple[Geometry, Array, Sequence[float]]]:
         s = self.scene
         found: list[tuple[Geometry, Array, Sequence[float]]] = []
-        found += [(s.geometries[p.geometry], at[p.body] @ p.pose, p.colour) for p in s.parts if p.layer in self.layers]
+        found += [
+            (s.geometries[p.geometry], at[p.body] @ p.pose, p.colour)
+            for p in s.parts
+            if p.layer in self.layers
+        ]
         for span in s.spans:
-            a, b = moved(at[span.start], span.at), moved(at[span.end], span.to)
+            a = moved(at[span.start], span.at)
+            b = moved(at[span.end], span.to)
             if span.layer in self.layers and np.linalg.norm(b - a) > 1e-9:
-                found.append((s.geometries[span.geometry], _stretched(a, b, span.width), span.colour))
+                found.append(
+                    (s.geometries[span.geometry], _stretched(a, b, span.width), span.colour)
+                )
         return found
 
 

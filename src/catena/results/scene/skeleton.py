@@ -1,8 +1,9 @@
 """Skeleton: what is drawn of a mechanism, found from its joints, frames and shapes.
 
-A body is lines from the joint that carries it to the joints it carries; the last body of a chain goes on to its frames, or
-to the far end of its shapes, or to its centre of mass. Shapes are solids. A joint that slides is a guide between two bodies.
-The joints inside a flexible body are not drawn: its pieces make one bent line.
+A body is lines from the joint that carries it to the joints it carries; the last body of a chain
+goes on to its frames, or to the far end of its shapes, or to its centre of mass. Shapes are solids.
+A joint that slides is a guide between two bodies. The joints inside a flexible body are not drawn:
+its pieces make one bent line.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Solid:
 
 @dataclass(frozen=True)
 class Limb:
-    """What is drawn of a body, in its own frame: lines (n, 2, 3), the places of joints (k, 3), solids."""
+    """What is drawn of a body, in its own frame: lines (n, 2, 3), the places of joints (k, 3),
+    solids.
+    """
 
     body: str
     lines: Array
@@ -70,10 +73,15 @@ def skeleton(m: Mechanism) -> Skeleton:
     carriers = {j.child: j for j in reversed(m.joints)}
     inner = {j.name for j in m.elastic}
     ends = _ends(m, joints)
-    limbs = tuple(_limb(m, body, carriers[body.name], ends.get(body.name, []), inner) for body in m.bodies)
+    limbs = tuple(
+        _limb(m, body, carriers[body.name], ends.get(body.name, []), inner) for body in m.bodies
+    )
     limbs = tuple(_wheeled(m, limbs))
     none = np.zeros((0, 3))
-    limbs += tuple(Limb(name, np.array([[[0, 0, 0], [length, 0, 0]]]), none, ()) for name, length in pieces(m).items())
+    limbs += tuple(
+        Limb(name, np.array([[[0, 0, 0], [length, 0, 0]]]), none, ())
+        for name, length in pieces(m).items()
+    )
     seen = [j for j in joints if j.name not in inner and CATALOGUE[j.kind].drawn]
     sliding = [j for j in seen if any(f.motion in (Motion.SLIDE, Motion.SCREW) for f in j.freedoms)]
     guides = tuple(Guide(j.parent, _at(m, j.placement), j.child, _at(m, j.offset)) for j in sliding)
@@ -90,11 +98,15 @@ def _wheeled(m: Mechanism, limbs: tuple[Limb, ...]) -> Iterator[Limb]:
         rim = np.stack([w.outline * np.cos(angle), w.outline * np.sin(angle), 0 * angle], axis=1)
         found.setdefault(w.body, []).append(Solid(moved(w.pose, rim)))
     for limb in limbs:
-        yield replace(limb, solids=(*limb.solids, *found[limb.body])) if limb.body in found else limb
+        yield (
+            replace(limb, solids=(*limb.solids, *found[limb.body])) if limb.body in found else limb
+        )
 
 
 def tips(m: Mechanism) -> list[tuple[str, Array]]:
-    """(body, point) of the far ends: the named frames, else the last point of each last body's lines."""
+    """(body, point) of the far ends: the named frames, else the last point of each last body's
+    lines.
+    """
     if m.frames:
         return [(f.body, _at(m, f.pose)) for f in m.frames]
     carrying = {j.parent for j in (*m.joints, *m.loops)} | {j.child for j in m.loops}
@@ -108,7 +120,9 @@ def tip_names(m: Mechanism) -> list[str]:
 
 
 def placed(machine: Machine, q: Array, parameters: Array | None = None) -> dict[str, Array]:
-    """{body: (..., 4, 4)}: where every body is, the ground too, and the pieces of flexible bodies by modes."""
+    """{body: (..., 4, 4)}: where every body is, the ground too, and the pieces of flexible bodies
+    by modes.
+    """
     return bodies_at(machine.mechanism, np.asarray(q, float), parameters)
 
 
@@ -125,7 +139,7 @@ def moved(X: Array, points: Array) -> Array:
     return world.reshape(*X.shape[:-2], *points.shape)
 
 
-# ---------------------------------------------------------------------------------------------------- one body
+# --- one body
 def _ends(m: Mechanism, joints: tuple[Joint, ...]) -> dict[str, list[tuple[str, Array]]]:
     """{body: (joint, place)} of the joints that each body carries."""
     found: dict[str, list[tuple[str, Array]]] = {}
@@ -137,14 +151,24 @@ def _ends(m: Mechanism, joints: tuple[Joint, ...]) -> dict[str, list[tuple[str, 
     return found
 
 
-def _limb(m: Mechanism, body: Body, carried: Joint, carries: list[tuple[str, Array]], inner: set[str]) -> Limb:
-    start, ends = _at(m, carried.offset), [place for _, place in carries]
-    pins = [start] if carried.nv and CATALOGUE[carried.kind].drawn and carried.name not in inner else []
+def _limb(
+    m: Mechanism, body: Body, carried: Joint, carries: list[tuple[str, Array]], inner: set[str]
+) -> Limb:
+    start = _at(m, carried.offset)
+    ends = [place for _, place in carries]
+    pins = (
+        [start]
+        if carried.nv and CATALOGUE[carried.kind].drawn and carried.name not in inner
+        else []
+    )
     pins += [place for name, place in carries if name not in inner]
     shown = [s for s in body.shapes if s.drawn]
     drawn = [_line(m, s) for s in shown if s.kind == "line"]
-    bent = any(flexed.modal and flexed.body == body.name for flexed in m.beams)  # its curve is drawn instead
-    lines = drawn + [(start, end) for end in ends or ([] if drawn or bent else _far(m, body, start))]
+    # its curve is drawn instead
+    bent = any(flexed.modal and flexed.body == body.name for flexed in m.beams)
+    lines = drawn + [
+        (start, end) for end in ends or ([] if drawn or bent else _far(m, body, start))
+    ]
     kept = [pair for pair in lines if np.linalg.norm(pair[1] - pair[0]) > 1e-9]
     solids = tuple(x for s in shown if (x := _solid(m, s)) is not None)
     return Limb(body.name, _unique_lines(kept), _unique(pins), solids)
@@ -156,7 +180,11 @@ def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:
     away = [p for p in frames if np.linalg.norm(p - start) > 1e-9]
     if away:
         return away
-    corners = [solid.corners for s in body.shapes if s.drawn and (solid := _solid(m, s)) is not None and not solid.radius]
+    corners = [
+        solid.corners
+        for s in body.shapes
+        if s.drawn and (solid := _solid(m, s)) is not None and not solid.radius
+    ]
     if corners:
         middle = np.concatenate(corners).mean(axis=0)
         return [start + 2 * (middle - start)]
@@ -164,7 +192,7 @@ def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:
     return [com]
 
 
-# ---------------------------------------------------------------------------------------------------- shapes
+# --- shapes
 def _line(m: Mechanism, s: Shape) -> tuple[Array, Array]:
     X = _matrix(m, s.pose)
     return X[:3, 3], X[:3, :3] @ _size(m, s) + X[:3, 3]
@@ -175,10 +203,12 @@ def _solid(m: Mechanism, s: Shape) -> Solid | None:
     if kind.hull is None:
         return None  # a line is a line already; a mesh is in a file of its own
     size = _size(m, s)
-    return Solid(moved(_matrix(m, s.pose), kind.hull(size)), float(size[0]) if kind.ball else 0.0, s.colour)
+    return Solid(
+        moved(_matrix(m, s.pose), kind.hull(size)), float(size[0]) if kind.ball else 0.0, s.colour
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- numbers
+# --- numbers
 def _size(m: Mechanism, s: Shape) -> Array:
     return np.array([float(value_of(x, m.parameters)) for x in s.size])
 
@@ -205,6 +235,9 @@ def _unique(points: list[Array]) -> Array:
 def _unique_lines(lines: list[tuple[Array, Array]]) -> Array:
     kept: list[Array] = []
     for line in map(np.array, lines):
-        if not any(np.abs(line - other).max() < 1e-9 or np.abs(line[::-1] - other).max() < 1e-9 for other in kept):
+        if not any(
+            np.abs(line - other).max() < 1e-9 or np.abs(line[::-1] - other).max() < 1e-9
+            for other in kept
+        ):
             kept.append(line)
     return np.array(kept).reshape(-1, 2, 3)

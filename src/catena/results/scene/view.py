@@ -1,4 +1,6 @@
-"""View: the direction from which a mechanism is drawn: across the plane of a planar one, else obliquely; parallel projection."""
+"""View: the direction from which a mechanism is drawn: across the plane of a planar one, else
+obliquely; parallel projection.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class View:
-    """right, up, towards (3,): the page's directions in the ground's axes. planar: whether the page is the plane itself."""
+    """right, up, towards (3,): the page's directions in the ground's axes. planar: whether the page
+    is the plane itself.
+    """
 
     right: Array
     up: Array
@@ -28,7 +32,9 @@ class View:
 
 
 def view_of(m: Mechanism, azimuth: float = -60.0, elevation: float = 22.0) -> View:
-    """Across the plane of a planar mechanism with gravity downwards; else from azimuth and elevation, degrees."""
+    """Across the plane of a planar mechanism with gravity downwards; else from azimuth and
+    elevation, degrees.
+    """
     up = upward(m)
     normal = plane(m)
     if normal is not None:

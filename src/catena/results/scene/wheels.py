@@ -1,6 +1,8 @@
-"""Wheels: gears, pulleys, pinions and cams of the constraints of a mechanism, as they sit on their bodies, from the constraints alone.
+"""Wheels: gears, pulleys, pinions and cams of the constraints of a mechanism, as they sit on their
+bodies, from the constraints alone.
 
-Teeth and radii of a gear pair say a ratio; what is drawn touches, so the pitch radii come from the distance of the axes.
+Teeth and radii of a gear pair say a ratio; what is drawn touches, so the pitch radii come from the
+distance of the axes.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ TURN = 2 * np.pi
 
 @dataclass(frozen=True)
 class Wheel:
-    """A disc of a body. pose: X_BW, its axis along z. outline (n,): radii at equal angles from x, of one turn. teeth: how many, 0: none. ring: whether it is one
-    with its teeth inside. name: the constraint."""
+    """A disc of a body. pose: X_BW, its axis along z. outline (n,): radii at equal angles from x,
+    of one turn. teeth: how many, 0: none. ring: whether it is one with its teeth inside. name: the
+    constraint.
+    """
 
     body: str
     pose: Array
@@ -57,7 +61,12 @@ class Axes:
         name = self.mechanism.frame(body).body
         j = self.carried[name]
         X = matrix(self.mechanism, j.offset)
-        return name, X[:3, 3], X[:3, :3] @ np.array(j.freedoms[0].axis if j.freedoms else (0, 0, 1), float), self.at[name]
+        return (
+            name,
+            X[:3, 3],
+            X[:3, :3] @ np.array(j.freedoms[0].axis if j.freedoms else (0, 0, 1), float),
+            self.at[name],
+        )
 
     def line(self, body: str) -> tuple[Array, Array]:
         """The axis in the ground: a point and a direction."""
@@ -76,7 +85,8 @@ def wheels(m: Mechanism) -> list[Wheel]:
         return []
     axes = Axes(m)
     found = [w for x in m.constraints if x.kind in MAKERS for w in MAKERS[x.kind](axes, x)]
-    return list({(w.body, round(w.radius, 9), w.ring): w for w in reversed(found)}.values())[::-1]  # a planet meshes twice, and is one wheel
+    # a planet meshes twice, and is one wheel
+    return list({(w.body, round(w.radius, 9), w.ring): w for w in reversed(found)}.values())[::-1]
 
 
 def matrix(m: Mechanism, X: Any) -> Array:
@@ -98,9 +108,13 @@ def facing(n: Array, x: Array, at: Array) -> Array:
     return X
 
 
-def _round(axes: Axes, body: str, radius: float, name: str, teeth: int = 0, ring: bool = False) -> Wheel:
+def _round(
+    axes: Axes, body: str, radius: float, name: str, teeth: int = 0, ring: bool = False
+) -> Wheel:
     owner, p, n, _ = axes.of(body)
-    return Wheel(owner, facing(n, np.array([1.0, 0.0, 0.0]), p), np.full(48, radius), teeth, ring, name)
+    return Wheel(
+        owner, facing(n, np.array([1.0, 0.0, 0.0]), p), np.full(48, radius), teeth, ring, name
+    )
 
 
 def _gears(axes: Axes, x: Any) -> Iterator[Wheel]:
@@ -127,11 +141,15 @@ def _pulleys(axes: Axes, x: Any) -> Iterator[Wheel]:
 
 
 def _pinion(axes: Axes, x: Any) -> Iterator[Wheel]:
-    yield _round(axes, x.pinion, abs(float(value_of(x.radius, axes.mechanism.parameters))), x.name, 18)
+    yield _round(
+        axes, x.pinion, abs(float(value_of(x.radius, axes.mechanism.parameters))), x.name, 18
+    )
 
 
 def _cam(axes: Axes, x: Any) -> Iterator[Wheel]:
-    """The curve that a follower's point at its distance from the cam's axis would roll along: base circle and lift."""
+    """The curve that a follower's point at its distance from the cam's axis would roll along: base
+    circle and lift.
+    """
     m = axes.mechanism
     cam, follower = (_joint(m, name) for name in (x.cam, x.follower))
     if cam is None or follower is None or cam.child == GROUND:
@@ -154,8 +172,14 @@ def _joint(m: Mechanism, coordinate: str) -> Joint | None:
 
 def _lift(m: Mechanism, x: Any, angle: float) -> float:
     if x.profile:
-        return float(evaluate(parse(x.profile, ["angle", *m.parameters]), {**m.parameters, "angle": angle}))
-    return float(piecewise(closed_spline(x.angles, [float(value_of(y, m.parameters)) for y in x.lifts]), angle)[0])
+        return float(
+            evaluate(parse(x.profile, ["angle", *m.parameters]), {**m.parameters, "angle": angle})
+        )
+    return float(
+        piecewise(
+            closed_spline(x.angles, [float(value_of(y, m.parameters)) for y in x.lifts]), angle
+        )[0]
+    )
 
 
 MAKERS = {"gear_pair": _gears, "belt": _pulleys, "rack_and_pinion": _pinion, "cam": _cam}

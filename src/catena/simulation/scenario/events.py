@@ -1,4 +1,5 @@
-"""[[scenario.events]]: stops, impulses, locks, releases and instants; see `catena.events` for what each does.
+"""[[scenario.events]]: stops, impulses, locks, releases and instants; see `catena.events` for what
+each does.
 
 [[scenario.events]]
 event = "impulse"
@@ -26,7 +27,11 @@ from .names import by_name, state_entries
 
 def read_events(t: Table, m: Mechanism, folder: Path) -> list[Any]:
     """The events, in the order of the file."""
-    return [event for table in t.tables("events") if (event := _one(table, Context(m, folder))) is not None]
+    return [
+        event
+        for table in t.tables("events")
+        if (event := _one(table, Context(m, folder))) is not None
+    ]
 
 
 def _one(t: Table, context: Context) -> Any:
@@ -38,12 +43,26 @@ def _one(t: Table, context: Context) -> Any:
 
 
 def _kinds() -> list[Kind[Any]]:
-    return [Kind(k.name, k.record, tuple(TableKey(key, READERS[how], _must(k.record, key), doc=doc) for key, (how, doc) in k.keys.items()), k.summary,
-                 alternatives=(("at",), ("when",)) if INSTANT.keys() <= k.keys.keys() else ()) for k in EVENT_KINDS.values()]  # fmt: skip
+    return [
+        Kind(
+            k.name,
+            k.record,
+            tuple(
+                TableKey(key, READERS[how], _must(k.record, key), doc=doc)
+                for key, (how, doc) in k.keys.items()
+            ),
+            k.summary,
+            alternatives=(("at",), ("when",)) if INSTANT.keys() <= k.keys.keys() else (),
+        )
+        for k in EVENT_KINDS.values()
+    ]
 
 
 def _must(record: type, key: str) -> bool:
-    return any(f.name == key and f.default is MISSING and f.default_factory is MISSING for f in fields(record))
+    return any(
+        f.name == key and f.default is MISSING and f.default_factory is MISSING
+        for f in fields(record)
+    )
 
 
 @reads(Either((Quantity("time", symbolic=False), Several(Quantity("time", symbolic=False)))))
@@ -57,7 +76,10 @@ def _times(t: Table, key: str, _: Context) -> Any:
 @reads(Quantity("length", symbolic=False, also="angle"))
 def _coordinate(t: Table, key: str, c: Context) -> Any:
     """A value of the coordinate that the table names under `joint`."""
-    own = next((p for p in state_entries(c.mechanism, "q") if t.data.get("joint") in (p.name, p.joint)), None)
+    own = next(
+        (p for p in state_entries(c.mechanism, "q") if t.data.get("joint") in (p.name, p.joint)),
+        None,
+    )
     return t.number(key, own.dimension if own else "any", symbolic=False)
 
 
@@ -79,7 +101,20 @@ READERS: dict[str, Reader] = {
     "axes": choice("world", "body"),
     "joint kind": Reader(Word(lambda: JOINTS), word.read),
     "number": number("number"),
-    "vector": Reader(Vector("any", symbolic=False), lambda t, key, _: t.vector(key, "any", symbolic=False)),
-    "direction": Reader(Vector("number", symbolic=False), lambda t, key, _: t.vector(key, "number", symbolic=False)),
+    "vector": Reader(
+        Vector("any", symbolic=False), lambda t, key, _: t.vector(key, "any", symbolic=False)
+    ),
+    "direction": Reader(
+        Vector("number", symbolic=False), lambda t, key, _: t.vector(key, "number", symbolic=False)
+    ),
 }  # how a kind of event says that its keys are read
-register(FileTable("events", "[[scenario.events]]", "Something that happens at an instant of a run.", (), lambda: [k.described() for k in _kinds()], "event"))
+register(
+    FileTable(
+        "events",
+        "[[scenario.events]]",
+        "Something that happens at an instant of a run.",
+        (),
+        lambda: [k.described() for k in _kinds()],
+        "event",
+    )
+)

@@ -1,7 +1,7 @@
 """initial = { q = {...}, v = {...}, near = {...} }: where a run starts.
 
-What is not named is zero, quaternions the identity. With loops the coordinates named in q are kept, the others are found so
-that every loop closes, from the values in `near`; speeds likewise.
+What is not named is zero, quaternions the identity. With loops the coordinates named in q are kept,
+the others are found so that every loop closes, from the values in `near`; speeds likewise.
 """
 
 from __future__ import annotations
@@ -22,20 +22,34 @@ from ..starts import assembled
 from .names import named_values, state_entries
 
 Array = NDArray[np.float64]
-INITIAL = register(FileTable("initial", "initial = { ... }", "Where a run starts; what is not named is zero, or found so that loops close.", (
-    FileKey("q", ByName(), "coordinates, by joints or coordinates; a ball's are [w, x, y, z]"),
-    FileKey("v", ByName("speed", "angular speed"), "speeds, by joints or speeds"),
-    FileKey("near", ByName(), "a guess from which loops are closed"),
-)))  # fmt: skip
+INITIAL = register(
+    FileTable(
+        "initial",
+        "initial = { ... }",
+        "Where a run starts; what is not named is zero, or found so that loops close.",
+        (
+            FileKey(
+                "q", ByName(), "coordinates, by joints or coordinates; a ball's are [w, x, y, z]"
+            ),
+            FileKey("v", ByName("speed", "angular speed"), "speeds, by joints or speeds"),
+            FileKey("near", ByName(), "a guess from which loops are closed"),
+        ),
+    )
+)
 UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to this
 
 
 def read_initial(
-    t: Table | None, m: Mechanism, top: Table, machine: Callable[[Mechanism], Machine] | None = machine_of
+    t: Table | None,
+    m: Mechanism,
+    top: Table,
+    machine: Callable[[Mechanism], Machine] | None = machine_of,
 ) -> tuple[Array, Array, dict[str, list[str]], Array]:
-    """q and v of the start, with loops closed by a machine; the names that were given, {"q": [...], "v": [...]}; the guess they were closed from. machine None
-    leaves them open."""
-    q, v = neutral(m), np.zeros(len(state_entries(m, "v")))
+    """q and v of the start, with loops closed by a machine; the names that were given, {"q": [...],
+    "v": [...]}; the guess they were closed from. machine None leaves them open.
+    """
+    q = neutral(m)
+    v = np.zeros(len(state_entries(m, "v")))
     kept: dict[str, list[str]] = {"q": [], "v": []}
     if t is not None:
         t.only(INITIAL.names)
@@ -59,15 +73,25 @@ def read_initial(
 
 def neutral(m: Mechanism) -> Array:
     """Zeros, and the identity for quaternions."""
-    return np.array([1.0 if p.dimension == "number" and p.label.endswith("qw") else 0.0 for p in state_entries(m, "q")])
+    return np.array(
+        [
+            1.0 if p.dimension == "number" and p.label.endswith("qw") else 0.0
+            for p in state_entries(m, "q")
+        ]
+    )
 
 
 def _unit(t: Table, m: Mechanism, q: Array) -> None:
     """Quaternions have length one; those cut to a few digits are stretched."""
-    for first in (p for p in state_entries(m, "q") if p.dimension == "number" and p.label.endswith("qw")):
+    for first in (
+        p for p in state_entries(m, "q") if p.dimension == "number" and p.label.endswith("qw")
+    ):
         part = slice(first.at, first.at + 4)
         length = float(np.linalg.norm(q[part]))
         if abs(length - 1) > UNIT_SLACK:
-            t.fault(f"the quaternion of {first.joint!r}, [w, x, y, z], has the length {length:.6g}; a rotation has length one")
+            t.fault(
+                f"the quaternion of {first.joint!r}, [w, x, y, z], has the length {length:.6g}; a"
+                " rotation has length one"
+            )
         else:
             q[part] /= length

@@ -1,7 +1,7 @@
 """The forces of a motion: inverse dynamics along a trajectory, as a Result.
 
-With loops the trajectory drives as many coordinates as the mechanism has freedoms; the others follow, and the motors sit at
-the driven ones.
+With loops the trajectory drives as many coordinates as the mechanism has freedoms; the others
+follow, and the motors sit at the driven ones.
 """
 
 from __future__ import annotations
@@ -38,11 +38,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 ROWS = 1000
-FEW, UNKNOWN = 16, 1e-2  # rows; of the energy: with fewer, or where they leave more of the work unknown, there is no balance
+# rows; of the energy: with fewer, or where they leave more of the work unknown, there is no balance
+FEW, UNKNOWN = 16, 1e-2
 
 
 def placed(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, float]:
-    """{coordinate: number} of values by names of joints and coordinates, numbers or texts with a unit; a CatenaError for a wrong name."""
+    """{coordinate: number} of values by names of joints and coordinates, numbers or texts with a
+    unit; a CatenaError for a wrong name.
+    """
     ledger = FaultLedger()
     table = Table({k: _number_or_text(x) for k, x in given.items()}, "q", ledger)
     found = by_name(table, mechanism, "q")
@@ -59,14 +62,21 @@ def _number_or_text(x: Any) -> Any:
 
 
 def along(
-    mechanism: Mechanism, trajectory: Any, step: float | None = None, near: Array | None = None, *, held: Mapping[str, float] | None = None,
+    mechanism: Mechanism,
+    trajectory: Any,
+    step: float | None = None,
+    near: Array | None = None,
+    *,
+    held: Mapping[str, float] | None = None,
     wrenches: Any = None,
-) -> Result:  # fmt: skip
-    """tau along a trajectory: a .csv file (time and coordinates; a spline goes through its rows) or a Trajectory.
+) -> Result:
+    """tau along a trajectory: a .csv file (time and coordinates; a spline goes through its rows) or
+    a Trajectory.
 
-    tau is what the motors give: it moves the mechanism and overcomes its damping and friction. step: s between rows. near:
-    coordinates (nq,) from which loops are closed at the first instant, by default all zero. held: coordinates that rest at a value,
-    for those that the trajectory has no column of. wrenches: forces from outside over time, a .csv file or `Wrenches`.
+    tau is what the motors give: it moves the mechanism and overcomes its damping and friction.
+    step: s between rows. near: coordinates (nq,) from which loops are closed at the first instant,
+    by default all zero. held: coordinates that rest at a value, for those that the trajectory has
+    no column of. wrenches: forces from outside over time, a .csv file or `Wrenches`.
     """
     began = clock.perf_counter()
     machine = machine_of(mechanism)
@@ -76,46 +86,114 @@ def along(
     scalars = [name for name in path.names if not any(name in x.names for x in turned)]
     driven = places(mechanism, scalars)
     if not len(path.breaks):
-        raise CatenaError("this trajectory has no first and last time; give one that begins and ends")
-    times = _times(float(path.breaks[0]), float(np.nextafter(path.breaks[-1], -np.inf)), step)  # its last piece ends just after
-    course = dict(zip((c.name for c in driven), np.moveaxis(np.stack(path.of(scalars)(times)), -1, 0)))
-    course |= {name: np.stack([np.full(len(times), x), 0 * times, 0 * times]) for name, x in still.items()}
+        raise CatenaError(
+            "this trajectory has no first and last time; give one that begins and ends"
+        )
+    # its last piece ends just after
+    times = _times(float(path.breaks[0]), float(np.nextafter(path.breaks[-1], -np.inf)), step)
+    course = dict(
+        zip((c.name for c in driven), np.moveaxis(np.stack(path.of(scalars)(times)), -1, 0))
+    )
+    course |= {
+        name: np.stack([np.full(len(times), x), 0 * times, 0 * times]) for name, x in still.items()
+    }
     q, v, a = _followed(machine, path, times, course, turned, near)
-    lost = np.array(losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))).T
-    outside = along_states(machine, (wrenches if isinstance(wrenches, Wrenches) else read_wrenches(wrenches)).table, times, q) if wrenches else None
-    data, between = _dataset(machine, times, q, v, a, _motors(machine, list(course), q, v, a, lost, outside), lost, outside)
-    closure = float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0
-    kinetic, potential, work, balance = (float(np.abs(data[x]).max()) for x in ("kinetic", "potential", "work", "energy_error"))
+    lost = np.array(
+        losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))
+    ).T
+    outside = (
+        along_states(
+            machine,
+            (wrenches if isinstance(wrenches, Wrenches) else read_wrenches(wrenches)).table,
+            times,
+            q,
+        )
+        if wrenches
+        else None
+    )
+    data, between = _dataset(
+        machine,
+        times,
+        q,
+        v,
+        a,
+        _motors(machine, list(course), q, v, a, lost, outside),
+        lost,
+        outside,
+    )
+    closure = (
+        float(np.abs(machine.constraint_rows(q, v)[0]).max(initial=0.0)) if machine.rows else 0.0
+    )
+    kinetic, potential, work, balance = (
+        float(np.abs(data[x]).max()) for x in ("kinetic", "potential", "work", "energy_error")
+    )
     change = float(np.abs(data["potential"] - data["potential"][0]).max())
     known = len(times) >= FEW and between <= UNKNOWN * max(kinetic, change, work)
-    return Result(data, Ledger.of(
-        Extremes(kinetic=kinetic, potential=potential, change=change, work=work, balance=balance if known else 0.0, closure=closure), formulation="recursive", integrator="none", tolerance=0.0,
-        outcome=f"forces at {len(times)} instants of a motion that was given{'' if known else ', too far apart for an energy balance'}", steps=0, rejected=0, evaluations=len(times),
-        wall_time=clock.perf_counter() - began, versions=versions(),
-    ), mechanism, {"machine": machine})  # fmt: skip
+    return Result(
+        data,
+        Ledger.of(
+            Extremes(
+                kinetic=kinetic,
+                potential=potential,
+                change=change,
+                work=work,
+                balance=balance if known else 0.0,
+                closure=closure,
+            ),
+            formulation="recursive",
+            integrator="none",
+            tolerance=0.0,
+            outcome=(
+                f"forces at {len(times)} instants of a motion that was"
+                f" given{'' if known else ', too far apart for an energy balance'}"
+            ),
+            steps=0,
+            rejected=0,
+            evaluations=len(times),
+            wall_time=clock.perf_counter() - began,
+            versions=versions(),
+        ),
+        mechanism,
+        {"machine": machine},
+    )
 
 
 def _times(first: float, last: float, step: float | None) -> Array:
     if step is None:
         return np.linspace(first, last, ROWS + 1)
     if not 0 < step <= last - first:
-        raise CatenaError(f"step = {step} s; it is above zero and at most the {last - first:g} s that the trajectory lasts")
+        raise CatenaError(
+            f"step = {step} s; it is above zero and at most the {last - first:g} s that the"
+            " trajectory lasts"
+        )
     return np.linspace(first, last, round((last - first) / step) + 1)
 
 
 def _followed(
-    machine: Machine, path: Trajectory, times: Array, course: dict[str, Array], turned: list[Orientation], near: Array | None
+    machine: Machine,
+    path: Trajectory,
+    times: Array,
+    course: dict[str, Array],
+    turned: list[Orientation],
+    near: Array | None,
 ) -> tuple[Array, Array, Array]:
-    """q, v, a of all coordinates: those of the trajectory, scalar ones and orientations, and with loops the others."""
+    """q, v, a of all coordinates: those of the trajectory, scalar ones and orientations, and with
+    loops the others.
+    """
     if machine.rows and turned:
-        raise CatenaError("the orientation of a body cannot be driven where there are loops or speed rows; drive scalar coordinates")
+        raise CatenaError(
+            "the orientation of a body cannot be driven where there are loops or speed rows; drive"
+            " scalar coordinates"
+        )
     if machine.rows:
         q, v, a = kinematics(machine, {name: tuple(three) for name, three in course.items()}, near)
         return q, v, a
     names = [*course, *(name for x in turned for name in x.names)]
     if missing := [name for name in machine.coordinate_names if name not in names]:
         shown = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
-        raise CatenaError(f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}")
+        raise CatenaError(
+            f"the trajectory has no column for {shown} of mechanism {machine.mechanism.name!r}"
+        )
     q, v, a = (np.zeros((len(times), n)) for n in (machine.nq, machine.nv, machine.nv))
     for c in places(machine, list(course)):
         q[:, c.qi], v[:, c.vi], a[:, c.vi] = course[c.name]
@@ -124,22 +202,41 @@ def _followed(
     return q, v, a
 
 
-def _motors(machine: Machine, driven: list[str], q: Array, v: Array, a: Array, lost: Array, outside: Any) -> Array:
+def _motors(
+    machine: Machine, driven: list[str], q: Array, v: Array, a: Array, lost: Array, outside: Any
+) -> Array:
     """What the motors give, losses included."""
     if not machine.rows:
         return machine.inverse_dynamics(q, v, a, outside) - lost
     each = [{key: w[k] for key, w in outside.items()} if outside else None for k in range(len(q))]
-    needs = np.array([np.asarray(inverse_dynamics(machine, q[k], v[k], a[k], actuated=driven, wrenches=w)) for k, w in enumerate(each)])
+    needs = np.array(
+        [
+            np.asarray(inverse_dynamics(machine, q[k], v[k], a[k], actuated=driven, wrenches=w))
+            for k, w in enumerate(each)
+        ]
+    )
     passive = np.abs(lost).max(axis=0) > 0
     if any(passive[k] for k, name in enumerate(machine.speed_names) if name not in driven):
         raise CatenaError(
-            "inverse dynamics with loops does not know damping or friction in joints without a motor; set them to zero"
+            "inverse dynamics with loops does not know damping or friction in joints without a"
+            " motor; set them to zero"
         )
     return needs - lost
 
 
-def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Array, lost: Array, outside: Any = None) -> tuple[xr.Dataset, float]:
-    """What is shown, and the work that rows this far apart leave unknown, J: the difference of Simpson's rule and trapezia."""
+def _dataset(
+    machine: Machine,
+    t: Array,
+    q: Array,
+    v: Array,
+    a: Array,
+    tau: Array,
+    lost: Array,
+    outside: Any = None,
+) -> tuple[xr.Dataset, float]:
+    """What is shown, and the work that rows this far apart leave unknown, J: the difference of
+    Simpson's rule and trapezia.
+    """
     from scipy.integrate import cumulative_simpson, cumulative_trapezoid
 
     kinetic, potential = machine.energy(q, v)
@@ -152,10 +249,17 @@ def _dataset(machine: Machine, t: Array, q: Array, v: Array, a: Array, tau: Arra
     between = float(np.abs(work - by_trapezia).max())
     shown = labelled(
         {
-            "q": (("time", "coordinate"), q), "v": (("time", "speed"), v), "a": (("time", "speed"), a),
-            "tau": (("time", "speed"), tau), "losses": (("time", "speed"), lost), "kinetic": ("time", kinetic), "potential": ("time", potential),
-            "work": ("time", work), "energy_error": ("time", total - total[0] - work),
+            "q": (("time", "coordinate"), q),
+            "v": (("time", "speed"), v),
+            "a": (("time", "speed"), a),
+            "tau": (("time", "speed"), tau),
+            "losses": (("time", "speed"), lost),
+            "kinetic": ("time", kinetic),
+            "potential": ("time", potential),
+            "work": ("time", work),
+            "energy_error": ("time", total - total[0] - work),
         },
-        {"time": ("time", t, {"units": "s"})}, labels(machine.mechanism, "recursive"),
-    )  # fmt: skip
+        {"time": ("time", t, {"units": "s"})},
+        labels(machine.mechanism, "recursive"),
+    )
     return shown, between

@@ -1,4 +1,6 @@
-"""Families whose members are written as a table with a `kind`: controllers and trajectories. One record per kind."""
+"""Families whose members are written as a table with a `kind`: controllers and trajectories. One
+record per kind.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ...errors import unknown
 from ...errors.registry import Registry
-from ...formats.toml.key_types import ByName, Flag, Name, Quantity, Several, Text, Type, Vector, Word
+from ...formats.toml.key_types import (
+    ByName,
+    Flag,
+    Name,
+    Quantity,
+    Several,
+    Text,
+    Type,
+    Vector,
+    Word,
+)
 from ...formats.toml.keys import FileKey, FileKind, default_of
 from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
@@ -19,7 +31,9 @@ Made = TypeVar("Made")
 
 
 class Context(NamedTuple):
-    """Where a table stands. letter: what its values by name are, "q" coordinates or "tau" forces. trusted: whether programs may run."""
+    """Where a table stands. letter: what its values by name are, "q" coordinates or "tau" forces.
+    trusted: whether programs may run.
+    """
 
     mechanism: Mechanism
     folder: Path
@@ -29,7 +43,9 @@ class Context(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """How a key is read, and what may stand there. read(table, key, context): its value; faults go to the table."""
+    """How a key is read, and what may stand there. read(table, key, context): its value; faults go
+    to the table.
+    """
 
     type: Type
     read: Callable[[Table, str, Context], object]
@@ -45,7 +61,9 @@ def reads(type: Type) -> Callable[[Callable[[Table, str, Context], object]], Rea
 
 @dataclass(frozen=True)
 class TableKey:
-    """A key of a kind's table, and of its maker's arguments. what: follows where it is missing. doc: its meaning in a few words."""
+    """A key of a kind's table, and of its maker's arguments. what: follows where it is missing.
+    doc: its meaning in a few words.
+    """
 
     name: str
     read: Reader
@@ -56,8 +74,9 @@ class TableKey:
 
 @dataclass(frozen=True)
 class Kind(Generic[Made]):
-    """A member: make(**values of its keys) makes it; with `of_mechanism`, the mechanism is its first argument. doc: one line.
-    alternatives: groups of keys, of which exactly one is given."""
+    """A member: make(**values of its keys) makes it; with `of_mechanism`, the mechanism is its
+    first argument. doc: one line. alternatives: groups of keys, of which exactly one is given.
+    """
 
     name: str
     make: Callable[..., Made]
@@ -68,7 +87,10 @@ class Kind(Generic[Made]):
 
     def described(self) -> FileKind:
         """What a file may say of it; defaults are those of its maker."""
-        keys = tuple(FileKey(k.name, k.read.type, k.doc, default_of(self.make, k.name), k.needed) for k in self.keys)
+        keys = tuple(
+            FileKey(k.name, k.read.type, k.doc, default_of(self.make, k.name), k.needed)
+            for k in self.keys
+        )
         return FileKind(self.name, self.doc, keys, self.alternatives)
 
 
@@ -80,7 +102,9 @@ class Family(Registry[Kind[Made]]):
         return [kind.described() for kind in self.values()]
 
     def read(self, t: Table, context: Context, word: str = "kind") -> Made | None:
-        """What a table makes, whose kind stands under the key `word`; None where the table has a fault."""
+        """What a table makes, whose kind stands under the key `word`; None where the table has a
+        fault.
+        """
         before, name = t.faults, t.text(word)
         if name not in self:
             if name:
@@ -99,15 +123,21 @@ class Family(Registry[Kind[Made]]):
         return kind.make(context.mechanism, **values) if kind.of_mechanism else kind.make(**values)
 
 
-# ---------------------------------------------------------------------------------------------------- readers of keys
+# --- readers of keys
 def number(dimension: str) -> Reader:
     """A number of some dimension."""
-    return Reader(Quantity(dimension, symbolic=False), lambda t, key, _: t.number(key, dimension, symbolic=False))
+    return Reader(
+        Quantity(dimension, symbolic=False),
+        lambda t, key, _: t.number(key, dimension, symbolic=False),
+    )
 
 
 def numbers(dimension: str) -> Reader:
     """A list of numbers."""
-    return Reader(Several(Quantity(dimension, symbolic=False)), lambda t, key, _: [t.scalar(x, key, dimension, symbolic=False) for x in t.items(key)])
+    return Reader(
+        Several(Quantity(dimension, symbolic=False)),
+        lambda t, key, _: [t.scalar(x, key, dimension, symbolic=False) for x in t.items(key)],
+    )
 
 
 @reads(Vector(symbolic=False))
@@ -139,7 +169,9 @@ def flag(t: Table, key: str, _: Context) -> object:
 
 
 def values(letter: str = "", along: str = "") -> Reader:
-    """Values by the names of coordinates; with `along`, a list for each, as long as that key's. letter: the context's if none."""
+    """Values by the names of coordinates; with `along`, a list for each, as long as that key's.
+    letter: the context's if none.
+    """
 
     slides, turns = DIMENSIONS[letter or "q"]
 

@@ -1,6 +1,7 @@
 """Trajectories in a file, and the motion they prescribe.
 
-    motion = { kind = "sine", amplitude = { crank = "10 deg" }, frequency = "2 rad/s", locked = ["elbow"] }
+    motion = { kind = "sine", amplitude = { crank = "10 deg" }, frequency = "2 rad/s", locked =
+    ["elbow"] }
 
 A table without kind is a place for each coordinate it names. [[scenario.motion]] gives several.
 """
@@ -16,15 +17,40 @@ from ...formats.toml.tables import Table
 from ...model.mechanism import Mechanism
 from .. import trajectories
 from ..piecewise import Trajectory
-from .kinds import Context, Family, Kind, TableKey, choice, flag, named, number, numbers, point, reads, values
+from .kinds import (
+    Context,
+    Family,
+    Kind,
+    TableKey,
+    choice,
+    flag,
+    named,
+    number,
+    numbers,
+    point,
+    reads,
+    values,
+)
 from .names import by_name
 
 _COORDINATES = "a table of coordinates"
 _TIMES = TableKey("times", numbers("time"), needed=True, doc="when, rising")
-_POSITIONS = TableKey("positions", values(along="times"), needed=True, what=_COORDINATES, doc="where, one list per coordinate")
+_POSITIONS = TableKey(
+    "positions",
+    values(along="times"),
+    needed=True,
+    what=_COORDINATES,
+    doc="where, one list per coordinate",
+)
 _SPEEDS = TableKey("speeds", values("v", along="times"), doc="how fast there; at rest unless given")
-_ACCELERATIONS = TableKey("accelerations", values("a", along="times"), doc="accelerations there; zero unless given")
-_ENDS = TableKey("ends", choice("rest", "natural", "free"), doc="no speed at the ends, no acceleration, or neither")
+_ACCELERATIONS = TableKey(
+    "accelerations", values("a", along="times"), doc="accelerations there; zero unless given"
+)
+_ENDS = TableKey(
+    "ends",
+    choice("rest", "natural", "free"),
+    doc="no speed at the ends, no acceleration, or neither",
+)
 
 
 @reads(Text("name of a .csv file"))
@@ -32,7 +58,10 @@ def beside(t: Table, key: str, c: Context) -> Path:
     """The .csv file that a table names: in the folder of the scenario or below it, nowhere else."""
     path = c.folder / t.text(key)
     if path.suffix.lower() != ".csv" or not path.resolve().is_relative_to(c.folder.resolve()):
-        t.fault(f"{key} is {t.data.get(key)!r}; a .csv file in the folder of the scenario, or in one below it, is wanted")
+        t.fault(
+            f"{key} is {t.data.get(key)!r}; a .csv file in the folder of the scenario, or in one"
+            " below it, is wanted"
+        )
     return path
 
 
@@ -43,31 +72,105 @@ def _csv(file: Path, ends: str = "natural") -> Trajectory:
     return trajectories.csv(file, ends)
 
 
-TRAJECTORIES: Family[Trajectory] = Family("trajectory", (
-    Kind("constant", trajectories.constant, (TableKey("values", values(), True, _COORDINATES, "where"),), "a place"),
-    Kind("uniform", trajectories.uniform,
-         (TableKey("speed", values("v"), True, "a table of speeds", "how fast"), _OFFSET), "offset + speed t"),
-    Kind("sine", trajectories.sine,
-         (TableKey("amplitude", values(), True, _COORDINATES, "greatest way from the offset"),
-          TableKey("frequency", number("angular speed"), True, doc="angular frequency"),
-          TableKey("phase", number("angle"), doc="angle at t = 0"), _OFFSET), "amplitude sin(frequency t + phase) + offset"),
-    Kind("cubic", trajectories.cubic, (_TIMES, _POSITIONS, _SPEEDS), "polynomials of degree 3 from place to place"),
-    Kind("quintic", trajectories.quintic, (_TIMES, _POSITIONS, _SPEEDS, _ACCELERATIONS), "the same of degree 5"),
-    Kind("cycloid", trajectories.cycloid, (_TIMES, _POSITIONS), "cycloids from rest to rest"),
-    Kind("cosine", trajectories.cosine, (_TIMES, _POSITIONS), "half waves from rest to rest"),
-    Kind("spline", trajectories.spline, (_TIMES, _POSITIONS, _ENDS), "a cubic spline through all places"),
-    Kind("csv", _csv, (TableKey("file", beside, True, doc="rows of t and coordinates, beside this file or below its folder"), _ENDS), "a spline through the rows of a file"),
-    Kind("line", trajectories.line,
-         (TableKey("frame", named("frame"), True, doc="which goes"), TableKey("to", point, True, doc="where to, in the ground"),
-          TableKey("start", point, doc="where from; where it is, unless given"), _TIMES, TableKey("law", choice(*trajectories.LAWS), doc="how the speed changes on the way"),
-          TableKey("upright", flag, doc="keep the orientation")), "a straight line of a frame, by inverse kinematics", of_mechanism=True),
-))  # fmt: skip
+TRAJECTORIES: Family[Trajectory] = Family(
+    "trajectory",
+    (
+        Kind(
+            "constant",
+            trajectories.constant,
+            (TableKey("values", values(), True, _COORDINATES, "where"),),
+            "a place",
+        ),
+        Kind(
+            "uniform",
+            trajectories.uniform,
+            (TableKey("speed", values("v"), True, "a table of speeds", "how fast"), _OFFSET),
+            "offset + speed t",
+        ),
+        Kind(
+            "sine",
+            trajectories.sine,
+            (
+                TableKey("amplitude", values(), True, _COORDINATES, "greatest way from the offset"),
+                TableKey("frequency", number("angular speed"), True, doc="angular frequency"),
+                TableKey("phase", number("angle"), doc="angle at t = 0"),
+                _OFFSET,
+            ),
+            "amplitude sin(frequency t + phase) + offset",
+        ),
+        Kind(
+            "cubic",
+            trajectories.cubic,
+            (_TIMES, _POSITIONS, _SPEEDS),
+            "polynomials of degree 3 from place to place",
+        ),
+        Kind(
+            "quintic",
+            trajectories.quintic,
+            (_TIMES, _POSITIONS, _SPEEDS, _ACCELERATIONS),
+            "the same of degree 5",
+        ),
+        Kind("cycloid", trajectories.cycloid, (_TIMES, _POSITIONS), "cycloids from rest to rest"),
+        Kind("cosine", trajectories.cosine, (_TIMES, _POSITIONS), "half waves from rest to rest"),
+        Kind(
+            "spline",
+            trajectories.spline,
+            (_TIMES, _POSITIONS, _ENDS),
+            "a cubic spline through all places",
+        ),
+        Kind(
+            "csv",
+            _csv,
+            (
+                TableKey(
+                    "file",
+                    beside,
+                    True,
+                    doc="rows of t and coordinates, beside this file or below its folder",
+                ),
+                _ENDS,
+            ),
+            "a spline through the rows of a file",
+        ),
+        Kind(
+            "line",
+            trajectories.line,
+            (
+                TableKey("frame", named("frame"), True, doc="which goes"),
+                TableKey("to", point, True, doc="where to, in the ground"),
+                TableKey("start", point, doc="where from; where it is, unless given"),
+                _TIMES,
+                TableKey("law", choice(*trajectories.LAWS), doc="how the speed changes on the way"),
+                TableKey("upright", flag, doc="keep the orientation"),
+            ),
+            "a straight line of a frame, by inverse kinematics",
+            of_mechanism=True,
+        ),
+    ),
+)
 
 
-register(FileTable("trajectory", "{ kind = ... }", "A motion over time; a table without kind is a place for each coordinate that it names.", (), TRAJECTORIES.described,
-                   otherwise=ByName()))  # fmt: skip
-register(FileTable("motion", "[scenario.motion]", "Coordinates that move as they are told; the keys of a [trajectory](#keys-of-trajectory) beside its own.", (
-    FileKey("locked", Several(Name(of="joint")), "joints that stay where they are"),), TRAJECTORIES.described, otherwise=ByName()))  # fmt: skip
+register(
+    FileTable(
+        "trajectory",
+        "{ kind = ... }",
+        "A motion over time; a table without kind is a place for each coordinate that it names.",
+        (),
+        TRAJECTORIES.described,
+        otherwise=ByName(),
+    )
+)
+register(
+    FileTable(
+        "motion",
+        "[scenario.motion]",
+        "Coordinates that move as they are told; the keys of a [trajectory](#keys-of-trajectory)"
+        " beside its own.",
+        (FileKey("locked", Several(Name(of="joint")), "joints that stay where they are"),),
+        TRAJECTORIES.described,
+        otherwise=ByName(),
+    )
+)
 
 
 def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | str]:
@@ -75,11 +178,16 @@ def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | 
     found: dict[str, Trajectory | str] = {}
     for table in one_or_more(t, "motion"):
         locked = table.items("locked", default=[])
-        rest = Table({k: x for k, x in table.data.items() if k != "locked"}, table.where, table.ledger)
+        rest = Table(
+            {k: x for k, x in table.data.items() if k != "locked"}, table.where, table.ledger
+        )
         names = [j.name for j in m.moving] + list(m.speed_names)
         for name in locked:
             if name not in names:
-                table.fault(f"locked: {unknown('joint', name, dict.fromkeys(names), f'mechanism {m.name!r}')}")
+                table.fault(
+                    "locked:"
+                    f" {unknown('joint', name, dict.fromkeys(names), f'mechanism {m.name!r}')}"
+                )
         path = read_trajectory(rest, m, folder) if rest.data else None
         for name in (*locked, *(path.names if path is not None else ())):
             if name in found:
@@ -89,10 +197,13 @@ def read_motion(t: Table, m: Mechanism, folder: Path) -> dict[str, Trajectory | 
 
 
 def read_trajectory(t: Table, m: Mechanism, folder: Path, letter: str = "q") -> Trajectory | None:
-    """A trajectory, or None where the table has a fault. letter: what its values are, "q" coordinates or "tau" forces."""
+    """A trajectory, or None where the table has a fault. letter: what its values are, "q"
+    coordinates or "tau" forces.
+    """
     if "kind" in t:
         return TRAJECTORIES.read(t, Context(m, folder, letter))
-    before, at = t.faults, by_name(t, m, letter)
+    before = t.faults
+    at = by_name(t, m, letter)
     return trajectories.constant(at) if t.faults == before else None
 
 

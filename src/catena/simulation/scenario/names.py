@@ -11,12 +11,20 @@ from ...formats.units import describe
 from ...model.mechanism import Mechanism
 from ...model.motions import Motion
 
-DIMENSIONS = {"q": ("length", "angle"), "v": ("speed", "angular speed"), "tau": ("force", "torque"), "impulse": ("any", "any"),
-              "a": ("acceleration", "any"), "any": ("any", "any")}  # of a slide and of a turn  # fmt: skip
+DIMENSIONS = {
+    "q": ("length", "angle"),
+    "v": ("speed", "angular speed"),
+    "tau": ("force", "torque"),
+    "impulse": ("any", "any"),
+    "a": ("acceleration", "any"),
+    "any": ("any", "any"),
+}  # of a slide and of a turn
 
 
 class StateEntry(NamedTuple):
-    """A coordinate or speed: its name, its joint's, its label in the joint, where it stands, what it measures."""
+    """A coordinate or speed: its name, its joint's, its label in the joint, where it stands, what
+    it measures.
+    """
 
     name: str
     joint: str
@@ -30,7 +38,9 @@ def state_entries(m: Mechanism, letter: str) -> list[StateEntry]:
     found: list[StateEntry] = []
     for j in m.moving:
         names = j.coordinate_names if letter == "q" else j.speed_names
-        each = [(f, label) for f in j.freedoms for label in (f.labels if letter == "q" else f.speeds)]
+        each = [
+            (f, label) for f in j.freedoms for label in (f.labels if letter == "q" else f.speeds)
+        ]
         for name, (f, label) in zip(names, each):
             slides, turns = DIMENSIONS[letter]
             ball = letter == "q" and f.motion == Motion.BALL
@@ -40,7 +50,9 @@ def state_entries(m: Mechanism, letter: str) -> list[StateEntry]:
 
 
 def named_values(t: Table, m: Mechanism, letter: str) -> dict[int, Any]:
-    """{place: value} of a table such as { elbow = "30 deg", base = [0, 0, 1], arm = { Rz = 0.3, Dx = "5 cm" } }."""
+    """{place: value} of a table such as { elbow = "30 deg", base = [0, 0, 1], arm = { Rz = 0.3, Dx
+    = "5 cm" } }.
+    """
     found: dict[int, Any] = {}
     for place, value, what in _entries(t, state_entries(m, letter), m):
         if place.at in found:
@@ -57,15 +69,22 @@ def by_name(t: Table, m: Mechanism, letter: str, count: int | None = None) -> di
         return {known[k].name: x for k, x in values.items()}
     found = {}
     for key, values in t.data.items():
-        place = next((p for p in known if key in (p.name, p.joint) and (key == p.name or _single(p, known))), None)
+        place = next(
+            (p for p in known if key in (p.name, p.joint) and (key == p.name or _single(p, known))),
+            None,
+        )
         if place is None:
             t.fault(unknown("coordinate", key, [p.name for p in known], f"mechanism {m.name!r}"))
             continue
-        found[place.name] = t.components(values, repr(key), place.dimension, [f"[{k}]" for k in range(count)], symbolic=False)
+        found[place.name] = t.components(
+            values, repr(key), place.dimension, [f"[{k}]" for k in range(count)], symbolic=False
+        )
     return found
 
 
-def _entries(t: Table, known: list[StateEntry], m: Mechanism) -> Iterator[tuple[StateEntry, Any, str]]:
+def _entries(
+    t: Table, known: list[StateEntry], m: Mechanism
+) -> Iterator[tuple[StateEntry, Any, str]]:
     for key, value in t.data.items():
         own = [p for p in known if p.joint == key]
         exact = [p for p in known if p.name == key]
@@ -77,7 +96,9 @@ def _entries(t: Table, known: list[StateEntry], m: Mechanism) -> Iterator[tuple[
             yield from ((p, x, repr(p.name)) for p, x in zip(own, value))
         elif own:
             wanted = (
-                f"{len(own)} values are wanted, [{', '.join(p.label for p in own)}]" if len(own) > 1 else "one value is wanted"
+                f"{len(own)} values are wanted, [{', '.join(p.label for p in own)}]"
+                if len(own) > 1
+                else "one value is wanted"
             )
             t.fault(f"{key!r} is {describe(value)}; {wanted}")
         else:
@@ -85,7 +106,9 @@ def _entries(t: Table, known: list[StateEntry], m: Mechanism) -> Iterator[tuple[
             t.fault(unknown("coordinate", key, names, f"mechanism {m.name!r}"))
 
 
-def _labelled(t: Table, joint: str, own: list[StateEntry], value: Mapping[str, Any]) -> Iterator[tuple[StateEntry, Any, str]]:
+def _labelled(
+    t: Table, joint: str, own: list[StateEntry], value: Mapping[str, Any]
+) -> Iterator[tuple[StateEntry, Any, str]]:
     """arm.Rz = 0.3 in TOML is a table arm with a key Rz."""
     for label, x in value.items():
         place = next((p for p in own if p.label == label), None)

@@ -1,10 +1,13 @@
-"""Orientations along a trajectory: the four columns of a quaternion as coordinates, angular velocity and angular acceleration.
+"""Orientations along a trajectory: the four columns of a quaternion as coordinates, angular
+velocity and angular acceleration.
 
-A spline through the rows of unit quaternions p does not keep their length. With n = |p|, u = p / n and u* its conjugate,
+A spline through the rows of unit quaternions p does not keep their length. With n = |p|, u = p / n
+and u* its conjugate,
 
     w = 2 vec(u* p') / n,      alpha = 2 vec(u* p'') / n - 2 (u . p') w / n
 
-along the body's axes: a part of p' or p'' along u changes the length only, and gives no vector part.
+along the body's axes: a part of p' or p'' along u changes the length only, and gives no vector
+part.
 """
 
 from __future__ import annotations
@@ -19,24 +22,32 @@ from ...model.mechanism import Mechanism
 from ..piecewise import Trajectory
 
 Array = NDArray[np.float64]
-SHORTEST = 0.5  # length of a quaternion between rows; below it, the rows are too far apart or change their sign
+# length of a quaternion between rows; below it, the rows are too far apart or change their sign
+SHORTEST = 0.5
 
 
 @dataclass(frozen=True)
 class Orientation:
-    """A ball (or the ball of a free joint) that a trajectory turns: the names of its coordinates, its first places in q and v."""
+    """A ball (or the ball of a free joint) that a trajectory turns: the names of its coordinates,
+    its first places in q and v.
+    """
 
     names: tuple[str, ...]
     qi: int
     vi: int
 
     def along(self, path: Trajectory, times: Array) -> tuple[Array, Array, Array]:
-        """Unit quaternions (T, 4), angular velocities and accelerations (T, 3) along the body's axes, at times (T,)."""
+        """Unit quaternions (T, 4), angular velocities and accelerations (T, 3) along the body's
+        axes, at times (T,).
+        """
         p, rate, second = path.of(self.names)(times)
         n = np.linalg.norm(p, axis=-1, keepdims=True)
         if n.min() < SHORTEST:
-            raise CatenaError(f"the quaternion {', '.join(self.names)} has length {n.min():.3g} at t = {times[n.argmin()]:g} s; its rows are "
-                              "unit quaternions, near enough to each other and without changes of sign between them")  # fmt: skip
+            raise CatenaError(
+                f"the quaternion {', '.join(self.names)} has length {n.min():.3g} at t ="
+                f" {times[n.argmin()]:g} s; its rows are unit quaternions, near enough to each"
+                " other and without changes of sign between them"
+            )
         u = p / n
         w = 2 * _vector_part(u, rate) / n
         alpha = 2 * _vector_part(u, second) / n - 2 * (u * rate).sum(axis=-1, keepdims=True) * w / n

@@ -14,7 +14,20 @@ from numpy.typing import NDArray
 from ... import formats
 from ...equations.formulations import formulation, formulations
 from ...errors import CatenaError, FormatError, unknown
-from ...formats.toml.key_types import Either, Flag, Inside, Map, Name, Quantity, Several, Text, Type, Vector, Whole, Word
+from ...formats.toml.key_types import (
+    Either,
+    Flag,
+    Inside,
+    Map,
+    Name,
+    Quantity,
+    Several,
+    Text,
+    Type,
+    Vector,
+    Whole,
+    Word,
+)
 from ...formats.toml.keys import FileKey, FileTable, default_of, register
 from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import FaultLedger, Table
@@ -33,10 +46,18 @@ from .initial import INITIAL, read_initial
 from .motion import read_motion
 
 Array = NDArray[np.float64]
-PLOTS = ("overview", "coordinates", "energies", "cyclograph")  # drawn unless the scenario names others
-MEMBERS: dict[str, Callable[[str], object]] = {"by": formulation, "integrator": method, "stabilise": stabiliser}
-WORDS = {"limits": ("check", "ignore", "stop"), "friction": ("smooth", "stick"), "contact": ("events", "time_stepping", "ignore")}
-
+# drawn unless the scenario names others
+PLOTS = ("overview", "coordinates", "energies", "cyclograph")
+MEMBERS: dict[str, Callable[[str], object]] = {
+    "by": formulation,
+    "integrator": method,
+    "stabilise": stabiliser,
+}
+WORDS = {
+    "limits": ("check", "ignore", "stop"),
+    "friction": ("smooth", "stick"),
+    "contact": ("events", "time_stepping", "ignore"),
+}
 
 
 def _plot_names() -> list[str]:
@@ -52,51 +73,142 @@ def _usual(key: str, type: Type, doc: str) -> FileKey:
 
 _SECONDS = Quantity("time", symbolic=False)
 _SIGNALS = Map("name of a controller", Quantity("any", symbolic=False))
-SCENARIO = register(FileTable("scenario", "[scenario]", "A run of the mechanism: what `catena.simulate` is asked for.", (
-    FileKey("until", _SECONDS, "when it ends", needed=True),
-    _usual("start", _SECONDS, "when it begins"),
-    FileKey("output", _SECONDS, "time between rows of the result", shown="200 rows"),
-    FileKey("initial", Either((Inside("initial"), Name(of="named state"))), "where it starts", shown="all zero"),
-    FileKey("by", Word(lambda: [f.name for f in formulations()]), "the formulation whose equations are run", shown="`recursive`"),
-    _usual("integrator", Word(lambda: METHODS), "the method of integration"),
-    _usual("tolerance", Quantity("number", symbolic=False), "relative error of a step that is allowed"),
-    FileKey("step", _SECONDS, "of methods with a fixed step, and of time stepping", shown="chosen"),
-    FileKey("largest_step", _SECONDS, "of adaptive methods", shown="none"),
-    FileKey("control", Either((Inside("control"), Inside("control", many=True))), "what drives it"),
-    FileKey("motion", Either((Inside("motion"), Inside("motion", many=True))), "coordinates that move as they are told"),
-    FileKey("events", Inside("events", many=True), "what happens at instants"),
-    _usual("limits", Word(WORDS["limits"]), "whether joints that leave their limits are reported, let go, or stopped"),
-    _usual("restitution", Quantity("number", symbolic=False), "of those stops, 0 to 1"),
-    _usual("friction", Word(WORDS["friction"]), "of joints: smoothed about zero speed, or with sticking"),
-    _usual("contact", Word(WORDS["contact"]), "how contacts are run"),
-    FileKey("iterations", Whole(1), "of time stepping: sweeps of a step at most", ITERATIONS),
-    FileKey("residual", Quantity("number", symbolic=False), "of time stepping: what the sweeps are to reach", RESIDUAL),
-    _usual("stabilise", Word(lambda: STABILISERS), "how loops are kept closed"),
-    FileKey("gravity", Vector("acceleration", symbolic=False), "in place of the mechanism's", shown="the mechanism's"),
-    FileKey("parameters", Map("parameter", Quantity("any", symbolic=False)), "values in place of the mechanism's", shown="the mechanism's"),
-    FileKey("plots", Several(Word(_plot_names)), "pictures that `catena run` draws", PLOTS),
-    FileKey("states", Map("name", Inside("state")), "named starts, for `initial`"),
-    FileKey("signals", _SIGNALS, "signals of actuators, by their names"),
-)))  # fmt: skip
-STATE = register(FileTable("state", "states.NAME = { ... }", "A named start.", (*INITIAL.keys, FileKey("signals", _SIGNALS, "signals of actuators that belong to it"))))
-MECHANISM = register(FileTable("mechanism", "mechanism = { ... }", "The mechanism of a scenario that is a file of its own.", (
-    FileKey("file", Text("name of a file"), "of any format, or a built-in example", needed=True),
-    FileKey("floating", Flag(), "put the root body on a free joint", False),
-    FileKey("mimic", Flag(), "whether mimic joints follow", True),
-    FileKey("companion", Text("name of a file"), "a TOML file that adds to it"),
-)))  # fmt: skip
-SEPARATE = register(FileTable("scenario file", "at the top of a scenario's own file", "A file that has a scenario and names a mechanism.", (
-    FileKey("mechanism", Either((Text("name of a file"), Inside("mechanism"))), "whose scenario it is", needed=True),
-    FileKey("scenario", Inside("scenario"), "how it is run"),
-    FileKey("optimize", Inside("optimize"), "the motion of least cost that is wanted of it"),
-)))  # fmt: skip
+SCENARIO = register(
+    FileTable(
+        "scenario",
+        "[scenario]",
+        "A run of the mechanism: what `catena.simulate` is asked for.",
+        (
+            FileKey("until", _SECONDS, "when it ends", needed=True),
+            _usual("start", _SECONDS, "when it begins"),
+            FileKey("output", _SECONDS, "time between rows of the result", shown="200 rows"),
+            FileKey(
+                "initial",
+                Either((Inside("initial"), Name(of="named state"))),
+                "where it starts",
+                shown="all zero",
+            ),
+            FileKey(
+                "by",
+                Word(lambda: [f.name for f in formulations()]),
+                "the formulation whose equations are run",
+                shown="`recursive`",
+            ),
+            _usual("integrator", Word(lambda: METHODS), "the method of integration"),
+            _usual(
+                "tolerance",
+                Quantity("number", symbolic=False),
+                "relative error of a step that is allowed",
+            ),
+            FileKey(
+                "step",
+                _SECONDS,
+                "of methods with a fixed step, and of time stepping",
+                shown="chosen",
+            ),
+            FileKey("largest_step", _SECONDS, "of adaptive methods", shown="none"),
+            FileKey(
+                "control",
+                Either((Inside("control"), Inside("control", many=True))),
+                "what drives it",
+            ),
+            FileKey(
+                "motion",
+                Either((Inside("motion"), Inside("motion", many=True))),
+                "coordinates that move as they are told",
+            ),
+            FileKey("events", Inside("events", many=True), "what happens at instants"),
+            _usual(
+                "limits",
+                Word(WORDS["limits"]),
+                "whether joints that leave their limits are reported, let go, or stopped",
+            ),
+            _usual("restitution", Quantity("number", symbolic=False), "of those stops, 0 to 1"),
+            _usual(
+                "friction",
+                Word(WORDS["friction"]),
+                "of joints: smoothed about zero speed, or with sticking",
+            ),
+            _usual("contact", Word(WORDS["contact"]), "how contacts are run"),
+            FileKey(
+                "iterations", Whole(1), "of time stepping: sweeps of a step at most", ITERATIONS
+            ),
+            FileKey(
+                "residual",
+                Quantity("number", symbolic=False),
+                "of time stepping: what the sweeps are to reach",
+                RESIDUAL,
+            ),
+            _usual("stabilise", Word(lambda: STABILISERS), "how loops are kept closed"),
+            FileKey(
+                "gravity",
+                Vector("acceleration", symbolic=False),
+                "in place of the mechanism's",
+                shown="the mechanism's",
+            ),
+            FileKey(
+                "parameters",
+                Map("parameter", Quantity("any", symbolic=False)),
+                "values in place of the mechanism's",
+                shown="the mechanism's",
+            ),
+            FileKey("plots", Several(Word(_plot_names)), "pictures that `catena run` draws", PLOTS),
+            FileKey("states", Map("name", Inside("state")), "named starts, for `initial`"),
+            FileKey("signals", _SIGNALS, "signals of actuators, by their names"),
+        ),
+    )
+)
+STATE = register(
+    FileTable(
+        "state",
+        "states.NAME = { ... }",
+        "A named start.",
+        (*INITIAL.keys, FileKey("signals", _SIGNALS, "signals of actuators that belong to it")),
+    )
+)
+MECHANISM = register(
+    FileTable(
+        "mechanism",
+        "mechanism = { ... }",
+        "The mechanism of a scenario that is a file of its own.",
+        (
+            FileKey(
+                "file", Text("name of a file"), "of any format, or a built-in example", needed=True
+            ),
+            FileKey("floating", Flag(), "put the root body on a free joint", False),
+            FileKey("mimic", Flag(), "whether mimic joints follow", True),
+            FileKey("companion", Text("name of a file"), "a TOML file that adds to it"),
+        ),
+    )
+)
+SEPARATE = register(
+    FileTable(
+        "scenario file",
+        "at the top of a scenario's own file",
+        "A file that has a scenario and names a mechanism.",
+        (
+            FileKey(
+                "mechanism",
+                Either((Text("name of a file"), Inside("mechanism"))),
+                "whose scenario it is",
+                needed=True,
+            ),
+            FileKey("scenario", Inside("scenario"), "how it is run"),
+            FileKey(
+                "optimize", Inside("optimize"), "the motion of least cost that is wanted of it"
+            ),
+        ),
+    )
+)
+
 
 @dataclass(frozen=True)
 class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
-    q, v: the start. near: the guess from which its loops were closed; kept: the names that were given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`.
-    told: whether the file itself says how long to run; what does not has no scenario.
+    q, v: the start. near: the guess from which its loops were closed; kept: the names that were
+    given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`. told: whether the
+    file itself says how long to run; what does not has no scenario.
     """
 
     mechanism: Mechanism
@@ -116,63 +228,138 @@ class Scenario:
 
 
 def read(
-    file: str | Path, *, floating: bool = False, mimic: bool = True, companion: str | Path | None = None,
-    values: Mapping[str, float | str] | None = None, q: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None,
-    otherwise: Mapping[str, Any] | None = None, trusted: bool = False, **changes: Any,
-) -> Scenario:  # fmt: skip
+    file: str | Path,
+    *,
+    floating: bool = False,
+    mimic: bool = True,
+    companion: str | Path | None = None,
+    values: Mapping[str, float | str] | None = None,
+    q: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    otherwise: Mapping[str, Any] | None = None,
+    trusted: bool = False,
+    **changes: Any,
+) -> Scenario:
     """The scenario of a file of any format, or of a built-in example by its name.
 
-    floating, mimic, companion: as for `catena.load`. values: of parameters, in place of the file's. q: coordinates at the start, in
-    place of those that the table gives. options: of the reader of the file's format. otherwise: values where the file says nothing. trusted: whether programs that the file names, FMUs and xacro, may run. changes: values in place of the table's, such as until=2.0 or integrator="rk4"; None leaves
-    what stands there.
+    floating, mimic, companion: as for `catena.load`. values: of parameters, in place of the file's.
+    q: coordinates at the start, in place of those that the table gives. options: of the reader of
+    the file's format. otherwise: values where the file says nothing. trusted: whether programs that
+    the file names, FMUs and xacro, may run. changes: values in place of the table's, such as
+    until=2.0 or integrator="rk4"; None leaves what stands there.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
-    mechanism, said = _mechanism(path, top, {"floating": floating, "mimic": mimic, "companion": companion, "parameters": values, **(options or {})}, trusted)
-    found = _scenario(path, top, mechanism, {**(otherwise or {}), **said}, q or {}, machine_of, changes, trusted)
+    mechanism, said = _mechanism(
+        path,
+        top,
+        {
+            "floating": floating,
+            "mimic": mimic,
+            "companion": companion,
+            "parameters": values,
+            **(options or {}),
+        },
+        trusted,
+    )
+    found = _scenario(
+        path, top, mechanism, {**(otherwise or {}), **said}, q or {}, machine_of, changes, trusted
+    )
     return replace(found, told="until" in {**said, **(top.data.get("scenario") or {})})
 
 
-def read_table(path: Path, top: Table, mechanism: Mechanism, machine: Callable[[Mechanism], Machine] = machine_of, *, trusted: bool = False, **changes: Any) -> Scenario:
-    """The scenario of a file that was opened already, for its mechanism. machine: what closes the loops of the start."""
+def read_table(
+    path: Path,
+    top: Table,
+    mechanism: Mechanism,
+    machine: Callable[[Mechanism], Machine] = machine_of,
+    *,
+    trusted: bool = False,
+    **changes: Any,
+) -> Scenario:
+    """The scenario of a file that was opened already, for its mechanism. machine: what closes the
+    loops of the start.
+    """
     return _scenario(path, top, mechanism, {}, {}, machine, changes, trusted)
 
 
 def _scenario(
-    path: Path, top: Table, mechanism: Mechanism, said: Mapping[str, Any], q: Mapping[str, Any], machine: Callable[[Mechanism], Machine],
-    changes: Mapping[str, Any], trusted: bool = False,
-) -> Scenario:  # fmt: skip
-    """What the table says, in place of what the file of another format has said, and the changes in place of both."""
+    path: Path,
+    top: Table,
+    mechanism: Mechanism,
+    said: Mapping[str, Any],
+    q: Mapping[str, Any],
+    machine: Callable[[Mechanism], Machine],
+    changes: Mapping[str, Any],
+    trusted: bool = False,
+) -> Scenario:
+    """What the table says, in place of what the file of another format has said, and the changes in
+    place of both.
+    """
     given = top.table("scenario")
-    data = dict(said) | dict(given.data if given else {}) | {k: x for k, x in changes.items() if x is not None}
+    data = (
+        dict(said)
+        | dict(given.data if given else {})
+        | {k: x for k, x in changes.items() if x is not None}
+    )
     table = Table(_started(data, q), "scenario", FaultLedger())
     scenario = _read(table, mechanism, path.parent, machine, trusted)
     if faults := [*top.ledger.faults, *table.ledger.faults]:
-        raise FormatError(path, f"the scenario has {'a fault' if len(faults) == 1 else f'{len(faults)} faults'}:", faults)
+        raise FormatError(
+            path,
+            f"the scenario has {'a fault' if len(faults) == 1 else f'{len(faults)} faults'}:",
+            faults,
+        )
     return scenario
 
 
 def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
-    """The table with the named state that it starts from in place of the name, coordinates q in place of its own, and signals handed on."""
-    states, initial = data.get("states"), data.get("initial")
-    if isinstance(initial, str) and isinstance(states, Mapping) and isinstance(states.get(initial), Mapping):
+    """The table with the named state that it starts from in place of the name, coordinates q in
+    place of its own, and signals handed on.
+    """
+    states = data.get("states")
+    initial = data.get("initial")
+    if (
+        isinstance(initial, str)
+        and isinstance(states, Mapping)
+        and isinstance(states.get(initial), Mapping)
+    ):
         chosen = dict(states[initial])
-        data = {**data, "signals": _over(chosen.pop("signals", {}), data.get("signals", {})), "initial": chosen}
+        data = {
+            **data,
+            "signals": _over(chosen.pop("signals", {}), data.get("signals", {})),
+            "initial": chosen,
+        }
     if q and isinstance(start := data.get("initial", {}), Mapping):
         data = {**data, "initial": {**start, "q": {**start.get("q", {}), **q}}}
-    if isinstance(signals := data.get("signals"), Mapping) and isinstance(data.get("control"), list):
-        laws = [{**law, "signal": signals[law["name"]]} if law.get("name") in signals else law for law in data["control"]]
+    if isinstance(signals := data.get("signals"), Mapping) and isinstance(
+        data.get("control"), list
+    ):
+        laws = [
+            {**law, "signal": signals[law["name"]]} if law.get("name") in signals else law
+            for law in data["control"]
+        ]
         data = {**data, "control": laws}
     return data
 
 
 def _over(below: Any, above: Any) -> Any:
-    """The signals of a state with those of the scenario in their place; what is no table is left to be found."""
-    return {**below, **above} if isinstance(below, Mapping) and isinstance(above, Mapping) else above if isinstance(below, Mapping) else below
+    """The signals of a state with those of the scenario in their place; what is no table is left to
+    be found.
+    """
+    return (
+        {**below, **above}
+        if isinstance(below, Mapping) and isinstance(above, Mapping)
+        else above
+        if isinstance(below, Mapping)
+        else below
+    )
 
 
 def near(file: str | Path, mechanism: Mechanism) -> Array | None:
-    """The guess that the scenario of a file closes the loops of a mechanism from; None where it has no scenario."""
+    """The guess that the scenario of a file closes the loops of a mechanism from; None where it has
+    no scenario.
+    """
     path = formats._find(file)
     given = open_file(path).table("scenario") if path.suffix.lower() == ".toml" else None
     if given is None or "initial" not in given:
@@ -188,25 +375,44 @@ def mechanism_of_table(path: Path, top: Table) -> Mechanism:
     return _mechanism(path, top, {"floating": False, "mimic": True, "companion": None})[0]
 
 
-def _mechanism(path: Path, top: Table, options: dict[str, Any], trusted: bool = False) -> tuple[Mechanism, Mapping[str, Any]]:
-    """The mechanism of the file itself, or of the one it names; and what its file says of a run, where it is of another format."""
+def _mechanism(
+    path: Path, top: Table, options: dict[str, Any], trusted: bool = False
+) -> tuple[Mechanism, Mapping[str, Any]]:
+    """The mechanism of the file itself, or of the one it names; and what its file says of a run,
+    where it is of another format.
+    """
     word = {"trusted": True} if trusted else {}
     if "mechanism" not in top:
-        found = formats.changed(draft(path, top), **options) if path.suffix.lower() == ".toml" else formats.drafted(path, **options, **_of_xacro(path, word))
+        found = (
+            formats.changed(draft(path, top), **options)
+            if path.suffix.lower() == ".toml"
+            else formats.drafted(path, **options, **_of_xacro(path, word))
+        )
         return discretise(found.finish()), found.scenario
     top.only(SEPARATE.names)
     top.table("optimize")  # read by those who optimise; here it is a table or a fault
     named = top.data["mechanism"]
     table = Table(
-        {"file": named} if isinstance(named, str) else named if isinstance(named, dict) else {}, "mechanism", top.ledger
+        {"file": named} if isinstance(named, str) else named if isinstance(named, dict) else {},
+        "mechanism",
+        top.ledger,
     )
     if not isinstance(named, (str, dict)):
-        table.fault(f"it is {describe(named)}; a file or a table with file, floating, mimic, companion is wanted")
+        table.fault(
+            f"it is {describe(named)}; a file or a table with file, floating, mimic, companion is"
+            " wanted"
+        )
     table.only(MECHANISM.names)
-    name, companion = table.text("file"), table.text("companion", default="")
-    own = {"floating": table.flag("floating", False) or options["floating"], "mimic": table.flag("mimic", True) and options["mimic"]}
+    name = table.text("file")
+    companion = table.text("companion", default="")
+    own = {
+        "floating": table.flag("floating", False) or options["floating"],
+        "mimic": table.flag("mimic", True) and options["mimic"],
+    }
     if top.ledger.faults:
-        raise FormatError(path, "the scenario does not say which mechanism it is of:", top.ledger.faults)
+        raise FormatError(
+            path, "the scenario does not say which mechanism it is of:", top.ledger.faults
+        )
     beside = path.parent / name
     where = beside if beside.suffix or beside.exists() else name
     own["companion"] = options["companion"] or (path.parent / companion if companion else None)
@@ -219,12 +425,21 @@ def _of_xacro(path: Path, word: Mapping[str, Any]) -> Mapping[str, Any]:
     return word if path.suffix.lower() == ".xacro" else {}
 
 
-def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], Machine], trusted: bool = False) -> Scenario:
+def _read(
+    t: Table,
+    m: Mechanism,
+    folder: Path,
+    machine: Callable[[Mechanism], Machine],
+    trusted: bool = False,
+) -> Scenario:
     t.only(SCENARIO.names)
     if "gravity" in t:
         m = m.with_(gravity=t.vector("gravity", "acceleration", symbolic=False))
     if "until" not in t:
-        t.fault('until is missing: how long to run. Write until = "5 s" under [scenario], or say --until 5')
+        t.fault(
+            'until is missing: how long to run. Write until = "5 s" under [scenario], or say'
+            " --until 5"
+        )
     until = t.number("until", "time", 1.0, instead=1.0, symbolic=False)
     q, v, kept, near = read_initial(_initial(t), m, t, machine)
     _check_states(t)
@@ -239,7 +454,11 @@ def _read(t: Table, m: Mechanism, folder: Path, machine: Callable[[Mechanism], M
         asked = t.number("iterations", "number", instead=1, symbolic=False)
         options["iterations"] = int(asked) if asked == int(asked) else asked
     options |= _words(t)
-    for key, reader in (("control", partial(read_control, trusted=trusted)), ("motion", read_motion), ("events", read_events)):
+    for key, reader in (
+        ("control", partial(read_control, trusted=trusted)),
+        ("motion", read_motion),
+        ("events", read_events),
+    ):
         if key in t and (found := _careful(t, key, reader, m, folder)) is not None:
             options[key] = found
     if "parameters" in t:
@@ -252,13 +471,19 @@ def _initial(t: Table) -> Table | None:
     if not isinstance(t.data.get("initial"), str):
         return t.table("initial")
     states = t.table("states")
-    t.fault(f"initial: {unknown('state', t.data['initial'], states.data if states else (), 'the scenario')}")
+    t.fault(
+        "initial:"
+        f" {unknown('state', t.data['initial'], states.data if states else (), 'the scenario')}"
+    )
     return None
 
 
 def _check_states(t: Table) -> None:
-    """The form of named states and of signals; the values of a state are read where it is chosen."""
-    states, signals = t.table("states"), t.table("signals")
+    """The form of named states and of signals; the values of a state are read where it is
+    chosen.
+    """
+    states = t.table("states")
+    signals = t.table("signals")
     for state in [states.table(name) for name in states.data] if states else []:
         if state is not None:
             state.only(STATE.names)
@@ -267,7 +492,9 @@ def _check_states(t: Table) -> None:
 
 
 def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:
-    """What a part's reader finds; what a controller or trajectory itself refuses is a fault of that part."""
+    """What a part's reader finds; what a controller or trajectory itself refuses is a fault of that
+    part.
+    """
     try:
         return reader(t, m, folder)
     except CatenaError as why:

@@ -1,4 +1,5 @@
-"""Copies: one tape that a nonlinear program holds many times, with its exact Jacobian and Hessian, compiled.
+"""Copies: one tape that a nonlinear program holds many times, with its exact Jacobian and Hessian,
+compiled.
 
     rows g(y, s) (nr,) and a cost c(y, s) of unknowns y (ny,) and given numbers s (ns,) of a copy
 
@@ -20,7 +21,9 @@ Array = NDArray[np.float64]
 
 
 class Copies:
-    """A tape and its copies: y, s: its symbols; rows, cost: its expressions; given: (N, ns), the numbers s of each copy."""
+    """A tape and its copies: y, s: its symbols; rows, cost: its expressions; given: (N, ns), the
+    numbers s of each copy.
+    """
 
     def __init__(self, y: ca.SX, s: ca.SX, rows: ca.SX, cost: ca.SX, given: Array):
         self.y, self.s, self.rows, self.cost = y, s, ca.densify(rows), ca.densify(cost)
@@ -55,11 +58,14 @@ class Copies:
     def slope(self) -> LaneKernel:
         """(y, s) -> the entries of d rows / dy by columns, d cost / dy."""
         outputs = [_entries(self._jacobian), ca.densify(ca.gradient(self.cost, self.y))]
-        return compile_lanes(ca.Function("slope", [self.y, self.s], ca.cse([ca.densify(x) for x in outputs])))
+        return compile_lanes(
+            ca.Function("slope", [self.y, self.s], ca.cse([ca.densify(x) for x in outputs]))
+        )
 
     @cached_property
     def _curvature(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        lam, sigma = ca.SX.sym("lam", self.nr), ca.SX.sym("sigma")
+        lam = ca.SX.sym("lam", self.nr)
+        sigma = ca.SX.sym("sigma")
         H, _ = ca.hessian(ca.cse(ca.dot(lam, self.rows) + sigma * self.cost), self.y)
         return lam, sigma, ca.triu(H)
 
@@ -72,7 +78,11 @@ class Copies:
     def curvature(self) -> LaneKernel:
         """(y, s, lam, sigma) -> the entries of that Hessian by columns."""
         lam, sigma, H = self._curvature
-        return compile_lanes(ca.Function("curvature", [self.y, self.s, lam, sigma], [ca.cse(ca.densify(_entries(H)))]))
+        return compile_lanes(
+            ca.Function(
+                "curvature", [self.y, self.s, lam, sigma], [ca.cse(ca.densify(_entries(H)))]
+            )
+        )
 
 
 def _entries(x: ca.SX) -> ca.SX:

@@ -1,7 +1,8 @@
-"""Ipopt, as CasADi brings it: it is given functions of CasADi's kind (`Callback`) whose insides are our machine code over lanes.
+"""Ipopt, as CasADi brings it: it is given functions of CasADi's kind (`Callback`) whose insides are
+our machine code over lanes.
 
-fatrop, which goes by stages, was tried in its place: its iterations are quicker, but it takes longer to set up than it saves, and it did not find
-motions in least time.
+fatrop, which goes by stages, was tried in its place: its iterations are quicker, but it takes
+longer to set up than it saves, and it did not find motions in least time.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ Fill = Callable[[list[Array], list[Array | None]], None]
 
 @dataclass(frozen=True)
 class Found:
-    """What Ipopt says: z, whether it is an optimum, iterations, the status in its words, the seconds that its functions took."""
+    """What Ipopt says: z, whether it is an optimum, iterations, the status in its words, the
+    seconds that its functions took.
+    """
 
     z: Array
     solved: bool
@@ -31,20 +34,36 @@ class Found:
     evaluation: float
 
 
-def solve(program: Program, z: Array, low: Array, high: Array, rows: tuple[Array, Array], tolerance: float, iterations: int) -> Found:
+def solve(
+    program: Program,
+    z: Array,
+    low: Array,
+    high: Array,
+    rows: tuple[Array, Array],
+    tolerance: float,
+    iterations: int,
+) -> Found:
     """From z, within low and high; rows: the range of each row."""
     function, alive = solver(program, tolerance, iterations)
     found = function(x0=z, lbx=low, ubx=high, lbg=rows[0], ubg=rows[1])
     stats = function.stats()
     del alive
     spent = sum(x for key, x in stats.items() if key.startswith("t_wall_nlp_"))
-    return Found(np.array(found["x"]).ravel(), bool(stats["success"]), int(stats["iter_count"]), str(stats["return_status"]).replace("_", " ").lower(), spent)
+    return Found(
+        np.array(found["x"]).ravel(),
+        bool(stats["success"]),
+        int(stats["iter_count"]),
+        str(stats["return_status"]).replace("_", " ").lower(),
+        spent,
+    )
 
 
 class _Compiled(ca.Callback):
     """A function of CasADi that writes its outputs by a function of arrays."""
 
-    def __init__(self, name: str, inputs: Sequence[ca.Sparsity], outputs: dict[str, ca.Sparsity], fill: Fill):
+    def __init__(
+        self, name: str, inputs: Sequence[ca.Sparsity], outputs: dict[str, ca.Sparsity], fill: Fill
+    ):
         ca.Callback.__init__(self)
         self._names = list(outputs)
         self._inputs, self._outputs, self._fill = list(inputs), list(outputs.values()), fill
@@ -73,17 +92,26 @@ class _Compiled(ca.Callback):
 
     def eval_buffer(self, given: Any, results: Any) -> int:
         arrays = [np.frombuffer(x, np.float64) if x is not None else np.zeros(0) for x in given]
-        self._fill(arrays, [np.frombuffer(x, np.float64) if x is not None and len(x) else None for x in results])
+        self._fill(
+            arrays,
+            [np.frombuffer(x, np.float64) if x is not None and len(x) else None for x in results],
+        )
         return 0
 
 
 def solver(program: Program, tolerance: float, iterations: int) -> tuple[ca.Function, list[Any]]:
     """Ipopt for a program, and what must live as long as it."""
-    dense, none = ca.Sparsity.dense, ca.Sparsity.dense(0, 1)
-    z, g, one = dense(program.size, 1), dense(program.count, 1), dense(1, 1)
+    dense = ca.Sparsity.dense
+    none = ca.Sparsity.dense(0, 1)
+    z = dense(program.size, 1)
+    g = dense(program.count, 1)
+    one = dense(1, 1)
     known: dict[str, tuple[ca.Sparsity, Callable[[Array], Any]]] = {
-        "f": (one, program.cost), "g": (g, program.constraints), "grad_f_x": (z, program.gradient), "jac_g_x": (program.jacobian_sparsity, program.jacobian),
-    }  # fmt: skip
+        "f": (one, program.cost),
+        "g": (g, program.constraints),
+        "grad_f_x": (z, program.gradient),
+        "jac_g_x": (program.jacobian_sparsity, program.jacobian),
+    }
 
     def of(name: str, *outputs: str) -> _Compiled:
         def fill(given: list[Array], out: list[Array | None]) -> None:
@@ -98,8 +126,20 @@ def solver(program: Program, tolerance: float, iterations: int) -> tuple[ca.Func
             out[0][:] = program.hessian(given[0], float(given[2][0]), given[3])
 
     nlp = of("nlp", "f", "g")
-    parts = {"grad_f": of("nlp_grad_f", "f", "grad_f_x"), "jac_g": of("nlp_jac_g", "g", "jac_g_x"),
-             "hess_lag": _Compiled("nlp_hess_l", [z, none, one, g], {"hess": program.hessian_sparsity}, hessian)}  # fmt: skip
-    options: dict[str, Any] = {"print_time": False, "no_nlp_grad": True, "calc_lam_p": False, "ipopt.print_level": 0, "ipopt.sb": "yes",
-                               "ipopt.tol": tolerance, "ipopt.max_iter": iterations}  # fmt: skip
+    parts = {
+        "grad_f": of("nlp_grad_f", "f", "grad_f_x"),
+        "jac_g": of("nlp_jac_g", "g", "jac_g_x"),
+        "hess_lag": _Compiled(
+            "nlp_hess_l", [z, none, one, g], {"hess": program.hessian_sparsity}, hessian
+        ),
+    }
+    options: dict[str, Any] = {
+        "print_time": False,
+        "no_nlp_grad": True,
+        "calc_lam_p": False,
+        "ipopt.print_level": 0,
+        "ipopt.sb": "yes",
+        "ipopt.tol": tolerance,
+        "ipopt.max_iter": iterations,
+    }
     return ca.nlpsol("optimum", "ipopt", nlp, {**options, **parts}), [nlp, *parts.values()]

@@ -2,7 +2,8 @@
 
     z = (x_0, u_0, x_1, u_1, ..., x_N, w)
 
-x (nx,): a state. u (nu,): what is constant in an interval. w (nw,): the duration and unknown parameters.
+x (nx,): a state. u (nu,): what is constant in an interval. w (nw,): the duration and unknown
+parameters.
 """
 
 from __future__ import annotations
@@ -34,7 +35,12 @@ class Layout:
     def places(self) -> Places:
         """(N, ny): where y = (x_0, u, x_1, w) of each interval stands in z."""
         first = np.arange(self.N)[:, None] * (self.nx + self.nu)
-        return np.hstack([first + np.arange(2 * self.nx + self.nu), np.tile(self.size - self.nw + np.arange(self.nw), (self.N, 1))])
+        return np.hstack(
+            [
+                first + np.arange(2 * self.nx + self.nu),
+                np.tile(self.size - self.nw + np.arange(self.nw), (self.N, 1)),
+            ]
+        )
 
     def pack(self, x: Array, u: Array, w: Array) -> Array:
         """z of states (N + 1, nx), forces (N, nu), w (nw,)."""
@@ -44,4 +50,8 @@ class Layout:
         """States, forces, w."""
         own = self.N * (self.nx + self.nu)
         rows = z[:own].reshape(self.N, -1)
-        return np.vstack([rows[:, : self.nx], z[own : own + self.nx]]), rows[:, self.nx :], z[own + self.nx :]
+        return (
+            np.vstack([rows[:, : self.nx], z[own : own + self.nx]]),
+            rows[:, self.nx :],
+            z[own + self.nx :],
+        )

@@ -1,6 +1,7 @@
-"""The nonlinear program that copies of one tape make, as solvers ask for it: its values, sparse Jacobian and Hessian, all copies in one call.
+"""The nonlinear program that copies of one tape make, as solvers ask for it: its values, sparse
+Jacobian and Hessian, all copies in one call.
 
-    least  sum of c(y_k, s_k)     with  y_k = z[places_k],     low <= g(y_k, s_k) <= high
+least  sum of c(y_k, s_k)     with  y_k = z[places_k],     low <= g(y_k, s_k) <= high
 """
 
 from __future__ import annotations
@@ -19,21 +20,33 @@ Places = NDArray[np.int64]
 
 
 class Program:
-    """A program: size, how many unknowns z; places (N, ny) of each copy's among them. Its rows (N nr,) are those of the copies."""
+    """A program: size, how many unknowns z; places (N, ny) of each copy's among them. Its rows (N
+    nr,) are those of the copies.
+    """
 
     def __init__(self, copies: Copies, size: int, places: Places):
-        self.copies, self.size, self.places, self.count = copies, size, places, copies.count * copies.nr
+        self.copies = copies
+        self.size = size
+        self.places = places
+        self.count = copies.count * copies.nr
         self._kept: dict[str, tuple[bytes, Any]] = {}
         r, c = (np.array(x, np.int64) for x in copies.jacobian_sparsity.get_triplet())
         rows = np.arange(self.count).reshape(copies.count, copies.nr)
-        self.jacobian_sparsity, self._jacobian_at = _scattered(self.count, size, rows[:, r].ravel(), places[:, c].ravel())
+        self.jacobian_sparsity, self._jacobian_at = _scattered(
+            self.count, size, rows[:, r].ravel(), places[:, c].ravel()
+        )
         r, c = (np.array(x, np.int64) for x in copies.hessian_sparsity.get_triplet())
-        a, b = places[:, r].ravel(), places[:, c].ravel()
-        self.hessian_sparsity, self._hessian_at = _scattered(size, size, np.minimum(a, b), np.maximum(a, b))
+        a = places[:, r].ravel()
+        b = places[:, c].ravel()
+        self.hessian_sparsity, self._hessian_at = _scattered(
+            size, size, np.minimum(a, b), np.maximum(a, b)
+        )
 
-    # ------------------------------------------------------------------------------------------------ values
+    # --- values
     def _once(self, name: str, z: Array, make: Callable[[Array], Any]) -> Any:
-        """What was computed last at these very unknowns, or is now: solvers ask for parts of one thing by several calls."""
+        """What was computed last at these very unknowns, or is now: solvers ask for parts of one
+        thing by several calls.
+        """
         key = z.tobytes()
         if name not in self._kept or self._kept[name][0] != key:
             self._kept[name] = key, make(np.ascontiguousarray(z[self.places]))
@@ -70,16 +83,28 @@ class Program:
 
     def hessian(self, z: Array, sigma: float, lam: Array) -> Array:
         """The entries of the upper half of the Hessian of sigma cost + lam g."""
-        nnz, c = self.hessian_sparsity.nnz(), self.copies
+        nnz = self.hessian_sparsity.nnz()
+        c = self.copies
         if not nnz:
             return np.zeros(0)
         y = np.ascontiguousarray(z[self.places])
-        given = [y, c.given, np.ascontiguousarray(lam.reshape(c.count, -1)), np.full((len(y), 1), sigma)]
-        return np.bincount(self._hessian_at, c.curvature(given, len(y))[0][0].ravel(), nnz).astype(float)
+        given = [
+            y,
+            c.given,
+            np.ascontiguousarray(lam.reshape(c.count, -1)),
+            np.full((len(y), 1), sigma),
+        ]
+        return np.bincount(self._hessian_at, c.curvature(given, len(y))[0][0].ravel(), nnz).astype(
+            float
+        )
 
 
 def _scattered(rows: int, columns: int, r: Places, c: Places) -> tuple[ca.Sparsity, Places]:
-    """The sparsity with entries at these places, which may repeat, and the number of the entry of each."""
+    """The sparsity with entries at these places, which may repeat, and the number of the entry of
+    each.
+    """
     found, at = np.unique(c.astype(np.int64) * rows + r, return_inverse=True)
     starts = np.searchsorted(found // max(1, rows), np.arange(columns + 1))
-    return ca.Sparsity(rows, columns, starts.tolist(), (found % max(1, rows)).tolist()), np.asarray(at.ravel(), np.int64)
+    return ca.Sparsity(rows, columns, starts.tolist(), (found % max(1, rows)).tolist()), np.asarray(
+        at.ravel(), np.int64
+    )

@@ -17,10 +17,17 @@ from .labels import chosen, label
 COLOURS = "cividis"  # even in lightness, and seen alike by everybody
 
 
-def draw(table: Any, measure: str | None = None, x: str | None = None, y: str | None = None) -> Figure:
-    """Colours over the axes x and y, by default the first two; the mean over all other axes. Runs that failed are left white. measure: by default
-    the first that is not the same in all runs."""
-    name = chosen(measure, measures(table), "measure")[0] if measure is not None else (telling(table) or measures(table))[0]
+def draw(
+    table: Any, measure: str | None = None, x: str | None = None, y: str | None = None
+) -> Figure:
+    """Colours over the axes x and y, by default the first two; the mean over all other axes. Runs
+    that failed are left white. measure: by default the first that is not the same in all runs.
+    """
+    name = (
+        chosen(measure, measures(table), "measure")[0]
+        if measure is not None
+        else (telling(table) or measures(table))[0]
+    )
     known = axes(table)
     across = chosen(x, known, "axis")[0] if x else next(a for a in known if a != y)
     upwards = chosen(y, known, "axis")[0] if y else next(a for a in known if a != across)
@@ -29,15 +36,27 @@ def draw(table: Any, measure: str | None = None, x: str | None = None, y: str | 
     grid = as_grid(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of cells in which every run failed
-        mean = grid[name].mean([d for d in grid[name].dims if d not in (across, upwards)], skipna=True).transpose(upwards, across)
+        mean = (
+            grid[name]
+            .mean([d for d in grid[name].dims if d not in (across, upwards)], skipna=True)
+            .transpose(upwards, across)
+        )
     figure = Picture(figsize=(WIDTH, 4.4), layout="constrained")
     ax = figure.subplots()
     ax.grid(False)
-    drawn = ax.pcolormesh(_edges(grid[across].values), _edges(grid[upwards].values), _ordered(grid, mean, across, upwards), cmap=COLOURS, rasterized=True)
+    drawn = ax.pcolormesh(
+        _edges(grid[across].values),
+        _edges(grid[upwards].values),
+        _ordered(grid, mean, across, upwards),
+        cmap=COLOURS,
+        rasterized=True,
+    )
     bar = figure.colorbar(drawn, ax=ax, pad=0.02, aspect=28)
     bar.outline.set_visible(False)  # type: ignore[operator]
     averaged = [d for d in grid[name].dims if d not in (across, upwards) and grid.sizes[d] > 1]
-    bar.set_label(label(table, name) + (f", mean over {', '.join(map(str, averaged))}" if averaged else ""))
+    bar.set_label(
+        label(table, name) + (f", mean over {', '.join(map(str, averaged))}" if averaged else "")
+    )
     ax.set(xlabel=label(table, across), ylabel=label(table, upwards))
     return figure
 
@@ -51,5 +70,3 @@ def _edges(values: np.ndarray) -> np.ndarray:
     v = np.sort(values)
     middle = 0.5 * (v[1:] + v[:-1])
     return np.concatenate([[v[0] - (middle[0] - v[0])], middle, [v[-1] + (v[-1] - middle[-1])]])
-
-

@@ -18,8 +18,9 @@ QUANTILES = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # from, to, how dark
 
 
 def draw(table: Any, measures: Any = None, over: str | None = None) -> Figure:
-    """One panel per measure. Over an axis a line, where one other axis has few values a line for each, else median and quantiles; over a
-    drawn variable points with the running median."""
+    """One panel per measure. Over an axis a line, where one other axis has few values a line for
+    each, else median and quantiles; over a drawn variable points with the running median.
+    """
     names = chosen(measures, known_measures(table), "measure")
     grid = axes(table)
     x = chosen(over, variables(table), "variable")[0] if over else (grid or variables(table))[0]
@@ -34,7 +35,8 @@ def draw(table: Any, measures: Any = None, over: str | None = None) -> Figure:
 
 
 def _panel(ax: Axes, table: Any, x: str, name: str, grid: list[str]) -> None:
-    places, values = table[x].values, table[name].values
+    places = table[x].values
+    values = table[name].values
     others = [v for v in variables(table) if v != x]
     distinct = np.unique(places)
     if x not in grid:
@@ -42,11 +44,20 @@ def _panel(ax: Axes, table: Any, x: str, name: str, grid: list[str]) -> None:
     elif not others:
         order = np.argsort(places, kind="stable")
         ax.plot(places[order], values[order], **pen(0))
-    elif len(others) == 1 and others[0] in grid and len(np.unique(table[others[0]].values)) <= MOST_LINES:
+    elif (
+        len(others) == 1
+        and others[0] in grid
+        and len(np.unique(table[others[0]].values)) <= MOST_LINES
+    ):
         for k, other in enumerate(np.unique(table[others[0]].values)):
             own = table[others[0]].values == other
             order = np.argsort(places[own], kind="stable")
-            ax.plot(places[own][order], values[own][order], label=_value(table, others[0], other), **pen(k))
+            ax.plot(
+                places[own][order],
+                values[own][order],
+                label=_value(table, others[0], other),
+                **pen(k),
+            )
     else:
         _bands(ax, distinct, [values[places == d] for d in distinct])
 
@@ -64,7 +75,15 @@ def _bands(ax: Axes, x: np.ndarray, groups: list[np.ndarray]) -> None:
         edges = np.array([np.quantile(sound[k], [low, high]) for k in kept])
         if not np.ptp(edges, axis=1).max() > 1e-6 * np.ptp(edges):
             continue  # the others have no influence
-        ax.fill_between(x[kept], edges[:, 0], edges[:, 1], color=COLOURS[0], alpha=dark, linewidth=0, label=f"{low:.0%} to {high:.0%}")
+        ax.fill_between(
+            x[kept],
+            edges[:, 0],
+            edges[:, 1],
+            color=COLOURS[0],
+            alpha=dark,
+            linewidth=0,
+            label=f"{low:.0%} to {high:.0%}",
+        )
     ax.plot(x[kept], [np.median(sound[k]) for k in kept], color=COLOURS[0], label="median")
 
 
@@ -72,9 +91,22 @@ def _cloud(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
     """Points, some of them where there are many, and the median in parts of equal count."""
     sound = np.flatnonzero(np.isfinite(y))
     shown = sound[:: max(1, len(sound) // MOST_POINTS)]
-    ax.plot(x[shown], y[shown], ".", color=COLOURS[0], markersize=2.2 if len(shown) > 500 else 4, alpha=max(0.08, min(0.8, 300 / max(1, len(shown)))),
-            markeredgewidth=0, rasterized=True)  # fmt: skip
+    ax.plot(
+        x[shown],
+        y[shown],
+        ".",
+        color=COLOURS[0],
+        markersize=2.2 if len(shown) > 500 else 4,
+        alpha=max(0.08, min(0.8, 300 / max(1, len(shown)))),
+        markeredgewidth=0,
+        rasterized=True,
+    )
     if len(sound) >= 10 * BINS:
         order = sound[np.argsort(x[sound])]
         parts = np.array_split(order, BINS)
-        ax.plot([np.median(x[p]) for p in parts], [np.median(y[p]) for p in parts], color=COLOURS[1], label="running median")
+        ax.plot(
+            [np.median(x[p]) for p in parts],
+            [np.median(y[p]) for p in parts],
+            color=COLOURS[1],
+            label="running median",
+        )

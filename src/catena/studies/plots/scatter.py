@@ -15,7 +15,9 @@ MOST, MOST_POINTS, BINS = 6, 5000, 30
 
 
 def draw(table: Any, names: Any = None) -> Figure:
-    """Points below the diagonal, histograms on it; above it the rank correlation (Spearman). At most six, measures last."""
+    """Points below the diagonal, histograms on it; above it the rank correlation (Spearman). At
+    most six, measures last.
+    """
     known = [*variables(table), *measures(table)]
     own = chosen(names, known, "variable or measure") if names is not None else _telling(table)
     values = [np.asarray(table[n].values, float) for n in own]
@@ -32,8 +34,16 @@ def draw(table: Any, names: Any = None) -> Figure:
                 ax.set_yticks([])
                 ax.grid(False)
             elif i > j:
-                ax.plot(values[j][shown], values[i][shown], ".", color=COLOURS[0], markersize=2.5, alpha=max(0.06, min(0.8, 400 / max(1, len(shown)))),
-                        markeredgewidth=0, rasterized=True)  # fmt: skip
+                ax.plot(
+                    values[j][shown],
+                    values[i][shown],
+                    ".",
+                    color=COLOURS[0],
+                    markersize=2.5,
+                    alpha=max(0.06, min(0.8, 400 / max(1, len(shown)))),
+                    markeredgewidth=0,
+                    rasterized=True,
+                )
                 ax.margins(0.05)
             else:
                 _correlation(ax, values[j][sound], values[i][sound])
@@ -42,7 +52,8 @@ def draw(table: Any, names: Any = None) -> Figure:
 
 
 def _telling(table: Any) -> list[str]:
-    own, seen = variables(table), telling(table)
+    own = variables(table)
+    seen = telling(table)
     room = max(1, MOST - len(seen[: MOST // 2]))
     return [*own[:room], *seen[: MOST - len(own[:room])]]
 
@@ -63,8 +74,16 @@ def _correlation(ax: Any, x: np.ndarray, y: np.ndarray) -> None:
     ax.axis("off")
     rank = np.nan if flat else float(spearmanr(x, y)[0])
     strength = 0.0 if flat else abs(rank)
-    ax.text(0.5, 0.5, "" if flat else f"{rank:+.2f}".replace("-", "−"), transform=ax.transAxes, ha="center", va="center", fontsize=8 + 6 * strength,
-            color=COLOURS[1] if strength > 0.3 else "#888888")  # fmt: skip
+    ax.text(
+        0.5,
+        0.5,
+        "" if flat else f"{rank:+.2f}".replace("-", "−"),
+        transform=ax.transAxes,
+        ha="center",
+        va="center",
+        fontsize=8 + 6 * strength,
+        color=COLOURS[1] if strength > 0.3 else "#888888",
+    )
 
 
 def _marked(ax: Any, table: Any, own: list[str], i: int, j: int) -> None:
