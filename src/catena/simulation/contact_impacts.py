@@ -162,6 +162,7 @@ class ContactImpacts:
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
         work = float(one.P @ (u + one.after) / 2.0)
         self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
+        self.handler.engine.restart_scales()
         self._count(u, e, mu, one, work)
         self._log_hits(t, now, u, one)
         stops.log(t, u[::3][len(now) :], one.after[::3][len(now) :], small[len(now) :])
