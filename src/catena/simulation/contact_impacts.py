@@ -228,11 +228,7 @@ class ContactImpacts:
             if by_newton
             else 0.0
         )
-        outside = (
-            float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most
-            if one.known.all()
-            else 0.0
-        )
+        outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most
         gain = max(work, 0.0) / (0.5 * self.terms.energy or 1.0)
         self.terms.kept = replace(
             k,
