@@ -74,6 +74,43 @@ def test_three_legs_are_determined() -> None:
     assert str(found).splitlines()[0] == "leg 1-ground: 34.335 N"
 
 
+def test_what_is_printed_lies_within_the_range() -> None:
+    """A ladder at its limit has one choice of forces, though those of least norm are others."""
+    from scipy.optimize import brentq
+
+    mu = 0.5
+    limit = brentq(lambda x: np.tan(x) - (1.0 - mu**2) / (2.0 * mu), 0.1, 1.5, xtol=1e-15)
+    rod = Body("rod", 10.0, (0, 0, 0), (10 / 3,) * 3)
+    slides = (Body("a", 0, (0, 0, 0), (0, 0, 0)), Body("b", 0, (0, 0, 0), (0, 0, 0)))
+    joints = (
+        Joint("x", "prismatic", "ground", "a", axis=(1, 0, 0)),
+        Joint("z", "prismatic", "a", "b", axis=(0, 0, 1)),
+        Joint("turn", "revolute", "b", "rod", axis=(0, 1, 0)),
+    )
+    frames = (
+        Frame("foot", "rod", Pose(position=(1, 0, 0))),
+        Frame("top", "rod", Pose(position=(-1, 0, 0))),
+        Frame("wall", "ground", Pose.rpy(0, np.pi / 2, 0)),
+    )
+    ladder = Mechanism(
+        "ladder",
+        (*slides, rod),
+        joints,
+        frames,
+        contacts=(Contact(("foot", "ground"), mu, 0), Contact(("top", "wall"), mu, 0)),
+    )
+    found = contact_ranges(ladder, [np.cos(limit), np.sin(limit), limit])
+    foot = 10 * G / (1 + mu**2)  # N + mu (mu N) = weight
+    assert found.normal == pytest.approx(np.array([[foot] * 2, [mu * foot] * 2]), rel=1e-6)
+    assert str(found).splitlines()[0] == f"foot-ground: {foot:.6g} N"
+    # farther from the limit there is a range, and what is printed lies in it
+    found = contact_ranges(ladder, [np.cos(limit + 0.3), np.sin(limit + 0.3), limit + 0.3])
+    for line, (low, high) in zip(str(found).splitlines(), found.normal):
+        assert f"{low:.6g} to {high:.6g} N" in line
+        if "least norm" in line:
+            assert low <= float(line.split()[-2]) <= high
+
+
 def test_friction_has_a_range_of_its_own() -> None:
     """Two legs along x, pulled apart by nothing: friction along their line is any that the weaker
     cone holds.

@@ -31,6 +31,7 @@ class Case(NamedTuple):
     gamma: np.ndarray
     z: np.ndarray
     weight: np.ndarray
+    share: np.ndarray
     others: np.ndarray
     size: np.ndarray
     column: np.ndarray
@@ -65,6 +66,7 @@ def case(seed: int, on: int, unit: float = 1.0, mass: float = 1.0) -> Case:
         B @ wanted,
         z,
         z * rng.uniform(0.5, 1.0, M),
+        z * unit * rng.normal(size=M),
         others,
         np.array([unit**2] * M + [0.0]),
         column,
@@ -77,7 +79,12 @@ def written_out(c: Case) -> np.ndarray:
     return np.array(
         ca.evalf(
             weighted_forces(
-                B, ca.SX(c.W @ c.F.T), ca.SX(c.gamma - c.B @ c.a), keep, ca.SX(c.weight)
+                B,
+                ca.SX(c.W @ c.F.T),
+                ca.SX(c.gamma - c.B @ c.a),
+                keep,
+                ca.SX(c.weight),
+                ca.SX(c.share),
             )
         )
     ).ravel()
@@ -121,7 +128,7 @@ def test_forces_are_those_written_out_in_any_unit(width: int, unit: float, mass:
 
 def test_forces_meet_their_rows_and_are_the_least() -> None:
     """Two points stick and one slips on a body that may turn about two axes: more forces than it
-    can feel, S f = r and no smaller sum f^2 / weight.
+    can feel, S f = r and no smaller sum (f - share)^2 / weight.
     """
     c = case(7, 3)
     (found, _), _ = compile_lanes(tape_of("row_forces", (M, N, K)), width=1)(
@@ -134,7 +141,7 @@ def test_forces_meet_their_rows_and_are_the_least() -> None:
     assert met.sum() >= N - K and np.abs(S @ kept[on] - S @ f[on]).max() < 1e-9
     _, values, null = np.linalg.svd(S[met])
     loose = null[np.sum(values > 1e-9) :]
-    assert len(loose) and np.abs(loose @ (f[on] / c.weight[on])).max() < 1e-9
+    assert len(loose) and np.abs(loose @ ((f - c.share)[on] / c.weight[on])).max() < 1e-9
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
@@ -207,6 +214,7 @@ def test_derivatives_are_those_of_the_body_and_of_differences() -> None:
         c.gamma,
         c.z,
         c.weight,
+        c.share,
         c.others,
         c.size,
         c.column,

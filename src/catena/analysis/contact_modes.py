@@ -12,8 +12,8 @@ happens without contact. Every combination of modes is solved and looked at, so 
 known to be the only one, or one of several; there may be none (Painleve). Where many contacts may
 begin to slip, and where there are more than MOST, modes are read from nearly exact forces
 (`contact_splitting.py`) and solved: what is found keeps every inequality too, but whether there are
-others is not known. Forces that the rows do not determine (a table on four legs) are of least norm,
-or those of a linear programme where these would pull.
+others is not known. Forces that the rows do not determine (a table on four legs) are of least norm;
+where these are not admitted, others are looked for among all there are (`force_shares.py`).
 
 Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anything.
 """
@@ -21,6 +21,7 @@ Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anyth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice, product
 from typing import NamedTuple
 
@@ -29,17 +30,23 @@ from numpy.typing import NDArray
 
 from ..kernels.rank import RANK
 from .contact_splitting import split
+from .force_shares import Cones, deepest
 
 Array = NDArray[np.float64]
 OPEN, STICK, SLIP = "open", "stick", "slip"
 # no more normal force than is there already
 LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}
+EPSILON = 64.0 * float(np.finfo(float).eps)  # of the parts of a sum of some dozens: its rounding
+# of the largest singular value: what is less is zero. Rows whose part in G is less than RANK count
+# as dependent, as they do elsewhere; unless they would then contradict each other: what looks
+# dependent may be a small inertia
+EXACT = 1e-13
 SMALL = 1e-12  # a force or an acceleration this small beside the largest of b is none
 APART = 1e-7  # solutions whose accelerations differ by more are two
 # a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across
 # a plane of motion
 DEAD = 1e-18
-FACETS = 16  # of the polygon inside a friction disc, in the linear programme
+ENOUGH = 1e-3  # of its force: a contact as far inside its cone is looked at no further
 ROUNDS = 40  # of the search for directions of slip
 # contacts that may begin to slip; of more, the first solution is taken without a look at all the
 # others
@@ -92,12 +99,13 @@ def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> l
         np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0)
     )
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
+    limit = _Limit(G, b, friction, size, scale)
     if free > proved or k > MOST:
-        found = list(islice(_searched(G, b, friction, size, scale), 1))
+        found = list(islice(_searched(limit), 1))
     if found or k > MOST:
         return found
     for modes in product(*(_allowed(friction, i) for i in range(k))):
-        for one in _solved(G, b, friction, modes, size, scale):
+        for one in _solved(limit, modes):
             if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
                 found.append(one)
         if found and free > proved:
@@ -134,7 +142,7 @@ def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
 
 def held(G: Array, b: Array, friction: Friction) -> Array:
     """Forces (3 k,) that would keep all contacts closed; they may pull, and leave their cones."""
-    one = _with_directions(
+    one = with_directions(
         G,
         b,
         friction,
@@ -147,18 +155,38 @@ def held(G: Array, b: Array, friction: Friction) -> Array:
 
 
 # --- one combination of modes
+class _Limit:
+    """Some contacts, and the forces that miss their cones least where all of them stay closed, and
+    what is at rest sticks.
+    """
+
+    def __init__(self, G: Array, b: Array, friction: Friction, size: Array, scale: float):
+        self.problem = G, b, friction, size, scale
+
+    @cached_property
+    def directions(self) -> Array | None:
+        """(k, 2): against the friction of these forces. Where several contacts come to their limit
+        together, they begin to slip along these; None where rigid bodies leave no choice of forces,
+        or all can be within their cones.
+        """
+        G, b, friction, size, scale = self.problem
+        modes = [_allowed(friction, i)[0] for i in range(len(friction.static))]
+        d = np.nan_to_num(friction.direction)
+        one = with_directions(G, b, friction, modes, d, size, scale)
+        if one is None or not one.loose.shape[1]:
+            return None
+        cones = cones_of(modes, friction, one.force, size, scale)
+        f, margin = deepest(one.force, one.loose, cones, ENOUGH)
+        return None if margin > SMALL else _along(-f)
+
+
 def _solved(
-    G: Array,
-    b: Array,
-    friction: Friction,
-    modes: Sequence[str],
-    size: Array,
-    scale: float,
-    starts: Iterable[Array] = (),
+    limit: _Limit, modes: Sequence[str], starts: Iterable[Array] = ()
 ) -> Iterator[Solution]:
     """Its solutions: none or one, but for directions of slip that are not known. starts: directions
     to begin with, where they are.
     """
+    G, b, friction, size, scale = limit.problem
     turning = [
         i
         for i, mode in enumerate(modes)
@@ -166,42 +194,35 @@ def _solved(
     ]
     if not starts:
         starts = (
-            _all_directions(G, b, friction, modes, turning, size)
-            if len(turning) == 1
-            else _starts(G, b, friction, turning)
+            _all_directions(limit, modes, turning) if len(turning) == 1 else _starts(limit, turning)
         )
     for start in starts:
         d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
         for i in turning:
             d[i] = start[i]
-        one = _with_directions(G, b, friction, modes, d, size, scale)
+        one = with_directions(G, b, friction, modes, d, size, scale)
         if one is not None and turning:
             one = _turned(G, b, friction, one, turning, size, scale)
-        if one is None or not _separates(one, turning, size, scale):
+        if one is None or not _separates(one, turning, size, scale, rounding(G, one.force, b)):
             continue
         if one.loose.shape[1] and not _pushes(one, friction, size, scale):
             shared = _shared(one)
             one = (
                 shared
                 if shared is not None and _pushes(shared, friction, size, scale)
-                else _member(one, friction)
+                else _member(one, friction, size, scale)
             )
-        if (
-            one is not None
-            and _pushes(one, friction, size, scale)
-            and _drags(one, turning, size, scale)
-        ):
+        if _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
             yield one
 
 
-def _searched(
-    G: Array, b: Array, friction: Friction, size: Array, scale: float
-) -> Iterator[Solution]:
+def _searched(limit: _Limit) -> Iterator[Solution]:
     """Solutions: all closed; then with modes read from forces by splitting, as these become better.
     Each is one by all inequalities.
     """
+    G, b, friction, size, scale = limit.problem
     closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
-    yield from _solved(G, b, friction, closed, size, scale)
+    yield from _solved(limit, closed)
     seen = {closed}
     for f in split(G, b, friction):
         a = G @ f + b
@@ -210,7 +231,7 @@ def _searched(
                 modes, d = _read(f, a, friction, size, small * scale, bare)
                 if (key := tuple(modes)) not in seen:
                     seen.add(key)
-                    yield from _solved(G, b, friction, modes, size, scale, [d])
+                    yield from _solved(limit, modes, [d])
 
 
 def _read(
@@ -257,10 +278,11 @@ def _turned(
         d = one.direction.copy()
         for i, x in angle.items():
             d[i] = np.cos(x), np.sin(x)
-        one = _with_directions(G, b, friction, one.modes, d, size, np.inf) or one
+        one = with_directions(G, b, friction, one.modes, d, size, np.inf) or one
         left = np.concatenate([one.rate[3 * i + 1 : 3 * i + 3] - speed[i] * d[i] for i in turning])
         rows = np.concatenate([[3 * i + 1, 3 * i + 2] for i in turning])
-        if np.abs(left / size[rows]).max() <= SMALL * scale:
+        noise = rounding(G, one.force, b)[rows]
+        if ((np.abs(left) - noise) / size[rows]).max() <= SMALL * scale:
             return one
         columns = []
         for i in turning:
@@ -294,14 +316,7 @@ def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
     return c - G @ F @ np.linalg.lstsq(G[rows] @ F, c[rows], rcond=RANK)[0]
 
 
-def _all_directions(
-    G: Array,
-    b: Array,
-    friction: Friction,
-    modes: Sequence[str],
-    turning: Sequence[int],
-    size: Array,
-) -> Iterator[Array]:
+def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int]) -> Iterator[Array]:
     """Every direction in which one contact can begin to slip, the others' modes being given: the
     roots of a quartic.
 
@@ -309,16 +324,17 @@ def _all_directions(
     over the same. So (a_t x d) / N is a trigonometric polynomial of degree two in the angle of d:
     five samples give its coefficients, and there are at most four roots.
     """
+    G, b, friction, size, _ = limit.problem
     (i,), k = turning, len(modes)
     angle = 2.0 * np.pi * (np.arange(5) + 0.3) / 5
     values = []
     for x in angle:
         d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
         d[i] = np.cos(x), np.sin(x)
-        one = _with_directions(G, b, friction, modes, d, size, np.inf)
+        one = with_directions(G, b, friction, modes, d, size, np.inf)
         N = one.force[3 * i] if one is not None else 0.0
         if one is None or N == 0.0:
-            yield from _starts(G, b, friction, turning)
+            yield from _starts(limit, turning)
             return
         a = one.rate[3 * i + 1 : 3 * i + 3]
         values.append((a[0] * d[i, 1] - a[1] * d[i, 0]) / N)
@@ -330,19 +346,18 @@ def _all_directions(
             yield found
 
 
-def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> Iterator[Array]:
-    """Directions of slip to begin with: against the friction that would hold all, along b, and the
-    opposites.
+def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
+    """Directions of slip to begin with: against the friction that is nearest to holding all, of
+    those forces first that miss their cones least; along b; and the opposites.
     """
-    k = len(friction.static)
+    G, b, friction, _, _ = limit.problem
     if not turning:
-        yield np.zeros((k, 2))
+        yield np.zeros((len(friction.static), 2))
         return
+    if limit.directions is not None:
+        yield limit.directions
     stuck = -np.linalg.lstsq(G, -b, rcond=RANK)[0]
-    for x in (stuck, b):
-        t = x.reshape(k, 3)[:, 1:]
-        length = np.linalg.norm(t, axis=1, keepdims=True)
-        d = np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
+    for d in (_along(stuck), _along(b)):
         for signs in (
             product((1.0, -1.0), repeat=len(turning))
             if len(turning) <= 2
@@ -354,7 +369,14 @@ def _starts(G: Array, b: Array, friction: Friction, turning: Sequence[int]) -> I
             yield turned
 
 
-def _with_directions(
+def _along(x: Array) -> Array:
+    """(k, 2): the directions of the tangential parts of x (3 k,), any where there is none."""
+    t = x.reshape(-1, 3)[:, 1:]
+    length = np.linalg.norm(t, axis=1, keepdims=True)
+    return np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
+
+
+def with_directions(
     G: Array,
     b: Array,
     friction: Friction,
@@ -381,15 +403,27 @@ def _with_directions(
     scaled = 1.0 / size[rows]
     S = scaled[:, None] * (G[rows] @ F) * scaled
     U, s, V = np.linalg.svd(S)
-    rank = int((s > RANK * s[0]).sum()) if s[0] > 0.0 else 0
     r = -scaled * c[rows]
-    x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
-    f = F @ x
-    a = c + G @ f
-    if np.abs(a[rows] * scaled).max() > 1e2 * SMALL * scale:  # rows that contradict each other
-        return None
-    loose = F @ (scaled[:, None] * V[rank:].T)
-    return Solution(tuple(modes), f + fixed, a, d, loose)
+    found = []
+    for cut in (RANK, EXACT):
+        rank = int((s > cut * s[0]).sum()) if s[0] > 0.0 else 0
+        x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
+        f = F @ x
+        a = c + G @ f
+        loose = F @ (scaled[:, None] * V[rank:].T)
+        found.append(Solution(tuple(modes), f + fixed, a, d, loose))
+        left = float(((np.abs(a) - rounding(G, f, c))[rows] * scaled).max())
+        if left <= 1e2 * SMALL * min(scale, float(np.abs(r).max())):
+            return found[-1]
+    # rows that contradict each other; or directions on the way to those that do not
+    return found[0] if np.isinf(scale) else None
+
+
+def rounding(G: Array, f: Array, c: Array) -> Array:
+    """(3 k,): what rounding leaves of c + G f, whose parts are large where they cancel: a wheel of
+    spokes whose inertia is small about its hub.
+    """
+    return EPSILON * (np.abs(G) @ np.abs(f) + np.abs(c))
 
 
 def _closed(
@@ -439,17 +473,23 @@ def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> boo
     return True
 
 
-def _separates(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
+def _separates(
+    one: Solution, turning: Sequence[int], size: Array, scale: float, noise: Array
+) -> bool:
     """Whether nothing goes through, and what begins to slip does so along its direction: no force
-    has a say in this.
+    has a say in this. noise (3 k,): of accelerations, by rounding.
     """
     for i, mode in enumerate(one.modes):
-        if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -SMALL * scale * size[3 * i]:
+        small = SMALL * scale * size[3 * i] + noise[3 * i]
+        if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -small:
+            return False
+        if mode in (STICK, SLIP) and abs(one.rate[3 * i]) > 1e2 * small:
             return False
         if i in turning:
             a = one.rate[3 * i + 1 : 3 * i + 3]
             d = one.direction[i]
-            small = SMALL * scale * max(size[3 * i + 1 : 3 * i + 3])
+            own = slice(3 * i + 1, 3 * i + 3)
+            small = SMALL * scale * max(size[own]) + max(noise[own])
             if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
                 return False
     return True
@@ -497,34 +537,26 @@ def _most_even(N: Array, Z: Array) -> Array:
     return np.asarray(size * answer.x[:n]) if answer.status == 0 else np.zeros(n)
 
 
-def _member(one: Solution, friction: Friction) -> Solution | None:
-    """With those forces, of all that rigid bodies do not determine, that are farthest inside their
-    cones: a linear programme.
+def cones_of(
+    modes: Sequence[str], friction: Friction, force: Array, size: Array, scale: float
+) -> Cones:
+    """What is asked of the forces of these modes; force: some that make the motion, whose size
+    counts.
     """
-    from scipy.optimize import linprog
-
-    f = one.force
-    Z = one.loose
-    rows = []
-    right = []
-    angles = 2.0 * np.pi * np.arange(FACETS) / FACETS
-    for i, mode in enumerate(one.modes):
-        if mode == OPEN:
-            continue
-        faces = [np.array([-1.0, 0.0, 0.0])]
-        if mode == STICK:
-            inside = friction.static[i] * np.cos(np.pi / FACETS)
-            faces += [np.array([-inside, np.cos(x), np.sin(x)]) for x in angles]
-        for face in faces:
-            rows.append([*(face @ Z[3 * i : 3 * i + 3]), 1.0])
-            right.append(-face @ f[3 * i : 3 * i + 3])
-    size = max(np.abs(f).max(), 1e-300)
-    n = Z.shape[1]
-    Z_size = np.abs(Z).max(axis=0)
-    A = np.array(rows) / np.append(Z_size, 1.0)
-    answer = linprog(
-        [*([0.0] * n), -1.0], A, np.array(right) / size, bounds=[(None, None)] * n + [(None, 1.0)]
+    closed = np.array([mode in (STICK, SLIP) for mode in modes])
+    sticks = np.array([mode.endswith(STICK) for mode in modes])
+    bounded = closed & (~sticks | (friction.base > 0.0))
+    return Cones(
+        np.where(sticks, friction.static, np.inf),
+        np.where(bounded, friction.base, -np.inf),
+        np.maximum(np.linalg.norm(force.reshape(-1, 3), axis=1), scale / size[::3]),
+        np.zeros(len(closed)),
     )
-    if answer.status != 0 or answer.x[n] < -1e-9:
-        return None
-    return one._replace(force=f + Z @ (size * answer.x[:n] / Z_size))
+
+
+def _member(one: Solution, friction: Friction, size: Array, scale: float) -> Solution:
+    """With forces that are admitted, of all that rigid bodies do not determine; where there are
+    none, with those that miss their cones least.
+    """
+    cones = cones_of(one.modes, friction, one.force, size, scale)
+    return one._replace(force=deepest(one.force, one.loose, cones, ENOUGH).f)

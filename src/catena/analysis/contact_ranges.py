@@ -69,16 +69,18 @@ class ContactRanges:
 
     def __str__(self) -> str:
         lines = [
-            (
-                f"{name}: {low:.6g} to {high:.6g} N, least norm {one[0]:.6g} N"
-                if not known
-                else f"{name}: {one[0]:.6g} N"
-            )
-            for name, (low, high), one, known in zip(
-                self.names, self.normal, self.least_norm, self.determined
+            f"{name}: {low:.6g} N" if known else f"{name}: {low:.6g} to {high:.6g} N{self._one(n)}"
+            for n, (name, (low, high), known) in enumerate(
+                zip(self.names, self.normal, self.determined)
             )
         ]
+        if lines and not self.inside:
+            lines.append("the forces of least norm are not within their cones")
         return "\n".join(lines or ["nothing touches"])
+
+    def _one(self, n: int) -> str:
+        """The choice of least norm, where it is one that can be."""
+        return f", least norm {self.least_norm[n, 0]:.6g} N" if self.inside else ""
 
 
 class Closed(NamedTuple):

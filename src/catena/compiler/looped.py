@@ -107,7 +107,7 @@ def _forces_body(p: HeldRows) -> list[ca.MX]:
     r = unit * (p.gamma - p.B @ p.a)
     own = ca.diag(unit) @ p.B
     L = _factored(own @ ((Y @ D @ Y.T) @ own.T), lambda k, _: keep[k])
-    f = ca.MX.zeros(p.z.numel())
+    f = p.share * (p.z > 0.5)
     for _ in range(switched_rows.ROUNDS):
         f = f + p.weight * (Y.T @ (own.T @ _solved(L, r - own @ (Y @ f))))
     return [f * (p.z > 0.5), p.F.T @ (f * (p.z > 0.5))]
@@ -131,7 +131,7 @@ def _change_body(p: OffRows) -> list[ca.MX]:
 def _forces_shapes(m: int, n: int, k: int) -> tuple[Shapes, Shapes, Shapes]:
     most = m + k
     return (
-        ((m, n), (m, n), (n, n), (n,), (m,), (m,), (m,), (k, n), (most,), (n,)),
+        ((m, n), (m, n), (n, n), (n,), *((m,),) * 4, (k, n), (most,), (n,)),
         ((m,), (n,)),
         ((most, n), (most, n), (most, most), (n, n), *((most,),) * 6, (n,)),
     )

@@ -3,8 +3,8 @@ change onto them; over lanes of runs.
 
     forces  f with B (a + W F' f) = gamma in the rows that are on and say more than others; where
         that leaves a choice, the f of least
-              sum f^2 / weight: with S = B Y, Y = W F', r = gamma - B a, D = diag(weight):
-                      f = D S' y, S D S' y = r
+              sum (f - share)^2 / weight: with S = B Y, Y = W F', r = gamma - B a, D = diag(weight):
+                      f = share + D S' y, S D S' y = r - S share
     change    M^-1 A' lam with A M^-1 A' lam = r in the rows that are on: of all speeds with A v = r
               those of least kinetic energy
 
@@ -30,9 +30,9 @@ ROUNDS = 3
 
 class HeldRows(NamedTuple):
     """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces
-    act; gamma, switches z and weights (m,). a (n,): the accelerations without their forces; W (n,
-    n): what forces along the speeds do. others (k, n): rows that always hold. size (m + k,), column
-    (n,): N, 0 for a row's own, and C of `rank`.
+    act; gamma, switches z, weights and shares (m,). a (n,): the accelerations without their forces;
+    W (n, n): what forces along the speeds do. others (k, n): rows that always hold. size (m + k,),
+    column (n,): N, 0 for a row's own, and C of `rank`.
     """
 
     B: Any
@@ -42,6 +42,7 @@ class HeldRows(NamedTuple):
     gamma: Any
     z: Any
     weight: Any
+    share: Any
     others: Any
     size: Any
     column: Any
@@ -123,8 +124,6 @@ def row_forces(p, a, s):
     _scale(s, count)
     _weighted(s, count)
     factor_rows(s.S, s.keep[0:count], s.y)
-    for i in range(count):
-        s.f[i] = 0.0 * s.f[i]
     for _ in range(ROUNDS):
         _correct(s, count)
     _unpack(p, a, s)
@@ -211,13 +210,14 @@ def _metric(A, column, size, G, count):
 
 @kernel
 def _answers(p, s):
-    """Y of the rows that are on, and their weights."""
+    """Y of the rows that are on, their weights, and the forces to begin with."""
     count = 0
     for i in range(len(p.z)):
         if any_lane(p.z[i] > 0.5):
             for j in range(len(p.column)):
                 s.Y[count, j] = _dot(p.W[j], p.F[i])
             s.weight[count] = p.weight[i]
+            s.f[count] = p.share[i]
             count += 1
 
 

@@ -14,6 +14,7 @@ event_plan      the events of a run: switched_constraints (stops, friction, lock
 event_handler   handles an event; mode_choice: what is held afterwards; accumulation: infinitely
                 many impacts (Zeno)
 contact_handler contacts at events: contact_impacts with touching_stops, contact_terms;
+                contact_shares: forces that are not determined
 contact_rows, contact_slots: their rows and guards
 control         controllers; trajectories: coordinates as functions of time
 scenario/       the [scenario] of a file

@@ -247,6 +247,7 @@ class SpeedEvents:
                 f" {then}",
             )
         self._jump(runs, part, sign * rebound)
+        self.lanes.restart_scales(runs)
         ends = np.array(
             [
                 self._accumulated(*key)

@@ -301,8 +301,10 @@ class _EachAlone(Happening):
         nu = self.plan.system.nu
         engine = handler.engine
         engine.x[:, 0], engine.held[:, 0] = lanes.x[run], lanes.given[run, :nu]
+        engine.origin[0], engine.moved[0] = lanes.origin[run], lanes.moved[run]
         ended = call(handler, float(lanes.t[run]), *given)
         lanes.x[run], lanes.given[run, :nu] = engine.x[:, 0], engine.held[:, 0]
+        lanes.origin[run], lanes.moved[run] = engine.origin[0], engine.moved[0]
         return handler.ended_by if ended else ""
 
     def begin(self, runs: Whole) -> dict[int, str]:

@@ -35,6 +35,7 @@ from ..results.ledger import ContactLedger
 from .accumulation import Impacts
 from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
 from .contact_rows import STILL, RestMode
+from .contact_shares import ContactShares, Held
 from .contact_terms import DEEP, NEAR, ContactTerms, Terms
 from .patch_handler import PatchHandler
 
@@ -68,6 +69,7 @@ class ContactHandler:
         self.points = self.terms.points
         self.first = handler.constraints.first_contact
         self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
+        self.shares = ContactShares(self.terms, lambda t, now: self._problem(t, now).rows)
         self.stopped: list[int] = []  # points that did not slip at the last choice of modes
 
     # --- to continue later
@@ -231,21 +233,19 @@ class ContactHandler:
             return
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
-        self._set(t, now, found[0], G, b if b.any() else acting, u, still)
+        self._set(now, found[0], G, b if b.any() else acting, still)
+        if found[0].loose.shape[1]:
+            self.shares.choose(self._held(t, now, found[0], problem))
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self.impacts.rims.release(t)
         self._rest(t, now, terms, found[0])
 
-    def _set(
-        self, t: float, now: list[int], one: Solution, G: Array, b: Array, u: Array, still: Array
-    ) -> None:
-        size = row_sizes(G)
-        scale = float(np.abs(b / size).max())
+    def _set(self, now: list[int], one: Solution, G: Array, b: Array, still: Array) -> None:
+        slack = self._slack(now, G, b)
         most = float(one.force[::3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
             if mode == OPEN:
                 continue
-            slack = WEAK * scale / size[3 * n] * (1.0 + self.terms.static[i])
             weight = max(LEAST, one.force[3 * n] / most) if most > 0.0 else 1.0
             d = one.direction[n] if one.direction[n].any() else np.array([1.0, 0.0])
             new = self.handler.mode(self.first + i)._replace(
@@ -254,29 +254,24 @@ class ContactHandler:
                 x=d[0],
                 y=d[1],
                 still=still[n],
-                slack=slack,
+                slack=slack[n],
                 weight=weight,
                 static=self.terms.static[i],
                 kinetic=self.terms.kinetic[i],
             )
             self.handler.set_mode(self.first + i, new)
-        if one.loose.shape[1]:
-            self._widen(t, now)
 
-    def _widen(self, t: float, now: list[int]) -> None:
-        """Of forces that are not determined the tape has one choice; where that misses a cone by
-        little, others do not: more slack.
-        """
-        force = self.handler.engine.evaluate("forces", t)[1][:, 0]
-        for i in now:
-            f = force[self.terms.places[i]]
-            mode = self.handler.mode(self.first + i)
-            beyond = np.linalg.norm(f[1:]) - self.terms.static[i] * f[0] if mode.stick else 0.0
-            if mode.closed and -f[0] > 0.5 * mode.slack:
-                mode = mode._replace(slack=mode.slack - 2.0 * f[0])
-            if mode.closed and beyond > 0.5 * mode.slack:
-                mode = mode._replace(play=2.0 * beyond)
-            self.handler.set_mode(self.first + i, mode)
+    def _slack(self, now: list[int], G: Array, b: Array) -> Array:
+        """(k,) N: by so much a force may miss its cone before an event."""
+        size = row_sizes(G)
+        scale = float(np.abs(b / size).max())
+        return WEAK * scale / size[::3] * (1.0 + self.terms.static[now])
+
+    def _held(self, t: float, now: list[int], one: Solution, problem: Motion) -> Held:
+        G, b = problem.rows.G, problem.rows.b
+        acts = b if b.any() else problem.acting
+        scale = float(np.abs(acts / row_sizes(G)).max())
+        return Held(t, now, one, problem.rows, scale, self._slack(now, G, acts))
 
     def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""

@@ -162,6 +162,7 @@ class ContactImpacts:
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
         work = float(one.P @ (u + one.after) / 2.0)
         self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
+        self.handler.engine.restart_scales()
         self._count(u, e, mu, one, work)
         self._log_hits(t, now, u, one)
         stops.log(t, u[::3][len(now) :], one.after[::3][len(now) :], small[len(now) :])
@@ -227,11 +228,7 @@ class ContactImpacts:
             if by_newton
             else 0.0
         )
-        outside = (
-            float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most
-            if one.known.all()
-            else 0.0
-        )
+        outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most
         gain = max(work, 0.0) / (0.5 * self.terms.energy or 1.0)
         self.terms.kept = replace(
             k,

@@ -34,9 +34,10 @@ SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with it
 
 class ContactRows(NamedTuple):
     """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force;
-    friction, slip, place (3,); mode: 0 open, 1 slip, 2 stick; known (2,): whether normal force and
-    friction are determined. total, centre (run, time, c, 3): of c contacts. push (3,): the whole
-    force of a point as the run had it, also where another choice would be as good.
+    friction, slip, place (3,); mode: 0 open, 1 slip, 2 stick; known (4,): whether normal force and
+    friction along each of the ground's axes are determined. total, centre (run, time, c, 3): of c
+    contacts. push (3,): the whole force of a point as the run had it, also where another choice
+    would be as good.
     """
 
     gap: Array
@@ -61,7 +62,7 @@ def contact_state(system: System) -> list[ca.SX]:
     def seen(s: Tracer) -> list[ca.SX]:
         meets = [c.meet(s, h._symbolic(h.first_contact + k)) for k, c in enumerate(h.contacts)]
         _, rate, _, B, z = h.rows(s)
-        F, _ = h._acting(rate, B, z)
+        F, _, _ = h._acting(s, rate, B, z)
         count = sum(c.count for c in h.contacts)
         closed = s.layout.mechanism.constrained
         A = s.constraint_rows()[3] if closed else ca.SX.zeros(0, s.layout.nv)
@@ -126,12 +127,13 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
     owner = np.repeat(
         [next(g for g, own in enumerate(groups) if i in own) for i in range(k)], np.diff(ends)
     )
-    known, known_sum = _known(plan, acting.reshape(n, -1, system.nv), along, ends, owner, mode)
     summed = np.stack([total[:, g].sum(axis=1) for g in groups], axis=1)
     pressed = np.stack([normal[:, g].sum(axis=1) for g in groups], axis=1)[..., None]
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
-    summed, centre = (np.where(known_sum[..., None], x, np.nan) for x in (summed, centre))
+    seen = Shown(ends, owner, axes, along, place, centre)
+    known, sums, middles = _known(plan, acting.reshape(n, -1, system.nv), mode, seen)
+    summed, centre = np.where(sums, summed, np.nan), np.where(middles, centre, np.nan)
     gap = np.where(absent, np.nan, gap)
     place = np.where(absent[..., None], np.nan, place)
     return ContactRows(
@@ -157,17 +159,31 @@ def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
     return -c.contact.kinetic * (N * own[:, 0])[:, None] * np.einsum("tj,tja->ta", d, axes)
 
 
+class Shown(NamedTuple):
+    """Of n rows in time: ends: where the m rows of the k points begin; owner (m,): the contact of
+    each; axes, along (n, m, 3): the row's axis, and what one unit of its force is; place (n, k, 3);
+    centre (n, c, 3).
+    """
+
+    ends: list[int]
+    owner: Array
+    axes: Array
+    along: Array
+    place: Array
+    centre: Array
+
+
 def _known(
-    plan: RunPlan, acting: Array, along: Array, ends: list[int], owner: Array, mode: Array
-) -> tuple[Array, Array]:
-    """(n, k, 2), (n, c): whether normal force and friction of each point, and their sums of each
-    contact, follow from the motion.
+    plan: RunPlan, acting: Array, mode: Array, shown: Shown
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """(n, k, 4), (n, c, 3), (n, c, 3): whether normal force and friction of each point, the sum of
+    each contact and its pressure centre, along each axis, follow from the motion.
 
     They do where combinations of the rows' forces that move nothing have no part in them.
     """
-    system, k = plan.system, len(ends) - 1
-    found = np.ones((len(acting), k, 2), bool)
-    sums = np.ones((len(acting), owner.max() + 1), bool)
+    system, ends = plan.system, shown.ends
+    found = np.ones((len(acting), len(ends) - 1, 4), bool)
+    sums, middles = (np.ones(shown.centre.shape, bool) for _ in range(2))
     first = len(system.row_scales[1]) - ends[-1]
     sizes = np.append(np.array(system.row_scales[1]), system.row_scales[0])
     for n in np.flatnonzero((mode > 0.0).any(axis=1)):
@@ -179,20 +195,37 @@ def _known(
         if N.size:
             loose = np.zeros((acting.shape[1], N.shape[1]))
             loose[on] = N
-            loose = loose[first : first + ends[-1]]
-            found[n] = [
-                [
-                    np.abs(loose[a]).max() < LOOSE,
-                    np.abs(loose[a + (mode[n, i] > 1.0) : b]).max(initial=0.0) < LOOSE,
-                ]
-                for i, (a, b) in enumerate(pairwise(ends))
-            ]
-            pushed = [
-                np.einsum("ma,mz->az", along[n, owner == g], loose[owner == g])
-                for g in range(sums.shape[1])
-            ]
-            sums[n] = [np.abs(x).max() < LOOSE for x in pushed]
-    return found, sums
+            parts = _parts(loose[first : first + ends[-1]], n, shown)
+            found[n], sums[n], middles[n] = (np.abs(x).max(axis=-1) < LOOSE for x in parts)
+    return found, sums, middles
+
+
+def _parts(loose: Array, n: int, shown: Shown) -> tuple[Array, Array, Array]:
+    """(k, 4, z), (c, 3, z), (c, 3, z): what z combinations of the rows' forces (m, z) have of
+    normal forces and friction, of sums, and of how far they move the pressure centre, relative to
+    the distances from it.
+    """
+    ends, owner, axes, along, place, centre = shown
+    begin = ends[:-1]
+    pushed = np.einsum("ma,mz->maz", along[n], loose)
+    normal = loose[begin]
+    dragged = pushed - np.einsum("ma,mz->maz", axes[n], loose) * _is_normal(ends)[:, None, None]
+    friction = np.add.reduceat(dragged, begin, axis=0)
+    sums, middles = [], []
+    for g in range(len(centre[n])):
+        own = owner == g
+        sums.append(pushed[own].sum(axis=0))
+        apart = np.where(own[begin][:, None], place[n] - centre[n, g], 0.0)
+        far = float(np.linalg.norm(np.nan_to_num(apart), axis=1).max()) or 1.0
+        middles.append(np.einsum("ka,kz->az", np.nan_to_num(apart) / far, normal))
+    return np.concatenate([normal[:, None], friction], axis=1), np.array(sums), np.array(middles)
+
+
+def _is_normal(ends: list[int]) -> Array:
+    """(m,): 1 for the first row of each point."""
+    found = np.zeros(ends[-1])
+    found[ends[:-1]] = 1.0
+    return found
 
 
 def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
@@ -231,8 +264,8 @@ def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
         "penetration": np.fmax(-rows.gap, 0.0) / length,
         "pressing": np.abs(N),
         "grinding": np.abs(N * rows.rate) / length,
-        "outside": np.where(closed & rows.known.all(axis=-1), np.maximum(size - mu * N, 0.0), 0.0),
-        "pulling": np.where(closed & rows.known[..., 0], np.maximum(-N, 0.0), 0.0),
+        "outside": np.where(closed, np.maximum(size - mu * N, 0.0), 0.0),
+        "pulling": np.where(closed, np.maximum(-N, 0.0), 0.0),
         "angle": np.where(moving, across, 0.0),
         "gain": np.maximum((f * u).sum(axis=-1), 0.0) / length,
     }

@@ -48,8 +48,9 @@ class ContactMode(NamedTuple):
     than `still`, m/s. slack: N by which its force may miss its cone; of what is open, m by which
     its gap may be below zero. weight: its share of what rigid bodies do not determine, 0 to 1.
     static, kinetic: coefficients of friction, which are no part of the tape. straight: see
-    STRAIGHT; derivatives take zero. play: N by which friction may miss its cone besides, where the
-    share that the tape has of it does and others would not.
+    STRAIGHT; derivatives take zero. N, fx, fy: forces, N, near which those are taken that rigid
+    bodies do not determine, at the time `since`, s; N_rate, fx_rate, fy_rate: how these change,
+    N/s.
     """
 
     closed: Any = 0.0
@@ -62,7 +63,13 @@ class ContactMode(NamedTuple):
     static: Any = 0.0
     kinetic: Any = 0.0
     straight: Any = STRAIGHT
-    play: Any = 0.0
+    N: Any = 0.0
+    fx: Any = 0.0
+    fy: Any = 0.0
+    N_rate: Any = 0.0
+    fx_rate: Any = 0.0
+    fy_rate: Any = 0.0
+    since: Any = 0.0
 
     @property
     def word(self) -> str:
@@ -166,6 +173,15 @@ class TouchingPoint:
         w = mode.weight * mode.closed
         return [w, *([mode.static * w * mode.stick] * (self.count - 1))]
 
+    def share(self, mode: ContactMode, t: Any) -> list[Any]:
+        """(count,): the forces of the mode near which those that are not determined are taken at t,
+        s.
+        """
+        later = t - mode.since
+        near = (mode.N, mode.fx, mode.fy)
+        rates = (mode.N_rate, mode.fx_rate, mode.fy_rate)
+        return [x + later * rate for x, rate in zip(near[: self.count], rates)]
+
     def direction(self, mode: ContactMode, u: Sequence[Any]) -> tuple[Any, Any]:
         """Of the slip u (2,), or that of the mode."""
         speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
@@ -201,7 +217,7 @@ class TouchingPoint:
             yield Guard(
                 Meaning.LEAVES_CONE,
                 part,
-                _while(sticks, mode.static * force[0] - f + slack + mode.play),
+                _while(sticks, mode.static * force[0] - f + slack),
                 ca.SX(-1),
             )
             along, faster = (x[1] * mode.x + x[2] * mode.y for x in (u, rate))
@@ -239,13 +255,15 @@ def _while(mode: Any, value: Any) -> ca.SX:
 
 
 # --- forces
-def weighted_forces(B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) -> ca.SX:
+def weighted_forces(
+    B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX, share: ca.SX
+) -> ca.SX:
     """f with S f = r in the rows that are kept, S = B Y; where that leaves a choice, the f of least
-    sum f^2 / weight (weight 0: off).
+    sum (f - share)^2 / weight (weight 0: off, and no share).
 
     Y (nv, m) is what the forces do: S need not be symmetric, for friction of what slips is a part
-    of it. f = D S' y, S D S' y = r; the last is B (Y D Y') B', which takes far fewer operations
-    where there are more rows than speeds.
+    of it. f = share + D S' y, S D S' y = r - S share; the last is B (Y D Y') B', which takes far
+    fewer operations where there are more rows than speeds.
     """
     size = ca.fabs(ca.sum2(B * Y.T))
     D = ca.diag(weight)
@@ -254,7 +272,7 @@ def weighted_forces(B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX) ->
     L = entries(ca.densify(own @ (Y @ D @ Y.T) @ own.T))
     y = np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)
-    f = ca.SX.zeros(keep.numel())
+    f = share
     for _ in range(ROUNDS):
         y[:] = elements(ca.densify(r - own @ (Y @ f)))
         solve(L, y)

@@ -120,8 +120,12 @@ class Engine:
 
     @cached_property
     def origin(self) -> Array:
-        """(W, size): where the runs began."""
+        """(W, size): where the runs, or their motions since the last impact, began."""
         return self.scales.origin(self._begun)
+
+    def restart_scales(self) -> None:
+        """Judge errors beside the motion from here on, as in a run that begins in this state."""
+        self.origin[:], self.moved[:] = self.scales.origin(self.x.T), 0.0
 
     @property
     def kernel(self) -> LaneKernel:

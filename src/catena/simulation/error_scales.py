@@ -18,6 +18,11 @@ far: what hardly moves, such as a stiff part beside the others, does not choose 
 depends on the unit of length, mass or time. Where the mechanism has no length (points that slide),
 l is what has moved so far.
 
+An impact begins a motion anew: what has moved, and the origin, are counted from the last one (of a
+contact, or of a joint's stop). A block that rocks, or a ball that bounces, loses its energy in many
+impacts; beside the first of these motions the last would not be resolved, though the instants of
+all later impacts depend on it.
+
 Below ROUND l there is nothing but rounding. For speeds that is ROUND l / h, by which a place
 changes by rounding in a step h, but no more than rtol l pace, so that a motion that comes to rest
 is followed as far as it goes: however small a motion is, and even where nothing moves, steps do not

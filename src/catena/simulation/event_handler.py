@@ -305,6 +305,7 @@ class EventHandler:
         rebound = h.restitution * approach
         self.say_met(t, k, side, approach, rebound)
         self.jump(t, wanted={h.index: side.sign * rebound})
+        self.engine.restart_scales()
         series = self.impacts[stop] = self.impacts.get(stop, Impacts()).then(
             t, approach, self.limit(k, side)
         )

@@ -32,6 +32,9 @@ from .lane_events import locate
 from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
 
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
+AT_END = 0.9  # of a step: an event as late has the accuracy of the step's end
+BEYOND = 1.015625  # times the way to an event: how far a step goes that is to meet it
+SHORTEST = 1e4  # units of rounding of the time: a way to an event that is not made more precise
 
 
 # --- runs and lanes
@@ -251,6 +254,7 @@ def judge(code, method, runs, lanes, memory, W):
                 error = max(error, 1e-6)
                 lanes.accepted[l] = 1.0
                 lanes.error[l] = error
+                lanes.inside[l] = error
                 lanes.later[l] = min(
                     GROW, SAFETY * error ** (NOW * exponent) * lanes.last[l] ** (BEFORE * exponent)
                 )
@@ -296,6 +300,7 @@ def judge_dense_output(code, method, runs, lanes, memory, W):
             inside = abs(lanes.step[l]) * np.sqrt(memory.sums[0, l] / runs.X.shape[1]) / BETWEEN
             if not np.isfinite(inside):
                 inside = np.inf
+            lanes.inside[l] = max(lanes.inside[l], inside * BETWEEN)
             fits = GROW if inside == 0.0 else SAFETY * inside ** (-1.0 / method.degree)
             if fits < 0.7:
                 lanes.h[l] = lanes.step[l] * max(SHRINK, fits)
@@ -323,6 +328,26 @@ def accept(runs, lanes, W):
             )
             lanes.refused[l] = 0
     return count
+
+
+def refuse_far_beyond_events(runs, lanes, W):
+    """Refuse steps that go far beyond their event, where the error at the event may be more than a
+    step of that length may have: the next one ends soon after the event.
+
+    Errors are judged relative to the motion of the whole step, and dense output may have more than
+    a step; the motion up to the event is about the part `high` of that.
+    """
+    for l in range(W):
+        early = lanes.event[l] >= 0 and lanes.high[l] < AT_END
+        if early and lanes.inside[l] > lanes.high[l]:
+            r, until = lanes.who[l], lanes.high[l] * lanes.step[l]
+            if until > SHORTEST * np.spacing(abs(lanes.t[l])):
+                lanes.h[l] = BEYOND * until
+                lanes.event[l] = -1
+                lanes.accepted[l] = 0.0
+                lanes.refused[l] = 1
+                runs.tally[r, ACCEPTED] -= 1
+                runs.tally[r, REJECTED] += 1
 
 
 # --- what a step leaves
@@ -498,6 +523,7 @@ def advance(
             continue
         if guarded:
             locate(code.guard, method, lanes, memory, W)
+            refuse_far_beyond_events(runs, lanes, W)
         if wanted:
             rows_within(code, method, runs, lanes, memory, W)
         if guarded:

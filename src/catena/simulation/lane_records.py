@@ -73,12 +73,13 @@ class Runs(NamedTuple):
 class Lanes(NamedTuple):
     """Numbers of each lane (W,). who: its run, -1 for none. t, h, step: its time, the step wanted
     and the one tried, s; clipped: whether that one ends at the run's end. error, last: of this step
-    and the last accepted, beside what is allowed; refused: whether the last one was refused. later:
-    the step after this one. accepted: whether the step is; needs: whether its dense output is
-    needed; fresh: whether the run has just come. event: the guard that falls in this step, -1 for
-    none, between `low` and `high` of the step, with its values below and above. part: of the step;
-    due: whether it is taken. far, fast: how far and how fast the run has been; reach, pace: the
-    same with what this step adds; base: its length, as rounding sees it.
+    and the last accepted, relative to what is allowed, and inside: of its dense output; refused:
+    whether the last one was refused. later: the step after this one. accepted: whether the step is;
+    needs: whether its dense output is needed; fresh: whether the run has just come. event: the
+    guard that falls in this step, -1 for none, between `low` and `high` of the step, with its
+    values below and above. part: of the step; due: whether it is taken. far, fast: how far and how
+    fast the run has been; reach, pace: the same with what this step adds; base: its length, as
+    rounding sees it.
     """
 
     t: Any
@@ -102,6 +103,7 @@ class Lanes(NamedTuple):
     reach: Any
     pace: Any
     base: Any
+    inside: Any
     who: Any
     event: Any
     refused: Any
@@ -133,7 +135,7 @@ class Memory(NamedTuple):
 
 def lanes_of(whole, W):
     """Lanes in which there is no run. whole: (4, W) whole numbers."""
-    f = np.zeros((21, W))
+    f = np.zeros((22, W))
     for l in range(W):
         whole[0, l] = -1
     return Lanes(
@@ -158,6 +160,7 @@ def lanes_of(whole, W):
         f[18],
         f[19],
         f[20],
+        f[21],
         whole[0],
         whole[1],
         whole[2],

@@ -30,8 +30,9 @@ class AdaptiveRuns:
     x (R, size): states. given (R, nu + count): inputs, modes, parameters. t, h (R,): times and next
     steps, s. row (R,): the next of the output times. tally (R, 3): accepted and rejected steps,
     evaluations. ended (R, 2): the status with which the last segment of each ended, and the guard.
-    rtol, scales: how errors are judged; origin (R, size), moved (R, 2): where the runs began, how
-    far and how fast they have been. A step h below zero: the first one is chosen, and is no longer.
+    rtol, scales: how errors are judged; origin (R, size), moved (R, 2): where the runs began, or
+    were at their last impact, how far and how fast they have been since. A step h below zero: the
+    first one is chosen, and is no longer.
     out (R, rows, size), held (R, rows, nu): where rows are written, from `first` on.
     """
 
@@ -70,6 +71,10 @@ class AdaptiveRuns:
         self._looks = np.ascontiguousarray(
             places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T
         )
+
+    def restart_scales(self, runs: Whole) -> None:
+        """Judge errors of these runs beside their motion from here on, as if they began here."""
+        self.origin[runs], self.moved[runs] = self.scales.origin(self.x[runs]), 0.0
 
     def drive(
         self,

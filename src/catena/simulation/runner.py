@@ -53,6 +53,7 @@ class Checkpoint:
     status: int
     sentence: str
     moved: tuple[float, ...] = (0.0, 0.0)  # how far and how fast it has been
+    origin: tuple[float, ...] = ()  # where it began, or where its last impact was
 
     @property
     def complete(self) -> bool:
@@ -244,6 +245,7 @@ class Runner:
             self.status,
             self.sentence,
             tuple(e.moved[0].tolist()),
+            tuple(e.origin[0].tolist()),
         )
 
     def restore(self, c: Checkpoint) -> None:
@@ -254,6 +256,8 @@ class Runner:
         self.asked = c.asked
         e.h = c.h
         e.x[:, 0], e.held[:, 0], e.moved[0] = c.x, c.held, c.moved
+        if c.origin:
+            e.origin[0] = c.origin
         e.tally = Tally(**asdict(c.tally))
         if c.complete:
             self.over = True

@@ -343,14 +343,16 @@ class SwitchedConstraints:
         s = system.tracer()
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
-        F, weight = self._acting(rate, B, z)
+        F, weight, share = self._acting(s, rate, B, z)
         kept = z if self.many else kept_rows(B, z, others, size, s.con.column)
         f = ca.Function(
             "held_rows",
             [s.t, s.q, s.v, s.p, self.symbols],
-            [ca.densify(x) for x in (gamma, B, kept, F, weight, others)],
+            [ca.densify(x) for x in (gamma, B, kept, F, weight, share, others)],
         )
-        gamma, B, kept, F, weight, others = f(system.t, system.q, system.v, system.p, self.symbols)
+        gamma, B, kept, F, weight, share, others = f(
+            system.t, system.q, system.v, system.p, self.symbols
+        )
         push = ca.SX.sym("push", system.nv)
         a, _ = system.under(push)
         free = ca.substitute(a, push, tau)
@@ -363,6 +365,7 @@ class SwitchedConstraints:
                 gamma,
                 kept,
                 weight,
+                share,
                 others,
                 size,
                 s.con.column,
@@ -371,7 +374,7 @@ class SwitchedConstraints:
             return mu, along
         r = gamma - ca.mtimes(B, free)
         if self.contacts:
-            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight)
+            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight, share)
         else:
             response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
             mu = answered(0.5 * (response + response.T), r, kept)
@@ -387,12 +390,12 @@ class SwitchedConstraints:
         ends = list(accumulate((c.count for c in self.contacts), initial=0))
         return [slice(a - ends[-1], b - ends[-1] or None) for a, b in pairwise(ends)]
 
-    def _acting(self, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def _acting(self, s: Tracer, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """(m, nv): what the rows' forces act along, which of contacts that slip has their friction;
-        and their weights (m,).
+        their weights (m,), and the forces (m,) near which they are taken.
         """
         if not self.contacts:
-            return B, z
+            return B, z, ca.SX.zeros(B.shape[0])
         others = range(B.shape[0] - sum(c.count for c in self.contacts))
         places = self.contact_rows()
         modes = [self._symbolic(self.first_contact + k) for k in range(len(self.contacts))]
@@ -400,8 +403,11 @@ class SwitchedConstraints:
             c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)
         ]
         weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
-        return ca.vertcat(*(B[k, :] for k in others), *F), ca.vertcat(
-            *(z[k] for k in others), *weights
+        near = [x for c, mode in zip(self.contacts, modes) for x in c.share(mode, s.t)]
+        return (
+            ca.vertcat(*(B[k, :] for k in others), *F),
+            ca.vertcat(*(z[k] for k in others), *weights),
+            ca.vertcat(*(0.0 for _ in others), *near),
         )
 
     def slipping(self, p: ca.SX, system: System) -> ca.SX:

@@ -1,0 +1,198 @@
+"""Which contact forces to take where rigid bodies leave a choice, and whether there are any.
+
+The forces that make a motion are f = f0 + Z y for any y; those that Coulomb's law admits have in
+each of k contacts
+
+    0 <= N,   |f_t| <= mu N  where it sticks,   0 <= N  where it slips (its friction is a part of Z)
+
+Two questions have exact answers, without polygons in the place of round cones:
+
+deepest   the largest s for which every normal force could be less by s F and still be admitted, F
+          (k,) the size of each contact's forces: a second-order cone programme. s < 0: no forces
+          are admitted, so that something must slip or open
+centre    of all forces that are admitted, those of least
+          -sum log(mu^2 N^2 - |f_t|^2) - sum log N + sum |f|^2 / 2 F^2: the analytic centre, which
+          depends smoothly on f0 and Z, and comes to the last admitted forces at the limit of
+          friction; the last term keeps forces finite where contacts can squeeze without bound
+
+Both are found by Newton's method with this barrier [Boyd2004, 11.3].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+STEEPEST = 1e15  # of the barrier's weight: `deepest` is left open by 2 k over it, relative to F
+STEEPER = 20.0  # times the weight, from one barrier to the next
+NEWTON = 60  # steps for one barrier
+CENTRED = 1e-3  # the decrement at which a barrier on the way is followed no further
+CLOSEST = 1e-24  # the square of that of the centre
+
+
+class Cones(NamedTuple):
+    """Of k contacts: mu of what sticks, infinite where friction is no matter of choice; least: N
+    that its normal force must be, minus infinite where its cone says so already, or where it is no
+    matter of choice; size F of its forces, N; room: N by which a normal force may be short, which
+    is rounding.
+    """
+
+    mu: Array
+    least: Array
+    size: Array
+    room: Array
+
+
+class Deepest(NamedTuple):
+    """f (3 k,), and s: the margin of the contact that is nearest to its limit, in units of F."""
+
+    f: Array
+    margin: float
+
+
+def deepest(f: Array, Z: Array, cones: Cones, enough: float = np.inf) -> Deepest:
+    """The forces f + Z y that are farthest inside their cones; or some that are by `enough`."""
+    w = _Barrier(cones)
+    wider = np.hstack([w.unit(Z), np.zeros((len(f), 1))])
+    wider[::3, -1] = -1.0
+    x = w.of(f)
+    y = np.zeros(wider.shape[1])
+    y[-1] = w.depth(x) - 1.0
+    goal = np.zeros(len(y))
+    goal[-1] = -1.0
+    weight = 1.0
+    while weight < STEEPEST:
+        y = w.least(x, wider, y, weight * goal, CENTRED)
+        depth = w.depth(x + wider[:, :-1] @ y[:-1])
+        if depth > enough or y[-1] > 1.0 or y[-1] + 4.0 * len(f) / weight < -1e-6:
+            break
+        weight *= STEEPER
+    inner = x + wider[:, :-1] @ y[:-1]
+    return Deepest(w.back(inner), w.depth(inner))
+
+
+def centre(f: Array, Z: Array, cones: Cones) -> Array | None:
+    """The forces in the middle of all that are admitted, f an interior member of which is given or
+    looked for; None where there is no inside.
+    """
+    w = _Barrier(cones)
+    if not w.depth(w.of(f)) > 0.0:
+        f, margin = deepest(f, Z, cones, 0.0)
+        if not margin > 0.0:
+            return None
+    x = w.of(f)
+    unit = w.unit(Z)
+    y = w.least(x, unit, np.zeros(unit.shape[1]), np.zeros(unit.shape[1]), CLOSEST)
+    return w.back(x + unit @ y)
+
+
+def centre_beside(f: Array, near: Array, Z: Array, cones: Cones) -> Array:
+    """The centre of forces near + Z y, linearised about the centre f of other ones not far away:
+    one step of Newton's method, so that its difference from f over a short time is a derivative.
+    """
+    w = _Barrier(cones)
+    x = w.of(f)
+    unit = w.unit(Z)
+    apart = w.of(near) - x
+    apart = apart - unit @ np.linalg.lstsq(unit, apart, rcond=None)[0]
+    _, slope, H = w.values(x)
+    step = _newton(unit.T @ (slope + w.times(H, apart)), unit.T @ w.times(H, unit))
+    return w.back(x + apart + unit @ step)
+
+
+class _Barrier:
+    """The barrier of some cones, over forces in units of F."""
+
+    def __init__(self, cones: Cones):
+        self.size = np.repeat(np.where(cones.size > 0.0, cones.size, 1.0), 3)
+        self.sticks = np.isfinite(cones.mu)
+        self.mu = np.where(self.sticks, cones.mu, 1.0)
+        self.pushes = np.isfinite(cones.least)
+        self.lowest = np.where(self.pushes, cones.least, 0.0) / self.size[::3]
+        self.room = cones.room / self.size[::3]
+
+    def of(self, f: Array) -> Array:
+        """Forces in these units, raised by their room; `back` is the reverse."""
+        x = f / self.size
+        x[::3] += self.room
+        return x
+
+    def back(self, x: Array) -> Array:
+        """Forces in N."""
+        x = x.copy()
+        x[::3] -= self.room
+        return x * self.size
+
+    def unit(self, Z: Array) -> Array:
+        """An orthonormal basis of the same forces."""
+        own = Z / self.size[:, None]
+        own = own / np.maximum(np.linalg.norm(own, axis=0), 1e-300)
+        return np.linalg.qr(own)[0] if own.shape[1] else own
+
+    def depth(self, x: Array) -> float:
+        """By how much every normal force could be less: that of the worst contact."""
+        N, t = x[::3], np.hypot(x[1::3], x[2::3])
+        cone = np.where(self.sticks, N - t / self.mu, np.inf)
+        return float(np.minimum(cone, np.where(self.pushes, N - self.lowest, np.inf)).min())
+
+    def values(self, x: Array) -> tuple[float, Array, Array]:
+        """Of the barrier: its value, infinite outside, gradient (3 k,), and Hessian (k, 3, 3)."""
+        own = x.reshape(-1, 3)
+        N, t = own[:, 0], own[:, 1:]
+        reach, drag = self.mu * N, np.hypot(t[:, 0], t[:, 1])
+        over = np.where(self.pushes, N - self.lowest, 1.0)
+        if not (self.depth(x) > 0.0 and (over > 0.0).all()):
+            return np.inf, x, np.zeros((len(N), 3, 3))
+        q = np.where(self.sticks, (reach - drag) * (reach + drag), 1.0)
+        if not (q > 0.0).all():
+            return np.inf, x, np.zeros((len(N), 3, 3))
+        d = np.where(self.sticks, 1.0 / q, 0.0)[:, None] * np.column_stack(
+            [2.0 * self.mu * reach, -2.0 * t]
+        )
+        bend = np.where(self.sticks, 2.0 / q, 0.0)
+        H = d[:, :, None] * d[:, None, :]
+        H[:, range(3), range(3)] += 1.0 + np.column_stack([-(self.mu**2) * bend, bend, bend])
+        H[:, 0, 0] += np.where(self.pushes, 1.0 / over**2, 0.0)
+        slope = own - d
+        slope[:, 0] -= np.where(self.pushes, 1.0 / over, 0.0)
+        value = 0.5 * x @ x - np.log(q).sum() - np.log(over).sum()
+        return float(value), slope.ravel(), H
+
+    @staticmethod
+    def times(H: Array, x: Array) -> Array:
+        """H x, of one vector (3 k,) or of columns."""
+        own = x.reshape(len(H), 3, -1)
+        return np.asarray((H @ own).reshape(x.shape))
+
+    def least(self, x: Array, Z: Array, y: Array, goal: Array, until: float) -> Array:
+        """y of the least goal . y + barrier of x + Z y, from y inside on; until: the decrement."""
+        value, slope, H = self.values(x + Z @ y)
+        for _ in range(NEWTON):
+            g = goal + Z.T @ slope
+            step = _newton(g, Z.T @ self.times(H, Z))
+            fall = float(-g @ step)
+            if not fall > until:
+                break
+            part = 1.0 if fall < 0.25 else 1.0 / (1.0 + np.sqrt(fall))
+            while part > 1e-10:
+                moved = y + part * step
+                now = self.values(x + Z @ moved)
+                gained = goal @ (moved - y) + now[0] - value
+                if gained <= -0.1 * part * fall or (fall < 1e-6 and np.isfinite(now[0])):
+                    break
+                part *= 0.5
+            else:
+                break
+            y, (value, slope, H) = moved, now
+        return y
+
+
+def _newton(g: Array, H: Array) -> Array:
+    """-H^-1 g, H positive definite and of very different scales."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
+    return np.asarray(
+        -scale * np.linalg.lstsq(scale[:, None] * H * scale, scale * g, rcond=1e-15)[0]
+    )
