@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import FormatError, MechanismError, MechanismWarning, QuantityError, unknown
 from ..model import validation
-from ..model.dimension_analysis import parameter_units
+from ..model.dimension_analysis import contradictions, parameter_units
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.pose import vector
 from ..model.spanning_tree import cut_cycles
@@ -149,6 +149,7 @@ class Draft:
             *said,
             *(f for f in validation.faults(self.mechanism) if not (said and repr(MISSING) in f)),
         ]
+        faults = faults or list(contradictions(self.mechanism))
         if faults:
             count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
             raise FormatError(self.path, f"mechanism {self.mechanism.name!r} has {count}:", faults)

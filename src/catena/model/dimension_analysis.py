@@ -44,11 +44,14 @@ _REMEDY = (
 @dataclass(frozen=True)
 class Analysis:
     """units: the SI unit of each parameter whose dimension is known ("" is a plain number). faults:
-    what does not fit. assumed: decimal numbers in products that stand for quantities.
+    what contradicts the units that parameters are written with. contradictions: uses of plain
+    numbers that contradict each other. assumed: decimal numbers in products that stand for
+    quantities.
     """
 
     units: Mapping[str, str]
     faults: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
 
 
@@ -60,8 +63,18 @@ def parameter_units(m: Mechanism) -> dict[str, str]:
 
 
 def faults(m: Mechanism) -> tuple[str, ...]:
-    """What does not fit, one sentence for each."""
-    return analyse(m).faults if m.parameters else ()
+    """What contradicts the units that parameters are written with, one sentence for each."""
+    return analyse(m).faults if m.units else ()
+
+
+def contradictions(m: Mechanism) -> tuple[str, ...]:
+    """Uses of parameters without unit that contradict each other.
+
+    They are faults of a file, which says what it means. They are none of a mechanism made in
+    Python, where a length of 1 m is the number 1 and m*l**2 is m, so that dimensions cannot be
+    told.
+    """
+    return analyse(m).contradictions if m.parameters else ()
 
 
 def analyse(m: Mechanism) -> Analysis:
@@ -83,11 +96,14 @@ def analyse(m: Mechanism) -> Analysis:
     equations = [e for place in fitting if not place.law for e in _equations(place)]
     # the rotations of a pose say the same of one angle many times
     equations = list({(e.place.where, e.alike or e.place): e for e in equations}.values())
+    others: list[str] = []
     for e in sorted(equations, key=lambda e: system.open(e.names)):
         if fault := system.take(e):
-            faults.append(fault)
+            (others if system.open(e.names) else faults).append(fault)
     laws = [e for place in fitting if place.law for e in _equations(place)]
-    faults += _laws(laws, system, signals(m) if laws else {}, m)
+    for e, fault in _laws(laws, system, signals(m) if laws else {}, m):
+        named = e.names.keys() & m.parameters.keys()
+        (faults if named <= m.units.keys() else others).append(fault)
     units = {name: m.units.get(name) for name in m.parameters if name in m.units}
     units |= {
         name: _unit_there(name, fitting, powers)
@@ -95,7 +111,12 @@ def analyse(m: Mechanism) -> Analysis:
         if name in m.parameters and name not in m.units
     }
     ordered = {name: str(units[name]) for name in m.parameters if units.get(name) is not None}
-    return Analysis(ordered, tuple(dict.fromkeys(faults)), tuple(_assumed(fitting, system)))
+    return Analysis(
+        ordered,
+        tuple(dict.fromkeys(faults)),
+        tuple(dict.fromkeys(others)),
+        tuple(_assumed(fitting, system)),
+    )
 
 
 # --- equations
@@ -250,7 +271,7 @@ class _System:
 
 def _laws(
     laws: list[_Equation], system: _System, known: Mapping[str, Powers], m: Mechanism
-) -> Iterator[str]:
+) -> Iterator[tuple[_Equation, str]]:
     """Faults of laws whose parameters are known; and, put into the system, the dimensions of
     parameters that only laws use.
     """
@@ -264,7 +285,7 @@ def _laws(
         named = {n for n in e.names if n in m.parameters}
         powers = checking.reduced(e.names)[1]
         if named and named <= sure and dict(powers) != dict(e.powers):
-            yield checking.contradiction(e)
+            yield e, checking.contradiction(e)
     for e in sorted(waiting, key=lambda e: checking.open(e.names)):
         if checking.reduced(e.names)[0]:
             checking.take(e)
