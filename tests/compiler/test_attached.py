@@ -45,5 +45,5 @@ def test_what_is_kept_is_no_part_of_the_mechanism():
 def test_at_most_so_many_are_kept():
     m = zoo.arm(2)
     for k in range(5):
-        attached.keep(m, "toys", 3, k, lambda: k)
+        attached.keep(m, "toys", 3, k, list)
     assert list(attached.attached(m, "toys")) == [2, 3, 4]

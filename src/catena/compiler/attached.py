@@ -4,8 +4,8 @@ A table of all that was made, at the level of a module, would keep every mechani
 alive, since what is made of a mechanism refers to it. So it is held by the mechanism itself. Both
 then refer to each other and to nobody else, and Python's garbage collector frees them together when
 the mechanism is gone. The collector counts Python's objects and not the machine code behind them,
-so it is asked to look when many tables were made since it last did. A table is no part of the mechanism: comparisons, hashes, copies and pickles do
-not see it.
+so it is asked to look when many tables were made since it last did. A table is no part of the
+mechanism: comparisons, hashes, copies and pickles do not see it.
 """
 
 from __future__ import annotations

@@ -139,7 +139,11 @@ class Table:
         written out.
         """
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
+            try:
+                return float(value)
+            except OverflowError:
+                self.fault(f"{what} is {describe(value)}, which is too large")
+                return instead
         if not (isinstance(value, str) and value):
             self.fault(
                 f"{what} holds {describe(value)}; a number (SI) or an expression of t, q_NAME,"

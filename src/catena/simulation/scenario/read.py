@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -415,7 +416,7 @@ def _mechanism(
             path, "the scenario does not say which mechanism it is of:", top.ledger.faults
         )
     beside = path.parent / name
-    where = beside if beside.suffix or beside.exists() else name
+    where = beside if beside.suffix or os.path.exists(beside) else name
     own["companion"] = options["companion"] or (path.parent / companion if companion else None)
     found = formats.drafted(where, **{**options, **own, **_of_xacro(Path(where), word)})
     return discretise(found.finish()), found.scenario
