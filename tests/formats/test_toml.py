@@ -555,7 +555,7 @@ def test_everything_comes_back_equal(again):
         upper=2,
         effort=3,
         speed=4,
-        damping=m1 / 10,
+        damping=m1 * 0.1,
         friction=0.2,
         armature=0.3,
     )
@@ -616,6 +616,7 @@ LOADED = (
     + """
 [parameters]
 k = "200 N/m"
+d = "7 N*s"
 [[frame]]
 name = "tip"
 body = "a"
@@ -644,7 +645,7 @@ stiffness = [1, 2, 3, "4 N/mm", 5, 6]
 name = "wind"
 kind = "force"
 frame = "tip"
-force = ["sin(t)", 0, "-k*v_j"]
+force = ["sin(t)", 0, "-d*v_j"]
 axes = "body"
 [[load]]
 name = "brake"

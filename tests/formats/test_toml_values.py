@@ -133,9 +133,9 @@ def test_expressions_that_multiply_each_other_do_not_fill_the_memory(read):
 
 def test_a_long_sum_is_an_expression(read):
     long = " + ".join(["r"] * 2000)
-    assert read(PARTS + RACK.replace("mass = 1", f'mass = "{long}"', 1)).body("rack").mass.subs(
-        {"r": 0.03}
-    ) == pytest.approx(60)
+    assert read(PARTS + RACK.replace("mass = 1", f'mass = "1.0*({long})"', 1)).body(
+        "rack"
+    ).mass.subs({"r": 0.03}) == pytest.approx(60)
 
 
 # --- no model

@@ -107,6 +107,8 @@ def test_two_drives_on_one_freedom_are_named():
 FILE = """
 [parameters]
 r = 2
+w = 3
+c = 4
 [[body]]
 name = "a"
 mass = 1
@@ -133,14 +135,14 @@ body = "a"
 at = ["r", 0, 0]
 """
 TABLES = {
-    'name = "tie"\nzero = "q_b - r*y_tip"': Constraint("tie", "q_b - r*y_tip"),
+    'name = "tie"\nzero = "q_b - c*y_tip"': Constraint("tie", "q_b - c*y_tip"),
     'name = "tie"\nkind = "gear_pair"\nfirst = "a"\nsecond = "b"\ncarrier = "ground"\nteeth = [20, 30]\nphase = "90 deg"': GearPair(  # noqa: E501
         "tie", "a", "b", "ground", (20, 30), phase=np.pi / 2
     ),
     'name = "tie"\nkind = "cam"\ncam = "a"\nfollower = "b"\nangles = ["0 deg", "90 deg", "180 deg", "360 deg"]\nlifts = [0, 1, 1, 0]': Cam(  # noqa: E501
         "tie", "a", "b", angles=(0, np.pi / 2, np.pi, 2 * np.pi), lifts=(0, 1, 1, 0)
     ),
-    'name = "tie"\nkind = "drive"\ncoordinate = "a"\nmotion = "r*t"': Drive("tie", "a", "r*t"),
+    'name = "tie"\nkind = "drive"\ncoordinate = "a"\nmotion = "w*t"': Drive("tie", "a", "w*t"),
 }
 
 

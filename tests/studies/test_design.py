@@ -8,8 +8,8 @@ import scipy.stats
 
 import catena
 from catena.errors import CatenaError, FormatError, StudyError
+from catena.model.dimension_analysis import parameter_units
 from catena.studies.design import SCHEMES, design
-from catena.studies.dimensions import parameter_units
 from catena.studies.ranges import DISTRIBUTIONS, Axis, uniform, values_of
 
 

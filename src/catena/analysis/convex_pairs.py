@@ -9,6 +9,7 @@ Windows. It keeps the points of meshes in single precision.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -205,7 +206,7 @@ def _mujoco(pair: tuple[Collider, Collider]) -> Any:
 
 def _file(c: Collider) -> str:
     path = Path(c.shape.file.removeprefix("file://"))
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise QuestionError(
             f"clearance: the mesh {c.shape.file!r} of {c.name!r} is not there; give a path from"
             " where you are, or an absolute one"

@@ -33,6 +33,8 @@ def schema(
 
     from ..formats.toml.json_schema import json_schema
     from ..formats.toml.key_reference import markdown
+    from ..simulation.scenario import read  # noqa: F401  # registers [scenario] and what it holds
+    from ..studies import optimize_file  # noqa: F401  # registers [optimize]
 
     emit(
         (

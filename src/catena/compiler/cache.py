@@ -61,7 +61,7 @@ def load(name: str) -> bytes | None:
         return None
     path = place / (name + SUFFIX)
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             found = os.fstat(file.fileno())
             data = file.read() if _private(found) and stat.S_ISREG(found.st_mode) else b""
     except OSError:
@@ -73,6 +73,11 @@ def load(name: str) -> bytes | None:
     with contextlib.suppress(OSError):
         os.utime(path)  # it is young again
     return code
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    # opening a pipe would wait for its writer
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def store(name: str, code: bytes) -> None:

@@ -9,26 +9,25 @@ records from outside catena) is kept in memory alone, under the mechanism itself
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import casadi as ca
 import numpy as np
 
 from ..model.mechanism import Mechanism
 from . import cache as disk
+from .attached import keep
 
-KEPT = 256  # in memory
+KEPT = 256  # things of one mechanism in memory
 Made = TypeVar("Made")
 PACKAGE = __name__.partition(".")[0]
 
-_known: OrderedDict[tuple[object, ...], tuple[Mechanism, Any]] = OrderedDict()
 _lock = RLock()
 
 
@@ -43,14 +42,9 @@ def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Ma
     more = fingerprint(words)
     if more is None:
         return make()
-    key = (id(m), name, more)
     with _lock:
-        if key not in _known:
-            _known[key] = (m, make())  # the mechanism is kept alive, so that its id stays its own
-            while len(_known) > KEPT:
-                _known.popitem(last=False)
-        _known.move_to_end(key)
-        return _known[key][1]
+        found: Made = keep(m, "tapes", KEPT, (name, more), make)
+        return found
 
 
 def kept_tape(

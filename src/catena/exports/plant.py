@@ -24,6 +24,7 @@ from ..errors import CompileError
 from ..machine.export import identifier
 from ..machine.lookup import speeds_of
 from ..machine.machine import Machine, compile
+from ..model.dimension_analysis import parameter_units
 from ..model.freedom_units import coordinate_units, speed_units
 from ..model.mechanism import Mechanism
 from ..simulation import checks
@@ -124,13 +125,17 @@ def plant(
     names, g = _observed(s)
     settled = None if s.settle is None else _function("project", here, s.settle(*inside)[: s.nx])
     x, p = _started(machine, q, v, parameters, settled, len(driven))
+    units = parameter_units(m)
     return Plant(
         m,
         identifier(m.name),
         _states(machine, x),
         tuple(_forces(machine, driven)),
         names,
-        tuple(Variable(name, "", "parameter", value) for name, value in zip(m.parameters, p)),
+        tuple(
+            Variable(name, _unit(units.get(name, "")), "parameter", value)
+            for name, value in zip(m.parameters, p)
+        ),
         _function("derivative", here, s.derivative(*inside)[: s.nx]),
         _function("output", here, g),
         settled,
@@ -215,6 +220,11 @@ def _started(
     for _ in range(2):
         x = x if project is None else np.array(project(0.0, x, np.zeros(nu), p[0])).ravel()
     return x.tolist(), p[0].tolist()
+
+
+def _unit(text: str) -> str:
+    """A unit as Modelica and FMI write it: "kg*m^2" is "kg.m2"."""
+    return text.replace("*", ".").replace("^", "")
 
 
 def _states(machine: Machine, x: list[float]) -> tuple[Variable, ...]:

@@ -111,7 +111,7 @@ def changed(
 ) -> Draft:
     """A draft with the changes that `load` takes."""
     if companion is not None:
-        other = Path(companion)
+        other = files.as_path(companion)
         format_of(other, "add").add(draft, other)  # type: ignore[misc]  # it has one
     if floating:
         draft.float_root()
@@ -140,7 +140,7 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a valid mechanism as .toml (everything, exactly), .urdf or MJCF .xml (what these can
     say; the rest is refused by name).
     """
-    where = Path(path)
+    where = files.as_path(path)
     files.write(where, format_of(where, "text").text(mechanism.validate()))  # type: ignore[misc]  # it has one
 
 
@@ -157,14 +157,14 @@ def _find(path: str | os.PathLike[str]) -> Path:
     """The file, or for a name without a suffix the built-in example of that name, or the file
     NAME.toml or NAME.urdf.
     """
-    found = Path(path)
+    found = files.as_path(path)
     if found.suffix or len(found.parts) > 1:
         return found
     if found.name in examples():
         return Path(str(_shelf() / f"{found.name}.toml"))
-    if found.exists():
+    if os.path.exists(found):
         raise FormatError(found, f"the file has no suffix; known are {', '.join(suffixes())}")
     for suffix in suffixes():
-        if (beside := found.with_suffix(suffix)).is_file():
+        if os.path.isfile(beside := found.with_suffix(suffix)):
             return beside
     raise UnknownNameError("example", str(path), examples(), "catena, and no file of that name")

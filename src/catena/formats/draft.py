@@ -12,12 +12,13 @@ from typing import Any
 
 from ..errors import FormatError, MechanismError, MechanismWarning, QuantityError, unknown
 from ..model import validation
+from ..model.dimension_analysis import contradictions, parameter_units
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.pose import vector
 from ..model.spanning_tree import cut_cycles
 from .files import located
 from .mapping import Mapped
-from .units import quantity
+from .units import in_unit, si_unit
 
 ROOT_JOINT = "root_joint"
 MISSING = "(missing)"  # stands in for a name that the file does not give
@@ -97,6 +98,8 @@ class Draft:
     def assign(self, values: Mapping[str, float | str]) -> None:
         """Give parameters other values: numbers, or texts with a unit."""
         own = dict(self.mechanism.parameters)
+        units = dict(self.mechanism.units)
+        known = parameter_units(self.mechanism)
         for name, value in values.items():
             if name not in own:
                 self.faults.append(
@@ -104,10 +107,13 @@ class Draft:
                 )
                 continue
             try:
-                own[name] = quantity(value, "any", what=f"parameter {name!r}")
+                own[name] = in_unit(value, known.get(name), f"parameter {name!r}")
             except QuantityError as why:
                 self.faults.append(str(why))
-        self.change(parameters=own)
+                continue
+            if (unit := si_unit(value)) is not None:
+                units.setdefault(name, unit)
+        self.change(parameters=own, units=units)
 
     def gravitate(self, gravity: Sequence[float]) -> None:
         """Set the gravity that the caller gave."""
@@ -143,6 +149,7 @@ class Draft:
             *said,
             *(f for f in validation.faults(self.mechanism) if not (said and repr(MISSING) in f)),
         ]
+        faults = faults or list(contradictions(self.mechanism))
         if faults:
             count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
             raise FormatError(self.path, f"mechanism {self.mechanism.name!r} has {count}:", faults)

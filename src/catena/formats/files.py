@@ -12,6 +12,19 @@ from ..errors import FormatError
 LARGEST = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
+def as_path(given: object) -> Path:
+    """What somebody gave as the path of a file; a FormatError where it is none."""
+    if isinstance(given, str):
+        return Path(given)
+    if isinstance(given, os.PathLike) and isinstance(text := os.fspath(given), str):
+        return Path(text)
+    raise FormatError(
+        repr(given),
+        f"it is no path (its type is {type(given).__name__}); the path of a file is wanted, as a"
+        " text or a pathlib.Path",
+    )
+
+
 def read(path: Path) -> bytes:
     """The bytes of a file of at most LARGEST. A pipe or a device is refused, as it may never end or
     never begin.
@@ -72,4 +85,4 @@ def located(file: str, model: Path) -> str:
         ]
     else:
         places = [here.parent / name]
-    return str(next((place for place in places if place.is_file()), file))
+    return str(next((place for place in places if os.path.isfile(place)), file))

@@ -14,63 +14,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal
+from fractions import Fraction
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import ExpressionError, QuantityError
 from ..model import expression_syntax, expressions
+from ..model.dimensions import DIMENSIONS, accepted, name_of, unit_text, wanted, without_radian
 from ..model.expression_functions import FUNCTIONS
 from ..model.expression_syntax import shown
 from ..model.pose import Scalar
 
-
-class Dimension(NamedTuple):
-    """What sort of quantity is wanted: its SI unit, an example, and other units of the same
-    meaning.
-    """
-
-    name: str
-    unit: str
-    example: str
-    also: tuple[str, ...] = ()
-
-
-DIMENSIONS: dict[str, Dimension] = {
-    d.name: d
-    for d in (
-        Dimension("number", "", "3.0"),
-        Dimension("mass", "kg", "3 kg"),
-        Dimension("length", "m", "3 m"),
-        Dimension("inertia", "kg*m^2", "3 kg*m^2", ("kg*m^2/rad^2", "N*m*s^2/rad")),
-        Dimension("angle", "rad", "90 deg"),
-        Dimension("acceleration", "m/s^2", "9.81 m/s^2"),
-        Dimension("speed", "m/s", "3 m/s"),
-        Dimension("angular speed", "rad/s", "3 rad/s"),
-        Dimension("force", "N", "3 N"),
-        Dimension("torque", "N*m", "3 N*m", ("N*m/rad",)),
-        Dimension("damping", "N*s/m", "3 N*s/m"),
-        Dimension("stiffness", "N/m", "200 N/m"),
-        Dimension("bending stiffness", "N*m^2", "900 N*m^2", ("N*m^2/rad",)),
-        Dimension("line density", "kg/m", "0.8 kg/m"),
-        Dimension("line inertia", "kg*m", "2e-4 kg*m"),
-        Dimension("angular stiffness", "N*m/rad", "3 N*m/rad", ("N*m", "N*m/rad^2")),
-        Dimension("angular damping", "N*m*s/rad", "3 N*m*s/rad", ("N*m*s", "N*m*s/rad^2")),
-        Dimension("pitch", "m/rad", "2 mm/turn"),
-        Dimension("turning per length", "rad/m", "30 rad/m", ("1/m",)),
-        Dimension("time", "s", "5 s"),
-    )
-}
-_OTHERS = {
-    "frequency": "1/s",
-    "area": "m^2",
-    "volume": "m^3",
-    "density": "kg/m^3",
-    "pressure": "Pa",
-    "power": "W",
-    "angular acceleration": "rad/s^2",
-    "momentum": "kg*m/s",
-    "temperature": "K",
-}
 _COMMON = [  # units among which the nearest to a misspelt one is sought
     "kg",
     "g",
@@ -173,9 +127,9 @@ def quantity(
     catena.errors.QuantityError: mass is '3 m', a length; a mass is wanted, such as '3 kg'
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise QuantityError(f"{what} is {describe(value)}; {_wanted(dimension)}")
+        raise QuantityError(f"{what} is {describe(value)}; {wanted(dimension)}")
     if isinstance(value, str) and len(value) > expression_syntax.LENGTH:
-        raise QuantityError(f"{what} is a text of {len(value)} letters; {_wanted(dimension)}")
+        raise QuantityError(f"{what} is a text of {len(value)} letters; {wanted(dimension)}")
     used = (
         expression_syntax.names_in(value) & (parameters or {}).keys()
         if isinstance(value, str)
@@ -215,18 +169,6 @@ def describe(value: object) -> str:
     return str(value)
 
 
-def _wanted(dimension: str) -> str:
-    if dimension == "any":
-        return "a number or a text with a unit is wanted, such as 3.0 or '3 kg'"
-    if dimension == "number":
-        return "a number without unit is wanted, such as 3.0"
-    return f"{_article(dimension)} is wanted, such as {DIMENSIONS[dimension].example!r}"
-
-
-def _article(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
 def _expression(text: str, parameters: Mapping[str, float], used: set[str], what: str) -> Scalar:
     """The expression, once it is known to have a finite value at the parameters' own values."""
     try:
@@ -256,18 +198,18 @@ def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what:
         )
     except ExpressionError:
         raise QuantityError(
-            f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}"
+            f"{what} is {shown(text)}, which is not a number with a unit; {wanted(dimension)}"
         ) from None
     if not head:
         hint = _nearest(unit, parameters) if parameters else ""
         raise QuantityError(
-            f"{what} is {shown(text)}, which has no number; {_wanted(dimension)}.{hint}"
+            f"{what} is {shown(text)}, which has no number; {wanted(dimension)}.{hint}"
         )
     if not unit:
         return float(number)  # a plain number, as SI
     if len(unit) > UNIT_LENGTH:
         raise QuantityError(
-            f"{what} is {shown(text)}, which is not a number with a unit; {_wanted(dimension)}"
+            f"{what} is {shown(text)}, which is not a number with a unit; {wanted(dimension)}"
         )
     for name in (piece["name"] for piece in _UNIT.finditer(unit)):
         if name and not _known(name):
@@ -277,11 +219,11 @@ def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what:
     found = _in_base(unit)
     if found is None:
         raise QuantityError(
-            f"{what} is {shown(text)}, and {unit!r} is not a product of units; {_wanted(dimension)}"
+            f"{what} is {shown(text)}, and {unit!r} is not a product of units; {wanted(dimension)}"
         )
     factor, base = found
-    if dimension != "any" and base not in _bases(dimension):
-        raise QuantityError(f"{what} is {shown(text)}, {name_of(base)}; {_wanted(dimension)}")
+    if dimension != "any" and base not in accepted(dimension):
+        raise QuantityError(f"{what} is {shown(text)}, {name_of(base)}; {wanted(dimension)}")
     return float(_EXACT.multiply(Decimal(number), Decimal(repr(factor))))
 
 
@@ -420,18 +362,34 @@ def base_units(unit: str) -> Base:
     return found[1]
 
 
-@cache
-def _bases(dimension: str) -> tuple[Base, ...]:
-    d = DIMENSIONS[dimension]
-    return tuple(found[1] for unit in (d.unit, *d.also) if (found := _in_base(unit or "1")))
+def si_unit(value: object) -> str | None:
+    """The SI unit of what a value of a file was written in; None where it is a plain number.
+
+    >>> si_unit("30 mm"), si_unit(0.03)
+    ('m', None)
+    """
+    unit = split(value)[1] if isinstance(value, str) else ""
+    found = _in_base(unit) if unit else None
+    return None if found is None else unit_text(_powers(found[1]))
 
 
-def name_of(base: Base) -> str:
-    """How a dimension is called: "a length", or its units."""
-    for name in DIMENSIONS:
-        if base in _bases(name):
-            return _article(name) if base else "a number without unit"
-    for name, unit in _OTHERS.items():
-        if (found := _in_base(unit)) and found[1] == base:
-            return _article(name)
-    return "in " + " ".join(name if power == 1 else f"{name}^{power:g}" for name, power in base)
+def _powers(base: Base) -> dict[str, Fraction]:
+    return {name: Fraction(power) for name, power in base}
+
+
+def in_unit(text: str | float, unit: str | None, what: str) -> float:
+    """A number or a text in SI; a QuantityError where its unit measures something else than `unit`.
+    None: anything.
+    """
+    if unit is None or isinstance(text, int | float):
+        return float(quantity(text, "any", what=what))
+    own = base_units(unit)
+    dimension = next((d for d in DIMENSIONS if base_units(DIMENSIONS[d].unit) == own), None)
+    if dimension is not None:
+        return float(quantity(text, dimension, what=what))
+    value = float(quantity(text, "any", what=what))
+    written = split(text)[1]
+    found = _powers(base_units(written) if written else own)
+    if without_radian(found) != without_radian(_powers(own)):
+        raise QuantityError(f"{what} is {text!r}, {name_of(found)}; its unit is {unit}")
+    return value

@@ -253,7 +253,9 @@ class _Builder:
             return sympy_function(name)(lift(arguments[0]))  # sqrt(2) stays exact
         if all(_is_number(x) for x in arguments):
             return self.bounded(apply(name, [float(x) for x in arguments]))
-        return sympy_function(name)(*map(lift, arguments))
+        # SymPy would compare every two arguments of min and max, nested ones too, for minutes
+        how = {} if FUNCTIONS[name] else {"evaluate": False}
+        return sympy_function(name)(*map(lift, arguments), **how)
 
     def bounded(self, x: Scalar) -> Scalar:
         """A number that is finite, real and not too long; an integer of very many digits becomes a

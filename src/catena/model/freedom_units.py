@@ -1,13 +1,24 @@
-"""The units of a joint's coordinates and speeds."""
+"""The units of a joint's coordinates and speeds, and the dimensions of its other values."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .motions import Motion
 
 if TYPE_CHECKING:
     from .mechanism import Joint
+
+MEASURES = {  # of each value of a joint: its dimension where the joint slides, and where it turns
+    "lower": ("length", "angle"),
+    "upper": ("length", "angle"),
+    "effort": ("force", "torque"),
+    "speed": ("speed", "angular speed"),
+    "damping": ("damping", "angular damping"),
+    "friction": ("force", "torque"),
+    "armature": ("mass", "inertia"),
+}
 
 
 def coordinate_units(joint: Joint) -> list[str]:
@@ -21,3 +32,13 @@ def speed_units(joint: Joint) -> list[str]:
     return [
         "m/s" if f.motion == Motion.SLIDE else "rad/s" for f in joint.freedoms for _ in f.speeds
     ]
+
+
+def slides(joints: Iterable[Joint]) -> dict[str, bool]:
+    """{speed: whether it is of a slide}; others turn."""
+    return {
+        name: f.motion == Motion.SLIDE
+        for j in joints
+        if j.sound
+        for name, f in zip(j.speed_names, (f for f in j.freedoms for _ in f.speeds))
+    }

@@ -58,10 +58,12 @@ class Frame:
 class Mechanism:
     """Bodies, the joints that make them a tree, loops, frames and loads.
 
-    parameters: the values of the names that expressions use. gravity: m/s2 in the ground's axes.
-    planar: declared True or False, or None to find out. loops: joints that close the tree. loads:
-    springs, dampers, forces. nonholonomic: rows that the speeds obey. as_found: the inertias were
-    read from a file of another tool; one that no body can have is then a doubt, not a fault. notes:
+    parameters: the values of the names that expressions use. units: the SI units of those that were
+    written with one, {"l": "m"}; of others the dimension follows from where they stand.
+    gravity: m/s2 in the ground's axes. planar: declared True or False, or None to find out.
+    loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that the
+    speeds obey. as_found: the inertias were read from a file of another tool; one that no body can
+    have is then a doubt, not a fault. notes:
     what the reader of the file remarked. beams: in a mechanism that
     `catena.model.flexible.discretise` made, what became of each flexible body. Before that step a
     flexible body is one body, without coordinates of its own. ground: the shapes of what stands
@@ -87,6 +89,7 @@ class Mechanism:
     collisions: CollisionFilter = CollisionFilter()
     contacts: tuple[Contact, ...] = ()
     constraints: tuple[Holonomic, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for attribute in (
@@ -118,6 +121,9 @@ class Mechanism:
             ) from None
         object.__setattr__(
             self, "parameters", FrozenDict({str(k): float(v) for k, v in self.parameters.items()})
+        )
+        object.__setattr__(
+            self, "units", FrozenDict({str(k): str(v) for k, v in self.units.items()})
         )
 
     def _repr_html_(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def _points(file: str) -> np.ndarray:
 def _mesh(file: str) -> Any:
     """As trimesh reads it."""
     path = Path(file.removeprefix("file://"))
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise MechanismError(f"mesh {file!r} is not there; a contact needs its points")
     try:
         import trimesh

@@ -84,6 +84,7 @@ def attach(
             **scene.parameters,
             **{prefix + name: x for name, x in part.parameters.items()},
         },
+        units={**scene.units, **{prefix + name: x for name, x in part.units.items()}},
         ground=(*scene.ground, *(taken.shapes() if taken.body == GROUND else ())),
         collisions=_both(scene.collisions, taken.collisions()),
         planar=None,

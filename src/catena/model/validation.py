@@ -11,9 +11,11 @@ from itertools import islice
 
 import numpy as np
 
-from ..errors import MechanismError, unknown
+from ..errors import MechanismError, QuantityError, unknown
 from .bodies import Body
 from .contact_points import contact_faults
+from .dimension_analysis import faults as dimension_faults
+from .dimensions import si_powers
 from .flexible import discretise
 from .mechanism import GROUND, Mechanism
 from .motions import Motion
@@ -66,6 +68,7 @@ def _faults(m: Mechanism) -> Iterator[str]:
         if fault := pose_fault(f.pose):
             yield f"frame {f.name!r}: its pose {fault}"
     yield from contact_faults(m)
+    yield from _units(m)
 
 
 def doubts(m: Mechanism) -> list[str]:
@@ -129,6 +132,19 @@ def _parameters(m: Mechanism) -> Iterator[str]:
     for name, where in used.items():
         if name not in m.parameters:
             yield f"{where} uses {unknown('parameter', name, m.parameters)}"
+
+
+def _units(m: Mechanism) -> Iterator[str]:
+    """Units that are none, or of no parameter; else what does not fit by its dimension."""
+    found = []
+    for name, unit in m.units.items():
+        if name not in m.parameters:
+            found.append(f"units name {unknown('parameter', name, m.parameters)}")
+        try:
+            si_powers(unit)
+        except QuantityError as why:
+            found.append(f"the unit of parameter {name!r}: {why}")
+    yield from found or dimension_faults(m)
 
 
 def _body(b: Body, m: Mechanism) -> Iterator[str]:

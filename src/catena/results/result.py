@@ -23,6 +23,7 @@ import numpy as np
 
 from ..errors import CatenaError, FormatError, UnknownNameError
 from ..errors.registry import loaded
+from ..formats.files import as_path
 from . import plotting, storage
 from .event_table import event_table, impact_table
 from .labels import TEXT, read_text
@@ -396,8 +397,8 @@ def load_result(
     """
     import xarray as xr
 
-    path = Path(path)
-    if not path.exists():
+    path = as_path(path)
+    if not os.path.exists(path):
         raise FormatError(path, "there is no such file; a result is a .nc file that catena wrote")
     if path.is_dir():
         raise FormatError(

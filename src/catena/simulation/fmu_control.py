@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import weakref
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -225,7 +226,7 @@ def _described(path: str) -> Any:
             f"FMU {path!r}: FMUs are run by the package FMPy, which is not installed: pip install"
             " 'catena[fmi]'"
         ) from None
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise StateError(f"FMU {path!r}: there is no such file")
     try:
         with zipfile.ZipFile(path) as unit:

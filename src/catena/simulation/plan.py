@@ -4,7 +4,6 @@ resumed.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.vibration import highest_frequency
+from ..compiler.attached import keep
 from ..compiler.host import default_width
 from ..compiler.trace_cache import fingerprint
 from ..equations.equations import Equations
@@ -39,7 +39,7 @@ from .system import System
 from .trajectories import of_run
 
 Array = NDArray[np.float64]
-KEPT = 64  # machines, systems and bounds kept for the next run of the same mechanism
+KEPT = 64  # machines, systems and bounds of one mechanism, kept for its next run
 # steps, at least, of a run that looks for pulses of forces which another has stepped over
 SHORTEST = 4096
 FIRST = 1e-3  # of the run: the most that the first step of an adaptive method may be
@@ -307,9 +307,7 @@ def prepare(
     restitution = checks.number("restitution", restitution, 0.0, 1.0)
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if limits != "ignore":
-        checks.within_limits(
-            machine, q, kept(("bounds", id(machine)), machine, lambda: checks.bounds(machine))
-        )
+        checks.within_limits(machine, q, kept(("bounds",), machine, lambda: checks.bounds(machine)))
     contact = checks.choice("contact method", contact, checks.CONTACT)
     stepping = None
     own_options = {"iterations": iterations, "residual": residual}
@@ -428,7 +426,7 @@ def machine_of(mechanism: Mechanism | Machine) -> Machine:
     """The machine asked, or that of a mechanism, kept for the next run."""
     if isinstance(mechanism, Machine):
         return mechanism
-    return kept(("machine", id(mechanism)), mechanism, lambda: compile(mechanism))
+    return kept(("machine",), mechanism, lambda: compile(mechanism))
 
 
 def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
@@ -464,21 +462,13 @@ def settled(system: System, t: float, x: Array, p: Array) -> Array:
     return x
 
 
-_kept: OrderedDict[tuple, tuple[Any, Any]] = OrderedDict()
 _keeping = Mutex()
 
 
 def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
-    """What was made for this key last time, or made now. The key has the id of its owner, which is
-    kept alive with it.
-    """
+    """What was made of the owner for this key last time, or made now; it goes with its owner."""
     with _keeping:
-        if key not in _kept:
-            _kept[key] = (owner, make())
-            while len(_kept) > KEPT:
-                _kept.popitem(last=False)
-        _kept.move_to_end(key)
-        return _kept[key][1]
+        return keep(owner, "runs", KEPT, key, make)
 
 
 def made(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
@@ -498,7 +488,7 @@ def made(machine: Machine, by: str, own: Equations | None = None, **options: Any
         return make()
     # it keeps its contacts alive
     return kept(
-        ("system", id(own or m), by, machine.snap, words, others, id(options.get("stepping"))),
+        ("system", by, machine.snap, words, others, id(options.get("stepping"))),
         own or m,
         make,
     )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import csv as tables
 import io
+import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -324,7 +325,7 @@ def csv_table(path: Path) -> tuple[list[str], Array, Array]:
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a file that hold something, split at commas, with their numbers."""
-    if not path.exists():
+    if not os.path.exists(path):
         raise FormatError(
             path,
             "there is no such file; a trajectory is a .csv file with a column 'time' and"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import CatenaError, QuantityError, unknown
 from ..errors.registry import Registry
-from ..formats.units import DIMENSIONS, base_units, name_of, quantity, split
+from ..formats.units import in_unit, split
 
 Array = NDArray[np.float64]
 MOST = 100_000_000  # values of one axis
@@ -284,20 +284,3 @@ def _numbers(parts: list[str], text: str, unit: str | None, what: str) -> list[f
             )
         found.append(in_unit(f"{number} {own or common}".strip(), unit, what))
     return found
-
-
-def in_unit(text: str | float, unit: str | None, what: str) -> float:
-    """A number or a text in SI; a QuantityError where its unit measures something else than `unit`.
-    None: anything.
-    """
-    if unit is None or isinstance(text, int | float):
-        return float(quantity(text, "any", what=what))
-    wanted = base_units(unit)
-    dimension = next((d for d in DIMENSIONS if base_units(DIMENSIONS[d].unit) == wanted), None)
-    if dimension is not None:
-        return float(quantity(text, dimension, what=what))
-    value = float(quantity(text, "any", what=what))
-    own = split(text)[1]
-    if own and base_units(own) != wanted:
-        raise QuantityError(f"{what} is {text!r}, {name_of(base_units(own))}; its unit is {unit}")
-    return value

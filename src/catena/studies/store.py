@@ -190,7 +190,7 @@ class Store:
 
 def attributes_of(path: Path) -> dict[str, Any]:
     """What a store says of its study; a FormatError where it is none."""
-    if not path.exists():
+    if not os.path.exists(path):
         raise FormatError(
             path, "there is no study to resume; leave resume (--resume) away to begin it"
         )
@@ -229,7 +229,7 @@ def open_study(path: str | Path) -> xr.Dataset:
     import xarray as xr
 
     path = Path(path)
-    if not path.exists():
+    if not os.path.exists(path):
         raise FormatError(path, "there is no such study")
     attributes = attributes_of(path)
     data = xr.open_zarr(str(path), consolidated=False, chunks=None)

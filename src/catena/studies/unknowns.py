@@ -20,11 +20,11 @@ from ..compiler.trace import Tracer
 from ..errors import StudyError, unknown
 from ..errors.registry import Registry
 from ..machine.machine import Machine
+from ..model.dimension_analysis import parameter_units
 from ..model.motions import SMOOTH
 from ..model.values import value_of
 from ..simulation.joint_losses import losses
 from .base_parameters import inertial_names, order
-from .dimensions import parameter_units
 from .measured_motion import MeasuredMotion
 
 Array = NDArray[np.float64]

@@ -22,12 +22,13 @@ from typing import Any, cast
 from ..errors import CatenaError, StudyError, UnknownNameError, unknown
 from ..errors.registry import Registry
 from ..formats.units import DIMENSIONS
+from ..model.dimension_analysis import parameter_units
+from ..model.dimension_places import measure_of
 from ..model.expression_syntax import fit_name
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
 from ..simulation.control_laws import Sum
 from ..simulation.scenario.names import state_entries
-from .dimensions import parameter_units
 
 
 @dataclass(frozen=True)
@@ -208,8 +209,8 @@ def _load(varied: Varied, path: str, rest: str) -> Varied:
     known = {key: k for key, k in load.schema().items() if k.sort in ("number", "expression")}
     if field not in known:
         raise StudyError(f"{path!r}: {unknown('number', field, known, f'load {name!r}')}")
-    measure = known[field].measure
-    unit = DIMENSIONS[measure].unit if isinstance(measure, str) and measure in DIMENSIONS else None
+    measure = measure_of(load, known[field], m)
+    unit = DIMENSIONS[measure].unit if measure in DIMENSIONS else None
     new: Any = _symbol(path) if known[field].sort == "number" else symbol(path)
     loads = tuple(replace(x, **{field: new}) if x.name == name else x for x in m.loads)
     return _replaced(varied, path, getattr(load, field), unit, loads=loads)

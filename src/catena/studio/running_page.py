@@ -26,6 +26,7 @@ from ..compiler.wasm import PAGE, module
 from ..errors import CatenaError
 from ..formats import files
 from ..machine.machine import Machine, compile
+from ..model.dimension_analysis import parameter_units
 from ..model.flexible import discretise
 from ..model.freedom_units import coordinate_units, speed_units
 from ..model.mechanism import Mechanism
@@ -160,10 +161,14 @@ def _state(machine: Machine, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
         [u for j in moving for u in coordinate_units(j)],
         [u for j in moving for u in speed_units(j)],
     )
+    own = parameter_units(machine.mechanism)
     rows = {
         "coordinates": zip(machine.coordinate_names, units[0], q),
         "speeds": zip(machine.speed_names, units[1], v),
-        "parameters": ((name, "", x) for name, x in machine.mechanism.parameters.items()),
+        "parameters": (
+            (name, own.get(name, "").replace("*", " "), x)
+            for name, x in machine.mechanism.parameters.items()
+        ),
     }
     found = {
         key: [{"name": n, "unit": u, "value": float(x)} for n, u, x in values]

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CatenaError, SimulationError
+from ..model.dimension_analysis import parameter_units
 from ..results.forces import forces
 from ..results.result import Result
 from ..results.scene import Scene, describe, wire
@@ -245,6 +246,7 @@ class Studio(Edits):
             "redo": d.now < len(d.steps) - 1,
             "names": schema.names(m) if m else {},
             "parameters": dict(m.parameters) if m else {},
+            "units": parameter_units(m) if m else {},
             "moves": bool(m and m.moving),
         }
 

@@ -61,7 +61,7 @@ class Tree {
     this.chosen = null; this.show(this.model, this.schema); this.on.chosen("");
   }
   slider(name, text) {  // a parameter: its name, a slider around where it was when it was touched first, its text with unit
-    const x = this.model.parameters[name], row = make("div", { className: "node parameter" }, make("span", { className: "label", textContent: name, title: name }));
+    const x = this.model.parameters[name], row = make("div", { className: "node parameter" }, make("span", { className: "label", textContent: name, title: this.model.units && this.model.units[name] ? `${name}, in ${this.model.units[name]}` : name }));
     this.spans = this.spans || {};
     if (x !== undefined) {
       const span = this.spans[name], fits = span && x >= span[0] - 1e-12 && x <= span[1] + 1e-12;
@@ -73,6 +73,8 @@ class Tree {
     }
     const typed = make("input", { type: "text", value: text, ariaLabel: `${name}, value` });
     typed.onchange = () => this.on.set(["parameters", name], typed.value);
+    const unit = this.model.units && this.model.units[name];
+    if (unit && /^[-+0-9.eE\s]*$/.test(String(text))) row.append(make("span", { className: "detail", textContent: unit.replaceAll("*", " ") }));
     row.append(typed, make("button", { className: "quiet", textContent: "×", title: `remove ${name}`, onclick: () => this.on.remove(["parameters", name]) }));
     if (this.faultsOf("parameters", name).length) row.classList.add("faulty");
     row.dataset.name = name;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .variables import KINDS, TOLERANCE, UNITS, Unit, attributes, heading
+from .variables import KINDS, TOLERANCE, Unit, attributes, exponents, heading
 
 
 def description(unit: Unit) -> str:
@@ -36,7 +36,7 @@ def _lines(unit: Unit) -> Iterator[str]:
             f' name="fmi2.c"/></SourceFiles></{KINDS[kind][0]}>'
         )
     yield "  <UnitDefinitions>"
-    yield from (f'    <Unit name="{u}"><BaseUnit {UNITS[u]}/></Unit>' for u in unit.units)
+    yield from (f'    <Unit name="{u}"><BaseUnit {exponents(u)}/></Unit>' for u in unit.units)
     yield '  </UnitDefinitions>\n  <LogCategories><Category name="logStatusError"/></LogCategories>'
     yield (
         f"  <DefaultExperiment{attributes(startTime=0.0, stopTime=float(unit.plant.until), tolerance=TOLERANCE)}/>\n"  # noqa: E501

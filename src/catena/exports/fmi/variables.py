@@ -5,6 +5,7 @@ inputs, outputs, parameters.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 import casadi as ca
 
+from ...model.dimensions import si_powers
 from ..c_header import header
 from ..plant import VERSION, Plant
 
@@ -142,7 +144,18 @@ class Unit:
     @property
     def units(self) -> list[str]:
         """Those that are used."""
-        return [u for u in UNITS if any(x.unit == u for x in self.variables)]
+        used = dict.fromkeys(x.unit for x in self.variables if x.unit)
+        return [*(u for u in UNITS if u in used), *(u for u in used if u not in UNITS)]
+
+
+def exponents(unit: str) -> str:
+    """The exponents of base units of a unit such as "kg.m2", as attributes of XML."""
+    if unit in UNITS:
+        return UNITS[unit]
+    powers = si_powers(re.sub(r"([^\W\d])(\d)", r"\1^\2", unit.replace(".", "*")))
+    short = {"kilogram": "kg", "meter": "m", "second": "s", "radian": "rad", "ampere": "A"}
+    short |= {"kelvin": "K", "mole": "mol", "candela": "cd"}
+    return " ".join(f"{short[base]}='{k}'" for base, k in powers.items())
 
 
 def _columns(f: ca.Function, k: int) -> dict[int, list[int]]:

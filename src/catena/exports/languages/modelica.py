@@ -106,7 +106,8 @@ def _inside(plant: Plant) -> Iterator[str]:
     cut = [sum(map(len, groups[:k])) for k in range(5)]
     x, u, y, p = (names[cut[k] : cut[k + 1]] for k in range(4))
     yield from (
-        f"  parameter Real {n} = {v.start!r}{_comment(v)};" for n, v in zip(p, plant.parameters)
+        f"  parameter Real {n}{f'({_unit(v)[2:]})' if v.unit else ''} = {v.start!r}{_comment(v)};"
+        for n, v in zip(p, plant.parameters)
     )
     yield from (
         f"  Real {n}(start = {v.start!r}, fixed = true{_unit(v)}){_comment(v)};"

@@ -16,6 +16,7 @@ from ...machine.constraint_rows import metric, spaces
 from ...machine.machine import Machine
 from ...model import flexible
 from ...model.beams import Flexed
+from ...model.dimension_analysis import analyse
 from ...model.freedom_units import coordinate_units, speed_units
 from ...model.joint_kinds import CATALOGUE
 from ...model.mechanism import Body, Joint, Mechanism
@@ -28,6 +29,7 @@ STATES = 100  # random states of the round trip
 
 def describe(m: Mechanism) -> dict[str, Any]:
     """What needs no computing. Values are SI, at the parameters' own values; None is "no limit"."""
+    analysis = analyse(m)
     m = flexible.discretise(m)
     moving = m.moving
     normal = plane(m)
@@ -46,6 +48,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
         ],
         "speeds": [_named(n, u, j) for j in moving for n, u in zip(j.speed_names, speed_units(j))],
         "parameters": dict(m.parameters),
+        "parameter_units": dict(analysis.units),
         "gravity": _values(m.gravity, m),
         "total_mass": sum(_values([b.mass for b in m.bodies], m)),
         "nq": sum(j.nq for j in moving),
@@ -56,7 +59,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
             else {"normal": [x + 0.0 for x in normal], "declared": m.planar is True}
         ),
         "formulations": {f.name: f.lacks(m) for f in formulations()},
-        "notes": list(m.notes),
+        "notes": [*m.notes, *analysis.assumed],
         "doubts": [d for d in (*doubts(m), *flexible.doubts(m)) if d not in m.notes],
     }
 

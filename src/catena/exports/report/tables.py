@@ -107,8 +107,11 @@ def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
         ),
         (
             "parameters (SI)",
-            ["name", "value"],
-            [[name, number(x)] for name, x in d["parameters"].items()],
+            ["name", "value", "unit"],
+            [
+                [name, number(x), d["parameter_units"].get(name, "").replace("*", " ")]
+                for name, x in d["parameters"].items()
+            ],
         ),
         ("frames", ["name", "body"], [[f["name"], f["body"]] for f in d["frames"]]),
         (

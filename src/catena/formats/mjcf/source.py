@@ -5,6 +5,7 @@ entities, and no path that leaves the folder the user names.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,8 +119,8 @@ def _inside(
                 "load(..., within=FOLDER) allows another folder",
             )
         if tag == "include":
-            beside = other if other.exists() else here.parent / named
-            if beside.is_file():  # MuJoCo says what is missing
+            beside = other if os.path.exists(other) else here.parent / named
+            if os.path.isfile(beside):  # MuJoCo says what is missing
                 _inside(beside, parse(files.read(beside), beside), within, (*trail, here), unopened)
 
 

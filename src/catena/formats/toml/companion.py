@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FormatError, unknown
+from ...model.freedom_units import slides
 from ...model.mechanism import Body, Joint, Mechanism
 from ..draft import Draft
 from .contacts import read_contact
@@ -29,6 +30,7 @@ def add(draft: Draft, path: Path) -> None:
     read_parameters(top)
     read_expressions(top)
     m = draft.mechanism
+    top.ledger.slides |= slides(m.joints)
     changed = {j.name: j for t in top.tables("joint") if (j := _changed(t, m))}
     shaped = {b.name: b for t in top.tables("body") if (b := _shaped(t, m))}
     draft.change(
@@ -50,6 +52,7 @@ def add(draft: Draft, path: Path) -> None:
         ),
         gravity=top.vector("gravity", "acceleration", default=m.gravity),
         parameters={**m.parameters, **top.ledger.parameters},
+        units={**m.units, **top.ledger.units},
     )
     if top.ledger.faults:
         count = "a fault" if len(top.ledger.faults) == 1 else f"{len(top.ledger.faults)} faults"

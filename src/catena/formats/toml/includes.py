@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from ...errors import CatenaError, FormatError, unknown
+from ...model.dimension_analysis import parameter_units
 from ...model.mechanism import GROUND, Mechanism
 from ...model.scenes import attach
 from ..registry import format_of
@@ -78,9 +79,10 @@ def _with_parameters(part: Mechanism, t: Table) -> Mechanism:
     if table is None:
         return part
     own = dict(part.parameters)
+    units = parameter_units(part)
     for name in table.data:
         if name not in own:
             table.fault(unknown("parameter", name, own, f"mechanism {part.name!r}"))
         else:
-            own[name] = table.number(name, "any", symbolic=False)
+            own[name] = table.in_unit(name, units.get(name))
     return part.with_(parameters=own)

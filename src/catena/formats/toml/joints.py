@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ...errors import MechanismError
 from ...model.courses import Course
+from ...model.freedom_units import MEASURES, slides
 from ...model.joint_kinds import KINDS
 from ...model.joints import Joint, Mimic
 from ...model.motions import Freedom, Motion
@@ -14,7 +15,7 @@ from ...model.pose import Scalar, Vector
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose
-from .schema import COURSE, DH, JOINT, LIMIT_KEYS, LOOP, LOSS_KEYS, MEASURES, MIMIC, PLACE_KEYS
+from .schema import COURSE, DH, JOINT, LIMIT_KEYS, LOOP, LOSS_KEYS, MIMIC, PLACE_KEYS
 from .tables import REQUIRED, Table
 
 
@@ -25,6 +26,7 @@ def read_joints(top: Table) -> tuple[Joint, ...]:
         t.only(JOINT.names)
     joints = [_joint(t) for t in tables]
     named = {j.name: j for j in joints}
+    top.ledger.slides |= slides(joints)
     return tuple(
         replace(j, mimic=_mimic(t, j, named)) if "mimic" in t else j for t, j in zip(tables, joints)
     )

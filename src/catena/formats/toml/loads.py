@@ -57,6 +57,16 @@ def _read(
 
 
 # --- one reader per sort
+def _measure(t: Table, k: Key) -> str:
+    """The dimension of a number. Of "length|angle" it is one of the two, by the coordinate that the
+    table names, where that is known.
+    """
+    slide, both, turn = str(k.measure).partition("|")
+    known = t.ledger.slides
+    named = next((x for x in t.data.values() if isinstance(x, str) and x in known), None)
+    return str(k.measure) if not both or named is None else slide if known[named] else turn
+
+
 def _name(t: Table, key: str, k: Key) -> str:
     return t.text(key, instead=MISSING)
 
@@ -95,7 +105,7 @@ def _direction(t: Table, key: str, k: Key) -> Vector:
 _READERS: dict[str, Callable[[Table, str, Key], object]] = {
     **dict.fromkeys(("frame", "turning", "sliding", "coordinate", "speed", "word"), _name),
     **dict.fromkeys(("frames", "coordinates"), _names),
-    "number": lambda t, key, k: t.number(key, str(k.measure), instead=1.0),
+    "number": lambda t, key, k: t.number(key, _measure(t, k), instead=1.0),
     "numbers": _numbers,
     "expression": lambda t, key, k: t.expression(t.data.get(key), key),
     "expressions": lambda t, key, k: tuple(t.expression(x, key) for x in t.items(key)),

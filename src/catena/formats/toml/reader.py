@@ -12,7 +12,7 @@ from ...model.expressions import parse
 from ...model.mechanism import GRAVITY, Frame, Mechanism
 from .. import files
 from ..draft import MISSING, Draft
-from ..units import describe, quantity
+from ..units import describe, quantity, si_unit
 from .bodies import read_body
 from .contacts import read_contact
 from .includes import with_includes
@@ -49,6 +49,7 @@ def draft(path: Path, top: Table) -> Draft:
         constraints=tuple(tie for t in top.tables("constraint") if (tie := read_constraint(t))),
         contacts=tuple(contact for t in top.tables("contact") if (contact := read_contact(t))),
         parameters=top.ledger.parameters,
+        units=top.ledger.units,
         ground=tuple(read_shape(t, collides=True) for t in top.tables("ground")),
         collisions=read_collisions(top),
     )
@@ -116,6 +117,8 @@ def read_parameters(top: Table) -> None:
                 " Python's or ours"
             )
         top.ledger.parameters[name] = number
+        if (unit := si_unit(value)) is not None:
+            top.ledger.units[name] = unit
 
 
 def read_expressions(top: Table) -> None:

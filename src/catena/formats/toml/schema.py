@@ -14,6 +14,7 @@ from ...model import joint_kinds, shapes
 from ...model.beams import DIRECTIONS, Beam
 from ...model.contacts import ORDERS, PARADOX, SURFACES, Contact
 from ...model.courses import KINDS as COURSES
+from ...model.freedom_units import MEASURES
 from ...model.impact_laws import IMPACT_LAWS
 from ...model.loads import CONSTRAINTS, LOADS, ROWS
 from ...model.loads.keys import Key, Keyed
@@ -36,15 +37,6 @@ from .key_types import (
 )
 from .keys import FileKey, FileKind, FileTable, default_of, first_sentence, register
 
-MEASURES = {  # of each value of a joint: its dimension where the joint slides, and where it turns
-    "lower": ("length", "angle"),
-    "upper": ("length", "angle"),
-    "effort": ("force", "torque"),
-    "speed": ("speed", "angular speed"),
-    "damping": ("damping", "angular damping"),
-    "friction": ("force", "torque"),
-    "armature": ("mass", "inertia"),
-}
 ROTATIONS = (("rpy",), ("quaternion",), ("axis", "angle"), ("matrix",))
 _NAME = FileKey(
     "name", Text(), "what it is called everywhere else; unique among its kind", needed=True
@@ -695,7 +687,7 @@ _SORTS: dict[str, Callable[[Key], Type]] = {
     "turning": lambda k: Name(of="body that turns"),
     "sliding": lambda k: Name(of="body that slides"),
     "word": lambda k: Word(k.words),
-    "number": lambda k: Quantity(str(k.measure)),
+    "number": lambda k: _measured(str(k.measure)),
     "numbers": lambda k: (
         Several(Quantity(k.measure))
         if isinstance(k.measure, str)
@@ -711,6 +703,12 @@ _SORTS: dict[str, Callable[[Key], Type]] = {
     "direction": lambda k: Vector("number", symbolic=False),
     "times": lambda k: Several(Quantity("time", symbolic=False)),
 }
+
+
+def _measured(measure: str) -> Quantity:
+    """A quantity of a dimension, or of the second where a coordinate turns: "length|angle"."""
+    slide, _, turn = measure.partition("|")
+    return Quantity(slide, also=turn)
 
 
 def _load_kinds(registry: Mapping[str, type[Keyed]]) -> Callable[[], Iterable[FileKind]]:

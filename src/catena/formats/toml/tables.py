@@ -15,7 +15,7 @@ from typing import Any
 from ...errors import QuantityError, unknown
 from ...model.expression_syntax import LENGTH, shown
 from ...model.pose import Scalar
-from ..units import describe, quantity
+from ..units import describe, in_unit, quantity
 
 REQUIRED: Any = object()
 _WORD = re.compile(r"([^\W\d]\w*)")
@@ -28,6 +28,8 @@ class FaultLedger:
     """
 
     parameters: dict[str, float] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)  # SI units of those written with one
+    slides: dict[str, bool] = field(default_factory=dict)  # speeds of joints: slides, or turns
     expressions: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
@@ -113,6 +115,14 @@ class Table:
             return instead if value is REQUIRED else value
         return self.scalar(value, key, dimension, instead, **rules)
 
+    def in_unit(self, key: str, unit: str | None) -> float:
+        """A value that is measured in an SI unit, or in anything where that is None."""
+        try:
+            return in_unit(self.data[key], unit, key)
+        except QuantityError as why:
+            self.fault(str(why))
+            return 0.0
+
     def scalar(
         self, value: object, what: str, dimension: str, instead: float = 0.0, **rules: bool
     ) -> Scalar:
@@ -129,7 +139,11 @@ class Table:
         written out.
         """
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
+            try:
+                return float(value)
+            except OverflowError:
+                self.fault(f"{what} is {describe(value)}, which is too large")
+                return instead
         if not (isinstance(value, str) and value):
             self.fault(
                 f"{what} holds {describe(value)}; a number (SI) or an expression of t, q_NAME,"

@@ -46,7 +46,7 @@ def companion(m: Mechanism) -> str:
     if m.parameters:
         lines += [
             "\n[parameters]",
-            *(f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items()),
+            *_parameters(m),
         ]
     if m.collisions != CollisionFilter():
         lines += [
@@ -78,7 +78,7 @@ def _lines(m: Mechanism) -> Iterator[str]:
         yield f"notes = [\n{''.join(f'    {_string(note)},{chr(10)}' for note in m.notes)}]"
     if m.parameters:
         yield "\n[parameters]"
-        yield from (f"{_key(name)} = {_value(value)}" for name, value in m.parameters.items())
+        yield from _parameters(m)
     if m.collisions != CollisionFilter():
         yield "\n[collisions]"
         yield from (f"{key} = {value}" for key, value in _collisions(m.collisions))
@@ -90,6 +90,12 @@ def _lines(m: Mechanism) -> Iterator[str]:
             *_things(given, m),
         ]
     )
+
+
+def _parameters(m: Mechanism) -> Iterator[str]:
+    for name, value in m.parameters.items():
+        unit = m.units.get(name)
+        yield f"{_key(name)} = {_string(f'{value!r} {unit}') if unit else _value(value)}"
 
 
 def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:

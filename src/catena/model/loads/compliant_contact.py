@@ -31,7 +31,8 @@ class CompliantContact(Load):
     stiffness: Scalar = field(metadata=number("any", zero=False) | doc("N/m^exponent"))
     damping: Scalar = field(
         default=0.0,
-        metadata=number("any") | doc("s/m: about the loss of speed per speed of impact"),
+        metadata=number("contact damping")
+        | doc("s/m: about the loss of speed per speed of impact"),
     )
     exponent: Scalar = field(
         default=1.5, metadata=number("number", zero=False) | doc("of the depth")

@@ -30,8 +30,10 @@ class Fluid(Load):
     size: tuple[Scalar, ...] = field(
         metadata=Key("numbers", ("length",) * 3).of() | doc("the box's sides along these axes")
     )
-    density: Scalar = field(default=0.0, metadata=number("any") | doc("of the medium, kg/m^3"))
-    viscosity: Scalar = field(default=0.0, metadata=number("any") | doc("of the medium, Pa s"))
+    density: Scalar = field(default=0.0, metadata=number("density") | doc("of the medium, kg/m^3"))
+    viscosity: Scalar = field(
+        default=0.0, metadata=number("viscosity") | doc("of the medium, Pa s")
+    )
     stream: tuple[Scalar, ...] = field(
         default=(0.0, 0.0, 0.0),
         metadata=Key("numbers", ("speed",) * 3, negative=True).of()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...spatial import rotate
-from .keys import EXPRESSION, EXPRESSIONS, FRAME, SPEED, TIMES, Key, Load, Scene, doc, register
+from .keys import FRAME, SPEED, TIMES, Key, Load, Scene, doc, register
 
 ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
 
@@ -22,10 +22,10 @@ class Force(Load):
     kind = "force"
     frame: str = field(metadata=FRAME | doc("at whose origin it acts"))
     torque: tuple[str | float, ...] = field(
-        default=ZERO, metadata=EXPRESSIONS | doc("three components, N m")
+        default=ZERO, metadata=Key("expressions", "torque").of() | doc("three components, N m")
     )
     force: tuple[str | float, ...] = field(
-        default=ZERO, metadata=EXPRESSIONS | doc("three components, N")
+        default=ZERO, metadata=Key("expressions", "force").of() | doc("three components, N")
     )
     axes: str = field(
         default="world",
@@ -57,7 +57,7 @@ class JointForce(Load):
 
     kind = "joint_force"
     coordinate: str = field(metadata=SPEED | doc("along whose speed it acts"))
-    force: str | float = field(metadata=EXPRESSION | doc("N m or N"))
+    force: str | float = field(metadata=Key("expression", "force|torque").of() | doc("N m or N"))
     switches: tuple[float, ...] = field(
         default=(), metadata=TIMES | doc("times at which it jumps, begins or ends")
     )

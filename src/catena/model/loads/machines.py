@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...spatial import dot, scale, sub
 from ..expression_functions import apply
 from ..pose import Scalar, Vector
-from .keys import COORDINATE, EXPRESSION, FRAME, Key, Load, Scene, doc, number, register
+from .keys import COORDINATE, FRAME, Key, Load, Scene, doc, number, register
 
 
 @register
@@ -25,7 +25,7 @@ class Drag(Load):
     kind = "drag"
     frame: str = field(metadata=FRAME | doc("on whose origin the stream acts"))
     coefficient: Scalar = field(
-        metadata=number("any") | doc("1/2 density drag-coefficient area, kg/m")
+        metadata=number("drag coefficient") | doc("1/2 density drag-coefficient area, kg/m")
     )
     stream: tuple[Scalar, ...] = field(
         default=(0.0, 0.0, 0.0),
@@ -54,9 +54,11 @@ class Clutch(Load):
 
     kind = "clutch"
     coordinate: str = field(metadata=COORDINATE | doc("of the first side"))
-    capacity: str | float = field(metadata=EXPRESSION | doc("greatest torque, N m or N"))
+    capacity: str | float = field(
+        metadata=Key("expression", "force|torque").of() | doc("greatest torque, N m or N")
+    )
     slip_speed: Scalar = field(
-        metadata=number("any", zero=False)
+        metadata=number("speed|angular speed", zero=False)
         | doc("slip at which three quarters of it are reached, rad/s or m/s")
     )
     other: tuple[str, ...] = field(
@@ -89,7 +91,8 @@ class Freewheel(Load):
     kind = "freewheel"
     coordinate: str = field(metadata=COORDINATE | doc("of the first side"))
     damping: Scalar = field(
-        metadata=number("any", zero=False) | doc("backwards, N m s/rad or N s/m")
+        metadata=number("damping|angular damping", zero=False)
+        | doc("backwards, N m s/rad or N s/m")
     )
     other: tuple[str, ...] = field(
         default=(), metadata=Key("coordinates").of() | doc("of the second side; none: the housing")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..pose import Scalar
-from .keys import COORDINATE, EXPRESSION, Holonomic, Key, Places, doc, number, register
+from .keys import COORDINATE, Holonomic, Key, Places, doc, number, register
 
 
 @register
@@ -44,7 +44,9 @@ class Drive(Holonomic):
     kind = "drive"
     labels = ("motion of the drive",)
     coordinate: str = field(metadata=COORDINATE | doc("which is driven"))
-    motion: str | float = field(metadata=EXPRESSION | doc("its value over time, rad or m"))
+    motion: str | float = field(
+        metadata=Key("expression", "length|angle").of() | doc("its value over time, rad or m")
+    )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
         """q - motion(t)."""

@@ -28,12 +28,17 @@ class JointSpring(Load):
 
     kind = "joint_spring"
     coordinate: str = field(metadata=COORDINATE | doc("along which it acts"))
-    stiffness: Scalar = field(metadata=number("any") | doc("N m/rad or N/m"))
+    stiffness: Scalar = field(
+        metadata=number("stiffness|angular stiffness") | doc("N m/rad or N/m")
+    )
     rest: Scalar = field(
-        metadata=number("any", negative=True)
+        metadata=number("length|angle", negative=True)
         | doc("the coordinate where it is free of force, rad or m")
     )
-    damping: Scalar = field(default=0.0, metadata=number("any") | doc("N m s/rad or N s/m"))
+    damping: Scalar = field(
+        default=0.0,
+        metadata=number("damping|angular damping") | doc("N m s/rad or N s/m"),
+    )
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar]:
         """It is linear in its coordinate."""

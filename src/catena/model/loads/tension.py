@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ...spatial import scale
-from .keys import EXPRESSION, Key, Load, Scene, doc, register
+from .keys import Key, Load, Scene, doc, register
 from .springs import _stretch
 
 
@@ -22,7 +22,7 @@ class Tension(Load):
     frames: tuple[str, ...] = field(
         metadata=Key("frames").of() | doc("through whose origins it goes")
     )
-    tension: str | float = field(metadata=EXPRESSION | doc("N"))
+    tension: str | float = field(metadata=Key("expression", "force").of() | doc("N"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """Two frames at least, none twice in a row."""

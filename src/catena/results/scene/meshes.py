@@ -51,11 +51,11 @@ def located(file: str, folders: Sequence[Path] | None) -> Path:
     name = file.removeprefix("file://")
     if folders is None and not name.startswith("package://"):
         found = Path(name)
-        if found.is_file():
+        if os.path.isfile(found):
             return found
         raise MeshError(f"mesh {file!r} is not there")
     homes = [*(Path(f).resolve() for f in folders or ()), *_ros()]
-    places = [p for p in _places(name, homes) if p.is_file()]
+    places = [p for p in _places(name, homes) if os.path.isfile(p)]
     inside = [
         p for p in places if any(p.resolve().is_relative_to(root) for root in _roots(homes, name))
     ]
@@ -118,6 +118,8 @@ def _kept(path: Path) -> Geometry:
     ).hexdigest()[:32]
     place = Path(platformdirs.user_cache_dir("catena")) / "meshes" / f"{key}.npz"
     try:
+        if not os.path.isfile(place):  # nor a pipe, which would never end
+            raise FileNotFoundError(place)
         with np.load(place, allow_pickle=False) as data:
             few = Geometry(*(data[f"coarse_{name}"] for name in ARRAYS))
             return replace(Geometry(*(data[name] for name in ARRAYS)), coarse=few)

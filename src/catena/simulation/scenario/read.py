@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +34,7 @@ from ...formats.toml.reader import draft, open_file
 from ...formats.toml.tables import FaultLedger, Table
 from ...formats.units import describe
 from ...machine.machine import Machine
+from ...model.dimension_analysis import parameter_units
 from ...model.flexible import discretise
 from ...model.mechanism import Mechanism
 from ..integrators import METHODS, method
@@ -414,7 +416,7 @@ def _mechanism(
             path, "the scenario does not say which mechanism it is of:", top.ledger.faults
         )
     beside = path.parent / name
-    where = beside if beside.suffix or beside.exists() else name
+    where = beside if beside.suffix or os.path.exists(beside) else name
     own["companion"] = options["companion"] or (path.parent / companion if companion else None)
     found = formats.drafted(where, **{**options, **own, **_of_xacro(Path(where), word)})
     return discretise(found.finish()), found.scenario
@@ -519,11 +521,12 @@ def _words(t: Table) -> dict[str, str]:
 def _parameters(t: Table, m: Mechanism) -> dict[str, float]:
     table = t.table("parameters")
     found = {}
+    units = parameter_units(m) if table else {}
     for name in table.data if table else ():
         if name not in m.parameters:
             table.fault(unknown("parameter", name, m.parameters, f"mechanism {m.name!r}"))  # type: ignore[union-attr]
         else:
-            found[name] = table.number(name, "any", symbolic=False)  # type: ignore[union-attr]
+            found[name] = table.in_unit(name, units.get(name))  # type: ignore[union-attr]
     return found
 
 
