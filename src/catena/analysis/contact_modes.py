@@ -357,7 +357,7 @@ def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
     if limit.directions is not None:
         yield limit.directions
     stuck = -np.linalg.lstsq(G, -b, rcond=RANK)[0]
-    for d in (_along(stuck), _along(b)):
+    for d in (_along(np.asarray(stuck, float)), _along(b)):
         for signs in (
             product((1.0, -1.0), repeat=len(turning))
             if len(turning) <= 2

@@ -195,7 +195,7 @@ def _known(
         if N.size:
             loose = np.zeros((acting.shape[1], N.shape[1]))
             loose[on] = N
-            parts = _parts(loose[first : first + ends[-1]], n, shown)
+            parts = _parts(loose[first : first + ends[-1]], int(n), shown)
             found[n], sums[n], middles[n] = (np.abs(x).max(axis=-1) < LOOSE for x in parts)
     return found, sums, middles
 
