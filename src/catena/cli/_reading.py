@@ -17,6 +17,9 @@ import typer
 from ..errors import CatenaError, MechanismWarning
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from ..machine.machine import Machine
     from ..model.mechanism import Mechanism
     from ..simulation.scenario import Scenario
 
@@ -194,6 +197,25 @@ class Model:
             name: words.get(text, text) for name, text in pairs("--option", self.option).items()
         }
         return found | ({"arguments": given} if given else {})
+
+
+def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
+    """The configuration (nq,) at which a command without --q looks at a mechanism, and what it is:
+    where the scenario of its file starts, or every coordinate zero; with loops as near to that as
+    they close.
+    """
+    from ..analysis.assembly import assemble
+    from ..simulation.scenario import near, start
+
+    q = machine.neutral()
+    where = "with every coordinate zero"
+    try:
+        if (found := start(model.file, machine)) is not None:
+            return found, "where the scenario starts"
+        return assemble(machine, q)[0], where
+    except CatenaError:  # the question itself says what stays open
+        found = near(model.file, machine.mechanism)
+        return (q, where) if found is None else (found, "near where the scenario starts")
 
 
 def with_model(command: Callable[..., Any]) -> Callable[..., Any]:
