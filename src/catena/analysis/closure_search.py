@@ -11,7 +11,7 @@ import numpy as np
 
 from ..machine.constraint_rows import Metric, metric, position_count
 from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
+from ..machine.state_check import called as called
 
 Array = np.ndarray
 # the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding
@@ -60,14 +60,6 @@ def regular(M: Array) -> Array:
     """M (n, n) with a trace of inertia, beside what each speed has, on speeds that move none."""
     own = np.diag(M)
     return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
-
-
-def called(m: Mechanism, name: str) -> str:
-    """What adds a row, for people: a loop, a constraint or a speed row, and its name."""
-    words = {x.name: "constraint" for x in m.constraints} | {
-        x.name: "speed row" for x in m.nonholonomic
-    }
-    return f"{words.get(name, 'loop')} {name!r}"
 
 
 def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:
