@@ -56,9 +56,18 @@ def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:
     return np.max([x.max(axis=-1, initial=0.0) for x in found], axis=0)
 
 
-def regular(M: Array) -> Array:
-    """M (n, n) with a trace of inertia, beside what each speed has, on speeds that move none."""
+def regular(M: Array, A: Array, by: Metric) -> Array:
+    """M (n, n) as a metric of changes of speed d with A d given, A (m, n): regular also where no
+    inertia moves.
+
+    A' W A is added there, which is the same for all such d, so that the least is the same; and a
+    trace of inertia, relative to what each speed has, for speeds that rows do not move either.
+    """
     own = np.diag(M)
+    if own.size and own.min() <= 0.0:
+        scale = (own * by.column).max() or 1.0
+        scaled = A / np.sqrt(by.sizes(A))[:, None]
+        M = M + scale * scaled.T @ scaled
     return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
 
 
