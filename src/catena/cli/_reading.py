@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import CatenaError, MechanismWarning
+from ..errors import CatenaError, ClosureError, MechanismWarning
 
 if TYPE_CHECKING:
     import numpy as np
@@ -210,12 +210,17 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
     q = machine.neutral()
     where = "with every coordinate zero"
     try:
-        if (found := start(model.file, machine)) is not None:
-            return found, "where the scenario starts"
+        found = start(model.file, machine)
+    except ClosureError:
+        found = near(model.file, machine.mechanism)  # the question itself says what stays open
+    except CatenaError:  # it names what this mechanism has not, such as one made --floating
+        found = None
+    if found is not None:
+        return found, "where the scenario starts"
+    try:
         return assemble(machine, q)[0], where
-    except CatenaError:  # the question itself says what stays open
-        found = near(model.file, machine.mechanism)
-        return (q, where) if found is None else (found, "near where the scenario starts")
+    except ClosureError:
+        return q, where
 
 
 def with_model(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -173,9 +173,9 @@ def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
 
     q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))
-    A = machine.constraint_rows(q, v)[3]
+    _, rate, _, A = machine.constraint_rows(q, v)
     # speeds that the rows allow
-    v -= [spaces(rows, metric(machine)).inverse @ (rows @ x) for rows, x in zip(A, v)]
+    v -= [spaces(rows, metric(machine)).inverse @ x for rows, x in zip(A, rate)]
     a = machine.forward_dynamics(q, v, tau)
     multipliers = machine.multipliers(q, v, tau)
     forces = machine.inverse_dynamics(q, v, a)
