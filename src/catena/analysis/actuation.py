@@ -21,6 +21,7 @@ from ..machine.lookup import all_speeds_of, machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import Terms, name_of, terms
 from ..model.mechanism import Mechanism
+from .projection import require_apart
 
 Array = np.ndarray
 
@@ -60,6 +61,8 @@ def inverse_dynamics(
     q, v, a = state(machine, "inverse dynamics", q=q, v=v, a=a)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
     machine.require_possible("inverse dynamics", q, v, t=t)
+    if wrenches is None:  # else what touches may be among them
+        require_apart(machine, "inverse dynamics", q)
     at = terms(machine, q, v, wrenches, t)
     _moves(machine, at, a)
     T = at.spaces.T

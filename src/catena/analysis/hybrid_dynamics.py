@@ -25,7 +25,7 @@ from ..machine.lookup import by_speed, machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import Terms, terms
 from ..model.mechanism import Mechanism
-from .projection import possible_state
+from .projection import possible_state, require_apart
 
 Array = np.ndarray
 
@@ -61,6 +61,8 @@ def hybrid_dynamics(
             " one, ask the other"
         )
     q, v = possible_state(machine, "hybrid dynamics", q, v, project, t)
+    if wrenches is None:  # else what touches may be among them
+        require_apart(machine, "hybrid dynamics", q)
     at = terms(machine, q, v, wrenches, t)
     at = replace(at, b=at.b - machine.losses(v))
     d = sorted(driven)

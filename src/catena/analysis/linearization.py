@@ -25,7 +25,7 @@ from ..machine.machine import Machine
 from ..model.followers import per_speed
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
-from .projection import possible_state
+from .projection import possible_state, require_apart
 from .tangent import Tangent, row_forces, tangent, turning
 
 Array = np.ndarray
@@ -107,6 +107,7 @@ def linearize(
     else:
         (q, v, tau), lead = state(machine, "linearize", q=q, v=v, tau=tau), ()
         q, v = possible_state(machine, "linearize", q, v, project)
+    require_apart(machine, "linearize", q)
     a = machine.forward_dynamics(q, v, tau - D * v)
     need = machine.inverse_dynamics(q, v, a) - tau + D * v
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))

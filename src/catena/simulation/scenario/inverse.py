@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...analysis.actuation import inverse_dynamics
 from ...analysis.kinematic_drive import kinematics
+from ...analysis.projection import require_apart
 from ...errors import CatenaError
 from ...formats.toml.tables import FaultLedger, Table
 from ...machine.machine import Machine
@@ -96,6 +97,8 @@ def along(
         name: np.stack([np.full(len(times), x), 0 * times, 0 * times]) for name, x in still.items()
     }
     q, v, a = _followed(machine, path, times, course, turned, near)
+    if not wrenches:  # else what touches may be among them
+        require_apart(machine, "inverse dynamics", q)
     lost = machine.losses(v)
     outside = (
         along_states(
