@@ -68,7 +68,7 @@ class Case:
 
     def file(self, *extra: str) -> Path:
         """The mechanism with a scenario that starts in the state; extra: lines of the scenario."""
-        path = self.folder / f"{self.name}{len(extra)}.toml"
+        path = self.folder / f"{self.name}{len(extra)}-{id(self)}.toml"
         catena.save(self.mechanism, path)
         q, v = (
             ", ".join(f'"{n}" = {float(x)!r}' for n, x in zip(names, values))
@@ -309,7 +309,7 @@ def command(*words: object) -> str:
 @cache
 def ran(case: Case, *extra: str) -> catena.Result:
     """The result of `catena run` on the written file."""
-    folder = case.folder / f"{case.name}-run{len(extra)}"
+    folder = case.folder / f"{case.name}-run{len(extra)}-{id(case)}"
     command("run", case.file(*extra), "--out", folder)
     return catena.load_result(folder / "results.nc")
 
@@ -607,6 +607,134 @@ def _(case: Case) -> Any:
 @door(IMPOSSIBLE, "linearize")
 def _(case: Case) -> Any:
     return catena.linearize(case.machine, case.q, off(case).v).A
+
+
+@door(IMPOSSIBLE, "run")
+def _(case: Case) -> Any:
+    return ran(off(case)).data["a"].values[0]
+
+
+@door(IMPOSSIBLE, "studio")
+def _(case: Case) -> Any:
+    return in_studio(off(case)).data["a"].values[0]
+
+
+@door(IMPOSSIBLE, "export")
+def _(case: Case) -> Any:
+    p = plant(case.mechanism, case.q, off(case).v)
+    return p.derivative(0, p.start, np.zeros(len(p.inputs)), [x.start for x in p.parameters])
+
+
+@door(IMPOSSIBLE, "page")
+def _(case: Case) -> Any:
+    from catena.studio.running_page import page
+
+    path = case.folder / f"{case.name}-off.html"
+    return page(case.mechanism, path, q=case.q, v=off(case).v).stat().st_size
+
+
+@door(IMPOSSIBLE, "operator")
+def _(case: Case) -> Any:
+    torch = pytest.importorskip("torch")
+    given = [torch.tensor(x) for x in (case.q, off(case).v, 0 * case.v)]
+    return case.machine.torch("forward_dynamics")(*given).numpy()
+
+
+OPEN_LOOP = "a configuration with an open loop"
+
+
+def opened(case: Case) -> Case:
+    """The configuration with one coordinate moved, so that loops are open; a tree has none."""
+    if not case.machine.rows:
+        pytest.skip("a tree has no rows to break")
+    q = case.q.copy()
+    q[case.mechanism.coordinate_names.index(case.driven)] += 0.37
+    return replace(case, q=q)
+
+
+@door(OPEN_LOOP, "simulate")
+def _(case: Case) -> Any:
+    return simulate(case.mechanism, opened(case).q, case.v, SOON).data["a"].values[0]
+
+
+@door(OPEN_LOOP, "run")
+def _(case: Case) -> Any:
+    return ran(opened(case)).data["a"].values[0]
+
+
+@door(OPEN_LOOP, "studio")
+def _(case: Case) -> Any:
+    return in_studio(opened(case)).data["a"].values[0]
+
+
+@door(OPEN_LOOP, "forward_dynamics")
+def _(case: Case) -> Any:
+    return case.machine.forward_dynamics(opened(case).q, case.v, 0 * case.v)
+
+
+@door(OPEN_LOOP, "hybrid_dynamics")
+def _(case: Case) -> Any:
+    return catena.hybrid_dynamics(case.machine, opened(case).q, case.v)[1]
+
+
+@door(OPEN_LOOP, "static_torques")
+def _(case: Case) -> Any:
+    return analysis.static_torques(case.machine, opened(case).q).tau
+
+
+@door(OPEN_LOOP, "modes")
+def _(case: Case) -> Any:
+    return catena.modes(case.machine, opened(case).q).squares
+
+
+@door(OPEN_LOOP, "export")
+def _(case: Case) -> Any:
+    p = plant(case.mechanism, opened(case).q, case.v)
+    return p.derivative(0, p.start, np.zeros(len(p.inputs)), [x.start for x in p.parameters])
+
+
+@door(OPEN_LOOP, "page")
+def _(case: Case) -> Any:
+    from catena.studio.running_page import page
+
+    path = case.folder / f"{case.name}-open.html"
+    return page(case.mechanism, path, q=opened(case).q, v=case.v).stat().st_size
+
+
+# --- what do the joints carry?
+REACTIONS = "wrenches in the joints"
+
+
+def stacked(found: dict[str, np.ndarray]) -> np.ndarray:
+    return np.nan_to_num(np.stack(list(found.values())))
+
+
+@door(REACTIONS, "simulate")
+def _(case: Case) -> Any:
+    found = simulate(case.mechanism, case.q, case.v, SOON).reactions().values[0]
+    return np.nan_to_num(found)
+
+
+@door(REACTIONS, "run")
+def _(case: Case) -> Any:
+    return np.nan_to_num(ran(case).reactions().values[0])
+
+
+@door(REACTIONS, "hybrid_dynamics, then reactions")
+def _(case: Case) -> Any:
+    tau, a = catena.hybrid_dynamics(case.machine, case.q, case.v)
+    whole = tau + case.machine.losses(case.v)
+    return stacked(case.machine.reactions(case.q, case.v, a, tau=whole))
+
+
+@door(REACTIONS, "drive, then none")
+def _(case: Case) -> Any:
+    """A motor that gives what it takes to keep the free acceleration gives nothing."""
+    a = catena.hybrid_dynamics(case.machine, case.q, case.v)[1]
+    driven = {case.driven: a[case.place]}
+    tau, a = catena.hybrid_dynamics(case.machine, case.q, case.v, driven)
+    whole = tau + case.machine.losses(case.v)
+    return stacked(case.machine.reactions(case.q, case.v, a, tau=whole))
 
 
 # --- where is it soon?

@@ -85,10 +85,8 @@ class LanesLife:
         """Every quantity has an expression."""
         return True
 
-    def call(self, request: Request, on_rows: bool = False) -> Answer:
-        """The answer for rows of states; one row for all of them is passed as it is. on_rows: no
-        numbers for states that break the constraint rows.
-        """
+    def call(self, request: Request) -> Answer:
+        """The answer for rows of states; one row for all of them is passed as it is."""
         p = request.parameters
         if p is None and self.spec.parameter_names:
             p = np.array(list(self.spec.mechanism.parameters.values()))
@@ -98,15 +96,13 @@ class LanesLife:
             for x in given
             if x is not None
         ]
-        return Answer(
-            *self.kernel(request, on_rows)(flat, request.batch, threads=self.spec.threads)
-        )
+        return Answer(*self.kernel(request)(flat, request.batch, threads=self.spec.threads))
 
-    def kernel(self, request: Request, on_rows: bool = False) -> LaneKernel:
+    def kernel(self, request: Request) -> LaneKernel:
         """The lane kernel of a quantity, compiled at its first use."""
-        key = (request.quantity.name, request.keys, request.which, on_rows)
+        key = (request.quantity.name, request.keys, request.which, request.on_rows)
         if key not in self.kernels:
             self.kernels[key] = compile_lanes(
-                tape(self.spec, request.quantity, request.which, request.keys, on_rows)
+                tape(self.spec, request.quantity, request.which, request.keys, request.on_rows)
             )
         return self.kernels[key]

@@ -72,12 +72,10 @@ class Router:
         shapes = self.shapes(quantity)
         if request.batch == 0 or (quantity.of_rows and not self.spec.rows):
             return tuple(np.zeros((*request.lead, *shape)) for shape in shapes)
-        life = self.life(request)
-        on_rows = check and quantity.on_rows and bool(self.spec.rows)
-        if on_rows and life is not self.lanes:
-            require_possible(self, request)
-        answer = self.lanes.call(request, on_rows) if life is self.lanes else life.call(request)
-        if on_rows and not answer.finite:
+        if check and quantity.on_rows and self.spec.rows:
+            request = request._replace(on_rows=True)
+        answer = self.life(request).call(request)
+        if request.on_rows and not answer.finite:
             require_possible(self, request)
         if not answer.finite or diagnosis.suspicious(request, answer.results[0]):
             diagnosis.explain(self, request, answer.results[0])

@@ -1,12 +1,8 @@
 """Whether a state is possible: every loop and constraint closed, and no speed that opens one.
 
 Forces, accelerations and multipliers of a state that breaks its constraint rows answer no question
-about the mechanism. Everything that takes a state asks here, so that there is one rule:
-
-    |error| <= OPEN          relative to the size of the row: the length of its loop, or 1 for the
-                             cosine of an angle (`kernels.rank`)
-    |A v + B| <= OPEN s      relative to that size too, with s (1/s) the fastest speed of the state,
-                             slides relative to the length of their loop; s is at least `resting`
+about the mechanism. Everything that takes a state asks here, so that there is one rule, which is
+written down in `possible_states`.
 
 Compiled code carries the rule with it (`poisoned`), where it costs next to nothing; where it finds
 a state that is not possible, `require_possible` says why.
@@ -25,16 +21,13 @@ from ..errors import ClosureError
 from ..model.mechanism import Mechanism
 from .arguments import place_in
 from .constraint_rows import metric
+from .possible_states import OPEN
 from .quantities import Quantity, find
 from .request import Array, Request
 from .spec import Spec
 
 if TYPE_CHECKING:
     from .router import Router
-
-# The largest residual of a row relative to its size, and the largest rate relative to the fastest
-# speed, that still count as the last digits of a state that was written down or integrated.
-OPEN = 1e-6
 
 
 def _violations(s: Tracer) -> ca.SX:

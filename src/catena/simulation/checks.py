@@ -161,7 +161,9 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
     """Raise where a start (runs, ...) leaves a loop open, or has speeds that open one, naming the
     loop and the gap; what is less than `state_check.OPEN` is closed silently.
     """
-    machine.require_possible("simulate, at the start", q, v, p if p.shape[1] else None, t)
+    if len(q) == 1:  # one run is no batch, in words
+        q, v, p = q[0], v[0], p[0]
+    machine.require_possible("simulate, at the start", q, v, p if p.shape[-1] else None, t)
 
 
 def choice(what: str, asked: Any, known: tuple[str, ...]) -> str:
