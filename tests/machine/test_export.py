@@ -185,11 +185,8 @@ def four_bar():
 def test_kernels_of_a_closed_loop_in_c(cc, tmp_path, quantity):
     machine = compile(four_bar())
     given = state(machine, QUANTITIES[quantity].inputs, np.random.default_rng(5))
-    wanted = getattr(machine, quantity)(*given)
-    close(
-        built(c_kernel(machine, quantity), cc, tmp_path)(*given),
-        wanted if isinstance(wanted, tuple) else [wanted],
-    )
+    wanted = machine.evaluate(quantity, *given, check=False)  # C takes every state as it is
+    close(built(c_kernel(machine, quantity), cc, tmp_path)(*given), list(wanted))
 
 
 def test_a_result_may_be_written_over_an_argument(tree, cc, tmp_path):

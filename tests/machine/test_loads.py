@@ -122,8 +122,10 @@ def test_rows_that_are_refused(row, why):
 def test_a_helical_loop_closes_in_both_lives():
     loop = Joint("screw", "helical", "body0", "body4", Pose(position=(0.3, 0, 0)), pitch=0.2)
     q, v, tau = states(compile(TREE))
-    a = [
-        compile(TREE.with_(loops=(loop,)), life=life).forward_dynamics(q, v, tau)
+    a = [  # the loop is open here: the arithmetic of both lives is the same off the rows too
+        compile(TREE.with_(loops=(loop,)), life=life).evaluate(
+            "forward_dynamics", q, v, tau, check=False
+        )[0]
         for life in ("generic", "lanes")
     ]
     np.testing.assert_allclose(*a, rtol=1e-9, atol=1e-9)

@@ -233,16 +233,21 @@ def test_derivatives_of_inverse_dynamics(small):
 def test_derivatives_of_forward_dynamics(small):
     """The same of the accelerations; with loops these are the accelerations under their rows."""
     lanes, generic, q, v, tau, d = small
-    fq, fv, ft = lanes.forward_dynamics_derivatives(q, v, tau)
+
+    def accelerations(q, v, tau):
+        """Also off the rows, where a derivative by differences must go."""
+        return generic.evaluate("forward_dynamics", q, v, tau, check=False)[0]
+
+    fq, fv, ft = lanes.evaluate("forward_dynamics_derivatives", q, v, tau, check=False)
     close(
         np.einsum("bij,bj->bi", fq, d),
-        along(generic, lambda x: generic.forward_dynamics(x, v, tau), q, d),
+        along(generic, lambda x: accelerations(x, v, tau), q, d),
         1e-6,
     )
     h = 1e-3
-    there, back = (generic.forward_dynamics(q, v + s * d, tau) for s in (h, -h))
+    there, back = (accelerations(q, v + s * d, tau) for s in (h, -h))
     close(np.einsum("bij,bj->bi", fv, d), (there - back) / (2 * h), 1e-8)
-    there, back = (generic.forward_dynamics(q, v, tau + s * d) for s in (1.0, -1.0))
+    there, back = (accelerations(q, v, tau + s * d) for s in (1.0, -1.0))
     close(np.einsum("bij,bj->bi", ft, d), (there - back) / 2, 1e-10)
 
 
@@ -250,7 +255,8 @@ def test_derivatives_are_those_of_inverse_functions(small):
     """Of a tree: a(q, v, tau(q, v, a)) = a, so that da/dx = - M^-1 dtau/dx."""
     lanes, generic, q, v, a, _ = small
     dq, dv, da = lanes.inverse_dynamics_derivatives(q, v, a)
-    fq, fv, ft = lanes.forward_dynamics_derivatives(q, v, generic.inverse_dynamics(q, v, a))
+    tau = generic.inverse_dynamics(q, v, a)
+    fq, fv, ft = lanes.evaluate("forward_dynamics_derivatives", q, v, tau, check=False)
     if generic.rows:
         A = generic.constraint_rows(q, v)[3]
         close(A @ ft, 0 * A, 1e-9)  # no force of the joints accelerates the rows

@@ -2,7 +2,7 @@
 or impossible and said so.
 
     S' tau + A' lam = M a + b  in the motions T that the loops allow (A T = 0):
-            (T' S') tau = T' (M a + b)
+            (T' S') tau = T' (M a + b)        b with the losses of the joints
 
 d equations, one per degree of freedom. Fewer independent motors cannot drive the mechanism; more of
 them share the load, and tau of least norm is the one with the smallest internal load.
@@ -21,6 +21,7 @@ from ..machine.lookup import all_speeds_of, machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import Terms, name_of, terms
 from ..model.mechanism import Mechanism
+from .projection import require_apart
 
 Array = np.ndarray
 
@@ -49,19 +50,23 @@ def inverse_dynamics(
     t: float = 0.0,
 ) -> Actuation:
     """The forces of a motion, from the motors at the `actuated` joints or coordinates (by default
-    all of the tree's).
+    all of the tree's). They overcome damping and friction of the joints too, as in `simulate`.
 
     A QuestionError says which coordinate the motors cannot hold, and what is missing there; or that
-    the motion itself tears a loop. Where several tau give the motion, the one with the least sum of
-    squares comes back, with `unique` False.
+    the motion itself tears a loop. A ClosureError refuses a state that leaves a loop open, or has
+    speeds that open one. Where several tau give the motion, the one with the least sum of squares
+    comes back, with `unique` False.
     """
     machine = machine_of(m)
     q, v, a = state(machine, "inverse dynamics", q=q, v=v, a=a)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
+    machine.require_possible("inverse dynamics", q, v, t=t)
+    if wrenches is None:  # else what touches may be among them
+        require_apart(machine, "inverse dynamics", q)
     at = terms(machine, q, v, wrenches, t)
     _moves(machine, at, a)
     T = at.spaces.T
-    need = T.T @ (at.M @ a + at.b)
+    need = T.T @ (at.M @ a + at.b - machine.losses(v))
     share = T[motors].T  # (d, motors)
     tau = np.zeros(machine.nv)
     rank = 0

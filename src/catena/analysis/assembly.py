@@ -272,7 +272,8 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
     given, v = v, v.copy()
     if free and rows.names:
         by = metric(machine, acting=False).speeds(free)
-        v[free] -= least_change(regular(M[np.ix_(free, free)]), rows.A[:, free], rows.rate, by)[0]
+        A = rows.A[:, free]
+        v[free] -= least_change(regular(M[np.ix_(free, free)], A, by), A, rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     by = metric(machine, acting=False)
     if by.beside(left, rows.A).max(initial=0.0) > TORN * fastest(by, rows.A, rows.rate, given, v):

@@ -238,8 +238,10 @@ def _consistent(
     M = machine.mass_matrix(q, parameters=p)
     change = np.zeros_like(v)
     if free:
-        inner = np.stack([regular(one) for one in M[:, free][:, :, free]])
-        change[:, free] = -least_change(inner, A[:, :, free], rate, metric(machine).speeds(free))[0]
+        own = metric(machine).speeds(free)
+        pairs = zip(M[:, free][:, :, free], A[:, :, free])
+        inner = np.stack([regular(one, rows, own) for one, rows in pairs])
+        change[:, free] = -least_change(inner, A[:, :, free], rate, own)[0]
     left = np.abs(rate + np.einsum("nij,nj->ni", A, change))
     by = metric(machine)
     torn = by.beside(left, A).max(axis=1, initial=0.0) > TORN * fastest(by, A, rate, v, v + change)

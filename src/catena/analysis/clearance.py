@@ -28,6 +28,7 @@ from ..machine.lookup import machine_of, where
 from ..model.collision_pairs import Collider, collision_pairs
 from ..model.mechanism import Mechanism
 from ..model.shapes import KINDS
+from .assembly import assemble
 from .convex_pairs import ConvexPairs
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def clearance(
     m: Mechanism | Machine, q: Any = None, *, pairs: Pairs = None, parameters: Any = None
 ) -> Clearance:
     """The signed distance of every pair of shapes at q (..., nq), by default with every coordinate
-    zero.
+    zero, or with loops at the configuration assembled from there. A ClosureError refuses a q that
+    leaves a loop open.
 
     pairs: nothing but these, each two names of shapes, bodies or groups; by default all that the
     mechanism's filter leaves. Who asks often compiles the mechanism once, and puts the question to
@@ -114,10 +116,13 @@ def clearance(
     """
     machine = machine_of(m)
     found = proximities(machine, pairs)
-    q = arguments.array(machine, "clearance", "q", machine.neutral() if q is None else q)
+    if q is None:
+        q = assemble(machine, parameters=parameters)[0] if machine.rows else machine.neutral()
+    q = arguments.array(machine, "clearance", "q", q)
     p = arguments.parameters(machine, parameters)
     if not np.isfinite(q).all():
         raise StateError("clearance: q holds values that are not finite")
+    machine.require_possible("clearance", q, parameters=parameters)
     return Clearance(found.names, found.distance(q, p), (found, q, p))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..machine.constraint_rows import Metric, metric, position_count
 from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
+from ..machine.state_check import called as called
 
 Array = np.ndarray
 # the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding
@@ -56,18 +56,19 @@ def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:
     return np.max([x.max(axis=-1, initial=0.0) for x in found], axis=0)
 
 
-def regular(M: Array) -> Array:
-    """M (n, n) with a trace of inertia, beside what each speed has, on speeds that move none."""
+def regular(M: Array, A: Array, by: Metric) -> Array:
+    """M (n, n) as a metric of changes of speed d with A d given, A (m, n): regular also where no
+    inertia moves.
+
+    A' W A is added there, which is the same for all such d, so that the least is the same; and a
+    trace of inertia, relative to what each speed has, for speeds that rows do not move either.
+    """
     own = np.diag(M)
+    if own.size and own.min() <= 0.0:
+        scale = (own * by.column).max() or 1.0
+        scaled = A / np.sqrt(by.sizes(A))[:, None]
+        M = M + scale * scaled.T @ scaled
     return M + 1e-14 * np.diag(np.where(own > 0.0, own, own.max(initial=0.0) or 1.0))
-
-
-def called(m: Mechanism, name: str) -> str:
-    """What adds a row, for people: a loop, a constraint or a speed row, and its name."""
-    words = {x.name: "constraint" for x in m.constraints} | {
-        x.name: "speed row" for x in m.nonholonomic
-    }
-    return f"{words.get(name, 'loop')} {name!r}"
 
 
 def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:

@@ -5,6 +5,7 @@ points of their patch, others along their nearest normal.
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -28,6 +29,7 @@ from .patch_pair import patch_pair
 from .rounded_features import ROUNDED_NUMBERS, RoundedFeature
 
 Array = np.ndarray
+TOUCHES = 1e-8  # of the mechanism's length: a gap this small is closed
 APART = 1e-10  # of the mechanism's length: a penetration that is none
 
 
@@ -89,6 +91,22 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
             {p.name: float(-gap[worst])},
         )
     return found
+
+
+_made: WeakKeyDictionary[Machine, _Gaps] = WeakKeyDictionary()
+
+
+def touching(machine: Machine, q: Array) -> list[str]:
+    """The contacts whose bodies touch at q (nq,), or penetrate, by name."""
+    if not machine.mechanism.contacts:
+        return []
+    if machine not in _made:
+        _made[machine] = _gaps(machine)
+    found = _made[machine]
+    if not found.points:
+        return []
+    near = found.at(q)[0] <= TOUCHES * usual_length(machine.layout)
+    return list(dict.fromkeys(p.name for p, on in zip(found.points, near) if on))
 
 
 def _gaps(machine: Machine) -> _Gaps:

@@ -6,11 +6,15 @@ d for those driven:
 
     [ M_ff  A_f' ] [  a_f ]   [ tau_f - b_f - M_fd a_d ]
     [ A_f    0   ] [ -lam ] = [ gamma - A_d a_d    ]        then        tau_d = (M a + b - A' lam)_d
+
+b contains the losses of the joints, with their sign, so that tau is what the motors give, as in a
+simulation and in `catena inverse`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,7 @@ from ..machine.lookup import by_speed, machine_of, state, where
 from ..machine.machine import Machine
 from ..machine.terms import Terms, terms
 from ..model.mechanism import Mechanism
+from .projection import possible_state, require_apart
 
 Array = np.ndarray
 
@@ -33,13 +38,17 @@ def hybrid_dynamics(
     force: Mapping[str, Any] | None = None,
     wrenches: Any = None,
     t: float = 0.0,
+    project: bool = False,
 ) -> tuple[Array, Array]:
     """(tau, a), each (nv,): all forces and all accelerations, from some of each.
 
     motion: {coordinate or joint: acceleration}, rad/s2 or m/s2. force: {coordinate or joint:
     force}, N m or N. Every speed that is in neither has the force zero. A joint of several freedoms
-    takes one value for each. t: the time, s, for loads that depend on it. A QuestionError says why
-    a mixture has no answer (the motion tears a loop), or more than one (more is driven than the
+    takes one value for each. t: the time, s, for loads that depend on it. tau is what the motors
+    give: damping and friction of the joints (`machine.losses(v)`) act besides, as in `simulate`.
+    project: take the possible state nearest to q and v (`assemble`); without it a ClosureError
+    refuses a state that leaves a loop open, or has speeds that open one. A QuestionError says why a
+    mixture has no answer (the motion tears a loop), or more than one (more is driven than the
     mechanism has freedoms).
     """
     machine = machine_of(m)
@@ -51,7 +60,11 @@ def hybrid_dynamics(
             f"hybrid dynamics: {machine.speed_names[both[0]]!r} has both a motion and a force; give"
             " one, ask the other"
         )
+    q, v = possible_state(machine, "hybrid dynamics", q, v, project, t)
+    if wrenches is None:  # else what touches may be among them
+        require_apart(machine, "hybrid dynamics", q)
     at = terms(machine, q, v, wrenches, t)
+    at = replace(at, b=at.b - machine.losses(v))
     d = sorted(driven)
     f = [k for k in range(machine.nv) if k not in driven]
     a = np.zeros(machine.nv)

@@ -26,12 +26,12 @@ from ..machine.machine import Machine
 from ..machine.reactions import joints_of, under_rows
 from ..model.mechanism import Mechanism
 from .capture import NONE, Meeting, Target, meeting, three
-from .impact import impact, row_sizes
+from .impact import impact
+from .projection import possible_state
 
 Array = np.ndarray
-# how fast the speeds before a blow may break a row, beside the fastest that their energy allows
-BROKEN = 1e-6
-CONTRADICTION = 1e-7  # how far rows may be missed after it, in the same measure
+# how far rows may be missed after a blow, relative to the fastest that the energy allows
+CONTRADICTION = 1e-7
 Strikes = dict[tuple[str, str], Array]  # (frame, axes): impulse, torque first
 
 
@@ -75,6 +75,7 @@ def impulse(
     lock: Iterable[str] = (),
     capture: tuple[str, Target] | None = None,
     restitution: float = 0.0,
+    project: bool = False,
 ) -> ImpulseResponse:
     """The change of speeds, dv, impulses = impulse(...): see `ImpulseResponse`.
 
@@ -82,7 +83,9 @@ def impulse(
     the axes of the "world" or of the "body". joint: {coordinate or joint: impulse}, N m s or N s,
     from its motor. lock: joints or coordinates that stop. capture: (frame, Target). restitution: 0
     for what stays together, 1 for what bounces without loss; it holds for locks and captures, and
-    the speeds they undo are those before the blow.
+    the speeds they undo are those before the blow. project: begin with the possible state nearest
+    to q and v (`assemble`); without it a ClosureError refuses a state that leaves a loop open, or
+    has speeds that open one.
     """
     machine = machine_of(m)
     q, v = state(machine, "impulse", q=q, v=v)
@@ -91,9 +94,9 @@ def impulse(
             f"impulse: restitution is {restitution:g}; it lies between 0 (stay together) and 1"
             " (bounce without loss)"
         )
+    q, v = possible_state(machine, "impulse", q, v, project)
     P, strikes = _applied(machine, q, at, linear, angular, axes, joint)
     rows = rows_at(machine, q, v)
-    _consistent(machine, q, v, rows)
     meet = None if capture is None else meeting(machine, q, *capture)
     system = _system(machine, q, v, rows, all_speeds_of(machine, lock), meet)
     change, L = _struck(machine, system, P, -(1.0 + restitution) * system.approach)
@@ -168,20 +171,6 @@ def _system(
     )
 
 
-def _consistent(machine: Machine, q: Array, v: Array, rows: Rows) -> None:
-    """Refuse speeds before the blow that break the loops."""
-    if not rows.rate.size:
-        return
-    M = machine.mass_matrix(q)
-    broken = _beside(rows.rate, row_sizes(machine, M, rows.A), M, v)
-    if broken.max() > BROKEN:
-        worst = int(broken.argmax())
-        raise QuestionError(
-            f"impulse: the speeds before the blow break {rows.names[worst][0]!r}, by"
-            f" {abs(rows.rate[worst]):.3g} m/s (or rad/s); take those of assemble(mechanism, q, v)"
-        )
-
-
 def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Array, Array]:
     """The change of all speeds and the rows' impulses L."""
     pushed = np.concatenate([P, np.zeros(len(s.speed) - len(P))])
@@ -197,12 +186,6 @@ def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Arra
                 " along one direction"
             )
     return found.dv, found.L
-
-
-def _beside(rate: Array, size: Array, M: Array, v: Array) -> Array:
-    """How fast rows are broken, beside the fastest that the kinetic energy allows."""
-    allowed = size * np.sqrt(v @ M @ v)
-    return np.abs(rate) / np.where(allowed > 0.0, allowed, np.inf)
 
 
 def _joint_impulses(

@@ -25,6 +25,7 @@ from ..machine.machine import Machine
 from ..model.followers import per_speed
 from ..model.mechanism import Mechanism
 from ..model.values import value_of
+from .projection import possible_state, require_apart
 from .tangent import Tangent, row_forces, tangent, turning
 
 Array = np.ndarray
@@ -70,6 +71,7 @@ def linearize(
     actuated: Iterable[str] | None = None,
     coordinates: Iterable[str] | None = None,
     damping: bool = True,
+    project: bool = False,
 ) -> StateSpace:
     """A, B = linearize(mechanism, q, v, tau): the derivatives of the motion at a state, exact.
 
@@ -80,7 +82,9 @@ def linearize(
 
     q (..., nq), v and tau (..., nv): with leading sizes A and B of all states, in lanes. They then
     have the same number of degrees of freedom and the same independent coordinates, by default
-    those that stand best for all of them.
+    those that stand best for all of them. project: take the possible states nearest to q and v
+    (`assemble`); without it a ClosureError refuses states that leave a loop open, or have speeds
+    that open one.
     """
     machine = machine_of(m)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
@@ -98,9 +102,12 @@ def linearize(
                 _independent(machine, np.eye(machine.nv), coordinates),
                 D,
             )
+        q, v = possible_state(machine, "linearize", q, v, project)
         same_freedoms(machine, "linearize", q)
     else:
         (q, v, tau), lead = state(machine, "linearize", q=q, v=v, tau=tau), ()
+        q, v = possible_state(machine, "linearize", q, v, project)
+    require_apart(machine, "linearize", q)
     a = machine.forward_dynamics(q, v, tau - D * v)
     need = machine.inverse_dynamics(q, v, a) - tau + D * v
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))

@@ -14,6 +14,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import ClosureError
 from ..errors.registry import loaded
 from ..kernels.rank import EXACT
 from ..machine.constraint_rows import (
@@ -47,7 +48,8 @@ class Mobility:
     than nearby. condition: the smallest singular value of A that counts, beside the largest. stuck:
     speeds that are zero in every motion that this configuration allows. actuated: speeds with a
     motor, None where motors are not given. held: how many of the degrees of freedom the motors can
-    drive.
+    drive. nearby: the degrees of freedom of configurations close by, fewer than those here where it
+    is singular; None where that was not looked at.
     """
 
     name: str
@@ -62,10 +64,13 @@ class Mobility:
     actuated: tuple[str, ...] | None
     held: int
     tied_rows: int = 0
+    nearby: int | None = None
 
     @property
     def degrees_of_freedom(self) -> int:
-        """The independent speeds: nv less the rank of the constraint Jacobian."""
+        """The independent speeds in this configuration: nv less the rank of the constraint
+        Jacobian.
+        """
         return self.coordinates - self.rank
 
     @property
@@ -85,7 +90,8 @@ class Mobility:
 
     def __str__(self) -> str:
         plural = "" if self.degrees_of_freedom == 1 else "s"
-        lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom"]
+        beside = f" here, {self.nearby} nearby" if self.singular and self.nearby is not None else ""
+        lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom{beside}"]
         lines.append(f"  {self.coordinates} speeds, {self._rows()}")
         if self.redundant:
             lines.append(
@@ -156,6 +162,7 @@ class Mobilities:
     stuck: Array
     actuated: tuple[str, ...] | None
     held: Array
+    nearby: Array
 
     @property
     def degrees_of_freedom(self) -> Array:
@@ -186,6 +193,7 @@ class Mobilities:
             self.actuated,
             int(self.held[index]),
             self.tied_rows,
+            int(self.nearby[index]),
         )
 
     def __str__(self) -> str:
@@ -236,6 +244,7 @@ def mobility(
         for k, name in enumerate(machine.speed_names)
         if np.abs(ways[k]).max(initial=0.0) < STILL
     ]
+    highest = max(rank, highest_rank(machine, q, T))
     return Mobility(
         machine.mechanism.name,
         machine.nv,
@@ -243,13 +252,31 @@ def mobility(
         len(machine.rows) - position_count(machine),
         rank,
         redundant(rows, by),
-        highest_rank(machine, q, T) > rank,
+        highest > rank,
         float(values[rank - 1] / values[0]) if rank else 1.0,
         tuple(still),
         None if actuated is None else tuple(machine.speed_names[k] for k in motors),
         held,
         sum(len(x.labels) for x in machine.mechanism.constraints),
+        machine.nv - highest,
     )
+
+
+def other_assemblies(machine: Machine, count: int = 8) -> set[int]:
+    """The degrees of freedom at regular configurations that random starts are assembled into: one
+    number, unless a mechanism can be put together in ways that move differently.
+    """
+    if not machine.mechanism.constrained:
+        return {machine.nv}
+    q = machine.sample(np.random.default_rng(3), count)
+    try:
+        q, _ = assemble(machine, q)
+    except ClosureError as error:
+        q = np.delete(np.asarray(error.q), list(error.failed), axis=0)
+    if not len(q):
+        return set()
+    found = mobilities(machine, q, [])
+    return set(found["nearby"].tolist())
 
 
 def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilities:

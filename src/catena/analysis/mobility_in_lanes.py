@@ -20,8 +20,8 @@ STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.ra
 
 
 def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array]:
-    """Of closed configurations q (n, nq): rank, held (n,) whole numbers, singular (n,), redundant
-    (n, rows), stuck (n, nv), condition (n,).
+    """Of closed configurations q (n, nq): rank, held, nearby (n,) whole numbers, singular (n,),
+    redundant (n, rows), stuck (n, nv), condition (n,).
     """
     n = len(q)
     by = metric(machine, acting=False)
@@ -31,6 +31,7 @@ def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array
         "rank": rank,
         "redundant": _redundant(A, by),
         "singular": np.zeros(n, bool),
+        "nearby": np.zeros(n, int),
         "condition": np.ones(n),
         "stuck": np.zeros((n, machine.nv), bool),
         "held": np.zeros(n, int),
@@ -39,7 +40,8 @@ def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array
         own = np.flatnonzero(rank == r)
         here = spaces(A[own], by)
         T = np.broadcast_to(here.T, (len(own), *here.T.shape[-2:]))
-        found["singular"][own] = _highest_rank(machine, q[own], T, by) > r
+        found["nearby"][own] = machine.nv - np.maximum(_highest_rank(machine, q[own], T, by), r)
+        found["singular"][own] = found["nearby"][own] < machine.nv - r
         if r:
             found["condition"][own] = here.values[:, r - 1] / here.values[:, 0]
         # of order one, whatever the units

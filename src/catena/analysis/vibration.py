@@ -102,6 +102,7 @@ def modes(
     if any(x is not None and np.ndim(x) > 1 for x in (q, tau)):
         return _batch(machine, q, tau)
     q, tau = state(machine, "modes", q=q, tau=tau)
+    machine.require_possible("modes", q)
     _without_speed_rows(machine)
     from scipy.linalg import eigh
 
@@ -150,6 +151,7 @@ def _closed_rests(
     machine: Machine, q: Array, tau: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """The same with loops."""
+    machine.require_possible("modes", q)
     same_freedoms(machine, "modes", q)
     g, t = balance(machine, q, tau)
     return g, stiffness(t), np.broadcast_to(load_damping(machine, q), t.M.shape), t.M, t.spaces.T

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import CatenaError, MechanismWarning
+from ..errors import CatenaError, ClosureError, MechanismWarning
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from ..machine.machine import Machine
     from ..model.mechanism import Mechanism
     from ..simulation.scenario import Scenario
 
@@ -194,6 +197,30 @@ class Model:
             name: words.get(text, text) for name, text in pairs("--option", self.option).items()
         }
         return found | ({"arguments": given} if given else {})
+
+
+def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
+    """The configuration (nq,) at which a command without --q looks at a mechanism, and what it is:
+    where the scenario of its file starts, or every coordinate zero; with loops as near to that as
+    they close.
+    """
+    from ..analysis.assembly import assemble
+    from ..simulation.scenario import near, start
+
+    q = machine.neutral()
+    where = "with every coordinate zero"
+    try:
+        found = start(model.file, machine)
+    except ClosureError:
+        found = near(model.file, machine.mechanism)  # the question itself says what stays open
+    except CatenaError:  # it names what this mechanism has not, such as one made --floating
+        found = None
+    if found is not None:
+        return found, "where the scenario starts"
+    try:
+        return assemble(machine, q)[0], where
+    except ClosureError:
+        return q, where
 
 
 def with_model(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import CatenaError
-from ._reading import Model
+from ._reading import Model, Start, start_of_file
+from ._reading import pairs as named_values
 from ._results import opened
 from ._tables import console, number, table, vector
 
@@ -28,19 +29,23 @@ def clearance(
             help="Only this pair of shapes, bodies or groups; give it again for more.",
         ),
     ] = None,
+    q: Start = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Show the signed distance of every pair of shapes: along a result with times, or with every
-    coordinate zero.
+    """Show the signed distance of every pair of shapes: along a result with times, or in one
+    configuration: that of --q, or where the file's scenario starts, or with every coordinate zero.
+    Loops are closed first.
     """
     mechanism = model.load()
     pairs = [_pair(text) for text in pair] if pair else None
-    found = _along(mechanism, result, pairs) if result else _at_zero(mechanism, pairs)
+    if result and q:
+        raise CatenaError("--result gives every configuration, so that --q has none to give")
+    found = _along(mechanism, result, pairs) if result else _at(model, mechanism, pairs, q)
     if as_json:
         print(json.dumps({"name": mechanism.name, **found}, indent=2))
         return
     screen = console()
-    title = "closest approach of every pair" if result else "distances with every coordinate zero"
+    title = "closest approach of every pair" if result else f"distances {found['where']}"
     screen.print(f"{mechanism.name}: {title}", markup=False, soft_wrap=True)
     cells = [
         [
@@ -113,10 +118,19 @@ def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
     }
 
 
-def _at_zero(mechanism: Any, pairs: Any) -> dict[str, Any]:
+def _at(model: Model, mechanism: Any, pairs: Any, given: list[str] | None) -> dict[str, Any]:
     from ..analysis.clearance import clearance as of
+    from ..exports.report.description import started
+    from ..machine.machine import compile
 
-    found = of(mechanism, pairs=pairs)
+    machine = compile(mechanism)
+    closed = ", loops closed" if machine.rows else ""
+    if given:
+        q, where = started(machine, named_values("--q", given)), f"at the coordinates given{closed}"
+    else:
+        q, where = start_of_file(model, machine)
+        where += closed
+    found = of(machine, q, pairs=pairs)
     order = found.distance.argsort()
     rows = [
         {
@@ -128,4 +142,5 @@ def _at_zero(mechanism: Any, pairs: Any) -> dict[str, Any]:
         }
         for k in order
     ]
-    return {"pairs": rows}
+    coordinates = dict(zip(machine.coordinate_names, map(float, q)))
+    return {"pairs": rows, "where": where, "q": coordinates}

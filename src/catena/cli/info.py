@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..errors import MechanismWarning
-from ._reading import Csv, Model, Start, pairs
+from ._reading import Csv, Model, Start, pairs, start_of_file
 from ._tables import comma_separated, console, plain, table
 
 
@@ -26,7 +26,7 @@ def info(
     ] = False,
 ) -> None:
     """Show what a mechanism is, and check forward against inverse dynamics at random states."""
-    from ..exports.report.description import describe, mobility, round_trip, state
+    from ..exports.report.description import describe, mobility, round_trip, started, state
     from ..exports.report.tables import closing, heading, tables
     from ..machine.machine import compile
 
@@ -36,9 +36,10 @@ def info(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
         machine = compile(mechanism)
+    start = started(machine, pairs("--q", q)) if q else start_of_file(model, machine)[0]
     found = (
         describe(mechanism)
-        | {"mobility": mobility(machine)}
+        | {"mobility": mobility(machine, start)}
         | ({"state": state(machine, pairs("--q", q))} if q else {})
     )
     if as_json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Model
+from ._reading import Model, Start, pairs, start_of_file
 from ._tables import console, number, table
 
 
@@ -18,21 +18,26 @@ def modes(
         list[str] | None,
         typer.Option(metavar="JOINT", help="Hold a joint as at coordinate zero; may be repeated."),
     ] = None,
+    q: Start = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Show the natural frequencies and damping ratios of small vibrations about the equilibrium
-    nearest to coordinates zero.
+    nearest to where the file's scenario starts, or to coordinates zero; --q names another place.
     """
     from ..analysis.statics import equilibrium
     from ..analysis.vibration import modes as of
-    from ..exports.report.description import locked
+    from ..exports.report.description import locked, started
     from ..exports.report.tables import MODE_HEAD, mode_rows
     from ..machine.lookup import machine_of
 
     mechanism = locked(model.load(), lock or [])
     machine = machine_of(mechanism)
-    q = equilibrium(machine)
-    found = of(machine, q)
+    if q:
+        start = started(machine, pairs("--q", q))
+    else:  # a locked joint has no place in the scenario
+        start = machine.neutral() if lock else start_of_file(model, machine)[0]
+    rest = equilibrium(machine, start)
+    found = of(machine, rest)
     rows = list(zip(found.frequencies, found.hertz, found.ratios, found.squares, found.leading))[
         : max(0, count)
     ]
@@ -42,7 +47,7 @@ def modes(
             dict(zip(keys, (*(None if x != x else float(x) for x in row[:4]), row[4])))
             for row in rows
         ]
-        at = dict(zip(machine.coordinate_names, q.tolist()))
+        at = dict(zip(machine.coordinate_names, rest.tolist()))
         print(
             json.dumps(
                 {"name": mechanism.name, "equilibrium": at, "modes": shown},

@@ -184,12 +184,12 @@ def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
 def constrained_dynamics(
     tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out
 ):
-    """a under the rows of loops, then the multipliers."""
+    """a under the rows of loops, then the multipliers, the residuals and their rates."""
     still(zeros)
     constrained.constrained_dynamics(
         tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam
     )
-    _both(acc, lam, out)
+    _after_another(acc, lam, error, rate, out)
 
 
 def constrained_dynamics_dense(
@@ -223,15 +223,16 @@ def constrained_dynamics_dense(
     constrained.constrained_dynamics_dense(
         tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, M, A
     )
-    _both(acc, lam, out)
+    _after_another(acc, lam, error, rate, out)
 
 
-def _both(a, b, out):
-    """Two vectors side by side."""
-    for i in range(len(a)):
+def _after_another(a, lam, error, rate, out):
+    """Accelerations, then multipliers, residuals and rates of the rows."""
+    nv, m = len(a), len(lam)
+    for i in range(nv):
         out[i] = a[i]
-    for i in range(len(b)):
-        out[len(a) + i] = b[i]
+    for k in range(m):
+        out[nv + k], out[nv + m + k], out[nv + 2 * m + k] = lam[k], error[k], rate[k]
 
 
 def constraint_rows(tree, con, q, v, zeros, x, W, gamma, error, rate, Y, out):
@@ -376,8 +377,8 @@ KERNELS = {
         Generic(inverse_dynamics, ("nv",)),
         Generic(forward_dynamics, ("nv",)),
         Generic(forward_dynamics_dense, ("nv",)),
-        Generic(constrained_dynamics, ("nv+m",)),
-        Generic(constrained_dynamics_dense, ("nv+m",)),
+        Generic(constrained_dynamics, ("nv+3m",)),
+        Generic(constrained_dynamics_dense, ("nv+3m",)),
         Generic(constraint_rows, ("rows",)),
         Generic(mass_matrix, ("nv", "nv")),
         Generic(coriolis_matrix, ("nv", "nv")),
@@ -436,7 +437,7 @@ def _size(of: Callable[[str], Any], size: Any) -> Any:
     if isinstance(size, int):
         return size
     derived = {
-        "nv+m": lambda: of("nv") + of("m"),
+        "nv+3m": lambda: of("nv") + of("m") + of("m") + of("m"),
         "6b+nv": lambda: of("b") * 6 + of("nv"),
         "rows": lambda: of("m") * (of("nv") + 3),
     }

@@ -31,6 +31,7 @@ from ..kernels.tree import Tree
 from ..spatial import add, cross, unrotate
 from .beam_sections import Sections
 from .load_expressions import Applied
+from .massless import massless_speeds, row_inertia
 from .symbols import elements, entries, matrix, vector
 from .trace_kinematics import Kinematics
 
@@ -178,7 +179,7 @@ class Tracer(Kinematics):
 
     def constrained(self) -> tuple[ca.SX, ca.SX]:
         """a (nv,) and the multipliers (m,) for the forces tau."""
-        if self.layout.mechanism.row_records or self.lift:
+        if self.layout.mechanism.row_records or self.lift or self.massless:
             return self._constrained_by_rows()
         m = len(self.con.kind)
         nv = self.layout.nv
@@ -218,13 +219,28 @@ class Tracer(Kinematics):
         return free + change, lam
 
     def _free(self) -> ca.SX:
-        """a (nv,) of the forces tau without rows, by the mass matrix."""
-        return solved(self._factor, vector(self.pushed) - self._forces(self.OWN[1], self.still))
+        """a (nv,) of the forces tau without rows, by the mass matrix; where speeds move no inertia,
+        with the weighted rows (`massless`).
+        """
+        forces = vector(self.pushed) - self._forces(self.OWN[1], self.still)
+        if self.massless:
+            _, _, gamma, A = self.constraint_rows()
+            forces = forces + row_inertia(self, A, self.row_scales()) @ gamma
+        return solved(self._factor, forces)
+
+    @cached_property
+    def massless(self) -> list[int]:
+        """The speeds that move no inertia, where constraint rows may decide them."""
+        return massless_speeds(self)
 
     @cached_property
     def _factor(self) -> np.ndarray:
-        """The factor of the mass matrix."""
-        return factored(self._inertia())
+        """The factor of the mass matrix, with the weighted rows where speeds move no inertia."""
+        M = self._inertia()
+        if self.massless:
+            A = self.constraint_rows()[3]
+            M = M + entries(row_inertia(self, A, self.row_scales()) @ A)
+        return factored(M)
 
     def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """M^-1 A' lam with A M^-1 A' lam = r: of all speeds with A v = r those of least kinetic

@@ -13,6 +13,7 @@ generic_life       kernels compiled once for any mechanism (generic_kernels: one
 lanes_life         the tape of a quantity of this mechanism, over several states at once
 arguments          states, wrenches and frames, checked once; parameter_check: parameters;
                    diagnosis: answers that are no numbers
+state_check        whether states keep their loops closed, which everything that takes a state asks
 coordinates        neutral and random coordinates, their rates, moving along the speeds
 lookup             the mechanism or machine that a question is put to, and the names in it
 equation_machine   a Machine whose forward dynamics are those of one formulation

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..kernels.constraint_rows import (
     Constraints,
@@ -37,6 +38,7 @@ from ..model.values import value_of
 
 if TYPE_CHECKING:
     from .machine import Machine
+    from .spec import Spec
 
 Array = np.ndarray
 
@@ -111,13 +113,13 @@ class Spaces(NamedTuple):
     inverse: Array
 
 
-_tables: WeakKeyDictionary[Machine, tuple[Tree, Constraints, Callable[..., Lift], list[int]]] = (
-    WeakKeyDictionary()
-)
-_metrics: WeakKeyDictionary[Machine, dict[bool, Metric]] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[
+    Machine | Spec, tuple[Tree, Constraints, Callable[..., Lift], list[int]]
+] = WeakKeyDictionary()
+_metrics: WeakKeyDictionary[Machine | Spec, dict[bool, Metric]] = WeakKeyDictionary()
 
 
-def metric(machine: Machine, acting: bool = True) -> Metric:
+def metric(machine: Machine | Spec, acting: bool = True) -> Metric:
     """The metric of `machine.rows`, or of all rows, as `rows_at` has them."""
     found = _metrics.setdefault(machine, {})
     if acting not in found:
@@ -136,7 +138,7 @@ def openings(machine: Machine, rows: Rows) -> Array:
     return np.abs(metric(machine, acting=False).beside(rows.error, rows.A))
 
 
-def _table(machine: Machine) -> tuple[Tree, Constraints, Callable[..., Lift], list[int]]:
+def _table(machine: Machine | Spec) -> tuple[Tree, Constraints, Callable[..., Lift], list[int]]:
     if machine not in _tables:
         value = partial(value_of, parameters=machine.mechanism.parameters)
         tree = machine.layout.tree(snap=machine.snap)
@@ -241,6 +243,33 @@ def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spac
     return Spaces(
         rank, _orthonormal(V[..., rank:], by.column), _orthonormal(W[..., rank:]), s, inverse
     )
+
+
+def least_multipliers(
+    machine: Machine,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Any = None,
+    parameters: Any = None,
+    t: ArrayLike = 0.0,
+    check: bool = True,
+) -> Array:
+    """lambda (..., rows): `Machine.multipliers`. check: refuse states that break the rows; False
+    takes them as they are (rows of a run, whose ledger says how well they were kept).
+    """
+    (lam,) = machine.evaluate(
+        "multipliers", q, v, tau, wrenches=wrenches, parameters=parameters, t=t, check=check
+    )
+    short = (lam == 0.0).any(axis=-1)  # rows that say what others say were left out there
+    if short.any():
+        A = np.broadcast_to(
+            machine.constraint_rows(q, v, parameters, t=t)[3],
+            (*short.shape, lam.shape[-1], machine.nv),
+        )[short]
+        by = metric(machine)
+        lam[short] = [spaces(rows, by).inverse.T @ (rows.T @ x) for rows, x in zip(A, lam[short])]
+    return lam
 
 
 def ranks(A: Array, by: Metric, tolerance: float = EXACT) -> Array:

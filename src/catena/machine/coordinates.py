@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import StateError
 from ..kernels.motion import BALL
 from . import arguments
 from .spec import Spec
@@ -34,7 +35,7 @@ def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
 
 def coordinate_rate(spec: Spec, q: ArrayLike, v: ArrayLike) -> Array:
     """qdot (..., nq): the speeds themselves, and half the quaternion times the angular velocity."""
-    q, v = (arguments.array(spec, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
+    q, v = (_finite(spec, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
     rate = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), spec.sizes.nq))
     for c in spec.layout.coordinates:
         k, l = c.qi, c.vi
@@ -50,8 +51,8 @@ def move(spec: Spec, q: ArrayLike, change: ArrayLike) -> Array:
     """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by
     its rotation vector.
     """
-    q = arguments.array(spec, "move", "q", q)
-    d = arguments.array(spec, "move", "change", change)
+    q = _finite(spec, "move", "q", q)
+    d = _finite(spec, "move", "change", change)
     q, d = (
         np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:])
         for x in (q, d)
@@ -67,6 +68,21 @@ def move(spec: Spec, q: ArrayLike, change: ArrayLike) -> Array:
         else:
             moved[..., k] = q[..., k] + d[..., l]
     return moved
+
+
+def _finite(spec: Spec, question: str, name: str, x: ArrayLike) -> Array:
+    """An argument as doubles of the right last size, all of them finite."""
+    found = arguments.array(spec, question, name, x)
+    bad = ~np.isfinite(found)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        names = spec.coordinate_names if name == "q" else spec.speed_names
+        at = arguments.place_in(found.shape[:-1], int(np.flatnonzero(bad.any(axis=-1))[0]))
+        raise StateError(
+            f"{question}: {name} of {names[index[-1]]!r}{at} is {found[index]}; it takes finite"
+            " numbers"
+        )
+    return found
 
 
 def quaternion_product(a: Array, b: Array) -> Array:

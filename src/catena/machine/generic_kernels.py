@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.values import value_of
+from .possible_states import possible
 
 if TYPE_CHECKING:
     from ..kernels.tree import Layout
@@ -64,12 +65,29 @@ def forward(layout: Layout) -> str:
 
 def accelerations(runs: Runs, request: Request) -> Array:
     """The forward dynamics, under the rows of loops where there are any."""
-    return dynamics(forward(runs.spec.layout))(runs, request)[:, : runs.spec.sizes.nv].copy()
+    nv = runs.spec.sizes.nv
+    return _possible(runs, request, dynamics(forward(runs.spec.layout))(runs, request), slice(nv))
 
 
 def multipliers(runs: Runs, request: Request) -> Array:
     """The multipliers of the rows of loops."""
-    return dynamics(forward(runs.spec.layout))(runs, request)[:, runs.spec.sizes.nv :].copy()
+    nv, m = runs.spec.sizes.nv, runs.spec.sizes.rows
+    found = dynamics(forward(runs.spec.layout))(runs, request)
+    return _possible(runs, request, found, slice(nv, nv + m))
+
+
+def _possible(runs: Runs, request: Request, found: Array, wanted: slice) -> Array:
+    """The columns that are wanted of accelerations, multipliers, residuals and rates; no numbers
+    for states that break the rows, where a request refuses them.
+    """
+    out = found[:, wanted].copy()
+    if request.on_rows:
+        nv, m = runs.spec.sizes.nv, runs.spec.sizes.rows
+        error, rate = found[:, nv + m : nv + 2 * m], found[:, nv + 2 * m :]
+        broken = ~possible(runs.spec, error, rate, request.states[1])
+        out[broken] = np.nan
+        runs.finite = runs.finite and not broken.any()
+    return out
 
 
 def reactions(runs: Runs, request: Request) -> Array:

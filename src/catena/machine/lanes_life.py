@@ -16,6 +16,7 @@ from .generic_kernels import rows
 from .quantities import Quantity
 from .request import Answer, Request
 from .spec import Spec, Trace
+from .state_check import poisoned
 
 
 def tape(
@@ -23,21 +24,24 @@ def tape(
     quantity: Quantity,
     which: tuple[str, ...] = (),
     wrenches: tuple[tuple[str, str], ...] = (),
+    on_rows: bool = False,
 ) -> ca.Function:
     """The tape of a quantity: a CasADi function of its inputs, wrenches, parameters and time, as
-    far as it has them.
+    far as it has them. on_rows: its first result is no number where the state breaks the
+    constraint rows.
 
     What catena's own code traces is kept on disk: to read a tape takes a hundredth of the time of
     tracing it.
     """
     trace = spec.traces.get(quantity.name, quantity.trace)
-    make = partial(_traced, spec, quantity, trace, which, wrenches)
+    on_rows = on_rows and bool(spec.rows)
+    make = partial(_traced, spec, quantity, trace, which, wrenches, on_rows)
     if quantity.name in spec.traces or not str(getattr(trace, "__module__", "")).startswith(
         f"{PACKAGE}."
     ):
         return make()
     return tape_on_disk(
-        spec.structure, f"quantity {quantity.name}", [spec.snap, which, wrenches], make
+        spec.structure, f"quantity {quantity.name}", [spec.snap, which, wrenches, on_rows], make
     )
 
 
@@ -47,10 +51,13 @@ def _traced(
     trace: Trace,
     which: tuple[str, ...],
     wrenches: tuple[tuple[str, str], ...],
+    on_rows: bool,
 ) -> ca.Function:
     s = Tracer(spec.layout, spec.snap, wrenches)
     result = trace(s, *which)
     outputs = list(result) if isinstance(result, tuple) else [result]
+    if on_rows:
+        outputs = ca.cse(poisoned(s, [ca.SX(x) for x in outputs], spec.resting))
     inputs = [getattr(s, name) for name in quantity.inputs]
     inputs += (
         ([s.w] if wrenches else [])
@@ -71,7 +78,7 @@ class LanesLife:
     def __init__(self, spec: Spec):
         self.spec = spec
         self.kernels: dict[
-            tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], LaneKernel
+            tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], bool], LaneKernel
         ] = {}
 
     def can(self, request: Request) -> bool:
@@ -93,9 +100,9 @@ class LanesLife:
 
     def kernel(self, request: Request) -> LaneKernel:
         """The lane kernel of a quantity, compiled at its first use."""
-        key = (request.quantity.name, request.keys, request.which)
+        key = (request.quantity.name, request.keys, request.which, request.on_rows)
         if key not in self.kernels:
             self.kernels[key] = compile_lanes(
-                tape(self.spec, request.quantity, request.which, request.keys)
+                tape(self.spec, request.quantity, request.which, request.keys, request.on_rows)
             )
         return self.kernels[key]

@@ -31,6 +31,7 @@ from .lanes_life import tape
 from .quantities import find
 from .router import LANES_UP_TO, LIVES, RoutedCalls, Router, SingleCalls
 from .spec import Spec, Trace
+from .state_check import STATE, require_possible
 
 if TYPE_CHECKING:
     pass
@@ -44,8 +45,8 @@ class Machine:
     """A mechanism with compiled kernels. Arrays are (..., n): any leading shape is a batch.
 
     M(q) a + bias(q, v) = tau + sum of J' wrench. tau is the whole generalised force in the joints'
-    freedoms: joint damping and friction are losses that `simulate` adds; they are not in here (as
-    in Pinocchio). Armature is.
+    freedoms: joint damping and friction are losses that `simulate` and the questions about motors
+    add; they are not in here (as in Pinocchio), `losses` has them. Armature is.
     """
 
     def __init__(
@@ -152,7 +153,11 @@ class Machine:
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
     ) -> Array:
-        """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench)."""
+        """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench).
+
+        With loops or other constraint rows a ClosureError refuses states that leave one open, or
+        have speeds that open one; `catena.assemble(mechanism, q, v)` finds possible ones.
+        """
         if wrenches is None and parameters is None:
             return self._single["forward_dynamics"](q, v, tau, t)
         return self._ask("forward_dynamics", (q, v, tau), wrenches, parameters, t=t)[0]
@@ -187,6 +192,15 @@ class Machine:
         if parameters is None:
             return self._single["gravity"](q, t)
         return self._ask("gravity", (q,), None, parameters, t=t)[0]
+
+    def losses(self, v: ArrayLike, parameters: Parameters | None = None) -> Array:
+        """(..., nv): the forces of joint damping and of dry friction at the speeds v, along them.
+
+        In the other methods tau is the whole force in the joints' freedoms. What motors give is
+        less by these: tau = motors + losses, in `simulate`, `hybrid_dynamics` and
+        `catena.analysis.inverse_dynamics`, where tau is what the motors give.
+        """
+        return self._ask("losses", (v,), None, parameters)[0]
 
     def coriolis_matrix(
         self, q: ArrayLike, v: ArrayLike, parameters: Parameters | None = None
@@ -251,22 +265,11 @@ class Machine:
         motion of tau.
 
         Where rows are redundant, of all lambda that act alike the shortest, in the metric of
-        `kernels.rank`.
+        `kernels.rank`. States that break the rows are refused, as by `forward_dynamics`.
         """
-        (lam,) = self._ask("multipliers", (q, v, tau), wrenches, parameters, t=t)
-        short = (lam == 0.0).any(axis=-1)  # rows that say what others say were left out there
-        if short.any():
-            A = np.broadcast_to(
-                self.constraint_rows(q, v, parameters, t=t)[3],
-                (*short.shape, lam.shape[-1], self.nv),
-            )[short]
-            from .constraint_rows import metric, spaces
+        from .constraint_rows import least_multipliers
 
-            by = metric(self)
-            lam[short] = [
-                spaces(rows, by).inverse.T @ (rows.T @ x) for rows, x in zip(A, lam[short])
-            ]
-        return lam
+        return least_multipliers(self, q, v, tau, wrenches, parameters, t)
 
     def constraint_rows(
         self, q: ArrayLike, v: ArrayLike, parameters: Parameters | None = None, t: ArrayLike = 0.0
@@ -414,6 +417,23 @@ class Machine:
         """
         return coordinates.move(self.spec, q, change)
 
+    def require_possible(
+        self,
+        question: str,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        t: ArrayLike = 0.0,
+        **words: str,
+    ) -> None:
+        """Raise a ClosureError where states q (..., nq), v (..., nv) leave a loop open, or have
+        speeds that open one: `state_check`. v: None looks at positions alone.
+        """
+        if self.rows:
+            given = (q, np.zeros(self.nv) if v is None else v)
+            request = self._router.request(STATE, given, None, parameters, (), t)
+            require_possible(self._router, request, question, v is not None, **words)
+
     # --- any quantity
     def evaluate(
         self,
@@ -424,13 +444,15 @@ class Machine:
         wrenches: Wrenches | None = None,
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
+        check: bool = True,
     ) -> tuple[Array, ...]:
         """A quantity of the table by its name: its outputs as the table gives them, one array (...,
         *shape) each.
 
         states: what it is a function of, in order. `catena.machine.quantities.find(name).help()`
         says what it takes and gives; quantities that were registered from outside are answered in
-        the same way.
+        the same way. check: refuse states that break the constraint rows, for quantities that mean
+        nothing there.
         """
         found = find(quantity)
         which = () if not found.frame else (frame or "", axes) if found.axes else (frame or "",)
@@ -439,7 +461,7 @@ class Machine:
                 f"{quantity} is a quantity of a frame; give frame=..., one of the mechanism's"
                 " bodies or frames"
             )
-        return self._ask(quantity, states, wrenches, parameters, which, t)
+        return self._ask(quantity, states, wrenches, parameters, which, t, check)
 
     def _ask(
         self,
@@ -449,9 +471,10 @@ class Machine:
         parameters: Parameters | None = None,
         which: tuple[str, ...] = (),
         t: ArrayLike = 0.0,
+        check: bool = True,
     ) -> tuple[Array, ...]:
         """The results of a quantity, through the router."""
-        return self._router.ask(find(quantity), states, wrenches, parameters, which, t)
+        return self._router.ask(find(quantity), states, wrenches, parameters, which, t, check)
 
     def torch(self, quantity: str, *which: str) -> Callable[..., object]:
         """A quantity as a differentiable operator of PyTorch: float64 tensors on the CPU, any

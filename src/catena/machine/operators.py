@@ -89,7 +89,7 @@ class Operator:
             return None
         limit = HUGE if self.quantity.inverts else LARGEST
         return Handler(
-            router.lanes.kernel(request),
+            router.lanes.kernel(request._replace(on_rows=self.quantity.on_rows)),
             range(self.count),
             self._same,
             rest,

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..compiler import derivatives
+from ..compiler.joint_losses import loss_forces
 from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
 from ..compiler.regressor import regressor
 from ..compiler.trace import Tracer
@@ -70,6 +71,8 @@ class Quantity:
     frame, axes: whether it is a quantity of a frame, in "world" or "body" axes. of_rows: whether it
     belongs to the constraints. moving: whether it takes a mechanism that can move. inverts: whether
     inertias are inverted in it, so that a huge result is looked into before it is handed out.
+    on_rows: whether it means something only where the constraint rows hold, so that other states
+    are refused (`state_check`).
     """
 
     name: str
@@ -87,6 +90,7 @@ class Quantity:
     of_rows: bool = False
     moving: bool = False
     inverts: bool = False
+    on_rows: bool = False
 
     def __post_init__(self) -> None:
         for name in self.inputs:
@@ -189,6 +193,7 @@ for _quantity in (
         time=True,
         springs=BEFORE,
         inverts=True,
+        on_rows=True,
     ),
     Quantity(
         "multipliers",
@@ -201,6 +206,7 @@ for _quantity in (
         time=True,
         springs=BEFORE,
         of_rows=True,
+        on_rows=True,
     ),
     Quantity(
         "constraint_rows",
@@ -272,6 +278,20 @@ for _quantity in (
         _always("inverse_dynamics"),
         time=True,
         springs=AFTER,
+    ),
+    Quantity(
+        "losses",
+        ("v",),
+        (
+            Output(
+                "losses",
+                "the forces of joint damping and dry friction along the speeds; they act beside"
+                " tau in a simulation, and are not in the other quantities",
+                ("nv",),
+            ),
+        ),
+        "The forces of joint damping and of dry friction, smoothed over small speeds.",
+        loss_forces,
     ),
     Quantity(
         "energy",
@@ -412,6 +432,7 @@ for _quantity in (
         wrenches=True,
         time=True,
         moving=True,
+        on_rows=True,
     ),
     Quantity(
         "regressor",

@@ -77,6 +77,7 @@ def reactions(
     wrenches: arguments.Wrenches | None = None,
     axes: str = "body",
     t: ArrayLike = 0.0,
+    check: bool = True,
 ) -> dict[str, Array]:
     """{joint: (..., 6)}: the wrench on the child of every joint, loops included, torque first (N m,
     N).
@@ -87,7 +88,8 @@ def reactions(
     child's origin in that frame's axes. tau (..., nv): the joint forces of the motion, by default
     zero. With loops they must be given: a motion alone does not say which motors push. A
     QuestionError says where tau and a do not belong together. NaN: not determined, rows are
-    redundant.
+    redundant. check: refuse states that leave a loop open or have speeds that open one; False takes
+    them as they are (rows of a run, whose ledger says how well they were kept).
     """
     machine = machine_of(m)
     frames = (
@@ -110,6 +112,8 @@ def reactions(
         arguments.array(machine, "reactions", name, x)
         for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau))
     ]
+    if check:
+        machine.require_possible("reactions", q, v, t=t)
     tree = machine._ask("reactions", (q, v, a), wrenches, t=t)[0]
     joints = joints_of(machine)
     if machine.mechanism.loops or machine.rows:

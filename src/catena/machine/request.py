@@ -21,7 +21,8 @@ class Request(NamedTuple):
     the quantity has them. keys: (frame, axes) of each external wrench; forces: their components
     side by side, (..., 6 k), or None. parameters: (..., count) or None for the mechanism's own.
     time: (..., 1), or None where the mechanism does not depend on it. lead: the leading shape of
-    everything together; batch: how many states that are.
+    everything together; batch: how many states that are. on_rows: whether there shall be no numbers
+    for states that break the constraint rows.
     """
 
     quantity: Quantity
@@ -33,6 +34,7 @@ class Request(NamedTuple):
     time: Array | None
     lead: tuple[int, ...]
     batch: int
+    on_rows: bool = False
 
 
 class Answer(NamedTuple):

@@ -29,6 +29,7 @@ from .lanes_life import LanesLife, tape
 from .quantities import Quantity, find
 from .request import Array, Life, Request
 from .spec import Spec
+from .state_check import require_possible
 
 # nodes: a tape grows with the mechanism, and its compilation with it; generic code comes near it in
 # speed
@@ -62,13 +63,20 @@ class Router:
         parameters: Any = None,
         which: tuple[str, ...] = (),
         t: Any = 0.0,
+        check: bool = True,
     ) -> tuple[Array, ...]:
-        """The results of a quantity, one array (..., *shape) each."""
+        """The results of a quantity, one array (..., *shape) each. check: refuse states that break
+        the constraint rows, where the quantity means nothing there.
+        """
         request = self.request(quantity, given, wrenches, parameters, which, t)
         shapes = self.shapes(quantity)
         if request.batch == 0 or (quantity.of_rows and not self.spec.rows):
             return tuple(np.zeros((*request.lead, *shape)) for shape in shapes)
+        if check and quantity.on_rows and self.spec.rows:
+            request = request._replace(on_rows=True)
         answer = self.life(request).call(request)
+        if request.on_rows and not answer.finite:
+            require_possible(self, request)
         if not answer.finite or diagnosis.suspicious(request, answer.results[0]):
             diagnosis.explain(self, request, answer.results[0])
         return tuple(x.reshape((*request.lead, *shape)) for x, shape in zip(answer.results, shapes))
@@ -165,6 +173,8 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         )
         if known and (spec.life == "generic" or len(spec.layout.nodes) > LANES_UP_TO):
             bind = partial(_generic_call, self.router, quantity)
+            if quantity.on_rows and spec.rows:  # the router looks at the state first
+                return rest
             return (
                 bind(rest)
                 if spec.springs is None
@@ -204,9 +214,8 @@ def _tape_call(
     # its tape has a time all the same, which is always zero
     if clock == "used" and not quantity.time:
         p, clock = [*p, 0.0], ""
-    return compile_single(tape(spec, quantity), _single(spec, quantity, len(p), clock)).builtin(
-        p, rest, improved
-    )
+    made = tape(spec, quantity, on_rows=quantity.on_rows)
+    return compile_single(made, _single(spec, quantity, len(p), clock)).builtin(p, rest, improved)
 
 
 def _generic_call(

@@ -18,9 +18,15 @@ from ..compiler.trace import Tracer
 from ..compiler.trace_cache import structure
 from ..kernels.constraint_rows import row_names
 from ..kernels.motion import BALL
+from ..kernels.rank import usual_length
 from ..kernels.tree import SNAP, Layout, layout
 from ..model.mechanism import GROUND, Mechanism
+from ..model.values import value_of
 from .parameter_check import ParameterCheck
+
+# speeds this small relative to a fall through the mechanism's length are rest: their square, which
+# is what they change in forces relative to weights, is rounding
+RESTING = 1e-6
 
 # a function of a Tracer (and a frame, and axes) that gives one expression or a tuple of them
 Trace = Callable[..., Any]
@@ -178,6 +184,14 @@ class Spec:
         depend on the time.
         """
         return bool(self.mechanism.loads or self.mechanism.row_records)
+
+    @cached_property
+    def resting(self) -> float:
+        """The speed, 1/s, below which a mechanism counts as at rest: RESTING of the rate of a fall
+        through its length. What is left of larger speeds by rounding is below it.
+        """
+        g = [value_of(x, self.mechanism.parameters) for x in self.mechanism.gravity]
+        return RESTING * float(np.sqrt(np.linalg.norm(g) / usual_length(self.layout)))
 
     @cached_property
     def springs(self) -> Springs | None:

@@ -276,7 +276,7 @@ class Result:
         def asked(
             machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray
         ) -> dict[str, np.ndarray]:
-            return reactions(machine, q, v, a, tau, axes=axes, t=self.time)
+            return reactions(machine, q, v, a, tau, axes=axes, t=self.time, check=False)
 
         if "parameters" not in self.data:
             return asked(self.machine, *rows)
@@ -299,9 +299,11 @@ class Result:
         """
         import xarray as xr
 
+        from ..machine.constraint_rows import least_multipliers
+
         q, v = self._rows("q"), self._rows("v")
-        found = self.machine.multipliers(
-            q, v, self._acting, parameters=self._parameters, t=self.time
+        found = least_multipliers(
+            self.machine, q, v, self._acting, None, self._parameters, self.time, check=False
         )
         rows = [f"{joint}: {label}" for joint, label in self.machine.rows]
         return xr.DataArray(
@@ -311,6 +313,14 @@ class Result:
             "multipliers",
             {"units": "N, N m"},
         )
+
+    def drive_forces(self) -> xr.DataArray:
+        """(..., drive): the torque or force of every drive of the mechanism, N m or N; NaN where
+        other rows impose the same motion, so that it is not determined.
+        """
+        from .drive_forces import drive_forces
+
+        return drive_forces(self)
 
     @property
     def _lead(self) -> tuple[str, ...]:
@@ -338,7 +348,7 @@ class Result:
     # --- tables and files
     def to_pandas(self) -> pd.DataFrame:
         """One row per time (and run), one column per coordinate, speed, force and energy, such as
-        "q elbow"; all SI.
+        "q elbow"; all SI. The force of a drive among the constraints has a column "drive NAME".
         """
         import pandas as pd  # type: ignore[import-untyped]
 
@@ -346,6 +356,10 @@ class Result:
         for name in ("q", "v", "a", "tau"):
             for k, label in enumerate(self.data[self.data[name].dims[-1]].values):
                 columns[f"{name} {label}"] = self._rows(name)[..., k].ravel()
+        if any(x.drives() for x in self.mechanism.constraints):
+            forces = self.drive_forces()
+            for k, drive in enumerate(forces["drive"].values):
+                columns[f"drive {drive}"] = forces.values[..., k].ravel()
         for name in (n for n in ENERGIES if n in self.data):
             columns[name] = self._rows(name).ravel()
         if "run" in self.data.dims:

@@ -80,7 +80,8 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     p = engine.p[:, 0] if len(engine.p) else None
     if said := _condition(machine, q, v, p, t):
         return said
-    machine.forward_dynamics(q, v, np.zeros(machine.nv), parameters=p, t=t)  # says what vanishes
+    still = np.zeros(machine.nv)
+    machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may refuse
     if (
         engine.method.kind != "library"
         and fastest(engine, t) > FAST

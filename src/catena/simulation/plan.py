@@ -215,7 +215,10 @@ class RunPlan:
             value_of(b.flexible.rigid()[0] if b.flexible else b.mass, m.parameters)
             for b in m.bodies
         ]
-        return np.array(float(sum(masses)) * self._gravity * usual_length(self.machine.layout))
+        length = usual_length(self.machine.layout)
+        if not any(masses):  # kinematics alone: one kilogram at the pace of the run stands for it
+            return np.array(length**2 * float(self.pace) ** 2)
+        return np.array(float(sum(masses)) * self._gravity * length)
 
     @cached_property
     def pace(self) -> Array:
@@ -364,7 +367,8 @@ def prepare(
         )
     except FloatingPointError:  # an inertia that is zero whatever the configuration
         with np.errstate(all="ignore"):
-            machine.forward_dynamics(q[0], v[0], np.zeros(machine.nv))  # names it
+            still = np.zeros(machine.nv)
+            machine.evaluate("forward_dynamics", q[0], v[0], still, check=False)  # names it
         raise
     x0 = started(system, start, q, v, p)
     checks.closed(machine, start, *decoded(system, x0.T, p.T), p)

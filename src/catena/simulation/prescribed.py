@@ -21,6 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..compiler.massless import row_inertia
 from ..compiler.trace import (
     DENSE,
     Tracer,
@@ -35,6 +36,7 @@ from ..compiler.trace_cache import kept_tape
 from ..errors import ClosureError, SimulationError, SingularError, StateError
 from ..kernels import dynamics
 from ..kernels.motion import speeds
+from ..kernels.rank import motion_without_energy
 from ..kernels.tree import CoordinateRange, Layout
 from ..machine.constraint_rows import Metric, spaces
 from ..machine.lookup import speeds_of
@@ -78,18 +80,26 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
         return _by_articulated_bodies(s, driven, a_d)
     M, b = s.mass_matrix(), s.bias()
     for k in f:
-        if M[k, k].is_zero():
+        if M[k, k].is_zero() and not rows:
             raise _without_inertia(mechanism, k)
     whole = np.array(
         [a_d[driven.index(k)] if k in driven else ca.SX(0) for k in range(nv)], dtype=object
     )
-    L = factored(entries(M[f, f]))
-    pushed = solved(L, s.tau[f] - b[f] - M[f, driven] @ a_d)
-    whole[f] = elements(pushed)
     A = ca.SX.zeros(0, nv)
     lam = ca.SX.zeros(0)
+    gamma = ca.SX.zeros(0)
+    inertia = M[f, f]
+    forces = s.tau[f] - b[f] - M[f, driven] @ a_d
     if rows:
         _, _, gamma, A = s.constraint_rows()
+    if s.massless:  # the rows decide what moves no inertia: `Driven._require_inertia`
+        weighted = row_inertia(s, A[:, f], s.row_scales(), f)
+        inertia = inertia + weighted @ A[:, f]
+        forces = forces + weighted @ (gamma - A[:, driven] @ a_d)
+    L = factored(entries(inertia))
+    pushed = solved(L, forces)
+    whole[f] = elements(pushed)
+    if rows:
         change, lam = smallest_change(
             L, A[:, f], gamma - A @ vector(whole), s.con.column[f], s.row_scales()
         )
@@ -194,6 +204,7 @@ class Driven:
     def _closed(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         m = self.layout.mechanism
         rows = kept_tape(m, "rows", (), lambda: _rows(self.layout))
+        self._require_inertia(t, q, v, p)
         onto = self.settled()
         aim = self.motion(t)[:2] if self.motion else (np.zeros(0),) * 2
         for _ in range(50):
@@ -225,6 +236,25 @@ class Driven:
                 f" ({freedoms}), so the forces are not determined; drive fewer coordinates"
             )
         return q, v
+
+    def _require_inertia(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Refuse free speeds that move no inertia, unless the rows leave them no motion of their
+        own.
+        """
+        s = Tracer(self.layout)
+        if not s.massless:
+            return
+        free = [k for k in range(self.layout.nv) if k not in self.speeds]
+        both = [s.mass_matrix(), s.constraint_rows()[3]]
+        at = ca.Function("inertia_and_rows", [s.t, s.q, s.v, s.p], both)
+        M, A = (np.array(x) for x in at(t, q, v, p))
+        by = Metric(np.asarray(s.con.column, float), np.asarray(s.row_scales(), float))
+        T = spaces(A[:, free], by.speeds(free)).T
+        if not T.shape[1]:
+            return
+        way = motion_without_energy(T.T @ M[np.ix_(free, free)] @ T)
+        if way is not None:
+            raise _without_inertia(self.layout.mechanism, free[int(np.abs(T @ way).argmax())])
 
     def settled(self) -> ca.Function:
         """(t, q, v, p, q_d, v_d) -> q, v on the motion, quaternions unit, loops closed by the

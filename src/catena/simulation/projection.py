@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from ..compiler import looped
+from ..compiler.massless import row_inertia
 from ..compiler.trace import Tracer, entries, matrix, smallest_change
 from ..kernels.dynamics import factor
 from ..kernels.motion import BALL
@@ -38,7 +39,11 @@ def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
     L = s._factor
     change = ca.SX.zeros(s.layout.nv)
     if len(free) < s.layout.nv:
-        L = entries(s.mass_matrix()[free, free])
+        M = s.mass_matrix()[free, free]
+        if s.massless:  # the projection is then measured by the rows as well
+            B = ca.diag(rows.z) @ rows.A[:, free]
+            M = M + row_inertia(s, B, rows.size, free) @ B
+        L = entries(M)
         factor(L)
     A = rows.A[:, free]
     column = s.con.column[free]

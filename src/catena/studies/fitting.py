@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiler.trace import Tracer
 from ..errors import StudyError
 from ..machine.lookup import machine_of
 from ..machine.machine import Machine
 from ..model.mechanism import Mechanism
-from ..simulation.joint_losses import losses
 from .base_parameters import Reduction, projected, random_states, reduced
 from .consistency import consistent_inertias
 from .fit_record import Fit, FittedValue
@@ -195,11 +193,7 @@ def _system(
     """W (rows, n), y (rows,): measured forces less those of the mechanism as it is; and which joint
     each row belongs to.
     """
-    lost = np.array(
-        losses(Tracer(machine.layout, machine.snap))(
-            motion.v.T, list(machine.mechanism.parameters.values())
-        )
-    ).T
+    lost = machine.losses(motion.v)
     t = motion.t if machine.spec.timed else 0.0
     left = motion.tau - machine.inverse_dynamics(motion.q, motion.v, motion.a, t=t) + lost
     q = motion.q[motion.kept]

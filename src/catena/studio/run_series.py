@@ -53,6 +53,18 @@ def series_of(result: Result, shown: Film) -> tuple[list[dict[str, Any]], Array]
             for k, (n, u) in enumerate(zip(m.speed_names, vu))
             if np.abs(tau[:, k]).max() > 0
         ]
+    drives = thin.drive_forces()
+    rows += [
+        (
+            {
+                "name": f"{x['driven'].item()} (drive {x['drive'].item()!r})",
+                "unit": str(x["drive_unit"].item()),
+                "group": "forces",
+            },
+            x.values,
+        )
+        for x in drives.transpose("drive", ...)
+    ]
     every = np.linspace(0, 1, len(thin.time))
     for name, track in shown.tracks.items():
         at = np.linspace(0, 1, len(track))

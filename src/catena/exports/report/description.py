@@ -25,6 +25,7 @@ from ...model.validation import doubts
 from ...model.values import value_of
 
 STATES = 100  # random states of the round trip
+MOST_SPEEDS = 60  # of a mechanism whose other assemblies are looked for: a search, not a formula
 
 
 def describe(m: Mechanism) -> dict[str, Any]:
@@ -77,19 +78,33 @@ def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
     return m.with_(joints=tuple(fixed.get(j.name, j) for j in m.joints)) if fixed else m
 
 
-def mobility(machine: Machine) -> dict[str, Any]:
+def mobility(machine: Machine, guess: np.ndarray | None = None) -> dict[str, Any]:
     """Degrees of freedom: nv less the rank of the constraint rows of loops and of speeds; None with
     why where loops do not close.
+
+    guess: coordinates from which loops are closed, such as those of a scenario; zero unless given.
+    Where that configuration is singular the number is that of configurations nearby, and `here` is
+    its own. `elsewhere`: numbers of other assemblies that random starts end in, where they differ.
     """
     if not machine.mechanism.constrained:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
     from ...analysis.mobility import mobility as of
+    from ...analysis.mobility import other_assemblies
 
     try:
-        found = of(machine)
+        found = of(machine, guess)
     except CatenaError as error:
         return {"degrees_of_freedom": None, "why": str(error)}
-    return {"degrees_of_freedom": found.degrees_of_freedom, "rows": found.rows, "rank": found.rank}
+    own = found.degrees_of_freedom if found.nearby is None else found.nearby
+    elsewhere = other_assemblies(machine) - {own} if machine.nv <= MOST_SPEEDS else set()
+    return {
+        "degrees_of_freedom": own,
+        "rows": found.rows,
+        "rank": machine.nv - own,
+        "singular": found.singular,
+        "here": found.degrees_of_freedom,
+        "elsewhere": sorted(elsewhere),
+    }
 
 
 def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
@@ -161,9 +176,9 @@ def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
 
     q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, STATES)
     v, tau = rng.standard_normal((2, STATES, machine.nv))
-    A = machine.constraint_rows(q, v)[3]
+    _, rate, _, A = machine.constraint_rows(q, v)
     # speeds that the rows allow
-    v -= [spaces(rows, metric(machine)).inverse @ (rows @ x) for rows, x in zip(A, v)]
+    v -= [spaces(rows, metric(machine)).inverse @ x for rows, x in zip(A, rate)]
     a = machine.forward_dynamics(q, v, tau)
     multipliers = machine.multipliers(q, v, tau)
     forces = machine.inverse_dynamics(q, v, a)

@@ -53,7 +53,7 @@ class Subject:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What `catena info` knows."""
-        return describe(self.mechanism) | {"mobility": mobility(self.machine)}
+        return describe(self.mechanism) | {"mobility": mobility(self.machine, self.start)}
 
     @cached_property
     def round_trip(self) -> dict[str, Any]:

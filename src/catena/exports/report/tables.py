@@ -204,7 +204,10 @@ def _freedoms(m: dict[str, Any]) -> str:
     if m["degrees_of_freedom"] is None:
         return f"degrees of freedom not known: {plain(m['why'])}"
     less = f": {m['rank']} of {m['rows']} constraint rows are independent" if m["rows"] else ""
-    return f"degrees of freedom {m['degrees_of_freedom']}{less}"
+    here = f"; singular here: {m['here']} in this configuration" if m.get("singular") else ""
+    others = ", ".join(map(str, m.get("elsewhere", ())))
+    elsewhere = f"; put together otherwise it has {others}" if others else ""
+    return f"degrees of freedom {m['degrees_of_freedom']}{less}{here}{elsewhere}"
 
 
 def _limits(j: dict[str, Any]) -> str:

@@ -44,18 +44,44 @@ def accelerations(result: Result, only: Names = None, degrees: bool = False) -> 
 
 
 def torques(result: Result, only: Names = None) -> Figure:
-    """The joint torques and forces over time; unless names are given, those of joints that
-    something drives.
+    """The joint torques and forces over time, those of drives among the constraints too; unless
+    names are given, of all joints that something drives.
     """
     every = [str(x) for x in result.data[result.data["tau"].dims[-1]].values]
-    driven = [
-        name
-        for name, values in zip(every, result.data["tau"].values.reshape(-1, len(every)).T)
-        if np.any(values)
-    ]
-    if only is None and not driven:
+    drives = [str(x) for x in result.drive_forces()["drive"].values]
+    if only is None:
+        values = result.data["tau"].values.reshape(-1, len(every))
+        joints = [name for name, x in zip(every, values.T) if np.any(x)]
+    else:
+        asked = [only] if isinstance(only, str) else list(only)
+        drives = [name for name in asked if name in drives]
+        joints = [name for name in asked if name not in drives or name in every]
+    if drives:
+        return _with_drives(result, joints, drives)
+    if only is None and not joints:
         return said("No joint is driven: all joint torques and forces are zero.")
-    return draw(result, "tau", driven if only is None else only)
+    return draw(result, "tau", joints)
+
+
+def _with_drives(result: Result, joints: Sequence[str], drives: Sequence[str]) -> Figure:
+    """The forces of joints and of drives, one panel per unit."""
+    names, units = labels(result, "tau", joints) if joints else ([], [])
+    lines = [
+        (name, unit, result.data["tau"].sel(speed=name).values) for name, unit in zip(names, units)
+    ]
+    for force in result.drive_forces().sel(drive=list(drives)).transpose("drive", ...):
+        label = f"{force['driven'].item()} (drive {force['drive'].item()!r})"
+        lines.append((label, str(force["drive_unit"].item()), force.values))
+    panels = by_unit([unit for _, unit, _ in lines])
+    figure, axes = stacked(len(panels), each=2.3 if len(panels) < 3 else 1.9)
+    for ax, (unit, places) in zip(axes, panels):
+        for k, place in enumerate(places):
+            ax.plot(result.time, lines[place][2], label=lines[place][0], **pen(k))
+        largest = np.abs([lines[place][2] for place in places])
+        widen(ax, result, unit, float(np.nan_to_num(largest).max(initial=0.0)))
+        ax.set_ylabel(named(QUANTITY[unit], unit))
+        legend(ax)
+    return figure
 
 
 def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -> Figure:

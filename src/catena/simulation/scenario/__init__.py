@@ -12,6 +12,6 @@ is told at once.
 
 from __future__ import annotations
 
-from .read import PLOTS, Scenario, near, read
+from .read import PLOTS, Scenario, near, read, start
 
-__all__ = ["PLOTS", "Scenario", "near", "read"]
+__all__ = ["PLOTS", "Scenario", "near", "read", "start"]

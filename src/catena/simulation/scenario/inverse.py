@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...analysis.actuation import inverse_dynamics
 from ...analysis.kinematic_drive import kinematics
-from ...compiler.trace import Tracer
+from ...analysis.projection import require_apart
 from ...errors import CatenaError
 from ...formats.toml.tables import FaultLedger, Table
 from ...machine.machine import Machine
@@ -24,7 +24,6 @@ from ...model.mechanism import Mechanism
 from ...results.labels import labelled, labels
 from ...results.ledger import Extremes, Ledger, versions
 from ...results.result import Result
-from ..joint_losses import losses
 from ..piecewise import Trajectory, places
 from ..plan import machine_of
 from ..trajectories import csv
@@ -98,9 +97,9 @@ def along(
         name: np.stack([np.full(len(times), x), 0 * times, 0 * times]) for name, x in still.items()
     }
     q, v, a = _followed(machine, path, times, course, turned, near)
-    lost = np.array(
-        losses(Tracer(machine.layout, machine.snap))(v.T, list(mechanism.parameters.values()))
-    ).T
+    if not wrenches:  # else what touches may be among them
+        require_apart(machine, "inverse dynamics", q)
+    lost = machine.losses(v)
     outside = (
         along_states(
             machine,
@@ -209,19 +208,13 @@ def _motors(
     if not machine.rows:
         return machine.inverse_dynamics(q, v, a, outside) - lost
     each = [{key: w[k] for key, w in outside.items()} if outside else None for k in range(len(q))]
-    needs = np.array(
+    needs: Array = np.array(
         [
             np.asarray(inverse_dynamics(machine, q[k], v[k], a[k], actuated=driven, wrenches=w))
             for k, w in enumerate(each)
         ]
     )
-    passive = np.abs(lost).max(axis=0) > 0
-    if any(passive[k] for k, name in enumerate(machine.speed_names) if name not in driven):
-        raise CatenaError(
-            "inverse dynamics with loops does not know damping or friction in joints without a"
-            " motor; set them to zero"
-        )
-    return needs - lost
+    return needs
 
 
 def _dataset(

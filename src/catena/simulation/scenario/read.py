@@ -362,11 +362,27 @@ def near(file: str | Path, mechanism: Mechanism) -> Array | None:
     """The guess that the scenario of a file closes the loops of a mechanism from; None where it has
     no scenario.
     """
+    found = _initial_of_file(file, mechanism, None)
+    return None if found is None else found[3]
+
+
+def start(file: str | Path, machine: Machine) -> Array | None:
+    """The coordinates (nq,) at which the scenario of a file starts, loops closed; None where it
+    does not say.
+    """
+    found = _initial_of_file(file, machine.mechanism, machine)
+    return None if found is None else found[0]
+
+
+def _initial_of_file(
+    file: str | Path, mechanism: Mechanism, machine: Machine | None
+) -> tuple[Array, Array, dict[str, list[str]], Array] | None:
     path = formats._find(file)
     given = open_file(path).table("scenario") if path.suffix.lower() == ".toml" else None
     if given is None or "initial" not in given:
         return None
-    *_, found = read_initial(given.table("initial"), mechanism, given, None)
+    closing = None if machine is None else lambda _: machine
+    found = read_initial(given.table("initial"), mechanism, given, closing)
     if given.ledger.faults:
         raise FormatError(path, "the scenario's initial state has a fault:", given.ledger.faults)
     return found

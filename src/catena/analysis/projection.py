@@ -1,0 +1,46 @@
+"""States that questions take: refused where they break the constraint rows, or projected onto them
+where that was asked for; and where contacts touch, whose forces they do not know.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import QuestionError
+from ..machine.lookup import where
+from ..machine.machine import Machine
+from .assembly import assemble
+from .contact_separation import touching
+
+Array = np.ndarray
+ADVICE = "begin with q, v = catena.assemble(mechanism, q, v), or say project=True"
+
+
+def require_apart(machine: Machine, question: str, q: Array) -> None:
+    """Refuse states q (..., nq) in which contacts touch: a question about smooth motion would drop
+    their forces.
+    """
+    if not machine.mechanism.contacts:
+        return
+    for one in q.reshape(-1, q.shape[-1]):
+        if names := touching(machine, one):
+            raise QuestionError(
+                f"{question}: contact {names[0]!r} of {where(machine)} touches in this state, and"
+                " its forces are not known to this question; simulate(...) and"
+                " contact_ranges(...) know them; give them as wrenches, or leave out the contacts"
+            )
+
+
+def possible_state(
+    machine: Machine, question: str, q: Array, v: Array, project: bool, t: float = 0.0
+) -> tuple[Array, Array]:
+    """q (..., nq) and v (..., nv) of states that keep every loop closed at time t, s.
+
+    project: the states of `assemble`, the nearest that are possible; otherwise those given, and a
+    ClosureError says which loop they leave open, or tear open, by how much.
+    """
+    if machine.rows and project:
+        q, v = assemble(machine, q, v, t=t)
+    elif machine.rows:
+        machine.require_possible(question, q, v, t=t, advice=ADVICE)
+    return q, v

@@ -1,0 +1,52 @@
+"""Speeds that move no inertia, and constraint rows that decide their motion nevertheless.
+
+    M a - A' lam = f,        A a = gamma
+
+have one solution a also where M is singular, as long as no motion that the rows allow is without
+inertia: a massless rod between two bodies, a linkage without any mass whose motion is prescribed.
+A' W (A a - gamma) is zero there, so that adding it changes neither a nor lam:
+
+    (M + A' W A) a - A' lam = f + A' W gamma
+
+and this matrix is regular whatever the positive weights W. Each row is weighted by one inertia over
+its size N of `kernels.rank`, so that units do not matter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from ..kernels.rank import usual_length
+from ..model.values import value_of
+
+if TYPE_CHECKING:
+    from .trace import Tracer
+
+
+def massless_speeds(s: Tracer) -> list[int]:
+    """The speeds (places in v) that move no inertia in any configuration, where the mechanism has
+    constraint rows; none where it has not.
+    """
+    m = s.layout.mechanism
+    if not m.constrained or all(b.flexible or b.mass != 0.0 for b in m.bodies):
+        return []
+    M = s.mass_matrix()
+    return [k for k in range(s.layout.nv) if M[k, k].is_zero()]
+
+
+def row_inertia(s: Tracer, A: ca.SX, sizes: list[float], speeds: list[int] | None = None) -> ca.SX:
+    """A' W (n, m) of rows A (m, n) along these speeds, by default all; sizes: N of the rows, 0 for
+    one that is measured by its entries.
+    """
+    column = ca.SX(np.asarray(s.con.column, float)[slice(None) if speeds is None else speeds])
+    m = s.layout.mechanism
+    mass = sum(float(value_of(b.mass, m.parameters)) for b in m.bodies if not b.flexible)
+    inertia = (mass or 1.0) * usual_length(s.layout) ** 2
+    weights = []
+    for k, size in enumerate(sizes):
+        own = ca.dot(A[k, :].T ** 2, column) if size == 0.0 else ca.SX(size)
+        weights.append(inertia / ca.if_else(own > 0.0, own, 1.0))
+    return A.T @ ca.diag(ca.vertcat(*weights))

@@ -1,0 +1,69 @@
+"""Drive forces: what constraints that prescribe the motion of a coordinate push with, over time.
+
+A drive q = f(t) is a constraint row with one entry, along the speed of its coordinate, so that its
+multiplier is the torque or force of the motor behind it: it moves the mechanism and overcomes the
+losses of the joints, as tau does where `motion` of a run prescribes the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..machine.constraint_rows import least_multipliers, metric, ranks
+from ..machine.lookup import speeds_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from ..machine.machine import Machine
+    from .result import Result
+
+
+def drive_forces(result: Result) -> xr.DataArray:
+    """(..., drive): the force of every drive of the mechanism (N m or N); no columns where it has
+    none.
+
+    NaN: not determined, where the other rows alone impose the motion of the drive too.
+    """
+    import xarray as xr
+
+    m = result.mechanism
+    names = [x.name for x in m.constraints if x.drives()]
+    speeds = [speeds_of(m, x.drives())[0] for x in m.constraints if x.drives()]
+    lead = tuple(result.data.sizes[x] for x in result._lead)
+    found = np.zeros((*lead, 0))
+    if names:
+        machine, p, t = result.machine, result._parameters, result.time
+        q, v = result._rows("q"), result._rows("v")
+        lam = least_multipliers(machine, q, v, result._acting, None, p, t, check=False)
+        places = [k for k, (name, _) in enumerate(machine.rows) if name in names]
+        A = machine.constraint_rows(q, v, p, t=t)[3]
+        found = np.where(_determined(machine, A, places), lam[..., places], np.nan)
+    units = result.data["force_unit"].values
+    return xr.DataArray(
+        found,
+        {
+            **result._labels,
+            "drive": names,
+            "drive_unit": ("drive", [str(units[k]) for k in speeds]),
+            "driven": ("drive", [m.speed_names[k] for k in speeds]),
+        },
+        (*result._lead, "drive"),
+        "drive_forces",
+    )
+
+
+def _determined(machine: Machine, A: np.ndarray, places: list[int]) -> np.ndarray:
+    """(..., drives): whether the rows lose rank without that of a drive, so that its force has one
+    value.
+    """
+    by = metric(machine)
+    whole = ranks(A, by)
+    found = []
+    for k in places:
+        others = [i for i in range(A.shape[-2]) if i != k]
+        rest = ranks(A[..., others, :], by._replace(size=by.size[others]))
+        found.append(rest < whole)
+    return np.stack(found, axis=-1)
