@@ -32,8 +32,8 @@ Array = NDArray[np.float64]
 TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
 LOOSE = 1e-6  # the share of an impulse in a combination that moves nothing, below which it has none
 NEGLIGIBLE = 1e-12  # an approach this slow beside the fastest is none
-# of the fastest approach, in the root of its energy: approaches that differ by less are alike. Above
-# the errors of a run at its default tolerance, of which no order may depend
+# of the fastest approach, in the root of its energy: approaches that differ by less are alike. More
+# than the errors of a run at its default tolerance, on which no order may depend
 ALIKE = 1e-6
 # of the diagonal of G: contacts that do not feel each other
 APART = 1e-12
