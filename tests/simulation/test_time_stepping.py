@@ -310,7 +310,7 @@ def solved(W, free, mu, iterations=2000, tolerance=1e-12):
         np.array([1e-3]),
     )
     a = ContactAnswer(
-        np.zeros(m), np.zeros(k), np.zeros(k), np.zeros(len(CERTIFICATE)), np.zeros(1)
+        np.zeros(m), np.zeros(m), np.zeros(k), np.zeros(len(CERTIFICATE)), np.zeros(1)
     )
     s = ContactScratch(*(np.zeros(shape) for shape in scratch_shapes(k, 0, 0)))
     solve_contacts(p, a, s, k, 0, 0, iterations, tolerance)

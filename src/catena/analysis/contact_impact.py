@@ -6,7 +6,9 @@
 newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all
              contacts at once [Moreau1988]
 poisson      compression until nothing approaches, then at least e times its impulses [Glocker1995]
-sequential   by any law, one contact after the other, the first that approaches, until none does
+sequential   by any law, one contact after the other, that which approaches with most energy, u_n^2
+             / G_nn, until none does; those that approach alike and feel each other strike together,
+             for no order of them is the same seen in a mirror
 
 `model.impact_laws` has all laws by name; those that follow friction along an impact are in
 `routh.py`.
@@ -24,12 +26,17 @@ from numpy.typing import NDArray
 from ..errors import SingularError
 from ..errors.registry import loaded
 from ..model.impact_laws import IMPACT_LAWS
-from .contact_modes import MOST, PROVED, Friction, Solution, solutions
+from .contact_modes import MOST, PROVED, STICK, Friction, Solution, solutions
 
 Array = NDArray[np.float64]
 TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
 LOOSE = 1e-6  # the share of an impulse in a combination that moves nothing, below which it has none
 NEGLIGIBLE = 1e-12  # an approach this slow beside the fastest is none
+# of the fastest approach, in the root of its energy: approaches that differ by less are alike. More
+# than the errors of a run at its default tolerance, on which no order may depend
+ALIKE = 1e-6
+# of the diagonal of G: contacts that do not feel each other
+APART = 1e-12
 
 
 class Blow(NamedTuple):
@@ -76,17 +83,19 @@ def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blo
     """u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), proved), len(e))
+    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
     return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
 
 
 def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
     """Compression, then expansion with at least e times its normal impulses."""
-    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), len(e))
+    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
     if not (e * first.force[::3]).any():
         return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
     again, more = _one(
-        solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved), len(e)
+        solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved),
+        first.rate,
+        len(e),
     )
     P = first.force + again.force
     return Blow(
@@ -95,25 +104,62 @@ def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Bl
 
 
 def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
-    """One contact after the other: the first that approaches."""
+    """One contact after the other: that which approaches with most energy."""
     P, now = np.zeros(len(u)), u.copy()
+    known = np.ones(len(u), bool)
+    several = False
     order: list[int] = []
     modes = ["open"] * len(e)
     size = np.sqrt(np.diagonal(G)[::3])
+    size = np.where(size > 0.0, size, np.inf)  # what cannot give way has no energy of approach
     fastest = np.abs(u[::3] / size).max(initial=0.0)
     for _ in range(TURNS):
-        nearing = np.flatnonzero(now[::3] / size < -NEGLIGIBLE * fastest)
-        if not len(nearing):
-            return Blow(P, now, tuple(modes), tuple(order), known=np.ones(len(u), bool))
-        i = int(nearing[0])
-        own = slice(3 * i, 3 * i + 3)
-        one = _struck(law, G[own, own], now[own], e[i : i + 1], mu[i : i + 1])
+        approach = -now[::3] / size
+        if approach.max(initial=0.0) <= NEGLIGIBLE * fastest:
+            return Blow(P, now, tuple(modes), tuple(order), several, known)
+        alike = np.flatnonzero(approach >= approach.max() - ALIKE * fastest)
+        struck = _coupled(G, alike)
+        own = (3 * struck[:, None] + np.arange(3)).ravel()
+        one = _struck(
+            _law_of_several(law) if len(struck) > 1 else law,
+            G[np.ix_(own, own)],
+            now[own],
+            e[struck],
+            mu[struck],
+        )
+        if not one.P.any():  # an approach that is none beside the slip
+            break
         P[own] += one.P
         now = now + G[:, own] @ one.P
-        modes[i] = one.modes[0]
-        order.append(i)
+        known[own] &= one.known
+        several |= one.several
+        for i, mode in zip(struck.tolist(), one.modes):
+            modes[i] = mode
+            order.append(i)
     rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws of several points are one
-    return Blow(P + rest.P, rest.after, rest.modes, tuple(order), known=rest.known)
+    return Blow(P + rest.P, rest.after, rest.modes, tuple(order), several, known & rest.known)
+
+
+def _coupled(G: Array, alike: NDArray[np.int_]) -> NDArray[np.int_]:
+    """Of contacts that approach alike those that the first of them feels, also through others."""
+    size = np.sqrt(np.diagonal(G))
+    found = [int(alike[0])]
+    for i in found:
+        own = slice(3 * i, 3 * i + 3)
+        for j in alike.tolist():
+            other = slice(3 * j, 3 * j + 3)
+            feels = np.abs(G[own, other]) > APART * np.outer(size[own], size[other])
+            if j not in found and feels.any():
+                found.append(j)
+    return np.sort(np.array(found))
+
+
+def _law_of_several(law: str) -> str:
+    """The law of contacts that strike together: of those of one point its nearest."""
+    own = IMPACT_LAWS.find(law)
+    if not own.one_point:
+        return law
+    return "newton" if own.by_speeds else "poisson"
 
 
 def _known(one: Solution) -> NDArray[np.bool_]:
@@ -121,7 +167,10 @@ def _known(one: Solution) -> NDArray[np.bool_]:
     return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
 
 
-def _one(found: list[Solution], contacts: int) -> tuple[Solution, bool]:
+def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
+    """Of several solutions that where most contacts stick, and of these that which loses most
+    energy; and whether there are several.
+    """
     if not found and contacts > MOST:
         raise SingularError(
             f"no impulses were found; the modes of more than {MOST} contacts at one instant are"
@@ -129,7 +178,9 @@ def _one(found: list[Solution], contacts: int) -> tuple[Solution, bool]:
         )
     if not found:
         raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
-    return found[0], len(found) > 1
+    stick = [sum(mode.endswith(STICK) for mode in one.modes) for one in found]
+    work = [float(one.force @ (before + one.rate)) for one in found]
+    return min(zip(found, stick, work), key=lambda x: (-x[1], x[2]))[0], len(found) > 1
 
 
 def response(M: Array, A: Array, column: Array, size: Array) -> Array:

@@ -10,7 +10,7 @@ gained by contacts, J; impacts; changes of mode.
 from __future__ import annotations
 
 from ..spatial import any_lane, kernel, select, sqrt
-from .contact_problem import ON_CONE, TINY, normal
+from .contact_problem import ON_CONE, TINY, normal, strikes
 from .contact_response import along_normal, push, speeds
 
 # over the contacts, to separate what penetrates; what is left is done in the next step
@@ -69,7 +69,7 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
                 left = max(left, own * friction_miss(x, y, ux, uy, reach, step))
             impacts = impacts + select(
                 P > 0.0,
-                select(p.mode[i] == 0.0, select(p.before[n] < 0.0, 1.0 + zero, zero), zero),
+                select(p.mode[i] == 0.0, select(strikes(p, n), 1.0 + zero, zero), zero),
                 zero,
             )
         changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
@@ -125,18 +125,17 @@ def friction_miss(x, y, ux, uy, reach, step):
 @kernel
 def lift(p, a, s, rough, smooth, width, fastest):
     """The shift along the normals that separates what would penetrate at the end of the step, and
-    the depth that is left.
+    the depth that is left. s.u: the speeds of that way.
     """
     k = rough + smooth
     h = p.h[0]
     worst = 0.0 * fastest
     depth = p.so_far[3]
+    for r in range(3 * rough + smooth):
+        a.shift[r] = 0.0 * fastest
     for i in range(k):
         n = normal(i, rough)
-        s.lift[i], a.shift[i] = (
-            select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest),
-            0.0 * fastest,
-        )
+        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest)
         worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
     deep = worst > LIFT * h * fastest
     if any_lane(deep):
@@ -158,13 +157,13 @@ def _raise(p, a, s, i, rough, smooth, width, deep):
     """Separate one contact, the others held."""
     n = normal(i, rough)
     own = s.own[i, 0]
-    before = a.shift[i]
+    before = a.shift[n]
     deeper = s.lift[i] - (along_normal(p, s, i, rough, width) if width > 0 else 0.0)
     more = max(before + deeper / (own + TINY), 0.0 * own) - before
     more = select(
         deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own
     )
-    a.shift[i] = before + more
+    a.shift[n] = before + more
     if width > 0:
         push(p, s, rough, smooth, n, more, width)
     else:

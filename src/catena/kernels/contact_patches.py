@@ -166,7 +166,7 @@ def sum_up(p, a, s, rough, pairs, points):
         if any_lane(s.took[i] > 0.5):
             for r in range(3):
                 _act(p, a, s, point, r, a.P[3 * i + r], 0)
-            _act(p, a, s, point, 0, a.shift[i], 6)
+                _act(p, a, s, point, r, a.shift[3 * i + r], 6)
 
 
 @kernel

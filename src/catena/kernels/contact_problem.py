@@ -19,6 +19,9 @@ MANY = 4
 WHOLE = 288  # rows at most that are solved together
 ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
 TINY = 1e-300
+# times the speed that forces give in one step: an approach that is faster is an impact, and not a
+# resting contact that has been open for a step because its point moves on a curve; so is a slip
+STRIKES = 2.0
 DEPTH = 8  # sweeps that the acceleration of sweeps looks back, a power of two
 
 CERTIFICATE = (
@@ -66,7 +69,7 @@ class ContactProblem(NamedTuple):
 
 
 class ContactAnswer(NamedTuple):
-    """Impulses P (m,), N s; shift (k,), as impulses are but of positions; modes (k,): 0 open, 1
+    """Impulses P (m,), N s; shift (m,), as impulses are but of positions; modes (k,): 0 open, 1
     slip, 2 stick; the certificate up to now; the work (1,) of the contacts, J; of n pairs of shapes
     the sums (n, 12) of their impulses and shifts, each as moment about the middle and force.
     """
@@ -80,9 +83,10 @@ class ContactAnswer(NamedTuple):
 
 
 class ContactScratch(NamedTuple):
-    """Whether a contact takes part, with which normal speed at least, its friction, what has to be
-    lifted (k,) each. Of those that take part, where they are put together: matrix (m, width), gap,
-    mode (k,), speeds before and without impulses (m,), and an answer (m,), (k,), (k,). Speeds u
+    """Whether a contact takes part, with which normal speed at least, and with which where it has
+    closed, its friction, what has to be lifted (k,) each. Of those that take part, where they are
+    put together: matrix (m, width), gap, mode (k,), speeds before and without impulses (m,), and an
+    answer (m,), (m,), (k,). Speeds u
     (m,), z (width,) of `contact_response`; own blocks of W (k, 6), their inverses, step of their
     tangents, one over the mobility along the normal (rough, 8); impulses before a sweep and after
     the last one (m,) each. Of `contact_acceleration`: changes (depth, m) twice, (m,) three times,
@@ -96,6 +100,7 @@ class ContactScratch(NamedTuple):
     took: Any
     on: Any
     target: Any
+    after: Any
     mu: Any
     lift: Any
     X: Any
@@ -166,13 +171,14 @@ def scratch_shapes(
         (k,),
         (k,),
         (k,),
+        (k,),
         (rows, width or rows),
         (few,),
         (few,),
         (rows,),
         (rows,),
         (rows,),
-        (few,),
+        (rows,),
         (few,),
         (m,),
         (width or 1,),
@@ -203,6 +209,12 @@ def scratch_shapes(
 def pair_shapes(pairs: int, points: int, corners: int, sides: int) -> tuple[tuple[int, ...], ...]:
     """Of the last of them, which pairs of shapes need."""
     return (pairs, 9), (points, 4), (corners, 3), (sides, 3), (sides, 3)
+
+
+@kernel
+def strikes(p, n):
+    """Whether row n, a contact's normal, approaches with the speed of an impact."""
+    return p.before[n] < -STRIKES * abs(p.free[n] - p.before[n])
 
 
 @kernel

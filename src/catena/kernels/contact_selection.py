@@ -58,7 +58,7 @@ def pack(p, a, s, rough, smooth, width, points):
 @kernel
 def _one(p, s, i, to):
     """The numbers of one contact."""
-    s.on[to], s.target[to], s.mu[to] = s.on[i], s.target[i], s.mu[i]
+    s.on[to], s.target[to], s.after[to], s.mu[to] = s.on[i], s.target[i], s.after[i], s.mu[i]
     s.gap[to], s.mode[to] = p.gap[i], p.mode[i]
 
 
@@ -78,28 +78,21 @@ def unpack(a, s, rough, smooth, few):
     zero = 0.0 * a.work[0]
     for i in range(rough):
         if any_lane(s.took[i] > 0.5):
-            a.shift[i], a.mode[i] = s.shift[one], s.found[one]
-            a.P[3 * i], a.P[3 * i + 1], a.P[3 * i + 2] = (
-                s.impulse[3 * one],
-                s.impulse[3 * one + 1],
-                s.impulse[3 * one + 2],
-            )
+            a.mode[i] = s.found[one]
+            for r in range(3):
+                a.P[3 * i + r], a.shift[3 * i + r] = s.impulse[3 * one + r], s.shift[3 * one + r]
             one += 1
         else:
-            a.shift[i], a.mode[i], a.P[3 * i], a.P[3 * i + 1], a.P[3 * i + 2] = (
-                zero,
-                zero,
-                zero,
-                zero,
-                zero,
-            )
+            a.mode[i] = zero
+            for r in range(3):
+                a.P[3 * i + r], a.shift[3 * i + r] = zero, zero
     for i in range(rough, rough + smooth):
         if any_lane(s.took[i] > 0.5):
-            a.shift[i], a.mode[i], a.P[2 * rough + i] = (
-                s.shift[alone],
+            a.shift[2 * rough + i], a.mode[i], a.P[2 * rough + i] = (
+                s.shift[2 * few + alone],
                 s.found[alone],
                 s.impulse[2 * few + alone],
             )
             alone += 1
         else:
-            a.shift[i], a.mode[i], a.P[2 * rough + i] = zero, zero, zero
+            a.shift[2 * rough + i], a.mode[i], a.P[2 * rough + i] = zero, zero, zero

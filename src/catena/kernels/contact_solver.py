@@ -14,8 +14,15 @@ touched after that, so that no run knows of its neighbours. The laws are those o
 
     target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what
               is left of it for half a step
-    shift     >= 0, along the normals: lifts positions, not speeds, out of what they penetrate at
-              the end of the step
+    after     the target of the speeds after the step, of a contact that has closed in it
+    shift     lifts positions, not speeds, out of what they penetrate at the end of the step; and
+              where a gap is used up, takes them there
+
+A gap that is used up in a step and has no rebound asks for two things: positions that come to the
+surface and no farther, and speeds that have had the whole impact. One impulse cannot do both: what
+is left of the approach would be stopped in the next step, by a second impact, and two impacts in
+which friction acts against the slip at the end of each are not one in which the slip reverses. So
+such a step is solved twice, for the way with `target` and for the speeds with `after`.
 """
 
 from __future__ import annotations
@@ -25,7 +32,7 @@ from .contact_acceleration import BEGIN, follow, forget
 from .contact_certificate import certify, lift
 from .contact_interior import interior
 from .contact_patches import fill, sum_up
-from .contact_problem import MANY, TINY, WHOLE, ContactProblem, normal
+from .contact_problem import MANY, STRIKES, TINY, WHOLE, ContactProblem, normal, strikes
 from .contact_response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from .contact_selection import pack, selected, unpack
 
@@ -74,8 +81,48 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
     own_blocks(p, s, rough, smooth, width)
     for i in range(rough):
         _block(s.own, s.block, i)
-    speeds(p, a.P, s, rough, smooth, width)
     busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
+    _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy)
+    speeds(p, a.P, s, rough, smooth, width)
+    lift(p, a, s, rough, smooth, width, fastest)
+    lands = _landed(p, a, s, rough, smooth, fastest)
+    if any_lane(lands > 0.5):
+        _add_way(p, a, rough, smooth, lands)
+        _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, lands)
+        _add_way(p, a, rough, smooth, -lands)
+    certify(p, a, s, rough, smooth, width, fastest, tolerance, left)
+
+
+@kernel
+def _landed(p, a, s, rough, smooth, fastest):
+    """The lanes in which a gap is used up without rebound; in these the targets become those of the
+    speeds after the impact.
+    """
+    zero = 0.0 * fastest
+    lands = zero
+    far = SLACK * p.h[0] * fastest
+    for i in range(rough + smooth):
+        meets = select(a.P[normal(i, rough)] > 0.0, s.on[i], zero)
+        meets = select(s.target[i] < s.after[i], meets, zero)
+        lands = max(lands, select(p.gap[i] > far, meets, zero))
+    for i in range(rough + smooth):
+        closed = select(a.P[normal(i, rough)] > 0.0, 1.0 + zero, zero)
+        closed = select(p.gap[i] > far, closed, 1.0 + zero)
+        s.target[i] = select(closed * lands * s.on[i] > 0.5, s.after[i], s.target[i])
+    return lands
+
+
+@kernel
+def _add_way(p, a, rough, smooth, share):
+    """Add to the shift what the impulses move positions by in half a step, so many times."""
+    for r in range(3 * rough + smooth):
+        a.shift[r] = a.shift[r] + 0.5 * p.h[0] * share * a.P[r]
+
+
+@kernel
+def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
+    """Sweeps over the contacts, in the lanes that are busy."""
+    speeds(p, a.P, s, rough, smooth, width)
     for sweep in range(iterations):
         if sweep >= BEGIN:
             for r in range(3 * rough + smooth):
@@ -98,8 +145,6 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
             if sweep == BEGIN:
                 forget(s, 3 * rough + smooth, 0.0 * busy)
             follow(p, a, s, rough, smooth, width, busy, sweep)
-    certify(p, a, s, rough, smooth, width, fastest, tolerance, left)
-    lift(p, a, s, rough, smooth, width, fastest)
 
 
 @kernel
@@ -151,17 +196,33 @@ def _targets(p, a, s, rough, smooth, fastest):
     for i in range(rough):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
-            s.mu[i] = select(p.mode[i] == 1.0, p.kinetic[i], p.static[i])
+            s.mu[i] = _friction(p, i)
         else:
-            s.target[i], s.mu[i] = 0.0 * fastest, 0.0 * fastest
+            s.target[i], s.after[i], s.mu[i] = 0.0 * fastest, 0.0 * fastest, 0.0 * fastest
         for r in range(3):
             a.P[3 * i + r] = s.on[i] * p.P[3 * i + r]
     for i in range(rough, rough + smooth):
         if any_lane(s.on[i] > 0.5):
             _target(p, s, i, 2 * rough + i, fastest, h, bouncing, landing)
         else:
-            s.target[i] = 0.0 * fastest
+            s.target[i], s.after[i] = 0.0 * fastest, 0.0 * fastest
         a.P[2 * rough + i] = s.on[i] * p.P[2 * rough + i]
+
+
+@kernel
+def _friction(p, i):
+    """The coefficient of a contact: static where it sticks, or closes without slip; that of what
+    slips elsewhere, and in impacts, as in runs with events.
+    """
+    n = 3 * i
+    x = p.before[n + 1]
+    y = p.before[n + 2]
+    given = abs(p.free[n + 1] - x) + abs(p.free[n + 2] - y) + abs(p.free[n] - p.before[n])
+    slides = x * x + y * y > STRIKES * STRIKES * given * given
+    closes = select(slides, p.kinetic[i], p.static[i])
+    grip = select(p.mode[i] == 2.0, p.static[i], closes)
+    grip = select(p.mode[i] == 1.0, p.kinetic[i], grip)
+    return select(strikes(p, n), p.kinetic[i], grip)
 
 
 @kernel
@@ -199,6 +260,10 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     rests = select(abs(rests) <= 2.0 * SLACK * fastest, rests, 0.0 * rests)
     asked = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
     s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
+    rests = select(bouncing > 0.0, rests, 0.0 * rests)
+    after = select(gap > SLACK * h * fastest, 0.0 * left, rests)
+    after = select(rebound > 0.0, rebound, after)
+    s.after[i] = select(s.on[i] > 0.5, after, 0.0 * asked)
 
 
 @kernel

@@ -4,7 +4,7 @@ for batches of runs in lanes.
     problem  q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, W = J M^-1 J' at q_m  a tape
     solver  impulses P, and the shift of what penetrates, of W and J v_f: `kernels.contact_solver`
             a kernel over lanes
-    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J_n' shift               a tape
+    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J' shift                 a tape
 
 Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are
 contacts of one row. The forces P/h, the modes and the certificate are a part of the state, behind
@@ -296,7 +296,7 @@ class SteppedContacts:
         m = self.rows
         r = self.rough
         n = len(self.pairs)
-        answer = Record(ContactAnswer, ((m,), (k,), (k,), (len(CERTIFICATE),), (1,), (n, 12)))
+        answer = Record(ContactAnswer, ((m,), (m,), (k,), (len(CERTIFICATE),), (1,), (n, 12)))
         scratch = Record(
             ContactScratch,
             scratch_shapes(r, self.smooth, self.width(s), *self.layout.scratch),
@@ -379,7 +379,7 @@ def step_tapes(system: System) -> tuple[ca.Function, ca.Function]:
     handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
     # the other side of the solver
     n = len(c.pairs)
-    sizes = [c.rows, c.count, c.count, len(CERTIFICATE), 1, 12 * n]
+    sizes = [c.rows, c.rows, c.count, len(CERTIFICATE), 1, 12 * n]
     taken = ca.SX.sym("taken", handed.numel())
     answer = ca.SX.sym("answer", sum(sizes))
     P, shift, mode, certificate, gained, sums = ca.vertsplit(
@@ -393,11 +393,9 @@ def step_tapes(system: System) -> tuple[ca.Function, ca.Function]:
     step = taken[sum(x.numel() for x in problem[:10])]
     kept = [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
     v = free + moved_by(kept, ca.vertcat(c.gathered(P, 3), ca.vec(sums[:6, :])))
-    lifted = ca.SX.zeros(c.rows)
-    lifted[[3 * i for i in range(c.rough)] + list(range(3 * c.rough, c.rows))] = shift
     q = move(
         q,
-        v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(lifted, 3), ca.vec(sums[6:, :]))),
+        v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(shift, 3), ca.vec(sums[6:, :]))),
         0.5 * step,
     )
     after = ca.vertcat(
