@@ -294,7 +294,7 @@ class _Attached:
         changes = {
             key: _each(getattr(x, key), rename[k.sort])
             for key, k in x.schema().items()
-            if k.sort in rename
+            if k.sort in rename and getattr(x, key) is not None
         }
         return replace(self.renamed(x), name=self.name(x.name), **changes)
 
