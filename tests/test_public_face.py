@@ -123,3 +123,19 @@ def test_the_import_contract_names_every_formulation():
     assert sorted(listed) == sorted(
         f"catena.equations.formulations.{name}" for name in ALL_FORMULATIONS
     )
+
+
+@pytest.mark.parametrize("name", ["bridge", "control", "errors", "events", "trajectories"])
+def test_public_modules_can_be_imported_by_their_short_names(name):
+    """`import catena.bridge`, as the docs write it: the module that the attribute is, in a process
+    in which nothing else was asked for before.
+    """
+    code = (
+        f"import catena.{name} as short, catena, sys\n"
+        f"from catena.{name} import __doc__ as said\n"
+        f"assert short is catena.{name} is sys.modules[short.__name__] and said\n"
+        f"assert short.__spec__.name == short.__name__, short.__spec__\n"
+        "try:\n    import catena.bridges\nexcept ModuleNotFoundError:\n    print('fine')\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout == "fine\n", found.stderr

@@ -10,8 +10,14 @@ catena` is quick. The rooms behind them can be reached too: `catena.formats.exam
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 _WHERE = {  # public name -> the module it lives in, and its name there if it is another
     "load": "formats",
@@ -150,6 +156,38 @@ if TYPE_CHECKING:
     from .studies import Study, fit, study
     from .studies.optimal.optimize import optimize
     from .studies.sensitivity import sensitivities
+
+
+class _PublicModules:
+    """Lets `import catena.bridge` find the module that `catena.bridge` is, wherever it lives."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec of a public module by its short name."""
+        from importlib.machinery import ModuleSpec
+
+        room, _, own = name.rpartition(".")
+        if room != __name__ or own not in _MODULES or _WHERE[own] == own:
+            return None
+        return ModuleSpec(name, _PublicModules)  # type: ignore[arg-type]  # a loader, as a class
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        """The module itself; the import system then lays the spec of the short name on it."""
+        module: ModuleType = __getattr__(spec.name.rpartition(".")[2])
+        spec.loader_state = module.__spec__
+        return module
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        """Give the module its own spec back: it was run under its full name."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+
+sys.meta_path.append(_PublicModules)  # type: ignore[arg-type]
 
 
 def _version() -> str:

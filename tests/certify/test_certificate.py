@@ -173,3 +173,37 @@ def test_reactions_that_are_no_numbers_do_not_agree():
         states=3,
     )
     assert certificate.failed == ("blind",)
+
+
+def rubbing_arm():
+    """An arm whose joints damp and rub as those of real robots do beside their light links."""
+    arm = zoo.arm(3)
+    return arm.with_(joints=[replace(j, damping=10.0, friction=1.0) for j in arm.joints])
+
+
+def test_a_robot_with_much_damping_and_friction_is_certified_in_few_steps(monkeypatch):
+    """Losses are added to every formulation alike: free runs leave them out, and are not stiff."""
+    from catena.certify import certificate
+
+    monkeypatch.setattr(certificate, "STEPS", 500)
+    found = check(rubbing_arm(), formulations=("recursive", "kane", "lagrange"), states=10)
+    assert found.passed and found.unfinished == ()
+    assert max(f.drift for f in found.findings) < 1e-8
+
+
+def test_a_free_run_that_cannot_be_finished_is_no_disagreement():
+    """A load so stiff that a second takes millions of steps: the formulations agree at all states,
+    and the certificate says that their runs were not finished, and asks for one alone.
+    """
+    from catena.model.loads import JointSpring
+
+    arm = zoo.arm(2)
+    damper = JointSpring("damper", arm.joints[0].name, 0.0, 0.0, 1e9)
+    found = check(arm.with_(loads=[damper]), formulations=("recursive", "kane"), states=10)
+    assert found.passed
+    assert found.unfinished == ("recursive", "kane")
+    assert all(f.drift is None for f in found.findings)
+    assert "that by recursive was not finished" in found.findings[1].unfinished
+    assert "agrees at states; its free run was not finished" in str(found)
+    assert "compared at the random states alone" in str(found)
+    assert str(found).endswith("the formulations agree")

@@ -158,3 +158,26 @@ def test_a_direction_has_no_size(size):
 def test_what_is_no_direction_is_refused_by_name(direction):
     with pytest.raises(MechanismError, match="knife_edge 'k': direction is"):
         KnifeEdge("k", "a", direction)
+
+
+def test_three_numbers_are_a_position_where_a_pose_is_wanted():
+    """Joints, frames, shapes and `attach` take them; anything else is refused at once, by name."""
+    x = sympy.Symbol("x")
+    for given in ((1, 0, 0), [1.0, 0, 0], np.array([1.0, 0, 0])):
+        assert Joint("elbow", "revolute", "upper", "lower", given).placement == END
+        assert Joint("elbow", "revolute", "upper", "lower", offset=given).offset == END
+        assert catena.Frame("tip", "lower", given).pose == END
+        assert catena.Shape("sphere", (0.1,), given).pose == END
+    symbolic = Joint("elbow", "revolute", "upper", "lower", (x, 0, 0)).placement
+    assert symbolic == Pose(position=(x, 0, 0))
+    arm = catena.load("two_link_arm")
+    assert catena.attach(arm, arm, "b_", at=(1, 0, 0)).joint("b_shoulder").placement == END
+    for wrong in ((1, 0), 1.0, "elbow", None, ((1, 0, 0), (0, 1, 0), (0, 0, 1))):
+        with pytest.raises(MechanismError, match="placement of joint 'elbow' is .*it is a Pose"):
+            Joint("elbow", "revolute", "upper", "lower", wrong)
+        with pytest.raises(MechanismError, match="the pose of frame 'tip' is"):
+            catena.Frame("tip", "lower", wrong)
+    with pytest.raises(MechanismError, match=r"a position three numbers: Pose\(position="):
+        Pose((1, 0, 0))
+    with pytest.raises(MechanismError, match="a rotation of 2 rows"):
+        Pose(((1, 0, 0), (0, 1, 0)))

@@ -10,7 +10,9 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import resources
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -372,3 +374,90 @@ def test_films_that_cannot_be(swing, tmp_path, monkeypatch):
             animate(swing, tmp_path / "x.mp4")
     with pytest.raises(CatenaError, match="speed = -1; it is a number above zero"):
         animate(swing, tmp_path / "x.gif", speed=-1)
+
+
+def words_of(figure) -> str:
+    return " ".join(t.get_text() for t in figure.findobj(lambda a: hasattr(a, "get_text")))
+
+
+def test_reactions_of_a_planar_mechanism_say_once_what_is_not_determined():
+    """Pins of a slider-crank in space carry what nobody knows across its plane: one line says so,
+    and no name of a joint; torques that are zero have no line.
+    """
+    asked = read("slider_crank", until=0.2, output=0.01)
+    result = simulate(asked.mechanism, **asked.arguments)
+    figure = result.plot("reactions")
+    words = words_of(figure)
+    assert "in part" not in words and words.count("are not determined and not shown") == 1
+    (ax,) = figure.axes
+    assert [line.get_label() for line in ax.lines] == [
+        "shaft",
+        "crank pin",
+        "cylinder",
+        "wrist pin",
+    ]
+    (ax,) = result.plot("reactions", joints="crank pin").axes
+    assert [line.get_label() for line in ax.lines] == ["x (joint axes)", "y (joint axes)"]
+
+
+def test_reactions_name_the_constraint_whose_forces_are_not_known():
+    asked = read("planetary_gear", until=0.1, output=0.05)
+    known = simulate(asked.mechanism, **asked.arguments)
+    assert "not determined" not in words_of(known.plot("reactions"))
+    bare = asked.mechanism.with_(
+        constraints=[replace(x, pressure_angle=None) for x in asked.mechanism.constraints]
+    )
+    result = simulate(bare, **asked.arguments)
+    words = words_of(result.plot("reactions"))
+    assert "sun (not determined)" in words and "'planet and ring': its pressure_angle" in words
+    said = result.reactions().attrs["undetermined"]
+    assert "planet: 'sun and planet': its pressure_angle is not known" in said
+    assert "undetermined" not in known.reactions().attrs
+
+
+def test_torques_of_zero_have_no_scale():
+    """A heavy machine: the axis of a torque that is zero has one number, 0, and not 4000 N m."""
+    asked = read("slider_crank", until=0.2, output=0.01)
+    m = asked.mechanism
+    heavy = m.with_(bodies=[replace(b, mass=1e3 * b.mass) for b in m.bodies])
+    (ax,) = simulate(heavy, **asked.arguments).plot("torques", only="crank pin").axes
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["0"]
+
+
+@pytest.mark.parametrize("width", [1.6, 2.4, 3.4])
+@pytest.mark.parametrize("end", [(-0.0304, 0.00704), (0.0, 0.0113), (-1234.0, 777.0), (0.0, 2.0)])
+def test_numbers_along_an_axis_do_not_collide(width, end):
+    """Also where they are long and the picture is narrow, as that of a path straight upwards."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from catena.results.plots.style import HOUSE, plain_ticks
+
+    with matplotlib.rc_context(HOUSE):
+        figure = Figure(figsize=(width, 2), layout="constrained")
+        ax = figure.subplots()
+        ax.set_xlim(*end)
+        plain_ticks(figure)
+        drawn = FigureCanvasAgg(figure).get_renderer()
+        figure.draw(drawn)
+        ticks = zip(ax.xaxis.get_majorticklocs(), ax.get_xticklabels())
+        boxes = [t.get_window_extent(drawn) for x, t in ticks if end[0] <= x <= end[1]]
+    assert len(boxes) > 1 and all(a.x1 < b.x0 for a, b in pairwise(boxes))
+
+
+def test_paths_of_a_closed_mechanism_are_called_as_its_pins():
+    """The crank pin of a slider-crank is called that; what does not move has no path, and what two
+    names would have is drawn once.
+    """
+    asked = read("slider_crank", until=0.2, output=0.01)
+    result = simulate(asked.mechanism, **asked.arguments)
+    (ax,) = result.plot("paths").axes
+    lines = {x.get_label(): x for x in ax.lines if not x.get_label().startswith("_")}
+    assert list(lines) == ["crank pin", "piston"]
+    rod = result.machine.pose(result.data["q"].values, "rod")[:, :2, 3]
+    np.testing.assert_allclose(np.stack(lines["crank pin"].get_data(), axis=1), rod, atol=1e-12)
+    asked = read("four_bar", until=0.05, output=0.01)
+    bar = simulate(asked.mechanism.with_(frames=()), **asked.arguments)
+    names = [line.get_label() for line in bar.plot("paths").axes[0].lines]
+    pins = [j.name for j in bar.mechanism.ordered[1:]]
+    assert [n for n in names if not n.startswith("_")] == pins  # the others are on the ground

@@ -408,3 +408,34 @@ def test_what_touches_is_seen_once(shape, balls):
         contacts=(catena.Contact(("it", "ground"), 0.5, 0.0),),
     )
     assert sum(p.layer == "contacts" and p.body == "it" for p in describe(m).parts) == balls
+
+
+def test_a_ring_that_is_the_ground_is_drawn_about_the_axis_of_its_arm():
+    """Of gears whose second wheel is the ground, or a body fixed anywhere: about the arm's axis, in
+    sticks, in solids and on a page.
+    """
+    from catena.model.loads import GearPair
+    from catena.results.scene.wheels import wheels
+
+    pair = GearPair("mesh", "planet", "ground", "arm", (20, 60), "internal")
+    disc = {"mass": 1.0, "com": (0, 0, 0), "inertia": (0.1, 0.1, 0.1)}
+    joints = [
+        catena.Joint("arm", "revolute", "ground", "arm", (0.3, 0.1, 0)),
+        catena.Joint("planet", "revolute", "arm", "planet", (0.04, 0, 0)),
+    ]
+    bodies = [catena.Body(name, **disc) for name in ("arm", "planet")]
+    m = catena.Mechanism("ring", bodies, joints, constraints=[pair]).validate()
+    housing = m.with_(
+        bodies=[*bodies, catena.Body("ring", **disc)],
+        joints=[*joints, catena.Joint("housing", "fixed", "ground", "ring", (0.7, 0, 0))],
+        constraints=[replace(pair, second="ring")],
+    ).validate()
+    for each, body, centre in ((m, "ground", [0.3, 0.1, 0]), (housing, "ring", [-0.4, 0.1, 0])):
+        planet, ring = wheels(each)
+        assert (planet.body, ring.body) == ("planet", body) and ring.ring
+        np.testing.assert_allclose(ring.pose[:3, 3], centre, atol=1e-12)
+        np.testing.assert_allclose([planet.radius, ring.radius], [0.02, 0.06])
+        result = catena.simulate(each, v={"arm": 1.0}, until=0.1)
+        for what in ("overview", "paths", "reactions"):
+            result.plot(what)
+        assert any(part.body == body for part in describe(each).parts)

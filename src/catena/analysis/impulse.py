@@ -198,5 +198,5 @@ def _joint_impulses(
     (weight,) = machine.evaluate("reactions", q, zero, zero)
     found = machine.evaluate("reactions", q, zero, dv, wrenches=strikes or None)[0] - weight
     if len(L):
-        found, _ = under_rows(machine, q, found, rows.A.T @ L)
+        found, _ = under_rows(machine, q, found, rows.A.T @ L, steady=False)
     return {j.name: found[k] for k, j in enumerate(joints_of(machine))}

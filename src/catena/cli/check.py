@@ -18,7 +18,10 @@ def check(
     seed: Annotated[int, typer.Option(help="Where the random numbers start.")] = 0,
     run: Annotated[
         bool,
-        typer.Option("--run/--no-run", help="Also run freely for a second with each formulation."),
+        typer.Option(
+            "--run/--no-run",
+            help="Also run freely for a second with each formulation, joints without losses.",
+        ),
     ] = True,
     q: Start = None,
     csv: Csv = False,
@@ -51,6 +54,8 @@ def check(
         f"mass matrix: asymmetry {found.asymmetry:.1e}, smallest pivot {found.smallest_pivot:.3g}",
         markup=False,
     )
+    for line in found.doubts():
+        screen.print(line, markup=False)
     if found.passed:
         screen.print("the formulations agree", markup=False)
         return

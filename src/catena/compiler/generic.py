@@ -124,6 +124,7 @@ SCRATCH = {
     "P": ("m", "m"),
     "W6": ("b", 6),
     "doubt": ("b", 6),
+    "sizes": ("m",),
 }
 
 
@@ -342,20 +343,41 @@ def loop_reactions(
     acc,
     doubt,
     W6,
+    sizes,
+    error,
     out,
 ):
     """The (b, 6) wrenches in the joints under rows, then what no multipliers give of the forces
-    (nv).
+    (nv), then the multipliers (m).
     """
     on = JointRows(R_WB, p_WB, R_BF, p_BF, share, row_wrench)
     _loop_reactions(
-        rows, need, column, size, on, tree_wrench, H, Y, S, P, gamma, rate, lam, doubt, W6, acc
+        rows,
+        need,
+        column,
+        size,
+        on,
+        tree_wrench,
+        H,
+        Y,
+        S,
+        P,
+        gamma,
+        rate,
+        lam,
+        doubt,
+        W6,
+        acc,
+        sizes,
+        error,
     )
     for i in range(len(W6)):
         for d in range(6):
             out[6 * i + d] = W6[i, d]
     for i in range(len(acc)):
         out[6 * len(W6) + i] = acc[i]
+    for k in range(len(sizes)):
+        out[6 * len(W6) + len(acc) + k] = sizes[k]
 
 
 @dataclass(frozen=True)
@@ -389,7 +411,7 @@ KERNELS = {
         Generic(frame_velocity, (6,)),
         Generic(frame_acceleration, (6,)),
         Generic(joint_wrenches, ("b", 6)),
-        Generic(loop_reactions, ("6b+nv",)),
+        Generic(loop_reactions, ("6b+nv+m",)),
     )
 }
 
@@ -438,7 +460,7 @@ def _size(of: Callable[[str], Any], size: Any) -> Any:
         return size
     derived = {
         "nv+3m": lambda: of("nv") + of("m") + of("m") + of("m"),
-        "6b+nv": lambda: of("b") * 6 + of("nv"),
+        "6b+nv+m": lambda: of("b") * 6 + of("nv") + of("m"),
         "rows": lambda: of("m") * (of("nv") + 3),
     }
     return derived[size]() if size in derived else of(size)

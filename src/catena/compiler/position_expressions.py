@@ -88,7 +88,9 @@ class Placed:
         if isinstance(x, (int, float)):
             return float(x)
         known = place_names(self.mechanism)
-        used = {word: self._place(*known[word]) for word in names_in(x) if word in known}
+        # in one order, whatever the process: tapes are kept on disk, and `pushes` has this order
+        words = sorted(word for word in names_in(x) if word in known)
+        used = {word: self._place(*known[word]) for word in words}
         return self._evaluated(where, x, {**self._symbols, **used})
 
     def profile(self, where: str, x: str, angle: Scalar) -> Scalar:

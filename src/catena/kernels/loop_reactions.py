@@ -40,17 +40,19 @@ class JointRows(NamedTuple):
 
 @sweep
 def loop_reactions(
-    A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, lam, doubt, W, left
+    A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, lam, doubt, W, left, sizes, loose
 ):
-    """Fill W (b, 6), the wrench in each joint where it is wanted, NaN where not determined, and
-    left (nv,) = need - A' lam.
+    """Fill W (b, 6), the wrench in each joint where it is wanted, left (nv,) = need - A' lam, and
+    sizes (m,), the multipliers. Wrenches and multipliers are NaN where they are not determined.
 
     A (m, nv), need (nv,), C (nv,) and N (m,) of `rank`; on: `JointRows`; tree_wrench (b, 6):
     without rows, about the child's origin in its axes. Scratch: H, U (m, nv), L, P (m, m), unit, c,
-    lam (m,), doubt (b, 6).
+    lam, loose (m,), doubt (b, 6).
     """
     decompose(A, column, size, H, U, L, P, unit)
     multipliers(A, need, column, U, L, P, unit, c, lam, left)
+    for k in range(len(lam)):
+        sizes[k], loose[k] = lam[k], 0.0 * lam[k]
     torque = 0.0 * need[0]
     force = 0.0 * need[0]
     for i in range(len(on.share)):
@@ -67,6 +69,7 @@ def loop_reactions(
             force = max(force, abs(f[0]), abs(f[1]), abs(f[2]))
     for j in range(len(lam)):
         inner_load(j, L, P, unit, c, lam)
+        _open_rows(lam, unit, loose)
         for i in range(len(on.share)):
             t, f = seen(on, i, combined(on, i, lam))
             for d in range(3):
@@ -78,6 +81,21 @@ def loop_reactions(
         for d in range(3):
             W[i, d] = select(doubt[i, d] > torque * torque, NAN, W[i, d])
             W[i, 3 + d] = select(doubt[i, 3 + d] > force * force, NAN, W[i, 3 + d])
+    for k in range(len(lam)):
+        sizes[k] = select(loose[k] > DOUBTFUL * DOUBTFUL, NAN, sizes[k])
+
+
+@sweep
+def _open_rows(lam, unit, loose):
+    """Add to loose (m,) how much of an inner load each row has, squared, relative to the whole
+    load, all rows counted in the units in which their rank is decided.
+    """
+    square = 0.0 * lam[0]
+    for k in range(len(lam)):
+        square += (lam[k] / unit[k]) * (lam[k] / unit[k])
+    inverse = 1.0 / select(square > 0.0, square, 1.0 + 0.0 * square)
+    for k in range(len(lam)):
+        loose[k] += (lam[k] / unit[k]) * (lam[k] / unit[k]) * inverse
 
 
 # --- rows

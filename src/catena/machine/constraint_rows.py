@@ -175,17 +175,6 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
     return _and_others(machine, q, v, t, loops) if m.row_records else loops
 
 
-def between(machine: Machine) -> list[tuple[str, str, str]]:
-    """(joint or row, parent, child) of every row, as `rows_at` has them."""
-    m = machine.mechanism
-    loops = [(j.name, j.parent, j.child) for j in m.loops for _ in j.closure]
-    tied = [(row.name, *machine.spec.pushed[row.name]) for row in m.constraints for _ in row.labels]
-    bodies = [
-        (row, GROUND if row.text is not None else m.frame(row.frame).body) for row in m.nonholonomic
-    ]
-    return loops + tied + [(row.name, GROUND, body) for row, body in bodies for _ in row.labels]
-
-
 def position_count(machine: Machine) -> int:
     """How many of `machine.rows` are of positions, those of loops and of constraints: they come
     first, the speed rows last.

@@ -10,27 +10,31 @@ Which components are determined depends on the axes: in a planar loop those in i
 axes that lie in it. Ask for the axes you want (`axes`: "body", "joint", "world", or any frame), or
 turn what you have with `rotated`: a product R @ w would make NaN of everything, because 0 times NaN
 is NaN.
+
+Gears, cams, belts, racks and screws push where their records say (`row_actions`). What a record
+does not say, such as the pressure angle of gears, leaves components of the joints that carry it
+undetermined too; `undetermined` names these joints and the reasons.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..compiler import generic, generic_binding
 from ..compiler.lanes import LaneKernel
-from ..compiler.trace import Tracer
 from ..errors import QuestionError, StateError, UnknownNameError
+from ..kernels.loop_reactions import DOUBTFUL
 from ..model.mechanism import GROUND, Joint, Mechanism
 from ..model.values import value_of
 from . import arguments
-from .constraint_rows import between, metric
+from .constraint_rows import metric
 from .generic_kernels import rows as contiguous
 from .lookup import machine_of, where
-from .quantities import Output, Quantity
+from .row_actions import EVERY_ROW, Acting, RowActions, all_joints, row_actions
 from .terms import name_of
 
 if TYPE_CHECKING:
@@ -40,32 +44,6 @@ Array = NDArray[np.float64]
 AXES = ("body", "joint", "world")
 CONSISTENT = 1e-6  # forces that fail the motion by less, beside the largest, are rounding
 ALIGNED = 1e-12  # entries of a rotation below this are zeros
-
-EVERY_ROW = Quantity(
-    "every_row",
-    ("q",),
-    (
-        Output(
-            "A",
-            "every row of every loop along the speeds, then the speed rows",
-            ("every_row", "nv"),
-        ),
-        Output(
-            "wrench",
-            "what one unit of a row does to its child, about the ground's origin in its axes",
-            ("every_row", 6),
-        ),
-        Output(
-            "R",
-            "rotation of the children of all joints, loops included, into the ground's axes",
-            ("all_joints", 9),
-        ),
-        Output("p", "their origins, m", ("all_joints", 3)),
-    ),
-    "What rows do to joints.",
-    Tracer.every_row,
-    time=True,
-)
 
 
 def reactions(
@@ -87,9 +65,10 @@ def reactions(
     "world", about the child's origin in the ground's axes; the name of a frame or body, about the
     child's origin in that frame's axes. tau (..., nv): the joint forces of the motion, by default
     zero. With loops they must be given: a motion alone does not say which motors push. A
-    QuestionError says where tau and a do not belong together. NaN: not determined, rows are
-    redundant. check: refuse states that leave a loop open or have speeds that open one; False takes
-    them as they are (rows of a run, whose ledger says how well they were kept).
+    QuestionError says where tau and a do not belong together. NaN: not determined, because rows
+    are redundant, or because a constraint does not say where it acts (`undetermined`). check:
+    refuse states that leave a loop open or have speeds that open one; False takes them as they are
+    (rows of a run, whose ledger says how well they were kept).
     """
     machine = machine_of(m)
     frames = (
@@ -127,18 +106,38 @@ def reactions(
 
 def joints_of(machine: Machine) -> tuple[Joint, ...]:
     """All joints: those of the tree, then those that close loops."""
-    return (*machine.mechanism.ordered, *machine.mechanism.loops)
+    return all_joints(machine.mechanism)
+
+
+def undetermined(m: Mechanism | Machine) -> dict[str, tuple[str, ...]]:
+    """{joint: reasons}: the joints that carry forces of constraints or of speed rows whose place or
+    size their records do not say. Some components in them are NaN, or all.
+    """
+    return row_actions(machine_of(m)).undetermined
 
 
 def under_rows(
-    machine: Machine, q: Array, tree: Array, need: Array, axes: str = "body", t: ArrayLike = 0.0
+    machine: Machine,
+    q: Array,
+    tree: Array,
+    need: Array,
+    axes: str = "body",
+    t: ArrayLike = 0.0,
+    steady: bool = True,
 ) -> tuple[Array, Array]:
     """The wrenches (..., joints, 6) where the rows give `need` (..., nv), and what they cannot give
     of it (..., nv).
 
-    tree (..., joints of the tree, 6): the wrenches without rows, in the children's axes.
+    tree (..., joints of the tree, 6): the wrenches without rows, in the children's axes. steady:
+    with forces that act at all times, such as the pretension of belts, which a blow has not.
     """
     A, wrench, R, p = machine._router.ask(EVERY_ROW, (q,), t=t)
+    rows = row_actions(machine)
+    said = rows.at(A, R, p)
+    if said:
+        wrench = np.array(np.broadcast_to(wrench, (*A.shape[:-1], 6)))
+        for x in said:
+            wrench[..., x.index, :] = x.wrench
     joints = joints_of(machine)
     lead = np.broadcast_shapes(need.shape[:-1], A.shape[:-2])
     whole = np.zeros((*tree.shape[:-2], len(joints), 6))
@@ -155,7 +154,7 @@ def under_rows(
         (p, 2),
         (turn, 3),
         (arm, 2),
-        (_shares(machine), 2),
+        (rows.shares, 2),
         (wrench, 2),
         (whole, 2),
     )
@@ -165,8 +164,76 @@ def under_rows(
     ]
     kernel = _kernel(len(by.size), machine.nv, len(joints))
     (found,), _ = kernel(flat, batch, threads=machine.threads)
-    table, left = np.split(found.reshape(*lead, -1), [6 * len(joints)], axis=-1)
-    return table.reshape(*lead, len(joints), 6), left
+    table, left, sizes = np.split(
+        found.reshape(*lead, -1), np.cumsum([6 * len(joints), machine.nv]), axis=-1
+    )
+    table = table.reshape(*lead, len(joints), 6)
+    if said or any(rows.blind):
+        seen = Seen(R.reshape(*R.shape[:-1], 3, 3), p, turn, arm)
+        table = _with_actions(rows, said, seen, table, sizes, steady)
+    return table, left
+
+
+class Seen(NamedTuple):
+    """Where the wrenches of joints are wanted: R_WB (..., joints, 3, 3) and p_WB (..., joints, 3)
+    of their children, R_BF and p_BF of the frames in which they are seen.
+    """
+
+    R: Array
+    p: Array
+    turn: Array
+    arm: Array
+
+    def wrenches(self, w: Array, share: Array) -> Array:
+        """(..., joints, 6): what joints carry of a wrench w (..., 6) about the ground's origin, in
+        the ground's axes.
+        """
+        w = share[:, None] * w[..., None, :]
+        t, f = w[..., :3], w[..., 3:]
+        t = _turned_by(self.R, t - np.cross(self.p, f))
+        f = _turned_by(self.R, f)
+        t = _turned_by(self.turn, t - np.cross(self.arm, f))
+        return np.concatenate([t, _turned_by(self.turn, f)], axis=-1)
+
+
+def _turned_by(R: Array, x: Array) -> Array:
+    """R' x, for each joint."""
+    return np.einsum("...ji,...j->...i", R, x)
+
+
+def _with_actions(
+    rows: RowActions, said: list[Acting], seen: Seen, table: Array, sizes: Array, steady: bool
+) -> Array:
+    """Wrenches (..., joints, 6) with what rows do beside their work: sideways and steadily; NaN
+    where that is not known. sizes (..., m): the multipliers, NaN where rows leave them open.
+    """
+    table = np.array(table)
+    for x in said:
+        share = rows.shares[:, x.index]
+        size = sizes[..., x.index]
+        if x.sideways is not None:
+            table += seen.wrenches(np.abs(np.nan_to_num(size))[..., None] * x.sideways, share)
+            table[_touched(rows, seen, x.sideways, share) & np.isnan(size)[..., None, None]] = (
+                np.nan
+            )
+        if x.steady is not None and steady:
+            table += seen.wrenches(x.steady, share)
+        for w in x.unknown:
+            table[np.broadcast_to(_touched(rows, seen, w, share), table.shape)] = np.nan
+    table[..., rows.blind, :] = np.nan
+    return table
+
+
+def _touched(rows: RowActions, seen: Seen, w: Array, share: Array) -> Array:
+    """(..., joints, 6): which components a wrench changes by more than rounding: relative to its
+    force, or to its torque and its force times a length of the mechanism.
+    """
+    found = np.abs(seen.wrenches(w, share))
+    force = np.linalg.norm(w[..., None, 3:], axis=-1, keepdims=True)
+    torque = force * rows.length + np.linalg.norm(w[..., None, :3], axis=-1, keepdims=True)
+    return np.concatenate(
+        [found[..., :3] > DOUBTFUL * torque, found[..., 3:] > DOUBTFUL * force], axis=-1
+    )
 
 
 @functools.cache
@@ -190,33 +257,6 @@ def _check(machine: Machine, forces: Array, left: Array) -> None:
             f" {name!r} is short of {size:.4g} (N m or N); pass the tau that forward_dynamics was"
             " given, or the one inverse_dynamics finds for the motors"
         )
-
-
-def _shares(machine: Machine) -> Array:
-    """(joints, rows): how much of a row's wrench each joint carries.
-
-    A tree joint carries whatever acts on the bodies beyond it: the row's wrench on its child, or
-    its opposite on the parent, or nothing where it lies between two bodies beyond the joint.
-    """
-    loops = {j.name for j in machine.mechanism.loops}
-    beyond = _beyond(machine.mechanism)
-
-    def share(j: Joint, name: str, parent: str, child: str) -> float:
-        if j.name in loops:
-            return float(j.name == name)
-        return float(parent in beyond[j.name]) - float(child in beyond[j.name])
-
-    return np.array([[share(j, *row) for row in between(machine)] for j in joints_of(machine)])
-
-
-def _beyond(m: Mechanism) -> dict[str, set[str]]:
-    """The bodies that each tree joint carries."""
-    found: dict[str, set[str]] = {}
-    carried: dict[str, set[str]] = {}
-    for j in reversed(m.ordered):
-        found[j.name] = {j.child} | carried.get(j.child, set())
-        carried.setdefault(j.parent, set()).update(found[j.name])
-    return found
 
 
 # --- axes
@@ -253,7 +293,7 @@ def _turned(machine: Machine, q: Array, tree: Array, axes: str) -> Array:
     )
     turn, arm = _frames(machine, q, R[..., :3, :3], axes)
     t, f = tree[..., :3], tree[..., 3:]
-    halves = [np.einsum("...ji,...j->...i", turn, x) for x in (t - np.cross(arm, f), f)]
+    halves = [_turned_by(turn, x) for x in (t - np.cross(arm, f), f)]
     return np.concatenate(halves, axis=-1)
 
 

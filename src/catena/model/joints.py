@@ -17,7 +17,7 @@ from .closure import ClosureRow
 from .courses import Course
 from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
 from .motions import Deflection, Freedom, displacement, elementary, motion_subspace
-from .pose import Pose, Scalar, Vector, scalar, unit
+from .pose import Pose, Scalar, Vector, as_pose, scalar, unit
 
 AxesLike = Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 PerSpeed = Scalar | Sequence[Scalar]
@@ -45,14 +45,14 @@ class Mimic:
 class Joint:
     """A joint between a parent body (or "ground") and a child body.
 
-    kind: one of `catena.model.joint_kinds.KINDS`. placement: X_PJ, the joint's frame in the parent.
-    offset: X_CJ, the joint's frame in the child, the identity unless the body's frame sits
-    elsewhere. axis: the axis (or axes) in the joint's frame. pitch: metres per radian, of a helical
-    joint. sequence: the freedoms of a general joint, such as ("Rz", "Dx"). lower, upper: limits;
-    effort, speed: the largest force and speed; damping (N m s/rad or N s/m), friction (Coulomb, N m
-    or N), armature (rotor inertia seen at the joint, kg m2 or kg): one value per speed, or one for
-    all. mimic: the joint it follows. deflection: of a modal joint, how its coordinates move the
-    child.
+    kind: one of `catena.model.joint_kinds.KINDS`. placement: X_PJ, the joint's frame in the parent;
+    three numbers are its position. offset: X_CJ, the joint's frame in the child, the identity
+    unless the body's frame sits elsewhere. axis: the axis (or axes) in the joint's frame. pitch:
+    metres per radian, of a helical joint. sequence: the freedoms of a general joint, such as ("Rz",
+    "Dx"). lower, upper: limits; effort, speed: the largest force and speed; damping (N m s/rad or N
+    s/m), friction (Coulomb, N m or N), armature (rotor inertia seen at the joint, kg m2 or kg): one
+    value per speed, or one for all. mimic: the joint it follows. deflection: of a modal joint, how
+    its coordinates move the child.
     """
 
     name: str
@@ -82,11 +82,11 @@ class Joint:
             kind: str,
             parent: str,
             child: str,
-            placement: Pose = ...,
+            placement: Pose | Sequence[Scalar] = ...,
             axis: AxesLike | None = None,
             pitch: Scalar = 0.0,
             sequence: Sequence[str] = (),
-            offset: Pose = ...,
+            offset: Pose | Sequence[Scalar] = ...,
             lower: PerSpeed = ...,
             upper: PerSpeed = ...,
             effort: PerSpeed = ...,
@@ -99,6 +99,9 @@ class Joint:
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        for attribute in ("placement", "offset"):
+            what = f"the {attribute} of joint {self.name!r}"
+            object.__setattr__(self, attribute, as_pose(getattr(self, attribute), what))
         kind = CATALOGUE.get(self.kind)
         if kind is None or kind.made != (self.deflection is not None):
             return  # validate() says so, with every other fault

@@ -24,7 +24,7 @@ from .contacts import Contact
 from .frozen import FrozenDict
 from .joints import Joint, Mimic
 from .loads import Holonomic, Load, Nonholonomic
-from .pose import Pose, Scalar, Vector, vector
+from .pose import Pose, Scalar, Vector, as_pose, vector
 from .shapes import CollisionFilter, Shape
 
 __all__ = [
@@ -47,11 +47,14 @@ Thing = TypeVar("Thing", Body, Joint)
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame on a body: pose is X_BF."""
+    """A named frame on a body: pose is X_BF; three numbers are its position."""
 
     name: str
     body: str
     pose: Pose = Pose()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pose", as_pose(self.pose, f"the pose of frame {self.name!r}"))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import spatial
+from ..errors import MechanismError
 
 Scalar = Any  # a float, or a SymPy expression of named parameters
 Vector = tuple[Scalar, Scalar, Scalar]
@@ -35,8 +36,20 @@ class Pose:
     position: Vector = ORIGIN
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rotation", tuple(vector(row) for row in self.rotation))
-        object.__setattr__(self, "position", vector(self.position))
+        try:
+            rotation, position = tuple(vector(row) for row in self.rotation), vector(self.position)
+        except (TypeError, ValueError):
+            raise MechanismError(
+                f"a pose has rotation {self.rotation!r} and position {self.position!r}; a rotation"
+                " is three rows of three numbers, a position three numbers: Pose(position=(1, 0,"
+                " 0)), or Pose.turn and Pose.rpy for a rotation by angles"
+            ) from None
+        if len(rotation) != 3:
+            raise MechanismError(
+                f"a pose has a rotation of {len(rotation)} rows; it is three rows of three numbers"
+            )
+        object.__setattr__(self, "rotation", rotation)
+        object.__setattr__(self, "position", position)
 
     def scalars(self) -> tuple[Scalar, ...]:
         """Its twelve numbers, or expressions: the position, then the rotation's rows."""
@@ -146,6 +159,23 @@ class Pose:
             f"Denavit-Hartenberg custom {custom!r} is not known; allowed are 'modified' and"
             " 'standard'"
         )
+
+
+def as_pose(given: Pose | Sequence[Scalar], what: str) -> Pose:
+    """A pose as it is; three numbers, or expressions of parameters, as a position without a turn.
+    what: of which thing, for a fault.
+
+    >>> as_pose((1, 0, 0), "the placement of joint 'elbow'") == Pose(position=(1, 0, 0))
+    True
+    """
+    if isinstance(given, Pose):
+        return given
+    try:
+        return Pose(position=vector(given))
+    except (TypeError, ValueError):
+        raise MechanismError(
+            f"{what} is {given!r}; it is a Pose, or three numbers: a position, m"
+        ) from None
 
 
 def vector(a: Sequence[Scalar]) -> Vector:

@@ -25,7 +25,7 @@ from .carriers import place_names
 from .contacts import Contact
 from .loads.keys import Keyed, identifier
 from .mechanism import GROUND, Body, Frame, Joint, Mechanism
-from .pose import Pose, Scalar
+from .pose import Pose, Scalar, as_pose
 from .shapes import CollisionFilter
 from .values import with_scalars
 
@@ -60,7 +60,8 @@ def attach(
             " and _"
         )
     frame = scene.frame(on)
-    taken = _Attached(prefix, part, frame.body, frame.pose @ at)
+    where = as_pose(at, f"attach: the place `at` of {prefix!r}")
+    taken = _Attached(prefix, part, frame.body, frame.pose @ where)
     notes = (
         ()
         if part.gravity == scene.gravity
@@ -295,7 +296,7 @@ class _Attached:
         changes = {
             key: _each(getattr(x, key), rename[k.sort])
             for key, k in x.schema().items()
-            if k.sort in rename
+            if k.sort in rename and getattr(x, key) is not None
         }
         return replace(self.renamed(x), name=self.name(x.name), **changes)
 

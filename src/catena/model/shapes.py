@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import MechanismError
 from .frozen import FrozenDict
-from .pose import Pose, Scalar, scalar
+from .pose import Pose, Scalar, as_pose, scalar
 
 Sizes = Sequence[float] | np.ndarray
 Hull = Callable[[Sizes], np.ndarray]
@@ -84,6 +84,8 @@ class Shape:
     name: str = ""
 
     def __post_init__(self) -> None:
+        what = f"the pose of a shape of kind {self.kind!r}"
+        object.__setattr__(self, "pose", as_pose(self.pose, what))
         try:
             object.__setattr__(self, "size", tuple(scalar(x) for x in self.size))
         except (TypeError, ValueError):

@@ -92,6 +92,8 @@ class _Known:
 def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
     """The faults of one field."""
     value = getattr(thing, name)
+    if value is None:
+        return
     wanted = {
         **dict.fromkeys(("frame", "turning", "sliding"), ("body", known.frames)),
         "frame": ("frame", known.frames),

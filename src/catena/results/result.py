@@ -229,7 +229,8 @@ class Result:
         first (N m, N).
 
         axes: "body", "joint" or "world", as in `catena.analysis.reactions`. NaN: not determined by
-        rigid bodies.
+        rigid bodies, or by what constraints say of themselves; the attribute `undetermined` then
+        names the joints and the reasons.
         """
         import xarray as xr
 
@@ -253,8 +254,16 @@ class Result:
             {**self._labels, "joint": list(found), "component": WRENCH},
             (*self._lead, "joint", "component"),
             "reactions",
-            {"units": "N m, N", "axes": axes},
+            {"units": "N m, N", "axes": axes, **self._undetermined()},
         )
+
+    def _undetermined(self) -> dict[str, str]:
+        """The attribute that names the joints of whose forces something is not known, if any."""
+        from ..machine.reactions import undetermined
+
+        found = undetermined(self.machine) if self.mechanism.row_records else {}
+        said = [f"{joint}: {'; '.join(why)}" for joint, why in found.items()]
+        return {"undetermined": "\n".join(said)} if said else {}
 
     def _caught_frames(self) -> str:
         """The names of the locks that hold a frame at some row."""

@@ -210,7 +210,7 @@ def _load(thing: Keyed) -> Pairs:
     yield "kind", _string(thing.kind)
     for key in thing.schema():
         value = getattr(thing, key)
-        if not (isinstance(value, tuple | str) and not value):
+        if value is not None and not (isinstance(value, tuple | str) and not value):
             yield (
                 key,
                 f"[{', '.join(map(_mixed, value))}]" if isinstance(value, tuple) else _mixed(value),

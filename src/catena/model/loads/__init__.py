@@ -3,6 +3,7 @@ what its speeds and coordinates must obey besides loops.
 
     keys         Load, Nonholonomic and Holonomic, the three families; the keys that their members
                  have; LOADS, ROWS, CONSTRAINTS
+    actions      Action: where on bodies the force of a position row acts
     springs      JointSpring, CoordinateSpring, Spring, Cable, Bushing, and the Strain of a flexible
                  body
     forces       Force, JointForce
@@ -20,6 +21,7 @@ the parameters, and every coordinate and speed: q_<name> and v_<name>, where a d
 name is written as an underscore (q_base_x).
 """
 
+from .actions import Action, Freedom, Line, Sites
 from .cams import Cam
 from .compliant_contact import CompliantContact
 from .fluid import Fluid
@@ -48,6 +50,7 @@ __all__ = [
     "CONSTRAINTS",
     "LOADS",
     "ROWS",
+    "Action",
     "Belt",
     "Bushing",
     "Cable",
@@ -61,6 +64,7 @@ __all__ = [
     "Drive",
     "Fluid",
     "Force",
+    "Freedom",
     "Freewheel",
     "GearPair",
     "Holonomic",
@@ -68,6 +72,7 @@ __all__ = [
     "JointSpring",
     "Key",
     "KnifeEdge",
+    "Line",
     "Load",
     "Nonholonomic",
     "Places",
@@ -75,6 +80,7 @@ __all__ = [
     "Rolling",
     "Scene",
     "Screw",
+    "Sites",
     "SpeedRow",
     "Spring",
     "Strain",

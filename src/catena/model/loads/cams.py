@@ -9,15 +9,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
+
 from ...errors import ExpressionError
-from ...spatial import floor, select
+from ...spatial import add, cross, dot, floor, scale, select, sub
 from ..courses import closed_spline, piecewise
 from ..expressions import evaluate, parse
-from ..pose import Scalar
+from ..pose import Scalar, Vector
 from ..values import value_of
-from .keys import COORDINATE, Holonomic, Key, Places, doc, register
+from .actions import Action, Freedom, Sites, through
+from .keys import COORDINATE, FRAME, Holonomic, Key, Places, doc, register
 
 TURN = 2.0 * math.pi
+SQUARE = 1e-9  # the cosine of two directions at right angles; 1 - |cosine| of parallel ones
+# of the distance between tip and axis: a tip whose force could only go through the axis as near
+STRAIGHT = 1e-9
 CLOSES = 1e-9  # of the lift: what begins and ends nearer to each other closes
 
 
@@ -31,6 +37,10 @@ class Cam(Holonomic):
     sin(angle)/(2*pi))"; or angles and lifts: points of one turn, from 0 to 2 pi (rad; m, or rad for
     a lever), through which a closed spline goes. The row pulls as well as it pushes: a follower
     that may lift off is a contact.
+
+    end: how the follower touches a disc cam, which the bearings feel. "flat": by a face across its
+    guide. "point": at the origin of the frame `tip`, a knife edge, or the centre of a roller.
+    Without it the force along the guide is known, that across it is not determined.
     """
 
     kind = "cam"
@@ -48,11 +58,21 @@ class Cam(Holonomic):
     lifts: tuple[Scalar, ...] = field(
         default=(), metadata=Key("numbers", negative=True).of() | doc("lifts there, m or rad")
     )
+    end: str | None = field(
+        default=None,
+        metadata=Key("word", words=("flat", "point")).of()
+        | doc("a flat face across the guide; or a point, also the centre of a roller"),
+    )
+    tip: str | None = field(
+        default=None, metadata=FRAME | doc("whose origin is that point of the follower")
+    )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """A profile, once, that closes."""
         if self.cam == self.follower:
             yield f"{self.cam!r} is the cam and its own follower"
+        if (self.end == "point") != (self.tip is not None):
+            yield 'end = "point" and `tip`, the frame at that point, belong together'
         if bool(self.profile) == bool(self.angles or self.lifts):
             yield (
                 "its lift is given by `profile`, or by points `angles` and `lifts`; one of the two"
@@ -110,6 +130,49 @@ class Cam(Holonomic):
             ),
         )
 
+    def action(self, s: Sites) -> Action | str:
+        """Of a disc cam: the follower's freedom and the cam's torque say two of the three numbers
+        of a force in the plane of the disc; `end` says the third.
+
+        The force F on the follower has the moment M about the cam's axis, n M = lift'(angle). What
+        is left is a force that works along neither freedom: through the cam's axis and across the
+        guide, or through both axes of cam and lever.
+        """
+        cam, follower = (s.freedom(x) for x in (self.cam, self.follower))
+        if cam is None or follower is None or cam.sort != "turning":
+            return "cam and follower are not joints of one freedom each, of which the cam's turns"
+        n = cam.line.axis
+        found = _disc(cam, follower, s.slope(self.cam))
+        if found is None:
+            return "its follower does not move in the plane of a disc cam"
+        force, across = found
+        torque = add(cross(cam.line.point, force), scale(-s.slope(self.cam), n))
+        way = sub(cam.line.point, follower.line.point)
+        beside = np.any(np.abs(dot(way, n)) > STRAIGHT * np.sqrt(dot(way, way)))
+        zero = scale(0.0, n)
+        couples = ((across, zero), (cross(n, across), zero)) if beside else ()
+        plane = ("one plane in which both are, as their joints are apart along the axis",)
+        missing = plane if beside else ()
+        left = through(cam.line.point, across)
+        if self.end is None or (self.end == "flat" and follower.sort != "sliding"):
+            said = "its end" if self.end is None else "the face of its lever; take a point"
+            return Action(
+                follower.body,
+                cam.body,
+                (torque, force),
+                unknown=(left, *couples),
+                missing=(said, *missing),
+            )
+        if self.tip is not None:
+            p = s.origin(self.tip)
+            lever = dot(n, cross(sub(cam.line.point, p), across))
+            if np.any(np.abs(lever) <= STRAIGHT * np.sqrt(dot(p, p))):
+                return "its tip is where a force cannot move the follower"
+            size = -dot(n, sub(torque, cross(p, force))) / lever
+            torque = add(torque, scale(size, left[0]))
+            force = add(force, scale(size, left[1]))
+        return Action(follower.body, cam.body, (torque, force), unknown=couples, missing=missing)
+
     def _spline(self, s: Places, angle: Scalar) -> Scalar:
         return piecewise(
             closed_spline(self.angles, [s.value(y) for y in self.lifts]), angle, select
@@ -125,3 +188,22 @@ def _open(lifts: list[float]) -> Iterator[str]:
             f" {lifts[-1]:.6g} after one turn; let it end where it begins, or use a [[constraint]]"
             " with `zero` for a cam that does not go round"
         )
+
+
+def _disc(cam: Freedom, follower: Freedom, slope: Scalar) -> tuple[Vector, Vector] | None:
+    """The force on a follower in the plane of its cam, of one unit of the row, without what works
+    along no freedom; and the direction of that, of length one. slope: of the row by the cam's
+    angle. None where the follower leaves the plane.
+    """
+    n, s = cam.line.axis, follower.line.axis
+    parallel = np.abs(dot(n, s))
+    if follower.sort == "sliding":
+        return None if np.any(parallel > SQUARE) else (s, cross(n, s))
+    way = sub(follower.line.point, cam.line.point)
+    way = sub(way, scale(dot(way, n), n))
+    apart = np.sqrt(dot(way, way))
+    if np.any(1.0 - parallel > SQUARE) or np.any(apart == 0.0):
+        return None
+    u = scale(1.0 / apart, way)
+    # the moment about the cam's axis is that about the lever's, one unit, and that of the force
+    return scale((-slope - dot(n, s)) / apart, cross(n, u)), u

@@ -13,18 +13,82 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ...spatial import dot
+import numpy as np
+
+from ...spatial import add, cross, dot, neg, scale, sub
 from ..pose import Scalar, Vector
+from .actions import Action, Line, Sites, Wrench, through
 from .keys import FRAME, Holonomic, Key, Places, doc, number, register
 
 TURNING = Key("turning").of()
 SLIDING = Key("sliding").of()
 PARALLEL = 1e-9  # sine of the angle of two axes that are parallel
+# axes as near to each other, relative to their distance from the ground's origin, are one axis; and
+# wheels as far apart along it, relative to the distance of their axes, are not in one plane
+APART = 1e-9
 SIGNS = {"external": -1.0, "internal": 1.0, "bevel": -1.0, "open": 1.0, "crossed": -1.0}
 
 
 def _parallel(axes: Mapping[str, Vector], one: str, other: str) -> bool:
     return 1.0 - abs(dot(axes[one], axes[other])) < PARALLEL
+
+
+PRESSURE_ANGLE = number("angle", zero=False) | doc(
+    "of the teeth, which push wheels apart; without it that push is not determined"
+)
+
+
+@dataclass(frozen=True)
+class _Across:
+    """Two parallel axes seen along them. n: the first. u: of length one, from the first axis to the
+    second. apart: their distance, m. v: n x u.
+    """
+
+    n: Vector
+    u: Vector
+    v: Vector
+    apart: Scalar
+    beside: bool  # whether the two points lie in different planes across the axes
+
+    @staticmethod
+    def of(one: Line, other: Line) -> _Across | None:
+        """None where the two axes are one."""
+        n = one.axis
+        way = sub(other.point, one.point)
+        along = dot(way, n)
+        flat = sub(way, scale(along, n))
+        apart = np.sqrt(dot(flat, flat))
+        size = np.sqrt(dot(one.point, one.point)) + np.sqrt(dot(other.point, other.point))
+        if np.any(apart <= APART * size):
+            return None
+        u = scale(1.0 / apart, flat)
+        return _Across(n, u, cross(n, u), apart, bool(np.any(np.abs(along) > APART * apart)))
+
+    def open_plane(self) -> tuple[tuple[Wrench, ...], tuple[str, ...]]:
+        """The couples that are not known where the wheels are not in one plane, and what is
+        missing.
+        """
+        return _couples(self.u, self.v) if self.beside else ((), ())
+
+
+def _couples(u: Vector, v: Vector) -> tuple[tuple[Wrench, ...], tuple[str, ...]]:
+    """The couples across the axis, about u and v, that forces have whose plane is not known."""
+    zero = scale(0.0, u)
+    return ((u, zero), (v, zero)), (
+        "one plane in which both are, as their joints are apart along the axis",
+    )
+
+
+def _pressed(
+    s: Sites, angle: Scalar | None, point: Vector, apart: Vector
+) -> tuple[Wrench | None, tuple[Wrench, ...], tuple[str, ...]]:
+    """What teeth do sideways where they meet, for one unit of force along the pitch line: with a
+    pressure angle, (wrench, nothing, nothing); without, an unknown one. apart: of length one, how
+    they push the body on which they act.
+    """
+    if angle is None:
+        return None, (through(point, apart),), ("its pressure_angle",)
+    return through(point, scale(float(np.tan(s.value(angle))), apart)), (), ()
 
 
 @dataclass(frozen=True)
@@ -59,7 +123,8 @@ class GearPair(_Pair):
 
     external: they turn against each other; internal: one is a ring, they turn alike; bevel: axes
     that meet, each joint's axis pointing away from where they do, so that they turn against each
-    other. phase: the turn of the first, rad, where that of the second is zero.
+    other. phase: the turn of the first, rad, where that of the second is zero. pressure_angle: rad,
+    of straight teeth: the bearings carry what it pushes apart.
     """
 
     kind = "gear_pair"
@@ -79,6 +144,8 @@ class GearPair(_Pair):
         | doc("turn of the first where that of the second is zero"),
     )
 
+    pressure_angle: Scalar | None = field(default=None, metadata=PRESSURE_ANGLE)
+
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """Parallel axes, except of bevel gears."""
         if self.mesh == "bevel" and _parallel(axes, "first", "second"):
@@ -96,12 +163,43 @@ class GearPair(_Pair):
         """Turn against turn, rad of the first gear."""
         return (self._row(s, self.teeth, self.mesh, self.phase),)
 
+    def action(self, s: Sites) -> Action | str:
+        """At the pitch point, which divides the distance of the axes by the teeth: along the pitch
+        circles' tangent, and sideways by the pressure angle, towards the centre of a wheel with
+        teeth outside.
+        """
+        if self.mesh == "bevel":
+            return "where along their teeth bevel gears touch is not among its keys"
+        one, other = (s.line(x, self.carrier, "turning") for x in (self.first, self.second))
+        z1, z2 = map(s.value, self.teeth)
+        total = z1 - z2 if self.mesh == "internal" else z1 + z2
+        seen = _Across.of(one, other)
+        if seen is None or total == 0.0:
+            return "its gears have one axis, so that there is no point at which they touch"
+        radius = seen.apart * (z1 / total)  # negative where the second is a ring: behind the first
+        point = add(one.point, scale(radius, seen.u))
+        outwards = 1.0 if self.mesh == "internal" and z1 > z2 else -1.0  # the first is the ring
+        unit = 1.0 / radius
+        pressed, unknown, missing = _pressed(
+            s, self.pressure_angle, point, scale(outwards * np.abs(unit) / unit, seen.u)
+        )
+        couples, plane = seen.open_plane()
+        return Action(
+            s.body(self.first),
+            s.body(self.second),
+            through(point, scale(unit, seen.v)),
+            sideways=None if pressed is None else _times(np.abs(unit), pressed),
+            unknown=(*unknown, *couples),
+            missing=(*missing, *plane),
+        )
+
 
 @register
 @dataclass(frozen=True)
 class Belt(_Pair):
     """A belt or chain over two wheels on one carrier that neither slips nor stretches. radii: m.
-    run: "open" or "crossed". phase: as of gears.
+    run: "open" or "crossed". phase: as of gears. pretension: N, the mean of its two strands, which
+    the bearings carry; the drive adds as much to one strand as it takes from the other.
     """
 
     kind = "belt"
@@ -118,6 +216,11 @@ class Belt(_Pair):
         metadata=number("angle", negative=True)
         | doc("turn of the first where that of the second is zero"),
     )
+    pretension: Scalar | None = field(
+        default=None,
+        metadata=number("force")
+        | doc("mean of both strands; without it what they pull together is not determined"),
+    )
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """Parallel axes."""
@@ -131,6 +234,33 @@ class Belt(_Pair):
         """Turn against turn, rad of the first wheel."""
         return (self._row(s, self.radii, self.run, self.phase),)
 
+    def action(self, s: Sites) -> Action | str:
+        """Along its two strands, the common tangents of the two circles."""
+        one, other = (s.line(x, self.carrier, "turning") for x in (self.first, self.second))
+        r1, r2 = map(s.value, self.radii)
+        seen = _Across.of(one, other)
+        reach = r1 + r2 if self.run == "crossed" else abs(r1 - r2)
+        if seen is None or np.any(seen.apart <= reach):
+            return "its wheels overlap, so that no belt runs straight from one to the other"
+        cosine = (r1 + r2 if self.run == "crossed" else r1 - r2) / seen.apart
+        sine = np.sqrt(1.0 - cosine * cosine)
+        strands = []  # which pull the first wheel towards the second: backwards, then forwards
+        for side in (1.0, -1.0):
+            touch = add(scale(r1 * cosine, seen.u), scale(side * r1 * sine, seen.v))
+            pull = add(scale(sine, seen.u), scale(-side * cosine, seen.v))
+            strands.append(through(add(one.point, touch), pull))
+        both = _plus(strands[1], strands[0])
+        couples, plane = seen.open_plane()
+        known = self.pretension is not None
+        return Action(
+            s.body(self.first),
+            s.body(self.second),
+            _times(0.5 / r1, _plus(strands[1], _times(-1.0, strands[0]))),
+            steady=_times(s.value(self.pretension), both) if self.pretension is not None else None,
+            unknown=(*(() if known else (both,)), *couples),
+            missing=(*(() if known else ("its pretension",)), *plane),
+        )
+
 
 @register
 @dataclass(frozen=True)
@@ -139,7 +269,7 @@ class RackAndPinion(Holonomic):
     joints' axes, plus `offset`.
 
     radius: m, of the pinion; negative where the rack lies on the side on which a positive turn
-    moves it backwards. offset: m.
+    moves it backwards. offset: m. pressure_angle: as of gears.
     """
 
     kind = "rack_and_pinion"
@@ -155,6 +285,7 @@ class RackAndPinion(Holonomic):
         default=0.0,
         metadata=number("length", negative=True) | doc("place of the rack where the turn is zero"),
     )
+    pressure_angle: Scalar | None = field(default=None, metadata=PRESSURE_ANGLE)
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """The rack runs across the pinion's axis."""
@@ -171,6 +302,30 @@ class RackAndPinion(Holonomic):
             s.travel(self.rack, self.carrier, "sliding"),
         )
         return (way - s.value(self.radius) * turn - s.value(self.offset),)
+
+    def action(self, s: Sites) -> Action:
+        """At the pitch point, one radius from the pinion's axis: along the rack, and sideways by
+        the pressure angle, away from the pinion.
+        """
+        turn = s.line(self.pinion, self.carrier, "turning")
+        way = s.line(self.rack, self.carrier, "sliding")
+        radius = s.value(self.radius)
+        arm = cross(way.axis, turn.axis)  # n x arm is the rack's way
+        point = add(turn.point, scale(radius, arm))
+        pressed, unknown, missing = _pressed(
+            s, self.pressure_angle, point, arm if radius > 0.0 else neg(arm)
+        )
+        along = dot(sub(way.point, turn.point), turn.axis)
+        beside = np.any(np.abs(along) > APART * abs(radius))
+        couples, plane = _couples(arm, way.axis) if beside else ((), ())
+        return Action(
+            s.body(self.rack),
+            s.body(self.pinion),
+            through(point, way.axis),
+            sideways=pressed,
+            unknown=(*unknown, *couples),
+            missing=(*missing, *plane),
+        )
 
 
 @register
@@ -212,3 +367,23 @@ class Screw(Holonomic):
         return (
             way - s.value(self.lead) * (sign * 0.15915494309189535) * turn - s.value(self.offset),
         )
+
+    def action(self, s: Sites) -> Action:
+        """Around the spindle's axis: a force along it, and a couple about it."""
+        turn = s.line(self.spindle, self.carrier, "turning")
+        way = s.line(self.nut, self.carrier, "sliding")
+        torque, force = through(turn.point, way.axis)
+        lead = s.value(self.lead) * 0.15915494309189535
+        return Action(
+            s.body(self.nut),
+            s.body(self.spindle),
+            (add(torque, scale(lead, way.axis)), force),
+        )
+
+
+def _times(x: Scalar, w: Wrench) -> Wrench:
+    return scale(x, w[0]), scale(x, w[1])
+
+
+def _plus(w: Wrench, other: Wrench) -> Wrench:
+    return add(w[0], other[0]), add(w[1], other[1])

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from ...errors import MechanismError
 from ..pose import Matrix, Scalar, Vector, scalar, unit
+from .actions import Action, Sites
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Key:
         word         one of `words`
         times        any number of instants, s
 
-    zero, negative: whether a number may be that.
+    zero, negative: whether a number may be that. A field whose default is None may be left out, and
+    is None then.
     """
 
     sort: str
@@ -51,6 +53,8 @@ class Key:
 
     def kept(self, value: Any) -> Any:
         """A value given in Python as it is kept."""
+        if value is None:
+            return None
         if self.sort == "number":
             return scalar(value)
         if self.sort == "numbers":
@@ -169,7 +173,12 @@ class Keyed:
     def holding(self, *sorts: str) -> list[Any]:
         """What its fields of these sorts hold."""
         found = [getattr(self, name) for name, key in self.schema().items() if key.sort in sorts]
-        return [x for given in found for x in (given if isinstance(given, tuple) else (given,))]
+        return [
+            x
+            for given in found
+            if given is not None
+            for x in (given if isinstance(given, tuple) else (given,))
+        ]
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
         """What is wrong with it beyond what its keys say."""
@@ -226,7 +235,8 @@ class Holonomic(Keyed):
     """Something that coordinates obey: one or more rows g(q, t) = 0, which loops are too.
 
     Rows act along the speeds, as motors do: A' lam with A = dg/dq N. Where they speak of the places
-    of frames, they push there.
+    of frames, they push there. Rows of several coordinates push bodies at places that only their
+    record can know: `action`.
     """
 
     @property
@@ -237,6 +247,12 @@ class Holonomic(Keyed):
     def residual(self, s: Places) -> tuple[Scalar, ...]:
         """g, one for each label."""
         raise NotImplementedError
+
+    def action(self, s: Sites) -> Action | str | None:
+        """Where its one row acts on bodies; or why that is not known, in words; or None: where its
+        text says, or along the freedom of the one joint that it speaks of.
+        """
+        return None
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
         """What is wrong with the axes of its turning and sliding fields, {field: axis}."""

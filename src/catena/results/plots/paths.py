@@ -10,17 +10,15 @@ from ..result import Result
 from ..scene.view import view_of
 from .series import Names
 from .style import WIDTH, Picture, fitted, legend, pen
-from .tip_paths import positions
+from .tip_paths import pins, positions
 from .view import letters
 
 
 def draw(result: Result, frames: Names = None) -> Figure:
-    """A line for each tip (for each body's origin, where there is none); a dot marks its start, a
-    ring its end.
+    """A line for each tip (for each joint that moves, where there is none); a dot marks its start,
+    a ring its end.
     """
-    found = positions(result, frames) or positions(
-        result, [b.name for b in result.mechanism.bodies]
-    )
+    found = positions(result, frames) or pins(result)
     v = view_of(result.mechanism)
     if v.planar:
         flat = {name: v.flat(path) for name, path in found.items()}

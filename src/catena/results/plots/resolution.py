@@ -56,19 +56,25 @@ def _scale(result: Result, unit: str) -> float:
 
 def widen(ax: Axes, result: Result, unit: str, largest: float = 0.0) -> None:
     """Let the y axis of lines that do not change, as far as the run can tell, span a part of their
-    value; of zeros, the mechanism's own scale.
+    value; of zeros, the mechanism's own scale, of which only the zero is written.
     """
     drawn = [
         y[np.isfinite(y)] for line in ax.lines if (y := np.asarray(line.get_ydata(), float)).size
     ]
-    values = np.concatenate([y for y in drawn if y.size] or [np.zeros(1)])
+    if not any(y.size for y in drawn):
+        ax.set_yticks([])  # nothing is known, not even its scale
+        return
+    values = np.concatenate([y for y in drawn if y.size])
     low = float(values.min())
     high = float(values.max())
     least = resolution(result, unit, largest)
     if high - low <= least:
         largest = max(abs(low), abs(high))
-        room = _scale(result, unit) if largest <= least else max(least, ROOM * largest)
+        none = largest <= least
+        room = _scale(result, unit) if none else max(least, ROOM * largest)
         ax.set_ylim(low - room, high + room)
+        if none:
+            ax.set_yticks([0.0], ["0"])
 
 
 def still(result: Result, values: np.ndarray, unit: str) -> bool:

@@ -1,14 +1,22 @@
 """Where the tips of a mechanism go: the frames asked for, else those it names, else the far ends of
-its chains.
+its chains; and where the pins of one without ends go.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...model.joints import Joint
+from ...model.mechanism import GROUND
+from ...model.motions import Motion
+from ...model.pose import Pose
+from ...model.values import value_of
 from ..result import Result
 from ..scene.skeleton import moved, tip_names, tips
 from .series import Names
+
+# of the largest distance that a joint travels: paths as near to each other are one path
+SAME = 1e-9
 
 
 def positions(result: Result, frames: Names = None) -> dict[str, np.ndarray]:
@@ -29,3 +37,37 @@ def positions(result: Result, frames: Names = None) -> dict[str, np.ndarray]:
         name: moved(X[:, bodies.index(body)], point)
         for name, (body, point) in zip(tip_names(m), ends)
     }
+
+
+def pins(result: Result) -> dict[str, np.ndarray]:
+    """{name: (time, 3)}, m, in the ground's axes: the joints that move, each called as the joint
+    is; where a joint slides, the origin of its child, called as that. Those that others stand for
+    are left out; all where nothing moves.
+    """
+    m = result.mechanism
+    joints = [j for j in (*m.ordered, *m.loops) if j.nv]
+    places = [
+        (j.child, j.child, Pose()) if _slides(j) else (j.name, j.parent, j.placement)
+        for j in joints
+        if not (_slides(j) and j.child == GROUND)
+    ]
+    bodies = [b.name for b in m.bodies]
+    poses = result.poses(bodies)
+    R = dict(zip(bodies, np.moveaxis(poses["rotation"].values, 1, 0)))
+    p = dict(zip(bodies, np.moveaxis(poses["position"].values, 1, 0)))
+    found: dict[str, np.ndarray] = {}
+    for name, body, pose in places:
+        at = np.array([value_of(x, m.parameters) for x in pose.position], float)
+        still = np.tile(at, (len(result.time), 1))
+        found[name] = p[body] + R[body] @ at if body in p else still
+    size = max((float(np.ptp(x, axis=0).max()) for x in found.values()), default=0.0)
+    moving: dict[str, np.ndarray] = {}
+    for name, path in found.items():
+        known = any(np.abs(path - x).max() <= SAME * size for x in moving.values())
+        if np.ptp(path, axis=0).max() > SAME * size and not known:
+            moving[name] = path
+    return moving or found
+
+
+def _slides(j: Joint) -> bool:
+    return any(f.motion != Motion.TURN and f.motion != Motion.BALL for f in j.freedoms)

@@ -87,7 +87,7 @@ def draw_belt(d: Drawing, x: Any) -> None:
     """A belt about its two wheels, on the carrier that bears them."""
     m, axes = d.mechanism, Axes(d.mechanism)
     carrier = m.frame(x.carrier).body
-    (p, n), (o, _) = axes.line(x.first), axes.line(x.second)
+    (p, n), (o, _) = axes.line(x.first, x.carrier), axes.line(x.second, x.carrier)
     X = np.linalg.inv(axes.at[carrier])
     a, b = (float(value_of(r, m.parameters)) for r in x.radii)
     across = o - p - n * (n @ (o - p))
@@ -124,8 +124,9 @@ def _around(a: float, b: float, apart: float, crossed: bool) -> Array | None:
 def draw_rack(d: Drawing, x: Any) -> None:
     """A toothed bar on the rack, at the pitch point of its pinion."""
     axes = Axes(d.mechanism)
-    (p, n), (_, s) = axes.line(x.pinion), axes.line(x.rack)
-    body = axes.of(x.rack)[0]
+    p, n = axes.line(x.pinion, x.carrier)
+    _, s = axes.line(x.rack, x.carrier, "sliding")
+    body = d.mechanism.frame(x.rack).body
     radius = float(value_of(x.radius, d.mechanism.parameters))
     side = np.sign(radius) * np.cross(s, n)
     r = abs(radius)

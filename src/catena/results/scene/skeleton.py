@@ -97,6 +97,8 @@ def _wheeled(m: Mechanism, limbs: tuple[Limb, ...]) -> Iterator[Limb]:
         angle = np.linspace(0, 2 * np.pi, len(w.outline), endpoint=False)
         rim = np.stack([w.outline * np.cos(angle), w.outline * np.sin(angle), 0 * angle], axis=1)
         found.setdefault(w.body, []).append(Solid(moved(w.pose, rim)))
+    if GROUND in found:  # a ring that is part of the housing
+        yield Limb(GROUND, np.zeros((0, 2, 3)), np.zeros((0, 3)), tuple(found[GROUND]))
     for limb in limbs:
         yield (
             replace(limb, solids=(*limb.solids, *found[limb.body])) if limb.body in found else limb

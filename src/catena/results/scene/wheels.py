@@ -15,6 +15,7 @@ import numpy as np
 
 from ...kernels.motion import BALL
 from ...kernels.tree import layout
+from ...model.carriers import travel
 from ...model.courses import closed_spline, piecewise
 from ...model.expressions import evaluate, parse
 from ...model.joints import Joint
@@ -56,26 +57,32 @@ class Axes:
         self.mechanism, self.at = m, placement(m).at(q)
         self.carried = {j.child: j for j in m.joints}
 
-    def of(self, body: str) -> tuple[str, Array, Array, Array]:
-        """The body of a frame; its joint's axis in it: a point and a direction; and X_WB."""
-        name = self.mechanism.frame(body).body
-        j = self.carried[name]
-        X = matrix(self.mechanism, j.offset)
-        return (
-            name,
-            X[:3, 3],
-            X[:3, :3] @ np.array(j.freedoms[0].axis if j.freedoms else (0, 0, 1), float),
-            self.at[name],
-        )
+    def of(
+        self, body: str, carrier: str | None = None, sort: str = "turning"
+    ) -> tuple[str, Array, Array, Array]:
+        """The body of a frame; its axis in it: a point and a direction; and X_WB.
 
-    def line(self, body: str) -> tuple[Array, Array]:
+        carrier: of the wheel, or of what slides (`sort`), whose axis is that of the joints between
+        the two: a ring that stands still has no joint that moves, and the ground none at all. Else
+        the axis of the body's own joint.
+        """
+        m = self.mechanism
+        name = m.frame(body).body
+        j = self.carried[name] if carrier is None else travel(m, body, carrier, sort).terms[0][1]
+        X = np.linalg.inv(self.at[name]) @ self.at[j.child] @ matrix(m, j.offset)
+        axis = np.array(j.freedoms[0].axis if j.freedoms else (0, 0, 1), float)
+        return name, X[:3, 3], X[:3, :3] @ axis, self.at[name]
+
+    def line(
+        self, body: str, carrier: str | None = None, sort: str = "turning"
+    ) -> tuple[Array, Array]:
         """The axis in the ground: a point and a direction."""
-        _, p, n, X = self.of(body)
+        _, p, n, X = self.of(body, carrier, sort)
         return X[:3, :3] @ p + X[:3, 3], X[:3, :3] @ n
 
-    def distance(self, first: str, second: str) -> float:
+    def distance(self, first: str, second: str, carrier: str | None = None) -> float:
         """Between two axes."""
-        (p, n), (o, _) = self.line(first), self.line(second)
+        (p, n), (o, _) = self.line(first, carrier), self.line(second, carrier)
         return float(np.linalg.norm(np.cross(p - o, n)))
 
 
@@ -109,24 +116,24 @@ def facing(n: Array, x: Array, at: Array) -> Array:
 
 
 def _round(
-    axes: Axes, body: str, radius: float, name: str, teeth: int = 0, ring: bool = False
+    axes: Axes, body: str, x: Any, radius: float, teeth: int = 0, ring: bool = False
 ) -> Wheel:
-    owner, p, n, _ = axes.of(body)
+    owner, p, n, _ = axes.of(body, x.carrier)
     return Wheel(
-        owner, facing(n, np.array([1.0, 0.0, 0.0]), p), np.full(48, radius), teeth, ring, name
+        owner, facing(n, np.array([1.0, 0.0, 0.0]), p), np.full(48, radius), teeth, ring, x.name
     )
 
 
 def _gears(axes: Axes, x: Any) -> Iterator[Wheel]:
     m = axes.mechanism
     z = [float(value_of(t, m.parameters)) for t in x.teeth]
-    apart = axes.distance(x.first, x.second)
+    apart = axes.distance(x.first, x.second, x.carrier)
     total = abs(z[1] - z[0]) if x.mesh == "internal" else z[0] + z[1]
     pitch = apart / total if apart > 1e-12 and total > 1e-12 and x.mesh != "bevel" else 0.0
     for body, own in zip((x.first, x.second), z):
         size = own * pitch if pitch else _usual(m) * own / max(z)
         whole = int(own) if own == int(own) and 6 <= own <= 160 else 0
-        yield _round(axes, body, size, x.name, whole, x.mesh == "internal" and own == max(z))
+        yield _round(axes, body, x, size, whole, x.mesh == "internal" and own == max(z))
 
 
 def _usual(m: Mechanism) -> float:
@@ -137,13 +144,11 @@ def _usual(m: Mechanism) -> float:
 
 def _pulleys(axes: Axes, x: Any) -> Iterator[Wheel]:
     for body, r in zip((x.first, x.second), x.radii):
-        yield _round(axes, body, float(value_of(r, axes.mechanism.parameters)), x.name)
+        yield _round(axes, body, x, float(value_of(r, axes.mechanism.parameters)))
 
 
 def _pinion(axes: Axes, x: Any) -> Iterator[Wheel]:
-    yield _round(
-        axes, x.pinion, abs(float(value_of(x.radius, axes.mechanism.parameters))), x.name, 18
-    )
+    yield _round(axes, x.pinion, x, abs(float(value_of(x.radius, axes.mechanism.parameters))), 18)
 
 
 def _cam(axes: Axes, x: Any) -> Iterator[Wheel]:
