@@ -171,3 +171,22 @@ def test_wrong_questions_are_told(machine, ask, words):
 def test_the_page_of_quantities_is_the_table():
     page = Path(__file__).parents[2] / "docs" / "quantities.md"
     assert quantities.markdown() in page.read_text(encoding="utf-8")
+
+
+def test_methods_give_what_the_records_say():
+    """A method gives the arrays of its record, or its record says what else."""
+    machine = catena.compile(catena.load("two_link_arm"))
+    rng = np.random.default_rng(5)
+    for name, record in QUANTITIES.items():
+        method = getattr(machine, name, None)
+        assert (method is None) == (record.method == "none"), name
+        if method is None or record.of_rows:
+            continue
+        given = [rng.random((3, machine.nq)) for _ in record.inputs]
+        frame = {"frame": "fore"} if record.frame else {}
+        arrays = machine.evaluate(name, *given, **frame)
+        found = method(*given, **frame)
+        alike = [np.shape(x) for x in (found if isinstance(found, tuple) else (found,))] == [
+            np.shape(x) for x in arrays
+        ]
+        assert alike != bool(record.method), name

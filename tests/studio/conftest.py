@@ -11,6 +11,12 @@ BROWSER = (
 )
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """Journals of a test's own."""
+    monkeypatch.setenv("CATENA_STATE_DIR", str(tmp_path / "state"))
+
+
 @pytest.fixture(scope="session")
 def browser():
     api = pytest.importorskip("playwright.sync_api")

@@ -15,13 +15,15 @@ import functools
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from ..errors import CatenaError
+from ..errors import CatenaError, MechanismWarning
 from ..errors.registry import loaded
 from ._reading import with_model
 from .registry import COMMANDS, find
@@ -29,6 +31,7 @@ from .registry import COMMANDS, find
 # new objects before rubbish is looked for: what a command loads stays, and looking through it took
 # a tenth of its time
 GARBAGE = 50_000
+HOME = Path(__file__).parent.parent
 
 
 class Commands(TyperGroup):
@@ -104,6 +107,21 @@ def say(message: str) -> None:
     print(f"catena: {message}", file=sys.stderr)
 
 
+def _warn(usual: Callable[..., None]) -> Callable[..., None]:
+    """Tell catena's own warnings as messages, without the line of the library that gave them."""
+
+    @functools.wraps(usual)
+    def warn(
+        message: Warning | str, category: type[Warning], filename: str, *more: Any, **named: Any
+    ) -> None:
+        if issubclass(category, MechanismWarning) or Path(filename).is_relative_to(HOME):
+            say(str(message))
+        else:
+            usual(message, category, filename, *more, **named)
+
+    return warn
+
+
 def version(asked: bool) -> None:
     """Print the version and leave."""
     if asked:
@@ -133,6 +151,8 @@ def main(arguments: list[str] | None = None) -> None:
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         sys.stdout = sys.stdout or nowhere
         sys.stderr = sys.stderr or nowhere
+    usual = warnings.showwarning
+    warnings.showwarning = _warn(usual)
     try:
         app(arguments, prog_name="catena")
     except CatenaError as error:  # a command that is not there
@@ -141,3 +161,5 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         say("interrupted")
         sys.exit(130)
+    finally:
+        warnings.showwarning = usual

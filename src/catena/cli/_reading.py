@@ -113,6 +113,22 @@ Csv = Annotated[
 ]
 
 
+def seconds(text: str | float) -> float:
+    """A time as files take it: a number of seconds, or a text with a unit, "200 ms"."""
+    from ..errors import QuantityError
+    from ..formats.units import quantity
+
+    try:
+        return float(quantity(text, "time", what="the time"))
+    except QuantityError as why:
+        raise typer.BadParameter(str(why)) from None
+
+
+def time_option(sentence: str, **options: Any) -> Any:
+    """An option that takes a time."""
+    return typer.Option(help=sentence, parser=seconds, metavar="TIME", **options)
+
+
 def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
     """{name: value} of options NAME=VALUE."""
     found: dict[str, str] = {}

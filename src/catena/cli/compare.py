@@ -6,15 +6,16 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Model
+from ..errors import CatenaError
+from ._reading import Model, time_option
 from ._tables import console, table
+
+SHORTEST = 1e-6  # s of a simulation whose time can be measured
 
 
 def compare(
     model: Model,
-    until: Annotated[
-        float, typer.Option(min=1e-6, help="How many seconds each formulation simulates.")
-    ] = 1.0,
+    until: Annotated[float, time_option("How many seconds each formulation simulates.")] = 1.0,
     tolerance: Annotated[
         float, typer.Option(help="The accuracy at which they are compared.")
     ] = 1e-8,
@@ -23,6 +24,8 @@ def compare(
     from ..certify import Comparison
     from ..certify import compare as weigh
 
+    if not until >= SHORTEST:
+        raise CatenaError(f"--until is {until:g} s; it is {SHORTEST:g} s at least")
     mechanism = model.load()
     screen = console()
     with screen.status("deriving ...") as status:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import CatenaError
-from ._reading import Csv, Model, Start, Wrenches, pairs
+from ._reading import Csv, Model, Start, Wrenches, pairs, time_option
 from ._results import Force, free
 from ._tables import console, number, table
 
@@ -35,7 +35,7 @@ def inverse(
         ),
     ] = None,
     step: Annotated[
-        float | None, typer.Option(help="Seconds between rows; by default about 1000 rows.")
+        float | None, time_option("Seconds between rows; by default about 1000 rows.")
     ] = None,
     q: Start = None,
     wrenches: Wrenches = None,

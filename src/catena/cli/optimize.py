@@ -9,6 +9,7 @@ import typer
 
 from ..errors import CatenaError
 from ._reading import File
+from ._results import Force
 from ._tables import console
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def optimize(
     pictures: Annotated[
         bool, typer.Option("--pictures/--no-pictures", help="Draw the motion.")
     ] = True,
+    force: Force = False,
 ) -> None:
     """Find the motion of least cost that the table [optimize] of a file asks for, from the start of
     its [scenario], and run it forward; or the design of least cost over poses. Exit status 2: bad
@@ -48,8 +50,12 @@ def optimize(
     from ..studies import optimize as solve
 
     folder = Path(out or f"{Path(file).stem}_optimum")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CatenaError(f"{folder} exists already; give another --out")
+    if folder.exists() and not folder.is_dir():
+        raise CatenaError(f"{folder} is a file; a result goes into a folder: give another --out")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise CatenaError(
+            f"{folder} is there already; give another --out, or --force to write over it"
+        )
     mechanism, asked = read_optimize(file)
     changes = {"intervals": intervals, "method": method, "accuracy": accuracy}
     found = solve(mechanism, **{**asked, **{k: x for k, x in changes.items() if x is not None}})

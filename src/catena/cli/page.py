@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Model
+from ._reading import Model, time_option
 from ._results import Force, free
 from ._tables import console
 
@@ -26,7 +26,7 @@ def page(
         str | None,
         typer.Option(metavar="FILE", help="Where the page goes; NAME.html unless given."),
     ] = None,
-    step: Annotated[float, typer.Option(help="Seconds, of the Runge-Kutta steps.")] = 1e-3,
+    step: Annotated[float, time_option("Seconds, of the Runge-Kutta steps.")] = 1e-3,
     contact: Annotated[
         str | None, typer.Option(help="ignore: leave out contacts, which a page cannot have.")
     ] = None,

@@ -76,8 +76,12 @@ def runs(given: list[str] | None) -> str | list[int]:
 
 def study_at(path: Path) -> Path | None:
     """The study that a folder is or holds; None where there is none."""
-    from .sweep import NAME
+    from .sweep import FILE, NAME
 
+    if (path / FILE).is_file():
+        return path / FILE
+    if path.name == FILE and path.is_file():
+        return path
     return next((p for p in (path, path / NAME) if (p / "zarr.json").is_file()), None)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ._reading import Model, Start, pairs
+from ._reading import Model, Start, pairs, time_option
 from ._results import Force, free
 from ._tables import console
 
@@ -23,7 +23,9 @@ def report(
     by: Annotated[
         str, typer.Option(help="The formulation whose equations are printed.")
     ] = "lagrange",
-    until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
+    until: Annotated[
+        float | None, time_option("How long to run, not the scenario's: 2, 2s or '200 ms'.")
+    ] = None,
     states: Annotated[int, typer.Option(min=1, help="Random states of the certificate.")] = 20,
     without: Annotated[
         list[str] | None,

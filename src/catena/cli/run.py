@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._reading import Csv, Model, Start, Wrenches, pairs
+from ._reading import Csv, Model, Start, Wrenches, pairs, time_option
 from ._results import NAME
 from ._tables import console, number, table
 
@@ -28,7 +28,9 @@ def run(
             metavar="FOLDER", help="Where results and pictures go; NAME_run unless given."
         ),
     ] = None,
-    until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
+    until: Annotated[
+        float | None, time_option("How long to run, not the scenario's: 2, 2s or '200 ms'.")
+    ] = None,
     by: Annotated[str | None, typer.Option(help="The formulation, such as recursive.")] = None,
     integrator: Annotated[
         str | None, typer.Option(help="The integrator, such as dop853 or radau.")
@@ -36,19 +38,13 @@ def run(
     tolerance: Annotated[
         float | None, typer.Option(help="Relative and absolute, of the whole run.")
     ] = None,
-    step: Annotated[
-        float | None, typer.Option(help="Seconds, for integrators of equal steps.")
-    ] = None,
+    step: Annotated[float | None, time_option("Seconds, for integrators of equal steps.")] = None,
     contact: Annotated[
         str | None,
         typer.Option(help="Contacts by events, by time_stepping (with --step), or ignore."),
     ] = None,
-    largest_step: Annotated[
-        float | None, typer.Option(help="Seconds, for adaptive integrators.")
-    ] = None,
-    output: Annotated[
-        float | None, typer.Option(help="Seconds between the rows of the result.")
-    ] = None,
+    largest_step: Annotated[float | None, time_option("Seconds, for adaptive integrators.")] = None,
+    output: Annotated[float | None, time_option("Seconds between the rows of the result.")] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Run again at a tighter tolerance, and compare.")
     ] = False,

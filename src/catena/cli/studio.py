@@ -32,4 +32,5 @@ def studio(
     from ..studio.server import run
     from ..studio.studio import studio as opened
 
-    run(opened(file, tuple(meshes or ())), host, port, browser)
+    session = opened(file, tuple(meshes or ()))
+    run(session, host, port, browser, session.journal)

@@ -6,6 +6,7 @@ import sys
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +14,14 @@ import numpy as np
 import typer
 
 from ..errors import CatenaError
-from ._reading import File
+from ._reading import File, time_option
 from ._tables import console, number, table
 
 if TYPE_CHECKING:
     from ..studies import Estimate, Study
 
 NAME = "study.zarr"
+FILE = "study.nc"  # where zarr is not installed
 SHOWN = 5  # failures that are printed
 
 
@@ -76,7 +78,9 @@ def sweep(
     yes: Annotated[
         bool, typer.Option("--yes", help="Begin without a question, however large it is.")
     ] = False,
-    until: Annotated[float | None, typer.Option(help="Seconds to run, not the scenario's.")] = None,
+    until: Annotated[
+        float | None, time_option("How long to run, not the scenario's: 2, 2s or '200 ms'.")
+    ] = None,
     by: Annotated[str | None, typer.Option(help="The formulation, such as recursive.")] = None,
     integrator: Annotated[
         str | None, typer.Option(help="The integrator; rk4 with --step is quickest.")
@@ -84,11 +88,9 @@ def sweep(
     tolerance: Annotated[
         float | None, typer.Option(help="Relative and absolute, of adaptive integrators.")
     ] = None,
-    step: Annotated[
-        float | None, typer.Option(help="Seconds, for integrators of equal steps.")
-    ] = None,
+    step: Annotated[float | None, time_option("Seconds, for integrators of equal steps.")] = None,
     output: Annotated[
-        float | None, typer.Option(help="Seconds between the rows that measures look at.")
+        float | None, time_option("Seconds between the rows that measures look at.")
     ] = None,
     pictures: Annotated[
         bool, typer.Option("--pictures/--no-pictures", help="Draw the table.")
@@ -170,6 +172,15 @@ def place(folder: Path, resume: bool) -> Path:
             "a study, which --resume goes on with" if (folder / NAME).exists() else "files already"
         )
         raise CatenaError(f"{folder} holds {held}; give another --out")
+    if find_spec("zarr") is None and not resume:
+        from . import say
+
+        say(
+            f"zarr is not installed, so the study is kept in memory and written to {folder / FILE}"
+            " when all runs are done; with it (pip install 'catena[studies]') it is written as it"
+            " goes, and can be resumed"
+        )
+        return folder / FILE
     return folder / NAME
 
 

@@ -73,6 +73,8 @@ class Quantity:
     inertias are inverted in it, so that a huge result is looked into before it is handed out.
     on_rows: whether it means something only where the constraint rows hold, so that other states
     are refused (`state_check`).
+    method: what the method of Machine gives, where that is not the arrays of its outputs; "none"
+    where there is no method.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Quantity:
     moving: bool = False
     inverts: bool = False
     on_rows: bool = False
+    method: str = ""
 
     def __post_init__(self) -> None:
         for name in self.inputs:
@@ -151,9 +154,16 @@ def _markdown() -> Iterator[str]:
     for quantity in QUANTITIES.values():
         for k, y in enumerate(quantity.outputs):
             shape = ", ".join(["...", *map(str, y.shape)])
+            told = (
+                "; by `evaluate` only"
+                if quantity.method == "none"
+                else f"; by `machine.{quantity.name}`: {quantity.method}"
+                if quantity.method
+                else ""
+            )
             yield (
                 f"| {f'`{quantity.signature}`' if k == 0 else ''} | `{y.name}` | ({shape}) |"
-                f" {y.meaning} |"
+                f" {y.meaning}{told if k == 0 else ''} |"
             )
 
 
@@ -238,6 +248,7 @@ for _quantity in (
         "The wrench of each loop's row on its two nodes, about the nodes' origins in their axes.",
         Tracer.row_wrenches,
         of_rows=True,
+        method="none",
     ),
     Quantity(
         "mass_matrix",
@@ -301,6 +312,7 @@ for _quantity in (
         Tracer.energy,
         generic.plain("energy"),
         springs=ENERGY,
+        method="a pair, kinetic and potential, (...) each",
     ),
     Quantity(
         "momentum",
@@ -318,6 +330,7 @@ for _quantity in (
         Tracer.momentum,
         generic.plain("momentum"),
         moving=True,
+        method="a dictionary of mass, com, com_velocity, linear and angular",
     ),
     Quantity(
         "pose",
@@ -333,6 +346,7 @@ for _quantity in (
         Tracer.pose,
         generic.framed("pose"),
         frame=True,
+        method="(..., 4, 4), with the row 0, 0, 0, 1 below",
     ),
     Quantity(
         "jacobian",
@@ -402,6 +416,7 @@ for _quantity in (
         generic.reactions,
         wrenches=True,
         time=True,
+        method="a dictionary, {joint: (..., 6)}, loops included",
     ),
     Quantity(
         "inverse_dynamics_derivatives",

@@ -27,7 +27,17 @@ from .experiment import GROUP, Block
 from .listed import read_names, read_rows
 from .measures import Measure, read_measures
 from .ranges import values_of
-from .store import FAILURE, KEY, Column, Store, compare, finished, open_study
+from .store import (
+    FAILURE,
+    KEY,
+    Column,
+    Store,
+    compare,
+    finished,
+    is_netcdf,
+    open_study,
+    write_netcdf,
+)
 from .variables import Varied, vary
 
 if TYPE_CHECKING:
@@ -187,7 +197,9 @@ class Study:
         the measures, and `failure`, which says why a run has none ("" where it has).
 
         out: a folder, study.zarr, into which shards are written as they are done; the table is then
-        read from there when it is looked at. resume: compute only what it lacks. on: None, threads
+        read from there when it is looked at. A name that ends in .nc is a netCDF file, which needs
+        no zarr; it is written when all runs are done, and cannot be resumed. resume: compute only
+        what it lacks. on: None, threads
         of this process (`threads`, by default one per core); "processes" (`threads` of them, each
         with one thread); a Dask client or "dask://host:port". shard: runs in a task, by default
         about 15 s of work. progress: called with the runs that are done, and all.
@@ -200,8 +212,9 @@ class Study:
                 if shard is None
                 else _rounded(shard, self.design.runs)
             )
-            if out is None:
-                return self._in_memory(where, threads, span, progress)
+            if out is None or is_netcdf(out):
+                table = self._in_memory(where, threads, span, progress)
+                return table if out is None else write_netcdf(table, Path(out))
             return self._on_disk(Path(out), where, threads, span, progress, resume)
 
     def _on_disk(
@@ -228,6 +241,11 @@ class Study:
         """
         if out is None and resume:
             raise StudyError("resume continues the study of a folder; say which: out='study.zarr'")
+        if out is not None and resume and is_netcdf(out):
+            raise StudyError(
+                f"{out} is a netCDF file, which is written when all runs are done; a study that can"
+                " be resumed is a folder, such as study.zarr, and needs zarr"
+            )
         if out is not None and resume:
             compare(Path(out), self.key)
         elif out is not None and Path(out).exists():

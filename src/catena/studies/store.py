@@ -56,8 +56,8 @@ def _zarr() -> Any:
         import zarr
     except ImportError:
         raise StudyError(
-            "a study is written with zarr, which is not installed: pip install 'catena[studies]',"
-            " or run it without out="
+            "a study in a folder is written with zarr, which is not installed: pip install"
+            " 'catena[studies]'; or give out='study.nc', a netCDF file, which needs nothing more"
         ) from None
     return zarr
 
@@ -231,6 +231,8 @@ def open_study(path: str | Path) -> xr.Dataset:
     path = Path(path)
     if not os.path.exists(path):
         raise FormatError(path, "there is no such study")
+    if is_netcdf(path):
+        return _read_netcdf(path)
     attributes = attributes_of(path)
     data = xr.open_zarr(str(path), consolidated=False, chunks=None)
     done = data[DONE].values
@@ -248,6 +250,54 @@ def open_study(path: str | Path) -> xr.Dataset:
         if n in data.variables
     ]
     return finished(data[order], sum(b - a for a, b in spans))
+
+
+# --- in one file
+def is_netcdf(path: str | Path) -> bool:
+    """Whether a study of this name is a netCDF file, and not a folder."""
+    return Path(path).suffix.lower() == ".nc"
+
+
+def write_netcdf(table: xr.Dataset, path: Path) -> xr.Dataset:
+    """Write a table that is complete beside its place, then put it there; the table."""
+    own = {k: json.dumps(x) for k, x in table.attrs.items()}
+    beside = path.with_name(f".{path.name}.new")
+    data = table.assign_attrs(own).rename(_ids(table))
+    for name, given in zip(data.variables, table.variables):
+        data[name].attrs[NAME] = str(given)
+    data[FAILURE] = data[FAILURE].astype(str)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data.to_netcdf(beside, engine="h5netcdf")
+        os.replace(beside, path)
+    except OSError as why:
+        raise StudyError(f"{path} cannot be written: {reason(why)}") from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return table
+
+
+def _ids(table: xr.Dataset) -> dict[str, str]:
+    """Names that netCDF can have."""
+    found: dict[str, str] = {}
+    for name in map(str, table.variables):
+        own = name if name in (FAILURE, "time") else identifier(name, [*found.values(), FAILURE])
+        found[name] = own
+    return found
+
+
+def _read_netcdf(path: Path) -> xr.Dataset:
+    import xarray as xr
+
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as file:
+            data = file.load()
+        attributes = {k: json.loads(x) for k, x in data.attrs.items()}
+        data = data.rename({name: data[name].attrs.pop(NAME) for name in list(data.variables)})
+    except (OSError, ValueError, KeyError, TypeError) as why:
+        raise FormatError(path, f"this is no study of catena: {reason(why)}") from None
+    data.attrs = attributes
+    return data
 
 
 def finished(data: xr.Dataset, missing: int = 0) -> xr.Dataset:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import CatenaError
+from ..formats import examples
 from ..machine.lookup import coordinates
 from ..results.scene import Scene
 from ..results.scene.placement import placement
@@ -36,6 +38,8 @@ EDITS = frozenset(
         "start_here",
         "run",
         "grab",
+        "open",
+        "new",
     }
 )
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
@@ -155,10 +159,15 @@ class Edits:
         return linkage.Anchor(body, tuple(at)), plane.angle(X)
 
     def _named(self, m: Any, body: str, point: Array) -> list[Any] | None:
-        """The place of a joint that sits at this point of the body already, as the file writes it;
-        so it follows the same lengths.
+        """The place of a frame or a joint that sits at this point of the body already, as the file
+        writes it; so it follows the same lengths.
         """
         data = self.document.data()
+        for row in data.get("frame", []):
+            if row.get("body") == body and "at" in row:
+                X = m.frame(row["name"]).pose.position
+                if np.allclose([float(placement(m).value(x)) for x in X], point, atol=1e-6):
+                    return list(row["at"])
         for key, own in (("at", "parent"), ("child_at", "child")):
             for kind in ("joint", "loop"):
                 for row in data.get(kind, []):
@@ -171,6 +180,44 @@ class Edits:
 
     def _standing(self) -> Array:
         return self.q if self.q is not None else np.zeros(0)
+
+    # --- other files
+    def openable(self) -> list[str]:
+        """The model files in the folder of this one, and the built-in examples."""
+        here = self.document.path.resolve().parent
+        return [*sorted(p.name for p in here.glob("*.toml")), *examples()]
+
+    def _on_open(self, client: Client, message: dict[str, Any]) -> None:
+        """Another file of the folder, or an example as a new file."""
+        name = str(message["name"]).strip()
+        here = self.document.path.resolve().parent
+        if name in examples() and not (here / f"{name}.toml").exists():
+            document = Document(here / f"{name}.toml")
+            text = str((resources.files("catena") / "examples" / f"{name}.toml").read_text("utf-8"))
+            document.replace(text)
+            self._turn_to(document)
+            return
+        path = here / (name if name.endswith(".toml") else f"{name}.toml")
+        if path.parent != here or not path.is_file():
+            raise CatenaError(
+                f"there is no model {name!r} in this folder; there are:"
+                f" {', '.join(self.openable()[:12])}"
+            )
+        self._turn_to(Document(path))
+
+    def _on_new(self, client: Client, message: dict[str, Any]) -> None:
+        """A new, empty model in this folder."""
+        name = str(message["name"]).strip().removesuffix(".toml")
+        here = self.document.path.resolve().parent
+        if not name or Path(name).name != name or name.startswith("."):
+            raise CatenaError(f"{name!r} is no name of a file; take letters, digits and _")
+        path = here / f"{name}.toml"
+        if path.exists():
+            raise CatenaError(f"{path.name} is there already; open it, or take another name")
+        self._turn_to(Document(path))
+
+    def _turn_to(self, document: Document) -> None:
+        """Another document in place of this one, whose edits are kept in its journal."""
 
     # --- posing by hand
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ plain data, with bytes behind it where there are some.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -67,14 +68,15 @@ class Session(Protocol):
 class Server:
     """A session on a port. `address` is what to open; `close` ends it."""
 
-    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0):
+    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0, token: str = ""):
         try:
             from websockets.sync.server import serve
         except ImportError:
             raise CatenaError(
                 "the browser needs the package websockets: pip install 'catena[studio]'"
             ) from None
-        self.session, self.token, self.clients = session, secrets.token_urlsafe(18), list[Client]()
+        self.session, self.clients = session, list[Client]()
+        self.token = token or secrets.token_urlsafe(18)
         self.host = host
         self._lock = threading.Lock()
         try:
@@ -215,9 +217,41 @@ def announce(server: Server, browse: bool) -> None:
         )
 
 
-def run(session: Session, host: str = "127.0.0.1", port: int = 0, browse: bool = True) -> None:
-    """Serve a session until Ctrl-C."""
-    server = Server(session, host, port).start()
+class Seats(Protocol):
+    """What remembers the address of a page from one session to the next."""
+
+    def seat(self) -> tuple[int, str] | None:
+        """The port and the token of the last session."""
+
+    def sit(self, port: int, token: str) -> None:
+        """Keep those of this one."""
+
+
+def seated(session: Session, host: str, port: int, seats: Seats | None) -> Server:
+    """A server at the address of the last session, where that is free and no other port is asked
+    for; so a page that is still open finds it again.
+    """
+    last = seats.seat() if seats is not None else None
+    server = None
+    if last is not None and port in (0, last[0]):
+        with contextlib.suppress(CatenaError):
+            server = Server(session, host, *last)
+    if server is None:
+        server = Server(session, host, port, last[1] if last is not None else "")
+    if seats is not None:
+        seats.sit(server.port, server.token)
+    return server
+
+
+def run(
+    session: Session,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    browse: bool = True,
+    seats: Seats | None = None,
+) -> None:
+    """Serve a session until Ctrl-C. seats: where its address is remembered."""
+    server = seated(session, host, port, seats).start()
     announce(server, browse)
     try:
         threading.Event().wait()

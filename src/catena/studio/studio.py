@@ -29,6 +29,7 @@ from ..results.scene.view import View
 from . import additions, schema
 from .document import Document
 from .edits import EDITS, Edits
+from .journal import Journal
 from .live_model import LiveModel, Reading
 from .run_series import RATE, film_of, series_of
 from .server import Client
@@ -51,10 +52,26 @@ class Studio(Edits):
         self.q: Array | None = None
         self.result: Result | None = None
         self.clients: list[Client] = []
+        self._begin()
         self.runs, self.shown, self.auto = 0, 0, True
         self._lock, self._news, self._over = threading.RLock(), threading.Event(), False
         threading.Thread(target=self._work, daemon=True).start()
         self._news.set()
+
+    def _begin(self) -> None:
+        """Take up what an earlier session of this document did not save."""
+        self.journal = Journal(self.document.path)
+        self.taken_up = ""
+        found = self.journal.edits(self.document.on_disk)
+        if found is None:
+            return
+        text, same = found
+        self.document.replace(text)
+        changed = "" if same else ", though the file was changed on disk since then"
+        self.taken_up = (
+            f"edits of an earlier session that were not saved are here again{changed}; Undo goes"
+            " back to the file"
+        )
 
     # --- the page
     def page(self) -> str:
@@ -77,7 +94,10 @@ class Studio(Edits):
                 additions=menu,
                 editor=client.editor,
                 path=str(self.document.path),
+                files=self.openable(),
             )
+            if self.taken_up:
+                client.send("status", text=self.taken_up)
         self._news.set()
 
     def closed(self, client: Client) -> None:
@@ -96,11 +116,20 @@ class Studio(Edits):
         handle = getattr(self, f"_on_{kind}", None)
         if handle is None:
             raise CatenaError(f"this page does not know {kind!r}")
-        if kind in EDITS and not client.editor:
-            raise CatenaError("another browser edits this model; this one looks")
-        with self._lock:
-            handle(client, message)
+        try:
+            if kind in EDITS and not client.editor:
+                raise CatenaError("another browser edits this model; this one looks")
+            with self._lock:
+                handle(client, message)
+        except Exception:
+            # what was typed there is not so: the page shows the model again
+            if kind in EDITS:
+                with self._lock:
+                    client.send("model", **self._model(self.document.text, self.reading))
+            raise
         if kind in EDITS:
+            with self._lock:
+                self.journal.keep(self.document.text, self.document.on_disk)
             self._news.set()
 
     def _tell(self, kind: str, blob: bytes = b"", **data: Any) -> None:
@@ -113,6 +142,18 @@ class Studio(Edits):
         at = bodies_at(self.reading.mechanism, self.q)
         X = np.stack([at[name] for name in self.scene.bodies])
         self._tell("pose", X[:, :3, :].astype("<f4").tobytes())
+
+    def _turn_to(self, document: Document) -> None:
+        self.journal.keep(self.document.text, self.document.on_disk)
+        self.document = document
+        self.folders = [document.path.resolve().parent, *self.folders[1:]]
+        self.model, self.reading = LiveModel(document.path), Reading()
+        self.scene, self.q, self.result = None, None, None
+        self._again = True
+        self._begin()
+        self._tell("opened", path=str(document.path), files=self.openable())
+        if self.taken_up:
+            self._tell("status", text=self.taken_up)
 
     # --- questions
     def _on_run(self, client: Client, message: dict[str, Any]) -> None:
