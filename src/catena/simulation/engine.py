@@ -15,6 +15,7 @@ from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
 from . import drivers, fixed_step
 from .error_scales import FINEST, SHARE, ErrorScales, error_scales
+from .guard_sides import GuardSides, guard_sides
 from .integrators import Method
 from .lane_runs import LaneRuns, address_of
 from .system import System
@@ -123,6 +124,11 @@ class Engine:
         """(W, size): where the runs began."""
         return self.scales.origin(self._begun)
 
+    @cached_property
+    def sides(self) -> GuardSides:
+        """On which side of zero the conditions of events were last seen."""
+        return guard_sides(self.system.guards, self.W)
+
     @property
     def kernel(self) -> LaneKernel:
         """The derivative, the step of a method that is a map, or the problem of one that steps over
@@ -216,6 +222,7 @@ class Engine:
             origin=self.origin,
             moved=self.moved,
             largest=self.largest,
+            sides=self.sides,
         )
 
     def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:

@@ -317,7 +317,8 @@ class File(ResultSink):
     def _possible(self, last: Checkpoint, row: int) -> None:
         """Raise a ValueError where a checkpoint cannot be one of this plan."""
         plan, s = self.plan, self.plan.system
-        if not (plan.start <= last.t <= plan.until and 0 < last.h < np.inf):
+        # below zero before the first step, which is still to be chosen
+        if not (plan.start <= last.t <= plan.until and 0 < abs(last.h) < np.inf):
             raise ValueError(f"t = {last.t}, step {last.h}")
         if not (
             0 <= last.row <= len(plan.times) and 0 < row <= len(plan.times) + 1 and last.asked >= 0

@@ -8,7 +8,7 @@ that was not stopped. Between slices Python controllers are sampled and events a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,8 @@ class Checkpoint:
     status: int
     sentence: str
     moved: tuple[float, ...] = (0.0, 0.0)  # how far and how fast it has been
+    # on which side of zero the conditions of events were last seen (`guard_sides.py`)
+    sides: list[list[float]] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
@@ -244,6 +246,7 @@ class Runner:
             self.status,
             self.sentence,
             tuple(e.moved[0].tolist()),
+            e.sides.to_list() if self.agenda is not None else [],
         )
 
     def restore(self, c: Checkpoint) -> None:
@@ -255,6 +258,8 @@ class Runner:
         e.h = c.h
         e.x[:, 0], e.held[:, 0], e.moved[0] = c.x, c.held, c.moved
         e.tally = Tally(**asdict(c.tally))
+        if self.agenda is not None:
+            e.sides.restore(c.sides)
         if c.complete:
             self.over = True
             self.status = c.status
