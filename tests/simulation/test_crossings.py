@@ -10,6 +10,8 @@ import pytest
 import catena
 import closed
 import resuming
+from catena.model.contacts import Contact
+from catena.model.loads import Force
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from catena.simulation import simulate
 from catena.simulation.events import Impulse, When
@@ -153,3 +155,20 @@ def test_sides_survive_an_interruption() -> None:
     """A run that is resumed has the events, at the bit, of one that was not stopped."""
     plan = planned(spinning(), [1, 0, 0, 0], [1.0, 0.3, 0.2], 20.0, {"events": [BLOW]})
     resuming.goes_on_bit_for_bit(plan, least=10)
+
+
+def test_a_slip_that_begins_does_not_turn_round() -> None:
+    """A block at rest that is pulled off: the modes are chosen once more at each scheduled event of
+    that instant, and its slip has not changed its direction.
+    """
+    block = Mechanism(
+        "block",
+        (Body("b", 1.0, (0, 0, 0), (1, 1, 1)),),
+        (Joint("free", "free", GROUND, "b"),),
+        (Frame("foot", "b"),),
+        loads=(Force("pull", "foot", force=("20", 0.0, 0.0)),),
+        contacts=(Contact((("foot",), GROUND), 0.4, 0.0),),
+    )
+    asked = [When(at=0.0, name="a"), When(at=0.0, name="b")]
+    run = simulate(block, [0, 0, 0, 1, 0, 0, 0], until=0.3, events=asked)
+    assert run.event.values.tolist() == ["foot-ground closes and slips", "a", "b"]

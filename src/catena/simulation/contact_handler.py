@@ -306,10 +306,12 @@ class ContactHandler:
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
     def _tell(self, t: float, k: int, before: Any) -> None:
-        now = self.handler.mode(self.first + k).word
+        mode = self.handler.mode(self.first + k)
+        now = mode.word
         name = self.points[k].name
         if now == before.word:
-            if now == SLIP and k in self.stopped and self.points[k].rough:
+            turned = before.x * mode.x + before.y * mode.y < 0.0
+            if now == SLIP and turned and k in self.stopped and self.points[k].rough:
                 self.handler.say(t, f"{name} slips the other way")
             return
         if now == OPEN:
