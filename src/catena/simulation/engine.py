@@ -38,6 +38,7 @@ class Tally:
     rejected: int = 0
     evaluations: int = 0
     largest: float = 0.0  # step, s
+    laboured: str = ""  # where so many steps were taken that something is amiss, in words
 
 
 @dataclass(frozen=True)

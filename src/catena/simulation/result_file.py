@@ -242,10 +242,13 @@ class File(ResultSink):
         try:
             storage.create(
                 beside,
-                record.dataset(plan, first),
+                # what happens is in the log
+                record.dataset(plan, first).drop_dims(("occurrence", "impact", "component")),
                 np.append(plan.start, plan.times),
                 plan.system.size + plan.system.nu,
-                0 if last.events is None else storage.LINES,
+                0
+                if last.events is None
+                else storage.log_room(self.plan.system.nq + self.plan.system.nv),
             )
             self.places = storage.places(beside)
             made, lines = self._with_log(made)
