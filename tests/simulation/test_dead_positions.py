@@ -10,6 +10,7 @@ import pytest
 import catena
 import closed
 from catena.errors import SimulationError
+from catena.model.loads import Drive
 from catena.simulation import diagnostics, simulate, trajectories
 
 LENGTHS = (1.0, 1.2, 1.5, 1.8)  # of crank, coupler, rocker, ground: the crank cannot turn round
@@ -86,3 +87,15 @@ def test_a_run_of_very_many_steps_says_so_and_where(monkeypatch, tmp_path, kept:
     )
     assert pytest.approx((np.pi - start) / 2.0, abs=0.01) == t
     assert "the loop that 'C' closes is close to a dead position at A = 3.1" in run.ledger.verdict
+
+
+@pytest.mark.parametrize("tolerance", [1e-7, 1e-9])
+def test_a_drive_that_is_a_constraint_stops_there_too(tolerance: float) -> None:
+    _, q, start, _ = driven()
+    m = closed.four_bar(lengths=LENGTHS, constraints=(Drive("motor", "A", f"{start!r} + 2*t"),))
+    q, v = catena.assemble(m, q, [0.0, 2.0, 0.0])
+    with pytest.raises(SimulationError, match="the loop that 'C' closes is") as stopped:
+        simulate(m, q, v, until=5.0, output=0.05, tolerance=tolerance)
+    t, A = place(str(stopped.value))
+    assert pytest.approx(DEAD, abs=1e-4) == A
+    assert pytest.approx((DEAD - start) / 2.0, abs=1e-3) == t

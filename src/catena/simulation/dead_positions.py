@@ -101,11 +101,13 @@ def sentence(plan: RunPlan, last: float, x: Array, torn: float, p: Array) -> str
     driven, others = (
         ", ".join(f"{names[k]} = {q[k]:.6g} {unit[k]}" for k in list(some)[:6]) for some in shown
     )
-    at = f"t = {t:.9g} s, at {driven or others}"
+    # of a drive that is a constraint, only rows tell
+    beyond = "beyond" if s.driven is not None else "much beyond"
+    at = f"{beyond} t = {t:.9g} s, at {driven or others}"
     loop = f"the loop that {found.loop!r} closes" if found else "a loop"
     joint = f", where {found.joint!r} would have to move infinitely fast" if found else ""
     return (
-        f"the prescribed motion cannot go on beyond {at}: {loop} is at a dead position{joint}, and"
+        f"the prescribed motion cannot go on {at}: {loop} is at a dead position{joint}, and"
         " cannot be closed any further. Move what is driven less far, change the lengths of that"
         " loop, or drive another joint"
     )
