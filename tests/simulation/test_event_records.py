@@ -132,3 +132,26 @@ def test_what_cannot_be_switched_is_told() -> None:
         simulate(ball(), [0.0], until=1.0, events=[SwitchContact(contact="foot-grund", at=0.1)])
     with pytest.raises(SimulationError, match="no contacts"):
         simulate(ball(), [0.0], until=1.0, events=[off], contact="ignore")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [SwitchContact(contact="foot-ground", when="q_z - 0.04")],
+        [
+            SwitchContact(contact="foot-ground", at=0.05),
+            SwitchContact(contact="foot-ground", on=True, at=0.1),
+        ],
+    ],
+    ids=["falls through", "off for a while"],
+)
+def test_sensitivities_through_a_switched_contact_are_differences(asked: list) -> None:
+    def end(speed: float) -> float:
+        run = simulate(ball(), [0.1], [speed], until=0.35, events=asked, tolerance=1e-12)
+        return float(run.q.values[-1, 0])
+
+    found = catena.sensitivities(
+        ball(), with_respect_to=["v.z"], of=["q_z"], q=[0.1], v=[0.3], until=0.35, events=asked
+    )
+    h = 1e-5
+    assert found.derivatives[0, 0] == pytest.approx((end(0.3 + h) - end(0.3 - h)) / (2 * h), 1e-6)
