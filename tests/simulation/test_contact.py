@@ -201,6 +201,7 @@ def test_the_log_of_a_file_takes_all_impacts_or_says_how_many_more_there_were(
         and len(run.event) == len(run.impact_time) + 1
     )
     monkeypatch.setattr(storage, "LINES", 4096)
+    monkeypatch.setattr(storage, "STATES", 0)
     short = simulate(ball, [0, 0.5, 0], until=12.0, output=6.0, out=tmp_path / "short.nc")
     n = len(short.impact_time)
     left = 2 * len(run.impact_time) + 1 - n - (len(short.event) - 1)
@@ -248,6 +249,14 @@ def test_painleve_as_an_impact_without_collision() -> None:
     assert (
         "impact without collision" in " ".join(run.event.values)
         and "Painleve" in run.ledger.contact.remark
+    )
+    # its impulse is among the impacts, and is what the momentum changes by
+    at = next(n for n, what in enumerate(run.event.values) if "without collision" in what)
+    hit = run.data["impact_time"].values == run.data["event_time"].values[at]
+    gained = run.data["event_v_after"].values[at] - run.data["event_v_before"].values[at]
+    P = run.data["impulse"].values[hit].sum(axis=0)
+    assert P[0] > 0.0 and np.linalg.norm(P) == pytest.approx(
+        2.0 * np.linalg.norm(gained[:2]), rel=1e-9
     )
     assert (
         np.isfinite(run.q.values).all()
@@ -404,7 +413,8 @@ def test_what_cannot_take_contacts_says_what_can() -> None:
         match="contacts, friction that sticks and `when` need one that chooses its steps: .*dop853",
     ):
         simulate(rod((on_end(),)), [0, 1, 0], until=0.1, integrator="rk4")
-    assert "event" not in simulate(rod((on_end(),)), [0, 0.1, 0], until=0.5, contact="ignore").data
+    ignored = simulate(rod((on_end(),)), [0, 0.1, 0], until=0.5, contact="ignore")
+    assert len(ignored.event) == 0 and "contact_gap" not in ignored.data
 
 
 def test_reactions_have_the_contact_forces_among_the_loads() -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import catena
 from catena.errors import CatenaError
 from catena.results.scene import describe
+from catena.simulation import trajectories
 from catena.simulation.scenario import read
 from catena.studio import page
 from catena.studio.running_page import program
@@ -82,6 +83,59 @@ def test_contacts_are_refused_or_left_out_with_a_word(tmp_path):
     asked = read("gripper", until=1.0)
     path = page(asked.mechanism, tmp_path / "p.html", q=asked.q, v=asked.v, contact="ignore")
     assert "bodies go through each other" in path.read_text()
+
+
+MOTIONS = {  # of the crank: one piece, a few, and many
+    "uniform": trajectories.uniform({"motor pin": 3.0}, offset={"motor pin": 0.3}),
+    "quintic": trajectories.quintic([0.0, 0.05, 0.13, 0.3], {"motor pin": [0.3, 0.4, 0.2, 0.9]}),
+    "spline": trajectories.spline(
+        np.linspace(0, 0.3, 31), {"motor pin": 0.3 + 0.1 * np.sin(np.linspace(0, 9, 31))}
+    ),
+}
+
+
+def follows(motion):
+    """The scenario of the four-bar, and the states of `simulate` after every tenth step."""
+    asked = read("four_bar", until=1.0)
+    found = catena.simulate(
+        asked.mechanism,
+        q=asked.q,
+        v=asked.v,
+        until=STEP * STEPS,
+        motion=motion,
+        output=STEP * STEPS,
+        tolerance=1e-12,
+    )
+    q, v = found.data["q"].values, found.data["v"].values
+    return asked, (q[0], v[0]), np.concatenate([q[-1], v[-1]])
+
+
+@pytest.mark.parametrize("kind", MOTIONS)
+def test_prescribed_motion_runs_in_the_page(window, tmp_path, kind):
+    """A driven crank goes where `simulate` has it, and its linkage with it. Every piece of the
+    motion begins at a whole step, so that Runge-Kutta keeps its order.
+    """
+    asked, _, end = follows(MOTIONS[kind])
+    path = page(
+        asked.mechanism, tmp_path / "p.html", q=asked.q, v=asked.v, motion=MOTIONS[kind], step=STEP
+    )
+    opened(window, path)
+    window.click("#reset")
+    reached = window.evaluate(f"catena.advance({STEPS})")
+    np.testing.assert_allclose(reached[: len(end)], end, rtol=0, atol=1e-8)
+    named = window.evaluate(
+        "[...document.querySelectorAll('#sliders .row')].map((r) => r.innerText)"
+    )
+    assert not any(text.startswith("motor pin\n") for text in named)  # it has no start of its own
+
+
+def test_the_command_carries_the_motion_of_the_scenario(tmp_path):
+    """And does not say that it was left out."""
+    out = tmp_path / "p.html"
+    written = CliRunner().invoke(_app(), ["page", "bead_on_hoop", "--out", str(out)])
+    assert written.exit_code == 0, written.output
+    text = out.read_text()
+    assert '"driven"' in text and "motion are left out" not in text
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from ._tables import console
 
 LEFT_OUT = {  # what a scenario may have and a page has not, in words
     "control": lambda asked: "control" in asked,
-    "motion": lambda asked: "motion" in asked,
     "events": lambda asked: "events" in asked,
     "stops": lambda asked: asked.get("limits") == "stop",
     "friction that sticks": lambda asked: asked.get("friction") == "stick",
@@ -56,6 +55,7 @@ def page(
         notes=notes,
         folders=folders,
         contact=contact or str(asked.options.get("contact", "")),
+        motion=asked.options.get("motion"),
     )
     console().print(
         f"{written}: {written.stat().st_size / 1000:.0f} kB", markup=False, soft_wrap=True

@@ -225,7 +225,7 @@ def report(screen: Any, result: Result) -> None:
             f" {'coordinate stays where it is' if still == 1 else 'coordinates stay where they are'}",  # noqa: E501
             markup=False,
         )
-    if "event" in result.data:
+    if result.data.sizes.get("occurrence", 0):
         times = result.data["event_time"].values
         words = result.data["event"].values
         screen.print()

@@ -2,10 +2,13 @@
 impacts of contacts.
 
     event (occurrence,) with event_time, s            impulse, impulse_sum (impact, component), N s;
-                                                      approach (impact,), m/s; with impact_time, s,
-                                                      and impact_contact, the point's name
+    event_q_before, event_q_after                     approach (impact,), m/s; with impact_time, s,
+    (occurrence, coordinate), event_v_before,         and impact_contact, the point's name
+    event_v_after (occurrence, speed): just before
+    and just after all of that instant
 
-Of several runs, `event_run` and `impact_run` say in which.
+Of several runs, `event_run` and `impact_run` say in which. Where nothing happened, all of them are
+there and have no entries. States that a file does not hold are NaN.
 """
 
 from __future__ import annotations
@@ -18,12 +21,21 @@ import numpy as np
 Tables = tuple[dict[str, Any], dict[str, Any]]  # variables and coordinates, (dims, values) each
 
 
-def event_table(events: Sequence[Any], runs: Sequence[int] | None = None) -> Tables:
-    """Of events, (time, words)."""
-    if not events:
-        return {}, {}
-    times, words = zip(*events)
-    return {"event": (("occurrence",), np.array(words))}, _along("event", "occurrence", times, runs)
+def event_table(
+    events: Sequence[Any], sizes: tuple[int, int], runs: Sequence[int] | None = None
+) -> Tables:
+    """Of events, (time, words, state before, state after); sizes: nq and nv."""
+    nq, nv = sizes
+    states = np.full((2, len(events), nq + nv), np.nan)
+    for n, (_, _, *both) in enumerate(events):
+        for k, x in enumerate(both):
+            if len(x) == nq + nv:
+                states[k, n] = x
+    shown: dict[str, Any] = {"event": (("occurrence",), np.array([e[1] for e in events], str))}
+    for k, when in enumerate(("before", "after")):
+        shown[f"event_q_{when}"] = (("occurrence", "coordinate"), states[k, :, :nq])
+        shown[f"event_v_{when}"] = (("occurrence", "speed"), states[k, :, nq:])
+    return shown, _along("event", "occurrence", [e[0] for e in events], runs)
 
 
 def impact_table(
@@ -32,17 +44,15 @@ def impact_table(
     """Of impacts, (time, point, approach, impulse, sum of the contact, mode); names: of the contact
     points.
     """
-    if not hits:
-        return {}, {}
-    times, points, approach, impulse, total, _ = zip(*hits)
+    times, points, approach, impulse, total, _ = zip(*hits) if hits else ((),) * 6
     shown = {
-        "impulse": (("impact", "component"), np.array(impulse, float)),
-        "impulse_sum": (("impact", "component"), np.array(total, float)),
-        "approach": (("impact",), np.array(approach)),
+        "impulse": (("impact", "component"), np.array(impulse, float).reshape(-1, 3)),
+        "impulse_sum": (("impact", "component"), np.array(total, float).reshape(-1, 3)),
+        "approach": (("impact",), np.array(approach, float)),
     }
     along = {
         "component": ["normal", "tangent 1", "tangent 2"],
-        "impact_contact": ("impact", [str(names[k]) for k in points]),
+        "impact_contact": ("impact", np.array([str(names[k]) for k in points], str)),
     }
     return shown, along | _along("impact", "impact", times, runs)
 
@@ -50,5 +60,5 @@ def impact_table(
 def _along(
     what: str, dimension: str, times: Sequence[float], runs: Sequence[int] | None
 ) -> dict[str, Any]:
-    found = {f"{what}_time": (dimension, list(times), {"units": "s"})}
-    return found if runs is None else found | {f"{what}_run": (dimension, list(runs))}
+    found = {f"{what}_time": (dimension, np.array(times, float), {"units": "s"})}
+    return found if runs is None else found | {f"{what}_run": (dimension, np.array(runs, int))}

@@ -301,6 +301,9 @@ class Ledger:
     creeping: which joint creeps most under smoothed dry friction, and by how much, in words; empty
     where none does.
 
+    laboured: how many steps a run took, and where, in words, if these are so many that it went
+    close to a singular position, or that something is stiff; else empty.
+
     frequencies: by how much the first frequencies of beams by modes are too high with what they
     carry, relative; None without such beams.
     """
@@ -332,6 +335,7 @@ class Ledger:
     step: float | None = None
     contact: ContactLedger | None = None
     creeping: str = ""
+    laboured: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -361,7 +365,7 @@ class Ledger:
         """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
         found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
         for name, kinds in (
-            ("outcome formulation integrator verdict creeping", str),
+            ("outcome formulation integrator verdict creeping laboured", str),
             ("steps rejected evaluations runs", int),
             (
                 (
@@ -479,7 +483,7 @@ class Ledger:
         """The ledger with a verdict on closure, rows and energy, where there is one to speak."""
         doubts = self.doubts()
         close = self._said(OPENING, SLIPPING, POOR, CLOSE, max(FAINT, MET * self.tolerance))
-        close += [self.creeping] if self.creeping else []
+        close += [words for words in (self.creeping, self.laboured) if words]
         if doubts:
             text = f"NOT to be trusted: {'; '.join(doubts)}"
             return replace(self, outcome=f"{self.outcome}; {text}", verdict=text, met=False)

@@ -476,11 +476,13 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
             (
                 log.events[-1][0],
                 f"and {entry.lost} more events and impacts, for which the file has no room",
+                (),
+                (),
             )
         )
     data = file.drop_vars([storage.JOURNAL, storage.LOG]).isel(time=slice(0, entry.row, every))
     for shown, along in (
-        event_table(log.events),
+        event_table(log.events, (data.sizes["coordinate"], data.sizes["speed"])),
         impact_table(log.impacts, data["contact"].values.tolist() if log.impacts else []),
     ):
         data = data.assign_coords(along).assign(shown)

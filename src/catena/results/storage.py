@@ -16,6 +16,7 @@ tear them.) Others may read the file meanwhile.
 
 from __future__ import annotations
 
+import base64
 import errno
 import json
 import math
@@ -41,6 +42,7 @@ JOURNAL = "journal"
 LOG = "log"
 SLOT = 1 << 16  # bytes of a slot, besides what the state takes
 LINES = 1 << 21  # bytes of the log of a run that may have events: some ten thousand of them
+STATES = 10_000  # events whose states before and after have room there
 # what a lock says that another process holds
 BUSY = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK)
 HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
@@ -97,18 +99,35 @@ class Journal:
 
 # --- the log
 class Logged(NamedTuple):
-    """What a log holds: events, (time, words), and the impacts of contacts, lists of what a `Hit`
-    of the run has.
+    """What a log holds: events, (time, words, state before, state after), and the impacts of
+    contacts, lists of what a `Hit` of the run has.
     """
 
-    events: list[tuple[float, str]]
+    events: list[tuple[float, str, tuple[float, ...], tuple[float, ...]]]
     impacts: list[list[Any]]
 
 
 def log_lines(events: Iterable[Any], impacts: Iterable[Any]) -> list[bytes]:
     """The lines of events and impacts in the order of their times, whatever is written together."""
-    lines = [*(["event", *e] for e in events), *(["impact", *i] for i in impacts)]
+    lines = [
+        *(["event", t, what, *map(_packed, states)] for t, what, *states in events),
+        *(["impact", *i] for i in impacts),
+    ]
     return [json.dumps(line).encode() + b"\n" for line in sorted(lines, key=lambda line: line[1])]
+
+
+def log_room(size: int) -> int:
+    """Bytes of the log of a run that may have events, whose q and v have so many numbers."""
+    return LINES + min(STATES * 2 * (len(_packed((0.0,) * size)) + 4), 4 * LINES)
+
+
+def _packed(state: Iterable[float]) -> str:
+    """The bits of a state, as text."""
+    return base64.b64encode(np.array(tuple(state), "<f8").tobytes()).decode()
+
+
+def _unpacked(text: str) -> tuple[float, ...]:
+    return tuple(np.frombuffer(base64.b64decode(text), "<f8").tolist())
 
 
 def read_log(entry: Journal, log: np.ndarray) -> Logged:
@@ -117,10 +136,13 @@ def read_log(entry: Journal, log: np.ndarray) -> Logged:
     if len(text) < entry.logged or zlib.crc32(text) != entry.checksum:
         raise ValueError("its log is damaged")
     lines = [json.loads(line) for line in text.splitlines()]
-    events = [(t, what) for kind, t, what in (line for line in lines if line[0] == "event")]
+    events = [
+        (t, what, *(_unpacked(x) for x in (states or ("", ""))))
+        for _, t, what, *states in (line for line in lines if line[0] == "event")
+    ]
     if not all(
         isinstance(t, float) and math.isfinite(t) and isinstance(what, str) and what.isprintable()
-        for t, what in events
+        for t, what, *_ in events
     ):
         raise ValueError("an event is not possible")
     return Logged(events, [line[1:] for line in lines if line[0] == "impact"])

@@ -86,11 +86,28 @@ class SpeedEvents:
         """Before the first step: which coordinates are on their stops, and which joints are at
         rest. No run ends by it.
         """
+        before = self._before(runs)
         for k, h in enumerate(self.speeds):
             for side in (n for n, bound in enumerate(SIDES) if bound in h.sides):
                 self._start_at(runs, k, side)
         self._choose(runs)
+        self._keep_states(runs, before)
         return {}
+
+    def _before(self, runs: Whole) -> list[tuple[int, Array]]:
+        """Of each run how much it has logged, and its state."""
+        s = self.system
+        x = self.lanes.x[runs, : s.nq + s.nv]
+        return [(len(self._logs[run]), own) for run, own in zip(runs, x)]
+
+    def _keep_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
+        """Give what was logged since then the states before and after."""
+        s = self.system
+        for run, (first, x) in zip(runs, before):
+            log = self._logs[run]
+            if len(log) > first:
+                states = tuple(x.tolist()), tuple(self.lanes.x[run, : s.nq + s.nv].tolist())
+                log[first:] = [Occurrence(o.time, o.what, *states) for o in log[first:]]
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
         """The guard that fell in each run. None ends by it; the second are those that cannot go on,
@@ -101,6 +118,7 @@ class SpeedEvents:
         part = np.array([g.subject for g in known])[guards]
         stop = meant == list(Meaning).index(Meaning.REACHES_STOP)
         failed = self._bounded(runs, stop)
+        before = self._before(runs)
         if stop.any():
             side = np.array([SIDES.index(g.side) if g.side is not None else 0 for g in known])[
                 guards
@@ -112,6 +130,7 @@ class SpeedEvents:
         going = runs[~np.isin(runs, list(failed))]
         if len(going):
             self._choose(going)
+        self._keep_states(runs, before)
         return {}, failed
 
     def due(self, run: int) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..compiler.host import default_width
 from ..errors import SimulationError
-from . import diagnostics, drivers
+from . import dead_positions, diagnostics, drivers
 from .batch_events import SpeedEvents
 from .contact_handler import ContactHandler
 from .engine import Engine, Tally
@@ -25,7 +25,7 @@ from .error_scales import FINEST, SHARE
 from .event_handler import EventHandler, Occurrence
 from .lane_runs import LaneRuns, Whole
 from .plan import RunPlan
-from .runner import JUMP, ROWS, STEPS, Slice, forces
+from .runner import JUMP, ROWS, STEPS, WATCHED, Slice, forces
 
 Array = NDArray[np.float64]
 
@@ -109,6 +109,7 @@ class BatchRunner:
         self.held = np.empty((count, size, 0 if plain else s.nu))
         self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
         self.scheduled = np.array([at for at, _ in plan.scheme.timed])
+        self._tears = dead_positions.can_tear(plan)
         self.sentences: dict[int, str] = {}
         # state and what is held where an event ended a run
         self.last: dict[int, tuple[Array, Array]] = {}
@@ -139,9 +140,13 @@ class BatchRunner:
         plan, lanes = self.plan, self.lanes
         end, until_row = self._until(runs)
         taken = lanes.tally[:, :2].sum(axis=1)
-        most = np.minimum(plan.most - taken, STEPS["adaptive"])
+        most = np.minimum(plan.most - taken, WATCHED if self._tears else STEPS["adaptive"])
+        rows = lanes.row.copy()
         lanes.advance(runs, end, until_row, most, plan.times, self.out, self.held, 1)
         status, self.status[runs] = lanes.ended[runs, 0], lanes.ended[runs, 0]
+        if self._tears:
+            self._end_torn(runs, rows)
+            runs, status = runs[~self.over[runs]], status[~self.over[runs]]
         fell = runs[status == drivers.EVENT]
         if len(fell):
             ended, failed = self.events.fell(fell, lanes.ended[fell, 1])
@@ -160,6 +165,35 @@ class BatchRunner:
             ~np.isin(self.status[runs], (drivers.REACHED, drivers.EVENT)) & ~self.over[runs]
         ]:
             self._fail(int(run))
+
+    def _end_torn(self, runs: Whole, rows: Whole) -> None:
+        """End the runs whose prescribed motion has torn a loop, with the rows until there. rows:
+        how many each had before.
+        """
+        plan, lanes, nu = self.plan, self.lanes, self.plan.system.nu
+
+        def openings(t: Array, x: Array, run: int) -> Array:
+            held = np.broadcast_to(lanes.given[run, :nu], (len(t), nu))
+            p = np.broadcast_to(lanes.given[run, nu:], (len(t), lanes.given.shape[1] - nu))
+            return dead_positions.openings(plan, t, x, held, p)
+
+        for run in runs.tolist():
+            n, old = 1 + int(lanes.row[run]), 1 + int(rows[run])
+            t = np.append(plan.start, plan.times[: n - 1])
+            states = np.concatenate([self.out[run, old:n], lanes.x[run : run + 1]])
+            found = openings(np.append(t[old:], lanes.t[run]), states, run)
+            is_open = np.flatnonzero(dead_positions.is_torn(found))
+            if not len(is_open):
+                continue
+            first = old + int(is_open[0])
+            after = float(t[first]) if first < n else float(lanes.t[run])
+            lanes.row[run] = first - 1
+            kept = openings(t[:first], self.out[run, :first], run)
+            last = int(np.flatnonzero(kept <= dead_positions.CLOSED)[-1:].max(initial=0))
+            p = lanes.given[run, nu:]
+            self._stuck(
+                run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)
+            )
 
     def _due(self, run: int) -> None:
         """Events that are scheduled for the present instant of a run."""
@@ -241,6 +275,8 @@ class BatchRunner:
         sentence = self.sentences.get(run, drivers.OUTCOMES[status])
         accepted, rejected, evaluations = lanes.tally[run].tolist()
         tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
+        if accepted + rejected >= diagnostics.LABOUR:
+            tally.laboured = f"a run took {accepted + rejected} steps"
         return RunEnd(status, sentence, tally, self.events.log(run), self.events.contacts(run))
 
 

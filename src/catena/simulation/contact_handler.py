@@ -34,7 +34,7 @@ from ..machine.lookup import where
 from ..results.ledger import ContactLedger
 from .accumulation import Impacts
 from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
-from .contact_rows import STILL, RestMode
+from .contact_rows import OFF, STILL, ContactMode, RestMode
 from .contact_shares import ContactShares, Held
 from .contact_terms import DEEP, NEAR, ContactTerms, Terms
 from .patch_handler import PatchHandler
@@ -80,6 +80,7 @@ class ContactHandler:
             "series": [[k, *x] for k, x in self.impacts.series.items()],
             "hits": list(self.impacts.hits),
             "kept": asdict(self.terms.kept),
+            "off": sorted(self.terms.off),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -92,6 +93,7 @@ class ContactHandler:
             Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]
         ]
         self.terms.kept = ContactLedger(**state["kept"])
+        self.terms.off = set(state.get("off", ()))
 
     def ledger(self) -> ContactLedger:
         """How well the laws were kept in impacts; rows add theirs."""
@@ -119,6 +121,33 @@ class ContactHandler:
         self.patches.renew_near(t, self.terms.at(t).gap)
         near = np.flatnonzero(self.terms.at(t).gap <= NEAR * self.terms.length).tolist()
         self.terms.touching |= {*near, *([] if self.patches.has(point) else [point])}
+        self.impacts.strike(t)
+
+    def switch(self, t: float, contact: str, on: bool) -> None:
+        """Switch the contact of that name; bodies that are in each other cannot begin to touch."""
+        own = {i for i, p in enumerate(self.points) if p.contact.name == contact}
+        if any(not isinstance(self.points[i].mode, ContactMode) for i in own):
+            raise SimulationError(
+                f"contact {contact!r} cannot be switched: its shapes touch by features that are"
+                " chosen on the way (boxes, meshes, ends of cylinders); points, spheres and"
+                " half-spaces can be"
+            )
+        if not on:
+            self.terms.off |= own
+            self.terms.touching -= own
+            for i in own:
+                self.impacts.series.pop(i, None)
+            return
+        self.terms.off -= own
+        gap = self.terms.at(t).gap
+        for i in own:
+            if gap[i] < -DEEP * self.terms.length:
+                p = self.points[i].point
+                raise SimulationError(
+                    f"contact {contact!r} is switched on at t = {t:.9g} s, where {p.body!r} is"
+                    f" {-gap[i]:.3g} m deep in {p.other!r}; switch it on while they are apart"
+                )
+        self.terms.touching |= {i for i in own if gap[i] <= NEAR * self.terms.length}
         self.impacts.strike(t)
 
     def other_features(self, t: float, part: int) -> None:
@@ -151,6 +180,8 @@ class ContactHandler:
             self._lift(now)
         self.impacts.rims.settle()
         self.patches.refuse_shallow(t)
+        for k in (self.first + i for i in self.terms.off):
+            self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF))
         for k, old in enumerate(before):
             self._tell(t, k, old)
 
@@ -301,10 +332,12 @@ class ContactHandler:
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
     def _tell(self, t: float, k: int, before: Any) -> None:
-        now = self.handler.mode(self.first + k).word
+        mode = self.handler.mode(self.first + k)
+        now = mode.word
         name = self.points[k].name
         if now == before.word:
-            if now == SLIP and k in self.stopped and self.points[k].rough:
+            turned = before.x * mode.x + before.y * mode.y < 0.0
+            if now == SLIP and turned and k in self.stopped and self.points[k].rough:
                 self.handler.say(t, f"{name} slips the other way")
             return
         if now == OPEN:
@@ -369,5 +402,6 @@ class ContactHandler:
         )
         self.handler.say(t, f"impact without collision at {self.terms.named(now)}")
         (q, v), after = self.handler.state_of(), u + G @ P
+        self.impacts.without_collision(t, now, u, P)
         self.handler.put(q, v + W @ (J.T @ P), float(P @ (u + after) / 2.0))
         return bool(P.any())

@@ -273,6 +273,22 @@ class ContactImpacts:
             )
             self.handler.say(t, f"{name} {met}")
 
+    def without_collision(self, t: float, now: list[int], u: Array, P: Array) -> None:
+        """Enter an impact without collision (Painleve) among the impacts: points `now` with speeds
+        u (3 k,) before it and impulses P (3 k,).
+        """
+        for n, i in enumerate(now):
+            if P[3 * n] == 0.0:
+                continue
+            own = [
+                3 * j
+                for j, other in enumerate(now)
+                if self.points[other].point.contact == self.points[i].point.contact
+            ]
+            total = tuple(float(sum(P[j + axis] for j in own)) for axis in range(3))
+            impulse = tuple(P[3 * n : 3 * n + 3].tolist())
+            self.hits.append(Hit(float(t), i, float(-u[3 * n]), impulse, total, "slip"))
+
     def _place(self, i: int) -> float:
         """A length beside which the gap of a point is rounded."""
         p = self.points[i].point

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..compiler.trace import Tracer, vector
 from ..kernels.rank import RANK, usual_length
 from ..machine.constraint_rows import Metric, spaces
+from .contact_rows import OFF
 
 if TYPE_CHECKING:
     from .plan import RunPlan
@@ -142,13 +143,19 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
 
 
 def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
-    """(n, k): points of patches that have no features, and so no place."""
+    """(n, k): points that have no place: of patches that have no features, of contacts that are
+    switched off.
+    """
     own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
     keys = [
         x[:, c.mode._fields.index("key")] if hasattr(c.mode, "key") else np.ones(len(modes))
         for x, c in zip(own, h.contacts)
     ]
-    return np.stack(keys, axis=1) < 0.5
+    slack = [
+        x[:, c.mode._fields.index("slack")] if "slack" in c.mode._fields else np.zeros(len(modes))
+        for x, c in zip(own, h.contacts)
+    ]
+    return (np.stack(keys, axis=1) < 0.5) | (np.stack(slack, axis=1) >= OFF)
 
 
 def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:

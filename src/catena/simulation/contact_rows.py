@@ -41,6 +41,10 @@ ASIDE = 1e8
 TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
 
 
+# m: the slack of a contact that is switched off; its gap may be anything
+OFF = 1e30
+
+
 class ContactMode(NamedTuple):
     """The mode of a contact point, of numbers or of symbols.
 

@@ -45,6 +45,7 @@ class ContactTerms:
         self.points = handler.constraints.contacts
         self.places = handler.constraints.contact_rows()
         self.touching: set[int] = set()
+        self.off: set[int] = set()  # points of contacts that are switched off
         self.length = usual_length(handler.machine.layout)
         self.static, self.kinetic = (
             np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic")
@@ -65,7 +66,7 @@ class ContactTerms:
         drift = np.zeros(3 * k)
         first = h.constraints.first_contact
         for i, at in enumerate(self.places):
-            if not h.mode(first + i).present:
+            if i in self.off or not h.mode(first + i).present:
                 gap[i] = np.inf
                 continue
             own = slice(3 * i, 3 * i + self.points[i].count)

@@ -4,6 +4,8 @@ do.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from ..analysis.mobility import highest_rank
@@ -12,6 +14,8 @@ from ..kernels.rank import EXACT, RANK
 from ..machine.constraint_rows import metric, spaces
 from ..machine.machine import Machine
 from . import drivers
+from .dead_positions import NEAR as DEAD
+from .dead_positions import deadlock
 from .engine import Engine
 
 Array = np.ndarray
@@ -22,6 +26,7 @@ FAST, CALM = 1e8, 1e4
 NEAR = 1e-3
 # an eigenvalue of the mass matrix, scaled to a unit diagonal, that is close to rounding
 SINGULAR = 1e-10
+LABOUR = 100_000  # steps: a run that takes more is said to, and where
 STABLE = 0.5  # a step this long beside the fastest decay is as long as an explicit method can take
 
 
@@ -36,6 +41,39 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
     except (CatenaError, ArithmeticError, np.linalg.LinAlgError) as error:
         return f"{said}; {error}"
     return f"{said}, {_where(machine, q, v)}; {why}"
+
+
+@dataclass
+class Pace:
+    """Where a run got on worst: in which time (s) it took the steps of a slice, when, and its state
+    there.
+    """
+
+    span: float = np.inf
+    t: float = 0.0
+    x: Array = field(default_factory=lambda: np.zeros(0))
+
+    def look(self, began: float, ended: float, engine: Engine) -> None:
+        """Compare with a slice that ended because of its many steps."""
+        if ended - began < self.span:
+            self.span, self.t, self.x = ended - began, ended, engine.x[:, 0].copy()
+
+    def said(self, machine: Machine, engine: Engine) -> str:
+        """That so many steps were taken, where, and the likely reason; empty where they are few."""
+        taken = engine.tally.accepted + engine.tally.rejected
+        if taken < LABOUR or not len(self.x):
+            return ""
+        s, p = engine.system, engine.p[:, 0]
+        q, v = (np.array(a).ravel() for a in s.equations.decode(self.x[: s.nx], p))
+        given = p if len(p) else None
+        try:
+            why = _dead(machine, engine, self.t, q, v, given) or _condition(
+                machine, q, v, given, self.t
+            )
+        except (CatenaError, ArithmeticError, np.linalg.LinAlgError):
+            why = ""
+        why = why or "something stiff, or a force that jumps, is likely there"
+        return f"it took {taken} steps, the shortest near t = {self.t:.6g} s: {why}"
 
 
 def _last(engine: Engine) -> tuple[Array, Array]:
@@ -78,7 +116,7 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return _blown_up(machine, engine)
     p = engine.p[:, 0] if len(engine.p) else None
-    if said := _condition(machine, q, v, p, t):
+    if said := _dead(machine, engine, t, q, v, p) or _condition(machine, q, v, p, t):
         return said
     still = np.zeros(machine.nv)
     machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may refuse
@@ -91,6 +129,23 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     return (
         "a force is likely to jump or to grow without bound there: make it smoother, or end the run"
         " before, with an event"
+    )
+
+
+def _dead(machine: Machine, engine: Engine, t: float, q: Array, v: Array, p: Array | None) -> str:
+    """Whether a loop is close to a dead position, in which the joints that are not driven cannot
+    follow; empty where it is not.
+    """
+    found = deadlock(machine, engine.system, t, q, v, p)
+    if found is None or found.value > DEAD:
+        return ""
+    d = engine.system.driven
+    driven = [] if d is None else [f"{machine.coordinate_names[k]} = {q[k]:.6g}" for k in d.qi]
+    at = f" at {', '.join(driven)}" if driven else ""
+    return (
+        f"the loop that {found.loop!r} closes is close to a dead position{at}: {found.joint!r}"
+        f" would have to move infinitely fast there (smallest singular value {found.value:.2g}"
+        " relative to the largest). Keep away from it, or change the lengths of that loop"
     )
 
 

@@ -15,6 +15,7 @@ from ..compiler.lanes import LaneKernel
 from ..errors import SimulationError
 from . import drivers, fixed_step
 from .error_scales import FINEST, SHARE, ErrorScales, error_scales
+from .guard_sides import GuardSides, guard_sides
 from .integrators import Method
 from .lane_runs import LaneRuns, address_of
 from .system import System
@@ -37,6 +38,7 @@ class Tally:
     rejected: int = 0
     evaluations: int = 0
     largest: float = 0.0  # step, s
+    laboured: str = ""  # where so many steps were taken that something is amiss, in words
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,13 @@ class Engine:
         return self.scales.origin(self._begun)
 
     def restart_scales(self) -> None:
-        """Judge errors beside the motion from here on, as in a run that begins in this state."""
+        """Judge errors relative to the motion from here on, as in a run that begins in this state."""
         self.origin[:], self.moved[:] = self.scales.origin(self.x.T), 0.0
+
+    @cached_property
+    def sides(self) -> GuardSides:
+        """On which side of zero the conditions of events were last seen."""
+        return guard_sides(self.system.guards, self.W)
 
     @property
     def kernel(self) -> LaneKernel:
@@ -220,6 +227,7 @@ class Engine:
             origin=self.origin,
             moved=self.moved,
             largest=self.largest,
+            sides=self.sides,
         )
 
     def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:

@@ -13,6 +13,7 @@ Friction is a finite force and has no part in an impact. Afterwards the modes ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,10 +46,14 @@ MOST_EVENTS = 1_000_000  # in one run
 
 
 class Occurrence(NamedTuple):
-    """An event that has happened: when (s), and a sentence."""
+    """An event that has happened: when (s), and a sentence. before, after: the numbers of q, then
+    of v, just before and just after all that happened at that instant.
+    """
 
     time: float
     what: str
+    before: tuple[float, ...] = ()
+    after: tuple[float, ...] = ()
 
 
 class EventHandler:
@@ -108,7 +113,7 @@ class EventHandler:
         self._pace = EventPace(*(tuple(x) for x in state.get("pace", ())))
         self.touching = {(int(k), str(side)) for k, side in state["touching"]}
         self.impacts = {(int(k), str(side)): Impacts(*x) for k, side, *x in state["impacts"]}
-        self.log = [Occurrence(t, what) for t, what in state["log"]]
+        self.log = [Occurrence(t, what, *map(tuple, states)) for t, what, *states in state["log"]]
         if self.contacts is not None:
             self.contacts.restore(state["contacts"])
 
@@ -117,6 +122,25 @@ class EventHandler:
         """Before the first step at t (s): which joints are at rest, and the events scheduled for
         the start. True ends the run.
         """
+        return self._with_states(lambda: self._begin(t))
+
+    def _with_states(self, handle: Callable[[], bool]) -> bool:
+        """Handle something; what is logged meanwhile keeps the states before and after."""
+        first = len(self.log)
+        before = self._numbers()
+        try:
+            return handle()
+        finally:
+            after = self._numbers() if len(self.log) > first else ()
+            for k in range(first, len(self.log)):
+                self.log[k] = self.log[k]._replace(before=before, after=after)
+
+    def _numbers(self) -> tuple[float, ...]:
+        """q, then v."""
+        q, v = self.state_of()
+        return (*q.tolist(), *v.tolist())
+
+    def _begin(self, t: float) -> bool:
         self._start, (q, v) = t, self.state_of()
         for k, h in enumerate(self.constraints.speeds):
             for side in h.sides:
@@ -124,7 +148,7 @@ class EventHandler:
         if self.contacts is not None:
             self.contacts.begin(t)
         self._choose(t)
-        return self.due(t)
+        return self._due(t)
 
     def next(self, t: float) -> float:
         """The next scheduled event after t, s; infinite where there is none."""
@@ -132,6 +156,9 @@ class EventHandler:
 
     def due(self, t: float) -> bool:
         """Handle the events scheduled for this instant t, s. True ends the run."""
+        return self._with_states(lambda: self._due(t))
+
+    def _due(self, t: float) -> bool:
         now = [k for k, (at, _) in enumerate(self.plan.timed) if at == t and k not in self._done]
         self._done.update(now)
         ends = [self.happen(t, self.plan.timed[k][1]) for k in now]
@@ -139,6 +166,9 @@ class EventHandler:
 
     def fell(self, t: float, number: int) -> bool:
         """Handle guard `number` that fell to zero at t, s. True ends the run."""
+        return self._with_states(lambda: self._fell(t, number))
+
+    def _fell(self, t: float, number: int) -> bool:
         guard = self.system.guards[number]
         ended = False
         self._bounded(
@@ -154,7 +184,7 @@ class EventHandler:
         else:
             self._switched(t, guard)
             self._choose(t)
-        return self.due(t) or ended
+        return self._due(t) or ended
 
     def happen(self, t: float, e: InstantEvent) -> bool:
         """Handle one event at t, s. True ends the run."""

@@ -18,7 +18,7 @@ from ..errors.registry import Registry
 from ..machine.lookup import by_speed, speeds_of
 from ..machine.machine import Machine
 from ..model.mechanism import GROUND, Joint
-from .events import Event, Impulse, InstantEvent, Lock, Release, Stop, When
+from .events import Event, Impulse, InstantEvent, Lock, Release, Stop, SwitchContact, When
 from .switched_constraints import LOCKED, FrameMode, HoldableSpeed, LockableFrame
 
 if TYPE_CHECKING:
@@ -178,6 +178,26 @@ def _release(handler: EventHandler, t: float, e: Release) -> None:
     handler.say(t, e.name or f"{e.lock} is released")
 
 
+# --- contacts
+def _known_contact(machine: Machine, e: SwitchContact, events: Sequence[Event]) -> None:
+    names = [c.name for c in machine.mechanism.contacts]
+    if e.contact not in names:
+        raise SimulationError(
+            unknown("contact", e.contact, dict.fromkeys(names), f"{machine.mechanism.name!r}")
+        )
+
+
+def _switch_contact(handler: EventHandler, t: float, e: SwitchContact) -> None:
+    if handler.contacts is None:
+        raise SimulationError(
+            f"{e.title}: contact {e.contact!r} cannot be switched, for this run has no contacts"
+            " with events (contact = 'ignore', or time stepping); leave the event away, or run with"
+            " contact = 'events'"
+        )
+    handler.say(t, e.name or f"contact {e.contact} is switched {'on' if e.on else 'off'}")
+    handler.contacts.switch(t, e.contact, e.on)
+
+
 # --- when
 def _record(handler: EventHandler, t: float, e: When) -> bool:
     handler.say(t, e.title)
@@ -239,6 +259,18 @@ EVENT_KINDS = Registry(
             {**INSTANT, "lock": ("lock", "its name, or the joint or frame that it holds")},
             check=_known_lock,
             handle=_release,
+        ),
+        EventKind(
+            "switch_contact",
+            SwitchContact,
+            "a contact is switched off or on: bodies go through each other while it is off",
+            {
+                **INSTANT,
+                "contact": ("contact", "its name"),
+                "on": ("flag", "on, instead of off"),
+            },
+            check=_known_contact,
+            handle=_switch_contact,
         ),
         EventKind(
             "when",

@@ -5,6 +5,7 @@ read, checked and handled.
     Impulse    a blow: momentum comes in at a frame or a joint
     Lock       a joint stops, or a frame is caught by another body or the ground, and stays so
     Release    a lock opens
+    SwitchContact  a contact is switched off, so that its bodies go through each other, or on again
     When       an instant that is wanted: it is recorded, and may end the run
 
 All but Stop happen `at` a time (s), or `when` a quantity falls to zero: a text of t, parameters,
@@ -138,6 +139,16 @@ class Release(InstantEvent):
     """A lock opens. lock: its name, or the joint or frame it holds."""
 
     lock: str = ""
+
+
+@dataclass(frozen=True)
+class SwitchContact(InstantEvent):
+    """A contact of the mechanism, by its name, is switched off, so that its bodies go through each
+    other; or on again, while they are apart or touch.
+    """
+
+    contact: str = ""
+    on: bool = False
 
 
 @dataclass(frozen=True)

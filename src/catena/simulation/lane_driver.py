@@ -27,7 +27,8 @@ from .drivers import (
     TOO_SMALL,
 )
 from .error_scales import FAR, FAST, FIRST
-from .lane_arithmetic import allowed, dense, motion, put, settled, squares, stage, take
+from .guard_sides import GuardSides, crossed, paused, resume, settled_at, stepped
+from .lane_arithmetic import allowed, dense, motion, put, settled, squares, stage, take, times_of
 from .lane_events import locate
 from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
 
@@ -116,6 +117,9 @@ def admit(code, norm, which, coming, runs, lanes, memory, W):
         take(memory.K[0], memory.scratch, lanes.fresh, W)
         if code.guarded:
             call_block(code.guard, memory.buffer, memory.values)
+            for l in range(W):
+                if lanes.fresh[l] > 0.0:
+                    resume(runs.guards, memory.values, lanes.who[l], l, W)
             take(memory.g, memory.values, lanes.fresh, W)
         for l in range(W):
             if lanes.fresh[l] > 0.0 and lanes.h[l] < 0.0:
@@ -123,7 +127,17 @@ def admit(code, norm, which, coming, runs, lanes, memory, W):
     return live, coming
 
 
-def retire(largest, runs, lanes, memory, W):
+def look_back(code, runs, lanes, memory, W):
+    """Remember the guards of lanes that are due, in the states with which their segments end."""
+    if len(runs.guards.edge) > 0:
+        put(memory.buffer, memory.x, lanes.t, lanes.none, lanes.step, W)
+        call_block(code.guard, memory.buffer, memory.values)
+        for l in range(W):
+            if lanes.due[l] > 0.0:
+                settled_at(runs.guards, memory.values, lanes.who[l], l, W)
+
+
+def retire(code, largest, runs, lanes, memory, W):
     """Take out the runs that are done, and choose the steps of the others. Returns whether one was
     taken out.
     """
@@ -144,12 +158,22 @@ def retire(largest, runs, lanes, memory, W):
                     and runs.end[r] - t > lanes.h[l]
                 ):
                     status = TOO_SMALL
+            lanes.due[l] = 0.0
+            lanes.event[l] = status
             if status >= 0:
-                leave(status, -1, l, runs, lanes, memory, W)
+                lanes.due[l] = 1.0
                 left = True
             else:
                 lanes.clipped[l] = 1 if t + lanes.h[l] * 1.0000001 >= runs.end[r] else 0
                 lanes.step[l] = runs.end[r] - t if lanes.clipped[l] > 0 else lanes.h[l]
+        else:
+            lanes.due[l] = 0.0
+    if left:
+        look_back(code, runs, lanes, memory, W)
+        for l in range(W):
+            if lanes.due[l] > 0.0:
+                paused(runs.guards, memory.g, lanes.who[l], l, W)
+                leave(lanes.event[l], -1, l, runs, lanes, memory, W)
     return left
 
 
@@ -398,14 +422,32 @@ def stop_at_events(code, method, runs, lanes, memory, W):
             lanes.accepted[l] = 0.0
             met = True
     if met:
+        remember_sides(code, method, runs, lanes, memory, W)
         dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.scratch, 0, W)
         settled(code.settle, memory.buffer, memory.scratch, lanes.t, lanes.part, lanes.step, 2, W)
         take(memory.x, memory.scratch, lanes.due, W)
         for l in range(W):
             if lanes.due[l] > 0.0:
                 lanes.t[l] = lanes.t[l] + lanes.high[l] * lanes.step[l]
-                lanes.h[l] = min(lanes.later[l], lanes.step[l])
+                if lanes.clipped[l] == 0:  # a step cut short by the end says nothing of the next
+                    lanes.h[l] = min(lanes.later[l], lanes.step[l])
+        look_back(code, runs, lanes, memory, W)
+        for l in range(W):
+            if lanes.due[l] > 0.0:
                 leave(EVENT, lanes.event[l], l, runs, lanes, memory, W)
+
+
+def remember_sides(code, method, runs, lanes, memory, W):
+    """Remember on which side of zero the guards are at the events of lanes that are due."""
+    if len(runs.guards.edge) > 0:
+        dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.buffer, W, W)
+        times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
+        call_block(code.guard, memory.buffer, memory.values)
+        for l in range(W):
+            if lanes.due[l] > 0.0:
+                r = lanes.who[l]
+                stepped(runs.guards, memory.g, memory.g_new, r, l, W)
+                crossed(runs.guards, memory.before, memory.values, lanes.event[l], r, l, W)
 
 
 def move_on(code, method, runs, lanes, memory, W):
@@ -414,6 +456,9 @@ def move_on(code, method, runs, lanes, memory, W):
     """
     take(memory.x, memory.new, lanes.accepted, W)
     if code.guarded:
+        for l in range(W):
+            if lanes.accepted[l] > 0.0:
+                stepped(runs.guards, memory.g, memory.g_new, lanes.who[l], l, W)
         take(memory.g, memory.g_new, lanes.accepted, W)
     for l in range(W):
         if lanes.accepted[l] > 0.0:
@@ -472,6 +517,10 @@ def advance(
     ended,
     origin,
     moved,
+    edge,
+    sides,
+    seen,
+    distant,
     buffer,
     K,
     g,
@@ -482,8 +531,8 @@ def advance(
     """Advance the runs of a list `which`, run r from T[r] to end[r] (s), with rows of `out` at
     times[row[r]:until_row[r]].
 
-    The arrays are those of `lane_records.py`. g: guards and their rates of W lanes. whole: (4, W)
-    whole numbers.
+    The arrays are those of `lane_records.py` and, from `edge` to `distant`, of `guard_sides.py`. g:
+    guards and their rates of W lanes. whole: (4, W) whole numbers.
     """
     code = Code(rate, settle, guard, guarded)
     method = Tableau(A, s, C, E, P, D, looks, order, degree)
@@ -504,6 +553,7 @@ def advance(
         ended,
         origin,
         moved,
+        GuardSides(edge, sides, seen, distant),
     )
     norm = Norm(table, limits)
     lanes = lanes_of(whole, W)
@@ -513,7 +563,7 @@ def advance(
         live, coming = admit(code, norm, which, coming, runs, lanes, memory, W)
         if live == 0:
             break
-        if retire(largest, runs, lanes, memory, W):
+        if retire(code, largest, runs, lanes, memory, W):
             continue
         attempt(code, method, norm, lanes, memory, W)
         wanted = judge(code, method, runs, lanes, memory, W)

@@ -49,7 +49,8 @@ class Runs(NamedTuple):
     they end. most (R,): steps, after which a segment ends. out (R, rows, size), held (R, rows, nu):
     rows are written from `first` on. tally (R, 3) is added to; ended (R, 2): status and guard.
     origin (R, size), moved (R, 2): where they began, how far and how fast they have been
-    (`error_scales.py`).
+    (`error_scales.py`). guards: on which side of zero the conditions of events were last seen
+    (`guard_sides.py`).
     """
 
     X: Any
@@ -68,6 +69,7 @@ class Runs(NamedTuple):
     ended: Any
     origin: Any
     moved: Any
+    guards: Any
 
 
 class Lanes(NamedTuple):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..compiler.lanes import LaneKernel
 from . import lane_driver
 from .error_scales import ErrorScales
+from .guard_sides import GuardSides, guard_sides
 from .integrators import Method
 from .lane_events import LOOKS
 from .system import System
@@ -31,8 +32,9 @@ class AdaptiveRuns:
     steps, s. row (R,): the next of the output times. tally (R, 3): accepted and rejected steps,
     evaluations. ended (R, 2): the status with which the last segment of each ended, and the guard.
     rtol, scales: how errors are judged; origin (R, size), moved (R, 2): where the runs began, or
-    were at their last impact, how far and how fast they have been since. A step h below zero: the
-    first one is chosen, and is no longer.
+    were at their last impact, how far and how fast they have been since; sides: on which side of
+    zero the conditions of events were last seen. A step h below zero: the first one is chosen, and
+    is no longer.
     out (R, rows, size), held (R, rows, nu): where rows are written, from `first` on.
     """
 
@@ -50,6 +52,7 @@ class AdaptiveRuns:
         origin: Array,
         moved: Array | None = None,
         largest: float = np.inf,
+        sides: GuardSides | None = None,
     ):
         self.method = method
         self.width = width
@@ -58,6 +61,7 @@ class AdaptiveRuns:
         self.scales = scales
         self.origin, self.moved = origin, np.zeros((len(x), 2)) if moved is None else moved
         self.x, self.given, count = x, given, len(x)
+        self.sides = guard_sides((), count) if sides is None else sides
         self.t, self.h = np.full(count, t), np.full(count, h)
         self.row, self.tally, self.ended = (
             np.zeros(count, np.int64),
@@ -132,6 +136,7 @@ class AdaptiveRuns:
             self.ended,
             self.origin,
             self.moved,
+            *self.sides,
             self._buffer,
             self._K,
             np.zeros(self.width * guards),
@@ -167,7 +172,8 @@ class LaneRuns(AdaptiveRuns):
     """Such runs of one system, by its tapes."""
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
-        super().__init__(method, x, given, **options)
+        own = {"sides": guard_sides(system.guards, len(x)), **options}
+        super().__init__(method, x, given, **own)
         self.system = system
 
     @property

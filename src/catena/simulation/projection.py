@@ -17,6 +17,7 @@ from ..compiler.massless import row_inertia
 from ..compiler.trace import Tracer, entries, matrix, smallest_change
 from ..kernels.dynamics import factor
 from ..kernels.motion import BALL
+from ..kernels.tree import Layout
 
 
 class Binding(NamedTuple):
@@ -80,6 +81,14 @@ def moved(s: Tracer, h: Any) -> ca.SX:
     return ca.vertcat(*q)
 
 
+def with_unit_quaternions(layout: Layout, q: ca.SX) -> ca.SX:
+    """q with the quaternions of its balls scaled to length one."""
+    for k in (node.qi for node in layout.nodes if node.motion == BALL):
+        unit = q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4]))
+        q = ca.vertcat(q[:k], unit, q[k + 4 :])
+    return q
+
+
 def projected(
     s: Tracer,
     rows: Binding | None,
@@ -95,9 +104,7 @@ def projected(
     """
     (q, v), given = state or (s.q, s.v), [s.t, s.q, s.v, s.p, modes]
     free = list(range(s.layout.nv)) if free is None else free
-    for k in (node.qi for node in s.layout.nodes if node.motion == BALL):
-        unit = q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4]))
-        q = ca.vertcat(q[:k], unit, q[k + 4 :])
+    q = with_unit_quaternions(s.layout, q)
     if rows is None:
         return q, v
     if not rows.error.is_zero():

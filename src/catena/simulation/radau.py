@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import drivers, lane_events
+from . import drivers, guard_sides, lane_events
 from .error_scales import FINEST
 
 if TYPE_CHECKING:
@@ -38,12 +38,18 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
 
     def done(status: int, at: float, state: Array, event: int = -1) -> Segment:
         engine.x[:, 0] = state
+        if guard is not None:
+            if event < 0:
+                guard_sides.paused(engine.sides, g, 0, 0, 1)
+            guard_sides.settled_at(engine.sides, guard(at, state), 0, 0, 1)
         engine.tally.evaluations += solver.nfev if solver is not None else 0
         return Segment(
             status, at, np.array(rows)[:, :, None] if rows else np.empty((0, n, 1)), event
         )
 
     solver = None
+    g = guard(t, x) if guard is not None else np.zeros(0)
+    guard_sides.resume(engine.sides, g, 0, 0, 1)
     if t >= end:
         return done(drivers.REACHED, t, x)
     try:
@@ -62,7 +68,6 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
             first_step=first,
         )
         solver.rtol = FINEST  # what is relative is in `atol`
-        g = guard(t, x) if guard else np.zeros(0)
         while solver.status == "running":
             if engine.tally.accepted >= engine.most:
                 return done(drivers.TOO_MANY, solver.t, solver.y)
@@ -75,7 +80,13 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
             engine._count(1, 0, 0, solver.step_size)
             engine.h, dense, stop, event = solver.h_abs, solver.dense_output(), solver.t, -1
             if guard:
+                start = g
                 event, stop, g = _locate(guard, dense, solver.t_old, solver.t, solver.y, g)
+                end_values = guard(solver.t, solver.y)
+                guard_sides.stepped(engine.sides, start, end_values, 0, 0, 1)
+                if event >= 0:
+                    values = guard(stop, dense(stop))
+                    guard_sides.crossed(engine.sides, g, values, event, 0, 0, 1)
             while (
                 len(rows) < len(times)
                 and times[len(rows)] <= stop

@@ -206,6 +206,7 @@ def ledger(
         versions=versions(),
         contact=contact,
         creeping=creeping(plan, np.array(seen.slow), np.array(seen.way)),
+        laboured=next((k.laboured for k in cost if k.laboured), ""),
     )
 
 
@@ -234,7 +235,7 @@ def dataset(
     (in_runs, events), (in_others, impacts) = _numbered(happened), _numbered(hits)
     names = [c.name for c in plan.system.holding.contacts]
     for variables_, coordinates in (
-        event_table(events, None if single else in_runs),
+        event_table(events, (plan.system.nq, plan.system.nv), None if single else in_runs),
         impact_table(impacts, names, None if single else in_others),
     ):
         shown = shown | variables_

@@ -242,10 +242,13 @@ class File(ResultSink):
         try:
             storage.create(
                 beside,
-                record.dataset(plan, first),
+                # what happens is in the log
+                record.dataset(plan, first).drop_dims(("occurrence", "impact", "component")),
                 np.append(plan.start, plan.times),
                 plan.system.size + plan.system.nu,
-                0 if last.events is None else storage.LINES,
+                0
+                if last.events is None
+                else storage.log_room(self.plan.system.nq + self.plan.system.nv),
             )
             self.places = storage.places(beside)
             made, lines = self._with_log(made)
@@ -317,7 +320,8 @@ class File(ResultSink):
     def _possible(self, last: Checkpoint, row: int) -> None:
         """Raise a ValueError where a checkpoint cannot be one of this plan."""
         plan, s = self.plan, self.plan.system
-        if not (plan.start <= last.t <= plan.until and 0 < last.h < np.inf):
+        # below zero before the first step, which is still to be chosen
+        if not (plan.start <= last.t <= plan.until and 0 < abs(last.h) < np.inf):
             raise ValueError(f"t = {last.t}, step {last.h}")
         if not (
             0 <= last.row <= len(plan.times) and 0 < row <= len(plan.times) + 1 and last.asked >= 0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import SimulationError
 from . import drivers, fixed_step
+from .dead_positions import can_tear
 from .engine import Pieces, Tally, _stretches
 from .lane_runs import address_of
 from .plan import RunPlan
@@ -156,10 +157,10 @@ class Rollout:
 
 def rollout_of(plan: RunPlan) -> Rollout | None:
     """The rollout of the runs of a plan, if they are several and short enough for one slice; else
-    they go through `Runner`.
+    they go through `Runner`, as do those in which a motion could tear a loop.
     """
     try:
-        found = Rollout.of(plan) if plan.width > 1 else None
+        found = Rollout.of(plan) if plan.width > 1 and not can_tear(plan) else None
     except SimulationError:  # output times that are not equally spaced: the runner says it
         return None
     return found if found is not None and len(plan.times) <= rows_of_slice(plan) else None

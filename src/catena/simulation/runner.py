@@ -8,14 +8,14 @@ that was not stopped. Between slices Python controllers are sampled and events a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SimulationError
-from . import diagnostics, drivers
+from . import dead_positions, diagnostics, drivers
 from .contact_handler import ContactHandler
 from .engine import Engine, Pieces, Tally
 from .event_handler import EventHandler, Occurrence
@@ -24,6 +24,7 @@ from .plan import RunPlan, decoded
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+WATCHED = 20  # steps in a slice where a prescribed motion could tear a loop, which is looked for
 JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
 EQUAL_STEPS = 20_000
 
@@ -54,6 +55,8 @@ class Checkpoint:
     sentence: str
     moved: tuple[float, ...] = (0.0, 0.0)  # how far and how fast it has been
     origin: tuple[float, ...] = ()  # where it began, or where its last impact was
+    # on which side of zero the conditions of events were last seen (`guard_sides.py`)
+    sides: list[list[float]] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
@@ -78,6 +81,10 @@ class Runner:
             )
         if control is not None and not self.sampled and not hasattr(control, "law"):
             self.engine.u[:] = forces(self.engine.system.nv, control)
+        self._tears = dead_positions.can_tear(plan)
+        # the last time at which all loops were closed, and the states there
+        self._whole = plan.start, self.engine.x.copy()
+        self.pace = diagnostics.Pace()
         self.t = plan.start
         self.row = 0
         self.asked = 0
@@ -128,7 +135,9 @@ class Runner:
             engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
         taken = engine.tally.accepted + engine.tally.rejected
         if engine.W == 1:  # runs side by side, each with its steps, end a slice together
-            engine.most = min(plan.most, taken + STEPS.get(plan.how.kind, plan.most))
+            few = WATCHED if self._tears else STEPS.get(plan.how.kind, plan.most)
+            engine.most = min(plan.most, taken + few)
+        began = self.t
         part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
         engine.most = plan.most
         taken = engine.tally.accepted + engine.tally.rejected
@@ -144,8 +153,11 @@ class Runner:
             u = self._held(t)
             self.row = self.row + 1
             n = n + 1
+        if self._tears and (torn := self._torn(t, x, u)) is not None:
+            return torn
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # of this slice alone
+            self.pace.look(began, self.t, engine)
             return Slice(t, x, u)
         try:
             ended = self._events(part.event)
@@ -163,7 +175,41 @@ class Runner:
                 True,
                 diagnostics.sentence(plan.machine, engine, self.status, self.t),
             )
+        if self.over:
+            engine.tally.laboured = self.pace.said(plan.machine, engine)
         return Slice(t, x, u)
+
+    def _torn(self, t: Array, x: Array, u: Array) -> Slice | None:
+        """The rows of a slice up to where its prescribed motion tears a loop, which ends the run;
+        None where it does not.
+        """
+        e = self.engine
+        every = np.append(t, self.t)
+        states, held = np.concatenate([x, e.x[None]]), np.concatenate([u, e.held[None]])
+        opening = self._openings(every, states, held)
+        torn = np.argwhere(dead_positions.is_torn(opening))
+        first, lane = (int(k) for k in torn[0]) if len(torn) else (len(every), 0)
+        closed = np.flatnonzero((opening[:first] <= dead_positions.CLOSED).all(axis=1))
+        if len(closed):
+            self._whole = float(every[closed[-1]]), states[closed[-1]].copy()
+        if not len(torn):
+            return None
+        last, whole = self._whole
+        self.row -= len(t) - min(first, len(t))
+        self.t = last
+        self._fail(
+            dead_positions.sentence(
+                self.plan, last, whole[:, lane], float(every[first]), e.p[:, lane]
+            )
+        )
+        return Slice(t[:first], x[:first], u[:first])
+
+    def _openings(self, t: Array, x: Array, u: Array) -> Array:
+        """(rows, W): how far loops are open."""
+        n, _, W = x.shape
+        flat = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
+        p = np.tile(self.engine.p.T, (n, 1))
+        return dead_positions.openings(self.plan, np.repeat(t, W), *flat, p).reshape(n, W)
 
     def _held(self, t: Array) -> Array:
         """(rows, nu, W): what is held at rows that were just computed, of forces those until
@@ -246,6 +292,7 @@ class Runner:
             self.sentence,
             tuple(e.moved[0].tolist()),
             tuple(e.origin[0].tolist()),
+            e.sides.to_list() if self.agenda is not None else [],
         )
 
     def restore(self, c: Checkpoint) -> None:
@@ -259,6 +306,8 @@ class Runner:
         if c.origin:
             e.origin[0] = c.origin
         e.tally = Tally(**asdict(c.tally))
+        if self.agenda is not None:
+            e.sides.restore(c.sides)
         if c.complete:
             self.over = True
             self.status = c.status

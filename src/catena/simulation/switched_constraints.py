@@ -42,6 +42,7 @@ from .contact_rows import (
 )
 from .contact_slots import TouchingPatch
 from .guards import LOWER, UPPER, Bound, Guard, Meaning
+from .projection import with_unit_quaternions
 
 if TYPE_CHECKING:
     from .system import System
@@ -441,9 +442,11 @@ class SwitchedConstraints:
         for k, h in enumerate(self.speeds):
             found += h.guards(system, k, self._symbolic(k), system.held[0][k], (lower[k], upper[k]))
         found += self._contact_guards(system)
+        # of the state onto which a step will be put, as far as that costs nothing
+        q = with_unit_quaternions(system.layout, system.q)
         for k, condition in enumerate(self.conditions):
             f = ca.Function("guard", [s.t, s.q, s.v, s.p], [condition(s)])
-            found.append(Guard(Meaning.HAPPENS, k, f(system.t, system.q, system.v, system.p)))
+            found.append(Guard(Meaning.HAPPENS, k, f(system.t, q, system.v, system.p)))
         return tuple(found)
 
     def watched_values(self, s: Tracer) -> list[ca.SX]:

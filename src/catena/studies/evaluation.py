@@ -35,7 +35,7 @@ class Rows:
     t: Array
     x: Array
     u: Array
-    events: list[tuple[float, str]] = field(default_factory=list)
+    events: list[Occurrence] = field(default_factory=list)
 
 
 def measure(
@@ -125,7 +125,7 @@ class Signals:
         if word == "t":
             return np.broadcast_to(rows.t, rows.x.shape[:2])
         if word == "event":
-            first = [t for t, what in rows.events if signal.name in what]
+            first = [o.time for o in rows.events if signal.name in o.what]
             return np.full((len(self.p), 1), first[0] if first else np.nan)
         if word == "work":
             return rows.x[..., -1]
@@ -167,7 +167,7 @@ class Signals:
             varied=bool(self.p.shape[1]),
         )
         seen = record.observe(plan, self.rows.t, self.rows.x[pick], self.rows.u[pick], plan.p)
-        happened = [(0, Occurrence(t, what)) for t, what in self.rows.events]
+        happened = [(0, o) for o in self.rows.events]
 
         def trust() -> Ledger:
             return record.ledger(

@@ -322,9 +322,7 @@ class Experiment:
                 np.concatenate(each, axis=1)
                 for each in zip(*(moved(c, rows.stop - rows.start) for c in parts))
             )
-            events = (
-                [(o.time, o.what) for o in runner.agenda.log] if runner.agenda is not None else []
-            )
+            events = list(runner.agenda.log) if runner.agenda is not None else []
             first = np.unique(runs[rows], return_index=True)[1]
             found.append(
                 Rows(
@@ -354,7 +352,7 @@ def _side_by_side(plan: RunPlan, runs: NDArray[np.intp], failure: list[str]) -> 
                 runs[own],
                 part.t,
                 *moved(part, own.stop - own.start),
-                [(o.time, o.what) for o in end.log],
+                list(end.log),
             )
 
 

@@ -34,6 +34,7 @@ from ..results.film import film
 from ..results.scene import wire
 from ..simulation import simulate
 from ..simulation.system import System
+from ..simulation.trajectory_state import Following
 from .page_scene import page_scene
 
 HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
@@ -41,12 +42,16 @@ HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
 
 @dataclass(frozen=True)
 class Program:
-    """The tapes of a mechanism, all of the inputs (t, x, u, p), and the sizes of those. x: q, v and
-    the work done.
+    """The tapes of a mechanism, all of the inputs (t, x, u, p), and the sizes of those. x: q, v,
+    the current pieces of prescribed motions, and the work done. pieces: of these motions, where
+    their states begin in x, when one piece ends and the next begins (s), and the states of each.
+    driven: the places in q and in v of what follows a motion.
     """
 
     tapes: dict[str, Tape]
     sizes: dict[str, int]
+    pieces: list[dict[str, Any]]
+    driven: tuple[list[int], list[int]] = ([], [])
 
     @property
     def wasm(self) -> bytes:
@@ -55,11 +60,11 @@ class Program:
         return module(self.tapes, pages=-(-8 * (self.sizes["inputs"] + largest) // PAGE))
 
 
-def program(mechanism: Mechanism) -> Program:
+def program(mechanism: Mechanism, motion: Any = None) -> Program:
     """The tapes that a page needs: derivative, settle (where there is something to keep), energy,
-    poses of the bodies.
+    poses of the bodies. motion: what is prescribed, as of `simulate`.
     """
-    system = System(mechanism)
+    system = System(mechanism, motion=motion)
     machine = compile(mechanism)
     here = [
         *([system.p] if machine.parameter_names else []),
@@ -82,7 +87,20 @@ def program(mechanism: Mechanism) -> Program:
         "p": len(mechanism.parameters),
     }
     sizes["inputs"] = 1 + sizes["x"] + sizes["u"] + sizes["p"]
-    return Program({name: read(f) for name, f in functions.items()}, sizes)
+    d = system.driven
+    return Program(
+        {name: read(f) for name, f in functions.items()},
+        sizes,
+        [_pieces(at, f) for at, f in system.pieces],
+        ([], []) if d is None else (d.qi, d.speeds),
+    )
+
+
+def _pieces(at: int, f: Following) -> dict[str, Any]:
+    """The pieces of one motion, as the page reads them."""
+    breaks = f.trajectory.breaks.tolist()
+    inside = [min([0.0, *breaks]) - 1.0, *breaks]  # a time in each piece
+    return {"at": at, "breaks": breaks, "values": [f.values(t).tolist() for t in inside]}
 
 
 def page(
@@ -95,6 +113,7 @@ def page(
     notes: Sequence[str] = (),
     folders: Sequence[Path] | None = None,
     contact: str = "events",
+    motion: Any = None,
 ) -> Path:
     """Write a page in which the mechanism runs: one HTML file, without a server and without a
     network.
@@ -103,6 +122,7 @@ def page(
     of the Runge-Kutta steps. notes: sentences that the page shows below its title. folders: where
     files of meshes may lie. contact: "ignore" leaves out the contacts, which the page then says;
     otherwise a mechanism that has some is refused, for equal steps do not find where bodies touch.
+    motion: what is prescribed, as of `simulate`; the page follows it.
     Raises CatenaError where the mechanism cannot be simulated, and CompileError where a load uses a
     function that browsers do not have.
     """
@@ -112,7 +132,13 @@ def page(
     left_out = _without_contacts(m, contact)
     machine = compile(m)
     start = simulate(
-        machine, q=q, v=v, until=HORIZON, tolerance=1e-6, contact="ignore" if left_out else "events"
+        machine,
+        q=q,
+        v=v,
+        until=HORIZON,
+        tolerance=1e-6,
+        contact="ignore" if left_out else "events",
+        motion=motion,
     )
     scene, slopes = page_scene(m, folders)
     made = film(start, 1.0, 30, scene=scene)
@@ -125,8 +151,9 @@ def page(
         "step": step,
         "notes": [*left_out, *notes],
     }
-    data |= _program(program(m)) | _state(
-        machine, start.data["q"].values[0], start.data["v"].values[0]
+    made_program = program(m, motion)
+    data |= _program(made_program) | _state(
+        machine, start.data["q"].values[0], start.data["v"].values[0], made_program.driven
     )
     text = (resources.files("catena.studio") / "page.html").read_text(encoding="utf-8")
     text = wire.page(text, title=html.escape(m.name), data=wire.text(data))
@@ -149,12 +176,18 @@ def _without_contacts(m: Mechanism, contact: str) -> list[str]:
 
 
 def _program(made: Program) -> dict[str, Any]:
-    return {"sizes": made.sizes, "wasm": base64.b64encode(made.wasm).decode()}
+    return {
+        "sizes": made.sizes,
+        "wasm": base64.b64encode(made.wasm).decode(),
+        "follow": made.pieces,
+    }
 
 
-def _state(machine: Machine, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
-    """Names, units and values of coordinates, speeds and parameters; the limits of coordinates that
-    have some.
+def _state(
+    machine: Machine, q: np.ndarray, v: np.ndarray, driven: tuple[list[int], list[int]]
+) -> dict[str, Any]:
+    """Names, units and values of coordinates, speeds and parameters; whether a coordinate or speed
+    follows a prescribed motion.
     """
     moving = machine.mechanism.moving
     units = (
@@ -170,10 +203,13 @@ def _state(machine: Machine, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
             for name, x in machine.mechanism.parameters.items()
         ),
     }
-    found = {
+    found: dict[str, list[dict[str, Any]]] = {
         key: [{"name": n, "unit": u, "value": float(x)} for n, u, x in values]
         for key, values in rows.items()
     }
+    for key, places in zip(("coordinates", "speeds"), driven):
+        for k in places:
+            found[key][k]["driven"] = True
     return found | {"mass": float(sum(_mass(machine.mechanism)))}
 
 

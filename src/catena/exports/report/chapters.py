@@ -217,7 +217,7 @@ def run(s: Subject) -> Iterator[Block]:
         yield Cells("travel of the coordinates", TRAVEL_HEAD, rows[:MOST_ROWS])
     if still:
         yield Paragraph(f"Coordinates that stay where they are: {still}.")
-    if "event" in result.data:
+    if result.data.sizes.get("occurrence", 0):
         happened = list(zip(result.data["event_time"].values, result.data["event"].values))
         yield Cells(
             "events",

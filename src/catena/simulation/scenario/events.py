@@ -96,7 +96,7 @@ READERS: dict[str, Reader] = {
     "impulses": _impulses,
     "text": word,
     "flag": flag,
-    **{of: named(of) for of in ("joint", "frame", "body", "lock")},
+    **{of: named(of) for of in ("joint", "frame", "body", "lock", "contact")},
     "guard": Reader(Expression("t, q_NAME, v_NAME, parameters", only_text=True), word.read),
     "axes": choice("world", "body"),
     "joint kind": Reader(Word(lambda: JOINTS), word.read),

@@ -1,0 +1,103 @@
+"""On which side of zero the conditions of events were last seen.
+
+The condition of an event ("q_knee - 0.2") happens once each time its value goes from above zero to
+zero or below. A run is advanced in segments: one ends at an event, at the end of a slice, where a
+controller is sampled. Between two segments the state is put back onto its constraints (quaternions
+get unit length, loops are closed), which moves a condition by about the tolerance of the run. A
+value that is read anew at the start of a segment can therefore be above zero once more after its
+event has happened, or already below although it has not happened yet. Hence the side is remembered
+from one segment to the next, and the value is read anew only where an event has changed it.
+
+    sides (R, n)   of n guards of R runs: 1 above zero, -1 at zero or below, 0 not known. It stays 0
+                   for guards that are no conditions of events
+    seen (R, n)    their values in the state with which the segment ended
+    far (R, n)     how far from zero they were within the last step
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .guards import Guard, Meaning
+
+Array = NDArray[np.float64]
+# of how far a guard was from zero within the last step: an event that changes it by less than this,
+# some sixty roundings of its terms, has left it on its side
+SAME = 2.0**-46
+LEAST = 1e-300  # stands for a value just above zero
+
+
+class GuardSides(NamedTuple):
+    """The memory of R runs; edge (n,): 1 for guards that are conditions of events, else 0."""
+
+    edge: Array
+    sides: Array
+    seen: Array
+    far: Array
+
+    def to_list(self, run: int = 0) -> list[list[float]]:
+        """The memory of one run as JSON values."""
+        return [x[run].tolist() for x in (self.sides, self.seen, self.far)]
+
+    def restore(self, memory: Any, run: int = 0) -> None:
+        """Continue from `to_list`."""
+        for x, kept in zip((self.sides, self.seen, self.far), memory):
+            x[run] = kept
+
+
+def guard_sides(guards: tuple[Guard, ...], runs: int) -> GuardSides:
+    """The memory of runs that have not begun."""
+    edge = np.array([float(g.meaning is Meaning.HAPPENS) for g in guards])
+    n = len(edge) if edge.any() else 0
+    return GuardSides(edge[:n], *(np.zeros((runs, n)) for _ in range(3)))
+
+
+# --- in Python, and in machine code (`lane_driver.py`). values, before: guards of W lanes
+def resume(memory, values, r, l, W):
+    """Put the values with which run r begins its next segment in lane l on their remembered
+    sides.
+    """
+    for j in range(len(memory.edge)):
+        at = j * W + l
+        if memory.sides[r, j] == 0.0 or not (
+            abs(values[at] - memory.seen[r, j]) <= SAME * memory.far[r, j]
+        ):
+            continue
+        if memory.sides[r, j] < 0.0:
+            values[at] = min(values[at], 0.0)
+        elif values[at] <= 0.0:
+            values[at] = LEAST
+
+
+def stepped(memory, start, end, r, l, W):
+    """Remember how far from zero the guards were at the start and at the end of a step."""
+    for j in range(len(memory.edge)):
+        at = j * W + l
+        memory.far[r, j] = max(abs(start[at]), abs(end[at]))
+
+
+def crossed(memory, before, values, event, r, l, W):
+    """Remember the sides at an event: that of guard `event` has been crossed. Others that fall at
+    the same instant still count as above, so that they happen next.
+    """
+    for j in range(len(memory.edge)):
+        if memory.edge[j] > 0.0:
+            at = j * W + l
+            above = before[at] > 0.0 or values[at] > 0.0
+            memory.sides[r, j] = 1.0 if above and j != event else -1.0
+
+
+def paused(memory, values, r, l, W):
+    """Remember the sides where a segment ends without an event."""
+    for j in range(len(memory.edge)):
+        if memory.edge[j] > 0.0:
+            memory.sides[r, j] = 1.0 if values[j * W + l] > 0.0 else -1.0
+
+
+def settled_at(memory, values, r, l, W):
+    """Remember the values in the state with which a segment ended."""
+    for j in range(len(memory.edge)):
+        memory.seen[r, j] = values[j * W + l]
