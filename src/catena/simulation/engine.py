@@ -126,7 +126,7 @@ class Engine:
         return self.scales.origin(self._begun)
 
     def restart_scales(self) -> None:
-        """Judge errors relative to the motion from here on, as in a run that begins in this state."""
+        """Judge errors relative to the motion from here on, as at the beginning of a run."""
         self.origin[:], self.moved[:] = self.scales.origin(self.x.T), 0.0
 
     @cached_property
