@@ -1,11 +1,13 @@
 """Dimensions of parameters: by their units, by their uses, and what does not fit together."""
 
+from importlib import resources
+
 import pytest
 import sympy
 
 import catena
 from catena import Body, Frame, Joint, Mechanism, Pose
-from catena.errors import FormatError, MechanismError
+from catena.errors import FormatError, MechanismError, StudyError
 from catena.model.dimension_analysis import analyse, parameter_units
 from catena.model.dimensions import si_powers, unit_text
 
@@ -152,6 +154,30 @@ def test_other_values_are_of_the_same_dimension(arm, parameters):
     assert arm(parameters, values={"l": "35 mm"}).parameters["l"] == pytest.approx(0.035)
     with pytest.raises(FormatError, match="parameter 'l' is '35 kg', a mass; a length is wanted"):
         arm(parameters, values={"l": "35 kg"})
+
+
+def test_every_door_for_values_knows_the_dimension(tmp_path):
+    """Scenario, design of an optimisation, study, include: the same refusal as --set."""
+    from catena.simulation.scenario.read import read
+    from catena.studies import read_optimize
+
+    bar = (resources.files("catena") / "examples" / "balanced_arm.toml").read_text("utf-8")
+    path = tmp_path / "arm.toml"
+    path.write_text(bar.replace('k = ["0 N/m", "2000 N/m"]', 'k = ["0 N/m", "2000 kg"]'))
+    with pytest.raises(FormatError, match="k is '2000 kg', a mass; a stiffness is wanted"):
+        read_optimize(str(path))
+    pendulum = (resources.files("catena") / "examples" / "pendulum.toml").read_text("utf-8")
+    path.write_text(pendulum + '[scenario.parameters]\nl = "2 kg"\n')
+    with pytest.raises(FormatError, match="l is '2 kg', a mass; a length is wanted"):
+        read(str(path))
+    with pytest.raises(StudyError, match="l is '1 kg', a mass; a length is wanted"):
+        catena.study("pendulum", {"l": "1..2 kg:3"}, measures={"E": "max(kinetic)"})
+    (tmp_path / "scene.toml").write_text(
+        '[[include]]\nfile = "other.toml"\nprefix = "a_"\nparameters = { l = "2 kg" }\n'
+    )
+    (tmp_path / "other.toml").write_text(pendulum)
+    with pytest.raises(FormatError, match="l is '2 kg', a mass; a length is wanted"):
+        catena.load(tmp_path / "scene.toml")
 
 
 def test_units_are_written_and_read_again(arm, tmp_path):

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import formats
-from ..errors import CatenaError, FormatError
+from ..errors import CatenaError, FormatError, QuantityError
 from ..formats.toml.key_types import (
     ByName,
     Either,
@@ -47,6 +47,8 @@ from ..formats.toml.key_types import (
 from ..formats.toml.keys import FileKey, FileTable, default_of, register
 from ..formats.toml.reader import open_file
 from ..formats.toml.tables import FaultLedger, Table
+from ..formats.units import in_unit
+from ..model.dimension_analysis import parameter_units
 from ..model.mechanism import Mechanism
 from ..simulation.scenario.names import named_values, state_entries
 from ..simulation.scenario.read import read
@@ -240,8 +242,9 @@ def _read(t: Table, m: Mechanism) -> dict[str, Any]:
     if (contacts := t.table("contacts")) is not None:
         found["contacts"] = {name: contacts.text(name) for name in contacts.data}
     if (design := t.table("design")) is not None:
+        units = parameter_units(m)
         found["design"] = {
-            name: _pair(design, name, value, "any") for name, value in design.data.items()
+            name: _ends(design, name, value, units.get(name)) for name, value in design.data.items()
         }
     return found | _poses(t, m)
 
@@ -336,6 +339,18 @@ def _pair(t: Table, key: str, value: Any, dimension: str) -> tuple[float, float]
         return 0.0, 1.0
     low, high = (float(t.scalar(x, key, dimension, symbolic=False)) for x in value)
     return low, high
+
+
+def _ends(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, float]:
+    """[low, high] of a parameter, in its unit."""
+    if not (isinstance(value, list) and len(value) == 2):
+        t.fault(f"{key} is {value!r}; a range is [low, high]")
+        return 0.0, 1.0
+    try:
+        return in_unit(value[0], unit, key), in_unit(value[1], unit, key)
+    except QuantityError as why:
+        t.fault(str(why))
+        return 0.0, 1.0
 
 
 def _dimension(m: Mechanism, name: str) -> str:
