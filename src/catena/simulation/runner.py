@@ -206,9 +206,9 @@ class Runner:
     def _openings(self, t: Array, x: Array, u: Array) -> Array:
         """(rows, W): how far loops are open."""
         n, _, W = x.shape
-        flat = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
+        states, held = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
         p = np.tile(self.engine.p.T, (n, 1))
-        return dead_positions.openings(self.plan, np.repeat(t, W), *flat, p).reshape(n, W)
+        return dead_positions.openings(self.plan, np.repeat(t, W), states, held, p).reshape(n, W)
 
     def _held(self, t: Array) -> Array:
         """(rows, nu, W): what is held at rows that were just computed, of forces those until
