@@ -24,7 +24,7 @@ from .plan import RunPlan, decoded
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
-WATCHED = 20  # steps in a slice where a prescribed motion could tear a loop, which is looked for
+WATCHED = 200  # steps in a slice where a prescribed motion could tear a loop, which is looked for
 JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
 EQUAL_STEPS = 20_000
 
