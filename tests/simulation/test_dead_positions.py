@@ -11,7 +11,7 @@ import catena
 import closed
 from catena.errors import SimulationError
 from catena.model.loads import Drive
-from catena.simulation import diagnostics, simulate, trajectories
+from catena.simulation import diagnostics, runner, simulate, trajectories
 
 LENGTHS = (1.0, 1.2, 1.5, 1.8)  # of crank, coupler, rocker, ground: the crank cannot turn round
 # coupler and rocker are in line, (1.2 + 1.5)^2 = 1 + 1.8^2 - 2 1.8 cos A
@@ -73,9 +73,10 @@ def test_a_crank_that_turns_is_not_stopped() -> None:
 @pytest.mark.parametrize("kept", ["memory", "file"])
 def test_a_run_of_very_many_steps_says_so_and_where(monkeypatch, tmp_path, kept: str) -> None:
     """A linkage that all but folds flat at A = pi: the steps are short there. What is very many is
-    lowered for this test.
+    lowered for this test, and so are the slices that are compared.
     """
     monkeypatch.setattr(diagnostics, "LABOUR", 100)
+    monkeypatch.setattr(runner, "WATCHED", 20)
     m = closed.four_bar(lengths=(1.0, 1.2, 1.6 + 1e-6, 1.8))
     q, _ = catena.assemble(m, q=[1.88, -0.3, -0.93])
     start = float(q[catena.compile(m).coordinate_names.index("A")])

@@ -56,7 +56,7 @@ def guard_sides(guards: tuple[Guard, ...], runs: int) -> GuardSides:
 
 
 # --- in Python, and in machine code (`lane_driver.py`). values, before: guards of W lanes
-def resume(memory, values, r, l, W):
+def resume(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
     """Put the values with which run r begins its next segment in lane l on their remembered
     sides.
     """
@@ -72,14 +72,14 @@ def resume(memory, values, r, l, W):
             values[at] = LEAST
 
 
-def stepped(memory, start, end, r, l, W):
+def stepped(memory: Any, start: Any, end: Any, r: Any, l: Any, W: Any) -> None:
     """Remember how far from zero the guards were at the start and at the end of a step."""
     for j in range(len(memory.edge)):
         at = j * W + l
         memory.far[r, j] = max(abs(start[at]), abs(end[at]))
 
 
-def crossed(memory, before, values, event, r, l, W):
+def crossed(memory: Any, before: Any, values: Any, event: Any, r: Any, l: Any, W: Any) -> None:
     """Remember the sides at an event: that of guard `event` has been crossed. Others that fall at
     the same instant still count as above, so that they happen next.
     """
@@ -90,14 +90,14 @@ def crossed(memory, before, values, event, r, l, W):
             memory.sides[r, j] = 1.0 if above and j != event else -1.0
 
 
-def paused(memory, values, r, l, W):
+def paused(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
     """Remember the sides where a segment ends without an event."""
     for j in range(len(memory.edge)):
         if memory.edge[j] > 0.0:
             memory.sides[r, j] = 1.0 if values[j * W + l] > 0.0 else -1.0
 
 
-def settled_at(memory, values, r, l, W):
+def settled_at(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
     """Remember the values in the state with which a segment ended."""
     for j in range(len(memory.edge)):
         memory.seen[r, j] = values[j * W + l]

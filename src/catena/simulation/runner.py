@@ -24,7 +24,7 @@ from .plan import RunPlan, decoded
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
-WATCHED = 20  # steps in a slice where a prescribed motion could tear a loop, which is looked for
+WATCHED = 200  # steps in a slice where a prescribed motion could tear a loop, which is looked for
 JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
 EQUAL_STEPS = 20_000
 
@@ -207,9 +207,9 @@ class Runner:
     def _openings(self, t: Array, x: Array, u: Array) -> Array:
         """(rows, W): how far loops are open."""
         n, _, W = x.shape
-        flat = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
+        states, held = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
         p = np.tile(self.engine.p.T, (n, 1))
-        return dead_positions.openings(self.plan, np.repeat(t, W), *flat, p).reshape(n, W)
+        return dead_positions.openings(self.plan, np.repeat(t, W), states, held, p).reshape(n, W)
 
     def _held(self, t: Array) -> Array:
         """(rows, nu, W): what is held at rows that were just computed, of forces those until
