@@ -184,6 +184,7 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     from rich.progress import (
         BarColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -192,7 +193,7 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        TaskProgressColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -201,7 +202,8 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     bar = Progress(*columns, console=seen, transient=True, disable=not seen.is_terminal)
     with bar:
         start = float(asked.options.get("start", 0.0))
-        task = bar.add_task("compiling", total=asked.until - start)
+        # without a total the bar only shows that something goes on: nobody knows how long it takes
+        task = bar.add_task("compiling, the first time of a mechanism", total=None)
         reached, what = [start], [""]
 
         def tell(t: float) -> None:
@@ -209,7 +211,12 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
                 bar.reset(task)
                 what[0] = "verifying, "
             reached[0] = t
-            bar.update(task, completed=t - start, description=f"{what[0]}{t:.3f} s")
+            bar.update(
+                task,
+                total=asked.until - start,
+                completed=t - start,
+                description=f"{what[0]}{t:.3f} s",
+            )
 
         yield tell
 
