@@ -210,6 +210,39 @@ def test_a_cam_through_points_is_a_closed_spline():
         np.testing.assert_allclose(found[:, 1], known(at % TAU, d), atol=1e-10)
 
 
+def test_a_cam_through_many_points_is_a_short_tape_also_with_a_parameter_in_its_lifts():
+    """A spline is linear in its points: h times one of numbers, not 145 products for each number of
+    each of its 144 pieces. The lifts are those of the numbers, and of the mean of two parameters.
+    """
+    import casadi as ca
+    import sympy
+
+    from catena.compiler.trace import Tracer
+    from catena.kernels.tree import layout
+
+    h, k = sympy.symbols("h k")
+    x = np.linspace(0, TAU, 145)
+    part = [float(z) for z in 0.5 * (1 - np.cos(x))]
+    part[-1] = part[0]
+    made = {
+        "numbers": cam(angles=x, lifts=[0.03 * z for z in part]),
+        "h": cam(angles=x, lifts=[z * h for z in part]),
+    }
+    mean = Cam("lift", "shaft", "guide", angles=x, lifts=[z * (h + k) / 2 for z in part])
+    both = made["numbers"].with_(parameters={"h": 0.02, "k": 0.04}, constraints=[mean])
+    at = {"shaft": (np.array([0.3, 2.0, 5.5]), 1.0, 0.5)}
+    wanted = catena.analysis.kinematics(made["numbers"], at)
+    sizes = {}
+    for name, m in {**made, "both": both.validate()}.items():
+        for found, known in zip(catena.analysis.kinematics(m, at), wanted):
+            np.testing.assert_allclose(found, known, atol=1e-13)
+        s = Tracer(layout(m))
+        rows = s.applied.placed.rows
+        sizes[name] = ca.Function("rows", [s.q, s.t, s.p], [rows]).n_instructions()
+    assert sizes["numbers"] < 50 * 145 and sizes["h"] < 1.1 * sizes["numbers"]
+    assert sizes["both"] < 2.1 * sizes["numbers"]
+
+
 # --- expressions and drives
 def bead(**more) -> Mechanism:
     """A bead that slides in x and z, on a circle about the origin."""

@@ -461,3 +461,11 @@ def test_paths_of_a_closed_mechanism_are_called_as_its_pins():
     names = [line.get_label() for line in bar.plot("paths").axes[0].lines]
     pins = [j.name for j in bar.mechanism.ordered[1:]]
     assert [n for n in names if not n.startswith("_")] == pins  # the others are on the ground
+
+
+def test_a_film_tells_how_many_of_its_pictures_are_drawn(tmp_path):
+    """A GIF of many pictures takes minutes: whoever waits sees them counted."""
+    swing = simulate(catena.load("pendulum"), q=[0.3], until=0.5, output=0.05)
+    told = []
+    animate(swing, tmp_path / "film.gif", rate=10, progress=lambda *x: told.append(x))
+    assert told == [(k, len(told)) for k in range(1, len(told) + 1)] and len(told) >= 5

@@ -162,3 +162,45 @@ def test_what_is_typed(text, value):
     assert value_of_text(text) == value
     with pytest.raises(CatenaError, match="not a list or table of TOML"):
         value_of_text("[1, 2")
+
+
+def test_a_model_that_takes_long_to_read_says_so_and_leaves_the_page_alive(tmp_path, monkeypatch):
+    """A length that cannot be closed is searched for seconds: the page is told, and the studio
+    takes messages meanwhile; the sign goes away.
+    """
+    import threading
+
+    from catena.formats import _find
+    from catena.studio import studio
+    from catena.studio.live_model import LiveModel, Reading
+
+    path = tmp_path / "bar.toml"
+    path.write_text(_find("four_bar").read_text())
+    go_on = threading.Event()
+    monkeypatch.setattr(studio, "PATIENCE", 0.05)
+
+    def read(self, text):
+        go_on.wait(20)
+        return Reading()
+
+    monkeypatch.setattr(LiveModel, "read", read)
+    said, waits, over = [], threading.Event(), threading.Event()
+
+    class Page:
+        def send(self, kind, blob=b"", **data):
+            if kind == "status":
+                said.append(data["text"])
+                (over if data["text"] == "" else waits).set()
+
+    made = studio.Studio(Document(path))
+    try:
+        page = Page()
+        made.opened(page)  # takes the lock
+        assert waits.wait(10) and said[-1] == "closing the loops ..."
+        assert made._lock.acquire(timeout=5)
+        made._lock.release()
+        go_on.set()
+        assert over.wait(10) and said[-1] == ""
+    finally:
+        go_on.set()
+        made.close()

@@ -20,10 +20,13 @@ __all__ = ["comma_separated", "console", "count", "number", "plain", "table", "v
 WIDE = 160  # columns where the output is a file or a pipe
 
 
-def console() -> Console:
-    """The console that tables go to: as wide as the terminal, or WIDE where there is none."""
-    unseen = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(width=WIDE if unseen else None, highlight=False)
+def console(stderr: bool = False) -> Console:
+    """The console that tables go to: as wide as the terminal, or WIDE where there is none. stderr:
+    that of what people watch while they wait.
+    """
+    stream = sys.stderr if stderr else sys.stdout
+    unseen = not stream.isatty() and "COLUMNS" not in os.environ
+    return Console(width=WIDE if unseen else None, highlight=False, stderr=stderr)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

@@ -38,8 +38,14 @@ def animate(
 
     path = free(Path(out), force)
     folders = [Path(results).resolve().parent, *meshes] if meshes else None
-    console().print(
-        str(write(opened(results), path, speed=speed, rate=rate, run=run, folders=folders)),
-        markup=False,
-        soft_wrap=True,
-    )
+    with console(stderr=True).status("drawing ...") as status:
+        made = write(
+            opened(results),
+            path,
+            speed=speed,
+            rate=rate,
+            run=run,
+            folders=folders,
+            progress=lambda done, of: status.update(f"picture {done} of {of} ..."),
+        )
+    console().print(str(made), markup=False, soft_wrap=True)

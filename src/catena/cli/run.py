@@ -180,6 +180,7 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     from rich.progress import (
         BarColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -188,7 +189,7 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        TaskProgressColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -197,7 +198,8 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     bar = Progress(*columns, console=seen, transient=True, disable=not seen.is_terminal)
     with bar:
         start = float(asked.options.get("start", 0.0))
-        task = bar.add_task("compiling", total=asked.until - start)
+        # without a total the bar only shows that something goes on: nobody knows how long it takes
+        task = bar.add_task("compiling, the first time of a mechanism", total=None)
         reached, what = [start], [""]
 
         def tell(t: float) -> None:
@@ -205,7 +207,12 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
                 bar.reset(task)
                 what[0] = "verifying, "
             reached[0] = t
-            bar.update(task, completed=t - start, description=f"{what[0]}{t:.3f} s")
+            bar.update(
+                task,
+                total=asked.until - start,
+                completed=t - start,
+                description=f"{what[0]}{t:.3f} s",
+            )
 
         yield tell
 

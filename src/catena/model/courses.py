@@ -130,12 +130,19 @@ def _composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ..
 def piecewise(
     pieces: Sequence[tuple[float, tuple[Any, ...]]], q: Any, select: Any = None
 ) -> tuple[Any, Any, Any]:
-    """y, dy/dq and d2y/dq2 of polynomials, each from its origin on."""
+    """y, dy/dq and d2y/dq2 of polynomials, each from its origin on.
+
+    The numbers of the piece are chosen first, and one polynomial is evaluated: a tape of many
+    pieces, and its derivatives, are then short.
+    """
     pick = select or (lambda condition, a, b: a if condition else b)
-    found = _polynomial(pieces[0], q)
-    for piece in pieces[1:]:
-        found = tuple(pick(q >= piece[0], a, b) for a, b in zip(_polynomial(piece, q), found))  # type: ignore[assignment]
-    return found
+    degree = max(len(c) for _, c in pieces)
+    rows = [(o, *c, *(0.0,) * (degree - len(c))) for o, c in pieces]
+    found = rows[0]
+    for row in rows[1:]:
+        here = q >= row[0]
+        found = tuple(pick(here, a, b) for a, b in zip(row, found))
+    return _polynomial((found[0], found[1:]), q)
 
 
 def _polynomial(piece: tuple[float, tuple[Any, ...]], q: Any) -> tuple[Any, Any, Any]:
@@ -192,7 +199,18 @@ def closed_spline(
     return tuple(
         (
             float(o),
-            tuple(sum((float(k) * z for k, z in zip(c[power, i], y)), 0.0) for power in range(4)),
+            tuple(_combined(c[power, i], y) for power in range(4)),
         )
         for i, o in enumerate(x[:-1])
     )
+
+
+# a point that changes a piece by less than this, relative to the point that changes it most, is
+# below the rounding of its sum: the pieces of a spline hardly feel points far away
+FAR = 1e-18
+
+
+def _combined(weights: np.ndarray, y: Sequence[Any]) -> Any:
+    """The sum of weight times y, without what is lost in its rounding."""
+    least = FAR * float(np.abs(weights).max())
+    return sum((float(k) * z for k, z in zip(weights, y) if abs(k) > least), 0.0)

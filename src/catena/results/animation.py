@@ -33,6 +33,7 @@ from .storage import reason
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+Progress = Callable[[int, int], None]  # called with how many are done, and how many there are
 SIZE = (720, 540)  # pixels of a picture
 TRAILS = (
     (0.84, 0.37, 0.0, 1.0),
@@ -55,12 +56,14 @@ def animate(
     rate: int | None = None,
     run: int = 0,
     folders: Sequence[Path] | None = None,
+    progress: Progress | None = None,
 ) -> Path:
     """Write an animation, .gif, .html or .mp4.
 
     speed: times real time, by default 1, or as fast as it takes for the animation to last at most
     12 s (GIF) or 60 s (page, MP4). rate: pictures per second, by default 20 (GIF) or 30. run: which
-    of a batch. folders: where files of meshes may lie.
+    of a batch. folders: where files of meshes may lie. progress: called with the number of pictures
+    that are drawn and of all.
     """
     path = Path(path)
     write = WRITERS.get(path.suffix)
@@ -86,7 +89,7 @@ def animate(
     beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # whole, or not there
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(made, beside)
+        write(made, beside, progress or _nobody)
         os.replace(beside, path)
     except OSError as error:
         raise CatenaError(f"{path}: the animation could not be written ({reason(error)})") from None
@@ -138,11 +141,22 @@ def pictures(made: Film) -> Iterator[Image]:
         yield image
 
 
-def _gif(made: Film, path: Path) -> None:
+def _nobody(done: int, of: int) -> None:
+    """Progress that nobody watches."""
+
+
+def _told(made: Film, progress: Progress) -> Iterator[Image]:
+    """The pictures, each told when it is drawn."""
+    for k, picture in enumerate(pictures(made), start=1):
+        progress(k, len(made.times))
+        yield picture
+
+
+def _gif(made: Film, path: Path, progress: Progress) -> None:
     """Every picture put into 128 colours, those of the last one, which has everything on it."""
     from PIL import Image
 
-    drawn = list(pictures(made))
+    drawn = list(_told(made, progress))
     colours = drawn[-1].quantize(128, method=Image.Quantize.MEDIANCUT)
     flat = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in drawn]
     delay = round(100 / made.rate) * 10  # ms; a GIF counts in hundredths of a second
@@ -169,7 +183,7 @@ def _ffmpeg() -> str | None:
         return None
 
 
-def _mp4(made: Film, path: Path) -> None:
+def _mp4(made: Film, path: Path, progress: Progress) -> None:
     """Pictures through a pipe to ffmpeg, H.264 that every player takes."""
     w, h = SIZE
     command = [
@@ -199,7 +213,7 @@ def _mp4(made: Film, path: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
         assert ffmpeg.stdin is not None and ffmpeg.stderr is not None
         try:
-            for picture in pictures(made):
+            for picture in _told(made, progress):
                 ffmpeg.stdin.write(picture.tobytes())
             ffmpeg.stdin.close()
         except BrokenPipeError:
@@ -212,8 +226,8 @@ def _mp4(made: Film, path: Path) -> None:
             )
 
 
-def _page(made: Film, path: Path) -> None:
-    """The player with the film's numbers written into it."""
+def _page(made: Film, path: Path, progress: Progress) -> None:
+    """The player with the film's numbers written into it: the browser draws the pictures."""
     player = (resources.files("catena.results.scene") / "player.html").read_text(encoding="utf-8")
     scene, triangles = wire.header(made.scene, made.at[0], made.box())
     kept = [name for name in made.tracks if name in made.scene.tips]
@@ -232,4 +246,8 @@ def _page(made: Film, path: Path) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-WRITERS: dict[str, Callable[[Film, Path], None]] = {".gif": _gif, ".html": _page, ".mp4": _mp4}
+WRITERS: dict[str, Callable[[Film, Path, Progress], None]] = {
+    ".gif": _gif,
+    ".html": _page,
+    ".mp4": _mp4,
+}

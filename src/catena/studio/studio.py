@@ -36,6 +36,7 @@ from .server import Client
 
 Array = np.ndarray
 FIRST = 0.4  # s of motion that are shown while the rest is computed
+PATIENCE = 0.4  # s, after which whoever waits for a model to be read is told so
 
 
 class Superseded(Exception):
@@ -259,8 +260,11 @@ class Studio(Edits):
 
     def _look(self, text: str) -> None:
         """Read a text; show it, then its motion."""
+        reading = self._read(text)
         with self._lock:
-            self.reading = reading = self.model.read(text)
+            if self.document.text != text:
+                return  # something newer is to be read
+            self.reading = reading
             self._tell("model", **self._model(text, reading))
             if reading.mechanism is None:
                 if self.scene is None:
@@ -269,6 +273,26 @@ class Studio(Edits):
             self._show(reading)
         if reading.scenario is not None and self.auto and reading.mechanism.moving:
             self._run(text, reading)
+
+    def _read(self, text: str) -> Reading:
+        """A text as a model, its loops closed. Where that takes long, as it does for lengths that
+        cannot be closed, the page says that something goes on; it stays alive meanwhile.
+        """
+        told = threading.Event()
+
+        def tell() -> None:
+            told.set()
+            self._tell("status", text="closing the loops ...")
+
+        sign = threading.Timer(PATIENCE, tell)
+        sign.daemon = True
+        sign.start()
+        try:
+            return self.model.read(text)
+        finally:
+            sign.cancel()
+            if told.is_set():
+                self._tell("status", text="")
 
     def _model(self, text: str, reading: Reading) -> dict[str, Any]:
         d = self.document

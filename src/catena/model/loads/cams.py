@@ -174,9 +174,23 @@ class Cam(Holonomic):
         return Action(follower.body, cam.body, (torque, force), unknown=couples, missing=missing)
 
     def _spline(self, s: Places, angle: Scalar) -> Scalar:
-        return piecewise(
-            closed_spline(self.angles, [s.value(y) for y in self.lifts]), angle, select
-        )[0]
+        total: Scalar = 0.0
+        for term, lifts in _terms(self.lifts).items():
+            found = piecewise(closed_spline(self.angles, lifts), angle, select)[0]
+            total = total + (found if term == 1 else s.value(term) * found)
+        return total
+
+
+def _terms(lifts: tuple[Scalar, ...]) -> dict[Scalar, list[float]]:
+    """{term: numbers} with lift = sum of number times term, the term 1 among them: a spline is
+    linear in its points, so that one with a parameter h in all lifts is h times one of numbers.
+    """
+    found: dict[Scalar, list[float]] = {}
+    for k, lift in enumerate(lifts):
+        parts = {1: lift} if isinstance(lift, float) else lift.expand().as_coefficients_dict()
+        for term, number in parts.items():
+            found.setdefault(term, [0.0] * len(lifts))[k] = float(number)
+    return found
 
 
 def _open(lifts: list[float]) -> Iterator[str]:

@@ -87,8 +87,9 @@ class Spaced(MaxNLocator):
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         """As many as nine, and so few that their numbers stay apart."""
-        room = 3.0 * self.axis.get_tick_space()  # the axis in heights of a letter
-        write = self.axis.get_major_formatter().format_ticks
+        axis: Any = self.axis
+        room = 3.0 * axis.get_tick_space()  # the axis in heights of a letter
+        write = axis.get_major_formatter().format_ticks
         for count in range(9, 0, -1):
             self.set_params(nbins=count)
             found = super().tick_values(vmin, vmax)
