@@ -215,9 +215,8 @@ class ContactHandler:
             now = sorted(self.terms.touching)
             problem = self._problem(t, now)
         terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
-        found = solutions(
-            G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))), proved
-        )
+        friction = Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now)))
+        found = solutions(G, b, friction, proved)
         shared = bool(found) and found[0].loose.shape[1] > 0
         rims.remark(t, now, u, still)
         if shared and len(found) > 1 and not self.terms.kept.remark:
@@ -232,6 +231,11 @@ class ContactHandler:
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
         self._set(t, now, found[0], G, b if b.any() else acting, u, still)
+        other = None if shared else self._on_other_side(t, now, G, b)
+        if other is not None and (beyond := solutions(G, other, friction, proved)):
+            found = beyond
+            self._open_all()
+            self._set(t, now, found[0], G, other, u, still)
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self.impacts.rims.release(t)
         self._rest(t, now, terms, found[0])
@@ -262,6 +266,32 @@ class ContactHandler:
             self.handler.set_mode(self.first + i, new)
         if one.loose.shape[1]:
             self._widen(t, now)
+
+    def _on_other_side(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
+        """b as the tape has it, where by the tape a force pulls that the chosen modes let push;
+        None elsewhere.
+
+        The curvature of a gap jumps where a sphere rolls from the side of a cylinder over its rim,
+        or a capsule over its end. At that instant the function that modes are chosen by and the
+        tape may be on different sides of the jump by their rounding; the run goes on by the tape. A
+        contact that is closed has no acceleration: b = -G f along its rows.
+        """
+        force = self.handler.engine.evaluate("forces", t)[1][:, 0]
+        f = np.zeros(len(b))
+        rows: list[int] = []
+        pulls = False
+        for n, i in enumerate(now):
+            mode = self.handler.mode(self.first + i)
+            if mode.closed:
+                own = force[self.terms.places[i]]
+                f[3 * n : 3 * n + len(own)] = own
+                rows.append(3 * n)
+                pulls |= bool(own[0] < -mode.slack)
+        if not pulls:
+            return None
+        found = b.copy()
+        found[rows] = -(G @ f)[rows]
+        return found
 
     def _widen(self, t: float, now: list[int]) -> None:
         """Of forces that are not determined the tape has one choice; where that misses a cone by
