@@ -175,16 +175,6 @@ class Drop:
             ]
         )
 
-    def sensitivity(self, far: float = 1e-7, **options: object) -> float:
-        """How many times farther apart two runs end than they begin."""
-        other = Drop(
-            self.shape, self.surface, self.contact, self.q.copy(), self.v.copy(), self.until
-        )
-        other.q[:3] += far * np.array([0.3, 0.5, 0.7])
-        other.v[:] += far * np.array([0.6, -0.4, 0.2, 0.5, -0.7, 0.3])
-        plain = View.plain()
-        return float(np.abs(other.run(plain, **options) - self.run(plain, **options)).max()) / far
-
 
 def _lies(drop: Drop) -> bool:
     return drop.surface in ("capsule", "cylinder")

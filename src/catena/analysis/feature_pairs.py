@@ -16,6 +16,9 @@ Array = np.ndarray
 SLACK = 1e-9
 # tan 20 degrees: how far a normal turns at most before Newton's method starts from it
 WIDEST = 0.36
+# times the angle below which a rim has no normal of its own: up to there a face reaches beyond its
+# circle; and of the size, at most
+BEYOND, WIDE = 1.5, 1e-4
 SMOOTH = 0.3  # of the angle over which a support function bends: the same for needles and discs
 NUMBERS = tuple(
     SupportPair.of([0.0] * sum(SIZES.values()))._replace(
@@ -93,6 +96,26 @@ def within(f: SupportFeature, x: Array) -> float:
         return float(f.radius - np.linalg.norm(y - (y @ f.normal) * f.normal))
     c, k = sides_of(f)
     return float((c @ x - k).min())
+
+
+def overhang(x: ShapePair, face: SupportFeature, other: SupportFeature, n: Array) -> float:
+    """How far beyond its circle a flat end still has a rounded feature, m; n: along that feature's
+    normal, outwards, in its axes.
+
+    A rim has a normal of its own from an angle of sqrt(FLAT) to its axis on, which a surface of
+    radius rho has where it lies sqrt(FLAT) rho beyond the circle. Up to there the face is taken:
+    the gap is off by FLAT rho / 2, and there are no places without features, which could be passed
+    in very small steps alone.
+    """
+    if face.ring is not None or other.is_face or other.is_line or other.is_rim:
+        return 0.0
+    q = other.Q.T @ n
+    h = float(np.linalg.norm(q))
+    if h == 0.0:
+        return 0.0
+    H = (other.Q @ other.Q.T - np.outer(other.Q @ q, other.Q @ q) / h**2) / h
+    rho = float(np.linalg.eigvalsh(H)[-1])
+    return min(BEYOND * FLAT**0.5 * rho, WIDE * x.size)
 
 
 def sides_of(f: SupportFeature) -> tuple[Array, Array]:
@@ -213,7 +236,9 @@ def _with_face(
     at = x.R.T @ (b - x.p) if f.is_face else a
     at = at - ((at - face.p) @ face.normal) * face.normal
     if face.ring is None:
-        return pair._replace(round=1.0 / (face.radius + slack(within(face, at), x.size)) ** 2)
+        beyond = overhang(x, f, g, n) if f.is_face else overhang(x, g, f, -(x.R.T @ n))
+        far = face.radius + max(slack(within(face, at), x.size), beyond)
+        return pair._replace(round=1.0 / far**2)
     c, k = sides_of(face)
     inside = c @ at - k
     order = np.argsort(inside)

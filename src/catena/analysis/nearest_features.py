@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .feature_pairs import SLACK, NearestPoint, ShapePair, feature_pair, point_of, within
+from .feature_pairs import SLACK, NearestPoint, ShapePair, feature_pair, overhang, point_of, within
 from .line_ends import PARALLEL, line_ends
 from .nearest_normal import difference, farthest_apart, nearest_normal
 from .support_features import SupportFeature, SupportShape
@@ -33,7 +33,9 @@ FAR = 0.5  # of the size: pairs that are farther apart have no points
 REACHES = (1e-6, 0.03, 0.4)
 ALONG = 0.999  # the cosine between a line and a normal that is near none across it
 AHEAD = 0.25  # of SLACK: how far ahead features are chosen
-LEVEL = 1e-5  # the sine of an angle at which a flat end lies on a face
+# the sine of an angle at which a flat end lies on a face: more than that at which a rim has no
+# normal of its own (`kernels.support_pairs.FLAT`)
+LEVEL = 2e-5
 # of the size: radii of curvature and distance together, below which a normal is not determined
 STEADY = 1e-6
 
@@ -92,7 +94,8 @@ def pair_features(
             d,
             n,
             (max(0.5 * d, SLACK * x.size), np.inf),
-            d <= SLACK * x.size and _lies_flat(x, n),
+            # n is known to sqrt(CLOSE), that of the features so far to rounding
+            d <= SLACK * x.size and any(_lies_flat(x, m) for m in (n, near) if m is not None),
         )
     one = feature_pair(x, found.i, found.j, found.n)
     gap = float(one.placed(R, p).gap)
@@ -191,9 +194,9 @@ def _margin(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> flo
         if feature.is_line:
             inside += [(at - feature.span[0]) / x.size, (feature.span[1] - at) / x.size]
     if f.is_face:
-        inside.append(within(f, x.R.T @ (b - x.p)) / x.size)
+        inside.append((within(f, x.R.T @ (b - x.p)) + overhang(x, f, g, n)) / x.size)
     if g.is_face:
-        inside.append(within(g, a) / x.size)
+        inside.append((within(g, a) + overhang(x, g, f, -m)) / x.size)
     return float(min(inside))
 
 

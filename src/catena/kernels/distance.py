@@ -162,8 +162,10 @@ def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
     up = (0.0, 0.0, sign(x[2]))
     side, end = rho - r, abs(x[2]) - h
     inside = larger(side, end) <= 0.0
-    e = larger(side, 0.0)
-    f = larger(end, 0.0)
+    # by selection, whose derivative is that of one side: at the border of two regions the larger of
+    # two symbols has the mean of both, which is the curvature of neither
+    e = select(side > 0.0, side, 0.0)
+    f = select(end > 0.0, end, 0.0)
     d, n = direction(add(scale(e, out), scale(f, up)), out, r * r)
     n = neg(choose(inside, choose(side >= end, out, up), n))
     d = select(inside, larger(side, end), d)

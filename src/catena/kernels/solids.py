@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..spatial import add, copysign, dot, larger, neg, rotate, scale, select, smaller, sqrt, sub
+from ..spatial import add, copysign, dot, neg, rotate, scale, select, sqrt, sub
 
 Scalar = Any
 Vector = tuple[Scalar, Scalar, Scalar]
@@ -43,8 +43,10 @@ class Solid(NamedTuple):
 
 # --- scalars and vectors
 def clamp(x: Scalar, limit: Scalar) -> Scalar:
-    """x between minus the limit and the limit."""
-    return larger(-limit, smaller(x, limit))
+    """x between minus the limit and the limit: by selection, so that at a limit it has the
+    derivative of one side, and not the mean of both.
+    """
+    return select(x > limit, limit, select(x < -limit, -limit, x))
 
 
 def sign(x: Scalar) -> Scalar:

@@ -248,9 +248,8 @@ class ContactHandler:
             now = sorted(self.terms.touching)
             problem = self._problem(t, now)
         terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
-        found = solutions(
-            G, b, Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now))), proved
-        )
+        friction = Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now)))
+        found = solutions(G, b, friction, proved)
         shared = bool(found) and found[0].loose.shape[1] > 0
         rims.remark(t, now, u, still)
         if shared and len(found) > 1 and not self.terms.kept.remark:
@@ -267,6 +266,11 @@ class ContactHandler:
         self._set(now, found[0], G, b if b.any() else acting, still)
         if found[0].loose.shape[1]:
             self.shares.choose(self._held(t, now, found[0], problem))
+        elif (other := self._on_other_side(t, now, G, b)) is not None:
+            if beyond := solutions(G, other, friction, proved):
+                found = beyond
+                self._open_all()
+                self._set(now, found[0], G, other, still)
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self.impacts.rims.release(t)
         self._rest(t, now, terms, found[0])
@@ -303,6 +307,32 @@ class ContactHandler:
         acts = b if b.any() else problem.acting
         scale = float(np.abs(acts / row_sizes(G)).max())
         return Held(t, now, one, problem.rows, scale, self._slack(now, G, acts))
+
+    def _on_other_side(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
+        """b as the tape has it, where by the tape a force pulls that the chosen modes let push;
+        None elsewhere.
+
+        The curvature of a gap jumps where a sphere rolls from the side of a cylinder over its rim,
+        or a capsule over its end. At that instant the function that modes are chosen by and the
+        tape may be on different sides of the jump by their rounding; the run goes on by the tape. A
+        contact that is closed has no acceleration: b = -G f along its rows.
+        """
+        force = self.handler.engine.evaluate("forces", t)[1][:, 0]
+        f = np.zeros(len(b))
+        rows: list[int] = []
+        pulls = False
+        for n, i in enumerate(now):
+            mode = self.handler.mode(self.first + i)
+            if mode.closed:
+                own = force[self.terms.places[i]]
+                f[3 * n : 3 * n + len(own)] = own
+                rows.append(3 * n)
+                pulls |= bool(own[0] < -mode.slack)
+        if not pulls:
+            return None
+        found = b.copy()
+        found[rows] = -(G @ f)[rows]
+        return found
 
     def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
         """Where rows hold every speed, and none moves, nothing shall move by rounding either."""
