@@ -266,11 +266,12 @@ class ContactHandler:
         self._set(now, found[0], G, b if b.any() else acting, still)
         if found[0].loose.shape[1]:
             self.shares.choose(self._held(t, now, found[0], problem))
-        elif (other := self._on_other_side(t, now, G, b)) is not None:
-            if beyond := solutions(G, other, friction, proved):
-                found = beyond
-                self._open_all()
-                self._set(now, found[0], G, other, still)
+        elif (other := self._on_other_side(t, now, G, b)) is not None and (
+            beyond := solutions(G, other, friction, proved)
+        ):
+            found = beyond
+            self._open_all()
+            self._set(now, found[0], G, other, still)
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self.impacts.rims.release(t)
         self._rest(t, now, terms, found[0])
