@@ -320,8 +320,9 @@ class File(ResultSink):
     def _possible(self, last: Checkpoint, row: int) -> None:
         """Raise a ValueError where a checkpoint cannot be one of this plan."""
         plan, s = self.plan, self.plan.system
-        # below zero before the first step, which is still to be chosen
-        if not (plan.start <= last.t <= plan.until and 0 < abs(last.h) < np.inf):
+        # below zero it is the most that a first step may be, which is not taken yet
+        step = -last.h if last.tally.accepted == 0 else last.h
+        if not (plan.start <= last.t <= plan.until and 0 < max(step, last.h) < np.inf):
             raise ValueError(f"t = {last.t}, step {last.h}")
         if not (
             0 <= last.row <= len(plan.times) and 0 < row <= len(plan.times) + 1 and last.asked >= 0
