@@ -128,6 +128,18 @@ MUTANTS = [
         "if data[:head] != _head(name, code) and False:",
         "compiler/test_cache.py -k exchanged",
     ),
+    Mutant(
+        "machine/state_check.py",
+        "error <= OPEN, rate <= OPEN",
+        "error <= OPEN, 0.0 * rate <= OPEN",
+        "analysis/test_impossible_states.py -k speeds_off",
+    ),
+    Mutant(
+        "analysis/hybrid_dynamics.py",
+        "b=at.b - machine.losses(v)",
+        "b=at.b",
+        "test_doors.py -k slider_crank-1",
+    ),
 ]
 
 
