@@ -187,6 +187,8 @@ def test_a_model_that_takes_long_to_read_says_so_and_leaves_the_page_alive(tmp_p
     said, waits, over = [], threading.Event(), threading.Event()
 
     class Page:
+        editor = True
+
         def send(self, kind, blob=b"", **data):
             if kind == "status":
                 said.append(data["text"])

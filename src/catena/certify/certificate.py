@@ -481,6 +481,7 @@ def without_losses(machine: Machine) -> Machine:
     if not any(x != 0.0 for j in (*m.joints, *m.loops) for x in (*j.damping, *j.friction)):
         return machine
     joints, loops = (
-        tuple(replace(j, damping=0.0, friction=0.0) for j in these) for these in (m.joints, m.loops)
+        tuple(replace(j, damping=(0.0,) * j.nv, friction=(0.0,) * j.nv) for j in these)
+        for these in (m.joints, m.loops)
     )
     return compile(m.with_(joints=joints, loops=loops))

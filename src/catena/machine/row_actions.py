@@ -119,8 +119,10 @@ class RowActions:
             body = self.mechanism.frame(row.frame).body
             return [(row.name, GROUND, body)] * len(row.labels)
         s = self._tracer
-        before = (*self.mechanism.constraints, *self.mechanism.nonholonomic[:k])
-        text = s.applied.rows()[0][sum(len(x.labels) for x in before)]
+        m = self.mechanism
+        before = sum(len(x.labels) for x in m.constraints)
+        before += sum(len(x.labels) for x in m.nonholonomic[:k])
+        text = s.applied.rows()[0][before]
         slopes = ca.jacobian(text, s.v)
         spoken = self._joints(slopes, [n for j in self.mechanism.moving for n in j.speed_names])
         if len(spoken) > 1:
