@@ -42,9 +42,7 @@ def imported(path: Path, name: str, known: set[str]) -> Iterator[str]:
 def graph(root: Path) -> dict[str, set[str]]:
     """Return for each module of a package the modules of it that it imports."""
     files = {module_name(path, root): path for path in sorted(root.rglob("*.py"))}
-    return {
-        name: set(imported(path, name, set(files))) - {name} for name, path in files.items()
-    }
+    return {name: set(imported(path, name, set(files))) - {name} for name, path in files.items()}
 
 
 def components(edges: dict[str, set[str]]) -> list[list[str]]:
