@@ -23,7 +23,7 @@ from time_stepping_against_mujoco import STEP, at_its_best, timed, words
 
 import catena
 from catena import Body, Contact, Joint, Mechanism, Shape
-from catena.simulation.stepped_patches import PairLayout, SteppedPair
+from catena.simulation.stepping.stepped_patches import PairLayout, SteppedPair
 from touching import SLOPE
 
 BATCH = size(8, 2)

@@ -17,7 +17,7 @@ import pinocchio as pin
 from peers import size, urdf
 
 import catena
-from catena.model.collision_pairs import Collider, colliders
+from catena.collision.collision_pairs import Collider, colliders
 from robots import panda_in_capsules
 
 BATCH = size(100_000, 64)

@@ -14,8 +14,8 @@ import time
 import warnings
 
 import catena
-from catena.equations.derivation import DERIVATIONS
 from catena.equations.formulations import derive
+from catena.teaching.derivation import DERIVATIONS
 
 CLASSICS = (
     "pendulum",

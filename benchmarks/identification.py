@@ -12,7 +12,8 @@ import numpy as np
 from peers import robot, size
 from scipy.stats import chi2
 
-from catena.studies import MeasuredMotion, excitation, fit
+from catena.identification import excitation
+from catena.studies import MeasuredMotion, fit
 
 machine, _, _ = robot("ur5")
 way = excitation(

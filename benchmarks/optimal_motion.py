@@ -19,10 +19,10 @@ import casadi as ca
 from peers import TINY, size
 
 import catena
-from catena.studies.optimal.ipopt import solver
-from catena.studies.optimal.motion import Motion
-from catena.studies.optimal.motion_problem import MotionProblem
-from catena.studies.optimal.program import Program
+from catena.optimization.ipopt import solver
+from catena.optimization.motion import Motion
+from catena.optimization.motion_problem import MotionProblem
+from catena.optimization.program import Program
 from robots import urdf
 
 ROUNDS = size(5, 1)

@@ -18,9 +18,8 @@ from peers import interleaved, robot, size
 
 import catena
 from catena import Mechanism
-from catena.simulation import fixed_step
-from catena.simulation.integrators import method
-from catena.simulation.system import System
+from catena.simulation.integrators.methods import fixed_step, method
+from catena.simulation.system.first_order import System
 from robots import urdf
 
 BATCH = size(1024, 8)

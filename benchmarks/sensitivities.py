@@ -18,11 +18,11 @@ import numpy as np
 from peers import best, size, urdf
 
 import catena
-from catena.studies.adjoint import Steps
-from catena.studies.integration import taken
-from catena.studies.legs import legs
-from catena.studies.linearised import Linearised
-from catena.studies.sensitivity import planned
+from catena.sensitivity.adjoint import Steps
+from catena.sensitivity.integration import taken
+from catena.sensitivity.linearised import Linearised
+from catena.sensitivity.sensitivities import planned
+from catena.sensitivity.smooth_segments import legs
 from catena.studies.variables import vary
 
 ROBOT = size("talos", "ur5")

@@ -29,7 +29,7 @@ import numpy as np
 from peers import TINY, size
 
 import catena
-from catena.simulation.plan import started
+from catena.simulation.planning.plan import started
 from catena.studies import engines
 
 WORDS = [word for word in sys.argv[1:] if not word.startswith("-")]

@@ -26,7 +26,7 @@ from peers import size
 
 import catena
 from catena import Mechanism
-from catena.model.contact_points import contact_points
+from catena.collision.contact_points import contact_points
 from touching import MECHANISMS, SERVOS, SLOPE, servos, starts
 
 BATCH = size(64, 8)

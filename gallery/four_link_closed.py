@@ -16,7 +16,7 @@ from catena.model.mechanism import Mechanism
 from catena.results.plots import plot
 from catena.results.result import Result
 from catena.simulation import simulate
-from catena.simulation.stabilisation import Corrective
+from catena.simulation.terms.stabilisation import Corrective
 
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, misprints, number

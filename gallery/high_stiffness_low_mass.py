@@ -16,7 +16,7 @@ from catena.model.mechanism import Mechanism
 from catena.results.result import Result
 from catena.simulation import simulate
 from catena.simulation.control import PID
-from catena.simulation.piecewise import Trajectory, pieces
+from catena.simulation.trajectories.piecewise import Trajectory, pieces
 
 from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, misprints, number

@@ -21,7 +21,7 @@ from catena.results.plots.bending import deflections
 from catena.results.plots.style import FAINT, INK, legend, pen
 from catena.results.result import Result
 from catena.simulation import simulate
-from catena.simulation.piecewise import Trajectory
+from catena.simulation.trajectories.piecewise import Trajectory
 
 from .drawing import over_time, panels
 from .page import Example, Number, Page, Picture, number

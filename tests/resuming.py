@@ -9,9 +9,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from catena.simulation.engine import Tally
-from catena.simulation.plan import RunPlan
-from catena.simulation.runner import Checkpoint, Runner
+from catena.simulation.integrators.engine import Tally
+from catena.simulation.planning.plan import RunPlan
+from catena.simulation.runners.runner import Checkpoint, Runner
 
 
 def goes_on_bit_for_bit(plan: RunPlan, least: int) -> None:

@@ -9,7 +9,7 @@ import coal
 import numpy as np
 
 from catena.analysis.clearance import _traced
-from catena.kernels.distance import PAIRS  # noqa: F401  # for those who ask for all
+from catena.collision.distance import PAIRS  # noqa: F401  # for those who ask for all
 
 SIZES = {
     "plane": (),

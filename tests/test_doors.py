@@ -496,7 +496,7 @@ def _(case: Case) -> Any:
 
 @door(FREEDOMS, "report")
 def _(case: Case) -> Any:
-    from catena.exports.report.subject import Subject
+    from catena.report.subject import Subject
 
     return Subject(read(case.file())).facts["mobility"]["degrees_of_freedom"]
 

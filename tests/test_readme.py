@@ -19,10 +19,10 @@ from catena.equations.features import FEATURES
 from catena.equations.formulations import formulations
 from catena.machine import quantities
 from catena.results import plotting
-from catena.simulation.integrators import METHODS
+from catena.simulation.integrators.methods import METHODS
 from catena.simulation.scenario.control import CONTROLLERS
 from catena.simulation.scenario.motion import TRAJECTORIES
-from catena.simulation.stabilisation import STABILISERS
+from catena.simulation.terms.stabilisation import STABILISERS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

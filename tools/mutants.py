@@ -57,19 +57,19 @@ MUTANTS = [
         "kernels/test_rank.py -k close_decision",
     ),
     Mutant(
-        "simulation/stabilisation.py",
+        "simulation/terms/stabilisation.py",
         "self.beta**2 * error",
         "self.beta * error",
         "simulation/test_stabilisers.py -k baumgarte",
     ),
     Mutant(
-        "simulation/stabilisation.py",
+        "simulation/terms/stabilisation.py",
         "-2.0 * self.alpha * rate",
         "-self.alpha * rate",
         "simulation/test_stabilisers.py -k baumgarte",
     ),
     Mutant(
-        "simulation/stabilisation.py",
+        "simulation/terms/stabilisation.py",
         "- self.damping * rate",
         "+ self.damping * rate",
         "simulation/test_stabilisers.py -k corrective",
@@ -93,7 +93,7 @@ MUTANTS = [
         "machine/test_theorems.py -k gimbal_lock",
     ),
     Mutant(
-        "simulation/event_handler.py",
+        "simulation/handlers/event_handler.py",
         "CROWD = 100 ",
         "CROWD = 1000 ",
         "simulation/test_events.py -k crowd",
@@ -105,7 +105,7 @@ MUTANTS = [
         "simulation/test_stream.py -k ledger_of",
     ),
     Mutant(
-        "simulation/record.py",
+        "simulation/output/record.py",
         '"balance": rows.error,',
         '"balance": 0.0 * rows.error,',
         "simulation/test_stream.py -k ledger_of",
@@ -117,7 +117,7 @@ MUTANTS = [
         "equations/test_readable.py -k runs_out",
     ),
     Mutant(
-        "simulation/fingerprint.py",
+        "simulation/output/fingerprint.py",
         '"mechanism": plan.machine.mechanism, ',
         "",
         "simulation/test_stream.py -k another_mechanism",

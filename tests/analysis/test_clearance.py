@@ -85,7 +85,7 @@ def test_the_panda_clears_itself_where_pinocchio_says_so(panda):
     import coal
     import pinocchio as pin
 
-    from catena.model.collision_pairs import colliders
+    from catena.collision.collision_pairs import colliders
     from robots import urdf
 
     model = pin.buildModelFromUrdf(str(urdf("panda")))

@@ -9,11 +9,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from catena import Pose, Shape
-from catena.analysis.contact_features import margin, on_second, patch_features
-from catena.analysis.facing_faces import facing, moved, separating_axis
-from catena.kernels.distance import box_box
-from catena.kernels.solids import Solid
-from catena.model.polyhedra import Polyhedron, _faces, _from_faces, polyhedron
+from catena.collision.distance import box_box
+from catena.collision.facing_faces import facing, moved, separating_axis
+from catena.collision.polyhedra import Polyhedron, _faces, _from_faces, polyhedron
+from catena.collision.polyhedron_features import margin, on_second, patch_features
+from catena.collision.solids import Solid
 
 # of the size: by so much edges that lie on edges may be missed
 EYE = np.eye(3)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from catena.analysis.contact_impact import blow
-from catena.analysis.contact_modes import Friction, solutions
+from catena.contact.impact_laws import blow
+from catena.contact.modes import Friction, solutions
 
 
 def problem(seed: int, k: int, n: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

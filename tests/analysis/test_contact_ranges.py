@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import catena
-from catena.analysis.cone_programmes import Cone, ConeProgramme, NoForces
 from catena.analysis.contact_ranges import contact_ranges
+from catena.contact.cone_programmes import Cone, ConeProgramme, NoForces
 from catena.errors import QuestionError
 from catena.model.loads import Force
 from catena.model.mechanism import GROUND, Body, Contact, Frame, Joint, Mechanism

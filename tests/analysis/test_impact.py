@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zoo
-from catena.analysis.impact import impact, row_sizes
+from catena.contact.impact import impact, row_sizes
 from catena.machine.constraint_rows import Metric
 from catena.machine.machine import Machine
 

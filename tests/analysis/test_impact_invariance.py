@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catena.analysis.contact_impact import blow
+from catena.contact.impact_laws import blow
 from catena.errors import QuestionError, SingularError
 from catena.model.impact_laws import IMPACT_LAWS
 

@@ -20,7 +20,7 @@ from catena.model.loads import JointSpring
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism, Mimic
 from catena.model.motions import displacement
 from catena.model.spanning_tree import cut
-from catena.simulation.system import System
+from catena.simulation.system.first_order import System
 from closed import (
     Y,
     at,

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catena.analysis import contact_modes
-from catena.analysis.contact_impact import blow
-from catena.analysis.contact_modes import MOST, Friction, Solution, solutions
-from catena.analysis.contact_splitting import split
+from catena.contact import modes as contact_modes
+from catena.contact.impact_laws import blow
+from catena.contact.modes import MOST, Friction, Solution, solutions
+from catena.contact.splitting import split
 
 
 def problem(seed: int, k: int, n: int) -> tuple[np.ndarray, np.ndarray]:

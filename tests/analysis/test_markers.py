@@ -13,7 +13,7 @@ import pytest
 import catena
 from catena.analysis import marker_kinematics
 from catena.errors import FormatError, StateError, UnknownNameError
-from catena.simulation.marked import marked
+from catena.simulation.scenario.marker_motion import marked
 
 LEG = Path(__file__).parent.parent / "reference" / "opensim" / "leg.osim"
 

@@ -9,11 +9,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from catena import Shape
-from catena.analysis.nearest_features import PairFeatures, pair_features
-from catena.analysis.nearest_normal import farthest_apart
-from catena.analysis.support_features import SupportShape, _of_polyhedron, support_shape
-from catena.kernels.support_pairs import SupportMeet, SupportPair
-from catena.model.polyhedra import _faces, _from_faces
+from catena.collision.nearest_features import PairFeatures, pair_features
+from catena.collision.nearest_normal import farthest_apart
+from catena.collision.polyhedra import _faces, _from_faces
+from catena.collision.support_features import SupportShape, _of_polyhedron, support_shape
+from catena.collision.support_pairs import SupportMeet, SupportPair
 
 KINDS = [("ellipsoid", k) for k in ("ellipsoid", "capsule", "cylinder", "box", "prism")] + [
     ("cylinder", k) for k in ("capsule", "cylinder", "box", "prism")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from catena.analysis.contact_impact import blow
+from catena.contact.impact_laws import blow
 from catena.errors import QuestionError, SingularError
 from catena.model.impact_laws import IMPACT_LAWS, ImpactLaw
 

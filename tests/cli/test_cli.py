@@ -12,9 +12,9 @@ import pytest
 from catena import __version__, cli
 from catena.cli import registry
 from catena.errors import CatenaError
-from catena.errors.registry import loaded
-from catena.exports.report import description
 from catena.formats import examples, load, save
+from catena.registry import loaded
+from catena.report import description
 
 BOX = """<robot name="box">
   <link name="base"/>

@@ -159,7 +159,7 @@ def test_inverse_with_wrenches_and_coordinates_that_rest(catch, tmp_path):
 
 def test_a_run_is_pushed_by_a_table(tmp_path):
     """A free ball under a force that grows linearly and ends: speed and spin in closed form."""
-    from catena.simulation.wrenches import wrenches
+    from catena.simulation.control.wrenches import wrenches
 
     ball = catena.Mechanism(
         "ball",

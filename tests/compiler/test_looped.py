@@ -14,7 +14,7 @@ from catena.compiler import looped, tape
 from catena.compiler.lanes import compile_lanes
 from catena.compiler.trace import entries, factored, matrix, smallest_change
 from catena.kernels.rank import RANK
-from catena.simulation.contact_rows import kept_rows, weighted_forces
+from catena.simulation.terms.contact_rows import kept_rows, weighted_forces
 
 M, N, K = 15, 6, 1  # rows, speeds, rows that always hold
 

@@ -10,11 +10,16 @@ import numpy as np
 import pytest
 
 import catena
-from catena.equations.compact import STATEMENTS, compact_form, layout, statement
-from catena.equations.compact.checking import checked, kinematic_errors
-from catena.equations.compact.evaluation import Evaluation
-from catena.equations.compact.given import given
-from catena.equations.compact.language import (
+from catena.equations.formulations import ALL_FORMULATIONS, derive
+from catena.equations.readable.mathml import mathml
+from catena.equations.readable.width import width
+from catena.errors import FormulationError
+from catena.model.pose import Pose
+from catena.teaching.compact import STATEMENTS, compact_form, layout, statement
+from catena.teaching.compact.checking import checked, kinematic_errors
+from catena.teaching.compact.evaluation import Evaluation
+from catena.teaching.compact.given import given
+from catena.teaching.compact.language import (
     HALF,
     Cross,
     Dot,
@@ -25,14 +30,9 @@ from catena.equations.compact.language import (
     Symbol,
     Total,
 )
-from catena.equations.compact.letters import FRAMES, SPEEDS
-from catena.equations.compact.page import Statement
-from catena.equations.derivation.board import WrongLineError
-from catena.equations.formulations import ALL_FORMULATIONS, derive
-from catena.equations.readable.mathml import mathml
-from catena.equations.readable.width import width
-from catena.errors import FormulationError
-from catena.model.pose import Pose
+from catena.teaching.compact.letters import FRAMES, SPEEDS
+from catena.teaching.compact.page import Statement
+from catena.teaching.derivation.board import WrongLineError
 
 SOURCES = (
     "planar_two_link",

@@ -12,13 +12,13 @@ import pytest
 import sympy as sp
 
 from catena import Body, CatenaError, Joint, Mechanism, Pose, load
-from catena.equations.derivation import DERIVATIONS, derivation
-from catena.equations.derivation.answers import grade
-from catena.equations.derivation.board import Board
-from catena.equations.derivation.comparison import Comparison
-from catena.equations.derivation.steps import Label
 from catena.equations.formulations import derive
 from catena.errors import FormulationError
+from catena.teaching.derivation import DERIVATIONS, derivation
+from catena.teaching.derivation.answers import grade
+from catena.teaching.derivation.board import Board
+from catena.teaching.derivation.comparison import Comparison
+from catena.teaching.derivation.steps import Label
 
 QUICK = ("pendulum", "cart_pole", "spherical_pendulum", "atwood_machine")
 
@@ -138,7 +138,7 @@ def test_worksheets_say_with_what_and_number_every_line(cart_pole) -> None:
 
 
 def test_a_page_without_the_converter_has_text(cart_pole, monkeypatch) -> None:
-    monkeypatch.setattr("catena.equations.derivation.pages.find_spec", lambda name: None)
+    monkeypatch.setattr("catena.teaching.derivation.pages.find_spec", lambda name: None)
     assert "<math" not in cart_pole.html() and "<pre>T = sum of m v^2/2" in cart_pole.html()
 
 

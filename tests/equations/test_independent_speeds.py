@@ -19,8 +19,8 @@ from catena.machine.machine import compile
 from catena.model.loads import SpeedRow
 from catena.model.mechanism import GROUND, Body, Joint, Mimic
 from catena.simulation import simulate
-from catena.simulation.stabilisation import Baumgarte
-from catena.simulation.system import System
+from catena.simulation.system.first_order import System
+from catena.simulation.terms.stabilisation import Baumgarte
 
 
 # --- rows as numbers

@@ -13,11 +13,11 @@ import catena
 from catena.cli import main
 from catena.equations.readable.mathml import mathml
 from catena.errors import CatenaError
-from catena.exports.report import chapters, printed
-from catena.exports.report.blocks import Cells, Formulas, Paragraph, Picture
-from catena.exports.report.chapters import CHAPTERS, Chapter
-from catena.exports.report.document import report
-from catena.exports.report.subject import Subject
+from catena.report import chapters, printed
+from catena.report.blocks import Cells, Formulas, Paragraph, Picture
+from catena.report.chapters import CHAPTERS, Chapter
+from catena.report.document import report
+from catena.report.subject import Subject
 from catena.simulation.scenario.read import read
 from robots import urdf
 

@@ -36,10 +36,10 @@ from catena.formats.toml.keys import TABLES, FileKey, FileTable, register
 from catena.formats.toml.tables import FaultLedger, Table
 from catena.formats.units import DIMENSIONS
 from catena.model import validation
+from catena.optimization import optimize_file
 from catena.simulation.scenario.control import CONTROLLERS
 from catena.simulation.scenario.motion import TRAJECTORIES
 from catena.simulation.scenario.read import mechanism_of_table, read_table
-from catena.studies import optimize_file
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = Path(catena.__file__).parent / "examples"

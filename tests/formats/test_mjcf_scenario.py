@@ -11,7 +11,7 @@ import catena
 from catena.errors import FormatError, StateError
 from catena.formats import mapping
 from catena.simulation.scenario import read
-from catena.simulation.system import System
+from catena.simulation.system.first_order import System
 
 mujoco = pytest.importorskip("mujoco")
 DRIVEN = """<mujoco><compiler angle="radian"/><option timestep="0.004" gravity="0 0 -9.81"/><worldbody>

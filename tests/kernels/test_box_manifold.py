@@ -9,11 +9,11 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from catena.kernels.box_manifold import POINTS, box_manifold
-from catena.kernels.distance import box_box
-from catena.kernels.solids import Solid
+from catena.collision.distance import box_box
+from catena.collision.manifolds.boxes import POINTS, box_manifold
+from catena.collision.solids import Solid
 from catena.model.shapes import Shape
-from catena.simulation.stepped_patches import PairLayout, SteppedPair
+from catena.simulation.stepping.stepped_patches import PairLayout, SteppedPair
 
 
 def solid(R, p, size) -> Solid:

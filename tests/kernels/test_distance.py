@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from catena.kernels.distance import PAIRS, Solid, proximity
+from catena.collision.distance import PAIRS, Solid, proximity
 from solids import COAL, SIZES, asked, gap, outside, support
 
 N = 300
@@ -191,7 +191,7 @@ def test_derivatives_on_axes_and_planes_of_symmetry(kind):
     """
     import casadi as ca
 
-    from catena.kernels.contact_points import shapes_meet
+    from catena.collision.half_spaces import shapes_meet
 
     upright = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     p = ca.SX.sym("p", 3)

@@ -13,7 +13,7 @@ from catena.compiler.symbols import matrix
 from catena.compiler.trace import Tracer
 from catena.kernels.dynamics_derivatives import inverse_dynamics_derivatives
 from catena.kernels.tree import layout
-from catena.machine import coordinates
+from catena.machine import configurations as coordinates
 from catena.machine.spec import Spec
 from catena.model.joint_kinds import KINDS
 from zoo import follower, random_tree

@@ -12,12 +12,12 @@ from scipy.optimize import linprog, nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from catena.kernels.distance import box_box, capsule_box, sphere_box
-from catena.kernels.solids import Solid
-from catena.model.polyhedra import Polyhedron
+from catena.collision.distance import box_box, capsule_box, sphere_box
+from catena.collision.polyhedra import Polyhedron
+from catena.collision.solids import Solid
 from catena.model.shapes import Shape
-from catena.simulation.stepped_hulls import hull_of
-from catena.simulation.stepped_patches import PairLayout, SteppedPair
+from catena.simulation.stepping.stepped_hulls import hull_of
+from catena.simulation.stepping.stepped_patches import PairLayout, SteppedPair
 
 
 def mesh(folder, name: str, points) -> Shape:

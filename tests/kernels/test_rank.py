@@ -19,7 +19,7 @@ from catena import Body, Joint, Mechanism, Pose, SpeedRow
 from catena.errors import QuestionError
 from catena.kernels.rank import independent
 from catena.machine.constraint_rows import Metric, least_change, metric
-from catena.simulation import diagnostics
+from catena.simulation.runners import diagnostics
 
 LENGTHS = (0.3, 1.0)
 SPEED = 6.0

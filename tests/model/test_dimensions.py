@@ -222,8 +222,8 @@ def test_a_unit_is_the_text_of_its_powers(unit):
 
 
 def test_info_shows_the_unit_of_each_parameter():
-    from catena.exports.report.description import describe
-    from catena.exports.report.tables import tables
+    from catena.report.description import describe
+    from catena.report.tables import tables
 
     rows = next(
         rows for title, _, rows in tables(describe(catena.load("four_bar"))) if "para" in title

@@ -15,12 +15,12 @@ import catena
 from catena import Beam, Body, Joint, Mechanism, Pose
 from catena.compiler.trace import Tracer
 from catena.errors import MechanismError, MechanismWarning
-from catena.exports.report.description import describe
 from catena.kernels.tree import layout
 from catena.model.flexible import discretise, doubts, frequency_error, frequency_errors
 from catena.model.flexible.integrals import Basis, integrals
 from catena.model.flexible.shapes import uniform
 from catena.model.flexible.trust import _loads
+from catena.report.description import describe
 
 
 def loaded(

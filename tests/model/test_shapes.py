@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 
 import catena
+from catena.collision.collision_pairs import colliders, collision_pairs
 from catena.errors import FormatError, MechanismError, MechanismWarning, UnknownNameError
 from catena.model import shapes
-from catena.model.collision_pairs import colliders, collision_pairs
 from catena.model.mechanism import Body, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.model.shapes import CollisionFilter, Shape, ShapeKind

@@ -47,7 +47,7 @@ def test_friction_carries_a_gripped_ball(gripped):
 
 
 def found_first(result, name):
-    from catena.model.contact_points import contact_points
+    from catena.collision.contact_points import contact_points
 
     return next(p.body for p in contact_points(result.mechanism) if p.name == name)
 

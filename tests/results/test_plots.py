@@ -23,7 +23,7 @@ import catena
 from catena import cli
 from catena.cli.plot import places
 from catena.errors import CatenaError, UnknownNameError
-from catena.errors.registry import loaded
+from catena.registry import loaded
 from catena.results import plots, plotting
 from catena.results.animation import SIZE, _ffmpeg, animate, pictures
 from catena.results.film import film

@@ -111,7 +111,7 @@ def test_reactions_of_runs_with_their_own_parameters():
 
 
 def test_dataset_and_ledger_are_made_once_and_when_they_are_looked_at(monkeypatch):
-    from catena.simulation import record
+    from catena.simulation.output import record
 
     made = []
 

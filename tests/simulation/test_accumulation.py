@@ -21,7 +21,7 @@ from catena.model.loads import JointForce
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.simulation import simulate
-from catena.simulation.accumulation import Impacts
+from catena.simulation.handlers.accumulation import Impacts
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference/contact/bouncing_ball.json").read_text()

@@ -25,9 +25,9 @@ from catena import (
     sensitivities,
     simulate,
 )
-from catena.analysis.flat_ends import POINTS, RimImpact, lowest, turn, turned
+from catena.contact.flat_ends import POINTS, RimImpact, lowest, turn, turned
 from catena.errors import StudyError
-from catena.studies.sensitivity import planned
+from catena.sensitivity.sensitivities import planned
 from resuming import goes_on_bit_for_bit
 
 GROUND = "ground"

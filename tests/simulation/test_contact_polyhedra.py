@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 
 import catena
 from catena import Body, Contact, Joint, Mechanism, Pose, Shape, simulate
+from catena.collision.polyhedra import polyhedron
 from catena.errors import MechanismError, MechanismWarning, StateError, StudyError
-from catena.model.polyhedra import polyhedron
 from catena.simulation.scenario import read
 from resuming import goes_on_bit_for_bit
 
@@ -444,7 +444,7 @@ def test_what_patches_cannot_do_is_said_by_name(tmp_path: Path) -> None:
 def test_a_run_continues_from_a_checkpoint_with_the_same_features() -> None:
     """Bit for bit: the features are in the modes."""
 
-    from catena.studies.sensitivity import planned
+    from catena.sensitivity.sensitivities import planned
 
     case = read("block_off_table")
     plan = planned(case.mechanism, case.arguments["q"], case.arguments["v"], 0.45, {})

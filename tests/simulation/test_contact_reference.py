@@ -19,8 +19,8 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from catena.analysis import impulse, rows_at, spaces
-from catena.analysis.contact_impact import blow
 from catena.analysis.contact_ranges import contact_ranges
+from catena.contact.impact_laws import blow
 from catena.machine.constraint_rows import metric
 from catena.machine.reactions import rotated
 from catena.model.loads import Force, JointForce

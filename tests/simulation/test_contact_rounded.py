@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 import catena
 from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
+from catena.collision.polyhedra import polyhedron
 from catena.errors import MechanismError, SimulationError, StateError, StudyError
-from catena.model.polyhedra import polyhedron
 from resuming import goes_on_bit_for_bit
 
 GROUND = "ground"
@@ -426,7 +426,7 @@ def test_axes_and_units_do_not_matter() -> None:
 def test_a_run_that_is_continued_is_the_same() -> None:
     """Bit for bit: the features are in the modes."""
 
-    from catena.studies.sensitivity import planned
+    from catena.sensitivity.sensitivities import planned
 
     plan = planned(
         on_table(),

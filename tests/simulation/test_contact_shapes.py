@@ -14,15 +14,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from catena import Body, CollisionFilter, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
-from catena.analysis.contact_features import patch_features
-from catena.analysis.patch_pair import patch_pair
+from catena.collision.contact_points import MEET, contact_patches, contact_points, patch_points
+from catena.collision.patch_pair import patch_pair
+from catena.collision.polyhedra import polyhedron
+from catena.collision.polyhedron_features import patch_features
 from catena.errors import MechanismError
-from catena.model.contact_points import MEET, contact_patches, contact_points, patch_points
-from catena.model.polyhedra import polyhedron
-from catena.simulation.contact_rims import STANDS, RimMode, RimPoint, with_rims
-from catena.simulation.contact_rows import ContactMode, TouchingPoint
-from catena.simulation.contact_slots import PatchPoint, RoundedMode, RoundedPoint, SlotMode
-from catena.simulation.system import System
+from catena.simulation.system.first_order import System
+from catena.simulation.terms.contact_rims import STANDS, RimMode, RimPoint, with_rims
+from catena.simulation.terms.contact_rows import ContactMode, TouchingPoint
+from catena.simulation.terms.contact_slots import PatchPoint, RoundedMode, RoundedPoint, SlotMode
 
 GROUND = "ground"
 ORIGIN = (0.0, 0.0, 0.0)

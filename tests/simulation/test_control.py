@@ -15,8 +15,9 @@ from catena.machine.machine import compile
 from catena.model.loads import JointSpring
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.simulation import control as C
-from catena.simulation import piecewise, simulate
+from catena.simulation import simulate
 from catena.simulation import trajectories as T
+from catena.simulation.trajectories import piecewise
 from closed import high_stiffness, high_stiffness_state
 from zoo import arm, pendulum, random_tree
 
@@ -410,7 +411,7 @@ def test_long_table_is_a_short_one(integrator: str, monkeypatch: pytest.MonkeyPa
     """Followed as numbers in the state or traced whole, a trajectory is the same; also sampled and
     in a batch.
     """
-    from catena.simulation import trajectory_state
+    from catena.simulation.trajectories import trajectory_state
 
     t = np.linspace(0, 1, 12)
     swing = T.spline(t, {"a": 0.3 * np.sin(4 * t)}) | T.cycloid([0.2, 0.9], {"b": [0.0, 0.5]})

@@ -13,9 +13,9 @@ import resuming
 from catena.model.contacts import Contact
 from catena.model.loads import Force
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
+from catena.sensitivity.sensitivities import planned
 from catena.simulation import simulate
 from catena.simulation.events import Impulse, When
-from catena.studies.sensitivity import planned
 
 # one minus twice the square of the sine of half the tilt: zero where the body's z axis is level
 LEVEL = "1 - 2*(q_j_qx^2 + q_j_qy^2)"

@@ -11,7 +11,8 @@ import catena
 import closed
 from catena.errors import SimulationError
 from catena.model.loads import Drive
-from catena.simulation import diagnostics, runner, simulate, trajectories
+from catena.simulation import simulate, trajectories
+from catena.simulation.runners import diagnostics, runner
 
 LENGTHS = (1.0, 1.2, 1.5, 1.8)  # of crank, coupler, rocker, ground: the crank cannot turn round
 # coupler and rocker are in line, (1.2 + 1.5)^2 = 1 + 1.8^2 - 2 1.8 cos A

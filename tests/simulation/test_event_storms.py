@@ -10,7 +10,7 @@ import pytest
 import zoo
 from catena import Body, Contact, Frame, Joint, Mechanism, Pose, simulate
 from catena.errors import SimulationError
-from catena.simulation import event_handler, event_storm
+from catena.simulation.handlers import event_handler, event_storm
 
 GROUND, RADIUS = "ground", 0.05
 

@@ -550,8 +550,8 @@ def test_a_kind_of_event_can_be_added_from_outside(monkeypatch, tmp_path) -> Non
     """
     from dataclasses import dataclass
 
-    from catena.simulation.event_kinds import EVENT_KINDS, INSTANT, EventKind, register
     from catena.simulation.events import InstantEvent
+    from catena.simulation.events.event_kinds import EVENT_KINDS, INSTANT, EventKind, register
     from catena.simulation.scenario import read
 
     @dataclass(frozen=True)

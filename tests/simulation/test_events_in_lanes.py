@@ -16,9 +16,9 @@ from catena.machine.machine import compile
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.simulation import simulate
-from catena.simulation.batch_events import SpeedEvents
 from catena.simulation.events import Impulse, Lock, Release, When
-from catena.simulation.plan import prepare
+from catena.simulation.handlers.batch_events import SpeedEvents
+from catena.simulation.planning.plan import prepare
 
 WORDS = ("meets", "rests", "leaves", "sticks", "slips")
 

@@ -19,9 +19,9 @@ from catena.machine.machine import Machine
 from catena.model.loads import JointSpring
 from catena.model.mechanism import Body, Joint, Mechanism
 from catena.simulation import ALL_INTEGRATORS, simulate
-from catena.simulation.engine import Engine
-from catena.simulation.integrators import method
-from catena.simulation.system import System
+from catena.simulation.integrators.engine import Engine
+from catena.simulation.integrators.methods import method
+from catena.simulation.system.first_order import System
 
 START = np.array([0.5, -0.2])
 RATE = np.array([0.3, 0.4])

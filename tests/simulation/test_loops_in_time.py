@@ -17,7 +17,7 @@ from catena.machine.machine import Machine
 from catena.model.loads import SpeedRow, Spring
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from catena.simulation import simulate
-from catena.simulation.stabilisation import Baumgarte, Corrective
+from catena.simulation.terms.stabilisation import Baumgarte, Corrective
 
 
 def reference(name: str) -> dict:

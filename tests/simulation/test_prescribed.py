@@ -28,8 +28,9 @@ from catena.machine.machine import compile
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.simulation import control as C
-from catena.simulation import prescribed, simulate
+from catena.simulation import simulate
 from catena.simulation import trajectories as T
+from catena.simulation.terms import prescribed
 from closed import four_link
 from zoo import arm, pendulum, random_tree
 

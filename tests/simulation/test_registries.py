@@ -12,14 +12,15 @@ import pytest
 
 import catena
 from catena.errors import FormatError, SimulationError
-from catena.simulation import integrators, stabilisation
 from catena.simulation.control import Controller, Law
-from catena.simulation.integrators import METHODS, Method
+from catena.simulation.integrators.methods import METHODS, Method
+from catena.simulation.integrators.methods import methods as integrators
 from catena.simulation.scenario import read
 from catena.simulation.scenario.control import CONTROLLERS
 from catena.simulation.scenario.kinds import Kind, TableKey, number, values
 from catena.simulation.scenario.motion import TRAJECTORIES
-from catena.simulation.stabilisation import STABILISERS, Stabiliser
+from catena.simulation.terms import stabilisation
+from catena.simulation.terms.stabilisation import STABILISERS, Stabiliser
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from catena.analysis.assembly import assemble
 from catena.errors import CatenaError, SimulationError
 from catena.formats import load
 from catena.machine.machine import compile
-from catena.simulation import control, result_memory, run, simulate
+from catena.simulation import control, run, simulate
+from catena.simulation.output import result_memory
 
 # runs: not a whole number of registers
 RUNS = 6

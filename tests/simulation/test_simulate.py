@@ -24,9 +24,9 @@ from catena.model.loads import KnifeEdge, Rolling
 from catena.model.mechanism import GROUND, Body, Joint, Mechanism
 from catena.model.pose import Pose
 from catena.simulation import simulate
-from catena.simulation.event_plan import plan_events
 from catena.simulation.events import Stop, When
-from catena.simulation.plan import made
+from catena.simulation.events.event_plan import plan_events
+from catena.simulation.planning.plan import made
 
 MOTIONS = Path(__file__).parents[1] / "reference" / "motions"
 EXACT = [name for name in ALL_FORMULATIONS if name != "penalty"]
@@ -231,7 +231,7 @@ def test_systems_are_kept_for_the_next_run() -> None:
     first = simulate(machine, [0.3, 0.1], until=1.0)
     again = simulate(machine, [0.3, 0.1], until=1.0)
     assert np.array_equal(first.state.values, again.state.values)
-    from catena.simulation.switched_constraints import SwitchedConstraints
+    from catena.simulation.terms.switched_constraints import SwitchedConstraints
 
     options = {"law": None, "friction": "smooth", "stabilise": "project"}
     assert made(machine, "recursive", **options, holding=SwitchedConstraints()) is made(

@@ -14,13 +14,13 @@ from scipy.spatial.transform import Rotation
 
 import catena
 from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
-from catena.analysis.nearest_features import pair_features
-from catena.analysis.support_features import support_shape
+from catena.collision.contact_points import contact_patches, contact_points, patch_points
+from catena.collision.nearest_features import pair_features
+from catena.collision.support_features import support_shape
 from catena.errors import MechanismError, QuestionError, SimulationError, StateError, StudyError
-from catena.model.contact_points import contact_patches, contact_points, patch_points
-from catena.simulation.contact_rows import ContactMode
-from catena.simulation.smooth_pairs import SmoothMode, SmoothPoint
-from catena.simulation.system import System
+from catena.simulation.system.first_order import System
+from catena.simulation.terms.contact_rows import ContactMode
+from catena.simulation.terms.smooth_pairs import SmoothMode, SmoothPoint
 from resuming import goes_on_bit_for_bit
 
 GROUND = "ground"
@@ -436,7 +436,7 @@ def test_bodies_thrown_at_each_other_keep_momentum_and_do_not_overlap(
 def test_a_run_continues_from_a_checkpoint_with_the_same_features() -> None:
     """Bit for bit: the features are in the modes."""
 
-    from catena.studies.sensitivity import planned
+    from catena.sensitivity.sensitivities import planned
 
     m = free_on(solid("ellipsoid", 0.1, 0.02, 0.05), table(), restitution=0.5)
     plan = planned(m, [0, 0, 0.2, *turned(0.3, 0.2, 0.1)], [0.3, 0.1, 0, 2, 3, 1], 0.5, {})

@@ -14,7 +14,7 @@ from catena.compiler.trace import Tracer
 from catena.kernels.motion import BALL
 from catena.kernels.tree import layout
 from catena.model.mechanism import Joint, Mechanism, Mimic
-from catena.simulation.stabilisation import Baumgarte, Corrective
+from catena.simulation.terms.stabilisation import Baumgarte, Corrective
 
 
 def geared() -> Mechanism:

@@ -22,8 +22,8 @@ import catena
 from catena.errors import CatenaError, SimulationError
 from catena.results import storage
 from catena.results.result import load_result
-from catena.simulation import runner
 from catena.simulation.run import simulate
+from catena.simulation.runners import runner
 from catena.simulation.scenario import read
 
 
@@ -38,7 +38,7 @@ def short(monkeypatch):
     monkeypatch.setattr(runner, "ROWS", 16)
     monkeypatch.setattr(runner, "STEPS", {"adaptive": 10, "library": 10})
     monkeypatch.setattr(runner, "EQUAL_STEPS", 64)
-    monkeypatch.setattr("catena.simulation.result_file.EVERY", 0.0)
+    monkeypatch.setattr("catena.simulation.output.result_file.EVERY", 0.0)
 
 
 class Stopped:
@@ -346,7 +346,7 @@ def test_a_second_writer_is_refused_in_one_sentence(tmp_path):
 
 # --- the same run
 def plan_of(m, **more):
-    from catena.simulation.plan import prepare
+    from catena.simulation.planning.plan import prepare
 
     given = {
         "control": None,
@@ -372,7 +372,7 @@ def plan_of(m, **more):
 
 
 def test_everything_that_decides_a_run_is_in_its_key():
-    from catena.simulation.fingerprint import key
+    from catena.simulation.output.fingerprint import key
 
     PD = catena.control.PD
     When = catena.events.When
@@ -508,7 +508,7 @@ def test_a_run_of_another_expression_is_not_resumed():
     """
     import sympy
 
-    from catena.simulation.fingerprint import fingerprint
+    from catena.simulation.output.fingerprint import fingerprint
 
     m, k = sympy.symbols("m k")
     assert len({fingerprint(x) for x in (m, k, 2 * m, 3 * m, m + k)}) == 5

@@ -12,16 +12,16 @@ import pytest
 
 import catena
 from catena import Body, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
-from catena.analysis.contact_modes import Friction, solutions
-from catena.errors import CatenaError, SimulationError, StateError
-from catena.kernels.contact_problem import (
+from catena.contact.modes import Friction, solutions
+from catena.contact.problem import (
     CERTIFICATE,
     ContactAnswer,
     ContactProblem,
     ContactScratch,
     scratch_shapes,
 )
-from catena.kernels.contact_solver import solve_contacts
+from catena.contact.solvers.gauss_seidel import solve_contacts
+from catena.errors import CatenaError, SimulationError, StateError
 from catena.simulation.scenario import read
 from touching import LEGS, SLOPE, box, servos, solo12, starts
 

@@ -15,7 +15,7 @@ import pytest
 from scipy.optimize import brentq, minimize
 
 from catena import Body, Contact, Force, Frame, Joint, Mechanism, Pose, simulate
-from catena.simulation.contact_record import ContactRows, residuals
+from catena.simulation.output.contact_record import ContactRows, residuals
 
 ORIGIN = (0.0, 0.0, 0.0)
 G = 9.81

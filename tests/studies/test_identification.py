@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import catena
-from catena.studies import GROUPS, MeasuredMotion, excitation, fit, pseudo_inertia
-from catena.studies.unknowns import markdown
+from catena.identification import excitation
+from catena.identification.unknowns import markdown
+from catena.studies import GROUPS, MeasuredMotion, fit, pseudo_inertia
 
 NAMES = ("shoulder", "elbow")
 

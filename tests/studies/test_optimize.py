@@ -132,8 +132,8 @@ def test_the_derivatives_are_those_of_casadi(method):
     """
     import casadi as ca
 
-    from catena.studies.optimal.motion import Motion
-    from catena.studies.optimal.motion_problem import MotionProblem
+    from catena.optimization.motion import Motion
+    from catena.optimization.motion_problem import MotionProblem
 
     problem = MotionProblem.of(
         catena.load("swing_up"), None, None, (1.0, 2.0), ["x"], {"l": (0.3, 0.6)}, 3, None

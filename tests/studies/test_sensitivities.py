@@ -7,7 +7,7 @@ import pytest
 
 import catena
 from catena.errors import StudyError
-from catena.studies import adjoint
+from catena.sensitivity import adjoint
 
 G, HEIGHT, E, UNTIL = 9.81, 1.0, 0.8, 0.7
 ENDS = np.array([0.0, 1.0])

@@ -1,154 +1,52 @@
 """Questions: functions whose first argument is a Mechanism or a Machine, open or with closed loops.
 
-`questions.QUESTIONS` lists them. Beside them stand
-    tangent             derivatives of the equations of motion at one state; differences: for
-                        mechanisms of hundreds of bodies
-    joint_orientation   whether the two sides of a loop's joint point the same way
+One file per question; `QUESTIONS` lists them. Other files:
+
+    tangent             derivatives of the equations of motion at one state; differences: the same
+                        for mechanisms of hundreds of bodies
+    joint_orientation   whether the two sides of a joint that closes a loop point the same way
+    *_in_lanes          the same question for many starts or configurations at once
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..machine.constraint_rows import Rows, rows_at, spaces
-from ..machine.reactions import reactions
-from .actuation import Actuation, inverse_dynamics
-from .assembly import assemble
-from .capture import Target
-from .clearance import Clearance, clearance
-from .contact_ranges import ContactRanges, contact_ranges
-from .hybrid_dynamics import hybrid_dynamics
-from .impulse import ImpulseResponse, impulse
-from .inverse_kinematics import inverse_kinematics
-from .kinematic_drive import DrivenMotion, kinematics
-from .linearization import StateSpace, linearize
-from .markers import MarkerMotion, marker_kinematics
-from .mobility import Mobility, mobility
-from .questions import QUESTIONS, Question, register
-from .statics import equilibrium, static_torques
-from .vibration import Modes, highest_frequency, modes
+from ..doors import door
 
-__all__ = [
-    "QUESTIONS",
-    "Actuation",
-    "Clearance",
-    "ContactRanges",
-    "DrivenMotion",
-    "ImpulseResponse",
-    "MarkerMotion",
-    "Mobility",
-    "Modes",
-    "Question",
-    "Rows",
-    "StateSpace",
-    "Target",
-    "assemble",
-    "clearance",
-    "contact_ranges",
-    "equilibrium",
-    "highest_frequency",
-    "hybrid_dynamics",
-    "impulse",
-    "inverse_dynamics",
-    "inverse_kinematics",
-    "kinematics",
-    "linearize",
-    "marker_kinematics",
-    "mobility",
-    "modes",
-    "reactions",
-    "register",
-    "rows_at",
-    "spaces",
-    "static_torques",
-]
+if TYPE_CHECKING:
+    from .actuation import Actuation, inverse_dynamics
+    from .assembly import assemble, gauss_newton, residual
+    from .capture import Target
+    from .catalogue import QUESTIONS, register
+    from .clearance import Clearance, Pairs, Proximities, clearance, proximities
+    from .closure_search import CLOSED
+    from .contact_ranges import ContactRanges, contact_ranges
+    from .hybrid_dynamics import hybrid_dynamics
+    from .impulse import ImpulseResponse, impulse
+    from .inverse_kinematics import inverse_kinematics
+    from .joint_orientation import rotation_vector
+    from .kinematic_drive import DrivenMotion, kinematics
+    from .linearization import StateSpace, linearize
+    from .markers import MarkerMotion, marker_kinematics
+    from .mobility import Mobility, highest_rank, mobility, other_assemblies
+    from .projection import require_apart
+    from .questions import Question
+    from .reactions import Rows, reactions, rows_at, spaces
+    from .statics import equilibrium, static_torques
+    from .vibration import Modes, highest_frequency, modes
 
-for _question in (
-    Question(
-        "assemble", assemble, "coordinates and speeds that close every loop", "q (nq,), v (nv,)"
-    ),
-    Question(
-        "mobility",
-        mobility,
-        "degrees of freedom by rank, redundant rows, what motors can drive",
-        "`Mobility`",
-    ),
-    Question(
-        "kinematics",
-        kinematics,
-        "drive some coordinates, find the motion of all",
-        "`DrivenMotion`: q, v, a",
-    ),
-    Question(
-        "inverse_kinematics",
-        inverse_kinematics,
-        "coordinates that bring a frame to a pose",
-        "q (nq,)",
-    ),
-    Question(
-        "marker_kinematics",
-        marker_kinematics,
-        "coordinates that bring frames nearest to measured points, over time",
-        "`MarkerMotion`: q (T, nq)",
-    ),
-    Question(
-        "inverse_dynamics",
-        inverse_dynamics,
-        "the motor forces of a motion, loops included",
-        "`Actuation`: tau (nv,)",
-    ),
-    Question(
-        "hybrid_dynamics",
-        hybrid_dynamics,
-        "some accelerations and some forces given, find the others",
-        "tau (nv,), a (nv,)",
-    ),
-    Question(
-        "reactions",
-        reactions,
-        "the wrench in every joint, loops included",
-        "{joint: (6,)}, torque first",
-    ),
-    Question(
-        "impulse",
-        impulse,
-        "the jump of speeds from blows, captures and sudden locks",
-        "`ImpulseResponse`",
-    ),
-    Question(
-        "equilibrium", equilibrium, "coordinates at which the mechanism stays at rest", "q (nq,)"
-    ),
-    Question(
-        "static_torques",
-        static_torques,
-        "the motor forces that hold it at rest",
-        "`Actuation`: tau (nv,)",
-    ),
-    Question(
-        "linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"
-    ),
-    Question("modes", modes, "natural frequencies, damping ratios and shapes", "`Modes`"),
-    Question(
-        "clearance",
-        clearance,
-        "signed distances of the shapes that may collide",
-        "`Clearance`: distance (..., pairs)",
-    ),
-    Question(
-        "contact_ranges",
-        contact_ranges,
-        "the smallest and the largest value of every contact force",
-        "`ContactRanges`: normal (k, 2)",
-    ),
-    Question(
-        "highest_frequency",
-        highest_frequency,
-        "the fastest rate of springs and dampers, for a step",
-        "rad/s",
-    ),
-):
-    register(_question)
+_load, _names = door(__name__)
 
 
 def __getattr__(name: str) -> Any:
+    try:
+        return _load(name)
+    except AttributeError:
+        if name.startswith("__"):
+            raise
+    from . import catalogue
+    from .questions import QUESTIONS
+
+    assert catalogue  # it registers the questions
     if name in QUESTIONS:  # one that was added from outside
         return QUESTIONS[name].ask
     raise AttributeError(
@@ -158,4 +56,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *QUESTIONS})
+    from .questions import QUESTIONS
+
+    return sorted({*_names(), *QUESTIONS})

@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError
-from ..machine.lookup import all_speeds_of, machine_of, state, where
-from ..machine.machine import Machine
-from ..machine.terms import Terms, name_of, terms
-from ..model.mechanism import Mechanism
+from ..machine import Machine, Terms, all_speeds_of, machine_of, name_of, state, terms, where
+from ..model import Mechanism
 from .projection import require_apart
 
 Array = np.ndarray

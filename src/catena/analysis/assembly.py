@@ -21,18 +21,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ClosureError, StateError
-from ..machine.constraint_rows import (
+from ..machine import (
+    Machine,
     Rows,
+    all_speeds_of,
     least_change,
+    machine_of,
     metric,
     openings,
     position_count,
     rows_at,
     spaces,
+    state,
+    states,
+    where,
 )
-from ..machine.lookup import all_speeds_of, machine_of, state, states, where
-from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 from .assembly_in_lanes import assemble_rows
 from .closure_search import (
     CLOSED,

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ClosureError
-from ..machine.constraint_rows import least_change, metric, position_count
-from ..machine.lookup import where
-from ..machine.machine import Machine
+from ..machine import Machine, least_change, metric, position_count, where
 from .closure_search import (
     CLOSED,
     FINEST,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError, StateError
-from ..machine.machine import Machine
-from ..model.bodies import symmetric
+from ..machine import Machine
+from ..model import symmetric
 
 Array = np.ndarray
 NONE = (0.0, 0.0, 0.0)

@@ -17,22 +17,19 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
-from ..compiler.lanes import LaneKernel, compile_lanes
-from ..compiler.trace import Tracer, elements, matrix, vector
+from ..collision import Collider, collision_pairs
+from ..collision import distance as kernels
+from ..compiler import LaneKernel, Tracer, compile_lanes, elements, matrix, vector
 from ..errors import QuestionError, StateError, UnknownNameError
-from ..kernels import distance as kernels
-from ..kernels.kinematics import frame_pose
-from ..machine import arguments
-from ..machine.generic_kernels import rows
-from ..machine.lookup import machine_of, where
-from ..model.collision_pairs import Collider, collision_pairs
-from ..model.mechanism import Mechanism
-from ..model.shapes import KINDS
+from ..kernels import frame_pose
+from ..machine import arguments, machine_of, rows, where
+from ..model import SHAPE_KINDS as KINDS
+from ..model import Mechanism
 from .assembly import assemble
 from .convex_pairs import ConvexPairs
 
 if TYPE_CHECKING:
-    from ..machine.machine import Machine
+    from ..machine import Machine
 
 Array = np.ndarray
 Pairs = Iterable[tuple[str, str]] | None

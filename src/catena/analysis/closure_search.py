@@ -9,9 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..machine.constraint_rows import Metric, metric, position_count
-from ..machine.machine import Machine
-from ..machine.state_check import called as called
+from ..machine import Machine, Metric, metric, position_count
+from ..machine import called as called
 
 Array = np.ndarray
 # the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding

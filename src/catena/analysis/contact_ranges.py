@@ -19,18 +19,13 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compiler.trace import Tracer, vector
+from ..collision import contact_patches, contact_points
+from ..compiler import Tracer, vector
+from ..contact import DEAD, Cone, ConeProgramme, NoForces, meet
 from ..errors import QuestionError
-from ..kernels.rank import RANK, usual_length
-from ..machine.arguments import Wrenches
-from ..machine.lookup import machine_of, state, where
-from ..machine.machine import Machine
-from ..machine.terms import name_of, terms
-from ..model.contact_points import contact_patches, contact_points
-from ..model.mechanism import Mechanism
-from .cone_programmes import Cone, ConeProgramme, NoForces
-from .contact_gaps import meet
-from .contact_modes import DEAD
+from ..kernels import RANK, usual_length
+from ..machine import Machine, Wrenches, machine_of, name_of, state, terms, where
+from ..model import Mechanism
 
 Array = np.ndarray
 TOUCHES = 1e-8  # of the mechanism's length: a gap this small is closed

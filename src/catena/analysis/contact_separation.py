@@ -10,23 +10,24 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer, elements, vector
-from ..errors import ClosureError
-from ..kernels.rank import usual_length
-from ..machine.lookup import where
-from ..machine.machine import Machine
-from ..model.contact_points import (
+from ..collision import (
+    NUMBERS,
+    ROUNDED_NUMBERS,
     ContactPatch,
     ContactPoint,
+    Feature,
+    RoundedFeature,
     contact_patches,
     contact_points,
+    patch_pair,
     patch_points,
 )
+from ..compiler import Tracer, elements, vector
+from ..contact import Meet, meet, meet_features, meet_rounded, moving
+from ..errors import ClosureError
+from ..kernels import usual_length
+from ..machine import Machine, where
 from .assembly import damped_steps, residual
-from .contact_features import NUMBERS, Feature
-from .contact_gaps import Meet, meet, meet_features, meet_rounded, moving
-from .patch_pair import patch_pair
-from .rounded_features import ROUNDED_NUMBERS, RoundedFeature
 
 Array = np.ndarray
 TOUCHES = 1e-8  # of the mechanism's length: a gap this small is closed

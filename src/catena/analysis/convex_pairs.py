@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..collision import Collider, warn_if_concave
 from ..errors import QuestionError
-from ..model.collision_pairs import Collider
-from ..model.mechanism import GROUND
-from ..model.mesh_hull import warn_if_concave
-from ..model.values import value_of
+from ..model import GROUND, value_of
 
 if TYPE_CHECKING:
-    from ..machine.machine import Machine
+    from ..machine import Machine
 
 Array = np.ndarray
 # of MuJoCo's convex solver

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..machine.machine import LANES_UP_TO, Machine
+from ..machine import LANES_UP_TO, Machine
 
 Array = np.ndarray
 STEP = 0.02

@@ -20,11 +20,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError
-from ..machine.constraint_rows import least_change, metric, spaces
-from ..machine.lookup import by_speed, machine_of, state, where
-from ..machine.machine import Machine
-from ..machine.terms import Terms, terms
-from ..model.mechanism import Mechanism
+from ..machine import (
+    Machine,
+    Terms,
+    by_speed,
+    least_change,
+    machine_of,
+    metric,
+    spaces,
+    state,
+    terms,
+    where,
+)
+from ..model import Mechanism
 from .projection import possible_state, require_apart
 
 Array = np.ndarray

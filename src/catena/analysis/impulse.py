@@ -19,14 +19,24 @@ from typing import Any
 
 import numpy as np
 
+from ..contact import impact
 from ..errors import QuestionError, UnknownNameError
-from ..machine.constraint_rows import Metric, Rows, metric, rows_at
-from ..machine.lookup import all_speeds_of, by_speed, machine_of, state, where
-from ..machine.machine import Machine
-from ..machine.reactions import joints_of, under_rows
-from ..model.mechanism import Mechanism
+from ..machine import (
+    Machine,
+    Metric,
+    Rows,
+    all_speeds_of,
+    by_speed,
+    joints_of,
+    machine_of,
+    metric,
+    rows_at,
+    state,
+    under_rows,
+    where,
+)
+from ..model import Mechanism
 from .capture import NONE, Meeting, Target, meeting, three
-from .impact import impact
 from .projection import possible_state
 
 Array = np.ndarray

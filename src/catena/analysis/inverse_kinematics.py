@@ -17,13 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError, StateError
-from ..kernels.rank import usual_length
-from ..machine.constraint_rows import openings, rows_at
-from ..machine.lookup import Coordinate, coordinates, machine_of, state, where
-from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
-from ..model.pose import Pose
-from ..model.values import value_of
+from ..kernels import usual_length
+from ..machine import Coordinate, Machine, coordinates, machine_of, openings, rows_at, state, where
+from ..model import Mechanism, Pose, value_of
 from .assembly import damped_steps, residual, starts
 from .closure_search import CLOSED
 from .joint_orientation import rotation_vector, upside_down

@@ -12,11 +12,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..machine.machine import Machine
-from ..model.mechanism import GROUND, Joint
-from ..model.motions import Motion
-from ..model.pose import Pose
-from ..model.values import value_of
+from ..machine import Machine
+from ..model import GROUND, Joint, Motion, Pose, value_of
 
 Array = np.ndarray
 

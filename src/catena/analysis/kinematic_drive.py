@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError, StateError, UnknownNameError
-from ..kernels.rank import EXACT
-from ..machine.constraint_rows import Metric, metric, spaces
-from ..machine.lookup import coordinates, machine_of, state, where
-from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
+from ..kernels import EXACT
+from ..machine import Machine, Metric, coordinates, machine_of, metric, spaces, state, where
+from ..model import Mechanism
 from .assembly import closed, gauss_newton, residual
 from .assembly_in_lanes import closed_rows, opposite_sides
 from .closure_search import CLOSED, called

@@ -18,13 +18,21 @@ from typing import Any
 import numpy as np
 
 from ..errors import QuestionError
-from ..machine.arguments import array
-from ..machine.constraint_rows import across, metric, position_count, ranks, spaces
-from ..machine.lookup import all_speeds_of, machine_of, state, states, where
-from ..machine.machine import Machine
-from ..model.followers import per_speed
-from ..model.mechanism import Mechanism
-from ..model.values import value_of
+from ..machine import (
+    Machine,
+    across,
+    all_speeds_of,
+    array,
+    machine_of,
+    metric,
+    position_count,
+    ranks,
+    spaces,
+    state,
+    states,
+    where,
+)
+from ..model import Mechanism, per_speed, value_of
 from .projection import possible_state, require_apart
 from .tangent import Tangent, row_forces, tangent, turning
 

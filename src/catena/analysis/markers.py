@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import StateError
-from ..machine.lookup import machine_of, state
-from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
+from ..machine import Machine, machine_of, state
+from ..model import Mechanism
 from .assembly import residual
 
 Array = NDArray[np.float64]

@@ -15,20 +15,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ClosureError
-from ..errors.registry import loaded
-from ..kernels.rank import EXACT
-from ..machine.constraint_rows import (
+from ..kernels import EXACT
+from ..machine import (
+    Machine,
     Metric,
     Rows,
+    all_speeds_of,
+    machine_of,
     metric,
     openings,
     position_count,
     rows_at,
     spaces,
+    state,
+    states,
 )
-from ..machine.lookup import all_speeds_of, machine_of, state, states
-from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
+from ..registry import loaded
 from .assembly import assemble, closed, gauss_newton
 from .closure_search import CLOSED
 from .mobility_in_lanes import NEARBY, STILL, WAYS, mobilities

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.rank import EXACT
-from ..machine.constraint_rows import Metric, all_rows, metric, ranks, spaces
-from ..machine.machine import Machine
+from ..kernels import EXACT
+from ..machine import Machine, Metric, all_rows, metric, ranks, spaces
 from .assembly_in_lanes import closed_rows
 from .closure_search import CLOSED
 

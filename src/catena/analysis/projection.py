@@ -7,8 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import QuestionError
-from ..machine.lookup import where
-from ..machine.machine import Machine
+from ..machine import Machine, where
 from .assembly import assemble
 from .contact_separation import touching
 

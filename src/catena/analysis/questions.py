@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import QuestionError
-from ..errors.registry import Registry
+from ..registry import Registry
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import QuestionError
-from ..kernels.motion import BALL
-from ..machine.constraint_rows import across, metric, openings, rows_at
-from ..machine.lookup import machine_of, state, where
-from ..machine.machine import Machine
-from ..machine.terms import name_of
-from ..model.mechanism import Mechanism
-from ..model.values import value_of
+from ..kernels import BALL
+from ..machine import Machine, across, machine_of, metric, name_of, openings, rows_at, state, where
+from ..model import Mechanism, value_of
 from .actuation import Actuation, inverse_dynamics
 from .assembly import closed, gauss_newton
 from .closure_search import CLOSED, shortened

@@ -20,11 +20,9 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
-from ..compiler.lanes import compile_lanes
-from ..compiler.trace import Tracer
-from ..kernels.motion import BALL
-from ..machine.constraint_rows import Spaces, metric, spaces
-from ..machine.machine import Machine
+from ..compiler import Tracer, compile_lanes
+from ..kernels import BALL
+from ..machine import Machine, Spaces, metric, spaces
 from .differences import differences, long
 
 Array = np.ndarray

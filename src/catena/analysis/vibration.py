@@ -14,11 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import QuestionError
-from ..machine.constraint_rows import across
-from ..machine.lookup import machine_of, state, states, where
-from ..machine.machine import Machine
-from ..machine.terms import name_of
-from ..model.mechanism import Mechanism
+from ..machine import Machine, across, machine_of, name_of, state, states, where
+from ..model import Mechanism
 from .linearization import dampings, same_freedoms
 from .statics import balance, stiffness, unbalanced
 from .tangent import load_damping

@@ -22,17 +22,16 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..analysis.assembly import assemble
-from ..compiler.trace import Tracer
+from ..analysis import assemble
+from ..compiler import Tracer
+from ..equations import Equations
 from ..equations import formulations as families
-from ..equations.equations import Equations
 from ..equations.formulations import derive
 from ..errors import CatenaError, FormulationError, SingularError
-from ..errors.registry import loaded
-from ..kernels.tree import layout
-from ..machine.machine import Machine, compile
-from ..machine.reactions import reactions
-from ..model.mechanism import Mechanism
+from ..kernels import layout
+from ..machine import Machine, compile, reactions
+from ..model import Mechanism
+from ..registry import loaded
 
 VAGUE = 0.1  # an approximate formulation that may err by more of the acceleration is no witness
 AGREEMENT = 1e-9  # largest relative difference of accelerations, and of the power balance

@@ -11,13 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from ..compiler.lanes import compile_lanes
+from ..compiler import compile_lanes
 from ..equations import formulations as families
 from ..equations.formulations import DEFAULT, derive
 from ..errors import CatenaError, FormulationError, SingularError
-from ..errors.registry import loaded
-from ..machine.machine import Machine, compile
-from ..model.mechanism import Mechanism
+from ..machine import Machine, compile
+from ..model import Mechanism
+from ..registry import loaded
 from .certificate import Array, random_states
 
 BATCH = 1024

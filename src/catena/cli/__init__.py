@@ -24,7 +24,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import CatenaError, MechanismWarning
-from ..errors.registry import loaded
+from ..registry import loaded
 from ._reading import with_model
 from .registry import COMMANDS, find
 

@@ -19,15 +19,14 @@ from ..errors import CatenaError, ClosureError, MechanismWarning
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..machine.machine import Machine
-    from ..model.mechanism import Mechanism
+    from ..machine import Machine
+    from ..model import Mechanism
     from ..simulation.scenario import Scenario
 
 
 def _completed(begun: str) -> list[str]:
     """Built-in examples and files that begin so, for the shell."""
-    from ..formats import examples
-    from ..formats.registry import suffixes
+    from ..formats import examples, suffixes
 
     here = Path(begun)
     folder = here if begun.endswith("/") else here.parent
@@ -116,7 +115,7 @@ Csv = Annotated[
 def seconds(text: str | float) -> float:
     """A time as files take it: a number of seconds, or a text with a unit, "200 ms"."""
     from ..errors import QuantityError
-    from ..formats.units import quantity
+    from ..formats import quantity
 
     try:
         return float(quantity(text, "time", what="the time"))
@@ -182,7 +181,7 @@ class Model:
 
     def scenario(self, **changes: Any) -> Scenario:
         """The mechanism with the scenario of its file, and changes in place of the file's."""
-        from ..simulation.scenario.read import read
+        from ..simulation.scenario import read
 
         return read(self.file, **self.scenario_options, **changes)
 
@@ -220,7 +219,7 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
     where the scenario of its file starts, or every coordinate zero; with loops as near to that as
     they close.
     """
-    from ..analysis.assembly import assemble
+    from ..analysis import assemble
     from ..simulation.scenario import near, start
 
     q = machine.neutral()

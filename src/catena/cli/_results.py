@@ -10,7 +10,7 @@ import typer
 from ..errors import CatenaError
 
 if TYPE_CHECKING:
-    from ..results.result import Result
+    from ..results import Result
 
 Results = Annotated[
     str,
@@ -22,7 +22,7 @@ NAME = "results.nc"
 
 def opened(path: str, lazy: bool = True) -> Result:
     """The result of a file, or of the results.nc in a folder."""
-    from ..results.result import load_result
+    from ..results import load_result
 
     place = Path(path)
     return load_result(place / NAME if (place / NAME).is_file() else place, lazy=lazy)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..exports.report.numbers import count, number, plain, vector
+from ..report import count, number, plain, vector
 
 __all__ = ["comma_separated", "console", "count", "number", "plain", "table", "vector"]
 

@@ -34,7 +34,7 @@ def animate(
     """Write an animation of a result in solid 3-D: a GIF, an MP4, or an HTML page with a player
     that needs no network.
     """
-    from ..results.animation import animate as write
+    from ..results import animate as write
 
     path = free(Path(out), force)
     folders = [Path(results).resolve().parent, *meshes] if meshes else None

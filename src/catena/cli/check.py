@@ -28,7 +28,7 @@ def check(
 ) -> None:
     """Certify that every formulation that applies gives the same motion. Exit status 0 or 1."""
     from ..certify import check as certify
-    from ..exports.report.description import started
+    from ..report import started
 
     mechanism = model.load()
     near = started(mechanism, pairs("--q", q)) if q else None

@@ -80,7 +80,7 @@ def _pair(text: str) -> tuple[str, str]:
 def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
     from dataclasses import replace
 
-    from ..results.interference import interference
+    from ..results import interference
 
     run = opened(path, lazy=False)
     if list(run.data["coordinate"].values) != list(mechanism.coordinate_names):
@@ -119,9 +119,9 @@ def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
 
 
 def _at(model: Model, mechanism: Any, pairs: Any, given: list[str] | None) -> dict[str, Any]:
-    from ..analysis.clearance import clearance as of
-    from ..exports.report.description import started
-    from ..machine.machine import compile
+    from ..analysis import clearance as of
+    from ..machine import compile
+    from ..report import started
 
     machine = compile(mechanism)
     closed = ", loops closed" if machine.rows else ""

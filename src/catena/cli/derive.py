@@ -68,7 +68,7 @@ def derive(
     found = derived(mechanism, by)
     file = (str(model.file),) if form is Form.notebook else ()
     if against:
-        from ..equations.derivation.comparison import Comparison
+        from ..teaching.derivation import Comparison
 
         written = getattr(
             Comparison(found.steps(), derived(mechanism, against).steps()), form.value

@@ -12,7 +12,7 @@ from ._reading import Model
 from ._tables import console
 
 if TYPE_CHECKING:
-    from ..model.mechanism import Mechanism
+    from ..model import Mechanism
 
 
 def export(
@@ -62,7 +62,7 @@ def export(
     Modelica, URDF.
     """
     from ..errors import CompileError
-    from ..exports.targets import TARGETS, Asked, write
+    from ..exports import TARGETS, Asked, write
 
     if not (fmu is not None or to or kernel):
         raise CompileError(
@@ -107,9 +107,7 @@ def kernels(
 ) -> list[str]:
     """Write kernels as C; their paths."""
     from ..errors import CompileError
-    from ..machine.export import c_kernel
-    from ..machine.machine import compile
-    from ..machine.quantities import find
+    from ..machine import c_kernel, compile, find
 
     if name and len(names) > 1:
         raise CompileError(

@@ -12,7 +12,7 @@ from ._results import Force, free
 from ._tables import console, number, table
 
 if TYPE_CHECKING:
-    from ..studies import Fit
+    from ..identification import Fit
 
 
 def fit(
@@ -81,7 +81,7 @@ def fit(
     2: bad input.
     """
     from ..formats import save
-    from ..studies import fit as fitted
+    from ..identification import fit as fitted
 
     mechanism = model.load()
     target = free(Path(out), force) if out else None

@@ -39,8 +39,8 @@ def grade(
     """Compare an answer with a line of the derivation, at random states, and say which term is
     wrong.
     """
-    from ..equations.derivation.answers import grade as graded
     from ..equations.formulations import derive
+    from ..teaching.derivation import grade as graded
 
     letters = {}
     for given in letter or ():

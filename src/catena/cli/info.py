@@ -26,9 +26,8 @@ def info(
     ] = False,
 ) -> None:
     """Show what a mechanism is, and check forward against inverse dynamics at random states."""
-    from ..exports.report.description import describe, mobility, round_trip, started, state
-    from ..exports.report.tables import closing, heading, tables
-    from ..machine.machine import compile
+    from ..machine import compile
+    from ..report import closing, describe, heading, mobility, round_trip, started, state, tables
 
     if mapped:
         return _mapping(model, as_json)

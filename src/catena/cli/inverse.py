@@ -45,10 +45,8 @@ def inverse(
     """Find the joint forces and reactions along a trajectory; speeds and accelerations come from a
     spline through its rows.
     """
-    from ..results.plots import save
-    from ..simulation.marked import marked
-    from ..simulation.scenario import near
-    from ..simulation.scenario.inverse import along, placed
+    from ..results import save
+    from ..simulation.scenario import along, marked, near, placed
 
     mechanism = model.load()
     held = placed(mechanism, pairs("--q", q))

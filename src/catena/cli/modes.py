@@ -24,11 +24,10 @@ def modes(
     """Show the natural frequencies and damping ratios of small vibrations about the equilibrium
     nearest to where the file's scenario starts, or to coordinates zero; --q names another place.
     """
-    from ..analysis.statics import equilibrium
-    from ..analysis.vibration import modes as of
-    from ..exports.report.description import locked, started
-    from ..exports.report.tables import MODE_HEAD, mode_rows
-    from ..machine.lookup import machine_of
+    from ..analysis import equilibrium
+    from ..analysis import modes as of
+    from ..machine import machine_of
+    from ..report import MODE_HEAD, locked, mode_rows, started
 
     mechanism = locked(model.load(), lock or [])
     machine = machine_of(mechanism)

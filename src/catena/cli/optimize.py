@@ -15,7 +15,7 @@ from ._tables import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..studies import Design, Optimum
+    from ..optimization import Design, Optimum
 
 
 def optimize(
@@ -46,8 +46,8 @@ def optimize(
     its [scenario], and run it forward; or the design of least cost over poses. Exit status 2: bad
     input, or no such motion or design.
     """
-    from ..studies import Optimum, read_optimize
-    from ..studies import optimize as solve
+    from ..optimization import Optimum, read_optimize
+    from ..optimization import optimize as solve
 
     folder = Path(out or f"{Path(file).stem}_optimum")
     if folder.exists() and not folder.is_dir():
@@ -77,7 +77,7 @@ def optimize(
 
 def _written(found: Optimum, folder: Path, pictures: bool, screen: Console) -> list[Path]:
     """The ledger on the screen, the motion and its pictures in the folder."""
-    from ..results.plots import save
+    from ..results import save
 
     screen.print()
     screen.print(str(found.result.ledger), markup=False, soft_wrap=True)

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..errors import CatenaError
-from ..errors.registry import Named
-from ..results.plotting import PLOTS, SUFFIXES, Plot, find, save
+from ..registry import Named
+from ..results import PLOTS, SUFFIXES, Plot, find, save
 from ._results import Force, Results, free, opened
 from ._tables import console
 
@@ -88,9 +88,9 @@ def study_at(path: Path) -> Path | None:
 def draw_study(stored: Path, what: list[str] | None, out: str | None, force: bool) -> None:
     """Pictures of a study: those named, or all that suit it."""
     from ..studies import PLOTS as PICTURES
+    from ..studies import find as find_picture
     from ..studies import open_study
     from ..studies import save as save_picture
-    from ..studies.plotting import find as find_picture
 
     table = open_study(stored)
     asked = [name for name in what or ["all"] if name != "all"]

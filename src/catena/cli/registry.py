@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors.registry import Registry
+from ..registry import Registry
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,8 @@ def report(
     from .. import formats
     from ..equations.formulations import formulation
     from ..errors import MechanismWarning
-    from ..exports.report.document import checked
-    from ..exports.report.document import report as write
-    from ..exports.report.subject import Subject
+    from ..report import Subject, checked
+    from ..report import report as write
 
     path = checked(free(Path(out or f"{model.stem}_report.html"), force))
     formulation(by)

@@ -16,7 +16,7 @@ from ._results import NAME
 from ._tables import console, number, table
 
 if TYPE_CHECKING:
-    from ..results.result import Result
+    from ..results import Result
     from ..simulation.scenario import Scenario
 
 
@@ -116,7 +116,7 @@ def run(
 
 def pushed(asked: Scenario, file: str) -> Scenario:
     """The scenario with the wrenches of a file besides its controllers."""
-    from ..simulation.wrenches import wrenches
+    from ..simulation.control import wrenches
 
     control = asked.options.get("control")
     outside = wrenches(file)
@@ -219,7 +219,7 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
 
 def report(screen: Any, result: Result) -> None:
     """The ledger, and where each coordinate went."""
-    from ..exports.report.tables import TRAVEL_HEAD, travel_rows
+    from ..report import TRAVEL_HEAD, travel_rows
 
     screen.print(table(["ledger", ""], result.ledger.rows()))
     rows, still = travel_rows(result)
@@ -248,6 +248,6 @@ def report(screen: Any, result: Result) -> None:
 
 def draw(result: Result, folder: Path, kind: str) -> Path:
     """A picture into the folder."""
-    from ..results.plots import save
+    from ..results import save
 
     return save(result, folder / f"{kind}.png", kind)

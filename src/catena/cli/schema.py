@@ -31,10 +31,9 @@ def schema(
     """Write the JSON Schema of catena's TOML files, by which editors complete and check them."""
     import json
 
-    from ..formats.toml.json_schema import json_schema
-    from ..formats.toml.key_reference import markdown
+    from ..formats.toml import json_schema, markdown
+    from ..optimization import optimize_file  # noqa: F401  # registers [optimize]
     from ..simulation.scenario import read  # noqa: F401  # registers [scenario] and what it holds
-    from ..studies import optimize_file  # noqa: F401  # registers [optimize]
 
     emit(
         (

@@ -29,8 +29,8 @@ def studio(
     """Edit a model in the browser: draw it, change any value and watch the motion follow, plot,
     compare, save.
     """
-    from ..studio.server import run
-    from ..studio.studio import studio as opened
+    from ..studio import run
+    from ..studio import studio as opened
 
     session = opened(file, tuple(meshes or ()))
     run(session, host, port, browser, session.journal)

@@ -236,7 +236,7 @@ def watched(runs: int) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn,
     )
 
-    from ..studies.definition import duration
+    from ..studies import duration
 
     seen = Console(stderr=True)
     columns = (
@@ -268,7 +268,7 @@ def watched(runs: int) -> Iterator[Callable[[int, int], None]]:
 
 def report(screen: Any, found: Any) -> int:
     """The measures in a table, and the runs that failed; how many these are."""
-    from ..studies.plotting import measures
+    from ..studies import measures
 
     rows = []
     for name in measures(found):

@@ -53,8 +53,7 @@ def view(
     """Show a mechanism in the browser: solid, with sliders for its coordinates; grab a body to move
     it, watch its modes, play a result.
     """
-    from ..studio.server import run
-    from ..studio.view import viewer
+    from ..studio import run, viewer
 
     run(
         viewer(

@@ -15,3 +15,41 @@ generic, generic_binding, machine_function       the kernels of any mechanism in
 cache                                            machine code on disk: bound to its key, and no
                                                  pickles
 """
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from . import derivatives, generic, generic_binding, looped, single_state
+    from .attached import keep
+    from .block_function import BlockFunction, Record
+    from .host import default_width
+    from .joint_losses import damping, loss_forces, losses
+    from .joint_springs import AFTER, BEFORE, ENERGY, Springs, springs
+    from .kernel_compiler import Module
+    from .kernel_intrinsics import intrinsic
+    from .kernel_text import Array, Value
+    from .lanes import LaneKernel, compile_lanes, compile_single
+    from .machine_function import call_block, machine_function, weighted
+    from .massless import row_inertia
+    from .regressor import INERTIAL, UNITS, inertial_bodies, inertial_parameters, regressor
+    from .single_state import LARGEST, UNIT, Single
+    from .symbols import elements, entries, matrix, vector
+    from .tape import OPERATIONS, Node, Tape, read
+    from .trace import (
+        DENSE,
+        Tracer,
+        factored,
+        met,
+        smallest_change,
+        solve_columns,
+        solved,
+        triangle,
+    )
+    from .trace_cache import PACKAGE, fingerprint, kept, kept_tape, structure, tape_on_disk
+    from .transpose import rows_of_lanes
+    from .wasm import PAGE, module
+    from .xla_handler import ARGUMENTS, DATA, EXECUTE, EXTENSION, FUNCTIONS, RESULTS, STAGE, Handler
+
+__getattr__, __dir__ = door(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from ..kernels.dynamics_derivatives import inverse_dynamics_derivatives as closed_form
+from ..kernels import inverse_dynamics_derivatives as closed_form
 from .symbols import elements, matrix
 from .trace import Tracer
 

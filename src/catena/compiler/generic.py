@@ -20,17 +20,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import spatial
-from ..kernels import constrained_dynamics as constrained
+from ..kernels import (
+    BALL,
+    SNAP,
+    BodyTable,
+    Constraints,
+    JointRows,
+    Layout,
+    Tree,
+    Work,
+    active_rows,
+    body_table,
+    constraints,
+    coriolis,
+    dynamics,
+    kinematics,
+    reactions,
+)
+from ..kernels import constrained_forward_dynamics as constrained
 from ..kernels import constraint_rows as rows
-from ..kernels import coriolis, dynamics, kinematics, reactions
-from ..kernels.constraint_rows import Constraints, active_rows, constraints
-from ..kernels.loop_reactions import JointRows
-from ..kernels.loop_reactions import loop_reactions as _loop_reactions
-from ..kernels.motion import BALL
-from ..kernels.reactions import BodyTable, body_table
-from ..kernels.tree import SNAP, Layout, Tree
-from ..kernels.workspace import Work
-from ..model.values import value_of
+from ..kernels import loop_reactions as _loop_reactions
+from ..model import value_of
 from . import host
 from .kernel_compiler import Module
 from .kernel_intrinsics import INTRINSICS, intrinsic

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..model.followers import per_speed
-from ..model.motions import SMOOTH
+from ..model import SMOOTH, per_speed
 from .trace import Tracer
 
 

@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.tree import Layout
-from ..model.mechanism import Mechanism
-from ..model.pose import Scalar
-from ..model.values import value_of
+from ..kernels import Layout
+from ..model import Mechanism, Scalar, value_of
 
 Array = np.ndarray
 # where springs enter a quantity: into tau, out of the result, into V

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from ..errors import MechanismError, UnknownNameError
-from ..model.expressions import evaluate, parse
+from ..model import ORIGIN, Matrix, Scalar, Vector, evaluate, parse
 from ..model.loads import Nonholonomic, identifier
-from ..model.pose import ORIGIN, Matrix, Scalar, Vector
 from ..spatial import add, cross, dot, sub
 from .position_expressions import Placed, followed, labels
 

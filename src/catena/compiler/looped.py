@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ..kernels import constrained_dynamics, switched_rows
-from ..kernels.rank import RANK
-from ..kernels.switched_rows import HeldRows, OffRows
+from ..kernels import RANK, HeldRows, OffRows, switched_rows
+from ..kernels import constrained_forward_dynamics as constrained_dynamics
 from .block_function import BlockFunction, Record
 
 Sizes = tuple[int, ...]

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from ..kernels.rank import usual_length
-from ..model.values import value_of
+from ..kernels import usual_length
+from ..model import value_of
 
 if TYPE_CHECKING:
     from .trace import Tracer

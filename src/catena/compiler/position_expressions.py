@@ -13,12 +13,8 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from ..errors import MechanismError, UnknownNameError
-from ..model.carriers import place_names, travel
-from ..model.expression_syntax import names_in
-from ..model.expressions import evaluate, parse
-from ..model.joints import Mimic
+from ..model import Mimic, Scalar, Vector, evaluate, names_in, parse, place_names, travel
 from ..model.loads import Holonomic, Nonholonomic, identifier
-from ..model.pose import Scalar, Vector
 from ..spatial import select
 
 if TYPE_CHECKING:

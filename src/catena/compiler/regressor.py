@@ -17,10 +17,8 @@ import casadi as ca
 import numpy as np
 
 from .. import spatial
-from ..kernels import dynamics
-from ..kernels.tree import Layout, Seat, as_array
-from ..model.bodies import Body
-from ..model.values import value_of
+from ..kernels import Layout, Seat, as_array, dynamics
+from ..model import Body, value_of
 from .symbols import elements, vector
 from .trace import Tracer
 

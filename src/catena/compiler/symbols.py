@@ -8,11 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..kernels.constraint_rows import active_rows, constraints
-from ..kernels.lifting import Lift
-from ..kernels.motion import BALL
-from ..kernels.tree import SNAP, Layout
-from ..kernels.workspace import Work
+from ..kernels import BALL, SNAP, Layout, Lift, Work, active_rows, constraints
 from .scalar import Scalar
 
 # (frame, "body" or "world") pairs: where external wrenches act, in whose axes
@@ -79,7 +75,7 @@ class Symbols:
         """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
         if isinstance(x, float):
             return x
-        from ..model.expressions import evaluate
+        from ..model import evaluate
 
         return evaluate(x, self._table)
 

@@ -13,21 +13,27 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..kernels import dynamics, kinematics
-from ..kernels.constrained_dynamics import constrained_dynamics, constrained_dynamics_dense, meet
-from ..kernels.constraint_rows import (
+from ..kernels import (
+    RANK,
     Constraints,
+    Tree,
+    body_table,
+    constrained_dynamics,
+    constrained_dynamics_dense,
     constraints,
+    coriolis_matrix,
+    dynamics,
     evaluate_rows,
+    independent,
+    joint_wrenches,
+    kinematics,
+    meet,
     on_child,
+    regrouped,
     row_jacobian,
+    speed_row_scales,
+    speeds,
 )
-from ..kernels.coriolis import coriolis_matrix
-from ..kernels.motion import speeds
-from ..kernels.rank import RANK, independent, speed_row_scales
-from ..kernels.reactions import body_table, joint_wrenches
-from ..kernels.regrouping import regrouped
-from ..kernels.tree import Tree
 from ..spatial import add, cross, unrotate
 from .beam_sections import Sections
 from .load_expressions import Applied

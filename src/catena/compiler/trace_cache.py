@@ -20,7 +20,7 @@ from typing import TypeVar
 import casadi as ca
 import numpy as np
 
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 from . import cache as disk
 from .attached import keep
 

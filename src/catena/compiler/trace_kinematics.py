@@ -8,8 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..kernels import kinematics
-from ..kernels.workspace import Work
+from ..kernels import Work, kinematics
 from ..spatial import add, cross, rotate, transpose, unrotate
 from .symbols import Symbols, elements, matrix, vector
 

@@ -7,3 +7,17 @@ readable/       the form people read: text, LaTeX, SymPy, Python, C
 absolute/       a mechanism taken apart into free bodies, for formulations in absolute coordinates
 algebra         Everett's algebra of frames and variations
 """
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from . import formulations
+    from .algebra import frames, variation
+    from .equations import Equations
+    from .formulation import FORMULATIONS, Formulation, StateKind
+    from .formulations import ALL_FORMULATIONS, derive
+    from .statement import Derived, Statement
+
+__getattr__, __dir__ = door(__name__)

@@ -29,13 +29,13 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiler.trace import Tracer
+from ..compiler import Tracer
 from ..errors import SingularError
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
+from ..registry import loaded
 from .statement import Statement
 
 if TYPE_CHECKING:
-    from .derivation import Derivation
     from .readable import Readable
 
 EFFORT = 4_000_000  # products of terms to spend on the textbook's form
@@ -199,18 +199,15 @@ class Equations:
 
     def _shown(self, how: str, effort: int, full: bool) -> str:
         if effort:
-            from .printed import printed
-
+            printed = loaded("catena.teaching:printed")
             return printed(self, lambda: self.sympy(effort), how, full)
         return getattr(self.sympy(effort), how)()
 
-    def steps(self) -> Derivation:
+    def steps(self) -> Any:
         """The derivation, step by step: each line with one sentence of why, and checked at random
-        states before it is shown.
+        states before it is shown: a `catena.teaching.Derivation`.
         """
-        from .derivation import derivation
-
-        return derivation(self)
+        return loaded("catena.teaching:derivation")(self)
 
     def python(self, what: str = "acceleration") -> str:
         """The source of a Python function that needs nothing but math: the "acceleration" or the

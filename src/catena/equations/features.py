@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..model import Joint, Mechanism, Motion
 from ..model.flexible import discretise
-from ..model.mechanism import Joint, Mechanism
-from ..model.motions import Motion
 
 Finder = Callable[[Mechanism], list[str]]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ..errors import FormulationError
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 from .equations import Equations
 from .features import FEATURES, needs
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..compiler.trace import Tracer, vector
-from ..kernels.constraint_rows import evaluate_rows, on_child
-from ..kernels.tree import layout
-from ..model.mechanism import GROUND, Mechanism
+from ..compiler import Tracer, vector
+from ..kernels import evaluate_rows, layout, on_child
+from ..model import GROUND, Mechanism
 
 
 def loop_wrenches(m: Mechanism, multipliers: ca.Function) -> ca.Function:

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 
 
 @dataclass(frozen=True)

@@ -11,3 +11,13 @@ languages     MATLAB, Julia, Modelica
 linkage       URDF with the rest in a companion
 report        everything about a mechanism in one document
 """
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from .plant import VERSION
+    from .targets import TARGETS, Asked, write
+
+__getattr__, __dir__ = door(__name__)

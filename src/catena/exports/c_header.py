@@ -18,7 +18,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..compiler.tape import read
+from ..compiler import read
 from ..equations.readable import program
 from ..formats import files as texts
 from .plant import VERSION, Plant

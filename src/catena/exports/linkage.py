@@ -11,12 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..formats import files
-from ..formats.toml.writer import companion
-from ..formats.urdf.writer import SAYABLE, text
-from ..machine.export import identifier
-from ..model.mechanism import GRAVITY, Mechanism
-from ..model.shapes import CollisionFilter
-from ..model.values import value_of, with_scalars
+from ..formats.toml import companion
+from ..formats.urdf import SAYABLE, text
+from ..machine import identifier
+from ..model import GRAVITY, CollisionFilter, Mechanism, value_of, with_scalars
 
 
 def write_urdf(mechanism: Mechanism, folder: Path) -> tuple[Path, Path]:

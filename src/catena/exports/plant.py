@@ -21,14 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import CompileError
-from ..machine.export import identifier
-from ..machine.lookup import speeds_of
-from ..machine.machine import Machine, compile
-from ..model.dimension_analysis import parameter_units
-from ..model.freedom_units import coordinate_units, speed_units
-from ..model.mechanism import Mechanism
-from ..simulation import checks
-from ..simulation.scenario.read import Scenario
+from ..machine import Machine, compile, identifier, speeds_of
+from ..model import Mechanism, coordinate_units, parameter_units, speed_units
+from ..simulation.planning import checks
+from ..simulation.scenario import Scenario
 from ..simulation.system import System
 
 VERSION = version("catena")

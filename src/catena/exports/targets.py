@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CompileError
-from ..errors.registry import Registry
-from ..simulation.scenario.read import Scenario, read
+from ..registry import Registry
+from ..simulation.scenario import Scenario, read
 from . import c_header, library
 from .fmi import write_fmu
 from .languages import julia, matlab, modelica

@@ -15,9 +15,11 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ..doors import door
 from ..errors import FormatError, UnknownNameError
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 from . import files, mjcf, osim, sdf, toml, urdf
 from .draft import Draft
 from .mapping import Mapped
@@ -168,3 +170,10 @@ def _find(path: str | os.PathLike[str]) -> Path:
         if os.path.isfile(beside := found.with_suffix(suffix)):
             return beside
     raise UnknownNameError("example", str(path), examples(), "catena, and no file of that name")
+
+
+if TYPE_CHECKING:
+    from .files import as_path
+    from .units import describe, in_unit, quantity, split
+
+__getattr__, __dir__ = door(__name__)

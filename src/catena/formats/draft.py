@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError, MechanismError, MechanismWarning, QuantityError, unknown
-from ..model import validation
-from ..model.dimension_analysis import contradictions, parameter_units
-from ..model.mechanism import GROUND, Joint, Mechanism
-from ..model.pose import vector
-from ..model.spanning_tree import cut_cycles
+from ..model import (
+    GROUND,
+    Joint,
+    Mechanism,
+    contradictions,
+    cut_cycles,
+    parameter_units,
+    validation,
+    vector,
+)
 from .files import located
 from .mapping import Mapped
 from .units import in_unit, si_unit

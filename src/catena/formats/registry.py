@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import FormatError, UnknownNameError
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 from . import files
 from .draft import Draft
 

@@ -19,11 +19,19 @@ from functools import cache
 from typing import Any
 
 from ..errors import ExpressionError, QuantityError
-from ..model import expression_syntax, expressions
-from ..model.dimensions import DIMENSIONS, accepted, name_of, unit_text, wanted, without_radian
-from ..model.expression_functions import FUNCTIONS
-from ..model.expression_syntax import shown
-from ..model.pose import Scalar
+from ..model import (
+    DIMENSIONS,
+    FUNCTIONS,
+    Scalar,
+    accepted,
+    expression_syntax,
+    expressions,
+    name_of,
+    shown,
+    unit_text,
+    wanted,
+    without_radian,
+)
 
 _COMMON = [  # units among which the nearest to a misspelt one is sought
     "kg",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
-from ..model.expression_syntax import shown
+from ..model import shown
 
 # URDF has no word for infinity; the largest double is read and written as one
 UNLIMITED = sys.float_info.max

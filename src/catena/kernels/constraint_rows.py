@@ -15,9 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..model.closure import ClosureRow, RowKind
-from ..model.mechanism import Joint
-from ..model.values import value_of
+from ..model import ClosureRow, Joint, RowKind, value_of
 from ..spatial import (
     add,
     atan2,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..model.courses import Course
+from ..model import Course
 from ..spatial import select
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.motions import Motion
+from ..model import Motion
 from ..spatial import (
     add,
     get,

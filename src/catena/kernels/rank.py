@@ -20,16 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.contact_points import contact_patches, contact_points
+from ..collision import contact_patches, contact_points, polyhedron, rounding
+from ..model import Motion, value_of
 from ..model.loads import Holonomic
-from ..model.motions import Motion
-from ..model.polyhedra import polyhedron, rounding
-from ..model.values import value_of
 from ..spatial import filled, select, sweep
 
 if TYPE_CHECKING:
-    from ..model.mechanism import Joint
-    from ..model.pose import Pose, Scalar
+    from ..model import Joint, Pose, Scalar
     from .tree import Layout
 
 # a row whose distance to the rows after it is less, squared, in this metric, repeats them: an angle

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.mechanism import GROUND, Body
+from ..model import GROUND, Body
 from ..spatial import add, cross, get, get6, get33, neg, rotate, scale, sweep, torque, unrotate
 from .kinematics import accelerations
 from .motion import out

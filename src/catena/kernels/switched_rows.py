@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..spatial import any_lane, kernel, select
-from .constrained_dynamics import factor_rows, meet
+from .constrained_forward_dynamics import factor_rows, meet
 from .dynamics import solve
 from .rank import independent
 

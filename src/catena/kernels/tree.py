@@ -25,12 +25,21 @@ import numpy as np
 
 from .. import spatial
 from ..errors import MechanismError
-from ..model.courses import Course
-from ..model.followers import per_speed
-from ..model.mechanism import GROUND, Body, Joint, Mechanism
-from ..model.motions import Freedom, Motion, Shift, elementary, onto_z
-from ..model.pose import Pose
-from ..model.values import value_of
+from ..model import (
+    GROUND,
+    Body,
+    Course,
+    Freedom,
+    Joint,
+    Mechanism,
+    Motion,
+    Pose,
+    Shift,
+    elementary,
+    onto_z,
+    per_speed,
+    value_of,
+)
 
 RIGHT_ANGLE = "1.57079632679489661923132169163975144209858"
 ROUNDING = 1e-15  # a few units of rounding of entries of a rotation

@@ -23,3 +23,48 @@ reactions          the wrench in every joint, loops included
 bridge             the conventions of Pinocchio, MuJoCo and Drake
 export             a quantity as C; operators: as a differentiable operator of PyTorch and JAX
 """
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from . import arguments, bridge
+    from .arguments import Wrenches, array, numbers
+    from .constraint_rows import (
+        Metric,
+        Rows,
+        Spaces,
+        across,
+        all_rows,
+        least_change,
+        least_multipliers,
+        metric,
+        openings,
+        position_count,
+        ranks,
+        rows_at,
+        spaces,
+    )
+    from .equation_machine import EquationMachine
+    from .export import c_kernel, identifier
+    from .generic_kernels import rows
+    from .lookup import (
+        Coordinate,
+        all_speeds_of,
+        by_speed,
+        coordinates,
+        machine_of,
+        speeds_of,
+        state,
+        states,
+        where,
+    )
+    from .machine import Machine, compile
+    from .quantities import find
+    from .reactions import joints_of, reactions, under_rows, undetermined
+    from .router import LANES_UP_TO
+    from .state_check import called
+    from .terms import Terms, accelerated, name_of, terms
+
+__getattr__, __dir__ = door(__name__)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..compiler.single_state import UNIT
+from ..compiler import UNIT
 from ..errors import StateError, UnknownNameError
 from .quantities import Quantity
 from .spec import Spec

@@ -28,9 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StateError, unknown
-from ..model.joint_kinds import CATALOGUE
-from ..model.joints import Joint
-from ..model.mechanism import walk
+from ..model import CATALOGUE, Joint, walk
 from .machine import Machine
 
 Array = np.ndarray

@@ -20,21 +20,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..kernels.constraint_rows import (
+from ..kernels import (
+    EXACT,
     Constraints,
+    Lift,
+    Tree,
+    Work,
     active_rows,
     constraints,
     evaluate_rows,
     on_child,
     row_jacobian,
+    speed_row_scales,
 )
-from ..kernels.lifting import Lift
-from ..kernels.rank import EXACT, speed_row_scales
-from ..kernels.tree import Tree
-from ..kernels.workspace import Work
+from ..model import GROUND, value_of
 from ..model.loads import Nonholonomic
-from ..model.mechanism import GROUND
-from ..model.values import value_of
 
 if TYPE_CHECKING:
     from .machine import Machine

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import SingularError, StateError
-from ..kernels import dynamics
-from ..kernels.motion import BALL, SLIDE
-from ..kernels.rank import motion_without_energy
-from ..kernels.workspace import Work
+from ..kernels import BALL, SLIDE, Work, dynamics, motion_without_energy
 from .arguments import Array, place_in
 from .quantities import QUANTITIES
 from .request import Request

@@ -13,10 +13,10 @@ from typing import Any
 
 import casadi as ca
 
-from ..compiler.trace import Tracer
-from ..equations.equations import Equations
+from ..compiler import Tracer
+from ..equations import Equations
 from ..equations.formulations import derive
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 from .machine import Machine
 from .spec import Trace
 

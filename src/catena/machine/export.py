@@ -23,11 +23,10 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..compiler.tape import Tape, read
-from ..equations.readable import program
-from ..equations.readable.names import RESERVED
+from ..compiler import Tape, read
+from ..equations.readable import RESERVED, program
 from ..errors import CompileError, UnknownNameError
-from ..model.freedom_units import coordinate_units, speed_units
+from ..model import coordinate_units, speed_units
 from .arguments import AXES, check_frame
 from .machine import Machine
 from .quantities import INPUTS, Quantity, find

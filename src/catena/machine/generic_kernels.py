@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.values import value_of
+from ..model import value_of
 from .possible_states import possible
 
 if TYPE_CHECKING:
-    from ..kernels.tree import Layout
+    from ..kernels import Layout
     from .generic_life import Runs
     from .request import Request
 

@@ -9,8 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..compiler import generic, generic_binding
-from ..compiler.lanes import LaneKernel
+from ..compiler import LaneKernel, generic, generic_binding
 from .generic_kernels import Array, rows
 from .request import Answer, Request
 from .spec import Spec

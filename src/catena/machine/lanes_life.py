@@ -9,9 +9,7 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from ..compiler.lanes import LaneKernel, compile_lanes
-from ..compiler.trace import Tracer
-from ..compiler.trace_cache import PACKAGE, tape_on_disk
+from ..compiler import PACKAGE, LaneKernel, Tracer, compile_lanes, tape_on_disk
 from .generic_kernels import rows
 from .quantities import Quantity
 from .request import Answer, Request

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StateError, UnknownNameError
+from ..model import Mechanism, Motion
 from ..model.flexible import discretise
-from ..model.mechanism import Mechanism
-from ..model.motions import Motion
 
 if TYPE_CHECKING:
     from .machine import Machine

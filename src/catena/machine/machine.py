@@ -18,15 +18,14 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..equations.equations import Equations
+from ..equations import Equations
 from ..errors import MechanismWarning, StateError, UnknownNameError
-from ..kernels.tree import SNAP
-from ..model import flexible
-from ..model.mechanism import Mechanism
-from ..model.values import value_of
-from . import arguments, coordinates
+from ..kernels import SNAP
+from ..model import Mechanism, flexible, value_of
+from . import arguments
+from . import configurations as coordinates
 from .arguments import Parameters, Wrenches
-from .coordinates import quaternion_product
+from .configurations import quaternion_product
 from .lanes_life import tape
 from .quantities import find
 from .router import LANES_UP_TO, LIVES, RoutedCalls, Router, SingleCalls
@@ -79,7 +78,7 @@ class Machine:
         self.snap = snap
         self.life = life
         self.nq = self.layout.nq
-        self.nv = self.layout.nv
+        self.nv: int = self.layout.nv
         self.joint_names = spec.joint_names
         self.coordinate_names = spec.coordinate_names
         self.speed_names = spec.speed_names

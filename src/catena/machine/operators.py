@@ -18,9 +18,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiler.lanes import LaneKernel, compile_lanes
-from ..compiler.single_state import LARGEST
-from ..compiler.xla_handler import Handler
+from ..compiler import LARGEST, Handler, LaneKernel, compile_lanes
 from ..errors import StateError
 from .diagnosis import HUGE
 from .lanes_life import tape

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StateError
-from ..model.expressions import evaluate
-from ..model.mechanism import Body, Mechanism
-from ..model.validation import impossible_inertia
+from ..model import Body, Mechanism, evaluate, impossible_inertia
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-6  # of an inertia beside its largest entry, as in `impossible_inertia`

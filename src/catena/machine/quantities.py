@@ -19,14 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ..compiler import derivatives
-from ..compiler.joint_losses import loss_forces
-from ..compiler.joint_springs import AFTER, BEFORE, ENERGY
-from ..compiler.regressor import regressor
-from ..compiler.trace import Tracer
+from ..compiler import AFTER, BEFORE, ENERGY, Tracer, derivatives, loss_forces, regressor
 from ..errors import StateError, UnknownNameError
-from ..errors.registry import Registry
-from ..kernels.tree import Layout
+from ..kernels import Layout
+from ..registry import Registry
 from . import generic_kernels as generic
 from .generic_kernels import GenericKernel
 from .spec import Sizes, Trace

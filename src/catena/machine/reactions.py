@@ -24,12 +24,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..compiler import generic, generic_binding
-from ..compiler.lanes import LaneKernel
+from ..compiler import LaneKernel, generic, generic_binding
 from ..errors import QuestionError, StateError, UnknownNameError
-from ..kernels.loop_reactions import DOUBTFUL
-from ..model.mechanism import GROUND, Joint, Mechanism
-from ..model.values import value_of
+from ..kernels import DOUBTFUL
+from ..model import GROUND, Joint, Mechanism, value_of
 from . import arguments
 from .constraint_rows import metric
 from .generic_kernels import rows as contiguous

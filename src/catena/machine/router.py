@@ -19,9 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import generic, generic_binding, single_state
-from ..compiler.lanes import compile_single
-from ..compiler.single_state import Single
+from ..compiler import Single, compile_single, generic, generic_binding, single_state
 from ..errors import StateError
 from . import arguments, diagnosis
 from .generic_life import GenericLife

@@ -20,14 +20,10 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer
-from ..kernels.rank import usual_length
-from ..model.carriers import MOTIONS, travel
-from ..model.joints import Joint
+from ..compiler import Tracer
+from ..kernels import usual_length
+from ..model import GROUND, MOTIONS, Joint, Mechanism, Vector, travel, value_of
 from ..model.loads import Action, Freedom, Holonomic, Line
-from ..model.mechanism import GROUND, Mechanism
-from ..model.pose import Vector
-from ..model.values import value_of
 from .quantities import Output, Quantity
 
 if TYPE_CHECKING:

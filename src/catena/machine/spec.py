@@ -12,16 +12,9 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..compiler.joint_springs import Springs, springs
-from ..compiler.regressor import inertial_bodies
-from ..compiler.trace import Tracer
-from ..compiler.trace_cache import structure
-from ..kernels.constraint_rows import row_names
-from ..kernels.motion import BALL
-from ..kernels.rank import usual_length
-from ..kernels.tree import SNAP, Layout, layout
-from ..model.mechanism import GROUND, Mechanism
-from ..model.values import value_of
+from ..compiler import Springs, Tracer, inertial_bodies, springs, structure
+from ..kernels import BALL, SNAP, Layout, layout, row_names, usual_length
+from ..model import GROUND, Mechanism, value_of
 from .parameter_check import ParameterCheck
 
 # speeds this small relative to a fall through the mechanism's length are rest: their square, which

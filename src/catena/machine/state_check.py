@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from ..compiler.trace import Tracer
+from ..compiler import Tracer
 from ..errors import ClosureError
-from ..model.mechanism import Mechanism
+from ..model import Mechanism
 from .arguments import place_in
 from .constraint_rows import metric
 from .possible_states import OPEN

@@ -16,16 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.xla_handler import (
-    ARGUMENTS,
-    DATA,
-    EXECUTE,
-    EXTENSION,
-    FUNCTIONS,
-    RESULTS,
-    STAGE,
-    Handler,
-)
+from ..compiler import ARGUMENTS, DATA, EXECUTE, EXTENSION, FUNCTIONS, RESULTS, STAGE, Handler
 
 HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 CREATE_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)

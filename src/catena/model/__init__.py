@@ -24,8 +24,65 @@ A module uses those above it in this list. What `Mechanism.validate` does is reg
 stands above it.
 """
 
+from typing import TYPE_CHECKING
+
+from ..doors import door
 from .mechanism import CHECKS
 from .spanning_tree import cut_cycles
 from .validation import checked
 
 CHECKS[:] = [cut_cycles, checked]
+
+if TYPE_CHECKING:
+    from . import expression_syntax, expressions, flexible, joint_kinds, shapes, validation
+    from .beams import DIRECTIONS, Beam, Flexed
+    from .bodies import Body, symmetric
+    from .carriers import MOTIONS, place_names, travel
+    from .closure import POINT, WELD, ClosureRow, RowKind, named
+    from .contacts import ORDERS, PARADOX, SURFACES, Contact
+    from .courses import KINDS as COURSE_KINDS
+    from .courses import Course, closed_spline, piecewise
+    from .dimension_analysis import analyse, contradictions, parameter_units
+    from .dimension_places import measure_of
+    from .dimensions import (
+        DIMENSIONS,
+        accepted,
+        name_of,
+        si_powers,
+        unit_text,
+        wanted,
+        without_radian,
+    )
+    from .expression_functions import FUNCTIONS, apply
+    from .expression_syntax import LENGTH, fit_name, names_in, shown
+    from .expressions import evaluate, parse, write
+    from .followers import per_speed
+    from .freedom_units import MEASURES, coordinate_units, slides, speed_units
+    from .impact_laws import IMPACT_LAWS
+    from .joint_kinds import CATALOGUE, JointKind
+    from .joint_kinds import KINDS as JOINT_KINDS
+    from .joints import Joint, Mimic
+    from .mechanism import GRAVITY, GROUND, Frame, Mechanism, walk
+    from .motions import (
+        GENERAL,
+        SMOOTH,
+        Freedom,
+        Motion,
+        Shift,
+        X,
+        Y,
+        Z,
+        displacement,
+        elementary,
+        onto_z,
+        plane_of,
+    )
+    from .planarity import plane
+    from .pose import IDENTITY, ORIGIN, Matrix, Pose, Scalar, Vector, vector
+    from .scenes import attach
+    from .shapes import KINDS as SHAPE_KINDS
+    from .shapes import CollisionFilter, Shape
+    from .validation import doubts, impossible_inertia
+    from .values import value_of, with_scalars
+
+__getattr__, __dir__ = door(__name__)

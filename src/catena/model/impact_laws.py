@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import MechanismError
-from ..errors.registry import Registry
+from ..registry import Registry
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class ImpactLaw:
     steps: bool = False
 
 
-_ALGEBRAIC = "catena.analysis.contact_impact"
-_PATH = "catena.analysis.routh"
+_ALGEBRAIC = "catena.contact.impact_laws"
+_PATH = "catena.contact.routh"
 IMPACT_LAWS: Registry[ImpactLaw] = Registry(
     "law of impact",
     (

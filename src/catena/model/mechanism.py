@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from ..errors import MechanismError, UnknownNameError
-from ..errors.registry import loaded
+from ..registry import loaded
 from .beams import Flexed
 from .bodies import Body
 from .contacts import Contact

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..errors import MechanismError, QuantityError, unknown
 from .bodies import Body
-from .contact_points import contact_faults
 from .dimension_analysis import faults as dimension_faults
 from .dimensions import si_powers
 from .flexible import discretise
@@ -26,6 +25,8 @@ from .validation_loads import load_faults
 from .validation_shapes import shape_faults
 from .values import value_of
 
+# what rooms above this one find wrong, where a mechanism has any of these: field -> function
+FURTHER_FAULTS = {"contacts": "catena.collision:contact_faults"}
 MOST = 1000  # faults of one mechanism; a file with more is not a mechanism but an accident
 
 
@@ -67,7 +68,9 @@ def _faults(m: Mechanism) -> Iterator[str]:
             yield f"frame {f.name!r}: {unknown('body', f.body, m._bodies)}"
         if fault := pose_fault(f.pose):
             yield f"frame {f.name!r}: its pose {fault}"
-    yield from contact_faults(m)
+    for field, where in FURTHER_FAULTS.items():
+        if getattr(m, field):
+            yield from loaded(where)(m)
     yield from _units(m)
 
 

@@ -9,3 +9,22 @@ forces      what joints and contacts do along a run, for arrows
 plotting    the registry of plots, and how one is drawn and saved
 plots/      one file per plot; animation: GIF files and pages with a player
 """
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from . import plotting, storage
+    from .animation import animate
+    from .event_table import event_table, impact_table
+    from .film import Film, between, film
+    from .forces import forces
+    from .interference import interference
+    from .labels import Labels, labelled, labels, units
+    from .ledger import OPEN, ContactLedger, Extremes, Ledger, versions
+    from .plotting import PLOTS, SUFFIXES, Plot, find, save
+    from .result import Result, load_result
+    from .storage import lock, reason
+
+__getattr__, __dir__ = door(__name__)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..collision import ContactPatch, ContactPoint, contact_patches, contact_points, rims
 from ..errors import CatenaError
-from ..machine.reactions import reactions
-from ..model.contact_points import ContactPatch, ContactPoint, contact_patches, contact_points, rims
-from ..model.mechanism import GROUND, Mechanism
+from ..machine import reactions
+from ..model import GROUND, Mechanism
 
 if TYPE_CHECKING:
     from .result import Result

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..machine.constraint_rows import least_multipliers, metric, ranks
-from ..machine.lookup import speeds_of
+from ..machine import least_multipliers, metric, ranks, speeds_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..machine.machine import Machine
+    from ..machine import Machine
     from .result import Result
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CatenaError
-from ..machine.machine import Machine
+from ..machine import Machine
 from .result import Result
 from .scene import Scene
 from .scene.placement import placement
@@ -88,7 +88,7 @@ def _valued(result: Result) -> Any:
 
 def _in_joints(result: Result, machine: Machine | None) -> dict[str, Array]:
     """{joint: (n, 3)}, N in the ground's axes, on the child."""
-    from ..machine.reactions import reactions
+    from ..machine import reactions
 
     touching = "contact_mode" in result.data and bool(result.data["contact_mode"].values.any())
     if machine is not None and not touching:

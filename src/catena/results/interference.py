@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.clearance import Pairs, Proximities, proximities
+from ..analysis import Pairs, Proximities, proximities
 from ..errors import StateError
-from ..machine import arguments
-from ..machine.lookup import machine_of
+from ..machine import arguments, machine_of
 from .result import Result
 
 if TYPE_CHECKING:
-    from ..machine.machine import Machine
-    from ..model.mechanism import Mechanism
+    from ..machine import Machine
+    from ..model import Mechanism
 
 Array = np.ndarray
 # points of a search for a minimum, how often it zooms in, bisections to a zero

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MechanismError
-from ..model.motions import Motion
+from ..model import Motion
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..model.mechanism import Joint, Mechanism
+    from ..model import Joint, Mechanism
 
 TEXT = "mechanism_toml"  # the attribute that holds the mechanism
 
@@ -97,7 +97,7 @@ def write_text(mechanism: Mechanism) -> str:
 
 def read_text(text: str) -> Mechanism:
     """The mechanism of a TOML text, its flexible bodies discretised."""
-    from ..formats.toml.reader import draft, parsed
+    from ..formats.toml import draft, parsed
     from ..model.flexible import discretise
 
     path = Path("mechanism.toml")  # for messages

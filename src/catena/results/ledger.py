@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors.registry import loaded
+from ..registry import loaded
 
 MET = 10.0  # times the tolerance: a run no farther from a tighter one has the accuracy asked for
 # of its length, a loop is open; and not far from it: worth a word

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
 
-    from ..machine.machine import Machine
-    from ..model.mechanism import Mechanism
+    from ..machine import Machine
+    from ..model import Mechanism
     from .ledger import Ledger
     from .result import Result
 
@@ -91,7 +91,7 @@ def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
     drawn, as of a mechanism with faults.
     """
     from ..errors import CatenaError
-    from ..machine.machine import compile
+    from ..machine import compile
     from .scene import describe
     from .scene.raster import Painter, camera_of
     from .scene.skeleton import placed
@@ -114,7 +114,7 @@ def standing(machine: Machine) -> np.ndarray:
     """
     import numpy as np
 
-    from ..analysis.assembly import assemble
+    from ..analysis import assemble
     from ..errors import CatenaError
 
     zero = machine.neutral()

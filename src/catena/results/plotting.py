@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CatenaError, UnknownNameError
-from ..errors.registry import Registry, loaded
+from ..registry import Registry, loaded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..model.mechanism import Mechanism
+    from ..model import Mechanism
 
 ROWS = 4000  # rows of a long run that a plot shows
 MOST_RUNS = 100  # that are laid over each other
@@ -185,7 +185,7 @@ def _touches(mechanism: Mechanism) -> bool:
 
 
 def _collides(mechanism: Mechanism) -> bool:
-    from ..model.collision_pairs import collision_pairs
+    from ..collision import collision_pairs
 
     return bool(collision_pairs(mechanism))
 

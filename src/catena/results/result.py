@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError, FormatError, UnknownNameError
-from ..errors.registry import loaded
-from ..formats.files import as_path
+from ..formats import as_path
+from ..registry import loaded
 from . import plotting, storage
 from .event_table import event_table, impact_table
 from .labels import TEXT, read_text
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import xarray as xr
 
-    from ..machine.machine import Machine
-    from ..model.mechanism import Mechanism
+    from ..machine import Machine
+    from ..model import Mechanism
 
 __all__ = ["Ledger", "Result", "load_result"]
 
@@ -175,7 +175,7 @@ class Result:
     @property
     def machine(self) -> Machine:
         """The mechanism, compiled."""
-        from ..machine.machine import compile
+        from ..machine import compile
 
         return self._once("machine", lambda: compile(self.mechanism))
 
@@ -259,7 +259,7 @@ class Result:
 
     def _undetermined(self) -> dict[str, str]:
         """The attribute that names the joints of whose forces something is not known, if any."""
-        from ..machine.reactions import undetermined
+        from ..machine import undetermined
 
         found = undetermined(self.machine) if self.mechanism.row_records else {}
         said = [f"{joint}: {'; '.join(why)}" for joint, why in found.items()]
@@ -279,8 +279,7 @@ class Result:
         """By the question of that name, which takes the parameters of one mechanism: runs with
         their own are asked in turn.
         """
-        from ..machine.machine import compile
-        from ..machine.reactions import reactions
+        from ..machine import compile, reactions
 
         def asked(
             machine: Machine, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray
@@ -308,7 +307,7 @@ class Result:
         """
         import xarray as xr
 
-        from ..machine.constraint_rows import least_multipliers
+        from ..machine import least_multipliers
 
         q, v = self._rows("q"), self._rows("v")
         found = least_multipliers(

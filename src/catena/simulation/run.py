@@ -22,17 +22,17 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..errors import SimulationError
-from ..machine.machine import Machine
-from ..model.mechanism import Mechanism
-from ..results.result import Result
-from . import drivers
-from .batch_runner import BatchRunner, RunEnd
-from .events import Event
-from .plan import RunPlan, prepare
-from .result_file import File
-from .rollouts import Rollout, rollout_of
-from .runner import Runner
-from .sinks import Memory, ResultSink, Sink, TighterRun
+from ..machine import Machine
+from ..model import Mechanism
+from ..results import Result
+from .events.records import Event
+from .integrators import drivers
+from .output.result_file import File
+from .output.sinks import Memory, ResultSink, Sink, TighterRun
+from .planning.plan import RunPlan, prepare
+from .runners.batch_runner import BatchRunner, RunEnd
+from .runners.rollouts import Rollout, rollout_of
+from .runners.runner import Runner
 
 Progress = Callable[[float], None]
 LEAST = 32  # runs with steps of their own, for which a thread is worth while
@@ -95,7 +95,7 @@ def simulate(
     seconds for many runs in lanes, or are left to "ignore"; iterations, residual: of the solver of
     such a step, sweeps at most and its residual beside the fastest speed of a contact (200, 1e-8).
     stabilise: how loops stay closed: "project", "baumgarte", "corrective" or None, or a record of
-    `catena.simulation.stabilisation`. verify: run again at a hundredth of the tolerance (or with
+    `catena.simulation.terms.stabilisation`. verify: run again at a hundredth of the tolerance (or with
     every step halved) and report the difference. threads: for many runs at once, by default the
     Machine's. progress: called with the time reached. options: of the formulation.
 

@@ -15,9 +15,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..analysis.assembly import CLOSED
-from ..machine.constraint_rows import metric, position_count
-from ..machine.machine import Machine
+from ..analysis import CLOSED
+from ..machine import Machine, metric, position_count
 
 Array = NDArray[np.float64]
 STAGES, ROUNDS, LAST_ROUNDS = 4, 6, 40

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiler.host import default_width
+from ..compiler import default_width
 from ..errors import CatenaError, StudyError
-from ..machine.machine import Machine, compile
-from ..model.mechanism import Mechanism
-from ..results.ledger import versions
-from ..results.result import Result
-from ..simulation.fingerprint import fingerprint
+from ..machine import Machine, compile
+from ..model import Mechanism
+from ..results import Result, versions
+from ..simulation.output import fingerprint
 from ..simulation.scenario import read
 from . import engines
 from .design import Design, Grid, design
 from .experiment import GROUP, Block
-from .listed import read_names, read_rows
 from .measures import Measure, read_measures
 from .ranges import values_of
+from .run_lists import read_names, read_rows
 from .store import (
     FAILURE,
     KEY,

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StudyError
-from ..errors.registry import Registry
+from ..registry import Registry
 from .ranges import Axis, Distribution, Scipy
 
 Array = NDArray[np.float64]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..results.ledger import Ledger
-from ..results.result import Result
-from ..simulation import drivers, record
-from ..simulation.event_handler import Occurrence
-from ..simulation.plan import decoded
-from ..simulation.record import ObservedRows
+from ..results import Ledger, Result
+from ..simulation.handlers import Occurrence
+from ..simulation.integrators import drivers
+from ..simulation.output import ObservedRows, record
+from ..simulation.planning import decoded
 from .measures import Measure, Signal, place
 
 if TYPE_CHECKING:

@@ -21,17 +21,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiler.host import default_width
+from ..compiler import default_width
 from ..errors import CatenaError, StudyError
-from ..machine.lookup import all_speeds_of
-from ..machine.machine import compile
-from ..results.result import Result
-from ..simulation import checks, drivers
-from ..simulation.batch_runner import BatchRunner
-from ..simulation.plan import RunPlan, decoded, prepare, settled, started
-from ..simulation.run import simulate
-from ..simulation.runner import Runner
-from ..simulation.sinks import moved
+from ..machine import all_speeds_of, compile
+from ..results import Result
+from ..simulation import simulate
+from ..simulation.integrators import drivers
+from ..simulation.output import moved
+from ..simulation.planning import RunPlan, checks, decoded, prepare, settled, started
+from ..simulation.runners import BatchRunner, Runner
 from . import evaluation
 from .closing import Nominal, close
 from .evaluation import Rows

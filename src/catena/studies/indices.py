@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StudyError
-from ..errors.registry import Registry
+from ..registry import Registry
 from .design import Design
 from .ranges import Distribution, Scipy, uniform
 

@@ -22,10 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CatenaError, ExpressionError, StudyError, unknown
-from ..machine.machine import Machine
-from ..model.expression_functions import FUNCTIONS
-from ..model.expression_syntax import shown
-from ..model.expressions import evaluate, parse
+from ..machine import Machine
+from ..model import FUNCTIONS, evaluate, parse, shown
 from .reductions import REDUCTIONS, Reduction
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError, UnknownNameError
-from ..errors.registry import Registry, loaded
+from ..registry import Registry, loaded
 from ..results import plotting
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def plot(
     """
     import matplotlib as mpl
 
-    from ..results.plots.style import HOUSE, plain_ticks
+    from ..results.plots import HOUSE, plain_ticks
 
     kind = (
         find(what)

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CatenaError, QuantityError, unknown
-from ..errors.registry import Registry
-from ..formats.units import in_unit, split
+from ..formats import in_unit, split
+from ..registry import Registry
 
 Array = NDArray[np.float64]
 MOST = 100_000_000  # values of one axis

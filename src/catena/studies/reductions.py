@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors.registry import Registry
+from ..registry import Registry
 
 Array = NDArray[np.float64]
 BAND = 0.02  # of the largest distance from the last value: within it a quantity has settled

@@ -9,9 +9,9 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from ..simulation import drivers
-from ..simulation.plan import RunPlan
-from ..simulation.rollouts import Rollout
+from ..simulation.integrators import drivers
+from ..simulation.planning import RunPlan
+from ..simulation.runners import Rollout
 from .evaluation import Rows
 
 Array = NDArray[np.float64]

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FormatError, StudyError
-from ..results.storage import lock, reason
+from ..results import lock, reason
 
 if TYPE_CHECKING:
     import xarray as xr

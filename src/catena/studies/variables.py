@@ -20,15 +20,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ..errors import CatenaError, StudyError, UnknownNameError, unknown
-from ..errors.registry import Registry
-from ..formats.units import DIMENSIONS
-from ..model.dimension_analysis import parameter_units
-from ..model.dimension_places import measure_of
-from ..model.expression_syntax import fit_name
-from ..model.mechanism import Mechanism
-from ..model.values import value_of
-from ..simulation.control_laws import Sum
-from ..simulation.scenario.names import state_entries
+from ..model import DIMENSIONS, Mechanism, fit_name, measure_of, parameter_units, value_of
+from ..registry import Registry
+from ..simulation.control import Sum
+from ..simulation.scenario import state_entries
 
 
 @dataclass(frozen=True)

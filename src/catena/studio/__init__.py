@@ -6,20 +6,16 @@ view         a mechanism to look at and to move by hand  studio   a model file t
 server        one page and its live connection: this machine alone, a token in the address
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, Any
+from ..doors import door
 
 if TYPE_CHECKING:
     from .running_page import page
+    from .server import run
+    from .studio import studio
+    from .view import viewer
 
 __all__ = ["page"]
 
-
-def __getattr__(name: str) -> Any:
-    """What is slow to import is imported when it is used."""
-    if name == "page":
-        from .running_page import page
-
-        return page
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = door(__name__)

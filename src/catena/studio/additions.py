@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import CatenaError
-from ..errors.registry import Registry
-from ..model.mechanism import GROUND, Mechanism
-from ..results.scene.view import upward
+from ..model import GROUND, Mechanism
+from ..registry import Registry
+from ..results.scene import upward
 from .document import Document
 
 SPEED = "30 rpm"  # of a new motor

@@ -12,9 +12,8 @@ import numpy as np
 
 from ..errors import CatenaError
 from ..formats import examples
-from ..machine.lookup import coordinates
-from ..results.scene import Scene
-from ..results.scene.placement import placement
+from ..machine import coordinates
+from ..results.scene import Scene, placement
 from . import additions, linkage
 from .document import ChangedOnDisk, Document, value_of_text
 from .live_model import LiveModel, Reading

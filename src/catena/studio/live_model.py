@@ -18,14 +18,12 @@ import numpy as np
 import sympy
 
 from ..errors import CatenaError, FormatError, MechanismWarning
-from ..formats.toml.reader import parsed
-from ..machine.machine import Machine
-from ..model.mechanism import Body, Joint, Mechanism
-from ..model.pose import Pose
-from ..model.validation import doubts
-from ..results.result import Result
+from ..formats.toml import parsed
+from ..machine import Machine
+from ..model import Body, Joint, Mechanism, Pose, doubts
+from ..results import Result
 from ..simulation import simulate
-from ..simulation.scenario.read import Scenario, mechanism_of_table, read_table
+from ..simulation.scenario import Scenario, mechanism_of_table, read_table
 
 Array = np.ndarray
 UNTIL = 5.0  # s, of a model whose file does not say

@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..model.mechanism import GROUND, Mechanism
-from ..results.scene import Scene, describe, wire
-from ..results.scene.description import LAYERS
-from ..results.scene.detail import drafts
-from ..results.scene.geometry import Geometry
+from ..model import GROUND, Mechanism
+from ..results.scene import LAYERS, Geometry, Scene, describe, drafts, wire
 
 Array = np.ndarray
 NUDGE = 1e-3  # by which a parameter is changed, beside its size, to see what moves with it

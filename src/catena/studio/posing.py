@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..analysis.assembly import CLOSED, gauss_newton, residual
-from ..analysis.joint_orientation import rotation_vector
-from ..machine.lookup import Coordinate, coordinates
-from ..machine.machine import Machine
+from ..analysis import CLOSED, gauss_newton, residual, rotation_vector
+from ..machine import Coordinate, Machine, coordinates
 
 Array = np.ndarray
 # of a pull, and how far one may go (rad, m)

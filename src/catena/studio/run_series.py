@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..model.freedom_units import coordinate_units, speed_units
-from ..results.film import Film, film
-from ..results.result import Result
+from ..model import coordinate_units, speed_units
+from ..results import Film, Result, film
 from ..results.scene import Scene
 
 Array = np.ndarray

@@ -21,20 +21,17 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compiler.tape import Tape, read
-from ..compiler.wasm import PAGE, module
+from ..compiler import PAGE, Tape, module, read
 from ..errors import CatenaError
 from ..formats import files
-from ..machine.machine import Machine, compile
-from ..model.dimension_analysis import parameter_units
+from ..machine import Machine, compile
+from ..model import Mechanism, coordinate_units, parameter_units, speed_units
 from ..model.flexible import discretise
-from ..model.freedom_units import coordinate_units, speed_units
-from ..model.mechanism import Mechanism
-from ..results.film import film
+from ..results import film
 from ..results.scene import wire
 from ..simulation import simulate
 from ..simulation.system import System
-from ..simulation.trajectory_state import Following
+from ..simulation.trajectories import Following
 from .page_scene import page_scene
 
 HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
@@ -214,6 +211,6 @@ def _state(
 
 
 def _mass(m: Mechanism) -> list[float]:
-    from ..model.values import value_of
+    from ..model import value_of
 
     return [float(value_of(b.mass, m.parameters) or 0.0) for b in m.bodies]

@@ -8,11 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..equations.formulations import formulations
-from ..formats.toml import schema
-from ..formats.toml.key_types import Word
-from ..formats.toml.keys import FileKey, FileTable
-from ..model.mechanism import GROUND, Mechanism
-from ..simulation.scenario.read import SCENARIO
+from ..formats.toml import FileKey, FileTable, Word, schema
+from ..model import GROUND, Mechanism
+from ..simulation.scenario import SCENARIO
 
 TABLES = (
     schema.BODY,

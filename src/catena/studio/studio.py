@@ -19,13 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import CatenaError, SimulationError
-from ..model.dimension_analysis import parameter_units
-from ..results.forces import forces
-from ..results.result import Result
-from ..results.scene import Scene, describe, wire
-from ..results.scene.placement import placement
-from ..results.scene.skeleton import bodies_at
-from ..results.scene.view import View
+from ..model import parameter_units
+from ..results import Result, forces
+from ..results.scene import Scene, View, bodies_at, describe, placement, wire
 from . import additions, schema
 from .document import Document
 from .edits import EDITS, Edits
@@ -171,7 +167,7 @@ class Studio(Edits):
 
     def _equations(self, client: Client, m: Any, by: str) -> None:
         from ..equations.formulations import derive
-        from ..equations.readable.mathml import mathml
+        from ..equations.readable import mathml
 
         try:
             text = derive(m, by).latex()

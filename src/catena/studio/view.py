@@ -16,22 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..analysis.assembly import assemble
+from ..analysis import assemble
 from ..errors import CatenaError
-from ..machine.lookup import coordinates
-from ..machine.machine import Machine
+from ..machine import Machine, coordinates
+from ..model import Mechanism, coordinate_units
 from ..model.flexible import discretise
-from ..model.freedom_units import coordinate_units
-from ..model.mechanism import Mechanism
-from ..results.forces import forces
-from ..results.scene import Scene, describe, wire
-from ..results.scene.description import poses
+from ..results import forces
+from ..results.scene import Scene, describe, poses, wire
 from .posing import Posed, pull, set_coordinate
 from .server import Client
 
 if TYPE_CHECKING:
-    from ..results.film import Film
-    from ..results.result import Result
+    from ..results import Film, Result
 
 Array = np.ndarray
 # rad, and of what is seen: how far bodies turn, and go, in a mode that is shown
@@ -157,8 +153,7 @@ class Viewer:
         """The modes about the rest nearest to where it is; where there is none that is stable, with
         its joints held here by forces.
         """
-        from ..analysis.statics import equilibrium, static_torques
-        from ..analysis.vibration import modes
+        from ..analysis import equilibrium, modes, static_torques
 
         said = "about the rest nearest to where it stood"
         try:
@@ -199,7 +194,7 @@ class Viewer:
     @cached_property
     def film(self) -> Film | None:
         """The result that is played, as pictures; None where there is none."""
-        from ..results.film import film
+        from ..results import film
 
         return (
             None
@@ -379,7 +374,7 @@ def viewer(
 
 
 def _played(path: str) -> Result:
-    from ..results.result import load_result
+    from ..results import load_result
 
     return load_result(Path(path) / "results.nc" if Path(path).is_dir() else Path(path))
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import casadi as ca
 
-from ...compiler.trace import elements
+from ...compiler import elements
 from ...spatial import add, dot, product, quaternion_matrix, rotate, scale, unrotate
 from .attitude import quaternion, rotation
 from .joint_constraints import Bodies

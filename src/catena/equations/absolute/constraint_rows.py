@@ -17,9 +17,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...model.closure import RowKind
+from ...model import GROUND, Joint, RowKind
 from ...model.loads import Holonomic, Nonholonomic
-from ...model.mechanism import GROUND, Joint
 from ...spatial import add, cross, dot, select
 from .joint_constraints import Bodies, Pair
 

@@ -30,15 +30,24 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer, elements
-from ...kernels import kinematics
-from ...kernels.constraint_rows import active_rows
-from ...kernels.tree import layout
-from ...model.closure import POINT, WELD, ClosureRow, RowKind
-from ...model.mechanism import Joint, Mechanism
-from ...model.motions import GENERAL, Motion, X, Y, Z, onto_z
-from ...model.planarity import plane
-from ...model.pose import vector
+from ...compiler import Tracer, elements
+from ...kernels import active_rows, kinematics, layout
+from ...model import (
+    GENERAL,
+    POINT,
+    WELD,
+    ClosureRow,
+    Joint,
+    Mechanism,
+    Motion,
+    RowKind,
+    X,
+    Y,
+    Z,
+    onto_z,
+    plane,
+    vector,
+)
 from ...spatial import add, cross, dot, product, rotate, scale, sub, tilde, transpose, unrotate
 from .attitude import angles, components, quaternion, rotation
 from .links import SNAP, JointSide, Welded, snapped

@@ -8,9 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.mechanism import GROUND, Joint, Mechanism
-from ...model.pose import Pose
-from ...model.values import value_of
+from ...model import GROUND, Joint, Mechanism, Pose, value_of
 from ...spatial import add, dot, neg, outer, rotate, sadd, scale, sub, transpose, unrotate_symmetric
 
 # residues of right angles in placements; finer than the kernels', because every joint here snaps on

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from ...compiler.trace import Tracer
+from ...compiler import Tracer
 from ...errors import FormulationError, unknown
-from ...kernels.tree import layout
+from ...kernels import layout
+from ...model import Mechanism
 from ...model.flexible import discretise
-from ...model.mechanism import Mechanism
 from ..equations import Equations, Later, operations
 from ..features import FEATURES, needs
 from ..formulation import FORMULATIONS, Formulation

@@ -26,7 +26,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer
+from ...compiler import Tracer
 
 AROUND = ((1, 2), (2, 0), (0, 1))
 

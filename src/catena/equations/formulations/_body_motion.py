@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, matrix, vector
+from ...compiler import Tracer, matrix, vector
 from ...kernels import kinematics
 from ...spatial import full
 

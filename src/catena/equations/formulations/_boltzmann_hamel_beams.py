@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, matrix, vector
+from ...compiler import Tracer, matrix, vector
 from ._beams import TracedBeam, beams
 from ._boltzmann_hamel_links import TreeLink
 

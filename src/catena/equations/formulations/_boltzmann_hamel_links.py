@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, matrix, vector
-from ...kernels import motion
-from ...kernels.tree import seated
-from ...model.mechanism import GROUND
+from ...compiler import Tracer, matrix, vector
+from ...kernels import motion, seated
+from ...model import GROUND
 from ...spatial import full, inertia_tensor
 
 UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

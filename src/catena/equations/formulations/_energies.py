@@ -22,14 +22,10 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer, vector
+from ...compiler import Tracer, vector
 from ...errors import FormulationError, unknown
-from ...kernels import kinematics
-from ...kernels.motion import BALL, SLIDE
-from ...kernels.tree import Layout, layout
-from ...kernels.workspace import Work
-from ...model.mechanism import Mechanism
-from ...model.planarity import plane
+from ...kernels import BALL, SLIDE, Layout, Work, kinematics, layout
+from ...model import Mechanism, plane
 from ..statement import Statement
 from ._beams import beams
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ...compiler.trace import matrix, vector
+from ...compiler import matrix, vector
 from ..absolute.joint_constraints import Bodies
 from ._beams import TracedBeam, beams
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import casadi as ca
 
-from ...compiler.trace import matrix, vector
+from ...compiler import matrix, vector
 from ...spatial import full
 from ..absolute.joint_constraints import Bodies
 from ._free_beams import beam_bias, beam_masses, beam_wrenches

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer
+from ...compiler import Tracer
 from ...errors import SingularError
-from ...kernels.motion import BALL
+from ...kernels import BALL
 
 PLACES = 8  # closed configurations looked for, at which rows are compared
 # a row, in units of its own, of which less than this is left beside the others repeats them

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer
+from ...compiler import Tracer
 from ...errors import SingularError
-from ...kernels.rank import motion_without_energy
-from ...model.values import value_of
+from ...kernels import motion_without_energy
+from ...model import value_of
 from ..equations import without_inertia
 from ._energies import Energies
 

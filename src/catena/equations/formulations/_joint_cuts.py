@@ -17,9 +17,9 @@ from collections.abc import Mapping
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, vector
-from ...kernels.constraint_rows import evaluate_rows, on_child
-from ...model.mechanism import GROUND
+from ...compiler import Tracer, vector
+from ...kernels import evaluate_rows, on_child
+from ...model import GROUND
 
 
 def joint_wrenches(

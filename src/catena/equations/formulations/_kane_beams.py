@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ...compiler.trace import Tracer
+from ...compiler import Tracer
 from ._beams import TracedBeam
 
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer
+from ...compiler import Tracer
 from ...errors import FormulationError, SingularError
 from ._independent_speeds import Complement
 

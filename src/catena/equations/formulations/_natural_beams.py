@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ...compiler.trace import matrix
+from ...compiler import matrix
 from ..absolute.joint_constraints import Bodies
 from ._free_beams import Needed, free_beams, gravity
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from ...compiler.trace import elements, matrix
+from ...compiler import elements, matrix
 from ...spatial import add, apply, cross, dot, neg, rotate, scale, sub, unrotate
 from ..absolute.joint_constraints import Bodies
 from ..absolute.links import JointSide, Member

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import matrix
-from ...model.motions import Motion
+from ...compiler import matrix
+from ...model import Motion
 from ...spatial import full
 from ..absolute.constraint_rows import JointSpeeds, mimics
 from ..absolute.joint_constraints import Bodies

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, vector
+from ...compiler import Tracer, vector
 from ._beams import beams
 from ._body_motion import moving_bodies, time_derivative
 from ._joint_cuts import joint_wrenches

@@ -7,8 +7,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import met, vector
-from ...model.values import value_of
+from ...compiler import met, vector
+from ...model import value_of
 from ..absolute.joint_constraints import Bodies
 
 

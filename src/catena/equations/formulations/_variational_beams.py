@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, matrix, vector
+from ...compiler import Tracer, matrix, vector
 from ._beams import TracedBeam, beams
 from ._variational_vectors import INERTIAL, FrameKinematics, Turning
 

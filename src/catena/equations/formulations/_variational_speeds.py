@@ -18,9 +18,9 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer, vector
+from ...compiler import Tracer, vector
 from ...errors import FormulationError, SingularError, UnknownNameError
-from ...model.mechanism import GROUND
+from ...model import GROUND
 from ._independent_speeds import Complement, complement, measures, own_rows, units
 from ._variational_vectors import INERTIAL, FrameKinematics, VariationalSpeeds
 

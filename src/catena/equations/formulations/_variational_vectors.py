@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, elements, matrix, vector
+from ...compiler import Tracer, elements, matrix, vector
 from ...kernels import motion
-from ...kernels.motion import speeds as freedom
+from ...kernels import speeds as freedom
 
 INERTIAL = -1
 

@@ -53,9 +53,9 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer, entries, factored, matrix, smallest_change, vector
-from ...kernels.tree import layout
-from ...model.mechanism import Mechanism
+from ...compiler import Tracer, entries, factored, matrix, smallest_change, vector
+from ...kernels import layout
+from ...model import Mechanism
 from ..equations import Equations, assembled, operations, without_inertia
 from ..formulation import Formulation, register
 from ._boltzmann_hamel_beams import BendingLink, bending_links

@@ -27,9 +27,9 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, vector
-from ...kernels.tree import layout
-from ...model.mechanism import Mechanism
+from ...compiler import Tracer, vector
+from ...kernels import layout
+from ...model import Mechanism
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement

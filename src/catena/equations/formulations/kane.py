@@ -49,10 +49,9 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import Tracer, matrix, vector
-from ...kernels import kinematics, motion
-from ...kernels.tree import layout
-from ...model.mechanism import GROUND, Mechanism
+from ...compiler import Tracer, matrix, vector
+from ...kernels import kinematics, layout, motion
+from ...model import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Equations, assembled, without_inertia
 from ..formulation import Formulation, register

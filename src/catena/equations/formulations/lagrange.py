@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ...compiler.trace import entries, factored, smallest_change, solved
-from ...model.mechanism import Mechanism
+from ...compiler import entries, factored, smallest_change, solved
+from ...model import Mechanism
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register
 from ..statement import Statement

@@ -28,8 +28,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import vector
-from ...model.mechanism import Mechanism
+from ...compiler import vector
+from ...model import Mechanism
 from ..absolute.constraint_rows import BodyRows, JointSpeeds, follows, joint, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies
 from ..equations import Equations, assembled

@@ -34,10 +34,9 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import matrix, vector
-from ...kernels.rank import usual_length
-from ...model.closure import RowKind
-from ...model.mechanism import Mechanism
+from ...compiler import matrix, vector
+from ...kernels import usual_length
+from ...model import Mechanism, RowKind
 from ...spatial import full
 from ..absolute.constraint_rows import joint, mimics, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies, Pair

@@ -45,10 +45,10 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import elements, matrix, vector
+from ...compiler import elements, matrix, vector
 from ...errors import SingularError
-from ...kernels.rank import motion_without_energy, usual_length
-from ...model.mechanism import Mechanism
+from ...kernels import motion_without_energy, usual_length
+from ...model import Mechanism
 from ...spatial import add, apply, cross, full, rotate, scale, unrotate
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds

@@ -53,9 +53,9 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import vector
+from ...compiler import vector
 from ...errors import FormulationError
-from ...model.mechanism import Mechanism
+from ...model import Mechanism
 from ..absolute.charts import State, chart, hinged, state
 from ..absolute.constraint_rows import joint, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies, Pair

@@ -11,11 +11,9 @@ from typing import Any
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, elements
-from ...compiler.trace_cache import kept_tape
-from ...kernels.tree import SNAP, layout
-from ...model.mechanism import Mechanism
-from ...model.motions import Motion
+from ...compiler import Tracer, elements, kept_tape
+from ...kernels import SNAP, layout
+from ...model import Mechanism, Motion
 from ...spatial import add, cross, neg, rotate
 from ..equations import Counts, Equations, Later, operations
 from ..formulation import Formulation, register

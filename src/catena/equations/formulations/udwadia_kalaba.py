@@ -29,9 +29,9 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from ...compiler.trace import met, vector
-from ...kernels.rank import motion_without_energy, usual_length
-from ...model.mechanism import Mechanism
+from ...compiler import met, vector
+from ...kernels import motion_without_energy, usual_length
+from ...model import Mechanism
 from ..absolute.charts import State, chart, state
 from ..absolute.constraint_rows import BodyRows, joint, mimics, nonholonomic, speeds
 from ..absolute.joint_constraints import Bodies

@@ -39,10 +39,10 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ...compiler.trace import Tracer, matrix, vector
+from ...compiler import Tracer, matrix, vector
 from ...errors import FormulationError, UnknownNameError
-from ...kernels.tree import layout
-from ...model.mechanism import GROUND, Mechanism
+from ...kernels import layout
+from ...model import GROUND, Mechanism
 from ...spatial import add, full, rotate, transpose, unrotate_symmetric
 from ..equations import Equations, assembled
 from ..formulation import Formulation, register

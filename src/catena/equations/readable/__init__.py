@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import sympy as sp
 
+from ...doors import door
 from ...errors import UnknownNameError
 from ..statement import Derived, Statement
 from . import printing, program
@@ -152,3 +153,29 @@ def _program(equations: Derived, what: str) -> tuple[ca.Function, list[Argument]
         re.sub(r'[\\"*\s]+', " ", about),
         letter(used | set(entries["x"]), STEPS),
     )
+
+
+if TYPE_CHECKING:
+    from .convert import number
+    from .gravity import with_letter
+    from .height import PAGE as PAGE_HEIGHT
+    from .height import height
+    from .mathml import mathml
+    from .names import RESERVED, Name, symbols, texts, upright, with_letters
+    from .printing import (
+        LATEX,
+        TEXT,
+        WIDTH,
+        Paper,
+        Writer,
+        broken,
+        equation_lines,
+        filled,
+        joined,
+        latex_writer,
+        text_writer,
+    )
+    from .program import FUNCTIONS, SUM, Dialect, statements
+    from .width import width
+
+__getattr__, __dir__ = door(__name__)

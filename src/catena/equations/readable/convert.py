@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import sympy as sp
 
-from ...compiler.tape import Node, Tape, read
+from ...compiler import Node, Tape, read
 
 HALF = sp.Rational(1, 2)
 # numerator times denominator of a fraction that is written as one; its primes are those of

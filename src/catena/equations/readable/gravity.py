@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...model.mechanism import Mechanism
+from ...model import Mechanism
 
 LETTERS = ("g", "g0", "g_0")
 

@@ -43,7 +43,7 @@ def mathml(latex: str, width: int | None = None) -> str:
 
 
 def _page(latex: str, width: int | None, convert: Callable[..., str]) -> str:
-    """Words, tables and displays one below the other: what `catena.equations.compact` writes."""
+    """Words, tables and displays one below the other: what `catena.teaching.compact` writes."""
     shown = []
     for kind, inside, words in PARTS.findall(latex):
         if kind == "align*":

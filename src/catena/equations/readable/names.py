@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...model.mechanism import Mechanism
+from ...model import Mechanism
 
 DOTS = (("", ""), ("_dot", r"\dot"), ("_ddot", r"\ddot"))  # of a symbol, of LaTeX
 LETTERS = {"tau": r"\tau", "p": "p"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...compiler.tape import Tape, read
+from ...compiler import Tape, read
 from .convert import constant, uses
 
 LONG = 90  # characters: a longer expression gets a line of its own

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
-from ...compiler.tape import Node, Tape, read
+from ...compiler import Node, Tape, read
 from ..statement import Statement
 from .convert import constant, expression, number
 from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, exact, fraction

@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 import casadi as ca
 
-from ...model.dimensions import si_powers
+from ...model import si_powers
 from ..c_header import header
 from ..plant import VERSION, Plant
 

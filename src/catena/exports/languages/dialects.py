@@ -7,8 +7,8 @@ from pathlib import Path
 
 import casadi as ca
 
-from ...compiler.tape import Tape, read
-from ...equations.readable.program import FUNCTIONS, SUM, Argument, Dialect, statements
+from ...compiler import Tape, read
+from ...equations.readable import FUNCTIONS, SUM, Argument, Dialect, statements
 from ...errors import CompileError
 from ...formats import files
 from ..plant import Plant

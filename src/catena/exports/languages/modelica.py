@@ -10,7 +10,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from ...equations.readable.program import Argument, statements
+from ...equations.readable import Argument, statements
 from ..plant import VERSION, Plant, Variable
 from .dialects import MODELICA, save, tape_of
 

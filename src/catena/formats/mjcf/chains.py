@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...model.mechanism import Body, Joint, Mechanism
-from ...model.motions import Freedom
-from ...model.pose import Pose
+from ...model import Body, Freedom, Joint, Mechanism, Pose
 
 
 class Step(NamedTuple):

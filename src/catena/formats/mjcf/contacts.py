@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.contacts import Contact
-from ...model.mechanism import GROUND, Frame
-from ...model.shapes import CollisionFilter
+from ...model import GROUND, CollisionFilter, Contact, Frame
 from ..mapping import MappingReport
 from .names import Names
 from .poses import pose

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...model.courses import Course
+from ...model import Course, Joint, Mimic, Pose
 from ...model.loads import Constraint, Coupling, Holonomic, identifier
-from ...model.mechanism import Joint, Mimic
-from ...model.pose import Pose
 from ..mapping import MappingReport
 from .names import Names
 from .poses import pose

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ...model.shapes import Shape
+from ...model import Shape
 from ..mapping import MappingReport
 from .names import Names
 from .poses import pose

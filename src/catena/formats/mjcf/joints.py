@@ -12,9 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ...model import Body, Joint, Pose
 from ...model.loads import JointSpring, Load
-from ...model.mechanism import Body, Joint
-from ...model.pose import Pose
 from ..mapping import MappingReport
 from .actuation import rotors
 from .names import Names

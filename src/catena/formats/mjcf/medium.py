@@ -7,9 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...model.loads.fluid import Fluid
-from ...model.mechanism import Frame
-from ...model.pose import Pose
+from ...model import Frame, Pose
+from ...model.loads import Fluid
 from ..mapping import MappingReport
 from .names import Names
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.mechanism import GROUND
+from ...model import GROUND
 
 
 class Names:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...model.pose import IDENTITY, ORIGIN, Matrix, Pose
+from ...model import IDENTITY, ORIGIN, Matrix, Pose
 
 
 def number(x: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.pose import Pose
+from ...model import Pose
 
 
 def pose(position: Sequence[float], quaternion: Sequence[float]) -> Pose:

@@ -8,9 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from ... import spatial
+from ...model import (
+    IDENTITY,
+    ORIGIN,
+    Body,
+    Frame,
+    Joint,
+    Matrix,
+    Mechanism,
+    Mimic,
+    Pose,
+    Vector,
+    vector,
+)
 from ...model.loads import Force
-from ...model.mechanism import Body, Frame, Joint, Mechanism, Mimic
-from ...model.pose import IDENTITY, ORIGIN, Matrix, Pose, Vector, vector
 from ..draft import Draft
 from ..mapping import MappingReport
 from .actuation import scenario

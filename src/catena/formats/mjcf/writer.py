@@ -14,10 +14,18 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ...errors import MechanismError, MechanismWarning
-from ...model.mechanism import GROUND, Joint, Mechanism, Mimic, Shape
-from ...model.motions import Motion
-from ...model.pose import IDENTITY, Pose
-from ...model.values import value_of, with_scalars
+from ...model import (
+    GROUND,
+    IDENTITY,
+    Joint,
+    Mechanism,
+    Mimic,
+    Motion,
+    Pose,
+    Shape,
+    value_of,
+    with_scalars,
+)
 from . import written_constraints
 from .chains import Chains, Step
 from .numbers import attitude, number, numbers, placed, principal

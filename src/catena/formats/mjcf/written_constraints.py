@@ -9,11 +9,8 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 from ...errors import MechanismError
-from ...model.carriers import travel
+from ...model import Mechanism, Motion, Scalar, Vector, travel
 from ...model.loads import Holonomic
-from ...model.mechanism import Mechanism
-from ...model.motions import Motion
-from ...model.pose import Scalar, Vector
 from .numbers import number
 
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
+from ...model import GROUND, Mechanism, Motion, Pose
 from ...model.loads import Cable, CoordinateSpring, Force, JointSpring, Load, Spring
-from ...model.mechanism import GROUND, Mechanism
-from ...model.motions import Motion
-from ...model.pose import Pose
 from .numbers import number, numbers, placed
 
 

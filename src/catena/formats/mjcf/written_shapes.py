@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...model.mechanism import GROUND, Mechanism
-from ...model.shapes import Shape
+from ...model import GROUND, Mechanism, Shape
 from .numbers import number, numbers, placed
 
 MESHES = (".stl", ".obj", ".msh")  # the files that MuJoCo reads

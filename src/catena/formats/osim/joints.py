@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ...errors import MechanismError
-from ...model.courses import Course
-from ...model.mechanism import Body, Joint, Mimic
-from ...model.pose import Pose
+from ...model import Body, Course, Joint, Mimic, Pose
 from ..xml_node import XmlNode
 
 X = (1.0, 0.0, 0.0)

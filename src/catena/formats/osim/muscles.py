@@ -4,10 +4,8 @@ force times an activation.
 
 from __future__ import annotations
 
-from ...model.loads import Load
-from ...model.loads.tension import Tension
-from ...model.mechanism import Frame
-from ...model.pose import Pose
+from ...model import Frame, Pose
+from ...model.loads import Load, Tension
 from ..mapping import MappingReport
 from ..xml_node import XmlNode
 

@@ -11,8 +11,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from ...errors import FormatError, unknown
-from ...model.mechanism import GROUND, Body, Frame, Joint, Mechanism, Mimic
-from ...model.pose import ORIGIN, Pose, vector
+from ...model import GROUND, ORIGIN, Body, Frame, Joint, Mechanism, Mimic, Pose, vector
 from .. import files
 from ..draft import MISSING, Draft
 from ..mapping import MappingReport

@@ -5,7 +5,7 @@ found in the model's frame.
 from __future__ import annotations
 
 from ...errors import unknown
-from ...model.pose import Pose
+from ...model import Pose
 from ..xml_node import XmlNode
 
 MODEL, WORLD = "__model__", "world"

@@ -9,9 +9,8 @@ from xml.etree.ElementTree import Element
 
 from ... import spatial
 from ...errors import FormatError, unknown
+from ...model import GRAVITY, GROUND, IDENTITY, Body, Frame, Joint, Mechanism, Pose, Vector
 from ...model.loads import GearPair, JointSpring
-from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism
-from ...model.pose import IDENTITY, Pose, Vector
 from .. import files
 from ..draft import MISSING, ROOT_JOINT, Draft
 from ..mapping import MappingReport

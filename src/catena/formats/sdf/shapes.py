@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...model.motions import onto_z
-from ...model.pose import Pose
-from ...model.shapes import Shape
+from ...model import Pose, Shape, onto_z
 from ..mapping import MappingReport
 from ..xml_node import XmlNode
 from .poses import own

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...errors import MechanismError, unknown
-from ...model.beams import DIRECTIONS, Beam
+from ...model import DIRECTIONS, Beam
 from ..units import describe
 from .schema import BEAM, BENDING
 from .tables import REQUIRED, Table

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.bodies import Body
-from ...model.pose import Scalar
-from ...model.shapes import Shape
+from ...model import Body, Scalar, Shape
 from .beams import read_beam
 from .schema import BODY, INERTIA
 from .shapes import read_shape

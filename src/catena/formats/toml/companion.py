@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FormatError, unknown
-from ...model.freedom_units import slides
-from ...model.mechanism import Body, Joint, Mechanism
+from ...model import Body, Joint, Mechanism, slides
 from ..draft import Draft
 from .contacts import read_contact
 from .joints import read_limits, read_loop, read_losses

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from ...errors import MechanismError
-from ...model.contacts import Contact
+from ...model import Contact
 from .schema import CONTACT
 from .tables import Table
 

@@ -16,9 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from ...errors import CatenaError, FormatError, unknown
-from ...model.dimension_analysis import parameter_units
-from ...model.mechanism import GROUND, Mechanism
-from ...model.scenes import attach
+from ...model import GROUND, Mechanism, attach, parameter_units
 from ..registry import format_of
 from .poses import read_pose
 from .schema import INCLUDE

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...errors import MechanismError
-from ...model.courses import Course
-from ...model.freedom_units import MEASURES, slides
-from ...model.joint_kinds import KINDS
-from ...model.joints import Joint, Mimic
-from ...model.motions import Freedom, Motion
-from ...model.pose import Scalar, Vector
+from ...model import JOINT_KINDS as KINDS
+from ...model import MEASURES, Course, Freedom, Joint, Mimic, Motion, Scalar, Vector, slides
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.expression_functions import FUNCTIONS
+from ...model import FUNCTIONS
 from ..units import DIMENSIONS
 
 Json = dict[str, Any]

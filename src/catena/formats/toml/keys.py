@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any
 
-from ...errors.registry import Registry
+from ...registry import Registry
 from .key_types import ByName, Type, Word
 
 NONE: Any = None

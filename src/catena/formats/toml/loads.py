@@ -10,9 +10,18 @@ from dataclasses import fields
 from typing import TypeVar
 
 from ...errors import unknown
-from ...model.loads import CONSTRAINTS, LOADS, ROWS, Constraint, Holonomic, Key, Load, Nonholonomic
-from ...model.loads.keys import Keyed
-from ...model.pose import Scalar, Vector
+from ...model import Scalar, Vector
+from ...model.loads import (
+    CONSTRAINTS,
+    LOADS,
+    ROWS,
+    Constraint,
+    Holonomic,
+    Key,
+    Keyed,
+    Load,
+    Nonholonomic,
+)
 from ..draft import MISSING
 from .schema import LOAD
 from .tables import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ...model.pose import IDENTITY, ORIGIN, Matrix, Pose
+from ...model import IDENTITY, ORIGIN, Matrix, Pose
 from .schema import ROTATION, ROTATIONS
 from .tables import Table
 

@@ -7,9 +7,7 @@ import tomllib
 from pathlib import Path
 
 from ...errors import ExpressionError, FormatError, QuantityError
-from ...model.expression_syntax import fit_name, names_in, shown
-from ...model.expressions import parse
-from ...model.mechanism import GRAVITY, Frame, Mechanism
+from ...model import GRAVITY, Frame, Mechanism, fit_name, names_in, parse, shown
 from .. import files
 from ..draft import MISSING, Draft
 from ..units import describe, quantity, si_unit

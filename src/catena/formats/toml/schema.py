@@ -10,15 +10,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from ...model import joint_kinds, shapes
-from ...model.beams import DIRECTIONS, Beam
-from ...model.contacts import ORDERS, PARADOX, SURFACES, Contact
-from ...model.courses import KINDS as COURSES
-from ...model.freedom_units import MEASURES
-from ...model.impact_laws import IMPACT_LAWS
-from ...model.loads import CONSTRAINTS, LOADS, ROWS
-from ...model.loads.keys import Key, Keyed
-from ...model.mechanism import GRAVITY, GROUND
+from ...model import COURSE_KINDS as COURSES
+from ...model import (
+    DIRECTIONS,
+    GRAVITY,
+    GROUND,
+    IMPACT_LAWS,
+    MEASURES,
+    ORDERS,
+    PARADOX,
+    SURFACES,
+    Beam,
+    Contact,
+    joint_kinds,
+    shapes,
+)
+from ...model.loads import CONSTRAINTS, LOADS, ROWS, Key, Keyed
 from .key_types import (
     Either,
     Expression,
@@ -185,7 +192,7 @@ _COUNT = Whole(1)
 
 
 def _ends() -> list[str]:
-    from ...model.flexible.shapes import CRAIG_BAMPTON, ENDS, WORDS
+    from ...model.flexible import CRAIG_BAMPTON, ENDS, WORDS
 
     return [*ENDS, CRAIG_BAMPTON, *WORDS]
 

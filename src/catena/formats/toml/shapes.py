@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...model.shapes import KINDS, CollisionFilter, Shape
+from ...model import SHAPE_KINDS as KINDS
+from ...model import CollisionFilter, Shape
 from .poses import read_pose
 from .schema import COLLISIONS, SHAPE
 from .tables import REQUIRED, Table

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import QuantityError, unknown
-from ...model.expression_syntax import LENGTH, shown
-from ...model.pose import Scalar
+from ...model import LENGTH, Scalar, shown
 from ..units import describe, in_unit, quantity
 
 REQUIRED: Any = object()

@@ -10,13 +10,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...errors import MechanismError
-from ...model.expressions import write
+from ...model import (
+    IDENTITY,
+    ORIGIN,
+    Body,
+    CollisionFilter,
+    Frame,
+    Joint,
+    Mechanism,
+    Pose,
+    Scalar,
+    Shape,
+    write,
+)
+from ...model import JOINT_KINDS as KINDS
 from ...model.flexible import discretise, whole
-from ...model.joint_kinds import KINDS
-from ...model.loads.keys import Keyed
-from ...model.mechanism import Body, Frame, Joint, Mechanism, Shape
-from ...model.pose import IDENTITY, ORIGIN, Pose, Scalar
-from ...model.shapes import CollisionFilter
+from ...model.loads import Keyed
 from .beams import beam_pairs
 from .contacts import contact_pairs
 from .schema import LIMIT_KEYS, LOSS_KEYS

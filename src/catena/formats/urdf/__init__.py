@@ -12,6 +12,9 @@ Everything else (collision, transmission, gazebo, ...) is not read, and the mech
 what there was.
 """
 
+from typing import TYPE_CHECKING
+
+from ...doors import door
 from ..registry import Format
 from . import xacro
 from .reader import read
@@ -30,3 +33,8 @@ FORMAT = Format(
 XACRO = Format(
     "xacro", "URDF with macros", (".xacro",), xacro.read, options=("arguments", "trusted", "within")
 )
+
+if TYPE_CHECKING:
+    from .writer import SAYABLE
+
+__getattr__, __dir__ = door(__name__)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...model.joint_kinds import KINDS, JointKind
+from ...model import JOINT_KINDS as KINDS
+from ...model import JointKind
 
 
 def types() -> dict[str, JointKind]:

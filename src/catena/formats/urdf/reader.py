@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Element
 
 from ... import spatial
 from ...errors import FormatError, unknown
-from ...model.mechanism import GROUND, Body, Joint, Mechanism, Mimic, Shape
-from ...model.pose import IDENTITY, ORIGIN, Pose
+from ...model import GROUND, IDENTITY, ORIGIN, Body, Joint, Mechanism, Mimic, Pose, Shape
 from .. import files
 from ..draft import MISSING, ROOT_JOINT, Draft
 from ..xml import parse

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ...errors import MechanismError
-from ...model.mechanism import GRAVITY, GROUND, Body, Frame, Joint, Mechanism, Shape
-from ...model.pose import Pose
-from ...model.shapes import CollisionFilter
+from ...model import GRAVITY, GROUND, Body, CollisionFilter, Frame, Joint, Mechanism, Pose, Shape
 from ..draft import ROOT_JOINT
 from ..xml_node import UNLIMITED
 from .kinds import bounded, type_of

@@ -14,9 +14,11 @@ and their amplitudes).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...doors import door
 from ...errors import MechanismError
 from ..beams import Beam, Flexed
 from ..mechanism import Body, Mechanism
@@ -122,3 +124,9 @@ def frequency_error(m: Mechanism) -> float | None:
         for x in frequency_errors(m, flexed).values()
     ]
     return max(found, default=None)
+
+
+if TYPE_CHECKING:
+    from .shapes import CRAIG_BAMPTON, ENDS, WORDS
+
+__getattr__, __dir__ = door(__name__)

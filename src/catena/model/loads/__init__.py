@@ -21,6 +21,9 @@ the parameters, and every coordinate and speed: q_<name> and v_<name>, where a d
 name is written as an underscore (q_base_x).
 """
 
+from typing import TYPE_CHECKING
+
+from ...doors import door
 from .actions import Action, Freedom, Line, Sites
 from .cams import Cam
 from .compliant_contact import CompliantContact
@@ -88,3 +91,8 @@ __all__ = [
     "identifier",
     "register",
 ]
+
+if TYPE_CHECKING:
+    from .keys import Keyed
+
+__getattr__, __dir__ = door(__name__)

@@ -12,6 +12,28 @@ tip_paths   where the tips go
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ...doors import door
 from ..plotting import PLOTS, Plot, plot, register, save
 
 __all__ = ["PLOTS", "Plot", "plot", "register", "save"]
+
+if TYPE_CHECKING:
+    from .bending import deflections
+    from .style import (
+        COLOURS,
+        FAINT,
+        HOUSE,
+        INK,
+        WIDTH,
+        Picture,
+        legend,
+        named,
+        page,
+        pen,
+        plain_ticks,
+        stacked,
+    )
+
+__getattr__, __dir__ = door(__name__)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ...errors import CatenaError
-from ...model.values import value_of
+from ...model import value_of
 from ..result import Result
 from .resolution import widen
 from .style import FAINT, legend, pen, stacked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...analysis.clearance import proximities
+from ...analysis import proximities
 from ..result import Result, chosen
 from .series import Names
 from .style import legend, named, pen, stacked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from ...errors import CatenaError
-from ...machine.lookup import Coordinate, coordinates
+from ...machine import Coordinate, coordinates
 from ..result import Result, chosen
 from .resolution import still
 from .series import QUANTITY, Names, labels, units

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...machine.reactions import undetermined
-from ...model.planarity import plane
+from ...machine import undetermined
+from ...model import plane
 from ..result import Result, chosen
 from ..scene.description import typical_length
 from .resolution import resolution, widen

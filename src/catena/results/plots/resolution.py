@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from ...model.values import value_of
+from ...model import value_of
 from ..result import Result
 from ..scene.description import typical_length
 

@@ -6,11 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.joints import Joint
-from ...model.mechanism import GROUND
-from ...model.motions import Motion
-from ...model.pose import Pose
-from ...model.values import value_of
+from ...model import GROUND, Joint, Motion, Pose, value_of
 from ..result import Result
 from ..scene.skeleton import moved, tip_names, tips
 from .series import Names

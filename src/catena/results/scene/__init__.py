@@ -10,6 +10,21 @@ bodies      what is drawn of bodies and of the ground    joints, loads, marks  g
 wire        a scene as bytes for a page                     raster    a picture of it without OpenGL
 """
 
+from typing import TYPE_CHECKING
+
+from ...doors import door
 from .description import LAYERS, Part, Scene, Span, describe
 
 __all__ = ["LAYERS", "Part", "Scene", "Span", "describe"]
+
+if TYPE_CHECKING:
+    from . import wire
+    from .description import poses
+    from .detail import drafts
+    from .geometry import Geometry
+    from .placement import placement
+    from .raster import Painter, camera_of
+    from .skeleton import bodies_at
+    from .view import View, upward
+
+__getattr__, __dir__ = door(__name__)

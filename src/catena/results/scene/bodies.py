@@ -10,9 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from ...errors.registry import Registry
-from ...model.mechanism import GROUND, Shape
-from ...model.shapes import KINDS
+from ...model import GROUND, Shape
+from ...model import SHAPE_KINDS as KINDS
+from ...registry import Registry
 from . import meshes
 from .drawing import BODY_COLOURS, DARK, STEEL, Colour, Drawing, along, glass, scaled
 from .geometry import Geometry, ball, box, capsule, cylinder, hull, rod

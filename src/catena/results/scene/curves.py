@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.mechanism import Mechanism
-from ...model.values import value_of
+from ...model import Mechanism, value_of
 
 Array = np.ndarray
 PIECES = 12  # of a line; four per shape where that is more

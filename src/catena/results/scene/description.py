@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...machine.machine import Machine
-from ...model.mechanism import GROUND, Mechanism
+from ...machine import Machine
+from ...model import GROUND, Mechanism
 from .bodies import draw_bodies
 from .drawing import Drawing, Part, Span
 from .geometry import Geometry

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.mechanism import Mechanism
-from ...model.pose import Pose
-from ...model.values import value_of
+from ...model import Mechanism, Pose, value_of
 from .geometry import Geometry
 from .skeleton import Skeleton, skeleton
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.values import value_of
+from ...model import value_of
 from .drawing import DARK, STEEL, Drawing
 from .geometry import Geometry, box, creased, joined, tube
 from .wheels import Axes, Wheel, facing, wheels

@@ -13,11 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from ...errors.registry import Registry
-from ...model.joint_kinds import CATALOGUE
-from ...model.mechanism import GROUND, Joint
-from ...model.motions import Freedom, Motion
-from ...model.shapes import KINDS
+from ...model import CATALOGUE, GROUND, Freedom, Joint, Motion
+from ...model import SHAPE_KINDS as KINDS
+from ...registry import Registry
 from .drawing import DARK, GROUND_COLOUR, STEEL, Drawing, along
 from .geometry import arrow, ball, box, cylinder, joined, lathe, pedestal, pin
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors.registry import Registry
-from ...model.mechanism import Joint
-from ...model.motions import Motion
+from ...model import Joint, Motion
+from ...registry import Registry
 from .drawing import DARK, MOTOR, SPRING, STEEL, Drawing, along, glass
 from .elements import draw_belt, draw_rack, draw_wheels
 from .geometry import arrow, ball, box, coil, cylinder, joined, spiral

@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
+from ...collision import ContactPoint, contact_points
 from ...errors import CatenaError
-from ...model.contact_points import ContactPoint, contact_points
-from ...model.mechanism import GROUND, Body
+from ...model import GROUND, Body
 from .drawing import Drawing, along, glass, scaled
 from .geometry import arrow, ball, box, half_ball
 

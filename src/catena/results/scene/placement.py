@@ -12,13 +12,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...kernels import kinematics
-from ...kernels.lifting import Lift
-from ...kernels.tree import Layout, layout
-from ...kernels.workspace import Work
-from ...model.mechanism import GROUND, Mechanism
-from ...model.pose import Scalar
-from ...model.values import value_of
+from ...kernels import Layout, Lift, Work, kinematics, layout
+from ...model import GROUND, Mechanism, Scalar, value_of
 
 Array = np.ndarray
 KEPT = 16

@@ -13,13 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...machine.machine import Machine
-from ...model.joint_kinds import CATALOGUE
-from ...model.mechanism import GROUND, Body, Joint, Mechanism, Shape
-from ...model.motions import Motion
-from ...model.pose import Pose
-from ...model.shapes import KINDS
-from ...model.values import value_of
+from ...machine import Machine
+from ...model import CATALOGUE, GROUND, Body, Joint, Mechanism, Motion, Pose, Shape, value_of
+from ...model import SHAPE_KINDS as KINDS
 from .curves import curved, pieces
 from .placement import placement
 from .wheels import wheels

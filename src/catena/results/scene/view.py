@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.mechanism import Mechanism
-from ...model.planarity import plane
-from ...model.values import value_of
+from ...model import Mechanism, plane, value_of
 
 Array = np.ndarray
 

@@ -13,14 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.motion import BALL
-from ...kernels.tree import layout
-from ...model.carriers import travel
-from ...model.courses import closed_spline, piecewise
-from ...model.expressions import evaluate, parse
-from ...model.joints import Joint
-from ...model.mechanism import GROUND, Mechanism
-from ...model.values import value_of
+from ...kernels import BALL, layout
+from ...model import (
+    GROUND,
+    Joint,
+    Mechanism,
+    closed_spline,
+    evaluate,
+    parse,
+    piecewise,
+    travel,
+    value_of,
+)
 from .placement import placement
 
 Array = np.ndarray

@@ -12,6 +12,17 @@ is told at once.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ...doors import door
 from .read import PLOTS, Scenario, near, read, start
 
 __all__ = ["PLOTS", "Scenario", "near", "read", "start"]
+
+if TYPE_CHECKING:
+    from .inverse import along, placed
+    from .marker_motion import marked
+    from .names import named_values, state_entries
+    from .read import SCENARIO, mechanism_of_table, read_table
+
+__getattr__, __dir__ = door(__name__)

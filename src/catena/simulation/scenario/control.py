@@ -13,24 +13,26 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from ...formats.toml.key_types import (
+from ...formats import describe
+from ...formats.toml import (
     ByName,
     Either,
     Expression,
+    FileTable,
     Flag,
     Inside,
     Map,
     Quantity,
     Several,
+    Table,
     Text,
     Vector,
     Word,
+    register,
 )
-from ...formats.toml.keys import FileTable, register
-from ...formats.toml.tables import Table
-from ...formats.units import describe
-from ...model.mechanism import Mechanism
-from ..control import (
+from ...model import Mechanism
+from ..control.control_laws import Controller
+from ..control.controllers import (
     FMU,
     PD,
     PID,
@@ -42,8 +44,7 @@ from ..control import (
     Impedance,
     Thruster,
 )
-from ..control_laws import Controller
-from ..wrenches import wrenches
+from ..control.wrenches import wrenches
 from .kinds import Context, Family, Kind, Reader, TableKey, flag, named, number, point, reads, word
 from .motion import beside, one_or_more, read_trajectory
 from .names import by_name

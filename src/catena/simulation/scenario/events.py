@@ -15,12 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import CatenaError
-from ...formats.toml.key_types import ByName, Either, Expression, Quantity, Several, Vector, Word
-from ...formats.toml.keys import FileTable, register
-from ...formats.toml.tables import Table
-from ...model.joint_kinds import KINDS as JOINTS
-from ...model.mechanism import Mechanism
-from ..event_kinds import EVENT_KINDS, INSTANT
+from ...formats.toml import (
+    ByName,
+    Either,
+    Expression,
+    FileTable,
+    Quantity,
+    Several,
+    Table,
+    Vector,
+    Word,
+    register,
+)
+from ...model import JOINT_KINDS as JOINTS
+from ...model import Mechanism
+from ..events.event_kinds import EVENT_KINDS, INSTANT
 from .kinds import Context, Family, Kind, Reader, TableKey, choice, flag, named, number, reads, word
 from .names import by_name, state_entries
 

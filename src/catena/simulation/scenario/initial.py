@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CatenaError
-from ...formats.toml.key_types import ByName
-from ...formats.toml.keys import FileKey, FileTable, register
-from ...formats.toml.tables import Table
-from ...machine.machine import Machine
-from ...model.mechanism import Mechanism
-from ..plan import machine_of
-from ..starts import assembled
+from ...formats.toml import ByName, FileKey, FileTable, Table, register
+from ...machine import Machine
+from ...model import Mechanism
+from ..planning.plan import machine_of
+from ..planning.starts import assembled
 from .names import named_values, state_entries
 
 Array = NDArray[np.float64]

@@ -14,21 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.actuation import inverse_dynamics
-from ...analysis.kinematic_drive import kinematics
-from ...analysis.projection import require_apart
+from ...analysis import inverse_dynamics, kinematics, require_apart
 from ...errors import CatenaError
-from ...formats.toml.tables import FaultLedger, Table
-from ...machine.machine import Machine
-from ...model.mechanism import Mechanism
-from ...results.labels import labelled, labels
-from ...results.ledger import Extremes, Ledger, versions
-from ...results.result import Result
-from ..piecewise import Trajectory, places
-from ..plan import machine_of
-from ..trajectories import csv
-from ..wrenches import Wrenches, along_states
-from ..wrenches import wrenches as read_wrenches
+from ...formats.toml import FaultLedger, Table
+from ...machine import Machine
+from ...model import Mechanism
+from ...results import Extremes, Ledger, Result, labelled, labels, versions
+from ..control.wrenches import Wrenches, along_states
+from ..control.wrenches import wrenches as read_wrenches
+from ..planning.plan import machine_of
+from ..trajectories.courses import csv
+from ..trajectories.piecewise import Trajectory, places
 from .names import by_name
 from .orientations import Orientation, orientations
 

@@ -10,21 +10,23 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ...errors import unknown
-from ...errors.registry import Registry
-from ...formats.toml.key_types import (
+from ...formats.toml import (
     ByName,
+    FileKey,
+    FileKind,
     Flag,
     Name,
     Quantity,
     Several,
+    Table,
     Text,
     Type,
     Vector,
     Word,
+    default_of,
 )
-from ...formats.toml.keys import FileKey, FileKind, default_of
-from ...formats.toml.tables import Table
-from ...model.mechanism import Mechanism
+from ...model import Mechanism
+from ...registry import Registry
 from .names import DIMENSIONS, by_name
 
 Made = TypeVar("Made")

@@ -11,12 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...errors import unknown
-from ...formats.toml.key_types import ByName, Name, Several, Text
-from ...formats.toml.keys import FileKey, FileTable, register
-from ...formats.toml.tables import Table
-from ...model.mechanism import Mechanism
-from .. import trajectories
-from ..piecewise import Trajectory
+from ...formats.toml import ByName, FileKey, FileTable, Name, Several, Table, Text, register
+from ...model import Mechanism
+from ..trajectories import courses as trajectories
+from ..trajectories.piecewise import Trajectory
 from .kinds import (
     Context,
     Family,

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...errors import unknown
-from ...formats.toml.tables import Table
-from ...formats.units import describe
-from ...model.mechanism import Mechanism
-from ...model.motions import Motion
+from ...formats import describe
+from ...formats.toml import Table
+from ...model import Mechanism, Motion
 
 DIMENSIONS = {
     "q": ("length", "angle"),

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CatenaError
-from ...model.mechanism import Mechanism
-from ..piecewise import Trajectory
+from ...model import Mechanism
+from ..trajectories.piecewise import Trajectory
 
 Array = NDArray[np.float64]
 # length of a quaternion between rows; below it, the rows are too far apart or change their sign

@@ -15,33 +15,37 @@ from numpy.typing import NDArray
 from ... import formats
 from ...equations.formulations import formulation, formulations
 from ...errors import CatenaError, FormatError, unknown
-from ...formats.toml.key_types import (
+from ...formats import describe
+from ...formats.toml import (
     Either,
+    FaultLedger,
+    FileKey,
+    FileTable,
     Flag,
     Inside,
     Map,
     Name,
     Quantity,
     Several,
+    Table,
     Text,
     Type,
     Vector,
     Whole,
     Word,
+    default_of,
+    draft,
+    open_file,
+    register,
 )
-from ...formats.toml.keys import FileKey, FileTable, default_of, register
-from ...formats.toml.reader import draft, open_file
-from ...formats.toml.tables import FaultLedger, Table
-from ...formats.units import describe
-from ...machine.machine import Machine
-from ...model.dimension_analysis import parameter_units
+from ...machine import Machine
+from ...model import Mechanism, parameter_units
 from ...model.flexible import discretise
-from ...model.mechanism import Mechanism
-from ..integrators import METHODS, method
-from ..plan import machine_of
+from ..integrators.methods import METHODS, method
+from ..planning.plan import machine_of
 from ..run import simulate
-from ..stabilisation import STABILISERS, stabiliser
-from ..time_stepping import ITERATIONS, RESIDUAL
+from ..stepping.time_stepping import ITERATIONS, RESIDUAL
+from ..terms.stabilisation import STABILISERS, stabiliser
 from .control import read_control
 from .events import read_events
 from .initial import INITIAL, read_initial
@@ -63,7 +67,7 @@ WORDS = {
 
 
 def _plot_names() -> list[str]:
-    from ...results.plotting import PLOTS as KINDS
+    from ...results import PLOTS as KINDS
 
     return list(KINDS)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...results.plots.style import COLOURS, FAINT, INK, legend, page
+from ...results.plots import COLOURS, FAINT, INK, legend, page
 from .labels import chosen
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...results.plots.style import COLOURS, FAINT, legend, stacked
+from ...results.plots import COLOURS, FAINT, legend, stacked
 from ..plotting import measures as known_measures
 from .labels import chosen, label
 

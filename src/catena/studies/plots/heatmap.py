@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...errors import CatenaError
-from ...results.plots.style import WIDTH, Picture
+from ...results.plots import WIDTH, Picture
 from ..grids import as_grid
 from ..plotting import axes, measures, telling
 from .labels import chosen, label

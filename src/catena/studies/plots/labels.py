@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import UnknownNameError
-from ...results.plots.style import named
+from ...results.plots import named
 
 LONGEST = 40  # letters of a label
 

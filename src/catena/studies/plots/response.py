@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...results.plots.style import COLOURS, legend, page, pen
+from ...results.plots import COLOURS, legend, page, pen
 from ..plotting import axes, variables
 from ..plotting import measures as known_measures
 from .labels import chosen, label

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...results.plots.style import COLOURS, WIDTH, Picture
+from ...results.plots import COLOURS, WIDTH, Picture
 from ..plotting import measures, telling, variables
 from .labels import chosen, label
 

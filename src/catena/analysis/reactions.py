@@ -1,0 +1,7 @@
+"""Reactions and constraint rows as questions: they are answered by `machine`."""
+
+from __future__ import annotations
+
+from ..machine import Rows, reactions, rows_at, spaces
+
+__all__ = ["Rows", "reactions", "rows_at", "spaces"]

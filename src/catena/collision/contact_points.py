@@ -1,0 +1,436 @@
+"""Contact points: what the contacts of a mechanism come down to, each one place at which two bodies
+may touch.
+
+touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an
+                         ellipsoid; a cylinder by its two rims; a mesh by the corners of its convex
+                         hull
+touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
+two polyhedra            boxes and meshes: a patch, whose points are those of the moment
+                         (`contact_patches`)
+a rounded pair           a capsule and a polyhedron, a sphere and a mesh: a patch too; with events
+                         two capsules as well, and a sphere and a box
+cylinder, ellipsoid      and another of these, a capsule, box or mesh: the nearest points of the
+                         moment, two of what lies along a line
+a hole, a guide          a pin in a larger hole; a block between two walls
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, NamedTuple
+
+from ..errors import MechanismError, UnknownNameError
+from ..model import GROUND, Contact, Mechanism, Pose, Shape, Vector
+from .mesh_hull import hull_corners
+from .polyhedra import CORES, most_corners
+
+
+@dataclass(frozen=True)
+class ContactPoint:
+    """A point, or a sphere, that may touch a surface: what a contact comes down to.
+
+    contact: the number of its contact. name: in results. body, centre, radius: of the sphere.
+    other, pose: the body of the surface and X_BS; surface, size: its kind and radius. shape,
+    against: where it is no sphere, or no such surface: the two shapes.
+    """
+
+    contact: int
+    name: str
+    body: str
+    centre: Vector
+    radius: float
+    other: str
+    pose: Pose
+    surface: str = "plane"
+    size: float = 0.0
+    shape: Shape | None = None
+    against: Shape | None = None
+
+
+@dataclass(frozen=True)
+class ContactPatch:
+    """Two convex shapes that may touch at features that change as they move: corners on faces,
+    edges that cross, nearest points.
+
+    Boxes and meshes; and spheres and capsules, which are corners and edges with a radius. contact:
+    the number of its contact. name: in results. body, shape: what touches; other, against: what is
+    touched.
+    """
+
+    contact: int
+    name: str
+    body: str
+    shape: Shape
+    other: str
+    against: Shape
+
+    @property
+    def kind(self) -> str:
+        """How their features are found: "polyhedra" of boxes and meshes, "rounded" where one of
+        both has a radius about corners and edges, "smooth" of a cylinder or an ellipsoid.
+        """
+        kinds = {self.shape.kind, self.against.kind}
+        return "smooth" if kinds & {*SMOOTH} else "rounded" if kinds & {*CORES} else "polyhedra"
+
+    @property
+    def swapped(self) -> bool:
+        """Whether what has a radius is the surface alone."""
+        return self.kind == "rounded" and self.shape.kind not in CORES
+
+    @property
+    def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
+        """Bodies and shapes of A and B: what touches and the surface, or first what has a
+        radius.
+        """
+        both = (self.body, self.shape), (self.other, self.against)
+        return both[::-1] if self.swapped else both
+
+
+class Touching(NamedTuple):
+    """What touches: how it is called, its body, and a shape; a point is a sphere of radius zero."""
+
+    label: str
+    body: str
+    shape: Shape
+
+
+class Surface(NamedTuple):
+    """What is touched: how it is called where there are several, its body, and a shape; its kind
+    may be a bowl or trough too.
+    """
+
+    label: str
+    body: str
+    shape: Shape
+
+
+# those with a closed form of their own for spheres
+SURFACES = ("plane", "sphere", "bowl", "trough")
+# surface: what may touch it besides spheres, with one nearest point
+MEET: dict[str, tuple[str, ...]] = {
+    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
+    "sphere": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
+    **dict.fromkeys(
+        ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
+        ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
+    ),
+}
+POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
+SMOOTH = ("cylinder", "ellipsoid")  # one of them and another shape touch at nearest features
+BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or by a patch
+MOST_POINTS = 16  # of a patch
+ROUNDED_POINTS = {"sphere": 1, "capsule": 4}  # both ends, and two between them
+
+
+def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint]:
+    """All points of all contacts that have places of their own, in order; by_features: without
+    pairs of `BY_FEATURES`.
+    """
+    return [
+        _point(k, name, one, s)
+        for k, name, one, s in _pairs(m)
+        if not _patched(one, s, by_features)
+    ]
+
+
+def contact_patches(m: Mechanism, by_features: bool = False) -> list[ContactPatch]:
+    """All pairs of all contacts whose points are chosen as they move, in order; by_features: with
+    pairs of `BY_FEATURES`.
+    """
+    return [
+        ContactPatch(k, name, one.body, one.shape, s.body, s.shape)
+        for k, name, one, s in _pairs(m)
+        if _patched(one, s, by_features)
+    ]
+
+
+def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
+    """The points of a patch, which have names and no places of their own."""
+    count = _most_points(m, patch)
+    surface = "pair" if patch.kind == "smooth" else "patch"
+    if count > MOST_POINTS:
+        raise MechanismError(
+            f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at"
+            f" {count} points, and a contact of two bodies has {MOST_POINTS} at most; take shapes"
+            " whose faces have fewer corners"
+        )
+    names = [patch.name] if count == 1 else [f"{patch.name} point {n}" for n in range(1, count + 1)]
+    return [
+        ContactPoint(
+            patch.contact,
+            name,
+            patch.body,
+            patch.shape.pose.position,
+            0.0,
+            patch.other,
+            patch.against.pose,
+            surface,
+        )
+        for name in names
+    ]
+
+
+def rims(m: Mechanism) -> list[tuple[ContactPoint, ContactPoint, ContactPoint, ContactPoint]]:
+    """Of each cylinder that may stand on a plane: the points of both rims, and two more for the end
+    that stands flat, on three points.
+    """
+    found = [
+        p
+        for p in contact_points(m)
+        if p.shape is not None and (p.shape.kind, p.surface) == ("cylinder", "plane")
+    ]
+    flat = lambda one, n: replace(one, name=f"{one.body} flat {n}{one.name[len(one.body) + 6 :]}")  # noqa: E731
+    return [(one, other, flat(one, 1), flat(one, 2)) for one, other in zip(found[::2], found[1::2])]
+
+
+def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
+    """What touches what: the number of its contact, and its name."""
+    for k, c in enumerate(m.contacts):
+        surfaces = list(_surfaces(m, c))
+        found = [
+            (one, s)
+            for first in c.between[0]
+            for name in _members(m, first)
+            for s in surfaces
+            for one in _touching(m, c, name, s)
+        ]
+        for one, s in found:
+            yield k, c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}", one, s
+
+
+def _most_points(m: Mechanism, patch: ContactPatch) -> int:
+    """Two convex polygons overlap in as many corners as they have; a cylinder or ellipsoid has one,
+    or two where it may lie along a line.
+    """
+    if patch.kind == "rounded":
+        return ROUNDED_POINTS[patch.pair[0][1].kind]
+    if patch.kind == "smooth":
+        return 1 if "ellipsoid" in (patch.shape.kind, patch.against.kind) else 2
+    return sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))
+
+
+def _patched(one: Touching, s: Surface, by_features: bool) -> bool:
+    """Whether the points of a pair are chosen as it moves."""
+    kinds = {one.shape.kind, s.shape.kind}
+    if kinds in BY_FEATURES:
+        return by_features
+    return kinds == {"sphere", "mesh"} or not kinds & {"sphere", *SURFACES}
+
+
+def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
+    x, y = one.shape, s.shape
+    size = y.size[0] if y.size else 0.0
+    if x.kind == "sphere" and y.kind in SURFACES:
+        return ContactPoint(
+            k, name, one.body, x.pose.position, x.size[0], s.body, y.pose, y.kind, size
+        )
+    return ContactPoint(
+        k, name, one.body, x.pose.position, max(x.size), s.body, y.pose, y.kind, size, x, y
+    )
+
+
+# --- what touches
+def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touching]:
+    """The points, spheres or shapes of one name that may touch one surface."""
+    shapes = _collision(m, first)
+    if c.radius is not None or not shapes:
+        frame = m.frame(first)
+        yield _allowed(
+            c,
+            Touching(
+                first,
+                frame.body,
+                Shape("sphere", (float(c.radius or 0.0),), Pose(position=frame.pose.position)),
+            ),
+            s,
+        )
+        return
+    for n, shape in enumerate(shapes, start=1):
+        parts = (
+            PARTS.get(shape.kind, _whole) if s.shape.kind in ("plane", "bowl", "trough") else _whole
+        )
+        for label, part in parts(shape):
+            label = " ".join(
+                filter(None, (first, label, f"of shape {n}" if len(shapes) > 1 else ""))
+            )
+            yield _allowed(c, Touching(label, first, part), s)
+
+
+def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
+    kind = one.shape.kind
+    surface = s.shape.kind
+    also = MEET.get(surface, ())
+    if kind != "sphere" and kind not in also:
+        raise MechanismError(
+            f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point"
+            f" where they touch; a {surface} is touched by {', '.join(('sphere', *also))}: put"
+            " spheres or frames there"
+        )
+    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "mesh", "cylinder"):
+        raise MechanismError(
+            f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a"
+            f" {surface}; give it a radius"
+        )
+    return one
+
+
+def _whole(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    yield "", shape
+
+
+def _box(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for n, signs in enumerate(product((1, -1), repeat=3), start=1):
+        p = tuple(0.5 * s * x for s, x in zip(signs, shape.size))
+        yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=p))
+
+
+def _capsule(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for n, sign in enumerate((1, -1), start=1):
+        yield (
+            f"end {n}",
+            Shape(
+                "sphere",
+                (shape.size[0],),
+                shape.pose @ Pose(position=(0.0, 0.0, 0.5 * sign * shape.size[1])),
+            ),
+        )
+
+
+def _cylinder(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for n, sign in enumerate((1, -1), start=1):
+        yield (
+            f"rim {n}",
+            Shape(
+                "cylinder",
+                (shape.size[0], 0.0),
+                shape.pose @ Pose(position=(0.0, 0.0, 0.5 * sign * shape.size[1])),
+            ),
+        )
+
+
+def _mesh(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for n, corner in enumerate(hull_corners(shape), start=1):
+        yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=corner))
+
+
+PARTS: dict[str, Callable[[Shape], Iterator[tuple[str, Shape]]]] = {
+    "capsule": _capsule,
+    "box": _box,
+    "cylinder": _cylinder,
+    "mesh": _mesh,
+}
+
+
+# --- what is touched
+def _surfaces(m: Mechanism, c: Contact) -> Iterator[Surface]:
+    second = c.between[1]
+    shapes = _collision(m, second)
+    if c.surface or not shapes:
+        frame = m.frame(second)
+        yield from WALLS.get(c.surface, _given)(frame.body, frame.pose, c)
+        return
+    for n, shape in enumerate(shapes, start=1):
+        if shape.kind not in MEET:
+            raise MechanismError(
+                f"contact {c.name!r}: {second!r} collides as a {shape.kind}; a surface is one of"
+                f" {', '.join(MEET)}"
+            )
+        yield Surface(f" shape {n}" if len(shapes) > 1 else "", second, shape)
+
+
+def _given(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
+    kind = c.surface or "plane"
+    yield Surface("", body, Shape(kind, () if kind == "plane" else (c.surface_radius,), pose))
+
+
+def _hole(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
+    """Round, along the frame's z."""
+    yield Surface("", body, Shape("trough", ((c.radius or 0.0) + c.clearance,), pose))
+
+
+def _guide(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
+    """Two walls, below and above the frame's x-y plane."""
+    for label, turned in (("lower", Pose()), ("upper", Pose.rpy(math.pi, 0, 0))):
+        yield Surface(
+            f" {label} wall",
+            body,
+            Shape(
+                "plane",
+                (),
+                pose @ turned @ Pose(position=(0.0, 0.0, -((c.radius or 0.0) + c.clearance))),
+            ),
+        )
+
+
+WALLS: dict[str, Callable[..., Iterator[Surface]]] = {"hole": _hole, "guide": _guide}
+
+
+def _members(m: Mechanism, name: str) -> tuple[str, ...]:
+    """The bodies of a group, or the name itself."""
+    return m.collisions.groups.get(name, (name,))
+
+
+def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
+    """The shapes that collide, of a body or the ground."""
+    if name == GROUND:
+        return m.ground
+    return m.body(name).collision if name in m._bodies else ()
+
+
+def contact_faults(m: Mechanism) -> Iterator[str]:
+    """What is wrong with the contacts of a mechanism whose bodies are sound."""
+    seen: dict[Any, str] = {}
+    for c in m.contacts:
+        firsts = [x for first in c.between[0] for x in _members(m, first)]
+        unknown = list(_unknown(m, c, (*firsts, c.between[1])))
+        yield from unknown
+        for name in firsts if not unknown else ():
+            yield from _pair_faults(m, c, name)
+            pair = name, c.between[1], c.surface, c.radius, c.surface_radius, c.clearance
+            if pair in seen:
+                yield (
+                    f"contact {c.name!r}: {name!r} touches {c.between[1]!r} in contact"
+                    f" {seen[pair]!r} already; once is enough"
+                )
+            seen[pair] = c.name
+    for what in ("law", "impacts", "paradox"):
+        if len({getattr(c, what) for c in m.contacts}) > 1:
+            yield (
+                f"contacts have several values of {what}; all contacts of a mechanism have the"
+                " same, for they may meet at one instant"
+            )
+    names = [c.name for c in m.contacts]
+    for name in {n for n in names if names.count(n) > 1}:
+        yield f"{names.count(name)} contacts are called {name!r}; give each its own name"
+
+
+def _unknown(m: Mechanism, c: Contact, names: tuple[str, ...]) -> Iterator[str]:
+    for name in names:
+        try:
+            m.frame(name)
+        except UnknownNameError as why:
+            yield f"contact {c.name!r}: {why}"
+
+
+def _pair_faults(m: Mechanism, c: Contact, name: str) -> Iterator[str]:
+    """Of a pair whose names are known: one body on both sides, or the ground as what touches."""
+    body = m.frame(name).body
+    other = m.frame(c.between[1]).body
+    if name == c.between[1]:
+        yield (
+            f"contact {c.name!r}: {name!r} is on both sides; a contact is between what touches and"
+            " another body or frame"
+        )
+    elif body == other and (body == GROUND or m.body(body).flexible is None):
+        yield (
+            f"contact {c.name!r}: {name!r} and {c.between[1]!r} are both on {body!r}, and do not"
+            " move against each other; a contact is between two bodies"
+        )
+    elif name == GROUND and not any(s.collides for s in m.ground):
+        yield (
+            f"contact {c.name!r}: {GROUND!r} comes first, as what touches; the surface comes last:"
+            f" between = [{c.between[1]!r}, {GROUND!r}]"
+        )

@@ -1,0 +1,197 @@
+"""The faces with which two convex polyhedra look at each other, and where these overlap: what a
+contact patch is made of.
+
+The direction of the largest separation is found among the normals of faces and the common normals
+of edges that are seen as crossing (arcs of the Gauss map that intersect, [Gregorius2013]). The two
+faces that lie farthest out along it, seen along it, are convex polygons; each corner of their
+overlap is a corner of the one inside the other, or a crossing of two edges. How this overlap is
+made up changes only where one of its corners comes to an edge or an end, whatever the two bodies
+do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .polyhedra import Polyhedron
+
+Array = np.ndarray
+# the sine between edges that are parallel: their common normal is nothing but rounding
+PARALLEL = 1e-7
+# of the size: corners as far out as the outermost; and by so much an axis of edges must part more
+# than one of a face
+LEVEL = 1e-9
+
+
+class Corner(NamedTuple):
+    """A corner of the overlap: a corner of the first in the face of the second ("corner"), the
+    reverse ("tip"), or a crossing of edges.
+
+    first, second: the numbers of the corner and of the face, or of both edges. at (2,): in the
+    plane across the normal.
+    """
+
+    kind: str
+    first: int
+    second: int
+    at: Array
+
+
+class Facing(NamedTuple):
+    """How two polyhedra look at each other.
+
+    separation: along the normal, m; negative in penetration. normal (3,): from the second to the
+    first. faces: of the first and of the second. overlap: the corners of what these have in common,
+    in turn. plane (2, 3): the axes across the normal.
+    """
+
+    separation: float
+    normal: Array
+    faces: tuple[int, int]
+    overlap: list[Corner]
+    plane: Array
+
+
+def moved(P: Polyhedron, R: Array, p: Array) -> Polyhedron:
+    """A polyhedron in the axes of another body, to which X = (R, p) leads."""
+    normals = P.normals @ R.T
+    return replace(P, corners=P.corners @ R.T + p, normals=normals, offsets=P.offsets + normals @ p)
+
+
+def facing(A: Polyhedron, B: Polyhedron) -> Facing:
+    """Of two polyhedra in the same axes."""
+    separation, n = separating_axis(A, B)
+    faces = _outermost(A, -n), _outermost(B, n)
+    t = np.eye(3)[np.argmin(np.abs(n))]
+    x = np.cross(t, n)
+    plane = np.array([x, np.cross(n, x)]) / np.linalg.norm(x)
+    return Facing(separation, n, faces, _overlap(A, B, faces, plane), plane)
+
+
+def separating_axis(A: Polyhedron, B: Polyhedron) -> tuple[float, Array]:
+    """The largest separation (m) of the planes of all faces and pairs of edges, and its normal,
+    from B to A.
+    """
+    by_B = (B.normals @ A.corners.T).min(axis=1) - B.offsets
+    by_A = (A.normals @ B.corners.T).min(axis=1) - A.offsets
+    k = int(by_B.argmax())
+    l = int(by_A.argmax())
+    best, n = (by_B[k], B.normals[k]) if by_B[k] >= by_A[l] else (by_A[l], -A.normals[l])
+    apart, axes = _crossing_edges(A, B)
+    if len(apart) and apart.max() > best + LEVEL * min(A.radius, B.radius):
+        best = apart.max()
+        n = axes[int(apart.argmax())]
+    return float(best), n
+
+
+def _crossing_edges(A: Polyhedron, B: Polyhedron) -> tuple[Array, Array]:
+    """Separations and normals of the pairs of edges whose arcs of normals cross."""
+    d = A.corners[A.edges[:, 1]] - A.corners[A.edges[:, 0]]
+    g = B.corners[B.edges[:, 1]] - B.corners[B.edges[:, 0]]
+    d, g = (x / np.linalg.norm(x, axis=1)[:, None] for x in (d, g))
+    # (m, 2, 3)
+    u = A.normals[A.sides]
+    w = B.normals[B.sides]
+    over = np.einsum("esi,fi->efs", u, g)
+    under = np.einsum("fsi,ei->efs", w, d)
+    n = np.cross(d[:, None], g[None])
+    size = np.linalg.norm(n, axis=2)
+    crossing = (
+        (over[..., 0] * over[..., 1] < 0.0)
+        & (under[..., 0] * under[..., 1] < 0.0)
+        & (size > PARALLEL)
+    )
+    e, f = np.nonzero(crossing)
+    n = n[e, f] / size[e, f, None]
+    n *= np.sign(np.einsum("ki,ki->k", n, w[f].sum(axis=1)))[:, None]
+    opposed = np.einsum("ki,ki->k", n, u[e].sum(axis=1)) < 0.0
+    apart = np.einsum("ki,ki->k", n, A.corners[A.edges[e, 0]] - B.corners[B.edges[f, 0]])
+    return apart[opposed], n[opposed]
+
+
+def _outermost(P: Polyhedron, n: Array) -> int:
+    """The face that has most of the corners that lie farthest out along n, and of several the one
+    that looks along it best.
+    """
+    height = P.corners @ n
+    top = set(np.flatnonzero(height >= height.max() - LEVEL * P.radius).tolist())
+    along = P.normals @ n
+    return max(
+        range(len(P.polygons)),
+        key=lambda f: (len(top.intersection(P.polygons[f])) if along[f] > 0.0 else -1, along[f]),
+    )
+
+
+# --- overlap
+class _Vertex(NamedTuple):
+    at: Array
+    made: tuple[str, int, int]  # what it is a corner of
+    # what leads to the next: an edge of the first, or a side of the face of the second
+    line: tuple[str, int]
+
+
+def _overlap(A: Polyhedron, B: Polyhedron, faces: tuple[int, int], plane: Array) -> list[Corner]:
+    """Of both faces, seen along the normal: that of the first, cut along each side of that of the
+    second [Sutherland1974].
+    """
+    # from above the first is seen from behind
+    ring = A.polygons[faces[0]][::-1]
+    other = B.polygons[faces[1]]
+    after = (*ring[1:], ring[0])
+    found = [
+        _Vertex(
+            plane @ A.corners[i],
+            ("corner", i, faces[1]),
+            ("edge", A.edge_number[frozenset((i, j))]),
+        )
+        for i, j in zip(ring, after)
+    ]
+    b = B.corners[list(other)] @ plane.T
+    for k in range(len(other)):
+        side = b[(k + 1) % len(b)] - b[k]
+        inward = np.array([-side[1], side[0]]) / np.linalg.norm(side)
+        found = _cut(B, faces, other, found, k, [float(inward @ (x.at - b[k])) for x in found])
+    return [Corner(*x.made, x.at) for x in found if x.made[0]]
+
+
+def _cut(
+    B: Polyhedron,
+    faces: tuple[int, int],
+    ring: tuple[int, ...],
+    found: list[_Vertex],
+    k: int,
+    inside: list[float],
+) -> list[_Vertex]:
+    """What lies on the inner side of side k."""
+    new = []
+    for n, one in enumerate(found):
+        s = inside[n]
+        after = inside[(n + 1) % len(found)]
+        if s >= 0.0:
+            new.append(one)
+        if (s >= 0.0) != (after >= 0.0):
+            at = one.at + s / (s - after) * (found[(n + 1) % len(found)].at - one.at)
+            new.append(
+                _Vertex(
+                    at, _made(B, faces, ring, one.line, k), ("side", k) if s >= 0.0 else one.line
+                )
+            )
+    return new
+
+
+def _made(
+    B: Polyhedron, faces: tuple[int, int], ring: tuple[int, ...], line: tuple[str, int], k: int
+) -> tuple[str, int, int]:
+    """What a point on a line and on side k is: a crossing of edges, or a corner of the second's
+    face; nothing where sides are no neighbours.
+    """
+    m = len(ring)
+    if line[0] == "edge":
+        return "crossing", line[1], B.edge_number[frozenset((ring[k], ring[(k + 1) % m]))]
+    for j in (line[1], k):
+        if {line[1], k} == {j, (j + 1) % m}:
+            return "tip", faces[0], ring[(j + 1) % m]
+    return "", -1, -1

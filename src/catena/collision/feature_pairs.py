@@ -1,0 +1,250 @@
+"""Two features of convex shapes in numbers: what the mode of a contact point holds
+(`kernels.support_pairs`), with what is watched of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .support_features import SupportFeature, SupportShape
+from .support_pairs import CONES, FLAT, SIZES, SupportMeet, SupportPair, support_meet
+
+Array = np.ndarray
+# beside the size, or a sine: by so much a normal may be outside of a cone that it has just come to
+SLACK = 1e-9
+# tan 20 degrees: how far a normal turns at most before Newton's method starts from it
+WIDEST = 0.36
+# times the angle below which a rim has no normal of its own: up to there a face reaches beyond its
+# circle; and of the size, at most
+BEYOND, WIDE = 1.5, 1e-4
+SMOOTH = 0.3  # of the angle over which a support function bends: the same for needles and discs
+NUMBERS: tuple[float, ...] = tuple(
+    SupportPair.of([0.0] * sum(SIZES.values()))._replace(
+        start=(0.0, 0.0, 1.0),
+        across=(1.0, 0.0, 0.0),
+        soft=(1.0, 1.0),
+        turn=1.0,
+        cone_a=(0.0, 0.0, 0.0, 1.0) * CONES,
+        cone_b=(0.0, 0.0, 0.0, 1.0) * CONES,
+        span_a=(-1.0, 1.0),
+        span_b=(-1.0, 1.0),
+        sides=(0.0, 0.0, 0.0, 1.0) * CONES,
+        flat=(1.0, 0.0, 1.0, 0.0),
+        size=1.0,
+    )
+)
+
+
+class NearestPoint(NamedTuple):
+    """One point: its features in numbers."""
+
+    pair: SupportPair
+
+    def placed(self, R: Array, p: Array) -> SupportMeet:
+        """Where it is at X_BA = (R, p), in the axes of B."""
+        return placed(self.pair, R, p)
+
+    @property
+    def key(self) -> float:
+        """Which features."""
+        return float(self.pair.key)
+
+    @property
+    def numbers(self) -> list[float]:
+        """All in a row, as `SupportPair.of` reads them."""
+        return [float(x) for part in self.pair for x in np.ravel(part)]
+
+
+class ShapePair(NamedTuple):
+    """Both shapes, X_BA, and the size of the smaller."""
+
+    A: SupportShape
+    B: SupportShape
+    R: Array
+    p: Array
+    size: float
+
+
+def placed(x: SupportPair, R: Array, p: Array) -> SupportMeet:
+    """Where a pair of features is at X_BA = (R, p), in the axes of B."""
+    rows = tuple(tuple(float(v) for v in row) for row in R)
+    return support_meet(
+        x,
+        (rows, tuple(map(float, p))),
+        (((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0)),
+    )
+
+
+def point_of(f: SupportFeature, n: Array) -> tuple[Array, bool]:
+    """The point of a feature that is farthest along n; whether it is a rim that is flat across
+    it.
+    """
+    q = f.Q.T @ n
+    length = float(np.linalg.norm(q))
+    return (
+        f.p + (f.Q @ q / length if length > 0.0 else 0.0),
+        f.is_rim and length**2 <= 1.01 * FLAT * f.radius**2,
+    )
+
+
+def within(f: SupportFeature, x: Array) -> float:
+    """How far inside a face a point is, m."""
+    if f.ring is None:
+        y = x - f.p
+        return float(f.radius - np.linalg.norm(y - (y @ f.normal) * f.normal))
+    c, k = sides_of(f)
+    return float((c @ x - k).min())
+
+
+def overhang(x: ShapePair, face: SupportFeature, other: SupportFeature, n: Array) -> float:
+    """How far beyond its circle a flat end still has a rounded feature, m; n: along that feature's
+    normal, outwards, in its axes.
+
+    A rim has a normal of its own from an angle of sqrt(FLAT) to its axis on, which a surface of
+    radius rho has where it lies sqrt(FLAT) rho beyond the circle. Up to there the face is taken:
+    the gap is off by FLAT rho / 2, and there are no places without features, which could be passed
+    in very small steps alone.
+    """
+    if face.ring is not None or other.is_face or other.is_line or other.is_rim:
+        return 0.0
+    q = other.Q.T @ n
+    h = float(np.linalg.norm(q))
+    if h == 0.0:
+        return 0.0
+    H = (other.Q @ other.Q.T - np.outer(other.Q @ q, other.Q @ q) / h**2) / h
+    rho = float(np.linalg.eigvalsh(H)[-1])
+    return min(BEYOND * FLAT**0.5 * rho, WIDE * x.size)
+
+
+def sides_of(f: SupportFeature) -> tuple[Array, Array]:
+    """c (k, 3), k (k,): a point of a face is inside where c . x >= k."""
+    ring = f.ring if f.ring is not None else np.zeros((0, 3))
+    c = np.cross(f.normal, np.roll(ring, -1, axis=0) - ring)
+    c = c / np.linalg.norm(c, axis=1)[:, None]
+    return c, np.einsum("ki,ki->k", c, ring)
+
+
+def feature_pair(x: ShapePair, i: int, j: int, n: Array, **more: Any) -> NearestPoint:
+    """In numbers. more: cones and the like, instead of the features' own."""
+    f, g = x.A.features[i], x.B.features[j]
+    own = f.is_face
+    start = x.R.T @ n if own else n
+    across = np.cross(start, np.eye(3)[np.argmin(np.abs(start))])
+    lines = int(f.is_line) + int(g.is_line)
+    free = (0.0, 0.0) if own or g.is_face or lines == 2 else (1.0, 1.0 - lines)
+    line_a = f.line * np.copysign(1.0, np.cross(x.R @ f.line, g.line) @ n) if lines == 2 else f.line
+    pair = SupportPair(*NUMBERS)._replace(
+        key=1e3 * (i + 1) + j + 1,
+        p_a=f.p,
+        Q_a=f.Q.T.ravel(),
+        p_b=g.p,
+        Q_b=g.Q.T.ravel(),
+        l_a=line_a,
+        l_b=g.line,
+        start=start,
+        across=across / np.linalg.norm(across),
+        own=float(own),
+        free=free,
+        soft=tuple(_soft(h) for h in (f, g)),
+        turn=_turn(x, f, g, n),
+        flat=(*_flat(f), *_flat(g)),
+        size=1.0 / x.size,
+    )
+    pair = _with_cones(x, pair, f, g, n)
+    pair = _with_face(x, _with_spans(x, pair, f, g), f, g, n)._replace(**more)
+    return NearestPoint(pair)
+
+
+def _soft(f: SupportFeature) -> float:
+    most = float(np.abs(f.Q).max())
+    return (1e-15 * most) ** 2 if most > 0.0 else 1.0
+
+
+def _flat(f: SupportFeature) -> tuple[float, float]:
+    return (0.0, 1.0 / f.radius**2) if f.is_rim else (1.0, 0.0)
+
+
+def slack(inside: float, size: float = 1.0) -> float:
+    """Of what is so far inside: none, so that features change where both have the same normal; but
+    some at the very boundary.
+    """
+    return SLACK * size if inside < 2.0 * SLACK * size else 0.0
+
+
+def _with_spans(
+    x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature
+) -> SupportPair:
+    """Watch the ends of lines."""
+    if not (f.is_line or g.is_line):
+        return pair
+    along = placed(pair, x.R, x.p).along
+    spans = []
+    for feature, line, at in ((f, pair.l_a, along[0]), (g, pair.l_b, along[1])):
+        begin, end = sorted(s * float(np.copysign(1.0, line @ feature.line)) for s in feature.span)
+        spans.append(
+            (begin - slack(at - begin, x.size), end + slack(end - at, x.size))
+            if feature.is_line
+            else (-1.0, 1.0)
+        )
+    return pair._replace(span_a=spans[0], span_b=spans[1])
+
+
+def _turn(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> float:
+    """How far n may turn, by the angle over which the support functions bend."""
+    found = [WIDEST]
+    for Q, m in ((f.Q, x.R.T @ n), (g.Q, n)):
+        if Q.any():
+            found.append(SMOOTH * float(np.linalg.norm(Q.T @ m) / np.linalg.norm(Q, 2)))
+    return min(found)
+
+
+def _with_cones(
+    x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array
+) -> SupportPair:
+    """Watch the half-spaces of both cones; where there are more of them than that, the normal may
+    not turn as far as the next.
+    """
+    far = []
+    cones = []
+    for cone, m in ((f.cone, -(x.R.T @ n)), (g.cone, n)):
+        inside = cone @ m
+        order = np.argsort(inside)
+        if len(order) > CONES:
+            far.append(max(float(inside[order[CONES]]), SLACK))
+        rows = [(*cone[k], slack(inside[k])) for k in order[:CONES]]
+        cones.append(tuple(np.ravel([*rows, *[(0.0, 0.0, 0.0, 1.0)] * (CONES - len(rows))])))
+    pair = pair._replace(cone_a=cones[0], cone_b=cones[1])
+    if far:
+        half = 0.5 * min(far)
+        pair = pair._replace(
+            turn=min(float(pair.turn), half), along_a=x.R.T @ n, along_b=n, parallel=1.0 / half**2
+        )
+    return pair
+
+
+def _with_face(
+    x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array
+) -> SupportPair:
+    """Watch the sides of a face; of many the next, and a circle that leaves out no other."""
+    if not (f.is_face or g.is_face):
+        return pair
+    face = f if f.is_face else g
+    a = x.R @ point_of(f, -(x.R.T @ n))[0] + x.p
+    b = point_of(g, n)[0]
+    at = x.R.T @ (b - x.p) if f.is_face else a
+    at = at - ((at - face.p) @ face.normal) * face.normal
+    if face.ring is None:
+        beyond = overhang(x, f, g, n) if f.is_face else overhang(x, g, f, -(x.R.T @ n))
+        far = face.radius + max(slack(within(face, at), x.size), beyond)
+        return pair._replace(round=1.0 / far**2)
+    c, k = sides_of(face)
+    inside = c @ at - k
+    order = np.argsort(inside)
+    rows = [(*c[m], inside[m] + slack(inside[m], x.size)) for m in order[:CONES]]
+    sides = tuple(np.ravel([*rows, *[(0.0, 0.0, 0.0, 1.0)] * (CONES - len(rows))]))
+    ring = (
+        1.0 / max(float(inside[order[CONES]]), SLACK * x.size) ** 2 if len(order) > CONES else 0.0
+    )
+    return pair._replace(**{"p_a" if f.is_face else "p_b": at}, sides=sides, round=ring)

@@ -1,0 +1,18 @@
+"""Contact manifolds: the points at which two shapes touch, over lanes of runs.
+
+boxes        two boxes
+polyhedra    two convex polyhedra
+segments     a sphere or a capsule and a convex polyhedron
+"""
+
+from typing import TYPE_CHECKING
+
+from ...doors import door
+
+if TYPE_CHECKING:
+    from .boxes import NONE, box_manifold
+    from .boxes import POINTS as BOX_POINTS
+    from .polyhedra import Hulls, polyhedron_manifold, put_point, solid_at
+    from .segments import capsule_on_hull, sphere_on_hull
+
+__getattr__, __dir__ = door(__name__)

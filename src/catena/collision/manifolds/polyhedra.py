@@ -1,0 +1,334 @@
+"""Where two convex polyhedra touch: points with a common normal, over lanes of runs; corners, faces
+and edges are constants of the code (`Hulls`).
+
+    reference face    of the polyhedron along whose normal they overlap least; the common normal is
+                      its own
+    incident face     of the other one, that which faces it most
+    points            the corners of what both faces have in common, seen along the normal: on each
+                      side of the incident face the end of what lies within the reference face, on
+                      each side of the reference face the beginning of what lies within the incident
+    crossing          where two edges are the features of least overlap, and their normal leans
+                      against that of the face: one point, the first
+
+Edges are compared where their arcs of normals cross [Gregorius2013]: those alone can be the
+features of least overlap. All in the first one's axes. What is said of gaps and normals in
+`box_manifold` holds here. Faces are chosen in each lane by comparing, and nothing branches on
+values.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...spatial import (
+    add,
+    any_lane,
+    cross,
+    dot,
+    get,
+    kernel,
+    larger,
+    neg,
+    product,
+    put,
+    rotate,
+    scale,
+    select,
+    smaller,
+    sqrt,
+    sub,
+    transpose,
+    unrotate,
+)
+from ..solids import Solid, choose, nonzero
+from .boxes import ALIKE, FAR, LEANS, NONE, PARALLEL, SHALLOW, UNITS
+
+# times the length that is nothing: a shorter side of what faces have in common has one corner
+SHORT = 4.0
+ZERO = (0.0, 0.0, 0.0)
+
+
+class Hulls(NamedTuple):
+    """Constants of h polyhedra, in the axes of their shapes and in units of its sizes (a box is
+    that of one by one by one), and of n pairs.
+
+    count (h, 3): corners, faces, edges. sides (1,): corners of a face, the last repeated. corner
+    (h, c, 3), normal (h, f, 3), polygon (h, f, sides, 3): corners of each face, in turn as seen
+    from outside. edge (h, e, 12): an end, the way to the other, the normals a and b of both faces,
+    with b x a along the edge. shape (n, 2): the polyhedra of each pair. turn (n,): -1 where the
+    normal that the code finds leads from what touches to the surface, else 1. owner: the pair of
+    each point.
+    """
+
+    count: Any
+    sides: Any
+    corner: Any
+    normal: Any
+    polygon: Any
+    edge: Any
+    shape: Any
+    turn: Any
+    owner: Any
+
+
+@kernel
+def solid_at(pose, k, at):
+    """One of the shapes of a pair."""
+    return Solid(
+        (
+            (pose[k, at], pose[k, at + 1], pose[k, at + 2]),
+            (pose[k, at + 3], pose[k, at + 4], pose[k, at + 5]),
+            (pose[k, at + 6], pose[k, at + 7], pose[k, at + 8]),
+        ),
+        (pose[k, at + 9], pose[k, at + 10], pose[k, at + 11]),
+        (pose[k, at + 12], pose[k, at + 13], pose[k, at + 14]),
+    )
+
+
+@kernel
+def polyhedron_manifold(pose, s, k, at):
+    """The points of a pair into s.points, from `at` on; the normal from the first to the second."""
+    t = s.hulls
+    one = solid_at(pose, k, 0)
+    two = solid_at(pose, k, 16)
+    a, b = t.shape[k, 0], t.shape[k, 1]
+    # the second, seen from the first
+    F = product(transpose(one.R), two.R)
+    w = unrotate(one.R, sub(two.p, one.p))
+    alike = ALIKE * (pose[k, 15] + pose[k, 31])
+    for i in range(t.count[b, 0]):
+        put(s.corner, i, add(w, rotate(F, stretched(two.size, get(t.corner[b], i)))))
+    along, n = _along_first(t, s, a, b, one.size)
+    beside, m = _along_second(t, a, b, one.size, two.size, F, w)
+    d, x, place, within = _crossing(t, a, b, one.size, two.size, F, w)
+    second = beside > along + alike
+    n = choose(second, m, n)
+    face = larger(along, beside)
+    along_face = choose(second, neg(n), n)
+    across = (
+        smaller(
+            smaller(d - face - alike, within + alike),
+            larger(LEANS - dot(x, along_face), -face - SHALLOW * alike),
+        )
+        > 0.0
+    )
+    N = _facing(t, s, a, b, one.size, two.size, F, w, n, second)
+    _in_common(t, s, at, one, n, N, alike, across)
+    s.points[at, 0] = select(across, d, s.points[at, 0])
+    for c in range(3):
+        s.points[at, 1 + c] = select(
+            across, add(one.p, rotate(one.R, place))[c], s.points[at, 1 + c]
+        )
+    return rotate(one.R, choose(across, x, along_face))
+
+
+@kernel
+def stretched(size, x):
+    """A point of a hull at its sizes."""
+    return (size[0] * x[0], size[1] * x[1], size[2] * x[2])
+
+
+@kernel
+def put_point(s, i, gap, place):
+    """A point of a pair."""
+    s.points[i, 0], s.points[i, 1], s.points[i, 2], s.points[i, 3] = (
+        gap,
+        place[0],
+        place[1],
+        place[2],
+    )
+
+
+# --- separating axes
+@kernel
+def _along_first(t, s, a, b, g):
+    """How far apart they are along the normals of the first, at most; that normal."""
+    most, n = -FAR, UNITS[2]
+    for f in range(t.count[a, 1]):
+        v, low = get(t.normal[a], f), FAR
+        for i in range(t.count[b, 0]):
+            low = smaller(low, dot(v, get(s.corner, i)))
+        d = low - dot(v, stretched(g, get(t.polygon[a, f], 0)))
+        n = choose(d > most, v, n)
+        most = larger(d, most)
+    return most, n
+
+
+@kernel
+def _along_second(t, a, b, g, h, F, w):
+    """The same along those of the second."""
+    most, n = -FAR, UNITS[2]
+    for f in range(t.count[b, 1]):
+        v = rotate(F, get(t.normal[b], f))
+        low = FAR
+        for i in range(t.count[a, 0]):
+            low = smaller(low, dot(v, stretched(g, get(t.corner[a], i))))
+        d = low - dot(v, add(w, rotate(F, stretched(h, get(t.polygon[b, f], 0)))))
+        n = choose(d > most, v, n)
+        most = larger(d, most)
+    return most, n
+
+
+@kernel
+def _crossing(t, a, b, g, h, F, w):
+    """The two edges along whose common normal they are farthest apart, of those that face each
+    other: distance, normal, place, how far they reach beyond it.
+    """
+    most = -FAR
+    n = UNITS[2]
+    p = ZERO
+    u = UNITS[0]
+    q = ZERO
+    v = UNITS[1]
+    for j in range(t.count[b, 2]):
+        E = t.edge[b, j]
+        y = add(w, rotate(F, stretched(h, (E[0], E[1], E[2]))))
+        z = rotate(F, stretched(h, (E[3], E[4], E[5])))
+        c = rotate(F, (E[6], E[7], E[8]))
+        d = rotate(F, (E[9], E[10], E[11]))
+        for i in range(t.count[a, 2]):
+            D = t.edge[a, i]
+            x = stretched(g, (D[0], D[1], D[2]))
+            e = stretched(g, (D[3], D[4], D[5]))
+            A = (D[6], D[7], D[8])
+            B = (D[9], D[10], D[11])
+            ce = dot(c, e)
+            de = dot(d, e)
+            Az = dot(A, z)
+            Bz = dot(B, z)
+            meets = smaller(-ce * de, smaller(-Az * Bz, -ce * Bz)) > 0.0
+            if any_lane(meets):
+                m = cross(e, z)
+                square = dot(m, m)
+                m = scale(select(dot(m, add(A, B)) >= 0.0, 1.0, -1.0) / sqrt(nonzero(square)), m)
+                far = select(square > PARALLEL * dot(e, e) * dot(z, z), dot(m, sub(y, x)), -FAR)
+                better = meets and far > most
+                most = select(better, far, most)
+                n = choose(better, m, n)
+                p = choose(better, x, p)
+                u = choose(better, e, u)
+                q = choose(better, y, q)
+                v = choose(better, z, v)
+    place, within = _where_lines_cross(p, u, q, v)
+    return most, n, place, within
+
+
+@kernel
+def _where_lines_cross(p, u, q, v):
+    """The point of q + s v next to p + t u, and how far both are within their ends, m."""
+    r = sub(q, p)
+    uu = dot(u, u)
+    vv = dot(v, v)
+    uv = dot(u, v)
+    inverse = 1.0 / larger(uu * vv - uv * uv, PARALLEL * uu * vv)
+    t = (dot(u, r) * vv - dot(v, r) * uv) * inverse
+    s = (dot(u, r) * uv - dot(v, r) * uu) * inverse
+    return add(q, scale(s, v)), smaller(
+        smaller(t, 1.0 - t) * sqrt(uu), smaller(s, 1.0 - s) * sqrt(vv)
+    )
+
+
+# --- faces
+@kernel
+def _facing(t, s, a, b, g, h, F, w, n, second):
+    """s.reference, s.incident: the corners of both faces. The normal of the incident one."""
+    # of the first the face most along n is sought where it has the reference face, else the one
+    # most against it
+    sign = select(second, 1.0, -1.0)
+    least, M = FAR, UNITS[2]
+    for f in range(t.count[a, 1]):
+        v = get(t.normal[a], f)
+        key = sign * dot(v, n)
+        better = key < least
+        if any_lane(better):
+            M = choose(better, v, M)
+            least = select(better, key, least)
+            for c in range(t.sides[0]):
+                put(
+                    s.reference,
+                    c,
+                    choose(better, stretched(g, get(t.polygon[a, f], c)), get(s.reference, c)),
+                )
+    least, N = FAR, UNITS[2]
+    for f in range(t.count[b, 1]):
+        v = rotate(F, get(t.normal[b], f))
+        key = -sign * dot(v, n)
+        better = key < least
+        if any_lane(better):
+            N = choose(better, v, N)
+            least = select(better, key, least)
+            for c in range(t.sides[0]):
+                put(
+                    s.incident,
+                    c,
+                    choose(
+                        better,
+                        add(w, rotate(F, stretched(h, get(t.polygon[b, f], c)))),
+                        get(s.incident, c),
+                    ),
+                )
+    for c in range(t.sides[0]):
+        x = get(s.reference, c)
+        y = get(s.incident, c)
+        put(s.reference, c, choose(second, y, x))
+        put(s.incident, c, choose(second, x, y))
+    return choose(second, M, N)
+
+
+@kernel
+def _in_common(t, s, at, one, n, N, alike, across):
+    """The points of both faces."""
+    sides = t.sides[0]
+    base = get(s.reference, 0)
+    tip = get(s.incident, 0)
+    facing = dot(N, n)
+    for i in range(sides):
+        p = get(s.incident, i)
+        D = sub(get(s.incident, (i + 1) % sides), p)
+        begin, end = clipped(s.reference, sides, p, D, n, 1.0, alike)
+        there = (end - begin) * sqrt(dot(D, D)) > SHORT * alike
+        x = add(p, scale(select(there, end, 0.0), D))
+        put_point(
+            s,
+            at + i,
+            select(across, NONE, select(there, dot(n, sub(x, base)), NONE)),
+            add(one.p, rotate(one.R, x)),
+        )
+        p = get(s.reference, i)
+        D = sub(get(s.reference, (i + 1) % sides), p)
+        begin, end = clipped(s.incident, sides, p, D, n, -1.0, -alike)
+        there = (end - begin) * sqrt(dot(D, D)) > SHORT * alike
+        x = add(p, scale(select(there, begin, 0.0), D))
+        z = dot(N, sub(tip, x)) / facing
+        put_point(
+            s,
+            at + sides + i,
+            select(across, NONE, select(there, z, NONE)),
+            add(one.p, rotate(one.R, add(x, scale(z, n)))),
+        )
+
+
+@kernel
+def clipped(polygon, sides, p, D, n, turn, slack):
+    """Where p + t D, 0 <= t <= 1, enters a polygon made larger by a slack, seen along n, and where
+    it leaves it; the first is larger where it is outside.
+
+    turn: 1 where the corners of the polygon go round n, -1 where they go the other way.
+    """
+    begin, end = 0.0, 1.0
+    for j in range(sides):
+        a = get(polygon, j)
+        m = scale(turn, cross(sub(get(polygon, (j + 1) % sides), a), n))
+        begin, end = within(dot(m, sub(p, a)) - slack * sqrt(dot(m, m)), dot(m, D), begin, end)
+    return begin, end
+
+
+@kernel
+def within(e, slope, begin, end):
+    """The part of begin <= t <= end where e + t slope <= 0 [Liang1984]."""
+    r = -e / nonzero(slope)
+    first = select(slope < 0.0, larger(begin, r), begin)
+    last = select(
+        slope > 0.0, smaller(end, r), select(slope < 0.0, end, select(e > 0.0, -1.0, end))
+    )
+    return first, last

@@ -1,0 +1,252 @@
+"""Where a sphere or a capsule touches a convex polyhedron: points with a common normal, over lanes
+of runs.
+
+    nearest    of the segment (of a sphere its centre) and the polyhedron: an end over a face, or a
+               point over an edge or a corner
+    both ends  of the part of the segment that lies over the face along whose normal they touch;
+               where one is the nearest point it is that
+
+Where the segment itself is inside the polyhedron, the axis of least overlap is taken: of a face, or
+across an edge. The constants are those of `polyhedron_manifold`; all in the polyhedron's axes. A
+capsule along an edge, away from the faces beside it, has one point.
+"""
+
+from __future__ import annotations
+
+from ...spatial import (
+    add,
+    any_lane,
+    cross,
+    dot,
+    get,
+    kernel,
+    larger,
+    put,
+    rotate,
+    scale,
+    select,
+    smaller,
+    sqrt,
+    sub,
+    unrotate,
+)
+from ..solids import ROUNDING, choose, nonzero
+from .boxes import ALIKE, FAR, NONE, PARALLEL, UNITS
+from .polyhedra import ZERO, clipped, put_point, solid_at, stretched, within
+
+# the cosine between the normal and that of a face, above which the face bears the segment
+FLAT = 0.5
+SAME = 16.0  # times the length that is nothing: points nearer to each other are one
+BETTER = 1.0 - 1e-12  # of a squared distance: an edge is nearer than a face
+
+
+@kernel
+def sphere_on_hull(pose, s, k, at):
+    """The one point of a sphere."""
+    one = solid_at(pose, k, 0)
+    two = solid_at(pose, k, 16)
+    x = unrotate(one.R, sub(two.p, one.p))
+    d, n, _ = _nearest(s.hulls, s.hulls.shape[k, 0], one.size, x, ZERO, pose[k, 15])
+    put_point(s, at, d - two.size[0], add(one.p, rotate(one.R, sub(x, scale(two.size[0], n)))))
+    return rotate(one.R, n)
+
+
+@kernel
+def capsule_on_hull(pose, s, k, at):
+    """The three points of a capsule: both ends over the face, and the nearest where it is none of
+    these.
+    """
+    t = s.hulls
+    one = solid_at(pose, k, 0)
+    two = solid_at(pose, k, 16)
+    a = t.shape[k, 0]
+    g = one.size
+    r = two.size[0]
+    z = unrotate(one.R, (two.R[0][2], two.R[1][2], two.R[2][2]))
+    x = sub(unrotate(one.R, sub(two.p, one.p)), scale(0.5 * two.size[1], z))
+    D = scale(two.size[1], z)
+    alike = ALIKE * (pose[k, 15] + pose[k, 31])
+    d, n, where = _nearest(t, a, g, x, D, pose[k, 15])
+    N = _bearing(t, s, a, g, n)
+    begin, end = clipped(s.reference, t.sides[0], x, D, N, 1.0, alike)
+    near = SAME * alike / larger(two.size[1], alike)
+    cosine = dot(N, n)
+    there = smaller(end - begin, cosine - FLAT) >= 0.0
+    last = smaller(end - begin - near, cosine - FLAT) >= 0.0
+    base = get(s.reference, 0)
+    at_begin = abs(where - begin) <= near
+    at_end = abs(where - end) <= near
+    first = larger(dot(N, sub(add(x, scale(begin, D)), base)), d) - r
+    other = larger(dot(N, sub(add(x, scale(end, D)), base)), d) - r
+    taken = (
+        select(there, select(at_begin, 1.0, 0.0), 0.0) + select(last, select(at_end, 1.0, 0.0), 0.0)
+        > 0.5
+    )
+    _put(
+        s,
+        at,
+        one,
+        x,
+        D,
+        r,
+        n,
+        select(there, select(at_begin, where, begin), where),
+        select(there, select(at_begin, d - r, first), NONE),
+    )
+    _put(
+        s,
+        at + 1,
+        one,
+        x,
+        D,
+        r,
+        n,
+        select(last, select(at_end, where, end), where),
+        select(last, select(at_end, d - r, other), NONE),
+    )
+    _put(s, at + 2, one, x, D, r, n, where, select(taken, NONE, d - r))
+    return rotate(one.R, n)
+
+
+@kernel
+def _put(s, i, one, x, D, r, n, t, gap):
+    """A point of the capsule's surface, where its axis is at t."""
+    put_point(s, i, gap, add(one.p, rotate(one.R, sub(add(x, scale(t, D)), scale(r, n)))))
+
+
+@kernel
+def _nearest(t, a, g, x, D, radius):
+    """Signed distance of the segment x + t D and a polyhedron, the normal from that to the segment,
+    and t.
+    """
+    deep, m, under, square, over, above, apart = _faces(t, a, g, x, D)
+    far, axis, across, square, over, above = _edges(t, a, g, x, D, square, over, above)
+    inside = smaller(apart, square - ROUNDING * ROUNDING * radius * radius) <= 0.0
+    edge = far > deep + ALIKE * radius
+    distance = sqrt(square)
+    n = choose(inside, choose(edge, axis, m), scale(1.0 / nonzero(distance), over))
+    return (
+        select(inside, larger(deep, select(edge, far, deep)), distance),
+        n,
+        select(inside, select(edge, across, under), above),
+    )
+
+
+@kernel
+def _faces(t, a, g, x, D):
+    """The face along whose normal the segment overlaps least, and its end there; the face that an
+    end is nearest to: squared distance, way to it, which end; above zero where the segment is
+    outside.
+    """
+    most = -FAR
+    m = UNITS[2]
+    under = 0.0
+    square = FAR
+    over = UNITS[2]
+    above = 0.0
+    begin = 0.0
+    last = 1.0
+    y = add(x, D)
+    for f in range(t.count[a, 1]):
+        v = get(t.normal[a], f)
+        base = stretched(g, get(t.polygon[a, f], 0))
+        low = dot(v, sub(x, base))
+        high = dot(v, sub(y, base))
+        begin, last = within(low, high - low, begin, last)
+        d = smaller(low, high)
+        better = d > most
+        m = choose(better, v, m)
+        under = select(better, select(low <= high, 0.0, 1.0), under)
+        most = larger(d, most)
+        if any_lane(larger(low, high) >= 0.0):
+            nearer = smaller(low, -_beyond(t, a, f, g, v, x)) >= 0.0 and low * low < square
+            square = select(nearer, low * low, square)
+            over = choose(nearer, scale(low, v), over)
+            above = select(nearer, 0.0, above)
+            nearer = smaller(high, -_beyond(t, a, f, g, v, y)) >= 0.0 and high * high < square
+            square = select(nearer, high * high, square)
+            over = choose(nearer, scale(high, v), over)
+            above = select(nearer, 1.0, above)
+    return most, m, under, square, over, above, begin - last
+
+
+@kernel
+def _beyond(t, a, f, g, v, x):
+    """Above zero where a point is beyond a side of a face, seen along its normal."""
+    most = -FAR
+    for j in range(t.sides[0]):
+        p = stretched(g, get(t.polygon[a, f], j))
+        S = sub(stretched(g, get(t.polygon[a, f], (j + 1) % t.sides[0])), p)
+        most = larger(most, dot(cross(S, v), sub(x, p)))
+    return most
+
+
+@kernel
+def _edges(t, a, g, x, D, square, over, above):
+    """The edge across which the segment overlaps least, the axis, and t there; what is nearest with
+    the edges.
+    """
+    most = -FAR
+    m = UNITS[2]
+    across = 0.0
+    DD = dot(D, D)
+    for i in range(t.count[a, 2]):
+        E = t.edge[a, i]
+        p = stretched(g, (E[0], E[1], E[2]))
+        e = stretched(g, (E[3], E[4], E[5]))
+        A = (E[6], E[7], E[8])
+        B = (E[9], E[10], E[11])
+        r = sub(p, x)
+        ee = dot(e, e)
+        De = dot(D, e)
+        Dr = dot(D, r)
+        er = dot(e, r)
+        sine = DD * ee - De * De
+        along = sine > PARALLEL * DD * ee
+        where = _part(select(along, ee * Dr - De * er, 0.0) / select(along, sine, 1.0))
+        u = _part((De * where - er) / ee)
+        where = _part((Dr + De * u) / nonzero(DD))
+        y = sub(add(x, scale(where, D)), add(p, scale(u, e)))
+        size = dot(y, y)
+        nearer = size < BETTER * square
+        square = select(nearer, size, square)
+        over = choose(nearer, y, over)
+        above = select(nearer, where, above)
+        c = cross(e, D)
+        c = scale(select(dot(c, add(A, B)) >= 0.0, 1.0, -1.0) / sqrt(nonzero(dot(c, c))), c)
+        far = select(
+            smaller(-dot(A, D) * dot(B, D), sine - PARALLEL * DD * ee) > 0.0,
+            dot(c, sub(x, p)),
+            -FAR,
+        )
+        better = far > most
+        most = select(better, far, most)
+        m = choose(better, c, m)
+        across = select(better, where, across)
+    return most, m, across, square, over, above
+
+
+@kernel
+def _part(t):
+    """Between 0 and 1."""
+    return larger(0.0, smaller(1.0, t))
+
+
+@kernel
+def _bearing(t, s, a, g, n):
+    """s.reference: the corners of the face most along n; its normal."""
+    most, N = -FAR, UNITS[2]
+    for f in range(t.count[a, 1]):
+        v = get(t.normal[a], f)
+        d = dot(v, n)
+        better = d > most
+        if any_lane(better):
+            N = choose(better, v, N)
+            most = select(better, d, most)
+            for c in range(t.sides[0]):
+                put(
+                    s.reference,
+                    c,
+                    choose(better, stretched(g, get(t.polygon[a, f], c)), get(s.reference, c)),
+                )
+    return N

@@ -1,0 +1,103 @@
+"""The corners of a mesh's convex hull: the points by which it touches a plane."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import MechanismError, MechanismWarning
+from ..model import Shape, Vector
+
+MOST = 64  # corners of a hull that touches
+CONCAVE = 1e-3  # a hull that is larger by this part of the volume is worth a word
+SAME = 1e-9  # beside the size of the mesh: points nearer to each other than this are one corner
+
+
+def hull_corners(shape: Shape) -> list[Vector]:
+    """The corners of the hull, m, in the shape's axes: the file's points, scaled by the shape's
+    three numbers.
+    """
+    corners = _corners(shape.file) * np.array([float(x) for x in shape.size])
+    return [(float(x), float(y), float(z)) for x, y, z in corners]
+
+
+def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
+    """Warn where a hull is larger than its mesh. what: those are of the hull, in the plural."""
+    if hull > (1 + CONCAVE) * volume:
+        warnings.warn(
+            f"mesh {mesh} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more"
+            f" volume, and {what} are those of the hull; cut it into convex parts (coacd does) and"
+            " give each as a shape of its own",
+            MechanismWarning,
+            stacklevel=2,
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def warn_of_file(file: str) -> None:
+    """Warn, once, of a mesh that touches other bodies and is not convex; of one that is not closed
+    nothing is known.
+    """
+    given = _mesh(file)
+    import trimesh
+
+    # corners of faces are one where they are as near as 1e-8
+    mesh = trimesh.Trimesh(given.vertices / np.ptp(given.vertices, axis=0).max(), given.faces)
+    if mesh.is_watertight and mesh.volume > 0.0:
+        warn_if_concave(repr(file), float(mesh.volume), float(mesh.convex_hull.volume), "contacts")
+
+
+@functools.lru_cache(maxsize=64)
+def _corners(file: str) -> np.ndarray:
+    from scipy.spatial import ConvexHull, QhullError
+
+    points = _points(file)
+    try:
+        corners = points[np.sort(ConvexHull(points).vertices)]
+    except (QhullError, ValueError):
+        raise MechanismError(
+            f"mesh {file!r} is flat or has fewer than four points; a body that touches has a volume"
+        ) from None
+    corners = corners[
+        np.sort(
+            np.unique(
+                np.round(corners / (SAME * np.ptp(points, axis=0).max())), axis=0, return_index=True
+            )[1]
+        )
+    ]
+    if len(corners) > MOST:
+        raise MechanismError(
+            f"mesh {file!r}: its convex hull has {len(corners)} corners, and a contact takes {MOST}"
+            " at most; simplify it, or give the body a box, capsules or spheres that collide"
+            " instead"
+        )
+    return corners
+
+
+def _points(file: str) -> np.ndarray:
+    """(n, 3): of a mesh, m."""
+    return np.unique(np.asarray(_mesh(file).vertices, float), axis=0)
+
+
+def _mesh(file: str) -> Any:
+    """As trimesh reads it."""
+    path = Path(file.removeprefix("file://"))
+    if not os.path.isfile(path):
+        raise MechanismError(f"mesh {file!r} is not there; a contact needs its points")
+    try:
+        import trimesh
+    except ImportError:
+        raise MechanismError(
+            f"mesh {file!r} touches a plane, which needs trimesh: pip install 'catena[studio]'"
+        ) from None
+    try:
+        return trimesh.load(path, force="mesh", process=False)
+    except Exception as why:  # whatever a reader of a broken file raises
+        raise MechanismError(
+            f"mesh {file!r} cannot be read ({type(why).__name__}: {why})"
+        ) from None

@@ -1,0 +1,169 @@
+"""The two shapes of a contact patch: which features they may touch by, and where these are. A
+registry by kinds of patches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .contact_points import ContactPatch
+from .feature_pairs import NearestPoint
+from .nearest_features import PairFeatures, pair_features
+from .polyhedra import Polyhedron, polyhedron, rounding
+from .polyhedron_features import SIDES, Feature, PatchFeatures, on_second, patch_features
+from .rounded_features import RoundedFeature, RoundedFeatures, rounded_features
+from .support_features import SupportShape, support_shape
+
+Array = np.ndarray
+Found = PatchFeatures | RoundedFeatures | PairFeatures
+
+
+class PatchPair(Protocol):
+    """Two shapes in the axes of their bodies, in the order of `ContactPatch.pair`."""
+
+    @property
+    def A(self) -> Any:
+        """What touches, or what has a radius."""
+
+    @property
+    def B(self) -> Any:
+        """The other."""
+
+    def features(
+        self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
+    ) -> Found:
+        """At X_BA = (R, p). w, v (3,): angular velocity of A and velocity of its origin against B.
+        known: a feature of an instant before.
+        """
+
+    def at(self, x: Any, R: Array, p: Array) -> tuple[float, Array]:
+        """Gap and place of a feature, in the axes of B."""
+
+    def parting(self, R: Array, p: Array) -> list[Any]:
+        """Features along which they can be moved apart."""
+
+
+class PolyhedraPair(NamedTuple):
+    """Boxes and meshes."""
+
+    A: Polyhedron
+    B: Polyhedron
+
+    def features(
+        self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
+    ) -> PatchFeatures:
+        """Of the faces that look at each other."""
+        return patch_features(self.A, self.B, R, p, w, v)
+
+    def at(self, x: Feature, R: Array, p: Array) -> tuple[float, Array]:
+        """Gap and place of a feature, in the axes of B."""
+        found = on_second(x, R, p)
+        return float(found.gap), np.array(found.place)
+
+    def parting(self, R: Array, p: Array) -> list[Feature]:
+        """All of them."""
+        return self.features(R, p).points
+
+
+class RoundedPair(NamedTuple):
+    """Corners and edges with a radius, that of both together, m."""
+
+    A: Polyhedron
+    B: Polyhedron
+    radius: float
+
+    def features(
+        self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
+    ) -> RoundedFeatures:
+        """Of the ends of A, and between them."""
+        return rounded_features(self.A, self.B, self.radius, R, p, w, v)
+
+    def at(self, x: RoundedFeature, R: Array, p: Array) -> tuple[float, Array]:
+        """Gap of a feature and the place of A's core, in the axes of B."""
+        found = x.on_second(R, p, self.radius)
+        return float(found.gap), np.array(found.core)
+
+    def parting(self, R: Array, p: Array) -> list[RoundedFeature]:
+        """All of them."""
+        return self.features(R, p).points
+
+
+class NearestPair(NamedTuple):
+    """A cylinder or ellipsoid and another shape."""
+
+    A: SupportShape
+    B: SupportShape
+
+    def features(
+        self,
+        R: Array,
+        p: Array,
+        w: Array | None = None,
+        v: Array | None = None,
+        known: NearestPoint | None = None,
+    ) -> PairFeatures:
+        """The nearest."""
+        return pair_features(
+            self.A,
+            self.B,
+            R,
+            p,
+            None if known is None else np.array(known.placed(R, p).axes[0]),
+            w,
+            v,
+        )
+
+    def at(self, x: NearestPoint, R: Array, p: Array) -> tuple[float, Array]:
+        """Gap and place of a feature, in the axes of B."""
+        found = x.placed(R, p)
+        return float(found.gap), np.array(found.place)
+
+    def parting(self, R: Array, p: Array) -> list[Feature]:
+        """Where they are nearest, or deepest in each other, with a normal that stays on the
+        second.
+        """
+        n = self.features(R, p).normal
+        t = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
+        a = self.A.support(-(R.T @ n))
+        b = self.B.support(n)
+        return [
+            Feature(
+                1.0,
+                1.0,
+                0.0,
+                a,
+                b,
+                n,
+                t / np.linalg.norm(t),
+                n,
+                np.array([[0.0, 0.0, 1.0]] * SIDES),
+            )
+        ]
+
+
+def _rounded(one: Any, other: Any, values: Mapping[str, Any]) -> RoundedPair:
+    return RoundedPair(
+        polyhedron(one, values),
+        polyhedron(other, values),
+        rounding(one, values) + rounding(other, values),
+    )
+
+
+PAIRS: dict[str, Callable[[Any, Any, Mapping[str, Any]], PatchPair]] = {  # by `ContactPatch.kind`
+    "polyhedra": lambda one, other, values: PolyhedraPair(
+        polyhedron(one, values), polyhedron(other, values)
+    ),
+    "rounded": _rounded,
+    "smooth": lambda one, other, values: NearestPair(
+        support_shape(one, values), support_shape(other, values)
+    ),
+}
+
+
+def patch_pair(patch: ContactPatch, parameters: Mapping[str, Any]) -> PatchPair:
+    """At given values of the mechanism's parameters."""
+    (_, one), (_, other) = patch.pair
+    return PAIRS[patch.kind](one, other, parameters)

@@ -1,0 +1,378 @@
+"""The features by which two polyhedra may touch next: points of a contact patch as numbers, and how
+far the two may move with them.
+
+    corner     a corner of A on a face of B      normal fixed on B
+    tip        a corner of B on a face of A      normal fixed on A
+    crossing   an edge of A across one of B      normal across both
+
+Points are the corners of the overlap of two faces (`facing_faces`). Other features may touch too,
+after some motion: of each pair there is a length by which corners must move at least before it can.
+All lengths here change by no more than the farthest corner moves.
+
+    a corner outside a face                     its height over that face
+    a corner on a face                          half of what it stands above a neighbour: there it
+                                                must be the lowest
+    an edge across an edge                      their distance; its lower end over a face; that its
+                                                ends must be below either face beside the other
+                                                edge, for only then it crosses
+    what begins at a point of the patch         the height of its other end, for that point does not
+                                                go through its face
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .facing_faces import PARALLEL, Corner, Facing, facing, moved
+from .half_spaces import FeaturesMeet, features_meet
+from .polyhedra import Polyhedron
+
+Array = np.ndarray
+# of the size: by so much a point may leave its face or edge before other features are looked for
+SLACK = 1e-9
+AHEAD = 0.25  # of that: how far ahead features are chosen
+FAR = 0.5  # of the size: patches that are farther apart have no points
+SIDES = 4  # of a face that a point watches; others are a matter of how far it moves
+TIGHT = 1e-7  # rad: where edges lie on edges, a turn by so much makes new corners
+
+
+class Feature(NamedTuple):
+    """A point of a patch, in numbers: what the mode of a contact point holds.
+
+    key: which features, 0 for none. corner, tip: 1 where it is one, else 0. a (3), b (3): points of
+    A and of B, each in its body's axes. first (3), second (3): of a corner normal and tangent on B,
+    of a tip those on A (outward), of a crossing the directions of both edges. along (3): the
+    direction on B in which places are projected. sides (4 x 3): p x + q y + r >= 0 where the point
+    is on its face, or on both edges; see `kernels.contact_points.features_meet`.
+    """
+
+    key: float
+    corner: float
+    tip: float
+    a: Any
+    b: Any
+    first: Any
+    second: Any
+    along: Any
+    sides: Any
+
+    @property
+    def numbers(self) -> list[float]:
+        """All in a row, as `of` reads them."""
+        return [
+            self.key,
+            self.corner,
+            self.tip,
+            *(float(x) for part in self[3:] for x in np.ravel(part)),
+        ]
+
+    @staticmethod
+    def of(x: Sequence[Any]) -> Feature:
+        """From all in a row, numbers or symbols."""
+        a, b, first, second, along, *sides = (
+            tuple(x[k : k + 3]) for k in range(3, 18 + 3 * SIDES, 3)
+        )
+        return Feature(x[0], x[1], x[2], a, b, first, second, along, tuple(sides))
+
+    def placed(self, R: Array, p: Array) -> FeaturesMeet:
+        """Where it is at X_BA = (R, p), in the axes of B."""
+        return on_second(self, R, p)
+
+
+# of no feature
+NUMBERS: tuple[float, ...] = (
+    0.0,
+    1.0,
+    0.0,
+    *(0.0,) * 6,
+    0.0,
+    0.0,
+    1.0,
+    1.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    1.0,
+    *(0.0, 0.0, 1.0) * SIDES,
+)
+
+
+class PatchFeatures(NamedTuple):
+    """Points of a patch; facing: what they come from; places (n, 3) on B, m; reach: how far corners
+    of A may move against B, and those of B against A, before other features may touch, m; turn: the
+    sine of the angle by which they may turn; yaw (3,): skew turns along it may be one at most.
+    """
+
+    points: list[Feature]
+    facing: Facing
+    places: Array
+    reach: tuple[float, float]
+    turn: float
+    yaw: Array
+    flat: bool = False  # of `nearest_features.PairFeatures`
+
+    @property
+    def separation(self) -> float:
+        """Along the normal, m; negative in penetration."""
+        return self.facing.separation
+
+
+def patch_features(
+    A: Polyhedron, B: Polyhedron, R: Array, p: Array, w: Array | None = None, v: Array | None = None
+) -> PatchFeatures:
+    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). w, v (3,): angular velocity of
+    A and velocity of its origin against B.
+
+    Features are those of an instant later, so that a corner that comes down at the very edge of a
+    face and leaves it is none; but those of this one where they would be off their faces now.
+    """
+    if w is not None and v is not None:
+        fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
+        if fastest > 0.0:
+            dt = AHEAD * SLACK * min(A.radius, B.radius) / fastest
+            found = _features(A, B, R + dt * np.cross(w, R.T).T, p + dt * v)
+            if all(margin(x, R, p) > 0.0 for x in found.points):
+                return found
+    return _features(A, B, R, p)
+
+
+def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures:
+    there = moved(A, R, p)
+    seen = facing(there, B)
+    size = min(A.radius, B.radius)
+    if seen.separation > FAR * size:
+        d = seen.separation - 0.5 * FAR * size
+        return PatchFeatures([], seen, np.zeros((0, 3)), (d, np.inf), 2.0, np.zeros(3))
+    kept, least = [], [SLACK * size]
+    for corner in seen.overlap:
+        if corner.kind != "crossing" or _sine(there, B, corner, seen.normal) > PARALLEL:
+            kept.append(corner)
+    points = [_feature(A, B, R, p, seen.normal, corner, SLACK * size, least) for corner in kept]
+    places = np.array([_place(x, R, p) for x in points]).reshape(-1, 3)
+    reach = _reach(there, B, seen, kept, size)
+    more = min(least[1:], default=np.inf)
+    turn, yaw = _turns(there, B, seen, size) if kept else (2.0, np.zeros(3))
+    return PatchFeatures(
+        points,
+        seen,
+        places,
+        (max(min(reach[0], more), least[0]), max(min(reach[1], more), least[0])),
+        turn,
+        yaw,
+    )
+
+
+def on_second(x: Feature, R: Array, p: Array) -> FeaturesMeet:
+    """Where a feature is at X_BA = (R, p), in the axes of B."""
+    first = x.first if x.corner else R @ x.first
+    second = R @ x.second if x.tip else x.second
+    return features_meet(x.corner, x.tip, R @ x.a + p, x.b, first, second, x.along)
+
+
+def margin(x: Feature, R: Array, p: Array) -> float:
+    """How far a feature is inside its face, or both edges, with its slack, m."""
+    found = on_second(x, R, p)
+    return float((x.sides @ np.array([found.x, found.y, 1.0])).min())
+
+
+def _place(x: Feature, R: Array, p: Array) -> Array:
+    return np.array(on_second(x, R, p).place)
+
+
+# --- points
+def _feature(
+    A: Polyhedron,
+    B: Polyhedron,
+    R: Array,
+    p: Array,
+    n: Array,
+    c: Corner,
+    slack: float,
+    least: list[float],
+) -> Feature:
+    """Of a corner of the overlap; least: lengths that corners may move, to which those of sides
+    that it does not watch are added.
+    """
+    key = 1e3 * c.first + c.second
+    if c.kind == "crossing":
+        return _crossing(A, B, R, n, c, slack, 3e6 + key)
+    if c.kind == "tip":
+        b = B.corners[c.second]
+        middle, outward, tangent, sides = _on_face(
+            A, c.first, R.T @ (b - p), R.T @ n, -1.0, slack, least
+        )
+        return Feature(2e6 + key, 0.0, 1.0, middle, b, outward, tangent, n, sides)
+    a = A.corners[c.first]
+    middle, outward, tangent, sides = _on_face(B, c.second, R @ a + p, n, 1.0, slack, least)
+    return Feature(1e6 + key, 1.0, 0.0, a, middle, outward, tangent, n, sides)
+
+
+def _crossing(
+    A: Polyhedron, B: Polyhedron, R: Array, n: Array, c: Corner, slack: float, key: float
+) -> Feature:
+    (i, j), (k, l) = A.edges[c.first], B.edges[c.second]
+    d = A.corners[j] - A.corners[i]
+    g = B.corners[l] - B.corners[k]
+    if np.cross(R @ d, g) @ n < 0.0:
+        i, d = j, -d
+    long = float(np.linalg.norm(d))
+    wide = float(np.linalg.norm(g))
+    sides = np.array(
+        [[1, 0, slack], [-1, 0, long + slack], [0, 1, slack], [0, -1, wide + slack]], float
+    )
+    return Feature(key, 0.0, 0.0, A.corners[i], B.corners[k], d / long, g / wide, n, sides)
+
+
+def _on_face(
+    P: Polyhedron, f: int, x: Array, along: Array, sign: float, slack: float, least: list[float]
+) -> tuple[Array, Array, Array, Array]:
+    """Middle, outward normal, a tangent and sides (SIDES, 3) of a face on which a point x lies,
+    seen along a direction; sign: -1 of a tip.
+    """
+    ring = P.corners[list(P.polygons[f])]
+    outward = P.normals[f]
+    middle = ring.mean(axis=0)
+    to = np.roll(ring, -1, axis=0) - ring
+    to = to / np.linalg.norm(to, axis=1)[:, None]
+    inward = np.cross(outward, to)
+    sides = np.column_stack(
+        [
+            sign * inward @ to[0],
+            inward @ np.cross(outward, to[0]),
+            slack - np.einsum("ki,ki->k", inward, ring - middle),
+        ]
+    )
+    if len(sides) > SIDES:
+        y = x - along * ((x - middle) @ outward) / (along @ outward)
+        inside = np.einsum("ki,ki->k", inward, y - ring)
+        order = np.argsort(inside)
+        sides = sides[order[:SIDES]]
+        least.append(0.5 * max(float(inside[order[SIDES]]), 0.0) * abs(float(along @ outward)))
+    return (
+        middle,
+        outward,
+        to[0],
+        np.vstack([sides, sides[-1:].repeat(max(SIDES - len(sides), 0), axis=0)]),
+    )
+
+
+def _sine(A: Polyhedron, B: Polyhedron, c: Corner, n: Array) -> float:
+    """Between two edges, as seen along n."""
+    (i, j), (k, l) = A.edges[c.first], B.edges[c.second]
+    d = A.corners[j] - A.corners[i]
+    g = B.corners[l] - B.corners[k]
+    return abs(float(np.cross(d, g) @ n)) / float(np.linalg.norm(d) * np.linalg.norm(g))
+
+
+def _turns(A: Polyhedron, B: Polyhedron, seen: Facing, size: float) -> tuple[float, Array]:
+    """The sine of the turn before which the faces look at each other; and of that about the normal
+    before which edges on edges cross.
+    """
+    (f, h), t = seen.faces, seen.plane
+    a, b = (P.corners[list(P.polygons[k])] @ t.T for P, k in ((A, f), (B, h)))
+    d, g = (np.roll(x, -1, axis=0) - x for x in (a, b))
+    d, g = (x / np.linalg.norm(x, axis=1)[:, None] for x in (d, g))
+    parallel = np.abs(d[:, None, 0] * g[None, :, 1] - d[:, None, 1] * g[None, :, 0]) < TIGHT
+    away = a[:, None] - b[None]
+    beside = np.abs(away[..., 0] * g[None, :, 1] - away[..., 1] * g[None, :, 0]) < TIGHT * size
+    leaning = np.arccos(np.clip(-A.normals[f] @ seen.normal, -1.0, 1.0))
+    return (
+        float(np.sin(0.5 * (0.5 * np.pi - leaning))),
+        seen.normal * float((parallel & beside).any()) / TIGHT,
+    )
+
+
+# --- how far they may move
+def _reach(
+    A: Polyhedron, B: Polyhedron, seen: Facing, kept: list[Corner], size: float
+) -> tuple[float, float]:
+    """How far corners of A may move in B's axes, and corners of B in A's, before features touch
+    that are no points.
+    """
+    (f, h), none = seen.faces, not kept
+    held = (
+        _held(A, f, kept, seen.plane, "corner", SLACK * size),
+        _held(B, h, kept, seen.plane, "tip", SLACK * size),
+    )
+    corner = _corners(A, B, h, held[0])
+    tip = _corners(B, A, f, held[1])
+    own = np.array(A.polygons[f])
+    other = np.array(B.polygons[h])
+    crossing = _edges(A, B, h, held[0])
+    back = _edges(B, A, f, held[1]).T
+    crossing = np.maximum(crossing, _distances(A, B))
+    if not none:  # the corners of the overlap stand for these
+        corner[h, own] = np.inf
+        tip[f, other] = np.inf
+        rim = [np.isin(P.sides, k).any(axis=1) for P, k in ((A, f), (B, h))]
+        crossing[np.ix_(*rim)] = np.inf
+    first = crossing / A.radius >= back / B.radius  # which of both measures lets it go farther
+    return (
+        min(corner.min(), crossing[first].min(initial=np.inf)),
+        min(tip.min(), back[~first].min(initial=np.inf)),
+    )
+
+
+def _held(
+    P: Polyhedron, face: int, kept: list[Corner], plane: Array, kind: str, slack: float
+) -> set[int]:
+    """The corners of a face that are at points of the patch."""
+    at = np.array([c.at for c in kept]).reshape(-1, 2)
+    return {
+        i
+        for i in P.polygons[face]
+        if len(at) and np.abs(at - plane @ P.corners[i]).max(axis=1).min() <= slack
+    }
+
+
+def _corners(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
+    """(faces of B, corners of A): before a corner touches a face."""
+    height = B.normals @ A.corners.T - B.offsets[:, None]
+    lowest = np.stack([height[:, k].min(axis=1) for k in A.neighbours], axis=1)
+    found = np.maximum(height.max(axis=0)[None], 0.5 * (height - lowest))
+    found[:, list(held)] = np.inf
+    return found
+
+
+def _edges(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
+    """(edges of A, edges of B): before they cross, by the heights of A's corners over B's faces."""
+    height = B.normals @ A.corners.T - B.offsets[:, None]
+    i, j = A.edges.T
+    beyond = np.minimum(height[:, i], height[:, j]).max(axis=0)
+    k, l = B.sides.T
+    one = np.maximum(height[np.ix_(k, i)], height[np.ix_(l, j)])
+    other = np.maximum(height[np.ix_(k, j)], height[np.ix_(l, i)])
+    found = np.maximum(np.minimum(one, other).T, beyond[:, None])
+    for ends, far in ((i, j), (j, i)):
+        on = np.isin(ends, list(held))
+        found[on] = np.maximum(found[on], height[face, far[on]][:, None])
+    found[np.isin(i, list(held)) & np.isin(j, list(held))] = np.inf
+    return found
+
+
+def _distances(A: Polyhedron, B: Polyhedron) -> Array:
+    """(edges of A, edges of B): the distance of two segments."""
+    p = A.corners[A.edges[:, 0]][:, None]
+    q = B.corners[B.edges[:, 0]][None]
+    d = A.corners[A.edges[:, 1]][:, None] - p
+    g = B.corners[B.edges[:, 1]][None] - q
+    a = (d * d).sum(-1)
+    b = (d * g).sum(-1)
+    c = (g * g).sum(-1)
+    r = p - q
+    dr = (d * r).sum(-1)
+    gr = (g * r).sum(-1)
+    det = a * c - b * b
+    s = np.clip(
+        np.where(det > PARALLEL**2 * a * c, (b * gr - c * dr) / np.where(det > 0.0, det, 1.0), 0.0),
+        0.0,
+        1.0,
+    )
+    u = np.clip((b * s + gr) / c, 0.0, 1.0)
+    s = np.clip((b * u - dr) / a, 0.0, 1.0)
+    x = r + s[..., None] * d - u[..., None] * g
+    return np.sqrt((x * x).sum(-1))

@@ -1,0 +1,562 @@
+"""The features by which a sphere or capsule may touch a polyhedron or a capsule next: points of a
+rounded pair as numbers.
+
+A, the core of a sphere or capsule, is one corner, or two and their edge; B is a polyhedron, or the
+edge of a capsule. Around them is a radius.
+
+    end, face       a corner of A over a face of B            normal fixed on B
+    end, edge  a corner of A beside an edge of B
+            normal along their shortest connection, as for all below
+    end, corner     a corner of A beside a corner of B
+    edge, edge      the edge of A across an edge of B
+    edge, corner    the edge of A beside a corner of B
+
+The distance of a corner of A from B is that of its nearest feature, whose region (of Voronoi) is
+bounded by planes: each end has a point, which is exact as long as it stays within them. Where the
+edge of A leads down from an end, the edge is nearer: the end sleeps until that changes. Between the
+ends are the two nearest of the last two kinds. Of all others there is a length by which the ends
+must move before they can be the nearest (`rounded_reach`). The normal turns continuously from one
+feature to the next where the change is exactly at the end of a region; there is slack only at an
+end where the pair lies still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .half_spaces import RoundedMeet, rounded_meet
+from .polyhedra import Polyhedron
+from .polyhedron_features import AHEAD, FAR, SLACK
+from .rounded_reach import PARALLEL, Pairs, pairs_of_edges, reach_of_corners, reach_of_edges
+
+Array = np.ndarray
+PLANES = 4  # of a region that a point watches; others are a matter of how far it moves
+# of the size, in lengths: so far beyond its region a feature is still taken, so that one of two
+# neighbours always is
+NOISE = 1e-14
+# the sine between edges that cross while they press: below, the crossing runs along them by 1e6
+# times what they turn
+SHALLOW = 1e-3
+SLOW = 1e-4  # of the slack: a margin that falls by less on the way ahead stays
+BETWEEN = 2  # points between the ends
+
+
+class RoundedFeature(NamedTuple):
+    """A point of a rounded pair, in numbers: what the mode of a contact point holds.
+
+    key: which features, 0 for none, negative where it sleeps. face, along_a, along_b: 1 or 0, of
+    `kernels.contact_points.rounded_meet`, as a, d (3) in A's axes and b, g (3) in B's. limits (6):
+    of s and of u, m; and sign and offset of d . e, the slope of the edge of A. planes (4 x 4): h .
+    e + c >= 0 in B's axes, where e leads from B to A.
+    """
+
+    key: Any
+    face: Any
+    along_a: Any
+    along_b: Any
+    a: Any
+    b: Any
+    d: Any
+    g: Any
+    limits: Any
+    planes: Any
+
+    @property
+    def numbers(self) -> list[float]:
+        """All in a row, as `of` reads them."""
+        return [
+            *(float(x) for x in self[:4]),
+            *(float(x) for part in self[4:] for x in np.ravel(part)),
+        ]
+
+    @staticmethod
+    def of(x: Sequence[Any]) -> RoundedFeature:
+        """From all in a row, numbers or symbols."""
+        a, b, d, g = (tuple(x[k : k + 3]) for k in range(4, 16, 3))
+        return RoundedFeature(
+            x[0],
+            x[1],
+            x[2],
+            x[3],
+            a,
+            b,
+            d,
+            g,
+            tuple(x[16:22]),
+            tuple(tuple(x[k : k + 4]) for k in range(22, 22 + 4 * PLANES, 4)),
+        )
+
+    def on_second(self, R: Array, p: Array, radius: float) -> RoundedMeet:
+        """Where it is at X_BA = (R, p), in the axes of B."""
+        return rounded_meet(
+            self.face,
+            self.along_a,
+            self.along_b,
+            R @ self.a + p,
+            np.array(self.b),
+            R @ self.d,
+            np.array(self.g),
+            radius,
+        )
+
+    def margins(self, at: RoundedMeet, d: Any, planes: Sequence[Any]) -> list[Any]:
+        """How far it is from where others are nearer, m; d and normals of planes in the axes of
+        `at`.
+        """
+        low, high, first, last, sign, offset = self.limits
+        dot = lambda x, y: x[0] * y[0] + x[1] * y[1] + x[2] * y[2]  # noqa: E731
+        inside = [dot(h, at.residual) + own[3] for h, own in zip(planes, self.planes)]
+        return [
+            at.s - low,
+            high - at.s,
+            at.u - first,
+            last - at.u,
+            sign * dot(d, at.residual) + offset,
+            *inside,
+        ]
+
+
+FREE = (-1.0, 1.0, -1.0, 1.0, 0.0, 1.0)  # limits of what has none
+# of no feature
+ROUNDED_NUMBERS: tuple[float, ...] = (
+    0.0,
+    1.0,
+    0.0,
+    0.0,
+    *(0.0,) * 6,
+    1.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    1.0,
+    *FREE,
+    *(0.0, 0.0, 0.0, 1.0) * PLANES,
+)
+
+
+class RoundedFeatures(NamedTuple):
+    """Points of a rounded pair; separation, m; places (n, 3) on B, m; reach, turn, yaw: as
+    `contact_features.PatchFeatures`.
+    """
+
+    points: list[RoundedFeature]
+    separation: float
+    places: Array
+    reach: tuple[float, float]
+    turn: float = 2.0
+    yaw: Any = (0.0, 0.0, 0.0)
+    flat: bool = False  # of `nearest_features.PairFeatures`
+
+
+class Found(NamedTuple):
+    """A feature of a pair where it is: point of A's core, and e from B to it (3,). least: what the
+    ends may move before planes that it does not watch count, m. edge, slope: slack of s and u, and
+    of d . e, m.
+    """
+
+    feature: RoundedFeature
+    core: Array
+    e: Array
+    least: float = np.inf
+    edge: float = 0.0
+    slope: float = 0.0
+
+
+def rounded_features(
+    A: Polyhedron,
+    B: Polyhedron,
+    radius: float,
+    R: Array,
+    p: Array,
+    w: Array | None = None,
+    v: Array | None = None,
+) -> RoundedFeatures:
+    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). radius: of both together, m.
+    w, v (3,): angular velocity of A and velocity of its origin against B.
+
+    Features are those of an instant later, so that a ball at the very rim of a face goes on beside
+    the edge; but those of this one where they would be off their regions now.
+    """
+    here = later = _Pair(A, B, radius, R, p)
+    if w is not None and v is not None:
+        fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
+        if fastest > 0.0:
+            dt = AHEAD * here.slack / fastest
+            later = _Pair(A, B, radius, R + dt * np.cross(w, R.T).T, p + dt * v)
+    found, inside = _features(later, here, later)
+    return found if inside else _features(here, here, later)[0]
+
+
+def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, bool]:
+    """Those of a pair, guarded as they are here and go on; and whether they are in their regions
+    here.
+    """
+    if pair.crossed:
+        return _parted(pair), True
+    ends = [pair.end(i) for i in range(len(pair.x))]
+    between, others = pair.between(ends) if len(ends) > 1 else ([], None)
+    separation = min(float(np.linalg.norm(one.e)) for one in (*ends, *between)) - pair.radius
+    if separation > FAR * pair.size:
+        return (
+            RoundedFeatures(
+                [], separation, np.zeros((0, 3)), (separation - 0.5 * FAR * pair.size, np.inf)
+            ),
+            True,
+        )
+    found = [*ends, *between[:BETWEEN]]
+    yaw = np.zeros(3)
+    reach = min((one.least for one in found), default=np.inf)
+    if others is not None:
+        more, yaw = pair.reach(others, found, between[BETWEEN:])
+        reach = min(reach, more)
+    points = [_guarded(one, here, later) for one in found]
+    places = np.array([one.core for one in found])
+    return RoundedFeatures(
+        [x for x, _ in points], separation, places, (max(reach, pair.slack), np.inf), yaw=yaw
+    ), all(inside for _, inside in points)
+
+
+def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, bool]:
+    """With slack at ends of its region that it lies at and does not leave by, so that rounding is
+    no event; elsewhere they are exact. And whether it is within.
+    """
+    x = one.feature
+    margin = here.margins(one.feature)
+    leaves = (later.margins(x) < margin - SLOW * here.slack) & (margin > here.noise)
+    slack = np.full(len(margin), here.slack)
+    slack[:4], slack[4] = max(one.edge, here.slack), one.slope or here.slack
+    slack[leaves | (margin >= slack)] = 0.0
+    low, high, first, last, sign, offset = x.limits
+    limits = (
+        low - slack[0],
+        high + slack[1],
+        first - slack[2],
+        last + slack[3],
+        sign,
+        offset + slack[4],
+    )
+    return x._replace(
+        limits=limits, planes=x.planes + np.outer(slack[5:], (0.0, 0.0, 0.0, 1.0))
+    ), bool((margin + slack > 0.0).all())
+
+
+class _Pair:
+    """Two polyhedra in the axes of B. x (1 or 2, 3): corners of A; d (3,): from the first to the
+    second; long: how far, m.
+    """
+
+    def __init__(self, A: Polyhedron, B: Polyhedron, radius: float, R: Array, p: Array):
+        self.A = A
+        self.B = B
+        self.radius = radius
+        self.R = R
+        self.p = p
+        self.x, self.size = A.corners @ R.T + p, radius + min(A.radius, B.radius)
+        self.slack = SLACK * self.size
+        self.noise = NOISE * self.size
+        self.long = float(np.linalg.norm(A.corners[-1] - A.corners[0]))
+        self.own = A.directions[0] if len(A.edges) else np.array([1.0, 0.0, 0.0])  # d in A's axes
+        self.d = R @ self.own
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the cores overlap."""
+        if not len(self.B.normals):
+            pairs = pairs_of_edges(self.x, self.d, self.long, self.B)
+            return bool((pairs.distance <= self.noise).any())
+        height = self.B.normals @ self.x.T - self.B.offsets[:, None]
+        first = height[:, 0]
+        last = height[:, -1]
+        rise = last - first
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at = np.where(
+                rise == 0.0,
+                np.where(first > 0.0, np.inf, -np.inf),
+                -first / np.where(rise == 0.0, 1.0, rise),
+            )
+        low = np.max(at[rise <= 0.0], initial=0.0)
+        high = np.min(at[rise > 0.0], initial=1.0)
+        return bool(low <= high)
+
+    def margins(self, x: RoundedFeature) -> Array:
+        """Of a feature, as `RoundedFeature.margins`."""
+        return np.array(
+            x.margins(
+                x.on_second(self.R, self.p, self.radius), self.R @ x.d, [h[:3] for h in x.planes]
+            )
+        )
+
+    # --- ends
+    def end(self, i: int) -> Found:
+        """A corner of A and the nearest feature of B."""
+        x = self.x[i]
+        inward = -1.0 if i else 1.0
+        kind, n = self._nearest(x)
+        d = self.own * inward
+        make = {"face": self._over_face, "edge": self._beside_edge, "corner": self._beside_corner}[
+            kind
+        ]
+        found = make(i, n, x)
+        if kind == "face" or not self.long:
+            return found._replace(feature=found.feature._replace(d=d))
+        return self._sleeping(
+            found, d, float(self.d @ found.e) * inward, self._sine(n) if kind == "edge" else 1.0
+        )
+
+    def _nearest(self, x: Array) -> tuple[str, int]:
+        B = self.B
+        away = x - B.corners[B.edges[:, 0]]
+        if len(B.normals):
+            height = B.normals @ x - B.offsets
+            within = np.full(len(B.normals), np.inf)
+            np.minimum.at(within, B.sides.ravel(), np.einsum("kji,ki->kj", B.inward, away).ravel())
+            seen = np.where(height > 0.0, within, -np.inf)
+            if seen.max() >= -self.noise:
+                return "face", int(seen.argmax())
+        u = np.einsum("ki,ki->k", away, B.directions)
+        wide = np.linalg.norm(B.corners[B.edges[:, 1]] - B.corners[B.edges[:, 0]], axis=1)
+        e = away - np.clip(u, 0.0, wide)[:, None] * B.directions
+        k = int(np.einsum("ki,ki->k", e, e).argmin())
+        if -self.noise <= u[k] <= wide[k] + self.noise:
+            return "edge", k
+        return "corner", int(B.edges[k, int(u[k] > 0.0)])
+
+    def _over_face(self, i: int, f: int, x: Array) -> Found:
+        B = self.B
+        k, j = np.nonzero(B.sides == f)
+        b = B.corners[list(B.polygons[f])].mean(axis=0)
+        h = B.inward[k, j]
+        planes, least = self._planes(
+            h, np.einsum("ki,ki->k", h, b - B.corners[B.edges[k, 0]]), x - b
+        )
+        n = B.normals[f]
+        return Found(
+            self._feature(_key(0, i, f), i, b, g=n, face=1.0, planes=planes),
+            x,
+            n * float(n @ (x - b)),
+            least,
+        )
+
+    def _beside_edge(self, i: int, k: int, x: Array) -> Found:
+        B = self.B
+        b = B.corners[B.edges[k, 0]]
+        g = B.directions[k]
+        wide = float(np.linalg.norm(B.corners[B.edges[k, 1]] - b))
+        e = (x - b) - g * float(g @ (x - b))
+        planes, least = self._planes(-B.inward[k], np.zeros(len(B.inward[k])), e)
+        limits = (-1.0, 1.0, 0.0, wide, 0.0, 1.0)
+        return Found(
+            self._feature(_key(1, i, k), i, b, g=g, along_b=1.0, limits=limits, planes=planes),
+            x,
+            e,
+            least,
+        )
+
+    def _beside_corner(self, i: int, c: int, x: Array) -> Found:
+        b = self.B.corners[c]
+        g = self._leaving(c)
+        planes, least = self._planes(-g, np.zeros(len(g)), x - b)
+        return Found(self._feature(_key(2, i, c), i, b, planes=planes), x, x - b, least)
+
+    def _sleeping(self, found: Found, d: Array, slope: float, sine: float) -> Found:
+        """An end that has the edge of A above it, with a guard of that; or sleeps while this leads
+        down from it. Along an edge of B it is awake.
+        """
+        if sine < PARALLEL:
+            return found._replace(feature=found.feature._replace(d=d))
+        awake = slope >= -self.noise
+        low, high, first, last, _, _ = found.feature.limits
+        x = found.feature._replace(
+            d=d, limits=(low, high, first, last, 1.0 if awake else -1.0, 0.0)
+        )
+        return found._replace(
+            feature=x if awake else x._replace(key=-x.key),
+            slope=max(self.slack * sine**2, 2.0 * self.noise),
+        )
+
+    # --- between the ends
+    def between(self, ends: list[Found]) -> tuple[list[Found], Pairs]:
+        """Where the edge of A is across edges of B, or beside corners of it: nearest first, without
+        what an end stands for; and all pairs of edges.
+        """
+        pairs = pairs_of_edges(self.x, self.d, self.long, self.B)
+        found = [self._across(pairs, int(k)) for k in np.flatnonzero(self._crossing(pairs))]
+        found += [self._over_corner(c) for c in range(len(self.B.corners)) if self._is_over(c)]
+        kept: list[Found] = []
+        for one in sorted(found, key=lambda one: float(one.e @ one.e)):
+            awake = [x for x in ends if x.feature.key > 0.0] + kept
+            if not any(
+                np.abs(np.append(one.core - x.core, one.e - x.e)).max() <= 10.0 * self.noise
+                for x in awake
+            ):
+                kept.append(one)
+        return kept, pairs
+
+    def _crossing(self, pairs: Pairs) -> Array:
+        """(m,): whether the nearest points of both lines are on the edges."""
+        slack = self.noise
+        on = (
+            (pairs.s >= -slack)
+            & (pairs.s <= self.long + slack)
+            & (pairs.u >= -slack)
+            & (pairs.u <= pairs.wide + slack)
+        )
+        return np.asarray(on & (pairs.sine >= PARALLEL))
+
+    def _across(self, pairs: Pairs, k: int) -> Found:
+        B = self.B
+        limits = (0.0, self.long, 0.0, pairs.wide[k], 0.0, 1.0)
+        core = self.x[0] + pairs.s[k] * self.d
+        e = core - B.corners[B.edges[k, 0]] - pairs.u[k] * B.directions[k]
+        return Found(
+            self._feature(
+                _key(3, 0, k),
+                0,
+                B.corners[B.edges[k, 0]],
+                g=B.directions[k],
+                along_a=1.0,
+                along_b=1.0,
+                limits=limits,
+            ),
+            core,
+            e,
+            edge=self.noise / pairs.sine[k] ** 2,
+        )
+
+    def _is_over(self, c: int) -> bool:
+        """Whether a corner of B is beside the edge of A, and no edge from it leads nearer, but for
+        those along A's.
+        """
+        w = self.B.corners[c] - self.x[0]
+        s = float(self.d @ w)
+        g = self._leaving(c)
+        e = s * self.d - w
+        leads = (g @ e > self.noise) & (np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL)
+        return 0.5 * self.noise < s < self.long - 0.5 * self.noise and not leads.any()
+
+    def _over_corner(self, c: int) -> Found:
+        b = self.B.corners[c]
+        s = float(self.d @ (b - self.x[0]))
+        g = self._leaving(c)
+        e = self.x[0] + s * self.d - b
+        across = g[np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL]
+        planes, least = self._planes(-across, np.zeros(len(across)), e)
+        limits = (0.0, self.long, -1.0, 1.0, 0.0, 1.0)
+        return Found(
+            self._feature(_key(4, 0, c), 0, b, along_a=1.0, limits=limits, planes=planes),
+            self.x[0] + s * self.d,
+            e,
+            0.5 * least,
+        )
+
+    def reach(self, pairs: Pairs, found: list[Found], others: list[Found]) -> tuple[float, Array]:
+        """How far the ends may move before features touch that are no points, m; and the direction
+        of turns that are watched.
+
+        The distance from B is convex along A: while it rises from an end, nothing else is nearer.
+        """
+        ends = [one.feature for one in found[: len(self.x)]]
+        if any(x.key > 0.0 and x.limits[4] > 0.0 for x in ends):
+            return np.inf, np.zeros(3)
+        rise = max(
+            0.5 * self.long * float(sign * self.d @ x.g) if x.face else 0.0
+            for x, sign in zip(ends, (1.0, -1.0))
+        )
+        keys = {abs(int(one.feature.key)) for one in found}
+        far = min((float(np.linalg.norm(one.e)) - self.radius for one in others), default=np.inf)
+        edges, yaw = reach_of_edges(
+            pairs,
+            self.x,
+            self.d,
+            self.B,
+            self.radius,
+            self.size,
+            lambda kind, i, n: int(_key(kind, i, n)) in keys,
+        )
+        corners = reach_of_corners(
+            self.x,
+            self.d,
+            self.long,
+            self.B,
+            self.radius,
+            lambda kind, i, n: int(_key(kind, i, n)) in keys,
+        )
+        return max(min(far, edges, corners), rise), yaw
+
+    # --- parts
+    def _feature(
+        self,
+        key: float,
+        i: int,
+        b: Array,
+        g: Any = (0.0, 0.0, 1.0),
+        face: float = 0.0,
+        along_a: float = 0.0,
+        along_b: float = 0.0,
+        limits: Any = FREE,
+        planes: Any = None,
+    ) -> RoundedFeature:
+        none = np.tile([0.0, 0.0, 0.0, 1.0], (PLANES, 1))
+        return RoundedFeature(
+            key,
+            face,
+            along_a,
+            along_b,
+            self.A.corners[i],
+            b,
+            self.own,
+            g,
+            limits,
+            none if planes is None else planes,
+        )
+
+    def _planes(self, h: Array, c: Array, e: Array) -> tuple[Array, float]:
+        """h . e + c of the planes that are nearest (PLANES, 4); and how far the next is."""
+        inside = h @ e + c
+        order = np.argsort(inside)
+        rows = np.column_stack([h, c])[order[:PLANES]]
+        more = np.tile([0.0, 0.0, 0.0, 1.0], (PLANES - len(rows), 1))
+        return np.vstack([rows, more]), (
+            max(float(inside[order[PLANES]]), 0.0) if len(order) > PLANES else np.inf
+        )
+
+    def _leaving(self, c: int) -> Array:
+        """(k, 3): unit vectors along the edges that begin at a corner of B."""
+        g = self.B.corners[self.B.neighbours[c]] - self.B.corners[c]
+        return np.asarray(g / np.linalg.norm(g, axis=1)[:, None])
+
+    def _sine(self, k: int) -> float:
+        return float(np.linalg.norm(np.cross(self.d, self.B.directions[k])))
+
+
+def _key(kind: int, first: int, second: int) -> float:
+    return 1.0 + 2e6 * kind + 1e6 * first + second
+
+
+def _parted(pair: _Pair) -> RoundedFeatures:
+    """Of cores that overlap: the ends over the face, or the normal of both edges, along which they
+    are parted soonest.
+    """
+    B, x = pair.B, pair.x
+    if len(B.normals):
+        height = (B.normals @ x.T).min(axis=1) - B.offsets
+        f = int(height.argmax())
+        n = B.normals[f]
+        b = B.corners[B.polygons[f][0]]
+        depth = float(height[f])
+    else:
+        n = np.cross(pair.d, B.directions[0])
+        b = B.corners[0]
+        depth = 0.0
+        n = (
+            n
+            if np.linalg.norm(n) > PARALLEL
+            else np.cross(pair.d, np.eye(3)[np.abs(pair.d).argmin()])
+        )
+        n = n / np.linalg.norm(n)
+    points = [pair._feature(_key(5, i, 0), i, b, g=n, face=1.0) for i in range(len(x))]
+    return RoundedFeatures(points, depth - pair.radius, x.copy(), (pair.slack, np.inf))

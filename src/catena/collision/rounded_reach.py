@@ -1,0 +1,177 @@
+"""How far the ends of an edge of A may move before it touches a polyhedron B by other features than
+those that are watched.
+
+For each edge and corner of B there is a length that changes by no more than the ends of A move, and
+is positive as long as the edge of A has no nearest point there. The largest of several such lengths
+counts:
+
+    the distance less the radius
+    the slope of the distance at an end, of A's edge or of B's, where the nearest point is
+    how far both ends of A are within a plane beyond which the edge or corner of B has its region
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .polyhedra import Polyhedron
+
+Array = np.ndarray
+# the sine between edges that are parallel: seen as such, these are by its square nearer than their
+# ends
+PARALLEL = 1e-6
+FLUSH = 1e-9  # of A's length: a corner as near below one of its ends is not between them
+CLOSE = 1e-3  # of the size: parallel edges that are as near have their turn watched
+
+
+class Pairs(NamedTuple):
+    """The edge of A and each edge of B: s, u (m,) along both of the nearest points of their lines,
+    m; wide (m,): how long those of B are; sine (m,) between them. at (m, 2): s and u of the nearest
+    points of the edges; e (m, 3): from B's to A's, and distance (m,) of these.
+    """
+
+    s: Array
+    u: Array
+    wide: Array
+    sine: Array
+    at: Array
+    e: Array
+    distance: Array
+
+
+def pairs_of_edges(x: Array, d: Array, long: float, B: Polyhedron) -> Pairs:
+    """Of the edge from x[0] along the unit vector d."""
+    g = B.directions
+    b = B.corners[B.edges[:, 0]]
+    wide = np.linalg.norm(B.corners[B.edges[:, 1]] - b, axis=1)
+    w, k = x[0] - b, g @ d
+    across = d - k[:, None] * g
+    other = g - k[:, None] * d
+    square = np.maximum(np.einsum("ki,ki->k", across, across), PARALLEL**4)
+    s = -np.einsum("ki,ki->k", across, w) / square
+    u = np.einsum("ki,ki->k", other, w) / square
+    along = np.einsum("ki,ki->k", g, w)
+    own = w @ d
+    t = np.clip(s, 0.0, long)
+    y = np.clip(along + k * t, 0.0, wide)
+    t = np.clip(k * y - own, 0.0, long)
+    e = w + t[:, None] * d - y[:, None] * g
+    return Pairs(s, u, wide, np.sqrt(square), np.column_stack([t, y]), e, np.linalg.norm(e, axis=1))
+
+
+def reach_of_edges(
+    pairs: Pairs,
+    x: Array,
+    d: Array,
+    B: Polyhedron,
+    radius: float,
+    size: float,
+    watched: Callable[[int, int, int], bool],
+) -> tuple[float, Array]:
+    """Of edges of B across which A's may come to lie, m; and of one along A's, near it, the
+    direction about which a turn is watched.
+
+    watched(kind, end, number): whether a feature is a point, by `rounded_features._key`.
+    """
+    long = float(np.linalg.norm(x[-1] - x[0]))
+    scale = 1.0 + 2.0 * pairs.distance / np.minimum(long, pairs.wide)
+    bound = np.maximum.reduce(
+        [pairs.distance - radius, _slopes(pairs, d, B, long) / scale, _beside(pairs, x, B)]
+    )
+    parallel = pairs.sine < PARALLEL
+    yaw = np.zeros(3)
+    along = np.flatnonzero(parallel & (bound < CLOSE * size))
+    if len(along):
+        k = along[pairs.distance[along].argmin()]
+        yaw = pairs.e[k] / pairs.distance[k] / PARALLEL
+        bound[k] = np.inf
+    for k in np.flatnonzero((bound < size) & ~parallel):
+        if _stood_for(pairs, int(k), long, B, watched):
+            bound[k] = np.inf
+    return float(bound.min(initial=np.inf)), yaw
+
+
+def _slopes(pairs: Pairs, d: Array, B: Polyhedron, long: float) -> Array:
+    """How much the distance rises from the end where the nearest point is, per turn, m; zero
+    between the ends.
+    """
+    t, y = pairs.at.T
+    own = pairs.e @ d
+    other = np.einsum("ki,ki->k", pairs.e, B.directions)
+    one = np.where(t <= 0.0, own, np.where(t >= long, -own, 0.0))
+    two = np.where(y <= 0.0, -other, np.where(y >= pairs.wide, other, 0.0))
+    return np.where(pairs.sine < PARALLEL, 0.0, np.maximum(one, two))
+
+
+def _beside(pairs: Pairs, x: Array, B: Polyhedron) -> Array:
+    """How far both ends of A are within a plane that bounds the region of each edge of B."""
+    away = x[None] - B.corners[B.edges[:, :1]]  # (m, 2, 3)
+    u = np.einsum("kei,ki->ke", away, B.directions)
+    found = np.maximum((-u).min(axis=1), (u - pairs.wide[:, None]).min(axis=1))
+    return np.maximum(
+        found, np.einsum("kji,kei->kje", B.inward, away).min(axis=2).max(axis=1, initial=-np.inf)
+    )
+
+
+def _stood_for(
+    pairs: Pairs, k: int, long: float, B: Polyhedron, watched: Callable[[int, int, int], bool]
+) -> bool:
+    """Whether the nearest points of a pair of edges are a point's, whose margins tell where they
+    are on the way to others.
+    """
+    t, y = pairs.at[k]
+    end = 0 if t <= 0.0 else 1 if t >= long else -1
+    c = int(B.edges[k, 0]) if y <= 0.0 else int(B.edges[k, 1]) if y >= pairs.wide[k] else -1
+    if end >= 0:
+        return watched(2, end, c) if c >= 0 else watched(1, end, k)
+    return watched(4, 0, c) if c >= 0 else watched(3, 0, k)
+
+
+def reach_of_corners(
+    x: Array,
+    d: Array,
+    long: float,
+    B: Polyhedron,
+    radius: float,
+    watched: Callable[[int, int, int], bool],
+) -> float:
+    """Of corners of B beside which A's edge may come to lie, m."""
+    w = B.corners - x[0]
+    s = w @ d
+    t = np.clip(s, 0.0, long)
+    e = t[:, None] * d - w
+    distance = np.linalg.norm(e, axis=1)
+    least = np.inf
+    for c in np.argsort(distance):
+        if distance[c] - radius >= least:
+            break
+        if watched(4, 0, int(c)) or (s[c] != t[c] and watched(2, int(s[c] > t[c]), int(c))):
+            continue
+        g = B.corners[B.neighbours[c]] - B.corners[c]
+        g = g / np.linalg.norm(g, axis=1)[:, None]
+        across = np.linalg.norm(np.cross(g, d), axis=1) >= PARALLEL
+        along = [
+            B.edge_number[frozenset((int(c), int(other)))] for other in B.neighbours[c][~across]
+        ]
+        end = int(s[c] > 0.5 * long)
+        # that end is beside the same edge, and leaves it there
+        if abs(s[c] - 0.5 * long) >= (0.5 - FLUSH) * long and any(
+            watched(1, end, k) for k in along
+        ):
+            continue
+        g = g[across]
+        scale = 1.0 + 2.0 * distance[c] / long
+        within = ((x - B.corners[c]) @ g.T).min(axis=0).max(initial=-np.inf)
+        least = min(
+            least,
+            max(
+                distance[c] - radius,
+                abs(s[c] - t[c]) / scale,
+                float((g @ e[c]).max(initial=-np.inf)) / scale,
+                float(within),
+            ),
+        )
+    return float(least)

@@ -1,0 +1,66 @@
+"""Contact: unilateral contact with Coulomb friction, independent of how time advances.
+
+gaps               gaps, normals and rows of contact points as expressions
+modes              which contacts open, stick or slip; splitting: a start for many contacts
+cone_programmes    linear programmes over friction cones
+impact             the impact equations; impact_laws: Newton, Poisson and others; routh: friction
+                   followed along an impact
+flat_ends          a round end that stands flat on a plane
+loop_stops         stops of joints that close a loop, as contacts
+problem, response, selection, patches
+                   the contact problem of a time step, over lanes
+solvers/           block Gauss-Seidel, Anderson acceleration, interior point, certificate
+"""
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from .cone_programmes import Cone, ConeProgramme, NoForces
+    from .flat_ends import ENOUGH, RimImpact, RimMotion, lowest, turn
+    from .flat_ends import POINTS as FLAT_END_POINTS
+    from .force_shares import Cones, centre, centre_beside
+    from .gaps import (
+        Meet,
+        margins_of_rounded,
+        meet,
+        meet_features,
+        meet_rounded,
+        moving,
+        place_of_features,
+        slant_of_rounded,
+        solid,
+        velocity_at,
+    )
+    from .impact import NOTHING, impact
+    from .impact_laws import Blow, blow, response
+    from .loop_stops import can_stop, has_limits, loop_stops
+    from .modes import (
+        DEAD,
+        LIFTED,
+        MOST,
+        OPEN,
+        PROVED,
+        SLIP,
+        STICK,
+        Friction,
+        Solution,
+        cones_of,
+        row_sizes,
+        slip_directions,
+        solutions,
+        with_directions,
+    )
+    from .patches import see
+    from .problem import (
+        CERTIFICATE,
+        MANY,
+        ContactAnswer,
+        ContactProblem,
+        ContactScratch,
+        pair_shapes,
+        scratch_shapes,
+    )
+
+__getattr__, __dir__ = door(__name__)

@@ -1,0 +1,191 @@
+"""Laws of impact: how the speeds at contacts jump where bodies meet.
+
+    u+ = u- + G P        u (3 k,): normal and tangential speeds of k contacts, P their impulses, G =
+                         J W J'
+
+newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all
+             contacts at once [Moreau1988]
+poisson      compression until nothing approaches, then at least e times its impulses [Glocker1995]
+sequential   by any law, one contact after the other, that which approaches with most energy, u_n^2
+             / G_nn, until none does; those that approach alike and feel each other strike together,
+             for no order of them is the same seen in a mirror
+
+`model.impact_laws` has all laws by name; those that follow friction along an impact are in
+`routh.py`.
+
+W holds joints and loops too, so that all of them act at the same instant.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SingularError
+from ..model import IMPACT_LAWS
+from ..registry import loaded
+from .modes import MOST, PROVED, STICK, Friction, Solution, solutions
+
+Array = NDArray[np.float64]
+TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
+LOOSE = 1e-6  # the share of an impulse in a combination that moves nothing, below which it has none
+NEGLIGIBLE = 1e-12  # an approach this slow beside the fastest is none
+# of the fastest approach, in the root of its energy: approaches that differ by less are alike. More
+# than the errors of a run at its default tolerance, on which no order may depend
+ALIKE = 1e-6
+# of the diagonal of G: contacts that do not feel each other
+APART = 1e-12
+
+
+class Blow(NamedTuple):
+    """P (3 k,): impulses. after (3 k,): speeds. modes (k,): as `contact_modes`. order: the contacts
+    in turn, of a sequence. several: whether the law has other solutions too. known (3 k,): whether
+    rigid bodies determine the impulses.
+    """
+
+    P: Array
+    after: Array
+    modes: tuple[str, ...]
+    order: tuple[int, ...] = ()
+    several: bool = False
+    known: NDArray[np.bool_] = np.ones(0, bool)
+
+
+def blow(
+    G: Array,
+    u: Array,
+    e: Array,
+    mu: Array,
+    law: str = "newton",
+    impacts: str = "simultaneous",
+    proved: int = PROVED,
+) -> Blow:
+    """The impulses of an impact with speeds u before; e, mu (k,). proved: see
+    `contact_modes.solutions`.
+    """
+    return (
+        sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu, proved)
+    )
+
+
+def _struck(law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
+    """By the law of that name."""
+    own = IMPACT_LAWS.find(law)
+    found: Blow = loaded(own.strike)(
+        G, u, e, mu, **({"proved": proved} if own.stages and proved != PROVED else {})
+    )
+    return found
+
+
+def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
+    """u_n+ = -e u_n- where there is an impulse."""
+    b = u.copy()
+    b[::3] += e * np.minimum(u[::3], 0.0)
+    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
+    return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
+
+
+def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
+    """Compression, then expansion with at least e times its normal impulses."""
+    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
+    if not (e * first.force[::3]).any():
+        return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
+    again, more = _one(
+        solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved),
+        first.rate,
+        len(e),
+    )
+    P = first.force + again.force
+    return Blow(
+        P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again)
+    )
+
+
+def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
+    """One contact after the other: that which approaches with most energy."""
+    P, now = np.zeros(len(u)), u.copy()
+    known = np.ones(len(u), bool)
+    several = False
+    order: list[int] = []
+    modes = ["open"] * len(e)
+    size = np.sqrt(np.diagonal(G)[::3])
+    size = np.where(size > 0.0, size, np.inf)  # what cannot give way has no energy of approach
+    fastest = np.abs(u[::3] / size).max(initial=0.0)
+    for _ in range(TURNS):
+        approach = -now[::3] / size
+        if approach.max(initial=0.0) <= NEGLIGIBLE * fastest:
+            return Blow(P, now, tuple(modes), tuple(order), several, known)
+        alike = np.flatnonzero(approach >= approach.max() - ALIKE * fastest)
+        struck = _coupled(G, alike)
+        own = (3 * struck[:, None] + np.arange(3)).ravel()
+        one = _struck(
+            _law_of_several(law) if len(struck) > 1 else law,
+            G[np.ix_(own, own)],
+            now[own],
+            e[struck],
+            mu[struck],
+        )
+        if not one.P.any():  # an approach that is none beside the slip
+            break
+        P[own] += one.P
+        now = now + G[:, own] @ one.P
+        known[own] &= one.known
+        several |= one.several
+        for i, mode in zip(struck.tolist(), one.modes):
+            modes[i] = mode
+            order.append(i)
+    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws of several points are one
+    return Blow(P + rest.P, rest.after, rest.modes, tuple(order), several, known & rest.known)
+
+
+def _coupled(G: Array, alike: NDArray[np.int_]) -> NDArray[np.int_]:
+    """Of contacts that approach alike those that the first of them feels, also through others."""
+    size = np.sqrt(np.diagonal(G))
+    found = [int(alike[0])]
+    for i in found:
+        own = slice(3 * i, 3 * i + 3)
+        for j in alike.tolist():
+            other = slice(3 * j, 3 * j + 3)
+            feels = np.abs(G[own, other]) > APART * np.outer(size[own], size[other])
+            if j not in found and feels.any():
+                found.append(j)
+    return np.sort(np.array(found))
+
+
+def _law_of_several(law: str) -> str:
+    """The law of contacts that strike together: of those of one point its nearest."""
+    own = IMPACT_LAWS.find(law)
+    if not own.one_point:
+        return law
+    return "newton" if own.by_speeds else "poisson"
+
+
+def _known(one: Solution) -> NDArray[np.bool_]:
+    size = np.linalg.norm(one.loose, axis=0)
+    return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
+
+
+def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
+    """Of several solutions that where most contacts stick, and of these that which loses most
+    energy; and whether there are several.
+    """
+    if not found and contacts > MOST:
+        raise SingularError(
+            f"no impulses were found; the modes of more than {MOST} contacts at one instant are"
+            " searched for, not enumerated"
+        )
+    if not found:
+        raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
+    stick = [sum(mode.endswith(STICK) for mode in one.modes) for one in found]
+    work = [float(one.force @ (before + one.rate)) for one in found]
+    return min(zip(found, stick, work), key=lambda x: (-x[1], x[2]))[0], len(found) > 1
+
+
+def response(M: Array, A: Array, column: Array, size: Array) -> Array:
+    """W (n, n): dv = W P under the rows A dv = 0. column, size: C and N of `kernels.rank`."""
+    from ..machine import Metric, spaces
+
+    T = spaces(A, Metric(column, size)).T if len(A) else np.eye(len(M))
+    return T @ np.linalg.solve(T.T @ M @ T, T.T)

@@ -1,0 +1,564 @@
+"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all
+there are, or by search.
+
+k contacts, each with a normal and two tangents. Forces f (or impulses) and accelerations a (or
+speeds) at them obey
+
+    a = G f + b,      0 <= N, 0 <= a_n, N a_n = 0,      |f_t| <= mu N
+
+and what slips does so against its friction: f_t = -mu N d, with d the direction of its slip speed
+where it has one, and of a_t where it begins to slip. G = J W J' is the Delassus matrix, b what
+happens without contact. Every combination of modes is solved and looked at, so that a solution is
+known to be the only one, or one of several; there may be none (Painleve). Where many contacts may
+begin to slip, and where there are more than MOST, modes are read from nearly exact forces
+(`contact_splitting.py`) and solved: what is found keeps every inequality too, but whether there are
+others is not known. Forces that the rows do not determine (a table on four legs) are of least norm;
+where these are not admitted, others are looked for among all there are (`force_shares.py`).
+
+Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import RANK
+from .force_shares import Cones, deepest
+from .splitting import split
+
+Array = NDArray[np.float64]
+OPEN: str = "open"
+STICK: str = "stick"
+SLIP: str = "slip"
+# no more normal force than is there already
+LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}
+EPSILON = 64.0 * float(np.finfo(float).eps)  # of the parts of a sum of some dozens: its rounding
+# of the largest singular value: what is less is zero. Rows whose part in G is less than RANK count
+# as dependent, as they do elsewhere; unless they would then contradict each other: what looks
+# dependent may be a small inertia
+EXACT = 1e-13
+SMALL = 1e-12  # a force or an acceleration this small beside the largest of b is none
+APART = 1e-7  # solutions whose accelerations differ by more are two
+# a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across
+# a plane of motion
+DEAD = 1e-18
+ENOUGH = 1e-3  # of its force: a contact as far inside its cone is looked at no further
+ROUNDS = 40  # of the search for directions of slip
+# contacts that may begin to slip; of more, the first solution is taken without a look at all the
+# others
+PROVED = 3
+# a root this near the unit circle is an angle; what it leaves is met by Newton's method
+UNIT = 1e-3
+MOST = 9  # contacts at one instant whose modes are enumerated; those of more are searched for
+READ = (1e-3, 1e-5, 1e-7)  # beside the largest of b: what is small where modes are read from forces
+
+
+class Friction(NamedTuple):
+    """Of k contacts: coefficients (k,) of what sticks and of what slips, directions of slip (k, 2),
+    NaN where it is at rest; base: (k,) normal force that is there already.
+    """
+
+    static: Array
+    kinetic: Array
+    direction: Array
+    base: Array
+
+    @staticmethod
+    def at_rest(static: Array, kinetic: Array, base: Array | None = None) -> Friction:
+        """Of contacts that do not slip yet."""
+        k = len(static)
+        return Friction(
+            static, kinetic, np.full((k, 2), np.nan), np.zeros(k) if base is None else base
+        )
+
+
+class Solution(NamedTuple):
+    """modes (k,), force and rate (3 k,): f and a; direction (k, 2) of what slips; loose (3 k, n):
+    forces that move nothing.
+    """
+
+    modes: tuple[str, ...]
+    force: Array
+    rate: Array
+    direction: Array
+    loose: Array
+
+
+def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> list[Solution]:
+    """All solutions that differ in their accelerations, those that stick most first; of many
+    contacts one, where it is found. proved: how many that may begin to slip are not many.
+    """
+    found: list[Solution] = []
+    k = len(friction.static)
+    size = row_sizes(G)
+    scale = float(
+        np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0)
+    )
+    free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
+    limit = _Limit(G, b, friction, size, scale)
+    if free > proved or k > MOST:
+        found = list(islice(_searched(limit), 1))
+    if found or k > MOST:
+        return found
+    for modes in product(*(_allowed(friction, i) for i in range(k))):
+        for one in _solved(limit, modes):
+            if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
+                found.append(one)
+        if found and free > proved:
+            return found
+    return found
+
+
+def slip_directions(u: Array, still: Array) -> Array:
+    """(k, 2) of slips with speeds u (3 k,), NaN of what is no faster than `still` (k,): at rest."""
+    t = u.reshape(-1, 3)[:, 1:]
+    speed = np.linalg.norm(t, axis=1)
+    return np.where(
+        (speed > still)[:, None], t / np.where(speed > 0.0, speed, 1.0)[:, None], np.nan
+    )
+
+
+def row_sizes(G: Array) -> Array:
+    """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of
+    their normal.
+    """
+    own = np.diagonal(G)
+    normal = np.repeat(np.diagonal(G)[::3], 3)
+    size = np.sqrt(np.where(own > DEAD * normal, own, normal))
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
+    smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
+    closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
+    return (
+        (*closed, *(LIFTED[mode] for mode in closed)) if friction.base[i] > 0.0 else (*closed, OPEN)
+    )
+
+
+def held(G: Array, b: Array, friction: Friction) -> Array:
+    """Forces (3 k,) that would keep all contacts closed; they may pull, and leave their cones."""
+    one = with_directions(
+        G,
+        b,
+        friction,
+        [_allowed(friction, i)[0] for i in range(len(friction.static))],
+        np.nan_to_num(friction.direction),
+        row_sizes(G),
+        np.inf,
+    )
+    return one.force if one is not None else np.zeros(len(b))
+
+
+# --- one combination of modes
+class _Limit:
+    """Some contacts, and the forces that miss their cones least where all of them stay closed, and
+    what is at rest sticks.
+    """
+
+    def __init__(self, G: Array, b: Array, friction: Friction, size: Array, scale: float):
+        self.problem = G, b, friction, size, scale
+
+    @cached_property
+    def directions(self) -> Array | None:
+        """(k, 2): against the friction of these forces. Where several contacts come to their limit
+        together, they begin to slip along these; None where rigid bodies leave no choice of forces,
+        or all can be within their cones.
+        """
+        G, b, friction, size, scale = self.problem
+        modes = [_allowed(friction, i)[0] for i in range(len(friction.static))]
+        d = np.nan_to_num(friction.direction)
+        one = with_directions(G, b, friction, modes, d, size, scale)
+        if one is None or not one.loose.shape[1]:
+            return None
+        cones = cones_of(modes, friction, one.force, size, scale)
+        f, margin = deepest(one.force, one.loose, cones, ENOUGH)
+        return None if margin > SMALL else _along(-f)
+
+
+def _solved(
+    limit: _Limit, modes: Sequence[str], starts: Iterable[Array] = ()
+) -> Iterator[Solution]:
+    """Its solutions: none or one, but for directions of slip that are not known. starts: directions
+    to begin with, where they are.
+    """
+    G, b, friction, size, scale = limit.problem
+    turning = [
+        i
+        for i, mode in enumerate(modes)
+        if mode.endswith(SLIP) and np.isnan(friction.direction[i, 0]) and friction.kinetic[i] > 0.0
+    ]
+    if not starts:
+        starts = (
+            _all_directions(limit, modes, turning) if len(turning) == 1 else _starts(limit, turning)
+        )
+    for start in starts:
+        d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
+        for i in turning:
+            d[i] = start[i]
+        one = with_directions(G, b, friction, modes, d, size, scale)
+        if one is not None and turning:
+            one = _turned(G, b, friction, one, turning, size, scale)
+        if one is None or not _separates(one, turning, size, scale, rounding(G, one.force, b)):
+            continue
+        if one.loose.shape[1] and not _pushes(one, friction, size, scale):
+            shared = _shared(one)
+            one = (
+                shared
+                if shared is not None and _pushes(shared, friction, size, scale)
+                else _member(one, friction, size, scale)
+            )
+        if _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
+            yield one
+
+
+def _searched(limit: _Limit) -> Iterator[Solution]:
+    """Solutions: all closed; then with modes read from forces by splitting, as these become better.
+    Each is one by all inequalities.
+    """
+    G, b, friction, size, scale = limit.problem
+    closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
+    yield from _solved(limit, closed)
+    seen = {closed}
+    for f in split(G, b, friction):
+        a = G @ f + b
+        for small in READ:
+            for bare in (False, True):
+                modes, d = _read(f, a, friction, size, small * scale, bare)
+                if (key := tuple(modes)) not in seen:
+                    seen.add(key)
+                    yield from _solved(limit, modes, [d])
+
+
+def _read(
+    f: Array, a: Array, friction: Friction, size: Array, small: float, bare: bool
+) -> tuple[list[str], Array]:
+    """Modes and directions of slip from nearly exact forces; bare: what has no force is open, also
+    where it stays.
+    """
+    modes = []
+    d = np.zeros((len(friction.static), 2))
+    for i in range(len(d)):
+        n = 3 * i
+        allowed = _allowed(friction, i)
+        t = a[n + 1 : n + 3]
+        f_t = f[n + 1 : n + 3]
+        slips = bool(np.linalg.norm(t / size[n + 1 : n + 3]) > small) or STICK not in allowed
+        along = t if slips and t.any() else -f_t
+        d[i] = along / np.hypot(*along) if along.any() else (1.0, 0.0)
+        light = (f[n] - friction.base[i]) * size[n] <= small
+        mode = SLIP if slips else STICK
+        off = light and (bare or a[n] > small * size[n])
+        modes.append(mode if not off else LIFTED[mode] if friction.base[i] > 0.0 else OPEN)
+    return modes, d
+
+
+def _turned(
+    G: Array,
+    b: Array,
+    friction: Friction,
+    one: Solution,
+    turning: Sequence[int],
+    size: Array,
+    scale: float,
+) -> Solution | None:
+    """The solution near `one` in which what begins to slip does so along its acceleration: a_t = s
+    d, s >= 0, f_t = -mu N d.
+
+    Newton's method for the directions and s, together with the forces of all that is closed: also
+    where s is all but zero, as where something has stuck up to now.
+    """
+    angle = {i: float(np.arctan2(one.direction[i, 1], one.direction[i, 0])) for i in turning}
+    speed = {i: float(one.rate[3 * i + 1 : 3 * i + 3] @ one.direction[i]) for i in turning}
+    for _ in range(ROUNDS):
+        d = one.direction.copy()
+        for i, x in angle.items():
+            d[i] = np.cos(x), np.sin(x)
+        one = with_directions(G, b, friction, one.modes, d, size, np.inf) or one
+        left = np.concatenate([one.rate[3 * i + 1 : 3 * i + 3] - speed[i] * d[i] for i in turning])
+        rows = np.concatenate([[3 * i + 1, 3 * i + 2] for i in turning])
+        noise = rounding(G, one.force, b)[rows]
+        if ((np.abs(left) - noise) / size[rows]).max() <= SMALL * scale:
+            return one
+        columns = []
+        for i in turning:
+            across = np.array([-d[i, 1], d[i, 0]])
+            n = 3 * i
+            df = np.zeros(len(b))
+            df[n + 1 : n + 3] = -friction.kinetic[i] * one.force[n] * across
+            turned = _answer(G, friction, one, G @ df)
+            turned[n + 1 : n + 3] -= speed[i] * across
+            faster = np.zeros(len(b))
+            faster[n + 1 : n + 3] = -d[i]
+            columns += [turned[rows], faster[rows]]
+        step = np.linalg.lstsq(
+            np.array(columns).T / size[rows][:, None], -left / size[rows], rcond=1e-13
+        )[0]
+        most = max(1.0, float(np.abs(step[::2]).max()))  # a turn of at most one radian at a time
+        for k, i in enumerate(turning):
+            angle[i] += step[2 * k] / most
+            speed[i] += step[2 * k + 1] / most
+    return None
+
+
+def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
+    """c and what the forces of all that is closed add to it, so that its rows stay where they
+    are.
+    """
+    columns, rows = _closed(G, friction, one.modes, one.direction)
+    if not rows:
+        return c.copy()
+    F = np.array(columns).T
+    return c - G @ F @ np.linalg.lstsq(G[rows] @ F, c[rows], rcond=RANK)[0]
+
+
+def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int]) -> Iterator[Array]:
+    """Every direction in which one contact can begin to slip, the others' modes being given: the
+    roots of a quartic.
+
+    By Cramer's rule N is a constant over an affine function of d, and the other forces are affine
+    over the same. So (a_t x d) / N is a trigonometric polynomial of degree two in the angle of d:
+    five samples give its coefficients, and there are at most four roots.
+    """
+    G, b, friction, size, _ = limit.problem
+    (i,), k = turning, len(modes)
+    angle = 2.0 * np.pi * (np.arange(5) + 0.3) / 5
+    values = []
+    for x in angle:
+        d = np.where(np.isnan(friction.direction), 0.0, friction.direction)
+        d[i] = np.cos(x), np.sin(x)
+        one = with_directions(G, b, friction, modes, d, size, np.inf)
+        N = one.force[3 * i] if one is not None else 0.0
+        if one is None or N == 0.0:
+            yield from _starts(limit, turning)
+            return
+        a = one.rate[3 * i + 1 : 3 * i + 3]
+        values.append((a[0] * d[i, 1] - a[1] * d[i, 0]) / N)
+    c = np.exp(-1j * np.outer(np.arange(-2, 3), angle)) @ np.array(values) / 5
+    for z in np.roots(c[::-1]):
+        if abs(abs(z) - 1.0) < UNIT:
+            found = np.zeros((k, 2))
+            found[i] = z.real / abs(z), z.imag / abs(z)
+            yield found
+
+
+def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
+    """Directions of slip to begin with: against the friction that is nearest to holding all, of
+    those forces first that miss their cones least; along b; and the opposites.
+    """
+    G, b, friction, _, _ = limit.problem
+    if not turning:
+        yield np.zeros((len(friction.static), 2))
+        return
+    if limit.directions is not None:
+        yield limit.directions
+    stuck = -np.linalg.lstsq(G, -b, rcond=RANK)[0]
+    for d in (_along(np.asarray(stuck, float)), _along(b)):
+        for signs in (
+            product((1.0, -1.0), repeat=len(turning))
+            if len(turning) <= 2
+            else ([1.0] * len(turning), [-1.0] * len(turning))
+        ):
+            turned = d.copy()
+            for i, sign in zip(turning, signs):
+                turned[i] *= sign
+            yield turned
+
+
+def _along(x: Array) -> Array:
+    """(k, 2): the directions of the tangential parts of x (3 k,), any where there is none."""
+    t = x.reshape(-1, 3)[:, 1:]
+    length = np.linalg.norm(t, axis=1, keepdims=True)
+    return np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
+
+
+def with_directions(
+    G: Array,
+    b: Array,
+    friction: Friction,
+    modes: Sequence[str],
+    d: Array,
+    size: Array,
+    scale: float,
+) -> Solution | None:
+    """The solution of these modes with directions of slip d; None where there is none that pushes
+    within its cones.
+    """
+    k = len(modes)
+    fixed = np.zeros(3 * len(modes))
+    for i, mode in enumerate(modes):
+        n = 3 * i
+        fixed[n] = friction.base[i]
+        if mode.endswith(SLIP):
+            fixed[n + 1 : n + 3] = -friction.kinetic[i] * friction.base[i] * d[i]
+    columns, rows = _closed(G, friction, modes, d)
+    c = b + G @ fixed
+    if not rows:
+        return Solution(tuple(modes), fixed, c, d, np.zeros((3 * k, 0)))
+    F = np.array(columns).T
+    scaled = 1.0 / size[rows]
+    S = scaled[:, None] * (G[rows] @ F) * scaled
+    U, s, V = np.linalg.svd(S)
+    r = -scaled * c[rows]
+    found = []
+    for cut in (RANK, EXACT):
+        rank = int((s > cut * s[0]).sum()) if s[0] > 0.0 else 0
+        x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
+        f = F @ x
+        a = c + G @ f
+        loose = F @ (scaled[:, None] * V[rank:].T)
+        found.append(Solution(tuple(modes), f + fixed, a, d, loose))
+        left = float(((np.abs(a) - rounding(G, f, c))[rows] * scaled).max())
+        if left <= 1e2 * SMALL * min(scale, float(np.abs(r).max())):
+            return found[-1]
+    # rows that contradict each other; or directions on the way to those that do not
+    return found[0] if np.isinf(scale) else None
+
+
+def rounding(G: Array, f: Array, c: Array) -> Array:
+    """(3 k,): what rounding leaves of c + G f, whose parts are large where they cancel: a wheel of
+    spokes whose inertia is small about its hub.
+    """
+    return EPSILON * (np.abs(G) @ np.abs(f) + np.abs(c))
+
+
+def _closed(
+    G: Array, friction: Friction, modes: Sequence[str], d: Array
+) -> tuple[list[Array], list[int]]:
+    """What the unknown forces act along, and the rows in which nothing moves."""
+    k, columns, rows = len(modes), [], []
+    for i, mode in enumerate(modes):
+        n = 3 * i
+        if mode == SLIP:
+            columns.append(_column(k, n, -friction.kinetic[i] * d[i]))
+            rows.append(n)
+        elif mode.endswith(STICK):
+            own = [
+                j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]
+            ]
+            columns += [_unit(k, j) for j in own]
+            rows += own
+    return columns, rows
+
+
+def _unit(k: int, n: int) -> Array:
+    found = np.zeros(3 * k)
+    found[n] = 1.0
+    return found
+
+
+def _column(k: int, n: int, t: Array) -> Array:
+    found = _unit(k, n)
+    found[n + 1 : n + 3] = t
+    return found
+
+
+# --- inequalities
+def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> bool:
+    """Whether normal forces push and friction stays within its cones."""
+    for i, mode in enumerate(one.modes):
+        N = one.force[3 * i]
+        t = one.force[3 * i + 1 : 3 * i + 3]
+        small = SMALL * scale / size[3 * i]
+        if friction.base[i] - small > N:
+            return False
+        if mode.endswith(STICK) and np.linalg.norm(t) > friction.static[i] * N + small * (
+            1.0 + friction.static[i]
+        ):
+            return False
+    return True
+
+
+def _separates(
+    one: Solution, turning: Sequence[int], size: Array, scale: float, noise: Array
+) -> bool:
+    """Whether nothing goes through, and what begins to slip does so along its direction: no force
+    has a say in this. noise (3 k,): of accelerations, by rounding.
+    """
+    for i, mode in enumerate(one.modes):
+        small = SMALL * scale * size[3 * i] + noise[3 * i]
+        if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -small:
+            return False
+        if mode in (STICK, SLIP) and abs(one.rate[3 * i]) > 1e2 * small:
+            return False
+        if i in turning:
+            a = one.rate[3 * i + 1 : 3 * i + 3]
+            d = one.direction[i]
+            own = slice(3 * i + 1, 3 * i + 3)
+            small = SMALL * scale * max(size[own]) + max(noise[own])
+            if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
+                return False
+    return True
+
+
+def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
+    """Whether what begins to slip has a force; without one it has opened."""
+    return all(one.force[3 * i] * size[3 * i] > SMALL * scale for i in turning)
+
+
+def _shared(one: Solution) -> Solution | None:
+    """With friction in proportion to normal forces, as nearly as can be: what holds up to the limit
+    of all. Normal forces that are not determined are as even as those of least norm, or, where
+    these would pull, as can be.
+    """
+    f, Z = one.force, one.loose
+    closed = np.array([mode in (STICK, SLIP) for mode in one.modes])
+    if (f[::3][closed] < 0.0).any():
+        f = f + Z @ _most_even(f[::3][closed], Z[::3][closed])
+    N = np.repeat(f[::3], 3)
+    if (N < 0.0).any() or not N.any():
+        return None
+    _, size, V = np.linalg.svd(Z[::3])
+    # what leaves normal forces as they are
+    Z = Z @ V[int((size > 1e-9 * np.abs(Z).max()).sum()) :].T
+    by = 1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]  # least sum f^2/N: f = N (c + w x r)
+    return one._replace(
+        force=f
+        - Z @ np.linalg.lstsq(by * Z, by[:, 0] * f * (np.arange(len(N)) % 3 > 0), rcond=None)[0]
+    )
+
+
+def _most_even(N: Array, Z: Array) -> Array:
+    """y (n,) for which the least of N + Z y is largest: a linear programme."""
+    from scipy.optimize import linprog
+
+    n = Z.shape[1]
+    size = max(float(np.abs(N).max()), 1e-300)
+    answer = linprog(
+        [*([0.0] * n), -1.0],
+        np.column_stack([-Z, np.ones(len(N))]),
+        N / size,
+        bounds=[(None, None)] * n + [(None, 1.0)],
+    )
+    return np.asarray(size * answer.x[:n]) if answer.status == 0 else np.zeros(n)
+
+
+def cones_of(
+    modes: Sequence[str], friction: Friction, force: Array, size: Array, scale: float
+) -> Cones:
+    """What is asked of the forces of these modes; force: some that make the motion, whose size
+    counts.
+    """
+    closed = np.array([mode in (STICK, SLIP) for mode in modes])
+    sticks = np.array([mode.endswith(STICK) for mode in modes])
+    bounded = closed & (~sticks | (friction.base > 0.0))
+    return Cones(
+        np.where(sticks, friction.static, np.inf),
+        np.where(bounded, friction.base, -np.inf),
+        np.maximum(np.linalg.norm(force.reshape(-1, 3), axis=1), scale / size[::3]),
+        np.zeros(len(closed)),
+    )
+
+
+def _member(one: Solution, friction: Friction, size: Array, scale: float) -> Solution:
+    """With forces that are admitted, of all that rigid bodies do not determine; where there are
+    none, with those that miss their cones least.
+    """
+    cones = cones_of(one.modes, friction, one.force, size, scale)
+    return one._replace(force=deepest(one.force, one.loose, cones, ENOUGH).f)

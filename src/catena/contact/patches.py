@@ -1,0 +1,202 @@
+"""Pairs of shapes in a time step: their points of the moment, and what impulses at these do to the
+pair; over lanes of runs.
+
+A pair has some contacts with friction, behind all others that have it, as many as its kind may have
+at once (`MANIFOLDS`). Its points share a normal and two tangents, and move with the twist of one
+shape against the other: a row of W's factor is that of the twist, of which p.Y has six, times the
+axis and its moment. So the tape has six rows a pair, and what a point needs is made here, of those
+that take part. Pairs of one kind follow each other: a group is (kind, its first pair, the one
+behind its last, points of each, the first point).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..collision import tangents
+from ..collision.manifolds import (
+    NONE,
+    box_manifold,
+    capsule_on_hull,
+    polyhedron_manifold,
+    put_point,
+    solid_at,
+    sphere_on_hull,
+)
+from ..spatial import add, any_lane, cross, dot, kernel, larger, put, scale, select, smaller, sqrt
+
+
+@kernel
+def _boxes(pose, s, k, at):
+    """The points of two boxes."""
+    n, points = box_manifold(solid_at(pose, k, 0), solid_at(pose, k, 16))
+    i = 0
+    for group in points:
+        for gap, place in group:
+            put_point(s, at + i, gap, place)
+            i += 1
+    return n
+
+
+# (pose, s, k, at): s.points of pair k from `at` on; the normal from its first shape to the second
+MANIFOLDS: dict[str, Callable[..., Any]] = {
+    "boxes": _boxes,
+    "polyhedra": polyhedron_manifold,
+    "capsule": capsule_on_hull,
+    "sphere": sphere_on_hull,
+}
+
+
+@kernel
+def fill(p, s, rough, groups, pairs, points, fastest):
+    """Gaps of all points of all pairs, and the speeds of those that may be reached; the fastest of
+    all contacts.
+
+    Reached is what a step at the fastest speed of any contact would come to: a pair that is farther
+    away in all lanes is not looked at.
+    """
+    bound = fastest
+    for k in range(pairs):
+        bound = larger(bound, _bound(p.pose, p.before_twist, k) + _bound(p.pose, p.free_twist, k))
+    reach = p.h[0] * bound
+    plain = rough - points
+    for kind, first, behind, each, start in groups:
+        for k in range(first, behind):
+            at = start + each * (k - first)
+            if any_lane(_apart(p.pose, k) <= reach):
+                axes(kind, p.pose, s, k, at)
+                for i in range(at, at + each):
+                    fastest = _point(p, s, k, plain + i, i, reach, fastest)
+            else:
+                for i in range(at, at + each):
+                    p.gap[plain + i] = NONE + 0.0 * fastest
+    return smaller(fastest, bound)
+
+
+@kernel
+def _bound(pose, twist, k):
+    """No point of a pair is faster than this, m/s."""
+    w = (twist[k, 0], twist[k, 1], twist[k, 2])
+    v = (twist[k, 3], twist[k, 4], twist[k, 5])
+    return sqrt(dot(v, v)) + pose[k, 31] * sqrt(dot(w, w))
+
+
+@kernel
+def _apart(pose, k):
+    """The shapes of a pair are no nearer than this, m."""
+    r = (pose[k, 25] - pose[k, 9], pose[k, 26] - pose[k, 10], pose[k, 27] - pose[k, 11])
+    return sqrt(dot(r, r)) - pose[k, 15] - pose[k, 31]
+
+
+@kernel
+def axes(kind, pose, s, k, at):
+    """The points of a pair from `at` on, into s.points; its normal and two tangents, into
+    s.axes.
+    """
+    n = scale(s.hulls.turn[k], MANIFOLDS[kind](pose, s, k, at))
+    x, y = tangents(n)
+    s.axes[k, 0], s.axes[k, 1], s.axes[k, 2] = n
+    s.axes[k, 3], s.axes[k, 4], s.axes[k, 5] = x
+    s.axes[k, 6], s.axes[k, 7], s.axes[k, 8] = y
+
+
+@kernel
+def _arm(pose, s, k, own):
+    """From the middle of the second shape of a pair to a point."""
+    return (
+        s.points[own, 1] - pose[k, 25],
+        s.points[own, 2] - pose[k, 26],
+        s.points[own, 3] - pose[k, 27],
+    )
+
+
+@kernel
+def _point(p, s, k, i, own, reach, fastest):
+    """One point: its gap, its speeds; the fastest contact with it, where it may be reached."""
+    gap = s.points[own, 0]
+    arm = _arm(p.pose, s, k, own)
+    p.gap[i] = gap
+    a, b, c = speeds_at(p.before_twist, k, arm, s.axes)
+    d, e, f = speeds_at(p.free_twist, k, arm, s.axes)
+    p.before[3 * i], p.before[3 * i + 1], p.before[3 * i + 2] = a, b, c
+    p.free[3 * i], p.free[3 * i + 1], p.free[3 * i + 2] = d, e, f
+    most = larger(larger(larger(abs(a), abs(b)), larger(abs(c), abs(d))), larger(abs(e), abs(f)))
+    return select(gap <= reach, larger(fastest, most), fastest)
+
+
+@kernel
+def speeds_at(twist, k, arm, axes):
+    """Along the axes, of a point with this arm from the middle."""
+    u = add(
+        (twist[k, 3], twist[k, 4], twist[k, 5]), cross((twist[k, 0], twist[k, 1], twist[k, 2]), arm)
+    )
+    return (
+        dot((axes[k, 0], axes[k, 1], axes[k, 2]), u),
+        dot((axes[k, 3], axes[k, 4], axes[k, 5]), u),
+        dot((axes[k, 6], axes[k, 7], axes[k, 8]), u),
+    )
+
+
+@kernel
+def _axis(pose, s, point, r):
+    """Axis r of a point, and its moment about the middle."""
+    k = s.hulls.owner[point]
+    axis = (s.axes[k, 3 * r], s.axes[k, 3 * r + 1], s.axes[k, 3 * r + 2])
+    return axis, cross(_arm(pose, s, k, point), axis)
+
+
+@kernel
+def row_of_patch(p, s, point, r, to, width):
+    """Row `to` of the factor, of axis r of a point."""
+    axis, moment = _axis(p.pose, s, point, r)
+    n, Y = 6 * s.hulls.owner[point], p.Y
+    for c in range(width):
+        s.X[to, c] = (
+            moment[0] * Y[n, c]
+            + moment[1] * Y[n + 1, c]
+            + moment[2] * Y[n + 2, c]
+            + axis[0] * Y[n + 3, c]
+            + axis[1] * Y[n + 4, c]
+            + axis[2] * Y[n + 5, c]
+        )
+
+
+@kernel
+def sum_up(p, a, s, rough, pairs, points):
+    """The sums of impulses and of shifts of each pair."""
+    for n in range(12 * pairs):
+        a.sums[n // 12, n % 12] = 0.0 * a.work[0]
+    for point in range(points):
+        i = rough - points + point
+        if any_lane(s.took[i] > 0.5):
+            for r in range(3):
+                _act(p, a, s, point, r, a.P[3 * i + r], 0)
+                _act(p, a, s, point, r, a.shift[3 * i + r], 6)
+
+
+@kernel
+def _act(p, a, s, point, r, size, at):
+    """Let an impulse along axis r of a point act."""
+    k = s.hulls.owner[point]
+    axis, moment = _axis(p.pose, s, point, r)
+    for c in range(3):
+        a.sums[k, at + c] += size * moment[c]
+        a.sums[k, at + 3 + c] += size * axis[c]
+
+
+@kernel
+def see(given, seen, s, groups):
+    """What is shown of all pairs: gaps, places, speeds along the axes, and the axes. given: pose
+    and twist.
+    """
+    for kind, first, behind, each, start in groups:
+        for k in range(first, behind):
+            at = start + each * (k - first)
+            axes(kind, given.pose, s, k, at)
+            for i in range(at, at + each):
+                seen.gap[i] = s.points[i, 0]
+                put(seen.place, i, (s.points[i, 1], s.points[i, 2], s.points[i, 3]))
+                put(seen.speed, i, speeds_at(given.twist, k, _arm(given.pose, s, k, i), s.axes))
+                for c in range(9):
+                    seen.axes[i, c] = s.axes[k, c]

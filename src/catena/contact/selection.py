@@ -1,0 +1,98 @@
+"""The contacts that take part in a step, put together, so that the work of a step is that of the
+points that touch; over lanes of runs.
+
+A contact takes part where it does in one lane at least; in a lane where it does not, its impulse
+stays zero.
+"""
+
+from __future__ import annotations
+
+from ..spatial import any_lane, kernel, select
+from .patches import row_of_patch
+from .problem import ContactAnswer, ContactProblem
+
+
+@kernel
+def selected(p, a, s):
+    """The problem and the answer of those that take part, in the memory that `pack` fills."""
+    return (
+        ContactProblem(
+            s.gap, s.before, s.free, s.X, p.P, s.mode, p.e, p.static, p.kinetic, p.so_far, p.h
+        ),
+        ContactAnswer(s.impulse, s.shift, s.found, a.certificate, a.work),
+    )
+
+
+@kernel
+def pack(p, a, s, rough, smooth, width, points):
+    """Put together those that take part. How many have friction, how many have one row, and how
+    many of the others have left since the last step.
+    """
+    few, alone, left = 0, 0, 0.0 * p.h[0]
+    plain = rough - points
+    for i in range(rough):
+        s.took[i] = s.on[i]
+        if any_lane(s.on[i] > 0.5):
+            _one(p, s, i, few)
+            for r in range(3):
+                _row(p, a, s, 3 * i + r, 3 * few + r)
+                if points > 0 and i >= plain:
+                    row_of_patch(p, s, i - plain, r, 3 * few + r, width)
+                else:
+                    s.X[3 * few + r] = p.W[3 * i + r]
+            few += 1
+        else:
+            left = left + select(p.mode[i] == 0.0, 0.0 * left, 1.0 + 0.0 * left)
+    for i in range(rough, rough + smooth):
+        s.took[i] = s.on[i]
+        if any_lane(s.on[i] > 0.5):
+            _one(p, s, i, few + alone)
+            _row(p, a, s, 2 * rough + i, 3 * few + alone)
+            s.X[3 * few + alone] = p.W[3 * plain + i - rough]
+            alone += 1
+        else:
+            left = left + select(p.mode[i] == 0.0, 0.0 * left, 1.0 + 0.0 * left)
+    return few, alone, left
+
+
+@kernel
+def _one(p, s, i, to):
+    """The numbers of one contact."""
+    s.on[to], s.target[to], s.after[to], s.mu[to] = s.on[i], s.target[i], s.after[i], s.mu[i]
+    s.gap[to], s.mode[to] = p.gap[i], p.mode[i]
+
+
+@kernel
+def _row(p, a, s, row, to):
+    """One row."""
+    s.before[to], s.free[to], s.impulse[to] = p.before[row], p.free[row], a.P[row]
+
+
+@kernel
+def unpack(a, s, rough, smooth, few):
+    """The answer of those that take part to where it belongs, zero of the others. few: those with
+    friction that take part.
+    """
+    one = 0
+    alone = few
+    zero = 0.0 * a.work[0]
+    for i in range(rough):
+        if any_lane(s.took[i] > 0.5):
+            a.mode[i] = s.found[one]
+            for r in range(3):
+                a.P[3 * i + r], a.shift[3 * i + r] = s.impulse[3 * one + r], s.shift[3 * one + r]
+            one += 1
+        else:
+            a.mode[i] = zero
+            for r in range(3):
+                a.P[3 * i + r], a.shift[3 * i + r] = zero, zero
+    for i in range(rough, rough + smooth):
+        if any_lane(s.took[i] > 0.5):
+            a.shift[2 * rough + i], a.mode[i], a.P[2 * rough + i] = (
+                s.shift[2 * few + alone],
+                s.found[alone],
+                s.impulse[2 * few + alone],
+            )
+            alone += 1
+        else:
+            a.shift[2 * rough + i], a.mode[i], a.P[2 * rough + i] = zero, zero, zero

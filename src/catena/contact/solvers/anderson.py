@@ -1,0 +1,157 @@
+"""Sweeps over contacts that creep, made faster by Anderson's method, over lanes of runs.
+
+Rigid bodies leave a choice among impulses (a box on four corners), and towers couple many contacts:
+sweeps then come to an answer slowly, along a few directions. From what the last sweeps have changed
+it is found where that change would be least [Anderson1965], [Walker2011]:
+
+    f = G(P) - P,  min | f - dF g |,  P <- G(P) - dG g
+            dF, dG: how f and G have changed from sweep to sweep, the last DEPTH of them
+
+Impulses are compared after multiplying by the root of the mobility of their contacts, so that units
+and masses do not count. Where a sweep changes much more than the best one did, a lane goes back to
+that one and begins anew.
+"""
+
+from __future__ import annotations
+
+from ...spatial import any_lane, kernel, select, sqrt
+from ..problem import DEPTH, TINY, normal
+from ..response import speeds
+
+BEGIN = 4  # sweeps before the first that is followed
+WORSE = 4.0  # times the squared change of the best sweep
+LOOSE = 1e-13  # of the trace: what is added to the diagonal of dF' dF
+FARTHEST = 100.0  # times the squared impulses: a step that is taken
+NEVER = 1e300
+
+
+@kernel
+def forget(s, m, zero):
+    """Begin anew in all lanes, with m rows."""
+    s.best[0], s.known[0] = NEVER + zero, zero
+    for i in range(DEPTH):
+        for j in range(DEPTH):
+            s.gram[i, j] = zero
+        for r in range(m):
+            s.dF[i, r], s.dG[i, r] = zero, zero
+
+
+@kernel
+def follow(p, a, s, rough, smooth, width, busy, sweep):
+    """After a sweep: impulses from where it would have changed least. s.P: those before the
+    sweep.
+    """
+    m = 3 * rough + smooth
+    slot = sweep & (DEPTH - 1)
+    zero = 0.0 * busy
+    size = _changes(a, s, rough, smooth, zero)
+    back = select(size <= WORSE * s.best[0], zero, busy)  # also what is not a number
+    better = select(size < s.best[0], busy, zero)
+    s.best[0] = select(better > 0.5, size, s.best[0])
+    known = s.known[0] > 0.5
+    for r in range(m):
+        s.good[r] = select(better > 0.5, a.P[r], s.good[r])
+        s.dF[slot, r] = select(known, s.f[r] - s.lastf[r], zero)
+        s.dG[slot, r] = select(known, a.P[r] - s.last[r], zero)
+        s.last[r], s.lastf[r] = a.P[r], s.f[r]
+    s.known[0] = 1.0 + zero
+    _least(s, slot, m, zero)
+    _within(a, s, rough, smooth, _ahead(a, s, rough, smooth, busy))
+    if any_lane(back > 0.5):
+        _return(a, s, m, back, zero)
+    # in all lanes, for what is computed afresh has other last digits
+    speeds(p, a.P, s, rough, smooth, width)
+
+
+@kernel
+def _changes(a, s, rough, smooth, zero):
+    """s.f: what the sweep has changed, scaled; its size, squared."""
+    total = zero
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        root = sqrt(s.own[i, 0])
+        for r in range(3 if i < rough else 1):
+            s.f[n + r] = root * (a.P[n + r] - s.P[n + r])
+            total = total + s.f[n + r] * s.f[n + r]
+    return total
+
+
+@kernel
+def _least(s, slot, m, zero):
+    """s.g: the combination of changes of f that is nearest to f."""
+    trace = zero
+    for i in range(DEPTH):
+        total, right = zero, zero
+        for r in range(m):
+            total = total + s.dF[i, r] * s.dF[slot, r]
+            right = right + s.dF[i, r] * s.f[r]
+        s.gram[i, slot], s.gram[slot, i], s.g[i] = total, total, right
+    for i in range(DEPTH):
+        trace = trace + s.gram[i, i]
+    for i in range(DEPTH):
+        for j in range(i + 1):
+            total = s.gram[i, j]
+            if i == j:
+                total = total + LOOSE * trace + select(s.gram[i, i] > 0.0, zero, 1.0 + zero)
+            for k in range(j):
+                total = total - s.R[i, k] * s.R[j, k]
+            s.R[i, j] = sqrt(max(total, TINY + zero)) if i == j else total / s.R[j, j]
+    for i in range(DEPTH):
+        for k in range(i):
+            s.g[i] = s.g[i] - s.R[i, k] * s.g[k]
+        s.g[i] = s.g[i] / s.R[i, i]
+    for back in range(DEPTH):
+        i = DEPTH - 1 - back
+        s.g[i] = s.g[i] / s.R[i, i]
+        for k in range(i):
+            s.g[k] = s.g[k] - s.R[i, k] * s.g[i]
+
+
+@kernel
+def _ahead(a, s, rough, smooth, busy):
+    """s.t: the impulses from where the sweep would have changed least; the busy lanes where they
+    are no farther away than is sensible.
+    """
+    way, size = 0.0 * busy, 0.0 * busy
+    for i in range(rough + smooth):
+        n, own = normal(i, rough), s.own[i, 0]
+        for r in range(3 if i < rough else 1):
+            step = 0.0 * busy
+            for k in range(DEPTH):
+                step = step + s.dG[k, n + r] * s.g[k]
+            s.t[n + r] = a.P[n + r] - step
+            way = way + own * step * step
+            size = size + own * a.P[n + r] * a.P[n + r]
+    return select(way <= FARTHEST * size, busy, 0.0 * busy)
+
+
+@kernel
+def _within(a, s, rough, smooth, busy):
+    """The impulses of s.t within their cones, where a lane is busy."""
+    for i in range(rough + smooth):
+        n, on = normal(i, rough), busy > 0.5
+        P = max(s.t[n], 0.0 * busy)
+        a.P[n] = select(on, P, a.P[n])
+        if i < rough:
+            x = s.t[n + 1]
+            y = s.t[n + 2]
+            reach = s.mu[i] * P
+            far = reach / max(sqrt(x * x + y * y), reach + TINY)
+            a.P[n + 1], a.P[n + 2] = (
+                select(on, far * x, a.P[n + 1]),
+                select(on, far * y, a.P[n + 2]),
+            )
+
+
+@kernel
+def _return(a, s, m, back, zero):
+    """To the best sweep, without what is known of the last ones, in the lanes that go back."""
+    away = back > 0.5
+    s.best[0], s.known[0] = select(away, NEVER + zero, s.best[0]), select(away, zero, s.known[0])
+    for r in range(m):
+        a.P[r] = select(away, s.good[r], a.P[r])
+    for i in range(DEPTH):
+        for j in range(DEPTH):
+            s.gram[i, j] = select(away, zero, s.gram[i, j])
+        for r in range(m):
+            s.dF[i, r], s.dG[i, r] = select(away, zero, s.dF[i, r]), select(away, zero, s.dG[i, r])

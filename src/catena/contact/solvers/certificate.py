@@ -1,0 +1,171 @@
+"""How well one time step with contacts was solved, and the shift of positions out of what they
+penetrate.
+
+The certificate adds up over the steps of a run: residual of this step and the worst one, beside the
+fastest speed of a contact; steps above the tolerance; depth, m; complementarity and cone, each
+beside the largest of its step; sine of the angle between friction and slip; energy dissipated and
+gained by contacts, J; impacts; changes of mode.
+"""
+
+from __future__ import annotations
+
+from ...spatial import any_lane, kernel, select, sqrt
+from ..problem import ON_CONE, TINY, normal, strikes
+from ..response import along_normal, push, speeds
+
+# over the contacts, to separate what penetrates; what is left is done in the next step
+SHIFT_SWEEPS = 12
+LIFT = 1e-9  # of the way of a step: a penetration that is lifted
+NEVER = -1e300  # m: what is lifted of a contact that takes no part
+SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+
+
+@kernel
+def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
+    """The modes, the work of the contacts, and the certificate with this step in it.
+    left_elsewhere: changes of mode of others.
+    """
+    speeds(p, a.P, s, rough, smooth, width)
+    zero = 0.0 * fastest
+    most = zero
+    left = zero
+    work = zero
+    missed = zero
+    outside = zero
+    across = zero
+    impacts = zero
+    changes = left_elsewhere
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        P, mode = a.P[n], zero
+        if any_lane(s.on[i] > 0.5):
+            u, own = s.u[n], s.on[i]
+            most = max(most, P)
+            work = work + 0.5 * P * (u + p.before[n])
+            mode = select(P > 0.0, 1.0 + zero, zero)
+            missed = max(missed, abs(P * (u - s.target[i])))
+            left = max(left, own * abs(min(s.own[i, 0] * P, u - s.target[i])))
+            if i < rough:
+                x = a.P[n + 1]
+                y = a.P[n + 2]
+                ux = s.u[n + 1]
+                uy = s.u[n + 2]
+                reach = s.mu[i] * P
+                step = s.block[i, 6]
+                work = work + 0.5 * (x * (ux + p.before[n + 1]) + y * (uy + p.before[n + 2]))
+                size = sqrt(x * x + y * y)
+                speed = sqrt(ux * ux + uy * uy)
+                mode = select(
+                    P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero
+                )
+                outside = max(outside, size - reach)
+                seen = size * speed > SLIPS * fastest * reach
+                turned = select(
+                    x * ux + y * uy <= 0.0,
+                    abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero),
+                    1.0 + zero,
+                )
+                across = max(across, select(seen, select(mode == 1.0, turned, zero), zero))
+                left = max(left, own * friction_miss(x, y, ux, uy, reach, step))
+            impacts = impacts + select(
+                P > 0.0,
+                select(p.mode[i] == 0.0, select(strikes(p, n), 1.0 + zero, zero), zero),
+                zero,
+            )
+        changes = changes + select(mode == p.mode[i], zero, 1.0 + zero)
+        a.mode[i] = mode
+    beside = select(fastest > 0.0, fastest, 1.0 + zero)
+    largest = select(most > 0.0, most, 1.0 + zero)
+    residual = left / beside
+    c = a.certificate
+    b = p.so_far
+    c[0], c[1] = residual, max(b[1], residual)
+    c[2] = b[2] + select(residual > tolerance, 1.0 + zero, zero)
+    c[4], c[5], c[6] = (
+        max(b[4], missed / (largest * beside)),
+        max(b[5], outside / largest),
+        max(b[6], across),
+    )
+    c[7], c[8] = b[7] + max(-work, zero), b[8] + max(work, zero)
+    c[9], c[10] = b[9] + impacts, b[10] + changes
+    a.work[0] = work
+
+
+@kernel
+def misses(p, P, s, rough, smooth):
+    """How far speeds miss their laws with impulses P, m/s: the largest."""
+    speeds(p, P, s, rough, smooth, 0)
+    left = 0.0 * p.h[0]
+    for i in range(rough + smooth):
+        if any_lane(s.on[i] > 0.5):
+            n = normal(i, rough)
+            left = max(left, s.on[i] * abs(min(s.own[i, 0] * P[n], s.u[n] - s.target[i])))
+            if i < rough:
+                left = max(
+                    left,
+                    s.on[i]
+                    * friction_miss(
+                        P[n + 1], P[n + 2], s.u[n + 1], s.u[n + 2], s.mu[i] * P[n], s.block[i, 6]
+                    ),
+                )
+    return left
+
+
+@kernel
+def friction_miss(x, y, ux, uy, reach, step):
+    """The speed by which friction (x, y) misses what the slip (ux, uy) asks of it, within its
+    reach.
+    """
+    tx, ty = x - step * ux, y - step * uy
+    far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
+    tx, ty = tx * far - x, ty * far - y
+    return sqrt(tx * tx + ty * ty) / step
+
+
+@kernel
+def lift(p, a, s, rough, smooth, width, fastest):
+    """The shift along the normals that separates what would penetrate at the end of the step, and
+    the depth that is left. s.u: the speeds of that way.
+    """
+    k = rough + smooth
+    h = p.h[0]
+    worst = 0.0 * fastest
+    depth = p.so_far[3]
+    for r in range(3 * rough + smooth):
+        a.shift[r] = 0.0 * fastest
+    for i in range(k):
+        n = normal(i, rough)
+        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest)
+        worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
+    deep = worst > LIFT * h * fastest
+    if any_lane(deep):
+        for r in range(width):
+            s.z[r] = 0.0 * fastest
+        for _ in range(SHIFT_SWEEPS):
+            for i in range(k):
+                _raise(p, a, s, i, rough, smooth, width, deep)
+        if width > 0:
+            for i in range(k):
+                s.lift[i] = s.lift[i] - along_normal(p, s, i, rough, width)
+    for i in range(k):
+        depth = max(depth, s.lift[i])
+    a.certificate[3] = depth
+
+
+@kernel
+def _raise(p, a, s, i, rough, smooth, width, deep):
+    """Separate one contact, the others held."""
+    n = normal(i, rough)
+    own = s.own[i, 0]
+    before = a.shift[n]
+    deeper = s.lift[i] - (along_normal(p, s, i, rough, width) if width > 0 else 0.0)
+    more = max(before + deeper / (own + TINY), 0.0 * own) - before
+    more = select(
+        deep, select(s.on[i] > 0.5, select(own > 0.0, more, 0.0 * own), 0.0 * own), 0.0 * own
+    )
+    a.shift[n] = before + more
+    if width > 0:
+        push(p, s, rough, smooth, n, more, width)
+    else:
+        for j in range(rough + smooth):
+            s.lift[j] = s.lift[j] - p.W[n, normal(j, rough)] * more

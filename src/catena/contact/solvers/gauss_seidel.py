@@ -1,0 +1,371 @@
+"""Contact impulses of one time step: block Gauss-Seidel on the Delassus matrix, over lanes of runs.
+
+    u = free + W P,      W = J M^-1 J'        speeds and impulses (m,) of the rows
+
+    0 <= P_n  complementary to  u_n >= target,  |P_t| <= mu P_n,
+            and where it slips P_t = -mu P_n u_t/|u_t|
+
+Contacts with friction come first, three rows each (normal, two tangents), then those of one row:
+smooth ones, stops of joints. One contact is solved at a time, the impulses of the others held: it
+opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal impulse found on
+the cone), so that cones are met to rounding and what is left is the coupling; where sweeps creep
+they are accelerated (`contact_acceleration`). Each lane stops when it has converged and is not
+touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
+
+    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what
+              is left of it for half a step
+    after     the target of the speeds after the step, of a contact that has closed in it
+    shift     lifts positions, not speeds, out of what they penetrate at the end of the step; and
+              where a gap is used up, takes them there
+
+A gap that is used up in a step and has no rebound asks for two things: positions that come to the
+surface and no farther, and speeds that have had the whole impact. One impulse cannot do both: what
+is left of the approach would be stopped in the next step, by a second impact, and two impacts in
+which friction acts against the slip at the end of each are not one in which the slip reverses. So
+such a step is solved twice, for the way with `target` and for the speeds with `after`.
+"""
+
+from __future__ import annotations
+
+from ...spatial import any_lane, kernel, select, sqrt
+from ..patches import fill, sum_up
+from ..problem import MANY, STRIKES, TINY, WHOLE, ContactProblem, normal, strikes
+from ..response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
+from ..selection import pack, selected, unpack
+from .anderson import BEGIN, follow, forget
+from .certificate import certify, lift
+from .interior_point import interior
+
+# turns of the slip direction at each visit of a contact, after so many sweeps; before that one
+SLIP_ROUNDS, HARD = 5, 16
+# of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that
+# is none
+SLACK = 1e-3
+ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
+PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
+# of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
+FIRM = 1e-12
+
+
+@kernel
+def solve_contacts(
+    p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0
+):
+    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of
+    the residual beside the fastest speed.
+
+    width: see `contact_response`. groups, pairs, points: of pairs of shapes and how many
+    (`contact_patches`), whose points are the last of those with friction. Of many contacts those
+    that take part are put together first.
+    """
+    fastest = _fastest(p, rough - points, rough, smooth)
+    if points > 0:
+        fastest = fill(p, s, rough, groups, pairs, points, fastest)
+    _targets(p, a, s, rough, smooth, fastest)
+    if rough + smooth > MANY or points > 0:
+        few, alone, left = pack(p, a, s, rough, smooth, width, points)
+        problem, answer = selected(p, a, s)
+        _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
+        unpack(a, s, rough, smooth, few)
+        if points > 0:
+            sum_up(p, a, s, rough, pairs, points)
+    else:
+        _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, 0.0 * fastest)
+
+
+@kernel
+def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
+    """Sweeps, the certificate, and the shift. left: contacts elsewhere that have changed their
+    mode.
+    """
+    own_blocks(p, s, rough, smooth, width)
+    for i in range(rough):
+        _block(s.own, s.block, i)
+    busy = select(fastest > 0.0, 1.0 + 0.0 * fastest, 0.0 * fastest)
+    _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy)
+    speeds(p, a.P, s, rough, smooth, width)
+    lift(p, a, s, rough, smooth, width, fastest)
+    lands = _landed(p, a, s, rough, smooth, fastest)
+    if any_lane(lands > 0.5):
+        _add_way(p, a, rough, smooth, lands)
+        _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, lands)
+        _add_way(p, a, rough, smooth, -lands)
+    certify(p, a, s, rough, smooth, width, fastest, tolerance, left)
+
+
+@kernel
+def _landed(p, a, s, rough, smooth, fastest):
+    """The lanes in which a gap is used up without rebound; in these the targets become those of the
+    speeds after the impact.
+    """
+    zero = 0.0 * fastest
+    lands = zero
+    far = SLACK * p.h[0] * fastest
+    for i in range(rough + smooth):
+        meets = select(a.P[normal(i, rough)] > 0.0, s.on[i], zero)
+        meets = select(s.target[i] < s.after[i], meets, zero)
+        lands = max(lands, select(p.gap[i] > far, meets, zero))
+    for i in range(rough + smooth):
+        closed = select(a.P[normal(i, rough)] > 0.0, 1.0 + zero, zero)
+        closed = select(p.gap[i] > far, closed, 1.0 + zero)
+        s.target[i] = select(closed * lands * s.on[i] > 0.5, s.after[i], s.target[i])
+    return lands
+
+
+@kernel
+def _add_way(p, a, rough, smooth, share):
+    """Add to the shift what the impulses move positions by in half a step, so many times."""
+    for r in range(3 * rough + smooth):
+        a.shift[r] = a.shift[r] + 0.5 * p.h[0] * share * a.P[r]
+
+
+@kernel
+def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
+    """Sweeps over the contacts, in the lanes that are busy."""
+    speeds(p, a.P, s, rough, smooth, width)
+    for sweep in range(iterations):
+        if sweep >= BEGIN:
+            for r in range(3 * rough + smooth):
+                s.P[r] = a.P[r]
+        change = 0.0 * fastest
+        turns = 1 if sweep < HARD else SLIP_ROUNDS
+        for i in range(rough):
+            if any_lane(s.on[i] * busy > 0.5):
+                change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
+        for i in range(rough, rough + smooth):
+            if any_lane(s.on[i] * busy > 0.5):
+                change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
+        busy = select(change > ENOUGH * tolerance * fastest, busy, 0.0 * busy)
+        if not any_lane(busy > 0.5):
+            break
+        if sweep & PATIENCE == PATIENCE and 3 * rough + smooth <= WHOLE:
+            busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance)
+            forget(s, 3 * rough + smooth, 0.0 * busy)
+        elif sweep >= BEGIN and sweep + 1 < iterations:
+            if sweep == BEGIN:
+                forget(s, 3 * rough + smooth, 0.0 * busy)
+            follow(p, a, s, rough, smooth, width, busy, sweep)
+
+
+@kernel
+def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
+    """All contacts by the interior-point method, which has W itself; the lanes that are busy
+    still.
+    """
+    if width > 0:
+        whole_matrix(p.W, s.W, rough, smooth, width)
+        full = ContactProblem(
+            p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
+        )
+        busy = interior(full, a, s, rough, smooth, busy, fastest, tolerance)
+    else:
+        busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance)
+    speeds(p, a.P, s, rough, smooth, width)
+    return busy
+
+
+@kernel
+def _fastest(p, plain, rough, smooth):
+    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of shapes aside."""
+    found = 0.0 * p.h[0]
+    for r in range(3 * plain):
+        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+    for r in range(3 * rough, 3 * rough + smooth):
+        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+    return found
+
+
+@kernel
+def _targets(p, a, s, rough, smooth, fastest):
+    """Who takes part, with which normal speed at least and with which friction; impulses begin with
+    those of the last step.
+    """
+    h = p.h[0]
+    bouncing = 0.0 * fastest
+    landing = 0.0 * fastest
+    for i in range(rough + smooth):
+        gap = p.gap[i]
+        s.on[i] = select(gap <= h * fastest, 1.0 + 0.0 * gap, 0.0 * gap)
+        if any_lane(s.on[i] > 0.5):
+            n = normal(i, rough)
+            s.lift[i] = _rebound(p, i, n, fastest, h)
+            lands = select(gap > SLACK * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap)
+            on = s.on[i] > 0.5
+            bouncing = max(bouncing, select(on, s.lift[i], 0.0 * gap))
+            landing = max(landing, select(on, lands, 0.0 * gap))
+    for i in range(rough):
+        if any_lane(s.on[i] > 0.5):
+            _target(p, s, i, 3 * i, fastest, h, bouncing, landing)
+            s.mu[i] = _friction(p, i)
+        else:
+            s.target[i], s.after[i], s.mu[i] = 0.0 * fastest, 0.0 * fastest, 0.0 * fastest
+        for r in range(3):
+            a.P[3 * i + r] = s.on[i] * p.P[3 * i + r]
+    for i in range(rough, rough + smooth):
+        if any_lane(s.on[i] > 0.5):
+            _target(p, s, i, 2 * rough + i, fastest, h, bouncing, landing)
+        else:
+            s.target[i], s.after[i] = 0.0 * fastest, 0.0 * fastest
+        a.P[2 * rough + i] = s.on[i] * p.P[2 * rough + i]
+
+
+@kernel
+def _friction(p, i):
+    """The coefficient of a contact: static where it sticks, or closes without slip; that of what
+    slips elsewhere, and in impacts, as in runs with events.
+    """
+    n = 3 * i
+    x = p.before[n + 1]
+    y = p.before[n + 2]
+    given = abs(p.free[n + 1] - x) + abs(p.free[n + 2] - y) + abs(p.free[n] - p.before[n])
+    slides = x * x + y * y > STRIKES * STRIKES * given * given
+    closes = select(slides, p.kinetic[i], p.static[i])
+    grip = select(p.mode[i] == 2.0, p.static[i], closes)
+    grip = select(p.mode[i] == 1.0, p.kinetic[i], grip)
+    return select(strikes(p, n), p.kinetic[i], grip)
+
+
+@kernel
+def _rebound(p, i, n, fastest, h):
+    """The speed of a rebound where the gap is closed, or closes with a rebound that leaves it;
+    elsewhere zero.
+
+    Rebounds that are nothing beside the speed of a step are none.
+    """
+    gap = p.gap[i]
+    before = p.before[n]
+    free = p.free[n]
+    rebound = -p.e[i] * before
+    rebound = select(rebound > SLACK * abs(free - before), rebound, 0.0 * before)
+    # higher than the gap: e^2 u^2 / 2 a
+    rises = rebound * rebound * h > 2.0 * gap * abs(free - before)
+    hits = gap + 0.5 * h * free < 0.0
+    return select(
+        gap > SLACK * h * fastest, select(rises and hits, rebound, 0.0 * rebound), rebound
+    )
+
+
+@kernel
+def _target(p, s, i, n, fastest, h, bouncing, landing):
+    """Newton's law where there is a rebound; elsewhere what is left of the gap.
+
+    A gap that is nothing beside a step is closed: a box would otherwise stand on three of its
+    corners, and which three would take long to find. What rests there while others bounce has the
+    rebound of the little speed it has, and while others land goes as they do, so that the targets
+    of a body agree with a motion of it.
+    """
+    gap, rebound = p.gap[i], s.lift[i]
+    left = -2.0 * gap / h
+    rests = select(bouncing > 0.0, -p.e[i] * p.before[n], select(landing > 0.0, left, 0.0 * left))
+    rests = select(abs(rests) <= 2.0 * SLACK * fastest, rests, 0.0 * rests)
+    asked = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
+    s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
+    rests = select(bouncing > 0.0, rests, 0.0 * rests)
+    after = select(gap > SLACK * h * fastest, 0.0 * left, rests)
+    after = select(rebound > 0.0, rebound, after)
+    s.after[i] = select(s.on[i] > 0.5, after, 0.0 * asked)
+
+
+@kernel
+def _block(own, block, i):
+    """The inverse of a 3 x 3 block, made a little firmer; the step along its tangents; one over its
+    mobility along the normal.
+    """
+    a = own[i, 0]
+    b = own[i, 1]
+    c = own[i, 2]
+    d = own[i, 3]
+    e = own[i, 4]
+    f = own[i, 5]
+    more = FIRM * (a + d + f) + TINY
+    block[i, 6], block[i, 7] = 1.0 / (max(d, f) + abs(e) + more), 1.0 / (a + TINY)
+    a, d, f = a + more, d + more, f + more
+    A = d * f - e * e
+    B = c * e - b * f
+    C = b * e - c * d
+    det = 1.0 / (a * A + b * B + c * C)
+    block[i, 0], block[i, 1], block[i, 2] = A * det, B * det, C * det
+    block[i, 3], block[i, 4], block[i, 5] = (
+        (a * f - c * c) * det,
+        (b * c - a * e) * det,
+        (a * d - b * b) * det,
+    )
+
+
+@kernel
+def _visit(p, a, s, i, rough, smooth, width, busy, turns):
+    """Solve a contact with friction, the others held; the largest change of its own speeds."""
+    n = 3 * i
+    mu = s.mu[i]
+    own = s.own
+    B = s.block
+    P, x, y = a.P[n], a.P[n + 1], a.P[n + 2]
+    r, ux, uy = speeds3(p, s, n, width)
+    r = r - s.target[i]
+    P0 = P - (B[i, 0] * r + B[i, 1] * ux + B[i, 2] * uy)
+    x0 = x - (B[i, 1] * r + B[i, 3] * ux + B[i, 4] * uy)
+    y0 = y - (B[i, 2] * r + B[i, 4] * ux + B[i, 5] * uy)
+    sticks = x0 * x0 + y0 * y0 <= mu * mu * P0 * P0 and P0 >= 0.0
+    a00 = own[i, 0]
+    a01 = own[i, 1]
+    a02 = own[i, 2]
+    a11 = own[i, 3]
+    a12 = own[i, 4]
+    a22 = own[i, 5]
+    b = r - (a00 * P + a01 * x + a02 * y)  # the normal speed without its own impulse
+    holds = select(b < 0.0, 1.0 + 0.0 * P, 0.0 * P)
+    goes = s.on[i] * busy > 0.5
+    P1 = select(sticks, P0, 0.0 * P)
+    x1 = select(sticks, x0, 0.0 * P)
+    y1 = select(sticks, y0, 0.0 * P)
+    if any_lane(select(sticks, 0.0 * busy, holds * s.on[i] * busy) > 0.5):
+        P2, x2, y2 = _slipping(
+            P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, B[i, 6], B[i, 7], turns
+        )
+        P1 = select(sticks, P0, holds * P2)
+        x1 = select(sticks, x0, holds * x2)
+        y1 = select(sticks, y0, holds * y2)
+    dP = select(goes, P1 - P, 0.0 * P)
+    dx = select(goes, x1 - x, 0.0 * P)
+    dy = select(goes, y1 - y, 0.0 * P)
+    a.P[n], a.P[n + 1], a.P[n + 2] = P + dP, x + dx, y + dy
+    push3(p, s, rough, smooth, n, dP, dx, dy, width)
+    return max(a00 * abs(dP), max(a11 * abs(dx), a22 * abs(dy)))
+
+
+@kernel
+def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
+    """The impulse of a contact that slips: its direction turned some times, the normal impulse on
+    the cone each time.
+    """
+    bx = ux - (a01 * P + a11 * x + a12 * y)
+    by = uy - (a02 * P + a12 * x + a22 * y)
+    for _ in range(turns):
+        tx = x - step * (bx + a01 * P + a11 * x + a12 * y)
+        ty = y - step * (by + a02 * P + a12 * x + a22 * y)
+        size = sqrt(tx * tx + ty * ty)
+        outside = size > mu * P
+        part = mu / (size + TINY)
+        # friction for each unit of the normal impulse, where it slips
+        cx, cy = part * tx, part * ty
+        mobility = a00 + a01 * cx + a02 * cy
+        slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
+        P = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) * inverse), 0.0 * P)
+        x = select(outside, P * cx, tx)
+        y = select(outside, P * cy, ty)
+    reach = mu * P
+    far = reach / max(sqrt(x * x + y * y), reach + TINY)
+    return P, far * x, far * y
+
+
+@kernel
+def _press(p, a, s, i, rough, smooth, width, busy):
+    """The same for a contact of one row."""
+    n = 2 * rough + i
+    own = s.own[i, 0] + TINY
+    P = a.P[n]
+    more = max(P - (speed(p, s, n, width) - s.target[i]) / own, 0.0 * P) - P
+    more = select(s.on[i] * busy > 0.5, more, 0.0 * P)
+    a.P[n] = P + more
+    push(p, s, rough, smooth, n, more, width)
+    return own * abs(more)

@@ -1,0 +1,412 @@
+"""Contact impulses where sweeps creep: an interior-point method on second-order cones, over lanes
+of runs.
+
+A box that lands on four corners has more impulses than rigid bodies determine, and sweeps over its
+contacts come to an answer slowly, or never where slip ends in the same step. Here all contacts are
+solved together. In impulses and speeds that are scaled so that cones are their own duals,
+
+    x = (mu P_n, P_t) c,  y = ((u_n + mu |u_t| - target)/mu, u_t)/c,  c = sqrt(W_nn)/f,
+            f of the whole problem
+
+Coulomb's law says that both lie in the cone x_0 >= |x_t|, and x . y = 0 [DeSaxce1998]. Newton steps
+keep x and y inside while x o y = tau e goes to zero: a predictor and a corrector in the scaling of
+Nesterov and Todd [Nesterov1997],
+
+    (W' + Theta) dx = - y - r + what the law asks,      dy = W' dx + r,      Theta x = y
+
+with the term mu |u_t|, which is not convex, held for a step. W' + Theta is positive definite also
+where W is not, so that Cholesky's factor exists. Each lane keeps the best impulses it has met,
+beginning with those it came with.
+"""
+
+from __future__ import annotations
+
+from ...spatial import any_lane, kernel, select, sqrt
+from ..problem import TINY, normal
+from .certificate import misses
+
+ROUNDS = 60  # of Newton's method
+INSIDE = 0.9  # of the way to the border of a cone
+AWAY = 0.1  # from the border at the start, beside impulses and speeds of one
+SMOOTH = 1e-6  # friction this small is none here
+# of tau: no step asks for less, for the term that is held changes too, and x and y would come to
+# their borders before it is met
+LEAST = 0.1
+STALLED = 1e-4  # of a step: a lane that comes no farther
+ENOUGH = 0.1  # of the tolerance
+
+
+@kernel
+def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
+    """Replace the impulses of lanes that are busy by better ones; the lanes that are busy still."""
+    zero, k = 0.0 * fastest, rough + smooth
+    many = _scaled(p, s, rough, smooth, fastest)
+    best = misses(p, a.P, s, rough, smooth)
+    _start(a, s, rough, smooth)
+    goes = select(many > 0.0, busy, zero)
+    for _ in range(ROUNDS):
+        tau = _product(s, rough, smooth) / select(many > 0.0, many, 1.0 + zero)
+        _residual(s, rough, smooth)
+        _factor(s, rough, smooth)
+        _step(s, rough, smooth, zero, zero)
+        far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        _step(
+            s,
+            rough,
+            smooth,
+            tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), LEAST + zero),
+            1.0 + zero,
+        )
+        far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        goes = select(far > STALLED, goes, zero)
+        for i in range(k):
+            for r in range(3 if i < rough else 1):
+                n = normal(i, rough) + r
+                s.x[n] = select(goes > 0.5, s.x[n] + far * s.dx[n], s.x[n])
+                s.y[n] = select(goes > 0.5, s.y[n] + far * s.dy[n], s.y[n])
+        # not a number is not above zero
+        goes = select(_product(s, rough, smooth) > 0.0, goes, zero)
+        left = _candidate(p, s, rough, smooth)
+        better = select(left < best, goes, zero)
+        best = select(better > 0.5, left, best)
+        for n in range(3 * rough + smooth):
+            a.P[n] = select(better > 0.5, s.P[n], a.P[n])
+        goes = select(best > ENOUGH * tolerance * fastest, goes, zero)
+        if not any_lane(goes > 0.5):
+            break
+    return select(best > ENOUGH * tolerance * fastest, busy, zero)
+
+
+# --- the scaled problem
+@kernel
+def _scaled(p, s, rough, smooth, fastest):
+    """H = W' and b of it, scales of the rows (zero of what takes no part); the number of contacts
+    that take part.
+    """
+    zero = 0.0 * fastest
+    most, many = zero, zero
+    for n in range(3 * rough + smooth):
+        s.scale[n] = zero
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        root = sqrt(p.W[n, n] + TINY)
+        on = select(p.W[n, n] > 0.0, s.on[i], zero)
+        many = many + on
+        most = max(most, on * abs(p.free[n] - s.target[i]) / root)
+        s.scale[n] = select(on > 0.5, 1.0 / root, zero)
+        if i < rough:
+            grips = s.mu[i] > SMOOTH
+            most = max(most, on * max(abs(p.free[n + 1]), abs(p.free[n + 2])) / root)
+            s.scale[n + 1] = select(grips, s.scale[n], zero)
+            s.scale[n + 2] = s.scale[n + 1]
+            s.scale[n] = s.scale[n] / select(grips, s.mu[i], 1.0 + zero)
+    s.unit[0] = select(most > 0.0, most, 1.0 + zero)
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        s.b[n] = (p.free[n] - s.target[i]) * s.scale[n] / s.unit[0]
+        if i < rough:
+            s.b[n + 1], s.b[n + 2] = (
+                p.free[n + 1] * s.scale[n + 1] / s.unit[0],
+                p.free[n + 2] * s.scale[n + 2] / s.unit[0],
+            )
+    for row in range(3 * rough + smooth):
+        s.dx[row], s.dy[row] = zero, zero
+        for column in range(3 * rough + smooth):
+            s.H[row, column] = p.W[row, column] * s.scale[row] * s.scale[column]
+    return many
+
+
+@kernel
+def _start(a, s, rough, smooth):
+    """x of the impulses that are there and y of their speeds, moved inside the cones."""
+    one = 1.0 + 0.0 * s.unit[0]
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        mu = select(s.scale[n + 1] > 0.0, s.mu[i], one) if i < rough else one
+        s.x[n] = select(s.scale[n] > 0.0, _within(a.P[n], s.scale[n], s.unit[0]) + AWAY * mu, one)
+        s.y[n] = max((s.u[n] - s.target[i]) * s.scale[n] / s.unit[0], 0.0 * one) + AWAY / mu
+        if i < rough:
+            for r in range(1, 3):
+                s.x[n + r] = _within(a.P[n + r], s.scale[n + r], s.unit[0])
+                s.y[n + r] = s.u[n + r] * s.scale[n + r] / s.unit[0]
+            s.y[n] += sqrt(s.y[n + 1] * s.y[n + 1] + s.y[n + 2] * s.y[n + 2])
+
+
+@kernel
+def _within(P, scale, unit):
+    """An impulse as x has it; zero of what takes no part."""
+    on = scale > 0.0
+    return select(on, P / (select(on, scale, 1.0 + 0.0 * scale) * unit), 0.0 * P)
+
+
+@kernel
+def _candidate(p, s, rough, smooth):
+    """s.P: the impulses of x, within their cones; how far they miss the laws."""
+    for n in range(3 * rough + smooth):
+        s.P[n] = 0.0 * s.unit[0]
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        s.P[n] = max(s.x[n] * s.scale[n] * s.unit[0], 0.0 * s.x[n])
+        if i < rough:
+            x = s.x[n + 1] * s.scale[n + 1] * s.unit[0]
+            y = s.x[n + 2] * s.scale[n + 2] * s.unit[0]
+            reach = s.mu[i] * s.P[n]
+            far = reach / max(sqrt(x * x + y * y), reach + TINY)
+            s.P[n + 1], s.P[n + 2] = far * x, far * y
+    return misses(p, s.P, s, rough, smooth)
+
+
+# --- one step
+@kernel
+def _residual(s, rough, smooth):
+    """r = W' x + b + |y_t| - y, and the scaling of Nesterov and Todd of each contact."""
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        for r in range(3 if i < rough else 1):
+            s.r[n + r] = s.b[n + r] - s.y[n + r] + _times(s.H, s.x, n + r, rough, smooth)
+        if i < rough:
+            s.r[n] += sqrt(s.y[n + 1] * s.y[n + 1] + s.y[n + 2] * s.y[n + 2])
+            _scaling(s, i, n)
+        s.r[n] = select(s.scale[n] > 0.0, s.r[n], 0.0 * s.r[n])
+
+
+@kernel
+def _product(s, rough, smooth):
+    """The sum of x . y over the contacts that take part."""
+    total = 0.0 * s.unit[0]
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        own = s.x[n] * s.y[n]
+        if i < rough:
+            own = own + s.x[n + 1] * s.y[n + 1] + s.x[n + 2] * s.y[n + 2]
+        total = total + select(s.scale[n] > 0.0, own, 0.0 * s.unit[0])
+    return total
+
+
+@kernel
+def _scaling(s, i, n):
+    """w and its root v, beta^2 = sqrt(det y/det x): Theta = beta^2 (2 w w' - J), whose root is beta
+    (2 v v' - J).
+    """
+    x = sqrt(_det(s.x[n], s.x[n + 1], s.x[n + 2]))
+    y = sqrt(_det(s.y[n], s.y[n + 1], s.y[n + 2]))
+    a0 = s.x[n] / x
+    a1 = s.x[n + 1] / x
+    a2 = s.x[n + 2] / x
+    b0 = s.y[n] / y
+    b1 = s.y[n + 1] / y
+    b2 = s.y[n + 2] / y
+    half = 0.5 / sqrt(0.5 * (1.0 + max(a0 * b0 + a1 * b1 + a2 * b2, 0.0 * x)))
+    w0 = half * (b0 + a0)
+    w1 = half * (b1 - a1)
+    w2 = half * (b2 - a2)
+    s.w[i, 0], s.w[i, 1], s.w[i, 2], s.w[i, 3] = w0, w1, w2, y / x
+    root = 1.0 / sqrt(2.0 * (w0 + 1.0))
+    s.w[i, 4], s.w[i, 5], s.w[i, 6], s.w[i, 7] = (
+        (w0 + 1.0) * root,
+        w1 * root,
+        w2 * root,
+        sqrt(y / x),
+    )
+
+
+@kernel
+def _det(x, y, z):
+    size = sqrt(y * y + z * z)
+    return max(TINY + 0.0 * size, (x - size) * (x + size))
+
+
+@kernel
+def _factor(s, rough, smooth):
+    """L L' = W' + Theta; what takes no part has its Theta alone."""
+    for i in range(rough):
+        for j in range(i):
+            _blocks(s, 3 * i, 3 * j)
+        for r in range(3):
+            for c in range(r + 1):
+                _entry(s, rough, i, r, c, 3 * i + r, 3 * i + c)
+    for i in range(rough, rough + smooth):
+        row = 2 * rough + i
+        for column in range(row + 1):
+            _entry(s, rough, i, row, column, row, column)
+
+
+@kernel
+def _blocks(s, n, m):
+    """The three rows from n on and columns from m on of L, those before being there: nine sums,
+    which do not wait for each other.
+    """
+    L, H = s.L, s.H
+    a = H[n, m]
+    b = H[n, m + 1]
+    c = H[n, m + 2]
+    d = H[n + 1, m]
+    e = H[n + 1, m + 1]
+    f = H[n + 1, m + 2]
+    g = H[n + 2, m]
+    h = H[n + 2, m + 1]
+    i = H[n + 2, m + 2]
+    for k in range(m):
+        x = L[n, k]
+        y = L[n + 1, k]
+        z = L[n + 2, k]
+        u = L[m, k]
+        v = L[m + 1, k]
+        w = L[m + 2, k]
+        a = a - x * u
+        b = b - x * v
+        c = c - x * w
+        d = d - y * u
+        e = e - y * v
+        f = f - y * w
+        g = g - z * u
+        h = h - z * v
+        i = i - z * w
+    L[n, m], L[n, m + 1], L[n, m + 2] = _across(L, m, a, b, c)
+    L[n + 1, m], L[n + 1, m + 1], L[n + 1, m + 2] = _across(L, m, d, e, f)
+    L[n + 2, m], L[n + 2, m + 1], L[n + 2, m + 2] = _across(L, m, g, h, i)
+
+
+@kernel
+def _across(L, m, a, b, c):
+    """A row of a block, by the factor of the block on the diagonal."""
+    x = a / L[m, m]
+    y = (b - x * L[m + 1, m]) / L[m + 1, m + 1]
+    return x, y, (c - x * L[m + 2, m] - y * L[m + 2, m + 1]) / L[m + 2, m + 2]
+
+
+@kernel
+def _entry(s, rough, i, r, c, row, column):
+    """One entry of L, those before it being there. r, c: of the block of a contact with
+    friction.
+    """
+    total = s.H[row, column] + (
+        _theta(s, rough, i, r, c, row) if r == c or i < rough else 0.0 * s.unit[0]
+    )
+    for before in range(column):
+        total = total - s.L[row, before] * s.L[column, before]
+    if row == column:
+        s.L[row, row] = sqrt(max(TINY + 0.0 * s.unit[0], total))
+    else:
+        s.L[row, column] = total / s.L[column, column]
+
+
+@kernel
+def _theta(s, rough, i, r, c, row):
+    """An entry of a contact's own block of Theta."""
+    if i < rough:
+        found = 2.0 * s.w[i, r] * s.w[i, c]
+        if r == c:
+            found = found + (1.0 if r > 0 else -1.0)
+        return found * s.w[i, 3]
+    return s.y[row] / s.x[row]
+
+
+@kernel
+def _step(s, rough, smooth, tau, second):
+    """dx and dy towards x o y = tau e; second: with the product of the last dx and dy, 1 or 0."""
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        if i < rough:
+            _aim(s, i, n, tau, second)
+        else:
+            aim = (tau - second * s.dx[n] * s.dy[n]) / s.x[n] - s.y[n] - s.r[n]
+            s.t[n] = select(s.scale[n] > 0.0, aim, 0.0 * aim)
+    _solve(s, rough, smooth)
+    for n in range(3 * rough + smooth):
+        s.dx[n], s.dy[n] = s.t[n], s.r[n] + _times(s.H, s.t, n, rough, smooth)
+
+
+@kernel
+def _times(H, x, n, rough, smooth):
+    """Row n of H times x."""
+    a = 0.0 * x[0]
+    b = 0.0 * x[0]
+    c = 0.0 * x[0]
+    for j in range(rough):
+        a = a + H[n, 3 * j] * x[3 * j]
+        b = b + H[n, 3 * j + 1] * x[3 * j + 1]
+        c = c + H[n, 3 * j + 2] * x[3 * j + 2]
+    for m in range(3 * rough, 3 * rough + smooth):
+        a = a + H[n, m] * x[m]
+    return a + b + c
+
+
+@kernel
+def _aim(s, i, n, tau, second):
+    """The right side of a contact with friction: -y - r + T (l \\ (tau e - T^-1 dy o T dx)), T =
+    beta (2 v v' - J), l = T x.
+    """
+    v0 = s.w[i, 4]
+    v1 = s.w[i, 5]
+    v2 = s.w[i, 6]
+    beta = s.w[i, 7]
+    l0, l1, l2 = _root(v0, v1, v2, beta, s.x[n], s.x[n + 1], s.x[n + 2])
+    p0, p1, p2 = _root(v0, v1, v2, beta, s.dx[n], s.dx[n + 1], s.dx[n + 2])
+    q0, q1, q2 = _root(v0, -v1, -v2, 1.0 / beta, s.dy[n], s.dy[n + 1], s.dy[n + 2])
+    c0 = tau - second * (p0 * q0 + p1 * q1 + p2 * q2)
+    c1 = -second * (p0 * q1 + q0 * p1)
+    c2 = -second * (p0 * q2 + q0 * p2)
+    z0 = (l0 * c0 - l1 * c1 - l2 * c2) / _det(l0, l1, l2)
+    z0, z1, z2 = _root(v0, v1, v2, beta, z0, (c1 - z0 * l1) / l0, (c2 - z0 * l2) / l0)
+    grips = s.scale[n + 1] > 0.0
+    s.t[n] = select(s.scale[n] > 0.0, z0 - s.y[n] - s.r[n], 0.0 * z0)
+    s.t[n + 1] = select(grips, z1 - s.y[n + 1] - s.r[n + 1], 0.0 * z1)
+    s.t[n + 2] = select(grips, z2 - s.y[n + 2] - s.r[n + 2], 0.0 * z2)
+
+
+@kernel
+def _root(v0, v1, v2, beta, x, y, z):
+    """beta (2 v v' - J) of a vector."""
+    along = 2.0 * (v0 * x + v1 * y + v2 * z)
+    return beta * (along * v0 - x), beta * (along * v1 + y), beta * (along * v2 + z)
+
+
+@kernel
+def _solve(s, rough, smooth):
+    """t <- (L L')^-1 t."""
+    m = 3 * rough + smooth
+    for row in range(m):
+        total = s.t[row]
+        for before in range(row):
+            total = total - s.L[row, before] * s.t[before]
+        s.t[row] = total / s.L[row, row]
+    for back in range(m):
+        row = m - 1 - back
+        s.t[row] = s.t[row] / s.L[row, row]
+        for before in range(row):
+            s.t[before] -= s.L[row, before] * s.t[row]
+
+
+@kernel
+def _reach(s, rough, smooth, zero):
+    """How much of (dx, dy) leads to the border of a cone: the smallest of all contacts."""
+    far = 1e6 + zero
+    for i in range(rough + smooth):
+        n = normal(i, rough)
+        on = s.scale[n] > 0.0
+        if i < rough:
+            a = _border(s.x[n], s.x[n + 1], s.x[n + 2], s.dx[n], s.dx[n + 1], s.dx[n + 2])
+            b = _border(s.y[n], s.y[n + 1], s.y[n + 2], s.dy[n], s.dy[n + 1], s.dy[n + 2])
+        else:
+            a = _border(s.x[n], zero, zero, s.dx[n], zero, zero)
+            b = _border(s.y[n], zero, zero, s.dy[n], zero, zero)
+        far = select(on, min(far, min(a, b)), far)
+    return far
+
+
+@kernel
+def _border(x, y, z, dx, dy, dz):
+    """The first t > 0 with (x, y, z) + t (dx, dy, dz) on the cone: of C + 2 B t + A t^2."""
+    size = sqrt(dy * dy + dz * dz)
+    A = (dx - size) * (dx + size)
+    B = x * dx - y * dy - z * dz
+    C = _det(x, y, z)
+    D = B * B - A * C
+    under = sqrt(max(D, 0.0 * D)) - B
+    meets = select(
+        D >= 0.0,
+        select(min(A, B) < 0.0, select(under > 0.0, 1.0 + 0.0 * D, 0.0 * D), 0.0 * D),
+        0.0 * D,
+    )
+    return select(meets > 0.5, C / select(meets > 0.5, under, 1.0 + 0.0 * D), 1e6 + 0.0 * D)

@@ -1,0 +1,28 @@
+"""Identification: from a log of a motion to the parameters of a mechanism.
+
+log --measured_motion--> q, v, a, tau --unknowns--> W --base_parameters--> what is identifiable
+--fitting--> Fit --fitted_mechanism--> Mechanism
+
+fitting               `catena.fit`: least squares with confidence; fit_record: its outcome
+unknowns              groups of parameters, and their columns of the regressor
+measured_motion       logs, filtered and differentiated; measured_trajectory: logs as they are
+base_parameters       the combinations of parameters that the forces depend on
+consistency           inertias that a body can have
+excitation            motions along which the unknowns show best
+trajectory_fit        fits of any parameter to a measured trajectory, by multiple shooting
+"""
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from .base_parameters import BaseParameters, base_parameters, inertial_names
+    from .consistency import Inertias, pseudo_inertia
+    from .excitation import Excitation, excitation
+    from .fit_record import Fit, FittedValue
+    from .fitting import fit
+    from .measured_motion import MeasuredMotion, measured_motion
+    from .unknowns import GROUPS
+
+__getattr__, __dir__ = door(__name__)

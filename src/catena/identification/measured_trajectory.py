@@ -1,0 +1,134 @@
+"""Measured trajectories: from a log to columns of coordinates and speeds, as they were measured.
+
+A log has `time` (s), some of `q NAME` and `v NAME`, and `tau NAME` of known joint forces, each from
+its row to the next. Nothing is filtered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StudyError, unknown
+from ..machine import Machine, coordinates
+from .measured_motion import columns_of, not_finite
+
+Array = NDArray[np.float64]
+ALIKE = 4  # rows to either side whose slope is a first guess of a speed
+
+
+@dataclass(frozen=True)
+class MeasuredTrajectory:
+    """t (T,), s; columns: (letter, place in q or v) of each of y (T, m), called `names`; scale
+    (m,): how much each varies; tau (T, nv).
+
+    guess: {(letter, place): (T,)}, first guesses of the states that the log knows. first: {letter:
+    {name: (T,)}}, the same by name.
+    """
+
+    t: Array
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, int], ...]
+    y: Array
+    scale: Array
+    tau: Array
+    guess: Mapping[tuple[str, int], Array]
+    first: Mapping[str, Mapping[str, Array]]
+    notes: tuple[str, ...]
+
+
+def measured_trajectory(machine: Machine, data: Any) -> MeasuredTrajectory:
+    """A .csv file, a pandas table, a mapping of columns, or a Result; a StudyError with every fault
+    at once.
+    """
+    table, source = columns_of(data)
+    clock = next((c for c in table if c.lower() in ("time", "t")), None)
+    known = {"q": machine.coordinate_names, "v": machine.speed_names, "tau": machine.speed_names}
+    found: dict[str, dict[str, Array]] = {letter: {} for letter in known}
+    faults = (
+        []
+        if clock is not None
+        else [f"there is no column 'time' (s); its columns are {', '.join(list(table)[:12])}"]
+    )
+    for column, x in table.items():
+        letter, _, name = column.partition(" ")
+        if column in machine.coordinate_names:
+            letter, name = "q", column
+        if letter not in known or not name:
+            continue
+        if name not in known[letter]:
+            faults.append(
+                f"column {column!r}: "
+                + unknown(
+                    "coordinate" if letter == "q" else "speed",
+                    name,
+                    known[letter],
+                    f"mechanism {machine.mechanism.name!r}",
+                )
+            )
+        elif not np.isfinite(x).all():
+            faults.append(not_finite(column, x))
+        else:
+            found[letter][name] = x
+    if not found["q"] and not found["v"] and not faults:
+        faults.append(
+            "it has no column 'q NAME' or 'v NAME'; coordinates are"
+            f" {', '.join(machine.coordinate_names)}"
+        )
+    if clock is not None and not (
+        np.isfinite(table[clock]).all() and (np.diff(table[clock]) > 0).all()
+    ):
+        faults.append("its times are finite and rise from row to row; these do not")
+    if faults:
+        raise StudyError(
+            f"{source} is no trajectory of mechanism {machine.mechanism.name!r}:", faults
+        )
+    assert clock is not None
+    return _read(machine, table[clock], found)
+
+
+def _read(machine: Machine, t: Array, found: dict[str, dict[str, Array]]) -> MeasuredTrajectory:
+    places = {"q": machine.coordinate_names.index, "v": machine.speed_names.index}
+    names = [f"{letter} {n}" for letter in "qv" for n in found[letter]]
+    columns = [(letter, places[letter](n)) for letter in "qv" for n in found[letter]]
+    y = np.stack([x for letter in "qv" for x in found[letter].values()], axis=1)
+    tau = np.zeros((len(t), machine.nv))
+    for n, x in found["tau"].items():
+        tau[:, machine.speed_names.index(n)] = x
+    speeds = {
+        c.speed: _slope(t, found["q"][c.name])
+        for c in coordinates(machine)
+        if c.name in found["q"] and c.speed not in found["v"]
+    }
+    first = {"q": found["q"], "v": {**speeds, **found["v"]}}
+    guess = {(letter, places[letter](n)): x for letter in "qv" for n, x in first[letter].items()}
+    notes = [
+        f"measured: {', '.join(names)}, {len(t)} rows from {t[0]:g} to {t[-1]:g} s, as they are"
+    ]
+    if found["tau"]:
+        notes.append(f"known forces of {', '.join(found['tau'])}, each from its row to the next")
+    spread = y.std(axis=0)
+    return MeasuredTrajectory(
+        t,
+        tuple(names),
+        tuple(columns),
+        y,
+        np.where(spread > 0.0, spread, np.abs(y).max(axis=0) + (np.abs(y).max(axis=0) == 0.0)),
+        tau,
+        guess,
+        first,
+        tuple(notes),
+    )
+
+
+def _slope(t: Array, x: Array) -> Array:
+    """The slope of a parabola through the rows around each."""
+    found = np.zeros(len(t))
+    for k in range(len(t)):
+        own = slice(max(0, k - ALIKE), k + ALIKE + 1)
+        found[k] = np.polyfit(t[own] - t[k], x[own], min(2, len(t[own]) - 1))[-2]
+    return found

@@ -1,0 +1,100 @@
+"""Coordinates of a machine: neutral and random ones, their rates, and moving along the speeds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import StateError
+from ..kernels import BALL
+from . import arguments
+from .spec import Spec
+
+Array = NDArray[np.float64]
+
+
+def neutral(spec: Spec) -> Array:
+    """q with every coordinate zero and every quaternion the identity."""
+    q = np.zeros(spec.sizes.nq)
+    q[list(spec.quaternions)] = 1.0
+    return q
+
+
+def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
+    """Random coordinates (*shape, nq): normal numbers, quaternions of length one, small bending of
+    flexible bodies.
+    """
+    q = rng.standard_normal((*shape, spec.sizes.nq))
+    for k in spec.quaternions:
+        q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
+    for modal in spec.layout.modal:
+        for name, size in modal.sizes(spec.mechanism.parameters).items():
+            q[..., spec.coordinate_names.index(name)] *= size
+    return q
+
+
+def coordinate_rate(spec: Spec, q: ArrayLike, v: ArrayLike) -> Array:
+    """qdot (..., nq): the speeds themselves, and half the quaternion times the angular velocity."""
+    q, v = (_finite(spec, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
+    rate = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), spec.sizes.nq))
+    for c in spec.layout.coordinates:
+        k, l = c.qi, c.vi
+        if c.motion == BALL:
+            pure = np.concatenate([np.zeros((*v.shape[:-1], 1)), v[..., l : l + 3]], axis=-1)
+            rate[..., k : k + 4] = 0.5 * quaternion_product(q[..., k : k + 4], pure)
+        else:
+            rate[..., k] = v[..., l]
+    return rate
+
+
+def move(spec: Spec, q: ArrayLike, change: ArrayLike) -> Array:
+    """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by
+    its rotation vector.
+    """
+    q = _finite(spec, "move", "q", q)
+    d = _finite(spec, "move", "change", change)
+    q, d = (
+        np.broadcast_to(x, np.broadcast_shapes(q.shape[:-1], d.shape[:-1]) + x.shape[-1:])
+        for x in (q, d)
+    )
+    moved: Array = q.copy()
+    for c in spec.layout.coordinates:
+        k, l = c.qi, c.vi
+        if c.motion == BALL:
+            half = 0.5 * d[..., l : l + 3]
+            angle = np.linalg.norm(half, axis=-1, keepdims=True)
+            turn = np.concatenate([np.cos(angle), np.sinc(angle / np.pi) * half], axis=-1)
+            moved[..., k : k + 4] = quaternion_product(q[..., k : k + 4], turn)
+        else:
+            moved[..., k] = q[..., k] + d[..., l]
+    return moved
+
+
+def _finite(spec: Spec, question: str, name: str, x: ArrayLike) -> Array:
+    """An argument as doubles of the right last size, all of them finite."""
+    found = arguments.array(spec, question, name, x)
+    bad = ~np.isfinite(found)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        names = spec.coordinate_names if name == "q" else spec.speed_names
+        at = arguments.place_in(found.shape[:-1], int(np.flatnonzero(bad.any(axis=-1))[0]))
+        raise StateError(
+            f"{question}: {name} of {names[index[-1]]!r}{at} is {found[index]}; it takes finite"
+            " numbers"
+        )
+    return found
+
+
+def quaternion_product(a: Array, b: Array) -> Array:
+    """a b, scalar first, over any leading shapes."""
+    w, x, y, z = np.moveaxis(a, -1, 0)
+    k, l, m, n = np.moveaxis(b, -1, 0)
+    return np.stack(
+        [
+            w * k - x * l - y * m - z * n,
+            w * l + x * k + y * n - z * m,
+            w * m + y * k + z * l - x * n,
+            w * n + z * k + x * m - y * l,
+        ],
+        axis=-1,
+    )

@@ -1,0 +1,91 @@
+"""Copies: one tape that a nonlinear program holds many times, with its exact Jacobian and Hessian,
+compiled.
+
+    rows g(y, s) (nr,) and a cost c(y, s) of unknowns y (ny,) and given numbers s (ns,) of a copy
+
+All copies are evaluated at once, in lanes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiler import LaneKernel, compile_lanes
+
+Array = NDArray[np.float64]
+
+
+class Copies:
+    """A tape and its copies: y, s: its symbols; rows, cost: its expressions; given: (N, ns), the
+    numbers s of each copy.
+    """
+
+    def __init__(self, y: ca.SX, s: ca.SX, rows: ca.SX, cost: ca.SX, given: Array):
+        self.y, self.s, self.rows, self.cost = y, s, ca.densify(rows), ca.densify(cost)
+        self.given = np.ascontiguousarray(given, float)
+        self.count, self.nr = len(given), self.rows.numel()
+
+    def compile(self) -> None:
+        """Make the machine code now, not at the first call."""
+        for name in ("value", "slope", "curvature"):
+            getattr(self, name)
+
+    @cached_property
+    def tape(self) -> ca.Function:
+        """(y, s) -> rows (nr,), cost."""
+        return ca.Function("copy", [self.y, self.s], ca.cse([self.rows, self.cost]))
+
+    @cached_property
+    def value(self) -> LaneKernel:
+        """The same, compiled."""
+        return compile_lanes(self.tape)
+
+    @cached_property
+    def _jacobian(self) -> ca.SX:
+        return ca.jacobian(self.rows, self.y)
+
+    @property
+    def jacobian_sparsity(self) -> ca.Sparsity:
+        """Of d rows / dy."""
+        return self._jacobian.sparsity()
+
+    @cached_property
+    def slope(self) -> LaneKernel:
+        """(y, s) -> the entries of d rows / dy by columns, d cost / dy."""
+        outputs = [_entries(self._jacobian), ca.densify(ca.gradient(self.cost, self.y))]
+        return compile_lanes(
+            ca.Function("slope", [self.y, self.s], ca.cse([ca.densify(x) for x in outputs]))
+        )
+
+    @cached_property
+    def _curvature(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        lam = ca.SX.sym("lam", self.nr)
+        sigma = ca.SX.sym("sigma")
+        H, _ = ca.hessian(ca.cse(ca.dot(lam, self.rows) + sigma * self.cost), self.y)
+        return lam, sigma, ca.triu(H)
+
+    @property
+    def hessian_sparsity(self) -> ca.Sparsity:
+        """Of the upper half of the Hessian of lam rows + sigma cost."""
+        return self._curvature[2].sparsity()
+
+    @cached_property
+    def curvature(self) -> LaneKernel:
+        """(y, s, lam, sigma) -> the entries of that Hessian by columns."""
+        lam, sigma, H = self._curvature
+        return compile_lanes(
+            ca.Function(
+                "curvature", [self.y, self.s, lam, sigma], [ca.cse(ca.densify(_entries(H)))]
+            )
+        )
+
+
+def _entries(x: ca.SX) -> ca.SX:
+    """The entries of a sparse matrix that are there, by columns; one zero where there is none."""
+    found: Any = x.nonzeros()
+    return ca.SX(ca.vertcat(*found)) if found else ca.SX.zeros(1)

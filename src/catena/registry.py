@@ -1,0 +1,63 @@
+"""Registries: the members of one family (integrators, plots, questions, ...) by name, in the order
+in which they were added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
+
+from .errors import CatenaError, UnknownNameError, unknown
+
+
+class Named(Protocol):
+    """A member: a frozen record, or a class, with a name."""
+
+    @property
+    def name(self) -> str:
+        """Its word, unique in its family."""
+
+
+Member = TypeVar("Member", bound=Named)
+
+
+class Registry(dict[str, Member]):
+    """{name: member}. what: the word for a member in messages. error: what is raised for one that
+    is not there, by default an UnknownNameError, and for a name that is taken.
+    """
+
+    def __init__(
+        self, what: str, members: Iterable[Member] = (), error: type[CatenaError] = CatenaError
+    ):
+        super().__init__()
+        self.what, self.error = what, error
+        for member in members:
+            self.register(member)
+
+    def register(self, member: Member) -> Member:
+        """Add a member: everything that reads this registry knows it from here on."""
+        if member.name in self:
+            raise self.error(
+                f"{self.what} {member.name!r} is in the registry already; choose another name"
+            )
+        self[member.name] = member
+        return member
+
+    def find(self, name: str) -> Member:
+        """The member of that name; an error with the nearest name where there is none."""
+        if name in self:
+            return self[name]
+        if self.error is CatenaError:
+            raise UnknownNameError(self.what, name, self, "catena")
+        raise self.error(unknown(self.what, name, self))
+
+
+def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """A member's function: itself, or the one at "package.module:name", imported when it is used
+    and not before.
+    """
+    if callable(function):
+        return function
+    module, _, name = function.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,20 @@
+"""Report: one document about a mechanism and a run of it, for people.
+
+document      the report as a whole; chapters: the registry of its chapters
+page          HTML and its style; printed: PDF by a browser
+tables, pictures, numbers, description, blocks, subject
+              what chapters are made of
+"""
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from .description import describe, locked, mobility, round_trip, started, state
+    from .document import checked, report
+    from .numbers import count, number, plain, vector
+    from .subject import Subject
+    from .tables import MODE_HEAD, TRAVEL_HEAD, closing, heading, mode_rows, tables, travel_rows
+
+__getattr__, __dir__ = door(__name__)

@@ -1,0 +1,199 @@
+"""Variations of a start that keep what holds there: loops, speed rows, contacts that touch, joints
+that stick.
+
+    A_f dq_f = -(A_k dq_k + e_p dp)                  least change of the coordinates f that are not
+                                                     given by name
+    A_f dv_f = -(A_k dv_k + r_q dq + r_p dp)         least change in kinetic energy
+
+e: the residuals of loops, r = A v + ...: the rates of all rows; k: what is given by name, or
+varied. So starts are found in studies too (`closing.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StudyError
+from ..machine import Machine, Metric, all_speeds_of, least_change, metric, position_count
+from ..simulation.planning import RunPlan
+from ..simulation.system import System
+from .directions import Directions, Wanted
+from .event_maps import Jump
+from .linearised import Linearised
+from .smooth_segments import Leg, Turn
+
+Array = NDArray[np.float64]
+TORN = 1e-9  # of a row's rate, beside what the speeds could make of it: it is torn
+TOUCHES = 1e-9  # of a gap's or coordinate's change, beside the change itself
+SAME = 1e-7  # a start that has changed before the first step, beside its size
+
+
+def directions(
+    asked: Wanted, plan: RunPlan, tapes: Linearised, given: tuple[Any, Any]
+) -> Directions:
+    """The change that one unit of each variable makes. given: q and v of the start, whose names
+    stay where loops are closed again.
+    """
+    s, n = plan.system, len(asked.columns)
+    pieces = plan.forces.shape[1] if plan.forces is not None else 1
+    dq = np.zeros((s.nv, n))
+    dv = np.zeros((s.nv, n))
+    dp = np.zeros((tapes.np, n))
+    du = np.zeros((pieces, s.nv, n))
+    kept = [all_speeds_of(plan.machine, list(x)) if isinstance(x, Mapping) else [] for x in given]
+    for k, (_, kind, place) in enumerate(asked.columns):
+        if kind in ("q", "v", "p"):
+            {"q": dq, "v": dv, "p": dp}[kind][place, k] = 1.0
+        else:
+            at = slice(None) if kind == "tau" else place[0]
+            du[at, place if kind == "tau" else place[1], k] = 1.0
+    for own, letter in zip(kept, "qv"):
+        own += [place for _, kind, place in asked.columns if kind == letter]
+    names = tuple(name for name, _, _ in asked.columns)
+    dq, dv = on_rows(plan, names, dq, dv, dp, (kept[0], kept[1]))
+    x = np.zeros((tapes.size, n))
+    x[: s.nq], x[s.nq : s.nq + s.nv] = _rates(s, plan.x0[0], dq), dv
+    return Directions(names, x, dp, du)
+
+
+def _rates(s: System, x: Array, dq: Array) -> Array:
+    """Changes along the speeds as changes of the coordinates, (nq, n)."""
+    tracer = s.tracer()
+    N = ca.Function("N", [tracer.q], [ca.densify(ca.jacobian(tracer.coordinate_rate(), tracer.v))])
+    return np.array(N(x[: s.nq])) @ dq
+
+
+def on_rows(
+    plan: RunPlan,
+    names: Sequence[str],
+    dq: Array,
+    dv: Array,
+    dp: Array,
+    kept: tuple[list[int], list[int]],
+) -> tuple[Array, Array]:
+    """Changes along the speeds (nv, n) of coordinates and speeds, on the loops and speed rows;
+    kept: the speeds that stay as they are given.
+    """
+    machine, s = plan.machine, plan.system
+    if not machine.rows:
+        return dq, dv
+    tracer = s.tracer()
+    count = position_count(machine)
+    x = plan.x0[0]
+    p = plan.p[0]
+    e, r, _, own = tracer.constraint_rows()
+    N = ca.jacobian(tracer.coordinate_rate(), tracer.v)
+    out = [
+        own,
+        ca.jacobian(e[:count], tracer.p),
+        ca.jacobian(r, tracer.q) @ N,
+        ca.jacobian(r, tracer.p),
+        tracer.mass_matrix(),
+    ]
+    f = ca.Function("start", [tracer.t, tracer.q, tracer.v, tracer.p], [ca.densify(y) for y in out])
+    A, e_p, r_q, r_p, M = (np.array(y) for y in f(plan.start, x[: s.nq], x[s.nq : s.nq + s.nv], p))
+    by = metric(machine)
+    dq = _solved(
+        machine, names, A[:count], dq, -e_p @ dp, kept[0], by.rows(slice(count)), np.eye(s.nv)
+    )
+    dv = _solved(machine, names, A, dv, -r_q @ dq - r_p @ dp, kept[1], by, M)
+    return dq, dv
+
+
+def _solved(
+    machine: Machine,
+    names: Sequence[str],
+    A: Array,
+    given: Array,
+    wanted: Array,
+    kept: list[int],
+    by: Metric,
+    M: Array,
+) -> Array:
+    """d (nv, n) with A d = wanted, `given` in the entries that are kept, and nearest to it in the
+    others, in the metric M.
+    """
+    free = [k for k in range(A.shape[1]) if k not in kept]
+    found = given.copy()
+    missing = wanted - A @ given
+    for j in range(given.shape[1]) if len(A) and free else ():
+        found[free, j] += least_change(
+            M[np.ix_(free, free)], A[:, free], missing[:, j], by.speeds(free)
+        )[0]
+    left = np.abs(wanted - A @ found)
+    size = np.abs(A) @ np.abs(found) + np.abs(wanted)
+    if len(left) and (left > TORN * np.maximum(size, size.max(axis=0))).any():
+        row, column = (
+            int(k)
+            for k in np.unravel_index(
+                int(np.argmax(left / np.maximum(size.max(axis=0), 1e-300))), left.shape
+            )
+        )
+        joint, label = machine.rows[row]
+        raise StudyError(
+            f"sensitivities: a change of {names[column]!r} alone tears {joint!r} open ({label}):"
+            " name in q as many coordinates as the mechanism has degrees of freedom, in v as many"
+            " speeds, and vary those; the others follow"
+        )
+    return found
+
+
+# --- contacts, stops and friction
+def held(plan: RunPlan, tapes: Linearised, along: Directions, x: Array, leg: Leg) -> Directions:
+    """The directions with the speeds on what holds at the start x (size,): a StudyError where one
+    of them leaves a contact or a stop.
+    """
+    s = plan.system
+    h = plan.system.holding
+    p = plan.p[0]
+    own = leg.held[s.nv :]
+    before = plan.x0[0]
+    if not h.size or not h.held(own):
+        return along
+    moved = np.delete(x[: s.size] - before, s.size - 1)
+    if np.abs(moved).max() > SAME * np.abs(before).max():
+        raise StudyError(
+            f"sensitivities: at the start, t = {leg.begin:g} s, something strikes at once, so that"
+            " neighbouring starts differ; start before or after that"
+        )
+    turn = Turn(
+        leg.begin, None, -1, x[: s.size], x[: s.size], leg.held, leg.held, False, "the start"
+    )
+    jump = Jump(tapes, replace(plan, scheme=replace(plan.scheme, timed=())), turn, x, p)
+    after = jump.closing()
+    gaps = []
+    labels = list[str]()
+    lower, upper, _ = s.bounds(tapes.P)
+    for k, part in enumerate(h.speeds):
+        stop = h.mode(k, own).stop
+        if stop is not None:
+            gaps.append(s.q[part.coordinate] - (lower if stop.name == "lower" else upper)[k])
+            labels.append(f"the {stop.name} stop of {part.name!r}")
+    if h.contacts:
+        error = s.touching(tapes.t, s.q, s.v, tapes.P, tapes.U[s.nv :])[0]
+        closed = [
+            k for k in range(len(h.contacts)) if h.mode(h.first_contact + k, own).closed > 0.5
+        ]
+        gaps += [error[k] for k in closed]
+        labels += [f"the contact {h.contacts[k].name!r}" for k in closed]
+    gap = ca.densify(ca.vertcat(*gaps)) if gaps else ca.SX.zeros(0)
+    J = [ca.densify(ca.jacobian(y, w)) for y in (after, gap) for w in (tapes.X, tapes.P)]
+    X, P, gap_x, gap_p = (
+        np.array(y) for y in ca.Function("start", tapes.inputs, J)(plan.start, x, leg.held, p)
+    )
+    change = gap_x @ along.x + gap_p @ along.p
+    scale = np.abs(gap_x) @ np.abs(along.x) + np.abs(gap_p) @ np.abs(along.p)
+    if (bad := np.argwhere(np.abs(change) > TOUCHES * scale)).size:
+        k, j = bad[0]
+        raise StudyError(
+            f"sensitivities: a change of {along.names[j]!r} leaves {labels[k]}, on which the run"
+            " starts, on one side and enters it on the other: there is no derivative; vary what"
+            " keeps it, or start apart from it"
+        )
+    return replace(along, x=X @ along.x + P @ along.p)

@@ -1,0 +1,173 @@
+"""The plan of a run's events: what can happen in it, from the events asked for and the joints'
+limits and friction.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+
+from ...compiler import Tracer
+from ...contact import can_stop, has_limits, loop_stops
+from ...errors import MechanismWarning
+from ...kernels import BALL, usual_length
+from ...machine import Machine
+from ...model import per_speed
+from ...results import units
+from ..terms.contact_rims import with_rims
+from ..terms.contact_rows import TouchingPoint
+from ..terms.contact_slots import PatchPoint, TouchingPatch
+from ..terms.switched_constraints import HoldableSpeed, LockableFrame, SwitchedConstraints
+from ..terms.touching_pairs import touching_pairs
+from .event_kinds import at_instants, kind_of
+from .records import Event, InstantEvent, Lock
+
+
+@dataclass(frozen=True)
+class EventPlan:
+    """What a run can meet: switched constraints for the tape, events with a condition in the order
+    of their guards, those with a time, all locks, and which parts of the constraints each lock
+    switches.
+    """
+
+    holding: SwitchedConstraints
+    guarded: tuple[InstantEvent, ...] = ()
+    timed: tuple[tuple[float, InstantEvent], ...] = ()
+    locks: tuple[Lock, ...] = ()
+    parts: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing can happen."""
+        return not (self.holding.size or self.guarded or self.timed)
+
+
+def plan_events(
+    machine: Machine,
+    events: Iterable[Event],
+    limits: str,
+    friction: str,
+    restitution: float = 0.0,
+    contact: str = "events",
+) -> EventPlan:
+    """The plan of these events; limits "stop": every joint's limits are felt; friction "stick": dry
+    friction holds.
+    """
+    asked = list(events)
+    points, facing, more = _touching(machine, contact)
+    if limits == "stop":
+        points += [
+            TouchingPoint(p, c)
+            for p, c in loop_stops(machine.mechanism, restitution, usual_length(machine.layout))
+        ]
+    points += more
+    if not asked and not points and limits != "stop" and friction != "stick":
+        return NO_EVENTS
+    if limits == "stop":
+        _warn_of_loops(machine)
+    kinds = [kind_of(e) for e in asked]
+    speeds = _of_joints(machine, limits, friction, restitution)
+    frames: list[LockableFrame] = []
+    held: list[tuple[Lock, Sequence[int], LockableFrame | None]] = []
+    for kind, e in zip(kinds, asked):
+        indices = kind.holds(machine, e)
+        frame = kind.closes(machine, e)
+        for k in indices:
+            speeds[k] = kind.fit(machine, e, speeds.get(k) or _speed(machine, k))
+        frames += [frame] if frame is not None else []
+        held += [(e, indices, frame)] if isinstance(e, Lock) else []
+    guarded = tuple(e for e in at_instants(asked) if e.when is not None)
+    timed = sorted(((t, e) for e in at_instants(asked) for t in e.times), key=lambda pair: pair[0])
+    for kind, e in zip(kinds, asked):
+        kind.check(machine, e, asked)
+    ordered = sorted(speeds)
+    parts = [
+        (
+            tuple(ordered.index(k) for k in indices)
+            if frame is None
+            else (len(ordered) + frames.index(frame),)
+        )
+        for _, indices, frame in held
+    ]
+    holding = _constraints([speeds[k] for k in ordered], frames, guarded, points, facing)
+    return EventPlan(
+        holding, guarded, tuple(timed), tuple(lock for lock, _, _ in held), tuple(parts)
+    )
+
+
+NO_EVENTS = EventPlan(SwitchedConstraints())  # of most runs
+
+
+def _touching(
+    machine: Machine, contact: str
+) -> tuple[list[TouchingPoint], list[TouchingPatch], list[PatchPoint]]:
+    """The points that may touch; patches, and their points."""
+    m = machine.mechanism
+    if contact == "ignore":
+        return [], [], []
+    return with_rims(m), *touching_pairs(m)
+
+
+def _constraints(
+    speeds: list[HoldableSpeed],
+    frames: list[LockableFrame],
+    guarded: Sequence[InstantEvent],
+    points: list[TouchingPoint],
+    facing: list[TouchingPatch],
+) -> SwitchedConstraints:
+    """With words that two runs share if they have the same tapes."""
+    bare = [replace(h, restitution=0.0) for h in speeds]
+    texts = [e.when for e in guarded]
+    alike = [(p.point, p.rough) for p in points]
+    words = None if any(map(callable, texts)) else repr((bare, frames, texts, alike))
+    return SwitchedConstraints(
+        speeds, frames, [_condition(e) for e in guarded], words, points, facing
+    )
+
+
+def _warn_of_loops(machine: Machine) -> None:
+    """Warn of limits that no coordinate can feel."""
+    deaf = [j.name for j in machine.mechanism.loops if has_limits(j) and not can_stop(j)]
+    if deaf:
+        said = (
+            f"the limits of {', '.join(map(repr, deaf))} are not felt: a joint that closes a loop"
+            " stops as one slide, or as one turn of less than half a turn"
+        )
+        warnings.warn(
+            f"{said}; let another joint of that loop close it", MechanismWarning, stacklevel=6
+        )
+
+
+def _speed(machine: Machine, k: int) -> HoldableSpeed:
+    """The k-th speed, with nothing that stops it."""
+    c = next(
+        c for c in machine.layout.coordinates if c.vi <= k < c.vi + (3 if c.motion == BALL else 1)
+    )
+    unit = units(machine.mechanism.moving)[1][k]
+    return HoldableSpeed(machine.speed_names[k], k, -1 if c.motion == BALL else c.qi, unit)
+
+
+def _of_joints(
+    machine: Machine, limits: str, friction: str, restitution: float
+) -> dict[int, HoldableSpeed]:
+    """{index: speed} of those that the joints' own limits and dry friction may hold."""
+    found: dict[int, HoldableSpeed] = {}
+    own = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
+    for k, ((lower, upper), dry) in enumerate(zip(own, per_speed(machine.mechanism, "friction"))):
+        h: Any = _speed(machine, k)
+        if limits == "stop":
+            h = replace(h, lower=lower, upper=upper, restitution=restitution)
+        if friction == "stick":
+            h = replace(h, friction=dry)
+        if h.guarded:
+            found[k] = h
+    return found
+
+
+def _condition(e: InstantEvent) -> Callable[[Tracer], ca.SX]:
+    when = e.when
+    return when if callable(when) else lambda s: ca.SX(s.applied.text(e.title, str(when)))

@@ -1,0 +1,481 @@
+"""Events of stops and dry friction for many runs at once: the laws of `event_handler.py` and
+`mode_choice.py` over arrays.
+
+For open mechanisms whose runs have no other events: what holds are rows v_k = 0, each a column of
+the inverse mass matrix. With I = M^-1 and the set of rows h that hold in an impact,
+
+    dv = I_.h L,  I_hh L = wanted - v_h
+            stops push in one direction: L has its sign, or the row opens
+
+Runs are grouped by the rows that hold, and each group is solved as one stack of matrices.
+Thresholds are those of the single run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...contact import NOTHING
+from ...errors import SimulationError, StateError
+from ...machine import accelerated, where
+from ..integrators.lane_runs import LaneRuns, Whole
+from ..planning.checks import outside
+from ..planning.plan import RunPlan
+from ..terms.guards import LOWER, UPPER, Meaning
+from ..terms.switched_constraints import NO_LIMIT
+from .accumulation import Impacts
+from .contact_handler import ContactHandler
+from .event_handler import CROWD, INSTANT, MOST_EVENTS, Occurrence
+from .mode_choice import STILL, WEAK
+
+Array = NDArray[np.float64]
+HELD, WAY, LOW, HIGH = range(4)  # of `SpeedMode`
+SIDES = (LOWER, UPPER)
+SIGNS = np.array([side.sign for side in SIDES])
+
+
+class SpeedEvents:
+    """The events of R runs that can meet stops and stick.
+
+    touching (R, parts, 2): whether a coordinate touches its lower or upper stop. series: of
+    impacts, {(run, part, side): Impacts}. energy (R,): twice the largest kinetic energy at an
+    event.
+    """
+
+    @staticmethod
+    def serves(plan: RunPlan) -> bool:
+        """Whether these are all the events that the runs can have."""
+        s, scheme = plan.system, plan.scheme
+        only = bool(s.holding.speeds) and not (
+            s.holding.locks or s.holding.contacts or scheme.guarded or scheme.timed or scheme.locks
+        )
+        return only and s.equations.state_is_qv and s.driven is None and not plan.machine.rows
+
+    def __init__(self, plan: RunPlan, lanes: LaneRuns):
+        self.plan = plan
+        self.lanes = lanes
+        self.machine = plan.machine
+        self.system = plan.system
+        self.speeds = self.system.holding.speeds
+        count = len(lanes.x)
+        parts = len(self.speeds)
+        self.index, self.coordinate = (
+            np.array([h.index for h in self.speeds]),
+            np.array([h.coordinate for h in self.speeds]),
+        )
+        self.restitution = np.array([h.restitution for h in self.speeds])
+        p = lanes.given[:, self.system.nu :]
+        columns = (
+            self.system.bounds.map(count)(p.T) if p.shape[1] else self.system.bounds(np.zeros(0))
+        )
+        lower, upper, self.dry = (np.broadcast_to(np.array(x).T, (count, parts)) for x in columns)
+        self.limits = np.stack([lower, upper], axis=2)
+        self.touching, self.energy = np.zeros((count, parts, 2), bool), np.zeros(count)
+        self.series: dict[tuple[int, int, int], Impacts] = {}
+        self._logs: list[list[Occurrence]] = [[] for _ in range(count)]
+        self._last, self._crowd, self._count = (
+            np.full(count, -np.inf),
+            np.zeros(count, int),
+            np.zeros(count, int),
+        )
+
+    # --- entry points
+    def begin(self, runs: Whole) -> dict[int, str]:
+        """Before the first step: which coordinates are on their stops, and which joints are at
+        rest. No run ends by it.
+        """
+        before = self._before(runs)
+        for k, h in enumerate(self.speeds):
+            for side in (n for n, bound in enumerate(SIDES) if bound in h.sides):
+                self._start_at(runs, k, side)
+        self._choose(runs)
+        self._keep_states(runs, before)
+        return {}
+
+    def _before(self, runs: Whole) -> list[tuple[int, Array]]:
+        """Of each run how much it has logged, and its state."""
+        s = self.system
+        x = self.lanes.x[runs, : s.nq + s.nv]
+        return [(len(self._logs[run]), own) for run, own in zip(runs, x)]
+
+    def _keep_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
+        """Give what was logged since then the states before and after."""
+        s = self.system
+        for run, (first, x) in zip(runs, before):
+            log = self._logs[run]
+            if len(log) > first:
+                states = tuple(x.tolist()), tuple(self.lanes.x[run, : s.nq + s.nv].tolist())
+                log[first:] = [Occurrence(o.time, o.what, *states) for o in log[first:]]
+
+    def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
+        """The guard that fell in each run. None ends by it; the second are those that cannot go on,
+        and why.
+        """
+        known = self.system.guards
+        meant = np.array([list(Meaning).index(g.meaning) for g in known])[guards]
+        part = np.array([g.subject for g in known])[guards]
+        stop = meant == list(Meaning).index(Meaning.REACHES_STOP)
+        failed = self._bounded(runs, stop)
+        before = self._before(runs)
+        if stop.any():
+            side = np.array([SIDES.index(g.side) if g.side is not None else 0 for g in known])[
+                guards
+            ]
+            self._meet(runs[stop], part[stop], side[stop])
+        rest = meant == list(Meaning).index(Meaning.COMES_TO_REST)
+        if rest.any():
+            self._jump(runs[rest], part[rest], np.zeros(rest.sum()))
+        going = runs[~np.isin(runs, list(failed))]
+        if len(going):
+            self._choose(going)
+        self._keep_states(runs, before)
+        return {}, failed
+
+    def due(self, run: int) -> str:
+        """Nothing is scheduled."""
+        return ""
+
+    def log(self, run: int) -> list[Occurrence]:
+        """What has happened in a run."""
+        return self._logs[run]
+
+    def contacts(self, run: int) -> ContactHandler | None:
+        """There are none."""
+        return None
+
+    def _say(self, run: int, what: str, t: float | None = None) -> None:
+        self._logs[run].append(Occurrence(float(self.lanes.t[run]) if t is None else t, what))
+
+    def _bounded(self, runs: Whole, stop: NDArray[np.bool_]) -> dict[int, str]:
+        """{run: why} of those whose events repeat without progress in time."""
+        t = self.lanes.t[runs]
+        instant = np.where(stop, 0.0, INSTANT * (t - self.plan.start))
+        near = t - self._last[runs] <= np.maximum(instant, 16.0 * np.spacing(np.abs(t)))
+        self._crowd[runs] = np.where(near, self._crowd[runs] + 1, 0)
+        self._last[runs] = t
+        self._count[runs] += 1
+        failed = {}
+        for run in runs[(self._crowd[runs] > CROWD) | (self._count[runs] > MOST_EVENTS)]:
+            last = self._logs[run][-1].what if self._logs[run] else "a condition that is met"
+            at = f"{self.lanes.t[run]:.9g} s, the last: {last}"
+            crowd = self._crowd[run] > CROWD
+            failed[int(run)] = (
+                f"more than {CROWD} events at t = {at}; the run cannot get past it"
+                if crowd
+                else f"more than {MOST_EVENTS} events until t = {at}; end the run before"
+            )
+        return failed
+
+    # --- states and modes
+    def _modes(self, runs: Whole) -> Array:
+        """(n, parts, 4): a copy of `SpeedMode` for each."""
+        return self.lanes.modes[runs].reshape(len(runs), -1, 4)
+
+    def _set_modes(self, runs: Whole, modes: Array) -> None:
+        self.lanes.modes[runs] = modes.reshape(len(runs), -1)
+
+    def _state(self, runs: Whole) -> tuple[Array, Array]:
+        """q and v, copies."""
+        s, x = self.system, self.lanes.x[runs]
+        return x[:, : s.nq], x[:, s.nq : s.nq + s.nv]
+
+    def _mass_matrix(self, runs: Whole) -> Array:
+        p = self.lanes.given[runs, self.system.nu :]
+        return self.machine.mass_matrix(self._state(runs)[0], parameters=p if p.shape[1] else None)
+
+    def _inverse(self, M: Array) -> np.ndarray:
+        """M^-1 of a stack; a mass matrix that has none is named."""
+        try:
+            inverse = np.linalg.inv(M)
+        except np.linalg.LinAlgError:
+            inverse = np.full_like(M, np.nan)
+        for k in np.flatnonzero(~np.isfinite(inverse).all(axis=(1, 2))):
+            accelerated(self.machine, M[k], np.eye(len(M[k])))
+        return inverse
+
+    def _at_rest(
+        self, runs: Whole, part: Whole | slice, M: Array, asked: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Whether these speeds are zero relative to the largest kinetic energy so far, which the
+        asked that move may raise.
+        """
+        _, v = self._state(runs)
+        own = v[:, self.index]
+        I = np.diagonal(M, axis1=1, axis2=2)[:, self.index]
+        if not isinstance(part, slice):
+            own, I = (np.take_along_axis(x, part[:, None], 1) for x in (own, I))
+        counts = ((own != 0.0) & asked).any(axis=1)
+        energy = np.einsum("ni,nij,nj->n", v, M, v)
+        self.energy[runs] = np.where(
+            counts, np.maximum(self.energy[runs], energy), self.energy[runs]
+        )
+        return (own == 0.0) | (I * own**2 <= STILL**2 * self.energy[runs, None])
+
+    # --- stops
+    def _stop_named(self, run: int, k: int, side: int) -> str:
+        return (
+            f"its {SIDES[side].name} stop at {self.limits[run, k, side]:.6g} {self.speeds[k].unit}"
+        )
+
+    def _start_at(self, runs: Whole, k: int, side: int) -> None:
+        """Find which runs start on a stop, and let those meet it that move against it."""
+        q, v = self._state(runs)
+        h, sign = self.speeds[k], SIGNS[side]
+        gap = sign * (q[:, h.coordinate] - self.limits[runs, k, side])
+        for n in np.flatnonzero(gap < -outside(self.machine)[h.coordinate])[:1]:
+            raise StateError(
+                f"simulate: {where(self.machine)}: {h.name!r} starts at {q[n, h.coordinate]:.6g}"
+                f" {h.unit}, beyond {self._stop_named(runs[n], k, side)}; start within the stops"
+            )
+        on = gap <= 0.0
+        against = sign * v[:, h.index] < 0.0
+        if (meeting := runs[on & against]).size:
+            self._meet(meeting, np.full(len(meeting), k), np.full(len(meeting), side))
+        self.touching[runs[on & ~against], k, side] = True
+
+    def _meet(self, runs: Whole, part: Whole, side: Whole) -> None:
+        """Coordinates reach their stops: they rebound, or stay, also where rebounds have
+        accumulated.
+        """
+        sign = SIGNS[side]
+        limit = self.limits[runs, part, side]
+        nq = self.system.nq
+        self.lanes.x[runs, self.coordinate[part]] = limit
+        approach = -sign * self.lanes.x[runs, nq + self.index[part]]
+        still = self._at_rest(runs, part, self._mass_matrix(runs), (approach > 0.0)[:, None])[:, 0]
+        # without an impact; whether they stay is a matter of forces
+        touches = (approach <= 0.0) | still
+        self.touching[runs[touches], part[touches], side[touches]] = True
+        runs, part, side, sign, limit, approach = (
+            x[~touches] for x in (runs, part, side, sign, limit, approach)
+        )
+        if not len(runs):
+            return
+        rests: NDArray[np.bool_] = np.any(self.touching[runs], axis=-1)
+        rebound = self.restitution[part] * approach
+        for run, k, n, fast, after in zip(
+            runs.tolist(), part.tolist(), side.tolist(), approach.tolist(), rebound.tolist()
+        ):
+            h = self.speeds[k]
+            then = f"rebounds with {after:.6g} {h.unit}/s" if after else "does not rebound"
+            self._say(
+                run,
+                f"{h.name} meets {self._stop_named(run, k, n)} with {fast:.6g} {h.unit}/s and"
+                f" {then}",
+            )
+        self._jump(runs, part, sign * rebound)
+        self.lanes.restart_scales(runs)
+        ends = np.array(
+            [
+                self._accumulated(*key)
+                for key in zip(runs.tolist(), part.tolist(), side.tolist(), approach.tolist())
+            ]
+        )
+        stays = (rebound == 0.0) | ends
+        self.touching[runs[stays], part[stays], side[stays]] = True
+        again = np.flatnonzero((rebound != 0.0) & ends)
+        if len(again):
+            self._jump(runs[again], part[again], np.zeros(len(again)), rests[again])
+
+    def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
+        """Count an impact; whether the series it belongs to has come to its limit."""
+        key = run, k, side
+        self.series[key] = self.series.get(key, Impacts()).then(
+            float(self.lanes.t[run]), approach, float(self.limits[run, k, side])
+        )
+        return self.series[key].limit is not None
+
+    # --- impacts
+    def _jump(
+        self, runs: Whole, part: Whole, to: Array, resting: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Let one speed of each run become `to`, by an impulse that others at their stops and locks
+        answer; its work is counted. resting (n, parts): speeds that become zero with it, as in the
+        last, smallest impact of a series.
+        """
+        modes, (_, v), n = self._modes(runs), self._state(runs), np.arange(len(runs))
+        held = modes[..., HELD] > 0.5
+        low = modes[..., LOW] <= -NO_LIMIT
+        high = modes[..., HIGH] >= NO_LIMIT
+        rows = held & (low | high)
+        side = np.where(rows & ~(low & high), np.where(high, LOWER.sign, UPPER.sign), 0.0)
+        if resting is not None:
+            rows = rows | resting
+            side = np.where(resting, 0.0, side)
+        rows[n, part], side[n, part] = True, 0.0
+        wanted = -v[:, self.index]
+        wanted[n, part] += to
+        full = self._inverse(self._mass_matrix(runs))
+        I = full[:, self.index[:, None], self.index]
+        L = np.where(rows, _impulses(I, wanted, rows, side), 0.0)
+        dv = np.einsum("nij,nj->ni", full[:, :, self.index], L)
+        work = np.einsum("nk,nk->n", L, (v + 0.5 * dv)[:, self.index])
+        after = v + dv
+        exact = rows & ((side == 0.0) | (L != 0.0))
+        target = np.zeros(rows.shape)
+        target[n, part] = to
+        after[:, self.index] = np.where(exact, target, after[:, self.index])  # to the last digit
+        s, x = self.system, self.lanes.x
+        x[runs, s.nq : s.nq + s.nv] = after
+        x[runs, -1] += work
+
+    # --- modes
+    def _choose(self, runs: Whole) -> None:
+        """Set the modes of all holdable speeds, and log what has changed."""
+        before, (_, v), M = self._modes(runs), self._state(runs), self._mass_matrix(runs)
+        modes, F = before.copy(), self.dry[runs]
+        locked = (
+            (before[..., HELD] > 0.5)
+            & (before[..., LOW] <= -NO_LIMIT)
+            & (before[..., HIGH] >= NO_LIMIT)
+        )
+        still = self._at_rest(runs, slice(None), M, ~locked)
+        self.touching[runs] &= (still | locked)[..., None]
+        high = np.where(self.touching[runs, :, 0], NO_LIMIT, F)
+        low = np.where(self.touching[runs, :, 1], -NO_LIMIT, -F)
+        rest = np.stack([(high > 0.0) | (low < 0.0), np.zeros(F.shape), low, high], axis=-1)
+        slips = np.stack([np.zeros(F.shape), np.sign(v[:, self.index]), -F, F], axis=-1)
+        modes = np.where(locked[..., None], before, np.where(still[..., None], rest, slips))
+        self._set_modes(runs, modes)
+        some = (modes[..., HELD] > 0.5).any(axis=1)
+        if some.any():
+            self._hold(runs[some], M[some], locked[some])
+        self._tell(runs, before, locked)
+
+    def _hold(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
+        """Widen every interval by its slack, then release what cannot be held: the search of
+        `mode_choice`, for all runs together.
+        """
+        slack = WEAK * self._forces_that_act(runs, M)
+        modes = self._modes(runs)
+        for column, by in ((LOW, -slack), (HIGH, slack)):
+            modes[..., column] += np.where(np.abs(modes[..., column]) >= NO_LIMIT, 0.0, by)
+        self._set_modes(runs, modes)
+        tried = (modes[..., HELD] > 0.5) & ~locked
+        at = np.arange(len(runs))
+        for _ in range(4 * slack.shape[1]):
+            at = at[self._corrected(runs[at], M[at], slack[at], tried[at])]
+            if not len(at):
+                break
+        released = tried & (self._modes(runs)[..., HELD] < 0.5)
+        self.touching[runs] &= ~released[..., None]
+
+    def _forces(self, runs: Whole) -> tuple[Array, Array]:
+        """a (n, nv) and the forces (n, parts) that hold."""
+        lanes, nu = self.lanes, self.system.nu
+        kernel = self.system.kernel("forces", lanes.width)
+        given = [
+            lanes.t[runs][:, None],
+            lanes.x[runs],
+            np.ascontiguousarray(lanes.given[runs, :nu]),
+            np.ascontiguousarray(lanes.given[runs, nu:]),
+        ]
+        (a, mu), _ = kernel(given, len(runs))  # type: ignore[misc]
+        return a, mu
+
+    def _forces_that_act(self, runs: Whole, M: Array) -> Array:
+        """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of
+        the forces f that act.
+        """
+        a, mu = self._forces(runs)
+        f = np.einsum("nij,nj->ni", M, a)
+        f[:, self.index] -= mu
+        size = np.maximum(np.einsum("ni,nij,nj->n", f, self._inverse(M), f), 0.0)
+        return self.dry[runs] + np.sqrt(
+            np.diagonal(M, axis1=1, axis2=2)[:, self.index] * size[:, None]
+        )
+
+    def _corrected(
+        self, runs: Whole, M: Array, slack: Array, tried: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """In each run switch the one speed at rest whose mode is violated most, in units of its
+        slack; False where none is.
+        """
+        (a, forces), modes = self._forces(runs), self._modes(runs)
+        held = modes[..., HELD] > 0.5
+        way = modes[..., WAY]
+        below = modes[..., LOW] - forces
+        above = forces - modes[..., HIGH]
+        inertia = np.diagonal(M, axis1=1, axis2=2)[:, self.index]
+        wrong = np.where(
+            held,
+            np.maximum(below, above) + 0.5 * slack,
+            -way * a[:, self.index] * inertia - 0.5 * slack,
+        )
+        wrong = np.where(tried & (wrong > 0.0), wrong / np.where(slack > 0.0, slack, 1.0), 0.0)
+        worst = wrong.argmax(axis=1)
+        n = np.arange(len(runs))
+        switched = wrong[n, worst] > 0.0
+        n, k = n[switched], worst[switched]
+        modes[n, k, WAY] = np.where(held[n, k], np.where(below[n, k] > above[n, k], 1.0, -1.0), 0.0)
+        modes[n, k, HELD] = 1.0 - modes[n, k, HELD]
+        self._set_modes(runs, modes)
+        return switched
+
+    def _tell(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
+        """Log what has changed; a lock says so itself."""
+        now = self._modes(runs)
+        for n, k in np.argwhere(
+            ((now[..., HELD] > 0.5) != (before[..., HELD] > 0.5)) & ~locked
+        ).tolist():
+            run = int(runs[n])
+            name = self.speeds[k].name
+            held = now[n, k, HELD] > 0.5
+            shown = now[n, k] if held else before[n, k]
+            side = 0 if shown[HIGH] >= NO_LIMIT else 1 if shown[LOW] <= -NO_LIMIT else -1
+            if side < 0:
+                self._say(run, f"{name} {'sticks' if held else 'slips'}")
+            elif not held:
+                self._say(run, f"{name} leaves {self._stop_named(run, k, side)}")
+            else:
+                series = self.series.pop((run, k, side), None)
+                limit = series.limit if series is not None else None
+                said = (
+                    f", the limit of {series.number} impacts"
+                    if series is not None and limit is not None
+                    else ""
+                )
+                self._say(run, f"{name} rests on {self._stop_named(run, k, side)}{said}", limit)
+
+
+def _impulses(I: Array, wanted: Array, rows: NDArray[np.bool_], side: Array) -> Array:
+    """L (n, k) with I L = wanted in the rows (n, k) that hold, those with a side by
+    complementarity; as `analysis.impact` searches.
+    """
+    L = np.zeros(wanted.shape)
+    active = rows.copy()
+    left = np.arange(len(wanted))
+    size = np.sqrt(np.maximum(np.diagonal(I, axis1=1, axis2=2), 0.0))
+    size = np.where(size > 0.0, size, 1.0)
+    for _ in range(10 * rows.shape[1] + 10):
+        kinds, which = np.unique(active[left], axis=0, return_inverse=True)
+        for number, kind in enumerate(kinds):
+            n = left[which.ravel() == number]
+            on = np.flatnonzero(kind)
+            L[n] = 0.0
+            if len(on):
+                L[n[:, None], on] = np.linalg.solve(
+                    I[n][:, on[:, None], on], wanted[n][:, on, None]
+                )[..., 0]
+        got = np.einsum("nij,nj->ni", I[left], L[left])
+        pulls = np.where(active[left], side[left] * L[left] * size[left], 0.0)
+        opens = np.where(
+            rows[left] & ~active[left], side[left] * (got - wanted[left]) / size[left], 0.0
+        )
+        scale = NOTHING * np.maximum(
+            np.abs(L[left] * size[left]).max(axis=1),
+            np.abs(np.where(rows[left], wanted[left] / size[left], 0.0)).max(axis=1),
+        )
+        drop = pulls.min(axis=1) < -scale
+        add = opens.min(axis=1) < -scale
+        active[left[drop], pulls[drop].argmin(axis=1)] = False
+        add &= ~drop
+        active[left[add], opens[add].argmin(axis=1)] = True
+        left = left[drop | add]
+        if not len(left):
+            return L
+    raise SimulationError(
+        "no set of stops that push was found for an impact: those that meet at one instant"
+        " contradict each other"
+    )

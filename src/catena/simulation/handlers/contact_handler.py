@@ -1,0 +1,437 @@
+"""The contacts of a run at its events: impacts where gaps close, and the modes that hold
+afterwards.
+
+Between events the tape has the modes (`contact_rows.py`). At an event the contacts that touch are
+looked at together: speeds jump by a law of impact (`analysis.contact_impact`), then all
+combinations of modes are tried (`analysis.contact_modes`). What is small is so beside the largest
+energy so far, in the metric of the mass matrix; a gap beside the length of the mechanism.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...contact import (
+    MOST,
+    OPEN,
+    SLIP,
+    STICK,
+    Friction,
+    RimMotion,
+    Solution,
+    row_sizes,
+    slip_directions,
+    solutions,
+)
+from ...errors import SimulationError, StateError
+from ...kernels import RANK
+from ...machine import Metric, spaces, where
+from ...results import ContactLedger
+from ..terms.contact_rows import OFF, STILL, ContactMode, RestMode
+from .accumulation import Impacts
+from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
+from .contact_shares import ContactShares, Held
+from .contact_terms import DEEP, NEAR, ContactTerms, Terms
+from .patch_handler import PatchHandler
+
+if TYPE_CHECKING:
+    from .event_handler import EventHandler
+
+Array = NDArray[np.float64]
+CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
+WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
+ROUNDED = 1e-14  # of the mechanism's length: a gap that is rounding
+LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
+
+
+class Motion(NamedTuple):
+    """What decides the motion of contacts that touch: the terms; W, J; the size of what acts along
+    their rows; G, b and friction.
+    """
+
+    terms: Terms
+    W: Array
+    J: Array
+    acting: Array
+    rows: RimMotion
+
+
+class ContactHandler:
+    """The contacts of one run: their terms, their impacts, and the choice of their modes."""
+
+    def __init__(self, handler: EventHandler):
+        self.handler, self.terms = handler, ContactTerms(handler)
+        self.points = self.terms.points
+        self.first = handler.constraints.first_contact
+        self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
+        self.shares = ContactShares(self.terms, lambda t, now: self._problem(t, now).rows)
+        self.stopped: list[int] = []  # points that did not slip at the last choice of modes
+
+    # --- to continue later
+    def checkpoint(self) -> dict[str, Any]:
+        """The state as JSON values; the modes are in the engine."""
+        return {
+            "touching": sorted(self.terms.touching),
+            "series": [[k, *x] for k, x in self.impacts.series.items()],
+            "hits": list(self.impacts.hits),
+            "kept": asdict(self.terms.kept),
+            "off": sorted(self.terms.off),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a `checkpoint`."""
+        self.terms.touching, self.impacts.series = (
+            set(state["touching"]),
+            {k: Impacts(*x) for k, *x in state["series"]},
+        )
+        self.impacts.hits = [
+            Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]
+        ]
+        self.terms.kept = ContactLedger(**state["kept"])
+        self.terms.off = set(state.get("off", ()))
+
+    def ledger(self) -> ContactLedger:
+        """How well the laws were kept in impacts; rows add theirs."""
+        return self.terms.kept
+
+    # --- entry points
+    def begin(self, t: float) -> None:
+        """Which contacts touch at the start; those that approach have their impact."""
+        self.patches.begin(t)
+        gap = self.terms.at(t).gap
+        worst = int(gap.argmin())
+        if gap[worst] < -DEEP * self.terms.length:
+            p = self.points[worst].point
+            h = self.handler
+            raise StateError(
+                f"simulate: {where(h.machine)}: at the start {p.body!r} is {-gap[worst]:.3g} m deep"
+                f" in {p.other!r} (contact {p.name!r}); start apart, or let assemble(...,"
+                " contact=True) separate them"
+            )
+        self.terms.touching = {k for k, g in enumerate(gap) if g <= NEAR * self.terms.length}
+        self.impacts.strike(t)
+
+    def touch(self, t: float, point: int) -> None:
+        """The gap of a point has closed: an impact, with all that touch at this instant."""
+        self.patches.renew_near(t, self.terms.at(t).gap)
+        near = np.flatnonzero(self.terms.at(t).gap <= NEAR * self.terms.length).tolist()
+        self.terms.touching |= {*near, *([] if self.patches.has(point) else [point])}
+        self.impacts.strike(t)
+
+    def switch(self, t: float, contact: str, on: bool) -> None:
+        """Switch the contact of that name; bodies that are in each other cannot begin to touch."""
+        own = {i for i, p in enumerate(self.points) if p.contact.name == contact}
+        if any(not isinstance(self.points[i].mode, ContactMode) for i in own):
+            raise SimulationError(
+                f"contact {contact!r} cannot be switched: its shapes touch by features that are"
+                " chosen on the way (boxes, meshes, ends of cylinders); points, spheres and"
+                " half-spaces can be"
+            )
+        if not on:
+            self.terms.off |= own
+            self.terms.touching -= own
+            for i in own:
+                self.impacts.series.pop(i, None)
+            return
+        self.terms.off -= own
+        gap = self.terms.at(t).gap
+        for i in own:
+            if gap[i] < -DEEP * self.terms.length:
+                p = self.points[i].point
+                raise SimulationError(
+                    f"contact {contact!r} is switched on at t = {t:.9g} s, where {p.body!r} is"
+                    f" {-gap[i]:.3g} m deep in {p.other!r}; switch it on while they are apart"
+                )
+        self.terms.touching |= {i for i in own if gap[i] <= NEAR * self.terms.length}
+        self.impacts.strike(t)
+
+    def other_features(self, t: float, part: int) -> None:
+        """Two shapes are to touch by other features; what touched and has the same normal goes on
+        to touch, though its speed along it has the error of the instant.
+        """
+        near = sorted(self.patches.renew(t, part))
+        terms = self.terms.at(t)
+        rows = [3 * i for i in near]
+        G = terms.J[rows] @ self.terms.response(t, terms.M, True) @ terms.J[rows].T
+        grazing = {
+            i
+            for i, u, limit in zip(near, terms.u[rows], self.terms.small(G, slice(None), SLOW))
+            if abs(u) <= limit
+        }
+        self.impacts.strike(t)
+        self.terms.touching |= grazing
+
+    # --- modes
+    def choose(self, t: float, again: bool = True) -> None:
+        """Find the modes of all contacts, and log what has changed."""
+        before = [self.handler.mode(self.first + k) for k in range(len(self.points))]
+        if self.impacts.rims.undecided(t):
+            self.impacts.strike(t)
+        self._open_all()
+        now = sorted(self.terms.touching)
+        if now:
+            self._stop_slow(t, now)
+            self._hold(t, now, again)
+            self._lift(now)
+        self.impacts.rims.settle()
+        self.patches.refuse_shallow(t)
+        for k in (self.first + i for i in self.terms.off):
+            self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF))
+        for k, old in enumerate(before):
+            self._tell(t, k, old)
+
+    def _open_all(self) -> None:
+        for k in range(len(self.points)):
+            self.handler.set_mode(self.first + k, self.handler.mode(self.first + k).opened)
+        self.handler.set_mode(self.first + len(self.points), RestMode())
+
+    def _lift(self, now: list[int]) -> None:
+        """What touched and opens without speed has a gap that is rounding for a while, which is no
+        touch.
+        """
+        for k in (self.first + i for i in now):
+            if not (mode := self.handler.mode(k)).closed:
+                self.handler.set_mode(k, mode._replace(slack=ROUNDED * self.terms.length))
+
+    def _stop_slow(self, t: float, now: list[int]) -> None:
+        """Slips that are none become zero, and normal speeds too: by an impulse without rebound."""
+        terms = self.terms.at(t)
+        self.terms.free(t, terms)
+        W = self.terms.response(t, terms.M, True)
+        G = terms.J @ W @ terms.J.T
+        slow = self.stopped = [i for i in now if self._slow(G, terms.u, i)]
+        rows = [3 * i for i in now] + [
+            3 * i + j for i in slow for j in (1, 2) if self.points[i].rough
+        ]
+        u = terms.u[rows]
+        if not u.any():
+            return
+        J, (q, v) = terms.J[rows], self.handler.state_of()
+        P = np.linalg.lstsq(G[np.ix_(rows, rows)], -u, rcond=RANK)[0]
+        self.handler.put(q, v + W @ J.T @ P, float(P @ (u + J @ (v + W @ J.T @ P)) / 2.0))
+
+    def _slow(self, G: Array, u: Array, i: int) -> bool:
+        t = slice(3 * i + 1, 3 * i + 3)
+        return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, STILL).max())
+
+    def _problem(self, t: float, now: list[int]) -> Motion:
+        terms = self.terms.at(t)
+        rows = np.array([3 * i + j for i in now for j in range(3)])
+        W = self.terms.response(t, terms.M, False)
+        J = terms.J[rows]
+        free = self.terms.free(t, terms)
+        G = J @ W @ J.T
+        b = J @ free - terms.gamma[rows]
+        acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
+        b[np.abs(b) <= CANCELS * acting] = 0.0  # bodies that fall together and touch
+        still = np.array(
+            [self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))]
+        )
+        return Motion(
+            terms,
+            W,
+            J,
+            acting,
+            RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still),
+        )
+
+    def _hold(self, t: float, now: list[int], again: bool) -> None:
+        rims = self.impacts.rims
+        problem = self._problem(t, now)
+        proved = rims.proved(now)
+        if rims.turn(t, now, problem.rows):
+            now = sorted(self.terms.touching)
+            problem = self._problem(t, now)
+        terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
+        friction = Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now)))
+        found = solutions(G, b, friction, proved)
+        shared = bool(found) and found[0].loose.shape[1] > 0
+        rims.remark(t, now, u, still)
+        if shared and len(found) > 1 and not self.terms.kept.remark:
+            self.terms.remark(
+                f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the"
+                " load, which rigid bodies do not determine; the most even shares were taken"
+            )
+        odd = not found or (len(found) > 1 and not shared and (static == kinetic).all())
+        if odd and self._paradox(t, now, found, G, u, W, J) and again:
+            self.choose(t, False)
+            return
+        if not found:
+            raise SimulationError(self._no_motion(t, now, found))
+        self._set(now, found[0], G, b if b.any() else acting, still)
+        if found[0].loose.shape[1]:
+            self.shares.choose(self._held(t, now, found[0], problem))
+        elif (other := self._on_other_side(t, now, G, b)) is not None and (
+            beyond := solutions(G, other, friction, proved)
+        ):
+            found = beyond
+            self._open_all()
+            self._set(now, found[0], G, other, still)
+        self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
+        self.impacts.rims.release(t)
+        self._rest(t, now, terms, found[0])
+
+    def _set(self, now: list[int], one: Solution, G: Array, b: Array, still: Array) -> None:
+        slack = self._slack(now, G, b)
+        most = float(one.force[::3].max(initial=0.0))
+        for n, (i, mode) in enumerate(zip(now, one.modes)):
+            if mode == OPEN:
+                continue
+            weight = max(LEAST, one.force[3 * n] / most) if most > 0.0 else 1.0
+            d = one.direction[n] if one.direction[n].any() else np.array([1.0, 0.0])
+            new = self.handler.mode(self.first + i)._replace(
+                closed=1.0,
+                stick=float(mode == STICK),
+                x=d[0],
+                y=d[1],
+                still=still[n],
+                slack=slack[n],
+                weight=weight,
+                static=self.terms.static[i],
+                kinetic=self.terms.kinetic[i],
+            )
+            self.handler.set_mode(self.first + i, new)
+
+    def _slack(self, now: list[int], G: Array, b: Array) -> Array:
+        """(k,) N: by so much a force may miss its cone before an event."""
+        size = row_sizes(G)
+        scale = float(np.abs(b / size).max())
+        return WEAK * scale / size[::3] * (1.0 + self.terms.static[now])
+
+    def _held(self, t: float, now: list[int], one: Solution, problem: Motion) -> Held:
+        G, b = problem.rows.G, problem.rows.b
+        acts = b if b.any() else problem.acting
+        scale = float(np.abs(acts / row_sizes(G)).max())
+        return Held(t, now, one, problem.rows, scale, self._slack(now, G, acts))
+
+    def _on_other_side(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
+        """b as the tape has it, where by the tape a force pulls that the chosen modes let push;
+        None elsewhere.
+
+        The curvature of a gap jumps where a sphere rolls from the side of a cylinder over its rim,
+        or a capsule over its end. At that instant the function that modes are chosen by and the
+        tape may be on different sides of the jump by their rounding; the run goes on by the tape. A
+        contact that is closed has no acceleration: b = -G f along its rows.
+        """
+        force = self.handler.engine.evaluate("forces", t)[1][:, 0]
+        f = np.zeros(len(b))
+        rows: list[int] = []
+        pulls = False
+        for n, i in enumerate(now):
+            mode = self.handler.mode(self.first + i)
+            if mode.closed:
+                own = force[self.terms.places[i]]
+                f[3 * n : 3 * n + len(own)] = own
+                rows.append(3 * n)
+                pulls |= bool(own[0] < -mode.slack)
+        if not pulls:
+            return None
+        found = b.copy()
+        found[rows] = -(G @ f)[rows]
+        return found
+
+    def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
+        """Where rows hold every speed, and none moves, nothing shall move by rounding either."""
+        h = self.handler
+        q, v = h.state_of()
+        if (
+            h.system.driven is not None
+            or h.machine.mechanism.nonholonomic
+            or h.machine.spec.rheonomic
+            or float(v @ terms.M @ v) > RESTS**2 * self.terms.energy
+        ):
+            return
+        R, by = h.bilateral(t, False)
+        on = [
+            3 * i + j
+            for i, mode in zip(now, one.modes)
+            if mode != OPEN
+            for j in range(3 if mode == STICK else int(self.terms.static[i] == 0.0))
+        ]
+        A = np.vstack([R, terms.J[on]])
+        if len(A) and spaces(
+            A,
+            Metric(by.column, np.append(by.size, np.full(len(on), self.terms.length**2))),
+            np.sqrt(RANK),
+        ).rank == len(v):
+            h.put(q, np.zeros(len(v)))
+            h.set_mode(self.first + len(self.points), RestMode(1.0))
+
+    def _tell(self, t: float, k: int, before: Any) -> None:
+        mode = self.handler.mode(self.first + k)
+        now = mode.word
+        name = self.points[k].name
+        if now == before.word:
+            turned = before.x * mode.x + before.y * mode.y < 0.0
+            if now == SLIP and turned and k in self.stopped and self.points[k].rough:
+                self.handler.say(t, f"{name} slips the other way")
+            return
+        if now == OPEN:
+            self.terms.kept = replace(self.terms.kept, changes=self.terms.kept.changes + 1)
+            self.handler.say(t, f"{name} opens")
+            return
+        self.terms.kept = replace(self.terms.kept, changes=self.terms.kept.changes + 1)
+        series = self.impacts.series.get(k) if before.word == OPEN else None
+        limit = series.limit if series is not None else None
+        if limit is not None:  # otherwise it may go on: what rocks closes and opens again
+            del self.impacts.series[k]
+        self.terms.kept = replace(
+            self.terms.kept, accumulations=self.terms.kept.accumulations + (limit is not None)
+        )
+        said = (
+            f", the limit of {series.number} impacts"
+            if series is not None and limit is not None
+            else ""
+        )
+        closes = " closes and" if before.word == OPEN else ""
+        self.handler.say(t if limit is None else limit, f"{name}{closes} {now}s{said}")
+
+    # --- paradoxes
+    def _no_motion(self, t: float, now: list[int], found: list[Solution]) -> str:
+        what = "no motion" if not found else f"{len(found)} motions"
+        if len(now) > MOST:
+            return (
+                f"at t = {t:.9g} s no motion was found at {len(now)} contacts,"
+                f" {self.terms.named(now)}; the modes of more than {MOST} at one instant are"
+                " searched for, not enumerated: lower the friction, or let fewer points touch"
+            )
+        return (
+            f"at t = {t:.9g} s rigid bodies with Coulomb friction have {what} at"
+            f" {self.terms.named(now)}, as Painleve found; lower the friction, or say paradox ="
+            " 'impact'"
+        )
+
+    def _paradox(
+        self,
+        t: float,
+        now: list[int],
+        found: list[Solution],
+        G: Array,
+        u: Array,
+        W: Array,
+        J: Array,
+    ) -> bool:
+        """What to do where there is no motion, or several; True where an impact without collision
+        has changed the speeds.
+        """
+        if self.points[now[0]].contact.paradox == "stop":
+            raise SimulationError(self._no_motion(t, now, found))
+        blows = solutions(G, u, Friction.at_rest(self.terms.kinetic[now], self.terms.kinetic[now]))
+        P = max(
+            (one.force for one in blows),
+            key=lambda f: float(np.abs(f).max()),
+            default=np.zeros(len(u)),
+        )
+        self.terms.remark(
+            f"at t = {t:.9g} s there were {len(found)} motions at {self.terms.named(now)}"
+            " (Painleve): an impact without collision was taken"
+        )
+        self.handler.say(t, f"impact without collision at {self.terms.named(now)}")
+        (q, v), after = self.handler.state_of(), u + G @ P
+        self.impacts.without_collision(t, now, u, P)
+        self.handler.put(q, v + W @ (J.T @ P), float(P @ (u + after) / 2.0))
+        return bool(P.any())

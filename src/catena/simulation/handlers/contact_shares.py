@@ -1,0 +1,144 @@
+"""Contact forces that rigid bodies do not determine, in a run: a choice that stays within all cones
+as long as any choice does.
+
+The tape has one choice of such forces, the one nearest to the shares of the modes
+(`contact_rows.weighted_forces`), and its guards watch whether that lies within the cones. As long
+as the most even shares do, these are taken. Where they leave a cone, others may not: then the
+choice is the centre of all that are admitted (`analysis.force_shares`), which moves with the rate
+it has there. Where that choice leaves a cone in turn, the next one is made. As the limit of
+friction comes near, all that are admitted come together, and the error of such a choice is
+quadratic in the time for which it is made: the instants of these choices converge as Newton's
+method does, from before the limit. At the limit there is no choice left, and something slips or
+opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...contact import (
+    OPEN,
+    STICK,
+    Cones,
+    Friction,
+    RimMotion,
+    Solution,
+    centre,
+    centre_beside,
+    cones_of,
+    row_sizes,
+    slip_directions,
+    with_directions,
+)
+from .contact_terms import ContactTerms
+
+if TYPE_CHECKING:
+    from .event_handler import EventHandler
+
+Array = NDArray[np.float64]
+# of the time in which the forces move a contact by the mechanism's length: difference quotients
+SOON = 1e-6
+
+
+class Held(NamedTuple):
+    """The contacts `now` at t (s), whose modes are set: how these were found, what acts along their
+    rows, the size of the latter, and the slack (k,) of their guards, N.
+    """
+
+    t: float
+    now: list[int]
+    one: Solution
+    rows: RimMotion
+    scale: float
+    slack: Array
+
+
+class ContactShares:
+    """The choice of forces of one run. motion: of contacts that touch at an instant, all open, what
+    acts along their rows.
+    """
+
+    def __init__(self, terms: ContactTerms, motion: Callable[[float, list[int]], RimMotion]):
+        self.terms, self.motion = terms, motion
+        self.handler: EventHandler = terms.handler
+        self.first = self.handler.constraints.first_contact
+
+    def choose(self, held: Held) -> None:
+        """Let the tape have forces that are admitted, now and for a while."""
+        if self._admitted(held):
+            return
+        one, rows = held.one, held.rows
+        friction = self._friction(held.now, rows)
+        size = row_sizes(rows.G)
+        cones = cones_of(one.modes, friction, one.force, size, held.scale)
+        # so much outside is none: a table whose load is above one of its legs
+        cones = cones._replace(room=0.5 * held.slack / (1.0 + rows.static))
+        found = centre(one.force, one.loose, cones)
+        rate = np.zeros(len(one.force))
+        if found is not None:
+            rate = self._rate(held, friction, found, cones)
+        self._set(held, one.force if found is None else found, rate)
+
+    def _friction(self, now: list[int], rows: RimMotion) -> Friction:
+        return Friction(
+            rows.static, rows.kinetic, slip_directions(rows.u, rows.still), np.zeros(len(now))
+        )
+
+    def _admitted(self, held: Held) -> bool:
+        """Whether the forces that the tape has are."""
+        force = self.handler.engine.evaluate("forces", held.t)[1][:, 0]
+        for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
+            if mode == OPEN:
+                continue
+            f = force[self.terms.places[i]]
+            beyond = np.linalg.norm(f[1:]) - held.rows.static[n] * f[0] if mode == STICK else 0.0
+            if max(-f[0], beyond) > 0.5 * held.slack[n]:
+                return False
+        return True
+
+    def _set(self, held: Held, force: Array, rate: Array) -> None:
+        for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
+            if mode == OPEN:
+                continue
+            own = np.where([True, mode == STICK, mode == STICK], force[3 * n : 3 * n + 3], 0.0)
+            later = np.where([True, mode == STICK, mode == STICK], rate[3 * n : 3 * n + 3], 0.0)
+            names = ("N", "fx", "fy", "N_rate", "fx_rate", "fy_rate")
+            share = dict(zip(names, (*own.tolist(), *later.tolist())), since=held.t)
+            mode_now = self.handler.mode(self.first + i)
+            self.handler.set_mode(self.first + i, mode_now._replace(**share))
+
+    def _rate(self, held: Held, friction: Friction, found: Array, cones: Cones) -> Array:
+        """(3 k,) N/s: of the centre, by the state a short time later; zero where others are not
+        determined there.
+        """
+        fastest = float(np.abs(held.rows.b).max())
+        if not fastest > 0.0:
+            return np.zeros(len(found))
+        soon = SOON * np.sqrt(self.terms.length / fastest)
+        rows = self._later(held, soon)
+        one = held.one
+        d = slip_directions(rows.u, rows.still)
+        d = np.where(np.isnan(d) | np.isnan(friction.direction), one.direction, d)
+        size = row_sizes(rows.G)
+        then = with_directions(rows.G, rows.b, friction, one.modes, d, size, np.inf)
+        if then is None or then.loose.shape != one.loose.shape:
+            return np.zeros(len(found))
+        return (centre_beside(found, then.force, then.loose, cones) - found) / soon
+
+    def _later(self, held: Held, soon: float) -> RimMotion:
+        """What acts along the rows a short time (s) later; the run is left as it was."""
+        engine, handler, terms = self.handler.engine, self.handler, self.terms
+        x, modes = engine.x.copy(), engine.modes.copy()
+        known = handler.energy, terms.available
+        try:
+            engine.x[:] += soon * engine.evaluate("derivative", held.t)[0]
+            for i in range(len(terms.points)):
+                handler.set_mode(self.first + i, handler.mode(self.first + i).opened)
+            return self.motion(held.t + soon, held.now)
+        finally:
+            engine.x[:], engine.modes[:] = x, modes
+            handler.energy, terms.available = known

@@ -1,0 +1,112 @@
+"""What the laws of contact need of one state of a run: Jacobian, speeds and gaps of all points, the
+answer of the rest, what is small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...contact import response
+from ...kernels import usual_length
+from ...results import ContactLedger
+
+if TYPE_CHECKING:
+    from .event_handler import EventHandler
+
+Array = NDArray[np.float64]
+# of the mechanism's length: how deep a run may start in penetration; it is put on the surface
+DEEP = 1e-8
+NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
+
+
+class Terms(NamedTuple):
+    """At one state: M; J (3 k, nv) and u = J v (3 k,) of all contact points, rows of smooth ones'
+    tangents zero; gap (k,); gamma (3 k,), so that a contact's acceleration is J a - gamma.
+    """
+
+    M: Array
+    J: Array
+    u: Array
+    gap: Array
+    gamma: Array
+
+
+class ContactTerms:
+    """The contact points of a run, with the numbers of their laws; which touch, and what was kept
+    of how well the laws were met.
+    """
+
+    def __init__(self, handler: EventHandler):
+        self.handler = handler
+        self.points = handler.constraints.contacts
+        self.places = handler.constraints.contact_rows()
+        self.touching: set[int] = set()
+        self.off: set[int] = set()  # points of contacts that are switched off
+        self.length = usual_length(handler.machine.layout)
+        self.static, self.kinetic = (
+            np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic")
+        )
+        self.e = np.array([p.contact.restitution for p in self.points])
+        self.available = 0.0  # twice the energy that forces have to give, J
+        self.kept = ContactLedger(f"{self.points[0].contact.law}, {self.points[0].contact.impacts}")
+
+    def at(self, t: float) -> Terms:
+        """Of the present state."""
+        h = self.handler
+        (q, v), modes = h.state_of(), h.engine.modes[:, 0]
+        M, _, _, B, rate, _ = (np.array(x) for x in h.system.binding(t, q, v, h.p, modes))
+        gap, gamma = (np.array(x).ravel() for x in h.system.touching(t, q, v, h.p, modes))
+        k = len(self.points)
+        J = np.zeros((3 * k, len(v)))
+        u = np.zeros(3 * k)
+        drift = np.zeros(3 * k)
+        first = h.constraints.first_contact
+        for i, at in enumerate(self.places):
+            if i in self.off or not h.mode(first + i).present:
+                gap[i] = np.inf
+                continue
+            own = slice(3 * i, 3 * i + self.points[i].count)
+            J[own], u[own], drift[own] = B[at], rate.ravel()[at], gamma[at]
+        h.energy = max(h.energy, float(v @ M @ v), 2.0 * abs(float(h.engine.x[-1, 0])))
+        return Terms(M, J, u, gap, drift)
+
+    def response(self, t: float, M: Array, impulsive: bool, stops: bool = True) -> Array:
+        """W (nv, nv): the answer to impulses, or to forces, of all but the contacts; and but the
+        stops of joints, if these are left out.
+        """
+        R, by = self.handler.bilateral(t, impulsive, stops)
+        return response(M, R, by.column, by.size)
+
+    def small(self, G: Array, rows: list[int] | slice, of: float) -> Array:
+        """Speeds along rows that are none."""
+        return of * np.sqrt(np.maximum(np.diagonal(G)[rows], 0.0) * self.energy)
+
+    @property
+    def energy(self) -> float:
+        """Twice the largest energy so far, J: of motion and work, or what the forces would do along
+        the mechanism's length.
+        """
+        return max(self.handler.energy, self.available)
+
+    def free(self, t: float, terms: Terms) -> Array:
+        """a (nv,) without contacts, which are all open; and what energy the forces have to give."""
+        a = self.handler.engine.evaluate("forces", t)[0][:, 0]
+        fastest = float(np.abs(terms.J @ a - terms.gamma).max())
+        self.available = float(a @ terms.M @ a) * self.length / fastest if fastest > 0.0 else 0.0
+        return a
+
+    def remark(self, words: str) -> None:
+        """Let the ledger say so."""
+        self.kept = replace(self.kept, remark=words)
+
+    def named(self, now: list[int]) -> str:
+        """Points with their bodies."""
+        return ", ".join(
+            f"{self.points[i].name} (of {self.points[i].point.body!r} and"
+            f" {self.points[i].point.other!r})"
+            for i in now
+        )

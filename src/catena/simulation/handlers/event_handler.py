@@ -1,0 +1,425 @@
+"""The event handler of a run: what is done when a guard falls to zero, or a scheduled instant
+comes.
+
+Between events nothing here is called: the modes are inputs of the tape, the driver evaluates the
+guards. At an event the speeds jump, by the impact equations (`analysis.impact`),
+
+    M dv = P + R' L,      R (v + dv) = wanted
+
+P the applied impulse, R the rows that hold during it: loops, locks, and stops as far as they push.
+Friction is a finite force and has no part in an impact. Afterwards the modes are chosen again
+(`mode_choice.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...contact import impact
+from ...errors import SimulationError, StateError
+from ...machine import Machine, Metric, where
+from ..events.event_kinds import kind_of
+from ..events.event_plan import EventPlan
+from ..events.records import InstantEvent, Lock
+from ..integrators.engine import Engine
+from ..planning.checks import outside
+from ..planning.plan import decoded
+from ..terms.guards import LOWER, Bound, Guard, Meaning
+from ..terms.switched_constraints import HoldableSpeed
+from .accumulation import Impacts
+from .contact_handler import ContactHandler
+from .event_storm import BLOCK, EventPace
+from .mode_choice import at_rest, choose
+
+Array = NDArray[np.float64]
+CROWD = 100  # events at one instant, after which a run gives up
+# of the time since the start: so short an interval is one instant, but for rebounds, whose series
+# has a limit
+INSTANT = 1e-12
+MOST_EVENTS = 1_000_000  # in one run
+
+
+class Occurrence(NamedTuple):
+    """An event that has happened: when (s), and a sentence. before, after: the numbers of q, then
+    of v, just before and just after all that happened at that instant.
+    """
+
+    time: float
+    what: str
+    before: tuple[float, ...] = ()
+    after: tuple[float, ...] = ()
+
+
+class EventHandler:
+    """The events of one run. It reads and writes the engine's state and modes; `log` holds what has
+    happened.
+
+    touching: the stops that a coordinate touches, (number of the part, side). impacts: the series
+    of impacts at each stop.
+    """
+
+    def __init__(self, plan: EventPlan, machine: Machine, engine: Engine):
+        self.plan, self.machine, self.engine = plan, machine, engine
+        self.log: list[Occurrence] = []
+        self.ended_by = ""
+        self.constraints = plan.holding
+        self.system = engine.system
+        self.p = engine.p[:, 0].copy()
+        self.lower, self.upper, self.dry = (np.array(x).ravel() for x in self.system.bounds(self.p))
+        self.touching: set[tuple[int, str]] = set()
+        self.impacts: dict[tuple[int, str], Impacts] = {}
+        self.energy = 0.0  # twice the largest kinetic energy at an event
+        self.contacts = ContactHandler(self) if self.constraints.contacts else None
+        self._start = 0.0
+        self._last = -np.inf
+        self._crowd = 0
+        self._count = 0
+        self._pace = EventPace()
+        self._done: set[int] = set()  # scheduled events that have happened
+
+    # --- to continue later
+    def checkpoint(self) -> dict[str, Any]:
+        """The state of the handler as JSON values; the modes are in the engine."""
+        return {
+            "start": self._start,
+            "last": self._last,
+            "crowd": self._crowd,
+            "count": self._count,
+            "pace": self._pace,
+            "energy": self.energy,
+            "done": sorted(self._done),
+            "touching": sorted(self.touching),
+            "impacts": [[*key, *x] for key, x in self.impacts.items()],
+            "log": list(self.log),
+            "contacts": self.contacts.checkpoint() if self.contacts is not None else None,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a `checkpoint`."""
+        self._last, self._crowd, self._count, self._done = (
+            state["last"],
+            state["crowd"],
+            state["count"],
+            set(state["done"]),
+        )
+        self._start = state["start"]
+        self.energy = state["energy"]
+        self._pace = EventPace(*(tuple(x) for x in state.get("pace", ())))
+        self.touching = {(int(k), str(side)) for k, side in state["touching"]}
+        self.impacts = {(int(k), str(side)): Impacts(*x) for k, side, *x in state["impacts"]}
+        self.log = [Occurrence(t, what, *map(tuple, states)) for t, what, *states in state["log"]]
+        if self.contacts is not None:
+            self.contacts.restore(state["contacts"])
+
+    # --- entry points
+    def begin(self, t: float) -> bool:
+        """Before the first step at t (s): which joints are at rest, and the events scheduled for
+        the start. True ends the run.
+        """
+        return self._with_states(lambda: self._begin(t))
+
+    def _with_states(self, handle: Callable[[], bool]) -> bool:
+        """Handle something; what is logged meanwhile keeps the states before and after."""
+        first = len(self.log)
+        before = self._numbers()
+        try:
+            return handle()
+        finally:
+            after = self._numbers() if len(self.log) > first else ()
+            for k in range(first, len(self.log)):
+                self.log[k] = self.log[k]._replace(before=before, after=after)
+
+    def _numbers(self) -> tuple[float, ...]:
+        """q, then v."""
+        q, v = self.state_of()
+        return (*q.tolist(), *v.tolist())
+
+    def _begin(self, t: float) -> bool:
+        self._start, (q, v) = t, self.state_of()
+        for k, h in enumerate(self.constraints.speeds):
+            for side in h.sides:
+                self._start_at(t, k, h, side, q, v)
+        if self.contacts is not None:
+            self.contacts.begin(t)
+        self._choose(t)
+        return self._due(t)
+
+    def next(self, t: float) -> float:
+        """The next scheduled event after t, s; infinite where there is none."""
+        return next((at for at, _ in self.plan.timed if at > t), np.inf)
+
+    def due(self, t: float) -> bool:
+        """Handle the events scheduled for this instant t, s. True ends the run."""
+        return self._with_states(lambda: self._due(t))
+
+    def _due(self, t: float) -> bool:
+        now = [k for k, (at, _) in enumerate(self.plan.timed) if at == t and k not in self._done]
+        self._done.update(now)
+        ends = [self.happen(t, self.plan.timed[k][1]) for k in now]
+        return any(ends)
+
+    def fell(self, t: float, number: int) -> bool:
+        """Handle guard `number` that fell to zero at t, s. True ends the run."""
+        return self._with_states(lambda: self._fell(t, number))
+
+    def _fell(self, t: float, number: int) -> bool:
+        guard = self.system.guards[number]
+        ended = False
+        self._bounded(
+            t,
+            (
+                0.0
+                if guard.meaning in (Meaning.REACHES_STOP, Meaning.TOUCHES)
+                else INSTANT * (t - self._start)
+            ),
+        )
+        if guard.meaning is Meaning.HAPPENS:
+            ended = self.happen(t, self.plan.guarded[guard.subject])
+        else:
+            self._switched(t, guard)
+            self._choose(t)
+        return self._due(t) or ended
+
+    def happen(self, t: float, e: InstantEvent) -> bool:
+        """Handle one event at t, s. True ends the run."""
+        ends = bool(kind_of(e).handle(self, t, e))
+        if ends:
+            self.ended_by = self.log[-1].what
+        self._choose(t)
+        return ends
+
+    def _choose(self, t: float) -> None:
+        """The modes of speeds that can be held, then of contacts; each depends on the other's
+        forces.
+        """
+        for _ in range(2 if self.contacts is not None and self.constraints.speeds else 1):
+            choose(self, t)
+            if self.contacts is not None:
+                self.contacts.choose(t)
+
+    def _switched(self, t: float, guard: Guard) -> None:
+        """A coordinate reaches a stop, or a speed comes to rest; which speeds are released, the
+        choice of modes finds.
+        """
+        if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
+            self.meet(t, guard.subject, guard.side)
+        elif guard.meaning is Meaning.COMES_TO_REST:
+            self.jump(t, wanted={self.constraints.speeds[guard.subject].index: 0.0})
+        elif guard.meaning is Meaning.TOUCHES and self.contacts is not None:
+            self.contacts.touch(t, guard.subject - self.contacts.first)
+        elif (
+            guard.meaning in (Meaning.LEAVES_FACE, Meaning.MOVES_AWAY) and self.contacts is not None
+        ):
+            self.contacts.other_features(t, guard.subject)
+        elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
+            self.contacts.impacts.strike(t, guard.subject - self.contacts.first)
+
+    def _bounded(self, t: float, instant: float) -> None:
+        """Raise a SimulationError where events repeat without progress in time."""
+        self._crowd = (
+            self._crowd + 1 if t - self._last <= max(instant, 16.0 * np.spacing(abs(t))) else 0
+        )
+        self._last = t
+        self._count = self._count + 1
+        last = self.log[-1].what if self.log else "a condition that is met"
+        if self._crowd > CROWD:
+            raise SimulationError(
+                f"more than {CROWD} events at t = {t:.9g} s, the last: {last}; the run cannot get"
+                " past it"
+            )
+        if self._count % BLOCK == 0:
+            self._pace = self._pace.then(
+                t, float(np.asarray(self.machine.energy(*self.state_of(), self.parameters)[0]))
+            )
+            if self._pace.storm(self._start):
+                raise SimulationError(
+                    f"events come ever faster and do not become weaker: the last {BLOCK} took"
+                    f" {self._pace.last:.2g} s until t = {t:.9g} s, the last: {last}; end the run"
+                    " before, with an event, or let impacts lose something (restitution below 1)"
+                )
+        if self._count > MOST_EVENTS:
+            raise SimulationError(
+                f"more than {MOST_EVENTS} events until t = {t:.9g} s, the last: {last}; end the run"
+                " before"
+            )
+
+    # --- states and modes
+    @property
+    def parameters(self) -> Array | None:
+        """The parameters of this run as methods of the machine take them: None where it has
+        none.
+        """
+        return self.p if len(self.p) else None
+
+    def mode(self, part: int) -> Any:
+        """The record of a part's mode."""
+        return self.constraints.mode(part, self.engine.modes[:, 0])
+
+    def set_mode(self, part: int, mode: Any) -> None:
+        """Switch a part."""
+        self.engine.modes[self.constraints.slots[part], 0] = mode
+
+    def held_by(self, lock: Lock) -> tuple[int, ...]:
+        """The parts that a lock switches."""
+        return self.plan.parts[next(k for k, other in enumerate(self.plan.locks) if other is lock)]
+
+    def state_of(self) -> tuple[Array, Array]:
+        """q and v."""
+        (q,), (v,) = decoded(self.system, self.engine.x, self.engine.p)
+        return q, v
+
+    def put(self, q: Array, v: Array, work: float = 0.0) -> None:
+        """Set the state to (q, v), and add this work (J) to the balance."""
+        s, x = self.system, self.engine.x
+        x[: s.nx, 0] = (
+            np.concatenate([q, v])
+            if s.equations.state_is_qv
+            else np.array(s.equations.encode(q, v, self.p)).ravel()
+        )
+        x[-1, 0] += work
+
+    def say(self, t: float, what: str) -> None:
+        """Log what happened."""
+        self.log.append(Occurrence(float(t), what))
+
+    # --- stops
+    def limit(self, k: int, side: Bound) -> float:
+        """Where the stop is, rad or m."""
+        return float(self.lower[k] if side is LOWER else self.upper[k])
+
+    def stop_named(self, k: int, side: Bound) -> str:
+        """A stop in words, as "its lower stop at 0.5 rad"."""
+        return (
+            f"its {side.name} stop at {self.limit(k, side):.6g} {self.constraints.speeds[k].unit}"
+        )
+
+    def _start_at(
+        self, t: float, k: int, h: HoldableSpeed, side: Bound, q: Array, v: Array
+    ) -> None:
+        """Find whether a run starts on a stop, and let it meet the stop if it moves against it."""
+        gap = side.sign * (q[h.coordinate] - self.limit(k, side))
+        if gap < -outside(self.machine)[h.coordinate]:
+            raise StateError(
+                f"simulate: {where(self.machine)}: {h.name!r} starts at {q[h.coordinate]:.6g}"
+                f" {h.unit}, beyond {self.stop_named(k, side)}; start within the stops"
+            )
+        if gap <= 0.0 and side.sign * v[h.index] < 0.0:
+            self.meet(t, k, side)
+        elif gap <= 0.0:
+            self.touching.add((k, side.name))
+
+    def meet(self, t: float, k: int, side: Bound) -> None:
+        """A coordinate reaches its stop: it rebounds, or stays, also where its rebounds have
+        accumulated.
+        """
+        h, (q, v) = self.constraints.speeds[k], self.state_of()
+        q[h.coordinate] = self.limit(k, side)
+        self.put(q, v)
+        approach = -side.sign * v[h.index]
+        stop = (k, side.name)
+        if self.contacts is not None and self.contacts.terms.touching:
+            self.touching.add(stop)
+            self.contacts.impacts.strike(t)  # it may feel the contacts that touch, and these it
+            return
+        if approach <= 0.0 or at_rest(self, h.index, v):
+            # it touches without an impact; whether it stays is a matter of forces
+            self.touching.add(stop)
+            return
+        resting = {self.constraints.speeds[j].index: 0.0 for j, _ in self.touching}
+        rebound = h.restitution * approach
+        self.say_met(t, k, side, approach, rebound)
+        self.jump(t, wanted={h.index: side.sign * rebound})
+        self.engine.restart_scales()
+        series = self.impacts[stop] = self.impacts.get(stop, Impacts()).then(
+            t, approach, self.limit(k, side)
+        )
+        if rebound == 0.0 or series.limit is not None:
+            self.touching.add(stop)
+        # what rests on other stops is not thrown off by the last, smallest impact
+        if rebound and series.limit is not None:
+            self.jump(t, wanted={h.index: 0.0, **resting})
+
+    def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
+        """Log that a coordinate has met its stop."""
+        h = self.constraints.speeds[k]
+        after = f"rebounds with {rebound:.6g} {h.unit}/s" if rebound else "does not rebound"
+        self.say(
+            t,
+            f"{h.name} meets {self.stop_named(k, side)} with {approach:.6g} {h.unit}/s and {after}",
+        )
+
+    # --- impacts
+    def jump(
+        self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None
+    ) -> None:
+        """Let the speeds jump by an impulse P (nv,), some to the values {speed: wanted}; the work
+        of all impulses is counted.
+        """
+        (q, v), wanted = self.state_of(), wanted or {}
+        P = np.zeros(len(v)) if P is None else P
+        M, R, change, side, unit, by = self._binding(t, q, v, wanted)
+        dv, L, _ = impact(self.machine, M, R, change, P, by, side)
+        after = v + dv
+        for k, row in unit.items():  # to the last digit; a driven speed stays what it is
+            if side[row] == 0.0 or L[row] != 0.0:
+                after[k] = v[k] + change[row] if k not in wanted else wanted[k]
+        self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
+        if self.contacts is not None:
+            self.contacts.impacts.strike(t)
+
+    def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
+        """The rows that hold besides contacts: loops, locks, driven speeds, stops if these are
+        asked for; where it is not for an impact, friction too.
+        """
+        q, v = self.state_of()
+        _, R, _, side, _, by = self._binding(t, q, v, {})
+        if impulsive:
+            some = np.full(len(R), True) if stops else side == 0.0
+            return R[some], Metric(by.column, by.size[some])
+        stuck = [
+            h.index
+            for k, h in enumerate(self.constraints.speeds)
+            if self.mode(k).held > 0.5 and not self.mode(k).locked and self.mode(k).stop is None
+        ]
+        return np.vstack([R, np.eye(len(v))[stuck]]), Metric(
+            by.column, np.append(by.size, np.zeros(len(stuck)))
+        )
+
+    def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Any, ...]:
+        """M; the rows R that hold during an impact; R dv; the direction of a row that only pushes,
+        else 0; {speed: its row}; the metric of the rows.
+        """
+        nv = len(v)
+        n = len(self.constraints.speeds)
+        modes = self.engine.modes[:, 0]
+        M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))
+        rows = [(a, -float(b), 0.0) for a, b in zip(A, rate.ravel())]
+        # contacts have their own laws
+        count = len(B) - sum(c.count for c in self.constraints.contacts)
+        rows += [
+            (B[k], -float(held.ravel()[k]), 0.0) for k in range(n, count) if z.ravel()[k] > 0.5
+        ]
+        # speed: (what it becomes, the direction in which it is pushed)
+        still: dict[int, tuple[float, float]] = {}
+        for k, h in enumerate(self.constraints.speeds):
+            mode = self.mode(k)
+            if mode.locked or mode.stop is not None:
+                still[h.index] = 0.0, mode.stop.sign if mode.stop is not None else 0.0
+        for k in self.system.driven.speeds if self.system.driven is not None else ():
+            still[k] = v[k], 0.0
+        still |= {k: (to, 0.0) for k, to in wanted.items()}
+        unit = {k: len(rows) + row for row, k in enumerate(still)}
+        rows += [(np.eye(nv)[k], to - v[k], side) for k, (to, side) in still.items()]
+        R = np.array([row for row, _, _ in rows]).reshape(len(rows), nv)
+        closing, locks = self.system.row_scales
+        sizes = [
+            *closing[: len(A)],
+            *(x for x, on in zip(locks[n:count], z.ravel()[n:count]) if on > 0.5),
+        ]
+        # speeds are measured by themselves
+        by = Metric(self.system.column_scales, np.array(sizes + [0.0] * len(still)))
+        return M, R, np.array([x for _, x, _ in rows]), np.array([x for _, _, x in rows]), unit, by

@@ -1,0 +1,205 @@
+"""The patches of a run at its events: which features of two shapes are the points that may touch
+next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...collision import SHALLOW, Found, PatchPair, patch_pair
+from ...contact import moving
+from ...errors import SimulationError, StateError
+from ...machine import where
+from ..terms.contact_slots import PatchMode, PatchPoint, RoundedMode
+from .contact_terms import DEEP, NEAR, ContactTerms
+
+Array = NDArray[np.float64]
+
+
+class PatchHandler:
+    """The patches of one run. own: the numbers of the contact points of each."""
+
+    def __init__(self, terms: ContactTerms):
+        self.terms = terms
+        self.handler = terms.handler
+        constraints = self.handler.constraints
+        self.patches, self.first = (
+            constraints.patches,
+            len(constraints.speeds) + len(constraints.locks),
+        )
+        begin = next(
+            (k for k, p in enumerate(terms.points) if isinstance(p, PatchPoint)), len(terms.points)
+        )
+        ends = accumulate((x.points for x in self.patches), initial=begin)
+        self.own = [range(a, b) for a, b in pairwise(ends)]
+
+    @cached_property
+    def pairs(self) -> list[PatchPair]:
+        """Of each patch, at this run's parameters."""
+        values = dict(zip(self.handler.machine.mechanism.parameters, self.handler.p))
+        return [patch_pair(x.patch, values) for x in self.patches]
+
+    @cached_property
+    def _poses(self) -> ca.Function:
+        s = self.handler.system.tracer()
+        bodies = [body for x in self.patches for body, _ in x.patch.pair]
+        found = [
+            ca.vertcat(*(ca.horzcat(*row) for row in (*R, o, w, v)))
+            for R, o, w, v in (moving(s, body) for body in bodies)
+        ]
+        return ca.Function("poses", [s.t, s.q, s.v, s.p], found)
+
+    def _place(self, t: float, k: int) -> tuple[Array, Array, Array, Array]:
+        """X_BA of a patch: rotation and origin; angular velocity of A and velocity of its origin
+        against B, in the axes of B.
+        """
+        X, Y = (
+            np.array(x)
+            for x in self._poses(t, *self.handler.state_of(), self.handler.p)[2 * k : 2 * k + 2]
+        )
+        R, d = Y[:3].T, X[3] - Y[3]
+        return R @ X[:3], R @ d, R @ (X[4] - Y[4]), R @ (X[5] - Y[5] - np.cross(Y[4], d))
+
+    def has(self, point: int) -> bool:
+        """Whether a contact point is one of a patch."""
+        return any(point in own for own in self.own)
+
+    # --- entry points
+    def begin(self, t: float) -> None:
+        """Choose the features of all patches; a StateError where one is deep in penetration."""
+        for k, x in enumerate(self.patches):
+            found = self._choose(t, k)
+            depth = -found.separation
+            if depth > DEEP * self.terms.length:
+                raise StateError(
+                    f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is"
+                    f" {depth:.3g} m deep in {x.patch.other!r} (contact {x.patch.name!r}); start"
+                    " apart, or let assemble(..., contact=True) separate them"
+                )
+            self._refuse_flat(t, k, found)
+
+    def renew(self, t: float, part: int) -> set[int]:
+        """Choose features again, where a part (a patch, or a point of one) has left those it has;
+        the points whose speed may be that of rounding alone.
+        """
+        point = part - self.handler.constraints.first_contact
+        k = (
+            part - self.first
+            if point < 0
+            else next(k for k, own in enumerate(self.own) if point in own)
+        )
+        self._renew(t, k)
+        # the normal of old and new features is the same
+        return (
+            self.terms.touching & set(self.own[k])
+            if self.patches[k].patch.kind == "smooth"
+            else set()
+        )
+
+    def renew_near(self, t: float, gap: Array) -> None:
+        """Choose features again of all patches with points whose gaps (k,) have closed."""
+        for k, own in enumerate(self.own):
+            if (gap[own.start : own.stop] <= NEAR * self.terms.length).any():
+                self._renew(t, k)
+
+    def _renew(self, t: float, k: int) -> None:
+        """What touches is what did, or is as near."""
+        touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
+        found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
+        self._refuse_flat(t, k, found)
+        near = {
+            x.key for x in found.points if self.pairs[k].at(x, R, p)[0] <= NEAR * self.terms.length
+        }
+        now = {
+            i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present
+        }
+        self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
+
+    def refuse_shallow(self, t: float) -> None:
+        """A SimulationError where edges that cross press and are nearly parallel: where they cross
+        follows from angles below all tolerances.
+        """
+        for k, own in enumerate(self.own):
+            for i in sorted(self.terms.touching.intersection(own)):
+                mode = self._mode(i)
+                if not isinstance(mode, RoundedMode) or not (
+                    mode.closed and mode.along_a and mode.along_b
+                ):
+                    continue
+                sine = float(
+                    np.linalg.norm(np.cross(self._place(t, k)[0] @ mode.feature.d, mode.feature.g))
+                )
+                if sine < SHALLOW * (1.0 + 1e-6):
+                    x = self.patches[k].patch
+                    raise SimulationError(
+                        f"at t = {t:.9g} s {x.body!r} and {x.other!r} press where edges of them"
+                        f" cross at {sine:.3g} rad (contact {x.name!r}): below {SHALLOW:g} rad the"
+                        " point runs along them faster than steps can follow; keep them parallel"
+                        " by a joint, or let spheres at the ends touch instead"
+                    )
+
+    def _refuse_flat(self, t: float, k: int, found: Found) -> None:
+        """A SimulationError where they touch and no features are the nearest."""
+        if found.flat:
+            x = self.patches[k].patch
+            raise SimulationError(
+                f"at t = {t:.9g} s the {x.shape.kind} of {x.body!r} and the {x.against.kind} of"
+                f" {x.other!r} touch (contact {x.name!r}) where they have no single point and no"
+                " two ends: the flat end of a cylinder lies on a face or along a line; let it"
+                " stand on a half-space (a frame with its z upwards), or let spheres, or frames on"
+                " the rim, touch instead"
+            )
+
+    # --- features
+    def _mode(self, point: int) -> Any:
+        return self.handler.mode(self.handler.constraints.first_contact + point)
+
+    def _choose(self, t: float, k: int) -> Found:
+        pair, (R, p, w, v) = self.pairs[k], self._place(t, k)
+        modes = {i: self._mode(i) for i in self.own[k]}
+        first = self.handler.constraints.first_contact
+        found = pair.features(
+            R, p, w, v, next((mode.feature for mode in modes.values() if mode.present), None)
+        )
+        self.handler.set_mode(
+            self.first + k, PatchMode.of(pair.A, pair.B, found.reach, found.turn, found.yaw, R, p)
+        )
+        for i, n in self._seats(pair, modes, found, R, p).items():
+            self.handler.set_mode(
+                first + i, modes[i].of_features(None if n is None else found.points[n].numbers)
+            )
+        return found
+
+    def _seats(
+        self, pair: PatchPair, modes: dict[int, Any], found: Found, R: Array, p: Array
+    ) -> dict[int, int | None]:
+        """{point: which of the features found it has}: the same as before where they stay, else
+        those that are nearest.
+        """
+        points: Sequence[Any] = found.points
+        keys = {x.key: n for n, x in enumerate(points)}
+        seats: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
+        left = set(keys.values())
+        places = {
+            i: pair.at(mode.feature, R, p)[1]
+            for i, mode in modes.items()
+            if seats[i] is None and mode.present
+        }
+        apart: list[tuple[Any, ...]] = sorted(
+            (float(np.linalg.norm(x - found.places[n])), i, n)
+            for i, x in places.items()
+            for n in left
+        )
+        empty = [(0.0, i, n) for n in sorted(left) for i in modes if i not in places]
+        for _, i, n in apart + empty:
+            if n in left and seats[i] is None:
+                seats[i] = n
+                left.remove(n)
+        return seats

@@ -1,0 +1,193 @@
+"""The ends of cylinders on planes at a run's events: which stand flat, on which three points of
+their rims, and which roll.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...contact import ENOUGH, PROVED, RimImpact, RimMotion, lowest, turn
+from ...contact import FLAT_END_POINTS as POINTS
+from ..integrators.engine import SHARE
+from ..terms.contact_rims import ABSENT, FLAT, ROLLS, STANDS, FlatPoint, RimMode, RimPoint
+from .contact_terms import ContactTerms
+
+Array = NDArray[np.float64]
+SHARP = 1e-2  # of what is flat: an end that touches with less tilt does so all round
+PLAIN = 1e-10  # beside the fastest: speeds round a rim that are all alike
+
+
+class End(NamedTuple):
+    """An end of a cylinder: its contact points, that of the rim and two more; which end, 1 or
+    -1.
+    """
+
+    points: tuple[int, ...]
+    side: float
+
+
+class RimHandler:
+    """The rims of one run."""
+
+    def __init__(self, terms: ContactTerms):
+        self.terms = terms
+        self.handler = terms.handler
+        self.rims: list[Any] = [p for p in terms.points if type(p) is RimPoint]
+        rims = [i for i, p in enumerate(terms.points) if type(p) is RimPoint]
+        flat = [i for i, p in enumerate(terms.points) if isinstance(p, FlatPoint)]
+        self.flat = max(FLAT, terms.handler.engine.rtol / SHARE)
+        self.ends = [
+            End((rims[n], *flat[n - n % 2 : n - n % 2 + 2]), 1.0 - 2.0 * (n % 2))
+            for n in range(len(rims))
+        ]
+
+    @cached_property
+    def _leans(self) -> ca.Function:
+        s = self.handler.system.tracer()
+        return ca.Function(
+            "leans", [s.t, s.q, s.v, s.p], [ca.horzcat(*(p.lean(s) for p in self.rims))]
+        )
+
+    def _lean(self, t: float) -> Array:
+        """(ends, 2)."""
+        return np.array(self._leans(t, *self.handler.state_of(), self.handler.p)).T
+
+    def _mode(self, point: int) -> RimMode:
+        mode: RimMode = self.handler.mode(self.terms.handler.constraints.first_contact + point)
+        return mode
+
+    def _set(self, point: int, key: float, end: End, direction: Array) -> None:
+        flat = self.flat if point in self.terms.touching else -1.0
+        mode = self._mode(point)._replace(
+            key=key, end=end.side, rim_x=direction[0], rim_y=direction[1], flat=flat
+        )
+        self.handler.set_mode(
+            self.handler.constraints.first_contact + point, mode if key else mode.opened
+        )
+
+    def _stand(self, end: End, angle: float) -> None:
+        """Three points, the first at this angle from the shape's x."""
+        for i, more in zip(end.points, POINTS):
+            self._set(i, STANDS, end, np.array([np.cos(angle + more), np.sin(angle + more)]))
+
+    def _angle(self, end: End) -> float:
+        mode = self._mode(end.points[0])
+        return float(np.arctan2(mode.rim_y, mode.rim_x))
+
+    def stands(self, end: End) -> bool:
+        """Whether an end is flat on the plane, and has its three points."""
+        return bool(self._mode(end.points[0]).key > 1.5)
+
+    # --- entry points
+    def undecided(self, t: float, landed: int = -1) -> list[End]:
+        """Give rims that roll their directions as they are now; those that are flat and touch, so
+        that they may as well stand. landed: a point whose tilt has come to zero.
+        """
+        found = []
+        for end, lean in zip(self.ends, self._lean(t) if self.ends else ()):
+            size = float(np.hypot(*lean))
+            first = end.points[0]
+            if self.stands(end):
+                continue
+            if first == landed or (size <= SHARP * self.flat and first in self.terms.touching):
+                found.append(end)
+            elif size > (2.0 if self._mode(first).flat > 0.0 else SHARP) * self.flat:
+                # what tips has the direction in which it does
+                self._set(first, ROLLS, end, lean / size)
+        return found
+
+    def stand(self, t: float, landed: int = -1) -> None:
+        """Ends that touch and are flat stand on three points, the first where the end comes down
+        fastest; `release` takes back what rises.
+        """
+        for end in self.undecided(t, landed):
+            self.terms.touching |= set(end.points)
+            self._stand(end, self._angle(end))
+            self._stand(end, self._angle(end) + self._first_down(t, end))
+
+    def _first_down(self, t: float, end: End) -> float:
+        """Where an end comes down fastest, rad from its first point."""
+        u = self.terms.at(t).u.reshape(-1, 3)[list(end.points)]
+        return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > PLAIN * np.abs(u).max() else 0.0
+
+    def proved(self, now: list[int]) -> int:
+        """Of how many points that may begin to slip all modes are tried
+        (`contact_modes.solutions`).
+        """
+        return (
+            ENOUGH
+            if any(self.stands(end) and set(end.points) <= set(now) for end in self.ends)
+            else PROVED
+        )
+
+    def turn(self, t: float, now: list[int], problem: RimImpact | RimMotion) -> bool:
+        """Turn the points of ends that stand, among the points `now`, so that they do as the whole
+        rims; where one does alone, the end rolls. Whether anything has changed.
+        """
+        flat = [end for end in self.ends if self.stands(end) and set(end.points) <= set(now)]
+        found = turn([[now.index(i) for i in end.points] for end in flat], problem)
+        for end, angle in zip(flat, found.angles):
+            if angle:
+                self._stand(end, self._angle(end) + angle)
+        self.terms.touching -= {now[n] for n in found.alone}
+        self.release(t)
+        return bool(found.alone) or bool(found.angles.any())
+
+    def remark(self, t: float, now: list[int], u: Array, still: Array) -> None:
+        """Let the ledger say so where an end slides and turns at once, with slips u (3 k,), none
+        below `still` (k,): its friction depends on where the load is.
+        """
+        for end in self.ends:
+            if self.stands(end) and set(end.points) <= set(now) and not self.terms.kept.remark:
+                own = [now.index(i) for i in end.points]
+                slip = u.reshape(-1, 3)[own, 1:]
+                slides = np.linalg.norm(slip.mean(axis=0))
+                turns = np.linalg.norm(slip - slip.mean(axis=0))
+                if (
+                    min(slides, turns) > max(still[own].max(), PLAIN * max(slides, turns))
+                    and self.terms.kinetic[end.points[0]] > 0.0
+                ):
+                    self.terms.remark(
+                        f"from t = {t:.9g} s the motion depends on how the rim of"
+                        f" {self.terms.points[end.points[0]].name} carries its load, which rigid"
+                        " bodies do not determine; three points were taken"
+                    )
+
+    def settle(self) -> None:
+        """Rims that do not touch any more have the direction of their tilt alone."""
+        for i in (end.points[0] for end in self.ends if end.points[0] not in self.terms.touching):
+            self.handler.set_mode(
+                self.handler.constraints.first_contact + i, self._mode(i)._replace(flat=-1.0)
+            )
+
+    def together(self, points: set[int]) -> set[int]:
+        """These, and those of ends that stand on any of them."""
+        return points.union(
+            *(end.points for end in self.ends if self.stands(end) and points & set(end.points))
+        )
+
+    def release(self, t: float) -> None:
+        """Ends that stood and do not touch all round have the point of their rim alone: where it
+        touches, or will first.
+        """
+        for end in self.ends:
+            if not self.stands(end):
+                continue
+            left = set(end.points) & self.terms.touching
+            if len(left) > 1:
+                self.terms.touching |= set(end.points)
+                continue
+            angle = self._angle(end) + (
+                POINTS[end.points.index(left.pop())] if left else self._first_down(t, end)
+            )
+            closed = bool(set(end.points) & self.terms.touching)
+            self.terms.touching -= set(end.points)
+            self.terms.touching |= {end.points[0]} if closed else set()
+            for i in end.points[1:]:
+                self._set(i, ABSENT, end, np.array([1.0, 0.0]))
+            self._set(end.points[0], ROLLS, end, np.array([np.cos(angle), np.sin(angle)]))

@@ -1,0 +1,80 @@
+"""Stops of joints that touch while contacts have an impact: they push too, and never pull, so they
+are points without friction of the same problem.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..terms.guards import LOWER, UPPER, Bound
+from .accumulation import Impacts
+
+if TYPE_CHECKING:
+    from .event_handler import EventHandler
+
+Array = NDArray[np.float64]
+
+
+class TouchingStops:
+    """The stops that touch at this instant, as further points of an impact. keys: (number of the
+    part, side).
+    """
+
+    def __init__(self, handler: EventHandler):
+        self.handler, self.keys = handler, sorted(handler.touching)
+        self._v = handler.state_of()[1]
+
+    def _side(self, n: int) -> Bound:
+        return LOWER if self.keys[n][1] == LOWER.name else UPPER
+
+    def _index(self, n: int) -> int:
+        return self.handler.constraints.speeds[self.keys[n][0]].index
+
+    @property
+    def J(self) -> Array:
+        """(3 n, nv): the speed away from each stop; two rows of zeros for tangents."""
+        found = np.zeros((3 * len(self.keys), len(self._v)))
+        for n in range(len(self.keys)):
+            found[3 * n, self._index(n)] = self._side(n).sign
+        return found
+
+    @property
+    def speeds(self) -> Array:
+        """(3 n,)."""
+        return self.J @ self._v
+
+    def meet(self, t: float, u: Array, small: Array) -> Array:
+        """(n,): restitution of each; those that approach, with normal speeds u, have one more
+        impact, and none where these have come to their limit.
+        """
+        h = self.handler
+        e = np.zeros(len(self.keys))
+        for n, key in enumerate(self.keys):
+            if u[n] < -small[n]:
+                h.impacts[key] = h.impacts.get(key, Impacts()).then(
+                    t, -u[n], h.limit(key[0], self._side(n))
+                )
+            over = key in h.impacts and h.impacts[key].limit is not None
+            e[n] = 0.0 if over else h.constraints.speeds[key[0]].restitution
+        return e
+
+    def log(self, t: float, before: Array, after: Array, small: Array) -> None:
+        """Say what has met its stop."""
+        for n, (k, _) in enumerate(self.keys):
+            if before[n] < -small[n]:
+                self.handler.say_met(
+                    t, k, self._side(n), -before[n], after[n] if after[n] > small[n] else 0.0
+                )
+
+    def leave(self, after: Array, small: Array) -> None:
+        """Those that separate touch no more; the others rest to the last digit."""
+        q, v = self.handler.state_of()
+        for n, key in enumerate(self.keys):
+            if after[n] > small[n]:
+                self.handler.touching.discard(key)
+            else:
+                v[self._index(n)] = 0.0
+        self.handler.put(q, v)

@@ -1,0 +1,21 @@
+"""Integrators: methods as data, and the compiled drivers that step them over lanes.
+
+methods          tableaux, orders and drivers of all methods, a registry
+engine           advances one system by one method from an instant to a later one
+lane_driver      adaptive steps; lane_events: zeros of guards; lane_records, lane_arithmetic
+fixed_step       equal steps, explicit and implicit; radau: stiff systems; adjoint_steps: backwards
+lane_runs        the states of many runs, advanced together
+sampling         sampled controllers: from one sample to the next
+"""
+
+from typing import TYPE_CHECKING
+
+from ...doors import door
+
+if TYPE_CHECKING:
+    from . import drivers, fixed_step
+    from .adjoint_steps import backward, record
+    from .lane_runs import AdaptiveRuns
+    from .methods import METHODS, Method
+
+__getattr__, __dir__ = door(__name__)

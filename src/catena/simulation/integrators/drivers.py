@@ -1,0 +1,55 @@
+"""What the drivers of the time loop share. A driver is compiled once and serves every mechanism: it
+calls the mechanism's own derivative by its address, W states side by side in the lanes of a
+register. `fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
+
+All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u,
+p one after another; K has the stages' derivatives, one per row. No views are made inside a step:
+each would cost as much as a short stage. Drivers return a status; `OUTCOMES` has a sentence for
+each.
+"""
+
+from __future__ import annotations
+
+from ...compiler import call_block, weighted
+
+REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED, INTERRUPTED = range(7)
+OUTCOMES = {
+    REACHED: "the end was reached",
+    EVENT: "an event was located",
+    TOO_SMALL: "the step went to zero",
+    NOT_FINITE: "a value became infinite or not a number",
+    TOO_MANY: "the largest number of steps was taken",
+    NOT_SOLVED: "the implicit stages did not converge",
+    INTERRUPTED: "the run was interrupted",
+}
+SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
+# the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
+NOW, BEFORE = 0.6, -0.2
+BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
+
+
+# --- stages
+def stage(address, buffer, x, K, A, i, time, h, W):
+    """k_i at x + h sum_j A_ij k_j."""
+    weighted(x, K, A, i, i, h, buffer, W)
+    for l in range(W):
+        buffer[l] = time
+    call_block(address, buffer, K[i])
+
+
+def place(buffer, x, time, W):
+    """Let the buffer hold this time and state."""
+    for l in range(W):
+        buffer[l] = time
+    inside = buffer[W : W + len(x)]
+    inside[:] = x
+
+
+def settle_flat(settle, buffer, x, time, rounds, W):
+    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along
+    them.
+    """
+    if settle != 0:
+        for _ in range(rounds):
+            place(buffer, x, time, W)
+            call_block(settle, buffer, x)

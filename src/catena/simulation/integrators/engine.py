@@ -1,0 +1,443 @@
+"""Engine: integrates a system by one method from an instant to a later one. The only caller of the
+drivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...compiler import LaneKernel
+from ...errors import SimulationError
+from ..stepping.time_stepping import stepper
+from ..system.first_order import System
+from ..terms.error_scales import FINEST, SHARE, ErrorScales, error_scales
+from ..terms.guard_sides import GuardSides, guard_sides
+from . import drivers, fixed_step
+from .lane_runs import LaneRuns, address_of
+from .methods import Method
+
+Array = np.ndarray
+# the list of a single run; rows without inputs
+ONE = np.array([0])
+NOTHING_HELD = np.empty((1, 0, 0))
+AT_ONCE = 2000  # steps of runs side by side, between which they can be interrupted
+
+
+@dataclass
+class Tally:
+    """The cost of a run so far: steps and evaluations of the derivative. Of runs side by side the
+    most of each that one has taken.
+    """
+
+    accepted: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    largest: float = 0.0  # step, s
+    laboured: str = ""  # where so many steps were taken that something is amiss, in words
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a run: the status it ended with, its last time (s), the states at the output times
+    (rows, size, W), and the guard that ended it, -1 for none.
+    """
+
+    status: int
+    t: float
+    rows: Array
+    event: int = -1
+
+
+class Engine:
+    """A system and an integration method, for W states side by side. Holds the state x (size, W)
+    and the drivers' buffers.
+
+    p: the parameters, (count,) or (count, W). tolerance: relative and absolute, of the whole run; a
+    step may use a twentieth of it; scales: beside which errors are judged (`error_scales.py`);
+    moved (W, 2): how far and how fast the runs have been. step: s, the first step of an adaptive
+    method, or below zero the most that it may be; the largest of a fixed one; each of the latter is
+    cut into `refine` equal parts. most: steps, after which a run stops. largest: s, the largest
+    step of an adaptive method. u: a view of the inputs (nv, W); modes: a view of the modes of
+    switched constraints, in the same buffer. store: (W, rows, size) to which rows are written from
+    `filled` on; else each segment has its own. pieces: of a method with equal steps, the forces of
+    its steps.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        method: Method,
+        x: Array,
+        p: Array,
+        *,
+        tolerance: float,
+        step: float,
+        most: int,
+        largest: float = np.inf,
+        refine: int = 1,
+        scales: ErrorScales | None = None,
+    ):
+        self.system = system
+        self.method = method
+        self.step = step
+        self.most = most
+        self.refine = refine
+        self.x = np.array(x, order="C")
+        size, self.W = self.x.shape
+        self.h, self.largest = step, largest
+        self.rtol, self._scales, self._begun, self.moved = (
+            max(SHARE * tolerance, FINEST),
+            scales,
+            self.x.T.copy(),
+            np.zeros((self.W, 2)),
+        )
+        mapped = method.kind in ("map", "stepping")
+        first = 1 + size + system.nu
+        last = 1 + size + system.nu + len(p)
+        self.buffer = np.zeros((last + mapped, self.W))
+        self.u = self.buffer[1 + size : 1 + size + system.nv]
+        self.modes = self.buffer[1 + size + system.nv : first]
+        self.p = self.buffer[first:last]
+        self.p[:] = p if p.ndim == 2 else p[:, None]
+        self.modes[:] = system.holding.start()[:, None]
+        self.stepper = stepper(system, self.W) if method.kind == "stepping" else None
+        self.room = np.zeros(self.stepper.size if self.stepper is not None else 0)
+        self.settle = self._kernel("settle")
+        self.K = np.zeros((max(len(method.A), 1), self.x.size))
+        self.tally = Tally()
+        self.store: Array | None = None
+        self.filled = 0
+        self.pieces = Pieces(np.zeros((self.W, 0, system.nv)))
+        self._lanes: LaneRuns | None = None
+
+    @cached_property
+    def scales(self) -> ErrorScales:
+        """Beside which errors are judged."""
+        return self._scales or error_scales(self.system)
+
+    @cached_property
+    def origin(self) -> Array:
+        """(W, size): where the runs, or their motions since the last impact, began."""
+        return self.scales.origin(self._begun)
+
+    def restart_scales(self) -> None:
+        """Judge errors relative to the motion from here on, as at the beginning of a run."""
+        self.origin[:], self.moved[:] = self.scales.origin(self.x.T), 0.0
+
+    @cached_property
+    def sides(self) -> GuardSides:
+        """On which side of zero the conditions of events were last seen."""
+        return guard_sides(self.system.guards, self.W)
+
+    @property
+    def kernel(self) -> LaneKernel:
+        """The derivative, the step of a method that is a map, or the problem of one that steps over
+        contacts.
+        """
+        if self.stepper is not None:
+            return self.stepper.problem
+        return self._kernel("step" if self.method.kind == "map" else "derivative")
+
+    @property
+    def guard(self) -> LaneKernel | None:
+        """The guards, if there are any."""
+        return self._kernel("guard")
+
+    def _kernel(self, name: str) -> Any:
+        return self.system.kernel(name, self.W)
+
+    @property
+    def held(self) -> Array:
+        """(nu, W): the inputs and the modes, a view of the buffer."""
+        first = 1 + len(self.x)
+        return self.buffer[first : first + self.system.nu]
+
+    def evaluate(self, name: str, t: float, x: Array | None = None) -> list[Array]:
+        """The outputs of one of the system's tapes at t (s) and x (size, W), by default the
+        engine's state: each (n, W).
+        """
+        x = self.x if x is None else x
+        kernel = self._kernel(name)
+        inputs = [
+            np.full((self.W, 1), t),
+            *(np.ascontiguousarray(a.T) for a in (x, self.held, self.p)),
+        ]
+        return [out.T for out in kernel(inputs, self.W)[0]]
+
+    # --- running
+    def run(self, t: float, end: float, times: Array) -> Segment:
+        """Advance from t to `end` (s), with states at the output `times` in (t, end]; controllers
+        are sampled when that is due.
+        """
+        if not self.system.clocks:
+            return self.advance(t, end, times)
+        from .sampling import advance_between_samples
+
+        return advance_between_samples(self, t, end, times)
+
+    def advance(self, t: float, end: float, times: Array) -> Segment:
+        """The same without sampled controllers."""
+        return getattr(self, f"_{self.method.kind}")(
+            float(t), float(end), np.ascontiguousarray(times)
+        )
+
+    def _adaptive(self, t: float, end: float, times: Array) -> Segment:
+        return self._alone(t, end, times) if self.W == 1 else self._each_its_steps(t, end, times)
+
+    def _alone(self, t: float, end: float, times: Array) -> Segment:
+        """A single run up to `end` or its next event, as one of many is advanced."""
+        (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]
+        # views
+        runs = self._lanes = self._lanes or self._lane_runs(
+            self.x.reshape(1, -1), inputs.reshape(1, -1)
+        )
+        runs.t[:], runs.h[:], runs.row[:], runs.tally[:] = t, self.h, 0, 0
+        runs.advance(
+            ONE,
+            np.array([end]),
+            np.array([len(times)]),
+            np.array([self._left]),
+            times,
+            out,
+            NOTHING_HELD,
+            first,
+        )
+        self.h = float(runs.h[0])
+        accepted, rejected, evaluations, status, event = map(int, (*runs.tally[0], *runs.ended[0]))
+        self._count(accepted, rejected, evaluations, self.h)
+        return Segment(
+            status, float(runs.t[0]), self._written(out, first, first + int(runs.row[0])), event
+        )
+
+    def _lane_runs(self, x: Array, given: Array) -> LaneRuns:
+        return LaneRuns(
+            self.system,
+            self.method,
+            x,
+            given,
+            h=self.h,
+            width=self.W,
+            rtol=self.rtol,
+            scales=self.scales,
+            origin=self.origin,
+            moved=self.moved,
+            largest=self.largest,
+            sides=self.sides,
+        )
+
+    def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
+        """Runs side by side, each with steps of its own, so that none depends on its neighbours.
+
+        Where one cannot go on, all lanes hold that run in the end.
+        """
+        first, (out, row) = 1 + len(self.x), self._room(len(times))
+        runs = self._lanes = self._lanes or self._lane_runs(
+            np.empty(self.x.T.shape), np.empty(self.buffer[first:].T.shape)
+        )
+        runs.x[:], runs.given[:], runs.t[:], runs.row[:] = self.x.T, self.buffer[first:].T, t, 0
+        rows = np.full(self.W, len(times))
+        ends = np.full(self.W, end)
+        going = np.arange(self.W)
+        while len(going):
+            most = np.minimum(self.most - runs.tally[:, :2].sum(axis=1), AT_ONCE)
+            runs.advance(going, ends, rows, most, times, out, np.empty((self.W, 0, 0)), row)
+            going = np.flatnonzero(
+                (runs.ended[:, 0] == drivers.TOO_MANY) & (runs.tally[:, :2].sum(axis=1) < self.most)
+            )
+        worst = int(runs.ended[:, 0].argmax())
+        status = int(runs.ended[worst, 0])
+        lane: Any = slice(None) if status == drivers.REACHED else [worst]
+        self.x[:], self.buffer[first:] = runs.x[lane].T, runs.given[lane].T
+        self.h = float(runs.h[lane].min())
+        accepted, rejected, evaluations = runs.tally.max(axis=0).tolist()
+        self.tally = Tally(accepted, rejected, evaluations, max(self.tally.largest, self.h))
+        return Segment(
+            status, float(runs.t[lane].min()), self._written(out, row, row + int(runs.row.min()))
+        )
+
+    @property
+    def _left(self) -> int:
+        """Steps that may still be taken."""
+        return self.most - self.tally.accepted - self.tally.rejected
+
+    def _library(self, t: float, end: float, times: Array) -> Segment:
+        from .radau import advance
+
+        return advance(self, t, end, times)
+
+    @property
+    def _flat(self) -> tuple[Array, Array]:
+        """The state and the buffer as flat views, which the drivers take."""
+        return self.x.reshape(-1), self.buffer.reshape(-1)
+
+    # --- equal steps
+    def _fixed(self, t: float, end: float, times: Array) -> Segment:
+        """Stretches of equal steps that meet every one of `times`, and `end`."""
+        rows: list[Array] = []
+        for stop, gaps, wanted in _stretches(t, end, times):
+            every = self.refine * max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
+            out, first = self._room(gaps) if wanted else (np.empty((self.W, gaps, len(self.x))), 0)
+            status, reached, row = self._equal_steps(
+                t, (stop - t) / (gaps * every), gaps * every, every, out, first
+            )
+            if wanted:
+                rows.append(self._written(out, first, row))
+            if status != drivers.REACHED:
+                return Segment(status, reached, self._joined(rows))
+            t = stop
+        return Segment(drivers.REACHED, end, self._joined(rows))
+
+    _map = _implicit = _stepping = _fixed
+
+    def _equal_steps(
+        self, t: float, h: float, steps: int, every: int, out: Array, first: int
+    ) -> tuple[int, float, int]:
+        """Status, time and the next row of `out` after so many steps of size h (s)."""
+        m = self.method
+        if self.stepper is not None:
+            return self._contact_steps(t, h, steps, every, out, first)
+        self.kernel.used(steps * max(1, len(m.A)))
+        # others keep quaternions unit
+        settle = address_of(self.settle) if m.kind == "fixed" or self.system.binds else 0
+        drive, weights = fixed_step.explicit, []
+        if m.kind == "implicit":
+            drive = fixed_step.implicit
+            weights = [self.scales.of_rates(h, self.x.T).T.ravel()]
+        status, t, row, evaluations = drive(
+            address_of(self.kernel),
+            settle,
+            m.A,
+            m.B[None],
+            m.C,
+            *self._flat,
+            self.K,
+            *self.pieces.at(t, h),
+            t,
+            h,
+            steps,
+            every,
+            out,
+            first,
+            *weights,
+            self.W,
+        )
+        self._count(steps, 0, evaluations, h)
+        return status, t, row
+
+    def _contact_steps(
+        self, t: float, h: float, steps: int, every: int, out: Array, first: int
+    ) -> tuple[int, float, int]:
+        """The same with contacts by time stepping."""
+        assert self.stepper is not None
+        self.stepper.used(steps)
+        settle = address_of(self.settle) if self.system.binds else 0
+        status, t, row, evaluations = fixed_step.stepping(
+            *self.stepper.addresses,
+            settle,
+            *self._flat,
+            self.room,
+            self.stepper.given,
+            *self.pieces.at(t, h),
+            t,
+            h,
+            steps,
+            every,
+            out,
+            first,
+            self.W,
+        )
+        self._count(steps, 0, evaluations, h)
+        return status, t, row
+
+    # --- rows
+    def _room(self, count: int) -> tuple[Array, int]:
+        """Where the next rows go, (W, rows, size), and the first of them."""
+        return (
+            (np.empty((self.W, count, len(self.x))), 0)
+            if self.store is None
+            else (self.store, self.filled)
+        )
+
+    def _written(self, out: Array, first: int, last: int) -> Array:
+        """The rows that were written, (rows, size, W)."""
+        self.filled = last
+        return out[:, first:last].transpose(1, 2, 0)
+
+    def _joined(self, rows: list[Array]) -> Array:
+        return rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, *self.x.shape)), *rows])
+
+    def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
+        self.tally.accepted += accepted
+        self.tally.rejected += rejected
+        self.tally.evaluations += evaluations
+        self.tally.largest = max(self.tally.largest, h)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Forces (W, pieces, nv), one after another from `begin` on, each for `span` seconds; none
+    where there are no pieces.
+    """
+
+    forces: Array
+    begin: float = 0.0
+    span: float = np.inf
+
+    def at(self, t: float, h: float) -> tuple[Array, int, int]:
+        """The forces, for how many steps of size h each is held, and how many steps were done until
+        t.
+        """
+        if not self.forces.shape[1]:
+            return self.forces, 1, 0
+        hold = max(1, round(self.span / h))
+        if abs(hold * h / self.span - 1.0) > 1e-9:
+            raise SimulationError(
+                f"forces change every {self.span:.9g} s, which is not a whole number of steps of"
+                f" {h:.9g} s: choose `step` and `output` so that it is"
+            )
+        return self.forces, hold, round((t - self.begin) / h)
+
+    def first(self, count: int) -> Pieces:
+        """Those of the first runs."""
+        return replace(self, forces=self.forces[:count])
+
+    def number(self, t: Array | float, after: bool = False) -> Any:
+        """Which piece acts just before t (or just `after` it)."""
+        found = (
+            np.floor((np.asarray(t) - self.begin) / self.span + 1e-9)
+            if after
+            else np.ceil((np.asarray(t) - self.begin) / self.span - 1e-9) - 1
+        )
+        return np.clip(found.astype(int), 0, self.forces.shape[1] - 1)
+
+
+def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
+    """(end of a stretch, equal gaps in it, whether output times lie at their ends): to the first
+    output time, through all of them, from the last one to the end.
+    """
+    begin = t
+    if len(times):
+        # what a late start rounds off
+        gaps = np.diff(times)
+        equal = 1e-9 * (times[-1] - t) + 16.0 * np.spacing(max(abs(t), abs(times[-1])))
+        if len(gaps) and np.ptp(gaps) > equal:
+            found = f"these are {gaps.min():.6g} to {gaps.max():.6g} s apart"
+            raise SimulationError(
+                f"a method with fixed steps needs output times that are equally spaced; {found}."
+                " Take dop853, which is adaptive"
+            )
+        whole = len(gaps) > 0 and abs(times[0] - t - gaps[0]) <= equal
+        if whole:
+            yield times[-1], len(times), True
+        else:
+            yield times[0], 1, True
+            if len(gaps):
+                yield times[-1], len(gaps), True
+        t = times[-1]
+    if end - t > max(1e-12 * (end - begin), 16.0 * np.spacing(max(abs(t), abs(end)))):
+        yield end, 1, False

@@ -1,0 +1,232 @@
+"""Drivers with equal steps, explicit and implicit. As in `drivers.py`: flat arrays, compiled once
+for all mechanisms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compiler import call_block, machine_function, weighted
+from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
+from .lane_arithmetic import finite, write
+
+ROUNDS = 60  # fixed-point rounds for implicit stages
+# of the largest rate: a change that is rounding, and one that will do after so many rounds
+CLOSE, ENOUGH = 4e-16, 1e-11
+NOISE = 1e-14  # of the size of a state: a change in a step that may be noise
+
+
+def _all_finite(K, W):
+    good = True
+    for i in range(K.shape[0]):
+        good = good and finite(K[i], W)
+    return good
+
+
+def push(buffer, F, at, n, hold, W):
+    """Let the buffer hold the forces of step n, from `at` on, where new ones begin: F (W, pieces,
+    nv), each for `hold` steps.
+    """
+    if F.shape[1] > 0 and n % hold == 0:
+        for l in range(W):
+            for k in range(F.shape[2]):
+                buffer[at + k * W + l] = F[l, n // hold, k]
+
+
+def _row(x, n, every, out, row, W):
+    """The next row of `out` after step n: every `every` steps the states are written to one."""
+    if (n + 1) % every == 0:
+        write(out, row, x, W)
+        return row + 1
+    return row
+
+
+@machine_function("W")
+def explicit(
+    address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W
+):
+    """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them.
+
+    With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last
+    inputs are h. F, hold: the forces, see `push`; `done` steps were done before. Returns status, t,
+    the next row, evaluations.
+    """
+    s, start = B.shape[1], t
+    for n in range(steps):
+        push(buffer, F, len(x) + W, done + n, hold, W)
+        if s == 0:
+            place(buffer, x, t, W)
+            for l in range(W):
+                buffer[len(buffer) - W + l] = h
+            call_block(address, buffer, x)
+        else:
+            for i in range(s):
+                stage(address, buffer, x, K, A, i, t + C[i] * h, h, W)
+            weighted(x, K, B, 0, s, h, x, 0)
+        t = start + (n + 1) * h
+        settle_flat(settle, buffer, x, t, 1, W)
+        if not finite(x, W):
+            return NOT_FINITE, t, row, (n + 1) * max(s, 1)
+        row = _row(x, n, every, out, row, W)
+    return REACHED, t, row, steps * max(s, 1)
+
+
+@machine_function("W")
+def stepping(
+    problem,
+    solver,
+    finish,
+    settle,
+    x,
+    buffer,
+    room,
+    given,
+    F,
+    hold,
+    done,
+    t,
+    h,
+    steps,
+    every,
+    out,
+    row,
+    W,
+):
+    """`steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand their
+    numbers on in `room`: the first `given` are the problem, the answer is behind them. Returns
+    status, t, the next row, evaluations.
+    """
+    start = t
+    for l in range(W):
+        buffer[len(buffer) - W + l] = h
+    for n in range(steps):
+        push(buffer, F, len(x) + W, done + n, hold, W)
+        place(buffer, x, t, W)
+        call_block(problem, buffer, room)
+        call_block(solver, room, room[given : len(room)])
+        call_block(finish, room, x)
+        t = start + (n + 1) * h
+        settle_flat(settle, buffer, x, t, 1, W)
+        if not finite(x, W):
+            return NOT_FINITE, t, row, n + 1
+        row = _row(x, n, every, out, row, W)
+    return REACHED, t, row, steps
+
+
+def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
+    """One fixed-point round of the stages of those lanes whose last change `left[0]` has not been
+    set to zero. left (3, W): the changes of this round, of the one before, and the largest
+    rates.
+    """
+    for l in range(W):
+        left[1, l] = left[0, l]
+        left[0, l] = 0.0
+        left[2, l] = 0.0
+    for i in range(K.shape[0]):
+        weighted(x, K, A, i, K.shape[0], h, buffer, W)
+        for l in range(W):
+            buffer[l] = t + C[i] * h
+        call_block(address, buffer, fresh)
+        for k in range(len(x)):
+            l = k % W
+            if left[1, l] > 0.0:
+                left[0, l] = max(left[0, l], weight[k] * abs(fresh[k] - K[i, k]))
+                left[2, l] = max(left[2, l], weight[k] * abs(fresh[k]))
+                K[i, k] = fresh[k]
+
+
+def _solved(left, W):
+    """Whether the stages of all lanes are solved; those that are change no more, so that no run
+    depends on its neighbours.
+    """
+    solved = True
+    for l in range(W):
+        if left[0, l] <= CLOSE * left[2, l] or (left[0, l] >= left[1, l] and left[0, l] <= NOISE):
+            left[0, l] = 0.0
+        solved = solved and left[0, l] == 0.0
+    return solved
+
+
+@machine_function("W")
+def implicit(
+    address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, weight, W
+):
+    """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
+
+    weight: of the rates of states, so that each is the part of its own size by which it changes in
+    a step. Stages are solved where a round changes them by rounding, or no less than the round
+    before and so little that it is the noise of what was cancelled in them. Returns status, t, the
+    next row, and evaluations.
+    """
+    s = B.shape[1]
+    start = t
+    evaluations = 0
+    size = len(x)
+    fresh = np.zeros(size)
+    left = np.zeros((3, W))
+    push(buffer, F, size + W, done, hold, W)
+    for i in range(s):
+        place(buffer, x, t, W)
+        call_block(address, buffer, K[i])
+    for n in range(steps):
+        push(buffer, F, size + W, done + n, hold, W)
+        for l in range(W):
+            left[0, l] = np.inf
+        for _ in range(ROUNDS):
+            _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W)
+            evaluations += s
+            if _solved(left, W):
+                break
+        failed = not _all_finite(K, W)  # the largest change does not see what is no number
+        for l in range(W):
+            failed = failed or left[0, l] > ENOUGH * left[2, l] + NOISE
+        if failed:
+            place(buffer, x, t, W)
+            call_block(address, buffer, fresh)
+            return (NOT_SOLVED if finite(fresh, W) else NOT_FINITE), t, row, evaluations
+        weighted(x, K, B, 0, s, h, x, 0)
+        t = start + (n + 1) * h
+        settle_flat(settle, buffer, x, t, 1, W)
+        row = _row(x, n, every, out, row, W)
+    return REACHED, t, row, evaluations
+
+
+@machine_function("W")
+def rollout(
+    address, settle, A, B, C, X, held, buffer, K, F, hold, t, h, steps, every, out, ended, W
+):
+    """`explicit` for many groups of W runs one after another, without the interpreter between them.
+
+    X (groups, size W): the states, flat as everywhere, left at the end. held (groups, (nu + count)
+    W): inputs, modes and parameters, as the buffer has them. F (groups, W, pieces, nv), hold: the
+    forces, see `push`. out (groups, W, 1 + rows, size): the start and the rows. ended (groups, 2):
+    the status of each group, and the time that it reached. Returns the number of groups.
+    """
+    first = W + X.shape[1]
+    for g in range(X.shape[0]):
+        for n in range(held.shape[1]):
+            buffer[first + n] = held[g, n]
+        write(out[g], 0, X[g], W)
+        status, reached, _, _ = explicit(
+            address,
+            settle,
+            A,
+            B,
+            C,
+            X[g],
+            buffer,
+            K,
+            F[g],
+            hold,
+            0,
+            t,
+            h,
+            steps,
+            every,
+            out[g],
+            1,
+            W,
+        )
+        ended[g, 0] = status
+        ended[g, 1] = reached
+    return X.shape[0]

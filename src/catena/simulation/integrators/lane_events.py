@@ -1,0 +1,245 @@
+"""Events in lanes: where guards fall to zero within the steps of W runs side by side. See
+`guards.py` for what a guard is.
+
+A step may be long: balls that fly straight on, a rod that spins freely, have no error to keep it
+short. So that nothing is passed by between two looks, one looks closer where a guard falls before
+and rises after them, and could have been at zero; and where joints turn far from one look to the
+next.
+"""
+
+from __future__ import annotations
+
+from ...compiler import call_block
+from .lane_arithmetic import dense, lane_sums, put, take, times_of
+
+LOOKS = 8  # places within a step at which guards are looked at
+OVERSHOOT = 2.0  # of a secant's step across a zero, so that both ends of its interval close in
+# times the time between two looks: a guard that would take longer to zero, from both, was not there
+SURE = 2.0
+TURN = 0.5  # rad: how far joints may turn between two looks
+MOST_PARTS = 1e6  # of the time between two looks
+NARROW = 1e-12  # of a step: looks are no closer
+CLOSE = 1e-14  # of an interval's distance from the step's start: below it the interval is halved
+# places looked at before every other one is the middle; at most
+SECANTS = 12
+MOST_LOOKS = 200
+
+
+def fell(before, values, l, W):
+    """The first guard of a lane that has fallen, or -1. Both arrays have the guards' values, then
+    their rates; see `guards.py`.
+    """
+    n = len(values) // (2 * W)
+    for j in range(n):
+        at = j * W + l
+        if before[at] > 0.0 and values[at] <= 0.0:
+            return j
+        if values[at] < 0.0 and values[at + n * W] < 0.0:
+            return j
+    return -1
+
+
+def dips(before, values, time, l, W):
+    """Whether a guard of a lane falls before and rises after, so that it may have been at zero in
+    this time (s): by its tangents at both ends.
+    """
+    n = len(values) // (2 * W)
+    for j in range(n):
+        at = j * W + l
+        down = before[at + n * W]
+        up = values[at + n * W]
+        if (
+            down < 0.0
+            and up > 0.0
+            and before[at] > 0.0
+            and values[at] / up - before[at] / down <= SURE * time
+        ):
+            return True
+    return False
+
+
+def turned(before, values, time, l, W):
+    """In how many parts to look at this time (s) of a lane, so that joints turn by at most TURN in
+    each: the last of the numbers is how fast they do.
+    """
+    last = len(values) - W + l
+    far = max(before[last], values[last]) * time / TURN
+    return min(far, MOST_PARTS) if far > 1.0 else 1.0
+
+
+def locate(guard, method, lanes, memory, W):
+    """For each lane the first guard that falls to zero within its step, and where (`high`): looked
+    for at some places, then closed in.
+
+    Guards at the step's end are left in g_new. The place is found to the last digit of its distance
+    from the step's start, so that an event soon after the last one is located as precisely as a
+    late one. method.looks (LOOKS, stages): the weights of dense output at those places. The records
+    are those of `lane_records.py`.
+    """
+    for n in range(len(memory.g)):
+        memory.before[n] = memory.g[n]
+    for l in range(W):
+        lanes.needs[l] = lanes.accepted[l]
+    found = False
+    for k in range(1, LOOKS + 1):
+        look(guard, method, lanes, memory, k, W)
+        if unclear(lanes, memory, k, W):
+            found = look_closer(guard, method, lanes, memory, k, W) or found
+            look(guard, method, lanes, memory, k, W)
+        for l in range(W):
+            if lanes.needs[l] > 0.0:
+                event = fell(memory.before, memory.values, l, W)
+                lanes.event[l] = event
+                if event >= 0:
+                    lanes.needs[l] = 0.0
+                    found = True
+                    lanes.high[l] = lanes.part[l]
+                    lanes.low[l] = (k - 1) / LOOKS
+                    lanes.below[l] = memory.before[event * W + l]
+                    lanes.above[l] = memory.values[event * W + l]
+        # those of a lane that has its event stay
+        take(memory.before, memory.values, lanes.needs, W)
+    for n in range(len(memory.g)):
+        memory.g_new[n] = memory.values[n]
+    if found:
+        close_in(guard, method, lanes, memory, W)
+
+
+def look(guard, method, lanes, memory, k, W):
+    """The guards at one of the places."""
+    for l in range(W):
+        lanes.part[l] = k / LOOKS
+    if k == LOOKS:
+        put(memory.buffer, memory.new, lanes.t, lanes.part, lanes.step, W)
+    else:
+        lane_sums(
+            memory.x, memory.K, method.looks[k], method.P.shape[0], lanes.step, memory.buffer, W, W
+        )
+        times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
+    call_block(guard, memory.buffer, memory.values)
+
+
+def unclear(lanes, memory, k, W):
+    """Mark the lanes (due) in which something may have happened before look k that is not seen
+    there. Returns whether there are any.
+    """
+    some = False
+    for l in range(W):
+        lanes.due[l] = 0.0
+        if lanes.needs[l] > 0.0:
+            time = lanes.step[l] / LOOKS
+            parts = turned(memory.before, memory.values, time, l, W)
+            if parts > 1.0 or (
+                fell(memory.before, memory.values, l, W) < 0
+                and dips(memory.before, memory.values, time, l, W)
+            ):
+                lanes.due[l] = 1.0
+                lanes.low[l] = (k - 1) / LOOKS
+                lanes.high[l] = 1.0 / (LOOKS * parts)
+                some = True
+    return some
+
+
+def look_closer(guard, method, lanes, memory, k, W):
+    """Go from look k - 1 to look k in the lanes that are due, by at most `high` at a time, and by
+    less where a guard may have been at zero on the way.
+
+    Returns whether there is an event; `before` is that of the last place without.
+    """
+    found, going = False, True
+    while going:
+        for l in range(W):
+            lanes.fresh[l] = 0.0
+            lanes.part[l] = k / LOOKS
+            if lanes.due[l] > 0.0:
+                lanes.part[l] = min(lanes.low[l] + lanes.high[l], k / LOOKS)
+        dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.buffer, W, W)
+        times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
+        call_block(guard, memory.buffer, memory.values)
+        going = False
+        for l in range(W):
+            if lanes.due[l] > 0.0:
+                found = looked(lanes, memory, k, l, W) or found
+                if lanes.due[l] > 0.0:
+                    going = True
+        take(memory.before, memory.values, lanes.fresh, W)
+    return found
+
+
+def looked(lanes, memory, k, l, W):
+    """What a lane makes of the guards at its next place: an event (then it returns True), a shorter
+    way, or it goes on from there.
+    """
+    way = lanes.part[l] - lanes.low[l]
+    event = fell(memory.before, memory.values, l, W)
+    if event >= 0:
+        lanes.due[l] = 0.0
+        lanes.needs[l] = 0.0
+        lanes.event[l] = event
+        lanes.high[l] = lanes.part[l]
+        lanes.below[l] = memory.before[event * W + l]
+        lanes.above[l] = memory.values[event * W + l]
+        return True
+    if way > NARROW and dips(memory.before, memory.values, way * lanes.step[l], l, W):
+        lanes.high[l] = 0.5 * way
+        return False
+    lanes.fresh[l] = 1.0
+    lanes.low[l] = lanes.part[l]
+    lanes.high[l] = 1.0 / (
+        LOOKS * turned(memory.before, memory.values, lanes.step[l] / LOOKS, l, W)
+    )
+    if lanes.part[l] >= k / LOOKS:
+        lanes.due[l] = 0.0
+        lanes.high[l] = 1.0
+    return False
+
+
+def close_in(guard, method, lanes, memory, W):
+    """Close in on each lane's event between low and high, until there is no number between them."""
+    for k in range(MOST_LOOKS):
+        going = False
+        for l in range(W):
+            lanes.part[l] = 1.0
+            if lanes.event[l] >= 0:
+                lanes.part[l] = between(
+                    lanes.low[l], lanes.high[l], lanes.below[l], lanes.above[l], k
+                )
+                if lanes.part[l] > lanes.low[l] and lanes.part[l] < lanes.high[l]:
+                    going = True
+        if not going:
+            break
+        dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.buffer, W, W)
+        times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
+        call_block(guard, memory.buffer, memory.values)
+        for l in range(W):
+            if (
+                lanes.event[l] >= 0
+                and lanes.part[l] > lanes.low[l]
+                and lanes.part[l] < lanes.high[l]
+            ):
+                now = fell(memory.before, memory.values, l, W)
+                if now >= 0:
+                    lanes.high[l] = lanes.part[l]
+                    if now != lanes.event[l]:
+                        # another guard: its value at the lower end is not known
+                        lanes.below[l] = 0.0
+                    lanes.event[l] = now
+                    lanes.above[l] = memory.values[now * W + l]
+                else:
+                    lanes.low[l] = lanes.part[l]
+                    lanes.below[l] = memory.values[lanes.event[l] * W + l]
+
+
+def between(low, high, below, above, k):
+    """The next place to look at: beyond the zero of the secant, so that the farther end comes near
+    too; else the middle.
+    """
+    middle = 0.5 * (low + high)
+    if below <= 0.0 or above >= 0.0 or (k > SECANTS and k % 2 == 0) or high - low <= CLOSE * high:
+        return middle
+    away = (high - low) * (below / (below - above))
+    rest = (high - low) - away
+    place = (
+        min(low + OVERSHOOT * away, middle) if away < rest else max(high - OVERSHOOT * rest, middle)
+    )
+    return place if place > low and place < high else middle

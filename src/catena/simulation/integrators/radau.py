@@ -1,0 +1,157 @@
+"""Stiff systems: SciPy's Radau IIA of order 5, fed with the exact Jacobian of the tape.
+
+A stiff spring or damper forces an explicit method to steps as short as its time constant, long
+after it has come to rest. Radau's steps follow the motion that is left. One state at a time, and
+the step's logic in Python: for the few thousand steps that stiff systems need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..terms import guard_sides
+from ..terms.error_scales import FINEST
+from . import drivers, lane_events
+
+if TYPE_CHECKING:
+    from .engine import Engine, Segment
+
+Array = np.ndarray
+
+
+def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
+    """As the adaptive driver: from t to `end`, rows at `times`, stopped by the first guard that
+    falls to zero.
+    """
+    from scipy.integrate import Radau
+
+    from .engine import Segment
+
+    rate = partial(_evaluated, engine, "derivative")
+    guard = partial(_evaluated, engine, "guard") if engine.guard is not None else None
+    n = len(engine.x)
+    x = engine.x[:, 0].copy()
+    rows: list[Array] = []
+
+    def done(status: int, at: float, state: Array, event: int = -1) -> Segment:
+        engine.x[:, 0] = state
+        if guard is not None:
+            if event < 0:
+                guard_sides.paused(engine.sides, g, 0, 0, 1)
+            guard_sides.settled_at(engine.sides, guard(at, state), 0, 0, 1)
+        engine.tally.evaluations += solver.nfev if solver is not None else 0
+        return Segment(
+            status, at, np.array(rows)[:, :, None] if rows else np.empty((0, n, 1)), event
+        )
+
+    solver = None
+    g = guard(t, x) if guard is not None else np.zeros(0)
+    guard_sides.resume(engine.sides, g, 0, 0, 1)
+    if t >= end:
+        return done(drivers.REACHED, t, x)
+    try:
+        chosen, fast = engine.scales.first_step(abs(engine.h), x, rate(t, x))
+        first = min(chosen if engine.h < 0.0 else engine.h, end - t, engine.largest)
+        jacobian = lambda s, y: _evaluated(engine, "jacobian", s, y).reshape(n, n)  # noqa: E731
+        solver = Radau(
+            rate,
+            t,
+            x,
+            end,
+            engine.largest,
+            engine.rtol,
+            _allowed(engine, x, first, fast),
+            jacobian,
+            first_step=first,
+        )
+        solver.rtol = FINEST  # what is relative is in `atol`
+        while solver.status == "running":
+            if engine.tally.accepted >= engine.most:
+                return done(drivers.TOO_MANY, solver.t, solver.y)
+            before, solver.atol = solver.y, _allowed(engine, solver.y, solver.h_abs, fast)
+            if solver.step() is not None:
+                return done(drivers.TOO_SMALL, solver.t, before)
+            if not np.isfinite(solver.y).all():
+                return done(drivers.NOT_FINITE, solver.t_old, before)
+            fast = 0.0
+            engine._count(1, 0, 0, solver.step_size)
+            engine.h, dense, stop, event = solver.h_abs, solver.dense_output(), solver.t, -1
+            if guard:
+                start = g
+                event, stop, g = _locate(guard, dense, solver.t_old, solver.t, solver.y, g)
+                end_values = guard(solver.t, solver.y)
+                guard_sides.stepped(engine.sides, start, end_values, 0, 0, 1)
+                if event >= 0:
+                    values = guard(stop, dense(stop))
+                    guard_sides.crossed(engine.sides, g, values, event, 0, 0, 1)
+            while (
+                len(rows) < len(times)
+                and times[len(rows)] <= stop
+                and not (times[len(rows)] == solver.t and event < 0)
+            ):
+                rows.append(_settled(engine, times[len(rows)], dense(times[len(rows)])))
+            if event >= 0:
+                return done(drivers.EVENT, stop, _settled(engine, stop, dense(stop)), event)
+            if engine.settle is not None:
+                solver.y = _settled(engine, solver.t, solver.y)
+                solver.f = rate(solver.t, solver.y)
+            while len(rows) < len(times) and times[len(rows)] <= solver.t:
+                rows.append(solver.y)
+    except (ValueError, np.linalg.LinAlgError):  # a matrix that is not finite cannot be factored
+        return done(drivers.NOT_FINITE, solver.t if solver else t, solver.y if solver else x)
+    return done(drivers.REACHED, end, solver.y)
+
+
+def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
+    """(size,): the errors allowed in a step of h (s) from x, by how far and how fast the run has
+    been, at least so fast: of a long step an acceleration that dies out in it does not tell.
+    """
+    now = engine.scales.moved(x, engine.origin[0])
+    engine.moved[0] = np.maximum(engine.moved[0], now)
+    far = engine.moved[0, 0]
+    fast = max(engine.moved[0, 1], least)
+    return engine.scales.allowed(engine.rtol, x, x, engine.origin[0], max(far, h * fast), fast, h)
+
+
+def _evaluated(engine: Engine, name: str, t: float, x: Array) -> Array:
+    """A tape of the system at t and the state x (size,)."""
+    return engine.evaluate(name, t, x[:, None])[0][:, 0]
+
+
+def _settled(engine: Engine, t: float, x: Array) -> Array:
+    """The state on its constraints."""
+    return x if engine.settle is None else _evaluated(engine, "settle", t, x)
+
+
+def _locate(
+    guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array
+) -> tuple[int, float, Array]:
+    """The first guard that falls to zero between two instants (-1: none), when, and all guards at
+    the later one.
+    """
+    low = old
+    apart = (new - old) / lane_events.LOOKS
+    way = apart / lane_events.turned(g, g, apart, 0, 1)
+    while low < new:
+        high = new if low + way >= new - 1e-3 * way else low + way
+        values = guard(high, y if high == new else dense(high))
+        event = lane_events.fell(g, values, 0, 1)
+        if event >= 0:
+            break
+        if high - low > lane_events.NARROW * (new - old) and lane_events.dips(
+            g, values, high - low, 0, 1
+        ):
+            way = 0.5 * (high - low)
+            continue
+        low, g, way = high, values, apart / lane_events.turned(g, values, apart, 0, 1)
+    else:
+        return -1, new, g
+    while high - low > 4 * np.spacing(high):
+        middle = 0.5 * (low + high)
+        found = lane_events.fell(g, guard(middle, dense(middle)), 0, 1)
+        low, high, event = (low, middle, found) if found >= 0 else (middle, high, event)
+    return event, high, g

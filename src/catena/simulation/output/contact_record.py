@@ -1,0 +1,246 @@
+"""What is shown of contacts: gaps, forces, slips and modes over time, and how well the laws were
+kept.
+
+Forces that rigid bodies do not determine are NaN (a table on four legs); the sum over a contact's
+points and its pressure centre are given where they are determined. Friction and slip are vectors in
+the ground's axes, on the first body and of it against the second.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels import RANK, usual_length
+from ...machine import Metric, spaces
+from ..terms.contact_rows import OFF
+
+if TYPE_CHECKING:
+    from ..planning.plan import RunPlan
+
+Array = NDArray[np.float64]
+MODES = np.array(["open", "slip", "stick"])
+LOOSE = 1e-6  # the share of a force in a combination that moves nothing, below which it has none
+# a row that reaches this little beside the farthest moves nothing: a tangent across a plane of
+# motion
+DEAD = 1e-9
+SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+
+
+class ContactRows(NamedTuple):
+    """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force;
+    friction, slip, place (3,); mode: 0 open, 1 slip, 2 stick; known (4,): whether normal force and
+    friction along each of the ground's axes are determined. total, centre (run, time, c, 3): of c
+    contacts. push (3,): the whole force of a point as the run had it, also where another choice
+    would be as good.
+    """
+
+    gap: Array
+    rate: Array
+    normal: Array
+    friction: Array
+    slip: Array
+    place: Array
+    mode: Array
+    known: Any
+    total: Array
+    centre: Array
+    push: Array
+
+
+def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> ContactRows:
+    """From what the tape `contacts` reads, the modes (n, size), and the forces (n, m) of all rows
+    that are held.
+    """
+    system, n = plan.system, len(flat[0])
+    kernel = system.kernel("contacts")
+    h = plan.system.holding
+    outs, _ = kernel(flat, n, threads=plan.threads)  # type: ignore[misc]
+    gap, place, rate, axes, acting = outs
+    force = held[:, held.shape[1] - rate.shape[1] :]
+    ends = list(accumulate((c.count for c in h.contacts), initial=0))
+    axes = axes.reshape(n, -1, 3)
+    k = len(h.contacts)
+    normal = np.zeros((n, k))
+    approach = np.zeros((n, k))
+    mode = np.zeros((n, k))
+    friction = np.zeros((n, k, 3))
+    slip = np.zeros((n, k, 3))
+    for i, (a, b) in enumerate(pairwise(ends)):
+        normal[:, i], approach[:, i] = force[:, a], rate[:, a]
+        own = modes[:, h.slots[h.first_contact + i]]
+        mode[:, i] = own[:, 0] * (1.0 + own[:, 1])
+        if b - a == 3:
+            slip[:, i] = np.einsum("tj,tja->ta", rate[:, a + 1 : b], axes[:, a + 1 : b])
+            held = np.einsum("tj,tja->ta", force[:, a + 1 : b], axes[:, a + 1 : b])
+            friction[:, i] = np.where(
+                own[:, 1:2] > 0.5,
+                held,
+                _slipping(h.contacts[i], own, rate[:, a + 1 : b], normal[:, i], axes[:, a + 1 : b]),
+            )
+    place = place.reshape(n, k, 3)
+    absent = _absent(h, modes)
+    total = normal[..., None] * axes[:, ends[:-1]] + friction
+    groups = [
+        [i for i, c in enumerate(h.contacts) if c.point.contact == g]
+        for g in sorted({c.point.contact for c in h.contacts})
+    ]
+    along = axes.copy()
+    # what one unit of a row's force is: of what slips with its friction
+    for i, a in enumerate(ends[:-1]):
+        slips = (mode[:, i] == 1.0) & (normal[:, i] != 0.0)
+        along[slips, a] = total[slips, i] / normal[slips, i, None]
+    owner = np.repeat(
+        [next(g for g, own in enumerate(groups) if i in own) for i in range(k)], np.diff(ends)
+    )
+    summed = np.stack([total[:, g].sum(axis=1) for g in groups], axis=1)
+    pressed = np.stack([normal[:, g].sum(axis=1) for g in groups], axis=1)[..., None]
+    moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
+    centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
+    seen = Shown(ends, owner, axes, along, place, centre)
+    known, sums, middles = _known(plan, acting.reshape(n, -1, system.nv), mode, seen)
+    summed, centre = np.where(sums, summed, np.nan), np.where(middles, centre, np.nan)
+    gap = np.where(absent, np.nan, gap)
+    place = np.where(absent[..., None], np.nan, place)
+    return ContactRows(
+        gap, approach, normal, friction, slip, place, mode, known, summed, centre, total
+    )
+
+
+def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
+    """(n, k): points that have no place: of patches that have no features, of contacts that are
+    switched off.
+    """
+    own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
+    keys = [
+        x[:, c.mode._fields.index("key")] if hasattr(c.mode, "key") else np.ones(len(modes))
+        for x, c in zip(own, h.contacts)
+    ]
+    slack = [
+        x[:, c.mode._fields.index("slack")] if "slack" in c.mode._fields else np.zeros(len(modes))
+        for x, c in zip(own, h.contacts)
+    ]
+    return (np.stack(keys, axis=1) < 0.5) | (np.stack(slack, axis=1) >= OFF)
+
+
+def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
+    """Friction (n, 3) of a slip u (n, 2)."""
+    speed = np.linalg.norm(u, axis=1)
+    moving = (own[:, 2] * u[:, 0] + own[:, 3] * u[:, 1] > 0.0) & (speed > own[:, 4])
+    d = np.where(moving[:, None], u / np.where(speed > 0.0, speed, 1.0)[:, None], own[:, 2:4])
+    return -c.contact.kinetic * (N * own[:, 0])[:, None] * np.einsum("tj,tja->ta", d, axes)
+
+
+class Shown(NamedTuple):
+    """Of n rows in time: ends: where the m rows of the k points begin; owner (m,): the contact of
+    each; axes, along (n, m, 3): the row's axis, and what one unit of its force is; place (n, k, 3);
+    centre (n, c, 3).
+    """
+
+    ends: list[int]
+    owner: Array
+    axes: Array
+    along: Array
+    place: Array
+    centre: Array
+
+
+def _known(
+    plan: RunPlan, acting: Array, mode: Array, shown: Shown
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """(n, k, 4), (n, c, 3), (n, c, 3): whether normal force and friction of each point, the sum of
+    each contact and its pressure centre, along each axis, follow from the motion.
+
+    They do where combinations of the rows' forces that move nothing have no part in them.
+    """
+    system, ends = plan.system, shown.ends
+    found = np.ones((len(acting), len(ends) - 1, 4), bool)
+    sums, middles = (np.ones(shown.centre.shape, bool) for _ in range(2))
+    first = len(system.row_scales[1]) - ends[-1]
+    sizes = np.append(np.array(system.row_scales[1]), system.row_scales[0])
+    for n in np.flatnonzero((mode > 0.0).any(axis=1)):
+        reach = np.abs(acting[n] * np.sqrt(system.column_scales)).max(axis=1) / np.where(
+            sizes > 0.0, np.sqrt(sizes), 1.0
+        )
+        on = np.flatnonzero(reach > DEAD * reach.max())
+        N = spaces(acting[n][on], Metric(system.column_scales, sizes[on]), np.sqrt(RANK)).N
+        if N.size:
+            loose = np.zeros((acting.shape[1], N.shape[1]))
+            loose[on] = N
+            parts = _parts(loose[first : first + ends[-1]], int(n), shown)
+            found[n], sums[n], middles[n] = (np.abs(x).max(axis=-1) < LOOSE for x in parts)
+    return found, sums, middles
+
+
+def _parts(loose: Array, n: int, shown: Shown) -> tuple[Array, Array, Array]:
+    """(k, 4, z), (c, 3, z), (c, 3, z): what z combinations of the rows' forces (m, z) have of
+    normal forces and friction, of sums, and of how far they move the pressure centre, relative to
+    the distances from it.
+    """
+    ends, owner, axes, along, place, centre = shown
+    begin = ends[:-1]
+    pushed = np.einsum("ma,mz->maz", along[n], loose)
+    normal = loose[begin]
+    dragged = pushed - np.einsum("ma,mz->maz", axes[n], loose) * _is_normal(ends)[:, None, None]
+    friction = np.add.reduceat(dragged, begin, axis=0)
+    sums, middles = [], []
+    for g in range(len(centre[n])):
+        own = owner == g
+        sums.append(pushed[own].sum(axis=0))
+        apart = np.where(own[begin][:, None], place[n] - centre[n, g], 0.0)
+        far = float(np.linalg.norm(np.nan_to_num(apart), axis=1).max()) or 1.0
+        middles.append(np.einsum("ka,kz->az", np.nan_to_num(apart) / far, normal))
+    return np.concatenate([normal[:, None], friction], axis=1), np.array(sums), np.array(middles)
+
+
+def _is_normal(ends: list[int]) -> Array:
+    """(m,): 1 for the first row of each point."""
+    found = np.zeros(ends[-1])
+    found[ends[:-1]] = 1.0
+    return found
+
+
+def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """{name: (dims, values (run, time, ...))}."""
+    at = ("time", "contact")
+    vector = ("time", "contact", "axis")
+    return {
+        "contact_gap": (at, rows.gap),
+        "contact_normal_force": (at, np.where(rows.known[..., 0], rows.normal, np.nan)),
+        "contact_friction_force": (vector, np.where(rows.known[..., 1:], rows.friction, np.nan)),
+        "contact_slip": (vector, np.where(rows.mode[..., None] > 0.0, rows.slip, np.nan)),
+        "contact_place": (vector, rows.place),
+        "contact_mode": (at, rows.mode),
+        "contact_force": (("time", "pair", "axis"), rows.total),
+        "contact_pressure_centre": (("time", "pair", "axis"), rows.centre),
+        "contact_push": (vector, rows.push),
+    }
+
+
+def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
+    """What `Extremes` has of contacts: how far the laws were missed."""
+    h = plan.system.holding
+    length = usual_length(plan.machine.layout)
+    N = rows.normal
+    f = rows.friction
+    u = rows.slip
+    closed = rows.mode > 0.0
+    mu = np.array([c.contact.static for c in h.contacts])
+    size = np.linalg.norm(f, axis=-1)
+    speed = np.linalg.norm(u, axis=-1)
+    moving = (
+        (rows.mode == 1.0) & (speed > SLIPS * max(speed.max(initial=0.0), 1e-300)) & (size > 0.0)
+    )
+    across = np.linalg.norm(np.cross(f, u), axis=-1) / np.where(moving, size * speed, 1.0)
+    return {
+        "penetration": np.fmax(-rows.gap, 0.0) / length,
+        "pressing": np.abs(N),
+        "grinding": np.abs(N * rows.rate) / length,
+        "outside": np.where(closed, np.maximum(size - mu * N, 0.0), 0.0),
+        "pulling": np.where(closed, np.maximum(-N, 0.0), 0.0),
+        "angle": np.where(moving, across, 0.0),
+        "gain": np.maximum((f * u).sum(axis=-1), 0.0) / length,
+    }

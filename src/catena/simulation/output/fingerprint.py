@@ -1,0 +1,111 @@
+"""Fingerprints: whether a run that is resumed is the run that was begun. Everything that decides it
+is hashed, by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...results import versions
+from ..planning.plan import RunPlan
+
+DEEPEST = 40  # records within records
+
+
+def key(plan: RunPlan) -> dict[str, str | float]:
+    """What decides a run, by name: values that are shown where they differ, and fingerprints of
+    what is larger.
+    """
+    how: dict[str, str | float] = {
+        "catena": versions()["catena"],
+        "formulation": plan.system.by,
+        "integrator": plan.how.name,
+        "start": plan.start,
+        "until": plan.until,
+        "tolerance": plan.tolerance,
+        "step": plan.step,
+        "snap": plan.system.snap,
+    }
+    more = {
+        "mechanism": plan.machine.mechanism,
+        "output": plan.times,
+        "initial state": plan.x0,
+        "parameters": plan.p,
+        "state names": plan.system.state_names,
+        **plan.asked,
+    }
+    return how | {name: fingerprint(x) for name, x in more.items()}
+
+
+def fingerprint(x: Any) -> str:
+    """Equal for values that say the same, in this process and in another."""
+    digest = hashlib.sha256()
+    for part in _parts(x, 0):
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()[:16]
+
+
+def _parts(x: Any, depth: int) -> Iterator[bytes]:
+    """The bytes of a value: of records their fields, of functions their code and what they close
+    over.
+    """
+    yield type(x).__qualname__.encode()
+    if depth > DEEPEST:
+        return
+    if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
+        yield repr(x).encode()
+    elif isinstance(x, (np.ndarray, np.generic)):
+        yield repr((x.shape, x.dtype.str)).encode()
+        yield np.ascontiguousarray(x).tobytes() if x.dtype != object else repr(x.tolist()).encode()
+    elif isinstance(x, Mapping):
+        yield from (
+            part
+            for name in sorted(x, key=repr)
+            for value in (name, x[name])
+            for part in _parts(value, depth + 1)
+        )
+    elif isinstance(x, (set, frozenset)):
+        yield from (part for value in sorted(x, key=repr) for part in _parts(value, depth + 1))
+    elif isinstance(x, (list, tuple)):
+        yield from (part for value in x for part in _parts(value, depth + 1))
+    elif is_dataclass(x):
+        yield from (
+            part for f in fields(x) if f.compare for part in _parts(getattr(x, f.name), depth + 1)
+        )
+    elif isinstance(x, types.FunctionType):
+        closed = [cell.cell_contents for cell in x.__closure__ or ()]
+        named = {
+            name: x.__globals__[name]
+            for name in x.__code__.co_names
+            if _plain(x.__globals__.get(name))
+        }
+        yield from _parts(
+            [x.__code__, x.__defaults__, x.__kwdefaults__, closed, named, vars(x)], depth + 1
+        )
+    elif isinstance(x, types.CodeType):
+        yield from _parts([x.co_code, list(x.co_consts), x.co_names], depth + 1)
+    elif isinstance(x, types.MethodType):
+        yield from _parts([x.__func__, x.__self__], depth + 1)
+    elif type(x).__module__.partition(".")[0] == "sympy":
+        # an expression of parameters, which keeps its parts in slots
+        from sympy import srepr
+
+        yield srepr(x).encode()
+    elif isinstance(x, ca.Function):
+        yield x.serialize().encode()
+    elif isinstance(x, (ca.SX, ca.MX, ca.DM, type, types.ModuleType, types.BuiltinFunctionType)):
+        yield str(x).encode()
+    else:
+        yield from _parts(getattr(x, "__dict__", None), depth + 1)
+
+
+def _plain(x: Any) -> bool:
+    """Whether a global that a function reads is a value, not another function or module."""
+    return isinstance(x, (bool, int, float, str, np.ndarray, list, tuple, dict))

@@ -1,0 +1,382 @@
+"""The file of a run, written while it goes on: memory does not grow with its length, and whatever
+stops it, the file is whole.
+
+slice --observe--> rows that wait --> rows in the file, then its journal
+        journal --> Checkpoint --> Runner
+"""
+
+from __future__ import annotations
+
+import time as clock
+import zlib
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import CatenaError, FormatError, SimulationError
+from ...results import ContactLedger, Extremes, Result, load_result, storage
+from ..integrators import drivers
+from ..integrators.engine import Tally
+from ..planning.plan import RunPlan
+from ..runners.runner import Checkpoint, Runner, Slice
+from . import record
+from .fingerprint import key
+from .record import ObservedRows
+from .sinks import Difference, Outcome, ResultSink, moved
+
+Array = NDArray[np.float64]
+EVERY = 1.0  # seconds between writes
+BUFFER = 16384  # rows that wait at most
+
+
+class WrittenLog(NamedTuple):
+    """How many events and impacts the log of the file has, in how many bytes, their checksum; and
+    how many more it had no room for.
+    """
+
+    events: int = 0
+    impacts: int = 0
+    size: int = 0
+    checksum: int = 0
+    lost: int = 0
+
+    def and_(self, last: Checkpoint, room: int) -> tuple[WrittenLog, bytes]:
+        """With those of a checkpoint that are new, as far as there is room; and their lines."""
+        events, impacts = _logged(last)
+        lines = storage.log_lines(events[self.events :], impacts[self.impacts :])
+        ends = list(accumulate(map(len, lines), initial=self.size))
+        fit = 0 if self.lost else sum(end <= room for end in ends[1:])
+        text = b"".join(lines[:fit])
+        return (
+            WrittenLog(
+                len(events),
+                len(impacts),
+                ends[fit],
+                zlib.crc32(text, self.checksum),
+                self.lost + len(lines) - fit,
+            ),
+            text,
+        )
+
+
+def _logged(last: Checkpoint) -> tuple[list[Any], list[Any]]:
+    """Events and impacts of a checkpoint."""
+    events = last.events or {"log": [], "contacts": None}
+    return events["log"], (events["contacts"] or {"hits": []})["hits"]
+
+
+def _without_log(events: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What the journal keeps of the event handler: all but what the log has."""
+    return events and {
+        **events,
+        "log": [],
+        "contacts": events["contacts"] and {**events["contacts"], "hits": []},
+    }
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the file has come at a slice boundary. It is replaced as a whole, so that no signal
+    finds half of it.
+
+    row, number: the next row and journal to write. waiting: rows that are not written yet. seen: of
+    all rows so far. log: how much of the events and impacts is written.
+    """
+
+    row: int
+    number: int
+    waiting: tuple[dict[str, Array], ...]
+    seen: Extremes
+    last: Checkpoint
+    log: WrittenLog
+
+    @property
+    def count(self) -> int:
+        """ObservedRows that wait."""
+        return sum(len(part["time"]) for part in self.waiting)
+
+
+class File(ResultSink):
+    """The file of one run, locked while it is written. resume: continue what it holds."""
+
+    def __init__(self, path: Path, plan: RunPlan, began: float, resume: bool = False):
+        if path.suffix != ".nc":
+            raise CatenaError(
+                f"{path}: a run is written as .nc, not {path.suffix or 'without a suffix'!r}"
+            )
+        if plan.lead:
+            raise SimulationError(
+                "a run that is written to a file is one run; the start has the leading shape"
+                f" {plan.lead}. Write them one after another"
+            )
+        if resume and not path.exists():
+            raise CatenaError(f"{path}: there is no run to resume; leave --resume away to begin it")
+        self.path = path
+        self.plan = plan
+        self.began = began
+        self.before = 0.0
+        self.resumed = resume
+        self.key, self.start = key(plan), np.zeros((1, 2))  # energies at the start
+        self.places: dict[str, storage.FileRegion] = {}
+        self.progress: Progress | None = None
+        self.difference: Difference | None = None
+        self.written = clock.perf_counter()
+        self.lock = storage.lock(path)
+
+    def __enter__(self) -> File:
+        self.lock.__enter__()
+        try:
+            if self.resumed:
+                self._reopen()
+        except BaseException:
+            self.lock.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """An interruption, or an error of a controller, leaves a file that says so, at the last
+        slice boundary.
+        """
+        try:
+            if (
+                error is not None
+                and not isinstance(error, CatenaError)
+                and self.progress is not None
+            ):
+                last = self.progress.last
+                what = (
+                    "interrupted"
+                    if isinstance(error, KeyboardInterrupt)
+                    else f"stopped by {type(error).__name__}: {error}"
+                )
+                self.write(
+                    self.progress
+                    if last.complete
+                    else replace(
+                        self.progress, last=replace(last, sentence=f"{what} at t = {last.t:.9g} s")
+                    )
+                )
+        finally:
+            self.lock.__exit__(None, None, None)
+
+    # --- slices
+    def take(self, part: Slice, runner: Runner, rows: slice) -> None:
+        """Observe rows, and let them wait; the first makes the file."""
+        now = self.progress
+        last = runner.checkpoint()
+        if now is None:
+            self.progress = self._create(self._observed(part), last)
+            return
+        waiting = now.waiting
+        extremes = now.seen
+        if len(part.t):
+            seen = self._observed(part, self.start)
+            shown = {
+                name: values[0] for name, (_, values) in record.variables(self.plan, seen).items()
+            }
+            waiting = (*waiting, {"time": part.t, **shown})
+            extremes = extremes | record.extremes(self.plan, seen)
+        self.progress = replace(now, waiting=waiting, seen=extremes, last=last)
+        if self.progress.count >= BUFFER or clock.perf_counter() - self.written > EVERY:
+            self.write(self.progress)
+
+    def finish(self, runner: Runner, rows: slice) -> None:
+        """Write what is left, and how the run ended."""
+        last = replace(
+            self._now.last, over=runner.over, status=runner.status, sentence=runner.sentence
+        )
+        self.progress = replace(self._now, last=last)
+        self.write(self.progress)
+
+    def _observed(self, part: Slice, start: Array | None = None) -> ObservedRows:
+        return record.observe(self.plan, part.t, *moved(part, 1), self.plan.p, start)
+
+    @property
+    def _now(self) -> Progress:
+        assert self.progress is not None
+        return self.progress
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended."""
+        last = self._now.last
+        return Outcome(last.status, last.sentence, last.tally.accepted)
+
+    def coordinates(self, rows: slice, first: int, last: int) -> Array:
+        """(1, last - first, nq): the coordinates of these rows."""
+        return storage.rows_of(self.path, self.places["q"], first, last).reshape(
+            1, -1, self.plan.system.nq
+        )
+
+    def result(self, difference: Difference | None = None) -> Result:
+        """The result; its rows are read from the file when they are looked at."""
+        if difference is not None:
+            self.difference = difference
+            self.write(self._now)
+        machine = self.plan.machine
+        return replace(
+            load_result(self.path, lazy=True, mechanism=machine.mechanism),
+            shared={"machine": machine},
+        )
+
+    # --- the file
+    def _create(self, first: ObservedRows, last: Checkpoint) -> Progress:
+        """Make the file, with the first row and its journal."""
+        plan, beside, self.start = (
+            self.plan,
+            self.path.with_name(f".{self.path.name}.new"),
+            first.start,
+        )
+        made = Progress(1, 0, (), record.extremes(plan, first), last, WrittenLog())
+        try:
+            storage.create(
+                beside,
+                # what happens is in the log
+                record.dataset(plan, first).drop_dims(("occurrence", "impact", "component")),
+                np.append(plan.start, plan.times),
+                plan.system.size + plan.system.nu,
+                0
+                if last.events is None
+                else storage.log_room(self.plan.system.nq + self.plan.system.nv),
+            )
+            self.places = storage.places(beside)
+            made, lines = self._with_log(made)
+            storage.append(beside, self.places, 0, {}, self.journal(made), lines)
+            beside.replace(self.path)
+        except (OSError, RuntimeError) as error:
+            raise CatenaError(
+                f"{self.path}: the results cannot be written there ({storage.reason(error)});"
+                " nothing was computed"
+            ) from None
+        finally:
+            storage.remove(beside)
+        return replace(made, number=1)
+
+    def _reopen(self) -> None:
+        """Find out where the run of the file stands, if it is this one."""
+        self.places = storage.places(self.path)
+        try:
+            found, log = storage.with_log(self.path)
+        except (ValueError, TypeError, KeyError) as error:
+            raise FormatError(
+                self.path, f"its journal is damaged ({error}); the run cannot be resumed"
+            ) from None
+        for name in (name for name, now in self.key.items() if found.key.get(name) != now):
+            short = not isinstance(self.key[name], str) or name in (
+                "catena",
+                "formulation",
+                "integrator",
+            )
+            shown = f": it was {found.key.get(name)}, and is {self.key[name]}" if short else ""
+            raise CatenaError(
+                f"{self.path} holds another run, whose {name} differs{shown}; resume it as it was,"
+                " or begin anew"
+            )
+        try:
+            events = found.state["events"]
+            if events:
+                events = {
+                    **events,
+                    "log": log.events,
+                    "contacts": events["contacts"] and {**events["contacts"], "hits": log.impacts},
+                }
+            last = Checkpoint(
+                **{**found.state, "events": events, "tally": Tally(**found.state["tally"])}
+            )
+            self._possible(last, found.row)
+            self.progress = Progress(
+                found.row,
+                found.number + 1,
+                (),
+                Extremes(**found.extremes),
+                last,
+                WrittenLog(
+                    len(log.events), len(log.impacts), found.logged, found.checksum, found.lost
+                ),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FormatError(
+                self.path, f"its journal is damaged ({error}); the run cannot be resumed"
+            ) from None
+        self.start = np.array([found.energy])
+        self.before = found.wall_time
+
+    def begin(self, runner: Runner) -> None:
+        """Continue from where the file stands."""
+        if self.progress is not None:
+            runner.restore(self.progress.last)
+
+    def _possible(self, last: Checkpoint, row: int) -> None:
+        """Raise a ValueError where a checkpoint cannot be one of this plan."""
+        plan, s = self.plan, self.plan.system
+        # below zero it is the most that a first step may be, which is not taken yet
+        step = -last.h if last.tally.accepted == 0 else last.h
+        if not (plan.start <= last.t <= plan.until and 0 < max(step, last.h) < np.inf):
+            raise ValueError(f"t = {last.t}, step {last.h}")
+        if not (
+            0 <= last.row <= len(plan.times) and 0 < row <= len(plan.times) + 1 and last.asked >= 0
+        ):
+            raise ValueError(f"row {row} of {len(plan.times) + 1}")
+        for what, x, size in (("state", last.x, s.size), ("input", last.held, s.nu)):
+            if np.shape(x) != (size,) or not np.isfinite(np.array(x, float)).all():
+                raise ValueError(f"the {what} is not {size} finite numbers")
+
+    def write(self, now: Progress) -> None:
+        """Everything that waits, then the journal. A write that was cut short is done again in the
+        same place.
+        """
+        rows = (
+            {name: np.concatenate([part[name] for part in now.waiting]) for name in now.waiting[0]}
+            if now.waiting
+            else {}
+        )
+        after, lines = self._with_log(replace(now, row=now.row + now.count, waiting=()))
+        try:
+            storage.append(self.path, self.places, now.row, rows, self.journal(after), lines)
+        except (OSError, RuntimeError) as error:
+            raise CatenaError(
+                f"{self.path}: the results could not be written ({storage.reason(error)}); the file"
+                f" holds the first {now.row} rows, and --resume goes on from there"
+            ) from None
+        self.progress, self.written = replace(after, number=now.number + 1), clock.perf_counter()
+
+    def _with_log(self, now: Progress) -> tuple[Progress, bytes]:
+        """As if what is new of events and impacts were in the log; and their lines."""
+        log, lines = now.log.and_(now.last, self.places[storage.LOG].count)
+        return replace(now, log=log), lines
+
+    def journal(self, now: Progress) -> storage.Journal:
+        """What the file must say to be read, and to be continued."""
+        last = now.last
+        spent = self.before + clock.perf_counter() - self.began
+        outcome = last.sentence or f"not finished; it had come to t = {last.t:.9g} s"
+        status = last.status if last.over else drivers.TOO_MANY
+        touched = (last.events or {}).get("contacts")
+        contact = ContactLedger(**touched["kept"]) if touched else None
+        ledger = record.ledger(self.plan, now.seen, [last.tally], status, outcome, spent, contact)
+        d = self.difference
+        ledger = ledger if d is None else ledger.judged(d.largest, d.size, d.steps)
+        state = asdict(replace(last, events=_without_log(last.events)))
+        return storage.Journal(
+            now.number,
+            now.row,
+            state,
+            self.start[0].tolist(),
+            asdict(now.seen),
+            spent,
+            self.key,
+            asdict(ledger),
+            now.log.size,
+            now.log.checksum,
+            now.log.lost,
+        )

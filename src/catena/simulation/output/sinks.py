@@ -1,0 +1,299 @@
+"""Sinks: where the slices of runs end up. Memory keeps them, File (`result_file.py`) writes them as
+they come, TighterRun compares them with those of another sink.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
+from operator import or_
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...results import Ledger, Result
+from ..handlers.contact_handler import ContactHandler
+from ..handlers.event_handler import Occurrence
+from ..integrators import drivers
+from ..integrators.engine import Tally
+from ..planning.plan import RunPlan
+from ..runners.runner import Runner, Slice
+from . import record, result_memory
+from .record import ObservedRows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How runs ended: the worst status, its sentence, the most steps that one took."""
+
+    status: int
+    sentence: str
+    steps: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether all reached their end, or an event that ends a run."""
+        return self.status in (drivers.REACHED, drivers.EVENT)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The largest difference of coordinates to a tighter run, the size beside which it is judged,
+    the steps of the tighter run.
+    """
+
+    largest: float
+    size: float
+    steps: int
+
+
+class Ended(Protocol):
+    """What sinks read of a run at its end: a Runner, or the `RunEnd` of a run in a batch."""
+
+    @property
+    def status(self) -> int:
+        """Of the drivers."""
+
+    @property
+    def sentence(self) -> str:
+        """How it ended, in words."""
+
+    @property
+    def tally(self) -> Tally:
+        """Its cost."""
+
+    @property
+    def log(self) -> list[Occurrence]:
+        """Its events."""
+
+    @property
+    def contacts(self) -> ContactHandler | None:
+        """Its contacts."""
+
+
+class Sink(Protocol):
+    """What takes the slices of runs. rows: which runs of the plan a slice has."""
+
+    def begin(self, runner: Runner) -> None:
+        """Before the first slice; by default nothing is there to continue from."""
+        return
+
+    def room(self, rows: slice) -> Array | None:
+        """(lanes, 1 + times, size) in which the states of runs may be written, whole groups of
+        lanes; by default none.
+        """
+        return None
+
+    def take(self, part: Slice, runner: Any, rows: slice) -> None:
+        """The next slice."""
+
+    def finish(self, runner: Any, rows: slice) -> None:
+        """The end of these runs."""
+
+    def interrupt(self, runner: Runner, rows: slice) -> None:
+        """Someone interrupts these runs; by default their last slice says enough."""
+        return
+
+
+class ResultSink(Sink, Protocol):
+    """A sink that a Result comes from."""
+
+    plan: RunPlan
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the runs ended."""
+
+    def coordinates(self, rows: slice, first: int, last: int) -> Array:
+        """(run, last - first, nq): the coordinates of these runs and rows."""
+
+    def result(self, difference: Difference | None = None) -> Result:
+        """The result, and how far it differs from a tighter run."""
+
+    @property
+    def partial(self) -> Result | None:
+        """What was computed before an interruption, where nothing else keeps it."""
+        return None
+
+
+def moved(part: Slice, count: int) -> tuple[Array, Array]:
+    """States and inputs (run, time, ...) of a slice, without the copies that fill up its lanes."""
+    return np.moveaxis(part.x, 2, 0)[:count], np.moveaxis(part.u, 2, 0)[:count]
+
+
+# --- memory
+class Memory(ResultSink):
+    """Slices, and how the groups ended. What is shown of them is computed when it is looked at."""
+
+    def __init__(self, plan: RunPlan, began: float):
+        self.plan, self.began = plan, began
+        self.parts: dict[tuple[int, int], list[Slice]] = {}
+        self.ended: dict[int, Ended] = {}
+        plain = (
+            plan.scheme.empty
+            and not plan.system.clocks
+            and not len(plan.switches)
+            and plan.how.kind != "library"
+        )
+        lanes = len(plan.groups) * plan.width
+        self.x = (
+            result_memory.empty((lanes, 1 + len(plan.times), plan.system.size)) if plain else None
+        )
+
+    def begin(self, runner: Runner) -> None:
+        """Let the drivers write where the states are kept, if each run has as many rows as there
+        are times.
+        """
+        if self.x is not None:
+            runner.engine.store = self.room(runner.rows)
+            runner.engine.filled = 1
+
+    def room(self, rows: slice) -> Array | None:
+        """Where the states are kept."""
+        width = self.plan.width
+        return (
+            None
+            if self.x is None
+            else self.x[rows.start : rows.start + -(-(rows.stop - rows.start) // width) * width]
+        )
+
+    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
+        """Keep it."""
+        parts = self.parts.setdefault((rows.start, rows.stop), [])
+        if self.x is not None and not parts:
+            self.x[rows, 0] = part.x[0].T[: rows.stop - rows.start]
+        parts.append(part)
+
+    def finish(self, runner: Ended, rows: slice) -> None:
+        """Keep what the group has to say at its end."""
+        self.ended[rows.start] = runner
+
+    def interrupt(self, runner: Runner, rows: slice) -> None:
+        """Keep what the group has to say until there."""
+        runner.over = True
+        runner.status = drivers.INTERRUPTED
+        runner.sentence = f"interrupted at t = {runner.t:.9g} s"
+        self.ended[rows.start] = runner
+
+    @property
+    def partial(self) -> Result | None:
+        """Of one run, the rows so far."""
+        return self.result() if len(self.plan.x0) == 1 and self.ended else None
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the group that ended worst."""
+        worst = max(self.ended.values(), key=lambda runner: runner.status)
+        return Outcome(
+            worst.status, worst.sentence, max(r.tally.accepted for r in self.ended.values())
+        )
+
+    @cached_property
+    def rows(self) -> ObservedRows:
+        """Of all groups, up to the end of the shortest."""
+        plan = self.plan
+        lengths = {k: sum(len(c.t) for c in parts) for k, parts in self.parts.items()}
+        shortest = min(lengths.values())
+        longest = self.parts[max(lengths, key=lambda k: lengths[k])]
+        x = (
+            np.empty((len(plan.x0), shortest, plan.system.size))
+            if self.x is None
+            else self.x[: len(plan.x0), :shortest]
+        )
+        u = np.empty((len(plan.x0), shortest, plan.system.nu))
+        for (first, last), parts in self.parts.items():
+            at = 0
+            for part in parts:
+                here = (slice(first, last), slice(at, at + len(part.t)))
+                own, held = (y[:, : max(0, shortest - at)] for y in moved(part, last - first))
+                u[here] = held
+                if self.x is None:
+                    x[here] = own
+                at += len(part.t)
+        return record.observe(plan, np.concatenate([c.t for c in longest])[:shortest], x, u, plan.p)
+
+    def coordinates(self, rows: slice, first: int, last: int) -> Array:
+        """(run, last - first, nq): the coordinates of these runs and rows."""
+        return self.rows.q[rows, first:last]
+
+    def result(self, difference: Difference | None = None) -> Result:
+        """The result; rows and ledger are made when they are looked at."""
+        plan = self.plan
+        end = self.outcome
+        spent = clock.perf_counter() - self.began
+        happened = [(k, o) for k, end in sorted(self.ended.items()) for o in end.log]
+
+        touched = {
+            k: end.contacts for k, end in sorted(self.ended.items()) if end.contacts is not None
+        }
+        hits = [(k, hit) for k, contacts in touched.items() for hit in contacts.impacts.hits]
+        contact = (
+            reduce(or_, [contacts.ledger() for contacts in touched.values()]) if touched else None
+        )
+
+        def trust() -> Ledger:
+            tallies = [r.tally for r in self.ended.values()]
+            seen = record.extremes(plan, self.rows)
+            found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
+            return (
+                found
+                if difference is None
+                else found.judged(difference.largest, difference.size, difference.steps)
+            )
+
+        shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
+        return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
+
+
+# --- a tighter run
+class TighterRun(Sink):
+    """Compares the slices of a tighter run with the rows of another sink; nothing is kept of
+    them.
+    """
+
+    def __init__(self, plan: RunPlan, other: ResultSink):
+        self.plan, self.other = plan, other
+        self.at: dict[int, int] = {}
+        self.apart, self.moved = (
+            np.zeros(plan.start_coordinates.shape),
+            np.zeros(plan.start_coordinates.shape),
+        )
+        self.steps = 0
+
+    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
+        """Compare coordinates, row by row."""
+        if not len(part.t):
+            return
+        first = self.at.get(rows.start, 0)
+        self.at[rows.start] = first + len(part.t)
+        q = record.observe(
+            self.plan, part.t, *moved(part, rows.stop - rows.start), self.plan.p[rows]
+        ).q
+        kept = self.other.coordinates(rows, first, first + len(part.t))
+        for largest, x in (
+            (self.apart, q[:, : kept.shape[1]] - kept),
+            (self.moved, kept - self.plan.start_coordinates[rows, None]),
+        ):
+            largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
+
+    def finish(self, runner: Ended, rows: slice) -> None:
+        """Count the steps."""
+        self.steps += runner.tally.accepted
+
+    @property
+    def difference(self) -> Difference:
+        """Of all rows. Its size makes the largest difference what the worst is beside the error
+        allowed to its coordinate (`error_scales.py`).
+        """
+        size = self.plan.coordinate_sizes
+        largest = float(self.apart.max(initial=0.0))
+        far = np.minimum((self.moved / size).max(axis=1, initial=0.0, keepdims=True), 1.0)
+        beside = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
+        worst = float((self.apart / beside).max(initial=0.0))
+        return Difference(
+            largest, largest / worst if worst else float(beside.max(initial=1.0)), self.steps
+        )

@@ -1,0 +1,17 @@
+"""Planning: the arguments of a run, checked, and everything made that it needs.
+
+plan      RunPlan and `prepare`
+checks    times, initial states, names and options
+starts    initial states from names and partial values
+"""
+
+from typing import TYPE_CHECKING
+
+from ...doors import door
+
+if TYPE_CHECKING:
+    from . import checks
+    from .plan import FIRST, RunPlan, decoded, prepare, settled, started
+    from .starts import from_names
+
+__getattr__, __dir__ = door(__name__)

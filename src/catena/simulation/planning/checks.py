@@ -1,0 +1,220 @@
+"""Checks of the arguments of a simulation: times, initial states, names, options. Each fault is
+told in the user's words.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...equations.formulations import formulation, formulations
+from ...errors import SimulationError, StateError, unknown
+from ...kernels import usual_length
+from ...machine import Machine, arguments, coordinates, states, where
+from ...registry import loaded
+from ..integrators.methods import METHODS, Method
+from ..terms.error_scales import coordinate_sizes
+from .starts import from_names
+
+if TYPE_CHECKING:
+    from ..events.event_plan import EventPlan
+
+
+Array = NDArray[np.float64]
+MOST_ROWS = 100_000_000
+LIMITS = ("check", "ignore", "stop")
+FRICTION = ("smooth", "stick")
+CONTACT = ("events", "time_stepping", "ignore")
+START = 1e-9  # of the mechanism's length, or rad: how far outside its limits a run may start
+
+
+def output_times(start: float, until: float, output: Any) -> Array:
+    """The times of the rows after the start: every `output` seconds, or those given; by default two
+    hundred.
+    """
+    if not (_finite(start) and _finite(until) and until > start):
+        raise SimulationError(
+            f"a run goes from start to a later until; found start = {start} s, until = {until} s"
+        )
+    if output is None:
+        return np.linspace(start, until, 201)[1:]
+    if np.ndim(output) == 0:
+        if not (_finite(output) and 0 < output <= until - start):
+            raise SimulationError(
+                f"output = {output} s; it is a spacing above zero and at most the run's"
+                f" {until - start:g} s"
+            )
+        count = max(1, round((until - start) / float(output)))
+        if count > MOST_ROWS:
+            raise SimulationError(
+                f"output = {output} s makes {count:.3g} rows of {until - start:g} s; at most"
+                f" {MOST_ROWS:.0e} are kept: take a spacing of {(until - start) / MOST_ROWS:.1g} s"
+                " or more"
+            )
+        return np.linspace(start, until, count + 1)[1:]
+    times = arguments.numbers("simulate", "output", output)
+    if (
+        times.ndim != 1
+        or not len(times)
+        or not (np.diff(times) > 0).all()
+        or not (times[0] >= start and times[-1] <= until)
+    ):
+        raise SimulationError(
+            f"output times are a list that rises and lies between start = {start:g} and until ="
+            f" {until:g} s"
+        )
+    return times[times > start]
+
+
+def _finite(x: Any) -> bool:
+    """Whether x is one real number, and neither infinite nor none."""
+    return np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iuf" and bool(np.isfinite(x))
+
+
+def steps(step: Any, largest: Any, duration: float) -> None:
+    """Refuse steps (s) that no integrator takes; None is a choice of its own."""
+    if step is not None and not (_finite(step) and 0 < step <= duration):
+        raise SimulationError(
+            f"step = {step} s; it lies above zero and is at most the run's {duration:g} s"
+        )
+    if largest is not None and not (
+        np.ndim(largest) == 0 and np.asarray(largest).dtype.kind in "iuf" and largest > 0
+    ):
+        raise SimulationError(f"largest_step = {largest} s; it lies above zero")
+
+
+def starting_points(
+    machine: Machine, q: Any, v: Any, parameters: Any
+) -> tuple[Array, Array, Array, tuple[int, ...]]:
+    """q, v and parameters as rows, one per run, and the leading shape they came in."""
+    return states(machine, "simulate", *from_names(machine, q, v), parameters)
+
+
+def forces(given: Any, runs: int, nv: int) -> Array:
+    """(runs, pieces, nv) of forces (nv,), (run, nv), (step, nv) or (run, step, nv)."""
+    try:
+        found = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise StateError(
+            f"simulate: forces is a {type(given).__name__}; it is an array (run, step, nv)"
+        ) from None
+    shape = found.shape
+    if len(shape) == 2 and runs > 1 and shape[0] == runs:
+        found = found[:, None]
+    elif len(shape) in (1, 2):
+        found = found.reshape(1, -1, shape[-1])
+    if (
+        found.ndim != 3
+        or found.shape[2] != nv
+        or found.shape[0] not in (1, runs)
+        or not found.shape[1]
+    ):
+        raise StateError(
+            f"simulate: forces has shape {shape}; it is ({nv},), (step, {nv}), (run, {nv}) or (run,"
+            f" step, {nv}), of {runs} runs"
+        )
+    if not np.isfinite(found).all():
+        raise StateError("simulate: forces are finite numbers; there are others among them")
+    return np.broadcast_to(found, (runs, *found.shape[1:]))
+
+
+def bounds(machine: Machine) -> Array:
+    """(2, nq): the lowest and the highest that each coordinate may start at; what is part of a
+    quaternion has no bounds.
+    """
+    found = np.array([[-np.inf] * machine.nq, [np.inf] * machine.nq])
+    slack = outside(machine)
+    for c in coordinates(machine):
+        found[:, c.qi] = c.lower - slack[c.qi], c.upper + slack[c.qi]
+    return found
+
+
+def outside(machine: Machine) -> Array:
+    """(nq,): how far outside its limits a coordinate may start; with stops it is put on them."""
+    return START * coordinate_sizes(machine.layout, usual_length(machine.layout))[0]
+
+
+def within_limits(machine: Machine, q: Array, bounds: Array) -> None:
+    """Raise where a start (runs, nq) lies outside a joint's limits, naming each."""
+    if not ((q < bounds[0]) | (q > bounds[1])).any():
+        return
+    faults = []
+    for c in coordinates(machine):
+        low = q[:, c.qi].min()
+        high = q[:, c.qi].max()
+        if low < bounds[0, c.qi] or high > bounds[1, c.qi]:
+            found = low if low < bounds[0, c.qi] else high
+            faults.append(
+                f"{c.name!r} starts at {found:.6g}, its limits are {c.lower:.6g} and {c.upper:.6g}"
+            )
+    shown = "; ".join(faults[:5]) + ("; ..." if len(faults) > 5 else "")
+    raise StateError(
+        f"simulate: {where(machine)}: {shown}. Start within the limits, or say limits='ignore'"
+    )
+
+
+def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
+    """Raise where a start (runs, ...) leaves a loop open, or has speeds that open one, naming the
+    loop and the gap; what is less than `state_check.OPEN` is closed silently.
+    """
+    if len(q) == 1:  # one run is no batch, in words
+        q, v, p = q[0], v[0], p[0]
+    machine.require_possible("simulate, at the start", q, v, p if p.shape[-1] else None, t)
+
+
+def choice(what: str, asked: Any, known: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if asked not in known:
+        raise SimulationError(unknown(what, asked, known))
+    return str(asked)
+
+
+def number(what: str, x: Any, low: float, high: float) -> float:
+    """A number between two others."""
+    if not (isinstance(x, (int, float, np.number)) and low <= x <= high):
+        raise SimulationError(f"{what} = {x}; it lies between {low:g} and {high:g}")
+    return float(x)
+
+
+def known_options(by: str, options: dict[str, Any]) -> None:
+    """Refuse an option that neither `simulate` nor the formulation takes, with the nearest that one
+    of them does.
+    """
+    if not options:
+        return
+    own = inspect.signature(formulation(by).derive).parameters
+    for name in options:
+        if name not in own or name in ("mechanism", "snap"):
+            known = [*inspect.signature(loaded("catena.simulation:simulate")).parameters, *own]
+            words = dict.fromkeys(
+                n for n in known if n not in ("mechanism", "options", "snap", name)
+            )
+            raise SimulationError(unknown("option", name, words, f"simulate(by={by!r})"))
+
+
+def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until: float) -> None:
+    """Refuse events outside the run, and those that the integrator or the formulation cannot
+    treat.
+    """
+    if late := [e for t, e in scheme.timed if not start <= t <= until]:
+        raise SimulationError(
+            f"{late[0].title} is to happen at {late[0].at} s; the run goes from {start:g} to"
+            f" {until:g} s"
+        )
+    if not how.chooses_steps and (
+        scheme.guarded or scheme.holding.contacts or any(h.guarded for h in scheme.holding.speeds)
+    ):
+        raise SimulationError(
+            f"integrator {how.name!r} cannot locate events: it has no dense output. Stops,"
+            " contacts, friction that sticks and `when` need one that chooses its steps:"
+            f" {', '.join(m.name for m in METHODS.values() if m.chooses_steps)}"
+        )
+    if formulation(by).approximate and scheme.holding.size:
+        exact = ", ".join(f.name for f in formulations() if not f.approximate)
+        raise SimulationError(
+            f"{by} holds nothing exactly: contacts, stops, locks and friction that sticks need"
+            f" another formulation: {exact}"
+        )

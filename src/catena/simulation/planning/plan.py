@@ -1,0 +1,508 @@
+"""The plan of a simulation: its arguments, checked, and everything that it needs to run or to be
+resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Lock as Mutex
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis import highest_frequency
+from ...compiler import default_width, fingerprint, keep
+from ...equations import Equations
+from ...equations.formulations import DEFAULT
+from ...errors import SimulationError
+from ...kernels import usual_length
+from ...machine import EquationMachine, Machine, arguments, compile, metric
+from ...model import Mechanism, names_in, value_of
+from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
+from ..events.records import Event
+from ..integrators.engine import Engine, Pieces
+from ..integrators.methods import MOREAU_JEAN, Method, method
+from ..stepping.stepping_plan import apart, refuse_elsewhere, stepped_contacts
+from ..system.first_order import System
+from ..terms.error_scales import ROUND, SHARE, ErrorScales, coordinate_sizes, error_scales
+from ..trajectories.courses import of_run
+from . import checks
+
+Array = NDArray[np.float64]
+KEPT = 64  # machines, systems and bounds of one mechanism, kept for its next run
+# steps, at least, of a run that looks for pulses of forces which another has stepped over
+SHORTEST = 4096
+FIRST = 1e-3  # of the run: the most that the first step of an adaptive method may be
+MARGIN = 4.0  # units of rounding of the time that are left out on either side of a switch
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A simulation whose arguments were checked: everything it needs to run, and to be resumed.
+
+    x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were
+    given. largest: s, of a step of an adaptive method. refine: how many times as many equal steps
+    are taken as `step` asks for. asked: what decides the run besides the mechanism and the numbers
+    of this record, by name.
+    """
+
+    machine: Machine
+    system: System
+    how: Method
+    scheme: EventPlan
+    start: float
+    until: float
+    times: Array
+    x0: Array
+    p: Array
+    lead: tuple[int, ...]
+    varied: bool
+    control: Any
+    tolerance: float
+    step: float
+    most: int
+    threads: int
+    asked: dict[str, Any]
+    largest: float = np.inf
+    refine: int = 1
+    forces: Array | None = None
+
+    @cached_property
+    def switches(self) -> Array:
+        """The instants (s), rising, at which loads jump, begin or end during the run."""
+        times = {float(t) for load in self.machine.mechanism.loads for t in load.holding("times")}
+        return np.array(sorted(t for t in times if self.start < t < self.until))
+
+    @property
+    def forced_in_time(self) -> bool:
+        """Whether a load is a text of time."""
+        texts = (
+            x
+            for load in self.machine.mechanism.loads
+            for x in load.holding("expression", "expressions", "text")
+        )
+        return any("t" in names_in(x) for x in texts if isinstance(x, str))
+
+    def before_switch(self, t: float) -> float:
+        """Just before the next switch after t: the integrator ends there, so that no stage of a
+        step sees the other side.
+        """
+        later = self.switches[self.switches > t]
+        return float(later[0] - MARGIN * np.spacing(later[0])) if len(later) else np.inf
+
+    def at_switch(self, t: float) -> float:
+        """The instant of the next switch if t is just before it, otherwise t."""
+        later = self.switches[self.switches > t]
+        return float(later[0]) if len(later) and t >= self.before_switch(t) else t
+
+    def after_switch(self, t: float) -> float:
+        """Just after t if it is the instant of a switch, otherwise t."""
+        return float(t + MARGIN * np.spacing(t)) if t in self.switches else t
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the method chooses its steps by the tolerance."""
+        return self.how.chooses_steps
+
+    @cached_property
+    def groups(self) -> list[slice]:
+        """The groups of runs that are integrated side by side, in lanes."""
+        count, width = len(self.x0), self.width
+        return [slice(k, min(k + width, count)) for k in range(0, count, width)]
+
+    @cached_property
+    def width(self) -> int:
+        """Runs per group: one where there are events or a library integrates."""
+        alone = len(self.x0) == 1 or not self.scheme.empty or self.how.kind == "library"
+        return 1 if alone else default_width()
+
+    @cached_property
+    def batched(self) -> bool:
+        """Whether its runs are advanced in lanes, each with a time and events of its own, and need
+        not wait for each other.
+        """
+        sampled = callable(self.control) and not hasattr(self.control, "law")
+        alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
+        return len(self.x0) > 1 and self.how.kind == "adaptive" and not alone
+
+    def engine(self, rows: slice) -> Engine:
+        """An engine at the start of these runs; a group that is not full is filled up with copies
+        of its last run.
+        """
+        made = Engine(
+            self.system,
+            self.how,
+            _padded(self.x0[rows], self.width).T,
+            _padded(self.p[rows], self.width).T,
+            tolerance=self.tolerance,
+            step=self.step,
+            most=self.most,
+            largest=self.largest,
+            refine=self.refine,
+            scales=self.scales if self.adaptive else None,
+        )
+        if self.forces is not None:
+            own = np.ascontiguousarray(_padded(self.forces[rows], self.width))
+            made.pieces = Pieces(own, self.start, (self.until - self.start) / own.shape[1])
+        return made
+
+    def tighter(self, steps: int) -> RunPlan:
+        """The same with every equal step halved; or at a hundredth of the tolerance, with steps at
+        most half as long as the mean.
+
+        steps: how many a run has taken. Its second part counts where the tolerance is at rounding,
+        or nothing moves. Where a force is a text of time, there are at least SHORTEST steps, so
+        that a pulse that the run has stepped over is met.
+        """
+        if not self.adaptive:
+            return replace(self, refine=2 * self.refine)
+        half = (self.until - self.start) / max(2 * steps, SHORTEST if self.forced_in_time else 2)
+        return replace(
+            self, tolerance=max(1e-14, self.tolerance / 100), largest=min(self.largest, half)
+        )
+
+    @cached_property
+    def scales(self) -> ErrorScales:
+        """Beside which errors of the states are judged."""
+        return error_scales(self.system, self.natural_rate)
+
+    @cached_property
+    def coordinate_sizes(self) -> Array:
+        """(nq,): beside which motions of the coordinates are judged, one for an angle, the
+        mechanism's length otherwise.
+        """
+        return coordinate_sizes(self.machine.layout, usual_length(self.machine.layout))[0]
+
+    @property
+    def rounding(self) -> float:
+        """What steps do not resolve of a size, beside the part of the tolerance that one may use;
+        none without a length, where the motion is the size.
+        """
+        return ROUND / SHARE if self.system.length else 0.0
+
+    @cached_property
+    def start_coordinates(self) -> Array:
+        """(runs, nq): where the runs begin."""
+        return decoded(self.system, self.x0.T, self.p.T)[0]
+
+    @property
+    def natural_rate(self) -> float:
+        """Half swings of a pendulum of the mechanism's length in a second, or runs in a second,
+        1/s: what a usual speed is, beside that length.
+        """
+        length = self.system.length or np.inf
+        return float(
+            max(np.sqrt(self._gravity / length) / np.pi, 1.0 / ((self.until - self.start) or 1.0))
+        )
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight of the mechanism times its length, J: what energies at rest are rounded
+        beside.
+        """
+        m = self.machine.mechanism
+        masses = [
+            value_of(b.flexible.rigid()[0] if b.flexible else b.mass, m.parameters)
+            for b in m.bodies
+        ]
+        length = usual_length(self.machine.layout)
+        if not any(masses):  # kinematics alone: one kilogram at the pace of the run stands for it
+            return np.array(length**2 * float(self.pace) ** 2)
+        return np.array(float(sum(masses)) * self._gravity * length)
+
+    @cached_property
+    def pace(self) -> Array:
+        """The rate of a fall through the mechanism's length, or of the run itself, 1/s: what speeds
+        at rest are rounded beside.
+        """
+        return np.array(
+            max(
+                np.sqrt(self._gravity / usual_length(self.machine.layout)),
+                1.0 / ((self.until - self.start) or np.inf),
+            )
+        )
+
+    @cached_property
+    def _gravity(self) -> float:
+        m = self.machine.mechanism
+        return float(
+            np.linalg.norm(np.array([value_of(x, m.parameters) for x in m.gravity], float))
+        )
+
+    @cached_property
+    def row_sizes(self) -> Array:
+        """(rows,) beside which residuals and rates of the rows are judged, by `kernels.rank`; a
+        text by its entries at the start.
+        """
+        machine, s = self.machine, self.system
+        if not machine.rows:
+            return np.zeros(0)
+        q, v = (np.array(x).ravel() for x in s.equations.decode(self.x0[0, : s.nx], self.p[0]))
+        return np.sqrt(
+            metric(machine).sizes(
+                machine.constraint_rows(q, v, self.p[0] if self.varied else None, self.start)[3]
+            )
+        )
+
+
+def prepare(
+    mechanism: Mechanism | Machine,
+    q: Any,
+    v: Any,
+    until: float,
+    *,
+    control: Any,
+    by: str | None,
+    integrator: str,
+    tolerance: float,
+    step: float | None,
+    output: Any,
+    parameters: Any,
+    start: float,
+    events: Iterable[Event],
+    limits: str,
+    restitution: float,
+    friction: str,
+    contact: str,
+    stabilise: Any,
+    motion: Any,
+    threads: int | None,
+    most_steps: int,
+    options: dict[str, Any],
+    largest_step: float | None = None,
+    forces: Any = None,
+    iterations: int | None = None,
+    residual: float | None = None,
+) -> RunPlan:
+    """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled
+    or taken from the last run.
+    """
+    machine = machine_of(mechanism)
+    events = tuple(events)
+    if not machine.nv:
+        raise SimulationError(
+            f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is"
+            " nothing to simulate"
+        )
+    own = machine.equations if isinstance(machine, EquationMachine) else None
+    by = by or (own.formulation if own is not None else DEFAULT)
+    own = own if own is not None and own.formulation == by and not options else None
+    checks.known_options(by, options)
+    how = (
+        MOREAU_JEAN
+        if integrator == MOREAU_JEAN.name and contact == "time_stepping"
+        else method(integrator)
+    )
+    times = checks.output_times(start, until, output)
+    limits = checks.choice("limits method", limits, checks.LIMITS)
+    friction = checks.choice("friction", friction, checks.FRICTION)
+    tolerance = checks.number("tolerance", tolerance, 1e-14, 0.1)
+    restitution = checks.number("restitution", restitution, 0.0, 1.0)
+    q, v, p, lead = checks.starting_points(machine, q, v, parameters)
+    if limits != "ignore":
+        checks.within_limits(machine, q, kept(("bounds",), machine, lambda: checks.bounds(machine)))
+    contact = checks.choice("contact method", contact, checks.CONTACT)
+    stepping = None
+    own_options = {"iterations": iterations, "residual": residual}
+    if contact == "time_stepping":
+        stepping = stepped_contacts(
+            machine,
+            own_options
+            | {
+                "step": step,
+                "integrator": integrator,
+                "events": events,
+                "motion": motion,
+                "largest_step": largest_step,
+                "friction": friction,
+                "by": by,
+                "stabilise": stabilise,
+                "limits": limits,
+                "restitution": restitution,
+            },
+            kept,
+        )
+        how, happening = MOREAU_JEAN, NO_EVENTS
+    else:
+        refuse_elsewhere(own_options)
+        happening = plan_events(machine, events, limits, friction, restitution, contact)
+        checks.events_possible(happening, how, by, start, until)
+    law = control if hasattr(control, "law") else None
+    driven = control.bound(machine) if hasattr(control, "bound") else control
+    if forces is not None:
+        if control is not None:
+            raise SimulationError(
+                "both control and forces are given; forces are all that acts besides the loads:"
+                " give one of them"
+            )
+        forces = checks.forces(forces, len(q), machine.nv)
+    motion = of_run(motion, start, until)
+    asked = {
+        "motion": motion,
+        "stabilise": stabilise,
+        "options": options if own is None else own.derivative,
+    }
+    try:
+        system = made(
+            machine,
+            by,
+            own,
+            law=law,
+            friction=friction,
+            holding=happening.holding,
+            motion=motion,
+            stabilise=stabilise,
+            stepping=stepping,
+            **options,
+        )
+    except FloatingPointError:  # an inertia that is zero whatever the configuration
+        with np.errstate(all="ignore"):
+            still = np.zeros(machine.nv)
+            machine.evaluate("forward_dynamics", q[0], v[0], still, check=False)  # names it
+        raise
+    x0 = started(system, start, q, v, p)
+    checks.closed(machine, start, *decoded(system, x0.T, p.T), p)
+    x0 = settled(system, start, x0, p)
+    if stepping is not None:
+        apart(machine, system, start, x0[:, : machine.nq], p)
+    checks.steps(step, largest_step, until - start)
+    if machine.mechanism.beams and how.stable < np.inf and step is not None:
+        _slow_enough(machine, q[0], how, float(step))
+    first = -FIRST * (until - start) if how.chooses_steps else (times[0] - start) / 10
+    if forces is not None and forces.shape[1] > 1 and not how.chooses_steps:
+        first = (until - start) / forces.shape[1]
+    asked |= {
+        "control": control,
+        "events": events,
+        "limits": limits,
+        "restitution": restitution,
+        "friction": friction,
+        "contact": contact,
+        **own_options,
+        "largest step": largest_step,
+        "forces": forces,
+    }
+    return RunPlan(
+        machine,
+        system,
+        how,
+        happening,
+        float(start),
+        float(until),
+        times,
+        x0,
+        p,
+        lead,
+        parameters is not None,
+        driven,
+        tolerance,
+        float(step or first),
+        most_steps,
+        arguments.threads(threads) or machine.threads,
+        asked,
+        float(largest_step or np.inf),
+        forces=forces,
+    )
+
+
+def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
+    """Refuse a fixed step that the highest mode of a flexible body cannot take."""
+    fastest = highest_frequency(machine, q)
+    if fastest * step > how.stable:
+        raise SimulationError(
+            f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has"
+            f" {fastest:.4g} rad/s, and {how.name} is stable up to {how.stable / fastest:.3g} s."
+            " Take such a step, or integrator='radau', which is implicit"
+        )
+
+
+def machine_of(mechanism: Mechanism | Machine) -> Machine:
+    """The machine asked, or that of a mechanism, kept for the next run."""
+    if isinstance(mechanism, Machine):
+        return mechanism
+    return kept(("machine",), mechanism, lambda: compile(mechanism))
+
+
+def started(system: System, t: float, q: Array, v: Array, p: Array) -> Array:
+    """The states (runs, size) of starting points."""
+    if system.driven is not None or system.jump is not None or system.pieces:
+        return np.stack([system.start(*row, t) for row in zip(q, v, p)])
+    own = np.tile([*system.controller.start, 0.0], (len(q), 1))
+    return np.concatenate(
+        (
+            [q, v, own]
+            if system.equations.state_is_qv
+            else [np.array(system.equations.encode(q.T, v.T, _columns(p.T))).T, own]
+        ),
+        axis=1,
+    )
+
+
+def _columns(p: Array) -> Array:
+    """Parameters (count, runs) as CasADi maps over them; it has no matrix of several empty
+    columns.
+    """
+    return p if len(p) else np.zeros(0)
+
+
+def settled(system: System, t: float, x: Array, p: Array) -> Array:
+    """States (runs, size) put onto their constraints: what is left open by a start's last digits is
+    closed.
+    """
+    kernel = system.kernel("settle", 1 if len(x) == 1 else None) if system.binds else None
+    held = np.tile(np.append(np.zeros(system.nv), system.holding.start()), (len(x), 1))
+    for _ in range(2 if kernel is not None else 0):
+        (x,), _ = kernel([np.full((len(x), 1), float(t)), x, held, p], len(x))  # type: ignore[misc]
+    return x
+
+
+_keeping = Mutex()
+
+
+def kept(key: tuple, owner: Any, make: Callable[[], Any]) -> Any:
+    """What was made of the owner for this key last time, or made now; it goes with its owner."""
+    with _keeping:
+        return keep(owner, "runs", KEPT, key, make)
+
+
+def made(machine: Machine, by: str, own: Equations | None = None, **options: Any) -> System:
+    """The system of a machine by a formulation, or by its `own` equations; kept for the next run
+    where it is made of data alone, its controller included.
+    """
+    m = machine.mechanism
+    words = options["holding"].words
+    others = fingerprint(
+        {k: x for k, x in options.items() if k not in ("holding", "stepping") and x is not None}
+    )
+
+    def make() -> System:
+        return System(m, by, equations=own, snap=machine.snap, **options)
+
+    if words is None or others is None:
+        return make()
+    # it keeps its contacts alive
+    return kept(
+        ("system", by, machine.snap, words, others, id(options.get("stepping"))),
+        own or m,
+        make,
+    )
+
+
+def decoded(s: System, x: Array, p: Array) -> tuple[Array, Array]:
+    """q (W, nq) and v (W, nv) of states x (size, W)."""
+    if s.equations.state_is_qv:
+        return x[: s.nq].T.copy(), x[s.nq : s.nq + s.nv].T.copy()
+    q, v = s.equations.decode(x[: s.nx], _columns(p))
+    return np.array(q).T, np.array(v).T
+
+
+def _padded(rows: Array, width: int) -> Array:
+    """Rows filled up to a lane group with copies of the last."""
+    return (
+        rows
+        if len(rows) == width
+        else np.concatenate([rows, np.repeat(rows[-1:], width - len(rows), axis=0)])
+    )

@@ -1,0 +1,120 @@
+"""Starts by name: q = {"shoulder": 0.3}, v = {"base": [0, 0, 1]}. What is not named is zero,
+quaternions the identity.
+
+With loops the coordinates named in q are kept and the others are found so that every loop closes;
+speeds likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis import assemble
+from ...errors import ClosureError, StateError, UnknownNameError
+from ...machine import Machine, numbers, where
+from ...model import Motion
+
+Array = NDArray[np.float64]
+NEARLY = 1e-3  # m: a state given in full that misses a loop by less is one whose digits were cut
+
+
+def from_names(machine: Machine, q: Any, v: Any) -> tuple[Any, Any]:
+    """q and v as arrays where they came by names, on the loops where there are any; anything else
+    as it came.
+    """
+    if not isinstance(q, Mapping) and not isinstance(v, Mapping):
+        return q, v
+    kept = {letter: list(x) for letter, x in (("q", q), ("v", v)) if isinstance(x, Mapping)}
+    q, v = (
+        _filled(machine, letter, x) if letter in kept else x for letter, x in (("q", q), ("v", v))
+    )
+    if not machine.rows:
+        return q, v
+    q = machine.neutral() if q is None else np.asarray(q, float)
+    v = np.zeros(machine.nv) if v is None else np.asarray(v, float)
+    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    each = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v)]
+    found = [assembled(machine, a, b, kept.get("q"), kept.get("v", ())) for a, b in zip(*each)]
+    q, v = (np.reshape(x, (*lead, -1)) for x in zip(*found))
+    return q, v
+
+
+def assembled(
+    machine: Machine, q: Array, v: Array, kept: Iterable[str] | None, kept_speeds: Iterable[str]
+) -> tuple[Array, Array]:
+    """q and v on the loops and speed rows: the coordinates `kept` (None: all) and speeds stay, the
+    others are found.
+    """
+    if machine.mechanism.closes and kept is not None:
+        try:
+            q, _ = assemble(machine, q, fixed=_held(machine, kept))
+        except ClosureError as error:
+            if not 0 < max(error.gaps.values(), default=np.inf) < NEARLY:
+                raise
+            q, _ = assemble(machine, q)
+    return assemble(machine, q, v, fixed=kept_speeds)
+
+
+def _filled(machine: Machine, letter: str, given: Mapping[str, Any]) -> Array:
+    """(..., n): the neutral state with the values given; a joint of several coordinates takes (...,
+    count).
+    """
+    names = machine.coordinate_names if letter == "q" else machine.speed_names
+    neutral = machine.neutral() if letter == "q" else np.zeros(machine.nv)
+    joints = dict(_joints(machine, letter))
+    parts = {}
+    for name, value in given.items():
+        if name not in joints and name not in names:
+            raise UnknownNameError(
+                "coordinate" if letter == "q" else "speed",
+                name,
+                dict.fromkeys((*joints, *names)),
+                where(machine),
+            )
+        at = [names.index(name)] if name in names else joints[name]
+        x = numbers("simulate", f"{letter} of {name!r}", value)
+        x = x[..., None] if len(at) == 1 else x
+        if x.ndim == 0 or x.shape[-1] != len(at):
+            raise StateError(
+                f"simulate: {letter} of {name!r} has shape {x.shape}; it takes {len(at)} numbers, "
+                f"{', '.join(names[k] for k in at)}"
+            )
+        for k, column in zip(at, np.moveaxis(x, -1, 0)):
+            if k in parts:
+                raise StateError(f"simulate: {letter} of {names[k]!r} is given twice")
+            parts[k] = column
+    filled = np.array(
+        np.broadcast_to(
+            neutral, (*np.broadcast_shapes(*(x.shape for x in parts.values())), len(neutral))
+        )
+    )
+    for k, column in parts.items():
+        filled[..., k] = column
+    return filled
+
+
+def _joints(machine: Machine, letter: str) -> Iterator[tuple[str, list[int]]]:
+    first = 0
+    for j in machine.mechanism.moving:
+        count = j.nq if letter == "q" else j.nv
+        yield j.name, list(range(first, first + count))
+        first += count
+
+
+def _held(machine: Machine, names: Iterable[str]) -> list[str]:
+    """The names by which `assemble` holds coordinates: those of a quaternion by its joint."""
+    balls = {
+        n: j.name
+        for j in machine.mechanism.moving
+        for n, f in zip(j.coordinate_names, _freedoms(j))
+        if f == Motion.BALL
+    }
+    return list(dict.fromkeys(balls.get(name, name) for name in names))
+
+
+def _freedoms(joint: Any) -> list[Motion]:
+    return [f.motion for f in joint.freedoms for _ in f.labels]

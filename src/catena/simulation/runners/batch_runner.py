@@ -1,0 +1,373 @@
+"""BatchRunner: the time loop of many runs by an adaptive method, with or without events, side by
+side in lanes.
+
+Each round advances every run that is not over to its next event or to the end of its slice, then
+handles all their events: those of stops and of friction for all runs at once (`batch_events.py`),
+others run by run (`event_handler.py`). What happens to a run does not depend on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...compiler import default_width
+from ...errors import SimulationError
+from ..handlers.batch_events import SpeedEvents
+from ..handlers.contact_handler import ContactHandler
+from ..handlers.event_handler import EventHandler, Occurrence
+from ..integrators import drivers
+from ..integrators.engine import Engine, Tally
+from ..integrators.lane_runs import LaneRuns, Whole
+from ..planning.plan import RunPlan
+from ..terms.error_scales import FINEST, SHARE
+from . import dead_positions, diagnostics
+from .runner import JUMP, ROWS, STEPS, WATCHED, Slice, forces
+
+Array = NDArray[np.float64]
+
+
+class Happening(Protocol):
+    """Events of runs that are given by their numbers, at the times of each."""
+
+    def begin(self, runs: Whole) -> dict[int, str]:
+        """Before the first step. Returns those that it ends, and by what."""
+
+    def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
+        """The guard that fell in each. Returns those that end, and by what; and those that cannot
+        go on, and why.
+        """
+
+    def due(self, run: int) -> str:
+        """Handle what is scheduled for the present instant of a run. Returns by what it ends, if
+        so.
+        """
+
+    def log(self, run: int) -> list[Occurrence]:
+        """What has happened in a run."""
+
+    def contacts(self, run: int) -> ContactHandler | None:
+        """The contacts of a run."""
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """How a run ended, as sinks read it."""
+
+    status: int
+    sentence: str
+    tally: Tally
+    log: list[Occurrence] = field(default_factory=list)
+    contacts: ContactHandler | None = None
+
+
+class BatchRunner:
+    """Some runs of a plan (`rows`) in progress. room: (at least as many, 1 + times, size) in which
+    to write their states.
+    """
+
+    def __init__(self, plan: RunPlan, rows: slice, room: Array | None = None):
+        self.plan = plan
+        self.rows = rows
+        s = plan.system
+        plain = plan.scheme.empty
+        x = plan.x0[rows].copy()
+        p = plan.p[rows]
+        held = np.zeros((len(x), s.nu))
+        held[:, s.nv :] = s.holding.start()
+        if plan.control is not None and not hasattr(plan.control, "law"):
+            held[:, : s.nv] = forces(s.nv, plan.control)[:, 0]
+        self.lanes = LaneRuns(
+            s,
+            plan.how,
+            x,
+            np.ascontiguousarray(np.hstack([held, p])),
+            t=plan.start,
+            h=plan.step,
+            width=default_width() if plain else min(default_width(), _power(len(x))),
+            rtol=max(SHARE * plan.tolerance, FINEST),
+            scales=plan.scales,
+            origin=plan.scales.origin(plan.x0[rows]),
+            largest=plan.largest,
+        )
+        self.events: Happening = (
+            NoEvents()
+            if plain
+            else (
+                SpeedEvents(plan, self.lanes)
+                if SpeedEvents.serves(plan)
+                else _EachAlone(plan, self.lanes, rows)
+            )
+        )
+        count = len(x)
+        size = 1 + len(plan.times)
+        self.out = np.empty((count, size, s.size)) if room is None else room[:count]
+        # without events it is what it was at the start
+        self.held = np.empty((count, size, 0 if plain else s.nu))
+        self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
+        self.scheduled = np.array([at for at, _ in plan.scheme.timed])
+        self._tears = dead_positions.can_tear(plan)
+        self.sentences: dict[int, str] = {}
+        # state and what is held where an event ended a run
+        self.last: dict[int, tuple[Array, Array]] = {}
+
+    def run(self) -> Iterator[float]:
+        """Run to the end; yields the time that all have reached, s."""
+        self._begin()
+        while not self.over.all():
+            self._advance(np.flatnonzero(~self.over))
+            yield float(self.lanes.t.min())
+
+    def _begin(self) -> None:
+        lanes = self.lanes
+        nu = self.plan.system.nu
+        x = lanes.x.copy()
+        held = lanes.given[:, :nu].copy()
+        self.out[:, 0] = x
+        if self.plan.scheme.empty:
+            return
+        for run, by in self.events.begin(np.arange(len(x))).items():
+            self._end(run, by)
+        # modes after an impact do not fit the state before it
+        jumped = np.abs(lanes.x - x).max(axis=1) > JUMP * np.abs(x).max(axis=1)
+        self.held[:, 0] = np.where(jumped[:, None], held, lanes.given[:, :nu])
+
+    def _advance(self, runs: Whole) -> None:
+        """The next segment of each of these runs, then their events."""
+        plan, lanes = self.plan, self.lanes
+        end, until_row = self._until(runs)
+        taken = lanes.tally[:, :2].sum(axis=1)
+        most = np.minimum(plan.most - taken, WATCHED if self._tears else STEPS["adaptive"])
+        rows = lanes.row.copy()
+        lanes.advance(runs, end, until_row, most, plan.times, self.out, self.held, 1)
+        status, self.status[runs] = lanes.ended[runs, 0], lanes.ended[runs, 0]
+        if self._tears:
+            self._end_torn(runs, rows)
+            runs, status = runs[~self.over[runs]], status[~self.over[runs]]
+        fell = runs[status == drivers.EVENT]
+        if len(fell):
+            ended, failed = self.events.fell(fell, lanes.ended[fell, 1])
+            self.status[fell] = drivers.REACHED
+            for run, by in ended.items():
+                self._end(run, by)
+            for run, why in failed.items():
+                self._stuck(run, why)
+        for run in runs[(status == drivers.REACHED) & np.isin(lanes.t[runs], self.scheduled)]:
+            self._due(int(run))
+        again = (status == drivers.TOO_MANY) & (lanes.tally[runs, :2].sum(axis=1) < plan.most)
+        self.status[runs[again]] = drivers.REACHED
+        at_end = runs[(lanes.t[runs] >= plan.until) & (self.status[runs] == drivers.REACHED)]
+        self.over[at_end] = True
+        for run in runs[
+            ~np.isin(self.status[runs], (drivers.REACHED, drivers.EVENT)) & ~self.over[runs]
+        ]:
+            self._fail(int(run))
+
+    def _end_torn(self, runs: Whole, rows: Whole) -> None:
+        """End the runs whose prescribed motion has torn a loop, with the rows until there. rows:
+        how many each had before.
+        """
+        plan, lanes, nu = self.plan, self.lanes, self.plan.system.nu
+
+        def openings(t: Array, x: Array, run: int) -> Array:
+            held = np.broadcast_to(lanes.given[run, :nu], (len(t), nu))
+            p = np.broadcast_to(lanes.given[run, nu:], (len(t), lanes.given.shape[1] - nu))
+            return dead_positions.openings(plan, t, x, held, p)
+
+        for run in runs.tolist():
+            n, old = 1 + int(lanes.row[run]), 1 + int(rows[run])
+            t = np.append(plan.start, plan.times[: n - 1])
+            states = np.concatenate([self.out[run, old:n], lanes.x[run : run + 1]])
+            found = openings(np.append(t[old:], lanes.t[run]), states, run)
+            is_open = np.flatnonzero(dead_positions.is_torn(found))
+            if not len(is_open):
+                continue
+            first = old + int(is_open[0])
+            after = float(t[first]) if first < n else float(lanes.t[run])
+            lanes.row[run] = first - 1
+            kept = openings(t[:first], self.out[run, :first], run)
+            last = int(np.flatnonzero(kept <= dead_positions.CLOSED)[-1:].max(initial=0))
+            p = lanes.given[run, nu:]
+            self._stuck(
+                run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)
+            )
+
+    def _due(self, run: int) -> None:
+        """Events that are scheduled for the present instant of a run."""
+        try:
+            if by := self.events.due(run):
+                self._end(run, by)
+        except SimulationError as error:
+            self._stuck(run, str(error))
+
+    def _stuck(self, run: int, why: str) -> None:
+        """An event after which a run cannot go on."""
+        self.over[run], self.status[run], self.sentences[run] = True, drivers.NOT_FINITE, why
+
+    def _until(self, runs: Whole) -> tuple[Array, Whole]:
+        """The end of the next segment of each run (s), and the index after its last row, as
+        `Runner` has them.
+        """
+        plan = self.plan
+        lanes = self.lanes
+        count = len(self.plan.times)
+        last = np.minimum((lanes.row // ROWS + 1) * ROWS, count)
+        end = np.where(
+            last < count, plan.times[np.maximum(last, 1) - 1] if count else plan.until, plan.until
+        )
+        later = np.append(self.scheduled, np.inf)
+        end = np.minimum(end, later[np.searchsorted(self.scheduled, lanes.t, side="right")])
+        return end, np.minimum(np.searchsorted(plan.times, end, side="right"), last)
+
+    def _end(self, run: int, by: str) -> None:
+        """An event ends a run: its instant is the last row, once."""
+        lanes, plan = self.lanes, self.plan
+        t = float(lanes.t[run])
+        self.over[run], self.status[run] = True, drivers.EVENT
+        self.sentences[run] = f"ended by {by!r} at t = {t:.9g} s"
+        if lanes.row[run] > 0 and plan.times[lanes.row[run] - 1] == t:
+            lanes.row[run] -= 1
+        self.last[run] = lanes.x[run].copy(), lanes.given[run, : plan.system.nu].copy()
+
+    def _fail(self, run: int) -> None:
+        engine = alone(self.plan, self.lanes, run, self.rows)
+        self.over[run] = True
+        self.sentences[run] = diagnostics.sentence(
+            self.plan.machine, engine, int(self.status[run]), float(self.lanes.t[run])
+        )
+
+    # --- what sinks take
+    @property
+    def parts(self) -> list[slice]:
+        """All runs in one part, where each has all its rows; else each by itself."""
+        whole = (self.status == drivers.REACHED) & (self.lanes.row == len(self.plan.times))
+        return [self.rows] if whole.all() else self.each
+
+    @property
+    def each(self) -> list[slice]:
+        """Every run by itself."""
+        return [slice(k, k + 1) for k in range(self.rows.start, self.rows.stop)]
+
+    def slice_of(self, part: slice) -> Slice:
+        """All rows of one of the `parts`."""
+        runs = slice(part.start - self.rows.start, part.stop - self.rows.start)
+        nu = self.plan.system.nu
+        n = 1 + int(self.lanes.row[runs.start])
+        t = np.append(self.plan.start, self.plan.times[: n - 1])
+        x = self.out[runs, :n].transpose(1, 2, 0)
+        if self.plan.scheme.empty:
+            return Slice(t, x, np.broadcast_to(self.lanes.given[runs, :nu].T, (n, nu, x.shape[2])))
+        u = self.held[runs, :n].transpose(1, 2, 0)
+        if runs.start in self.last:
+            own, held = self.last[runs.start]
+            t = np.append(t, self.lanes.t[runs.start])
+            x = np.concatenate([x, own[None, :, None]])
+            u = np.concatenate([u, held[None, :, None]])
+        return Slice(t, x, u)
+
+    def end_of(self, run: int) -> RunEnd:
+        """How one run ended."""
+        status = int(self.status[run])
+        lanes = self.lanes
+        sentence = self.sentences.get(run, drivers.OUTCOMES[status])
+        accepted, rejected, evaluations = lanes.tally[run].tolist()
+        tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
+        if accepted + rejected >= diagnostics.LABOUR:
+            tally.laboured = f"a run took {accepted + rejected} steps"
+        return RunEnd(status, sentence, tally, self.events.log(run), self.events.contacts(run))
+
+
+def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
+    """An engine that holds one of the runs."""
+    engine = plan.engine(slice(0, 1))
+    number = rows.start + run
+    engine.x[:], engine.held[:], engine.p[:] = (
+        x[:, None] for x in (lanes.x[run], lanes.given[run, : plan.system.nu], plan.p[number])
+    )
+    engine.h = float(lanes.h[run])
+    return engine
+
+
+def _power(count: int) -> int:
+    """The smallest power of two that is not below."""
+    return 1 << (count - 1).bit_length()
+
+
+class NoEvents(Happening):
+    """Of runs in which nothing happens."""
+
+    def begin(self, runs: Whole) -> dict[int, str]:
+        """Nothing."""
+        return {}
+
+    def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
+        """There are no guards."""
+        return {}, {}
+
+    def due(self, run: int) -> str:
+        """Nothing is scheduled."""
+        return ""
+
+    def log(self, run: int) -> list[Occurrence]:
+        """Nothing."""
+        return []
+
+    def contacts(self, run: int) -> ContactHandler | None:
+        """None."""
+        return None
+
+
+class _EachAlone(Happening):
+    """Events that each run handles by itself, with an engine and a handler of its own."""
+
+    def __init__(self, plan: RunPlan, lanes: LaneRuns, rows: slice):
+        self.plan, self.lanes = plan, lanes
+        self.handlers = [
+            EventHandler(plan.scheme, plan.machine, alone(plan, lanes, k, rows))
+            for k in range(len(lanes.x))
+        ]
+
+    def _handled(self, run: int, call: Any, *given: Any) -> str:
+        """Let the handler of a run do something. Returns by what it ends the run, if so."""
+        handler = self.handlers[run]
+        lanes = self.lanes
+        nu = self.plan.system.nu
+        engine = handler.engine
+        engine.x[:, 0], engine.held[:, 0] = lanes.x[run], lanes.given[run, :nu]
+        engine.origin[0], engine.moved[0] = lanes.origin[run], lanes.moved[run]
+        ended = call(handler, float(lanes.t[run]), *given)
+        lanes.x[run], lanes.given[run, :nu] = engine.x[:, 0], engine.held[:, 0]
+        lanes.origin[run], lanes.moved[run] = engine.origin[0], engine.moved[0]
+        return handler.ended_by if ended else ""
+
+    def begin(self, runs: Whole) -> dict[int, str]:
+        """Before the first step."""
+        found = {int(run): self._handled(run, EventHandler.begin) for run in runs}
+        return {run: by for run, by in found.items() if by}
+
+    def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
+        """The guard that fell in each."""
+        ended, failed = {}, {}
+        for run, guard in zip(runs, guards):
+            try:
+                if by := self._handled(run, EventHandler.fell, int(guard)):
+                    ended[int(run)] = by
+            except SimulationError as error:
+                failed[int(run)] = str(error)
+        return ended, failed
+
+    def due(self, run: int) -> str:
+        """What is scheduled for the present instant."""
+        return self._handled(run, EventHandler.due)
+
+    def log(self, run: int) -> list[Occurrence]:
+        """What has happened in a run."""
+        return self.handlers[run].log
+
+    def contacts(self, run: int) -> ContactHandler | None:
+        """The contacts of a run."""
+        return self.handlers[run].contacts

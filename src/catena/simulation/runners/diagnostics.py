@@ -1,0 +1,210 @@
+"""Why a run could not go on, in the user's words: when, where, the likely reason, and what to
+do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...analysis import highest_rank
+from ...errors import CatenaError
+from ...kernels import EXACT, RANK
+from ...machine import Machine, metric, spaces
+from ..integrators import drivers
+from ..integrators.engine import Engine
+from .dead_positions import NEAR as DEAD
+from .dead_positions import deadlock
+
+Array = np.ndarray
+# 1/s: a decay or vibration this fast, while the speeds (m/s, rad/s) are below this, is called stiff
+FAST, CALM = 1e8, 1e4
+# a singular value of the rows, in the metric of `kernels.rank`, that tells of a singular
+# configuration close by
+NEAR = 1e-3
+# an eigenvalue of the mass matrix, scaled to a unit diagonal, that is close to rounding
+SINGULAR = 1e-10
+LABOUR = 100_000  # steps: a run that takes more is said to, and where
+STABLE = 0.5  # a step this long beside the fastest decay is as long as an explicit method can take
+
+
+def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
+    """What happened at t, the state there, and the likely reason."""
+    said = f"{drivers.OUTCOMES[status]} at t = {t:.9g} s"
+    if status in (drivers.REACHED, drivers.EVENT):
+        return drivers.OUTCOMES[status]
+    try:
+        q, v = _last(engine)
+        why = _reason(machine, engine, status, t, q, v)
+    except (CatenaError, ArithmeticError, np.linalg.LinAlgError) as error:
+        return f"{said}; {error}"
+    return f"{said}, {_where(machine, q, v)}; {why}"
+
+
+@dataclass
+class Pace:
+    """Where a run got on worst: in which time (s) it took the steps of a slice, when, and its state
+    there.
+    """
+
+    span: float = np.inf
+    t: float = 0.0
+    x: Array = field(default_factory=lambda: np.zeros(0))
+
+    def look(self, began: float, ended: float, engine: Engine) -> None:
+        """Compare with a slice that ended because of its many steps."""
+        if ended - began < self.span:
+            self.span, self.t, self.x = ended - began, ended, engine.x[:, 0].copy()
+
+    def said(self, machine: Machine, engine: Engine) -> str:
+        """That so many steps were taken, where, and the likely reason; empty where they are few."""
+        taken = engine.tally.accepted + engine.tally.rejected
+        if taken < LABOUR or not len(self.x):
+            return ""
+        s, p = engine.system, engine.p[:, 0]
+        q, v = (np.array(a).ravel() for a in s.equations.decode(self.x[: s.nx], p))
+        given = p if len(p) else None
+        try:
+            why = _dead(machine, engine, self.t, q, v, given) or _condition(
+                machine, q, v, given, self.t
+            )
+        except (CatenaError, ArithmeticError, np.linalg.LinAlgError):
+            why = ""
+        why = why or "something stiff, or a force that jumps, is likely there"
+        return f"it took {taken} steps, the shortest near t = {self.t:.6g} s: {why}"
+
+
+def _last(engine: Engine) -> tuple[Array, Array]:
+    """q and v of the lane that is worst off: one that is not finite, else the fastest."""
+    s = engine.system
+    pairs = [s.equations.decode(engine.x[: s.nx, l], engine.p[:, l]) for l in range(engine.W)]
+    states = [tuple(np.array(x).ravel() for x in pair) for pair in pairs]
+    size = [np.inf if not np.isfinite(v).all() else np.abs(v).max(initial=0.0) for _, v in states]
+    q, v = states[int(np.argmax(size))]
+    return q, v
+
+
+def _where(machine: Machine, q: Array, v: Array) -> str:
+    """The coordinates there, in few words; or which is not finite."""
+    for names, x in ((machine.coordinate_names, q), (machine.speed_names, v)):
+        bad = [n for n, y in zip(names, x) if not np.isfinite(y)]
+        if bad:
+            return (
+                f"{'where' if names is machine.coordinate_names else 'where the speed of'}"
+                f" {bad[0]!r} is not finite"
+            )
+    shown = ", ".join(f"{n} = {x:.6g}" for n, x in list(zip(machine.coordinate_names, q))[:6])
+    fastest = int(np.abs(v).argmax()) if len(v) else 0
+    more = ", ..." if len(q) > 6 else ""
+    return f"at {shown}{more}" + (
+        f", fastest {machine.speed_names[fastest]!r} at {v[fastest]:.4g}" if len(v) else ""
+    )
+
+
+def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
+    if status == drivers.TOO_MANY:
+        stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE
+        why = _stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance"
+        return f"{engine.most} steps were allowed: {why}"
+    if status == drivers.NOT_SOLVED:
+        return (
+            f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest"
+            " vibration's period"
+        )
+    if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        return _blown_up(machine, engine)
+    p = engine.p[:, 0] if len(engine.p) else None
+    if said := _dead(machine, engine, t, q, v, p) or _condition(machine, q, v, p, t):
+        return said
+    still = np.zeros(machine.nv)
+    machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may refuse
+    if (
+        engine.method.kind != "library"
+        and fastest(engine, t) > FAST
+        and np.abs(v).max(initial=0.0) < CALM
+    ):
+        return _stiff(engine, t)
+    return (
+        "a force is likely to jump or to grow without bound there: make it smoother, or end the run"
+        " before, with an event"
+    )
+
+
+def _dead(machine: Machine, engine: Engine, t: float, q: Array, v: Array, p: Array | None) -> str:
+    """Whether a loop is close to a dead position, in which the joints that are not driven cannot
+    follow; empty where it is not.
+    """
+    found = deadlock(machine, engine.system, t, q, v, p)
+    if found is None or found.value > DEAD:
+        return ""
+    d = engine.system.driven
+    driven = [] if d is None else [f"{machine.coordinate_names[k]} = {q[k]:.6g}" for k in d.qi]
+    at = f" at {', '.join(driven)}" if driven else ""
+    return (
+        f"the loop that {found.loop!r} closes is close to a dead position{at}: {found.joint!r}"
+        f" would have to move infinitely fast there (smallest singular value {found.value:.2g}"
+        " relative to the largest). Keep away from it, or change the lengths of that loop"
+    )
+
+
+def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) -> str:
+    """Whether rows or inertias all but lose rank there: what to look at before forces are blamed.
+    Empty where they do not.
+    """
+    if machine.rows:
+        by = metric(machine)
+        A = machine.constraint_rows(q, v, p, t)[3]
+        here = spaces(A, by, np.sqrt(RANK))
+        least = here.values[(here.values > EXACT) & (here.values < NEAR)]
+        if len(least) or highest_rank(machine, q, spaces(A, by).T) > here.rank:
+            left = (
+                f"{here.rank} of {len(A)} rows are left, the others were dropped"
+                if here.rank < len(A)
+                else "none was dropped yet"
+            )
+            return (
+                "a singular configuration is likely: the rows of loops all but lose rank there, so"
+                " that branches of motion meet (smallest singular value"
+                f" {least.min(initial=EXACT):.2g}; {left})"
+            )
+    M = machine.mass_matrix(q, p)
+    size = np.sqrt(np.diag(M))
+    if (size > 0).all() and (
+        least_inertia := np.linalg.eigvalsh(M / np.outer(size, size))[0]
+    ) < SINGULAR:
+        return (
+            f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g}"
+            " beside its diagonal): two joints' axes are in one line, or a body has no inertia"
+            " about one"
+        )
+    return ""
+
+
+def _stiff(engine: Engine, t: float) -> str:
+    shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
+    return (
+        f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made"
+        " for it"
+    )
+
+
+def _blown_up(machine: Machine, engine: Engine) -> str:
+    if not engine.method.chooses_steps:
+        return (
+            f"the step of {engine.step:.3g} s may be too long: halve it, or take an adaptive"
+            " integrator such as dop853"
+        )
+    return (
+        "an inertia may vanish or a force grow without bound;"
+        " catena.compile(mechanism).forward_dynamics names the joint"
+    )
+
+
+def fastest(engine: Engine, t: float) -> float:
+    """The largest |eigenvalue| of the Jacobian at the engine's state, 1/s; NaN where there is
+    none.
+    """
+    size = len(engine.x)
+    J = engine.evaluate("jacobian", t)[0][:, 0].reshape(size, size)
+    return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else float("nan")

@@ -1,0 +1,382 @@
+"""Runner: the time loop of a group of runs, as a generator of slices.
+
+A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run
+that was stopped after any slice and continued from its checkpoint is the same, bit for bit, as one
+that was not stopped. Between slices Python controllers are sampled and events are handled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SimulationError
+from ..handlers.contact_handler import ContactHandler
+from ..handlers.event_handler import EventHandler, Occurrence
+from ..integrators import drivers
+from ..integrators.engine import Engine, Pieces, Tally
+from ..planning.plan import RunPlan, decoded
+from . import dead_positions, diagnostics
+
+Array = NDArray[np.float64]
+ROWS = 4096  # in a slice
+STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
+WATCHED = 200  # steps in a slice where a prescribed motion could tear a loop, which is looked for
+JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
+EQUAL_STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows of W runs: times (n,), states (n, size, W), held inputs and modes (n, nu, W)."""
+
+    t: Array
+    x: Array
+    u: Array
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One run between two slices: everything that the next slice depends on."""
+
+    t: float
+    row: int  # the next of the plan's times
+    asked: int  # samples taken of a Python controller
+    h: float
+    x: list[float]
+    held: list[float]
+    tally: Tally
+    events: dict[str, Any] | None  # of the event handler
+    over: bool
+    status: int
+    sentence: str
+    moved: tuple[float, ...] = (0.0, 0.0)  # how far and how fast it has been
+    origin: tuple[float, ...] = ()  # where it began, or where its last impact was
+    # on which side of zero the conditions of events were last seen (`guard_sides.py`)
+    sides: list[list[float]] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end was reached, or an event that ends the run."""
+        return self.over and self.status in (drivers.REACHED, drivers.EVENT)
+
+
+class Runner:
+    """Runs in progress: the engine, the event handler, and the time and row reached."""
+
+    def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
+        self.plan, self.rows, self.engine = plan, rows, plan.engine(rows)
+        self.agenda = (
+            EventHandler(plan.scheme, plan.machine, self.engine) if not plan.scheme.empty else None
+        )
+        control = plan.control
+        self.sampled = callable(control) and not hasattr(control, "law")
+        self.sample = float(getattr(control, "sample", 0.0)) if self.sampled else np.inf
+        if self.sampled and not self.sample > 0:
+            raise SimulationError(
+                "a Python controller needs a sample time: set control.sample = 0.001 (seconds)"
+            )
+        if control is not None and not self.sampled and not hasattr(control, "law"):
+            self.engine.u[:] = forces(self.engine.system.nv, control)
+        self._tears = dead_positions.can_tear(plan)
+        # the last time at which all loops were closed, and the states there
+        self._whole = plan.start, self.engine.x.copy()
+        self.pace = diagnostics.Pace()
+        self.t = plan.start
+        self.row = 0
+        self.asked = 0
+        if plan.forces is not None:
+            self.engine.u[:] = self.engine.pieces.forces[:, 0].T
+        self.status = drivers.REACHED
+        self.over = False
+        self.sentence = ""
+        self.begun = False
+
+    def slices(self) -> Iterator[Slice]:
+        """The row of the start, unless the run continues from a checkpoint, then the others up to
+        the end of the run.
+        """
+        if not self.begun:
+            yield self._begin()
+        while not self.over:
+            try:
+                part = self.advance()
+            except SimulationError as error:  # what was computed stays
+                self._fail(str(error))
+                return
+            yield part
+
+    def _begin(self) -> Slice:
+        """The row of the start; then the events at that instant are handled."""
+        self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
+        ended = self.agenda.begin(self.t) if self.agenda is not None else False
+        if self.sampled:
+            if begin := getattr(self.plan.control, "begin", None):  # a controller that remembers
+                begin(self.t)
+            self._ask()
+        if ended:
+            self._end()
+        # modes after an impact do not fit the state before it
+        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()
+        return Slice(
+            np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None]
+        )
+
+    def advance(self) -> Slice:
+        """The next rows."""
+        plan, engine = self.plan, self.engine
+        if self.sampled and self.t >= plan.start + self.asked * self.sample:
+            self._ask()
+        end, last = self._until()
+        if plan.forces is not None and plan.adaptive:
+            engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
+        taken = engine.tally.accepted + engine.tally.rejected
+        if engine.W == 1:  # runs side by side, each with its steps, end a slice together
+            few = WATCHED if self._tears else STEPS.get(plan.how.kind, plan.most)
+            engine.most = min(plan.most, taken + few)
+        began = self.t
+        part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
+        engine.most = plan.most
+        taken = engine.tally.accepted + engine.tally.rejected
+        n = len(part.rows)
+        t = plan.times[self.row : self.row + n]
+        x = part.rows
+        u = self._held(t)
+        self.row, self.t, self.status = self.row + n, plan.at_switch(part.t), part.status
+        # a row at a switch
+        if self.t > part.t and self.row < len(plan.times) and plan.times[self.row] == self.t:
+            t = np.append(t, self.t)
+            x = np.concatenate([x, engine.x[None]])
+            u = self._held(t)
+            self.row = self.row + 1
+            n = n + 1
+        if self._tears and (torn := self._torn(t, x, u)) is not None:
+            return torn
+        if self.status == drivers.TOO_MANY and taken < plan.most:
+            self.status = drivers.REACHED  # of this slice alone
+            self.pace.look(began, self.t, engine)
+            return Slice(t, x, u)
+        try:
+            ended = self._events(part.event)
+        except SimulationError as error:
+            self._fail(str(error))
+            return Slice(t, x, u)
+        if ended:
+            self._end()
+            n -= int(n > 0 and t[-1] == self.t)  # the instant of the end is the last row, once
+            t = np.append(t[:n], self.t)
+            x = np.concatenate([x[:n], engine.x[None]])
+            u = np.concatenate([u[:n], engine.held[None]])
+        elif self.status != drivers.REACHED or self.t >= plan.until:
+            self.over, self.sentence = (
+                True,
+                diagnostics.sentence(plan.machine, engine, self.status, self.t),
+            )
+        if self.over:
+            engine.tally.laboured = self.pace.said(plan.machine, engine)
+        return Slice(t, x, u)
+
+    def _torn(self, t: Array, x: Array, u: Array) -> Slice | None:
+        """The rows of a slice up to where its prescribed motion tears a loop, which ends the run;
+        None where it does not.
+        """
+        e = self.engine
+        every = np.append(t, self.t)
+        states, held = np.concatenate([x, e.x[None]]), np.concatenate([u, e.held[None]])
+        opening = self._openings(every, states, held)
+        torn = np.argwhere(dead_positions.is_torn(opening))
+        first, lane = (int(k) for k in torn[0]) if len(torn) else (len(every), 0)
+        closed = np.flatnonzero((opening[:first] <= dead_positions.CLOSED).all(axis=1))
+        if len(closed):
+            self._whole = float(every[closed[-1]]), states[closed[-1]].copy()
+        if not len(torn):
+            return None
+        last, whole = self._whole
+        self.row -= len(t) - min(first, len(t))
+        self.t = last
+        self._fail(
+            dead_positions.sentence(
+                self.plan, last, whole[:, lane], float(every[first]), e.p[:, lane]
+            )
+        )
+        return Slice(t[:first], x[:first], u[:first])
+
+    def _openings(self, t: Array, x: Array, u: Array) -> Array:
+        """(rows, W): how far loops are open."""
+        n, _, W = x.shape
+        states, held = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
+        p = np.tile(self.engine.p.T, (n, 1))
+        return dead_positions.openings(self.plan, np.repeat(t, W), states, held, p).reshape(n, W)
+
+    def _held(self, t: Array) -> Array:
+        """(rows, nu, W): what is held at rows that were just computed, of forces those until
+        there.
+        """
+        stepped = self.plan.forces is not None and not self.plan.adaptive
+        return held_at(t, self.engine.held.copy(), self.engine.pieces if stepped else None)
+
+    def _fail(self, why: str) -> None:
+        self.over = True
+        self.status = drivers.NOT_FINITE
+        self.sentence = why
+
+    def _until(self) -> tuple[float, int]:
+        """The end of the next slice without events (s), and the index after its last row."""
+        times = self.plan.times
+        length = rows_of_slice(self.plan)
+        last = min((self.row // length + 1) * length, len(times))
+        end = times[last - 1] if last < len(times) else self.plan.until
+        end = min(end, self.plan.start + self.asked * self.sample) if self.sampled else end
+        end = min(end, self.agenda.next(self.t)) if self.agenda is not None else end
+        end = min(end, self.plan.before_switch(self.t))
+        if self.plan.forces is not None and self.plan.adaptive:
+            pieces = self.engine.pieces
+            end = min(end, pieces.begin + (pieces.number(self.t, after=True) + 1) * pieces.span)
+        return end, self.row + int(np.searchsorted(times[self.row : last], end, side="right"))
+
+    def _events(self, event: int) -> bool:
+        """Handle the events that are due. True ends the run."""
+        if self.agenda is None:
+            return False
+        if self.status == drivers.EVENT:
+            ended = self.agenda.fell(self.t, event)
+            self.status = drivers.REACHED
+            return ended
+        return self.agenda.due(self.t) if self.status == drivers.REACHED else False
+
+    def _end(self) -> None:
+        assert self.agenda is not None
+        self.over = True
+        self.status = drivers.EVENT
+        self.sentence = f"ended by {self.agenda.ended_by!r} at t = {self.t:.9g} s"
+
+    def _ask(self) -> None:
+        ask(self.engine, self.plan.control, self.t)
+        self.asked += 1
+
+    # --- what sinks read
+    @property
+    def tally(self) -> Tally:
+        """The cost so far."""
+        return self.engine.tally
+
+    @property
+    def log(self) -> list[Occurrence]:
+        """What has happened."""
+        return self.agenda.log if self.agenda is not None else []
+
+    @property
+    def contacts(self) -> ContactHandler | None:
+        """The contacts of the run."""
+        return self.agenda.contacts if self.agenda is not None else None
+
+    # --- to continue later
+    def checkpoint(self) -> Checkpoint:
+        """The state of a single run between two slices."""
+        e = self.engine
+        events = self.agenda.checkpoint() if self.agenda is not None else None
+        return Checkpoint(
+            self.t,
+            self.row,
+            self.asked,
+            e.h,
+            e.x[:, 0].tolist(),
+            e.held[:, 0].tolist(),
+            Tally(**asdict(e.tally)),
+            events,
+            self.over,
+            self.status,
+            self.sentence,
+            tuple(e.moved[0].tolist()),
+            tuple(e.origin[0].tolist()),
+            e.sides.to_list() if self.agenda is not None else [],
+        )
+
+    def restore(self, c: Checkpoint) -> None:
+        """Continue from a checkpoint; a run that had failed is tried again."""
+        e, self.begun = self.engine, True
+        self.t = c.t
+        self.row = c.row
+        self.asked = c.asked
+        e.h = c.h
+        e.x[:, 0], e.held[:, 0], e.moved[0] = c.x, c.held, c.moved
+        if c.origin:
+            e.origin[0] = c.origin
+        e.tally = Tally(**asdict(c.tally))
+        if self.agenda is not None:
+            e.sides.restore(c.sides)
+        if c.complete:
+            self.over = True
+            self.status = c.status
+            self.sentence = c.sentence
+        if self.agenda is not None and c.events is not None:
+            self.agenda.restore(c.events)
+
+
+def rows_of_slice(plan: RunPlan) -> int:
+    """Rows in a slice, at most."""
+    if plan.how.kind in STEPS or len(plan.times) < 2:
+        return ROWS
+    between = float(plan.times[1] - plan.times[0])
+    return int(min(max(EQUAL_STEPS / max(1.0, between / plan.step), 1), ROWS))
+
+
+def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
+    """(rows, nu, W): what is held at rows t (s), the same `held` (nu, W) but for forces in pieces,
+    of which those until there.
+    """
+    now = np.broadcast_to(held, (len(t), *held.shape))
+    if pieces is None:
+        return now
+    at = pieces.number(t)
+    own = (
+        pieces.forces[:, at[0] : at[-1] + 1]
+        if len(at) and np.all(np.diff(at) == 1)
+        else pieces.forces[:, at]
+    )
+    own = own.transpose(1, 2, 0)
+    return own if own.shape == now.shape else np.concatenate([own, now[:, own.shape[1] :]], axis=1)
+
+
+# --- controllers in Python
+def forces(nv: int, control: Any) -> Array:
+    """Constant joint forces as (nv, 1), N m or N. Raises SimulationError where `control` is not nv
+    finite numbers.
+    """
+    try:
+        given = np.asarray(control, float)
+    except (TypeError, ValueError):
+        raise SimulationError(
+            f"control is a {type(control).__name__}; it is joint forces, a controller, or a"
+            " function (t, q, v) -> forces"
+        ) from None
+    if given.shape != (nv,) or not np.isfinite(given).all():
+        raise SimulationError(
+            f"control has shape {given.shape}; constant joint forces are {nv} finite numbers, one"
+            " per speed"
+        )
+    return given[:, None]
+
+
+def ask(engine: Engine, control: Any, t: float) -> None:
+    """Set the inputs to what a Python controller returns at t (s), to be held until its next
+    sample. Raises SimulationError.
+    """
+    s = engine.system
+    q, v = decoded(s, engine.x, engine.p)
+    one = engine.W == 1
+    answer = np.asarray(control(t, q[0], v[0]) if one else control(t, q, v), dtype=float)
+    wanted = (s.nv,) if one else (engine.W, s.nv)
+    if answer.shape != wanted:
+        said = f"the controller returned shape {answer.shape} at t = {t:g} s"
+        raise SimulationError(f"{said}; it returns {wanted}, one force per speed")
+    if not np.isfinite(answer).all():
+        k = int(np.argwhere(~np.isfinite(answer))[0][-1])
+        names = list(s.mechanism.speed_names)
+        said = f"the controller returned {answer[..., k]} for {names[k]!r} at t = {t:g} s"
+        raise SimulationError(f"{said}; it returns finite numbers")
+    engine.u[:] = answer.reshape(engine.W, s.nv).T

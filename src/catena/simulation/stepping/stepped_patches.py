@@ -1,0 +1,281 @@
+"""Pairs of shapes by time stepping: the points at which they touch at the moment are contacts of
+the solver, which finds them (`kernels.contact_patches`).
+
+Tapes have a pair's poses and the twist of one shape against the other; gaps, places and normals are
+made in lanes by one piece of code for all pairs of a kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...collision import POLYHEDRA, ContactPatch, contact_patches
+from ...collision.manifolds import BOX_POINTS as POINTS
+from ...collision.manifolds import Hulls
+from ...compiler import BlockFunction, Record, Tracer, call_block, default_width, machine_function
+from ...contact import moving, pair_shapes, see, solid, velocity_at
+from ...model import Contact, Mechanism, Shape
+from ...spatial import sub
+from ..terms.contact_rows import TouchingPoint
+from .stepped_hulls import FACES, SIDES, hull_of, hulls, radius_of, sides_of, size_of
+
+Array = NDArray[np.float64]
+CODES = ("boxes", "polyhedra", "capsule", "sphere")  # for pairs, in the order of the solver
+
+
+@dataclass(frozen=True)
+class SteppedPair(ContactPatch):
+    """Two shapes that touch at points of the moment. code: which piece of code finds them, one of
+    `CODES`.
+    """
+
+    code: str
+
+    @property
+    def solids(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
+        """Bodies and shapes in the order of the code: the surface first, or what has no radius."""
+        return self.pair[1], self.pair[0]
+
+
+def stepped_pairs(m: Mechanism) -> tuple[SteppedPair, ...]:
+    """All pairs of a mechanism that a step knows, those of one code one after another."""
+    found = [_stepped(x) for x in contact_patches(m) if x.kind != "smooth"]
+    return tuple(sorted(found, key=lambda pair: CODES.index(pair.code)))
+
+
+def _stepped(x: ContactPatch) -> SteppedPair:
+    boxes = x.shape.kind == x.against.kind == "box"
+    return SteppedPair(
+        **vars(x),
+        code="boxes" if boxes else "polyhedra" if x.kind == "polyhedra" else x.pair[0][1].kind,
+    )
+
+
+@dataclass(frozen=True)
+class ManifoldPoint:
+    """One of the points of a pair: `point` is the pair, number counts from 0. It has three rows,
+    also without friction.
+    """
+
+    point: SteppedPair
+    contact: Contact
+    number: int
+
+    rough = True
+    count = 3
+
+    @property
+    def name(self) -> str:
+        """In results."""
+        return (
+            f"{self.point.name} point {self.number + 1}"
+            if self.point.code != "sphere"
+            else self.point.name
+        )
+
+
+SteppedPoint = TouchingPoint | ManifoldPoint
+
+
+def manifold_points(m: Mechanism) -> Iterator[ManifoldPoint]:
+    """The points of all pairs."""
+    pairs = PairLayout(stepped_pairs(m))
+    for pair in pairs.pairs:
+        for number in range(pairs.points_of(pair.code)):
+            yield ManifoldPoint(pair, m.contacts[pair.contact], number)
+
+
+def patch_faults(m: Mechanism) -> Iterator[str]:
+    """Pairs that equal steps do not know, and meshes that have too much of something."""
+    for patch in contact_patches(m):
+        if patch.kind == "smooth":
+            yield (
+                f"contact {m.contacts[patch.contact].name!r} is between the {patch.shape.kind} of"
+                f" {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which a step"
+                " does not know: put boxes, capsules or spheres in their place, or take contact ="
+                " 'events'"
+            )
+    for pair in stepped_pairs(m):
+        for body, shape in pair.solids:
+            faces, sides = (
+                (len(hull_of(shape).polygons), sides_of(shape)) if shape.kind == "mesh" else (0, 0)
+            )
+            if faces > FACES or sides > SIDES:
+                yield (
+                    f"contact {m.contacts[pair.contact].name!r}: the hull of the mesh of {body!r}"
+                    f" has {faces} faces with up to {sides} corners, and a step knows {FACES} faces"
+                    f" with {SIDES} corners at most: simplify it, or give the body boxes, capsules"
+                    " or spheres that collide"
+                )
+
+
+@dataclass(frozen=True)
+class PairLayout:
+    """Pairs as the code has them: groups of one code, and the constants of their polyhedra."""
+
+    pairs: tuple[SteppedPair, ...]
+
+    @cached_property
+    def sides(self) -> int:
+        """Corners of a face, at most."""
+        return max(
+            (
+                sides_of(x)
+                for pair in self.pairs
+                if pair.code != "boxes"
+                for _, x in pair.solids
+                if x.kind in POLYHEDRA
+            ),
+            default=1,
+        )
+
+    def points_of(self, code: str) -> int:
+        """Of each pair of a code."""
+        return {"boxes": POINTS, "polyhedra": 2 * self.sides, "capsule": 3, "sphere": 1}[code]
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, int, int, int, int], ...]:
+        """See `kernels.contact_patches`."""
+        found, first, start = [], 0, 0
+        for code in dict.fromkeys(pair.code for pair in self.pairs):
+            count = sum(pair.code == code for pair in self.pairs)
+            each = self.points_of(code)
+            found.append((code, first, first + count, each, start))
+            first = first + count
+            start = start + count * each
+        return tuple(found)
+
+    @property
+    def points(self) -> int:
+        """Of all pairs."""
+        return sum(self.points_of(pair.code) for pair in self.pairs)
+
+    @cached_property
+    def hulls(self) -> Hulls:
+        """The constants of the code."""
+        owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.code))]
+        used = [
+            [x if pair.code != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids]
+            for pair in self.pairs
+        ]
+        return hulls(
+            used, self.sides, [-1.0 if pair.swapped else 1.0 for pair in self.pairs], owner
+        )
+
+    @property
+    def scratch(self) -> tuple[int, int, int, int]:
+        """What `contact_problem.pair_shapes` asks for."""
+        return len(self.pairs), self.points, self.hulls.corner.shape[1], self.sides
+
+    def seen(self, values: Array) -> SeenPoints:
+        """Of states with poses and twists (states, 38 n), of k points: arrays (states, k), (states,
+        k, 3) twice, and (states, k, 3, 3).
+        """
+        n = len(self.pairs)
+        k = self.points
+        states = len(values)
+        W = default_width()
+        shapes = ((k,), (k, 3), (k, 3), (k, 9))
+        scratch = Record(SeenScratch, pair_shapes(*self.scratch), self.hulls)
+        code = BlockFunction(
+            see,
+            Record(SeenPairs, ((n, 32), (n, 6))),
+            Record(SeenPoints, shapes),
+            scratch,
+            W,
+            self.groups,
+        )
+        groups = -(-states // W)
+        given = np.zeros((groups * W, values.shape[1]))
+        given[:states] = values
+        given[states:] = values[-1:]
+        found = np.empty((groups, (16 * k + code.behind) * W))
+        each_block(
+            code.block_address,
+            np.ascontiguousarray(given.reshape(groups, W, -1).transpose(0, 2, 1)).reshape(
+                groups, -1
+            ),
+            found,
+        )
+        rows = (
+            found[:, : 16 * k * W]
+            .reshape(groups, 16 * k, W)
+            .transpose(0, 2, 1)
+            .reshape(groups * W, -1)[:states]
+        )
+        gap, place, speed, axes = np.split(rows, [k, 4 * k, 7 * k], axis=1)
+        return SeenPoints(
+            gap,
+            place.reshape(states, k, 3),
+            speed.reshape(states, k, 3),
+            axes.reshape(states, k, 3, 3),
+        )
+
+
+# --- on the tape
+def pair_pose(s: Tracer, pair: SteppedPair) -> list[Any]:
+    """(32,): rotation by rows, middle, sizes and radius of a ball about both shapes."""
+    found: list[Any] = []
+    for body, shape in pair.solids:
+        x = solid(s, shape, *moving(s, body)[:2])
+        size = size_of(shape, x.size)
+        found += [*(x for row in x.R for x in row), *x.p, *size, radius_of(shape, size)]
+    return found
+
+
+def pair_twist(s: Tracer, pair: SteppedPair) -> list[Any]:
+    """(6,): of what touches against the surface, angular and linear at the middle of the second
+    shape, in the ground's axes.
+    """
+    body = moving(s, pair.body)
+    other = moving(s, pair.other)
+    name, shape = pair.solids[1]
+    middle = solid(s, shape, *moving(s, name)[:2]).p
+    return [
+        *sub(body[2], other[2]),
+        *sub(velocity_at(middle, *body[1:]), velocity_at(middle, *other[1:])),
+    ]
+
+
+# --- in lanes
+class SeenPairs(NamedTuple):
+    """Of n pairs: pose (n, 32) and twist (n, 6)."""
+
+    pose: Any
+    twist: Any
+
+
+class SeenPoints(NamedTuple):
+    """Of their points: gap; place (3,) and speed (3,) along the axes; normal and two tangents
+    (9,).
+    """
+
+    gap: Any
+    place: Any
+    speed: Any
+    axes: Any
+
+
+class SeenScratch(NamedTuple):
+    """As the last of a `ContactScratch`."""
+
+    axes: Any
+    points: Any
+    corner: Any
+    reference: Any
+    incident: Any
+    hulls: Any
+
+
+@machine_function()
+def each_block(address, x, y):  # type: ignore[no-untyped-def]  # machine code
+    """Call a block of lanes for each row of x, with its outputs in that row of y."""
+    for g in range(x.shape[0]):
+        call_block(address, x[g], y[g])
+    return x.shape[0]

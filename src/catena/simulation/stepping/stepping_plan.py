@@ -1,0 +1,205 @@
+"""The plan of contacts by time stepping: what was asked, checked, every fault at once; and whether
+the starts are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...collision import contact_points
+from ...compiler import LaneKernel, Tracer, compile_lanes, vector
+from ...equations import FORMULATIONS, StateKind
+from ...equations.formulations import formulation
+from ...errors import SimulationError, StateError
+from ...kernels import BALL, usual_length
+from ...machine import Machine, where
+from ...model import IMPACT_LAWS
+from ..terms.stabilisation import stabiliser
+from ..terms.symbols import SystemSymbols
+from .stepped_patches import SteppedPoint, manifold_points, pair_pose, patch_faults
+from .stepped_rims import stepped_points
+from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
+
+Array = NDArray[np.float64]
+DEEP = 1e-9  # of the mechanism's length: how deep a run may start in penetration
+DEFAULT_INTEGRATOR = "dop853"
+
+
+def stepped_contacts(
+    machine: Machine, asked: dict[str, Any], keep: Callable[[tuple, Any, Callable[[], Any]], Any]
+) -> SteppedContacts:
+    """The contacts and stops of a run by time stepping. asked: arguments of `simulate` by name;
+    keep: what was made for a key, or is made now. Raises SimulationError with every fault.
+    """
+    faults = [*patch_faults(machine.mechanism), *_faults(machine, asked), *_numbers(asked)]
+    own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
+    made: SteppedContacts = (
+        _made(machine, own)
+        if faults
+        else keep(("stepped", id(machine), *own.values()), machine, lambda: _made(machine, own))
+    )
+    if not made.count:
+        faults.append(
+            f"mechanism {machine.mechanism.name!r} has no contacts, and no limits that stop joints;"
+            " give it some, or leave contact out"
+        )
+    if faults:
+        raise SimulationError(f"contact = 'time_stepping': {'; '.join(faults)}")
+    return made
+
+
+def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
+    m = machine.mechanism
+    points: tuple[SteppedPoint, ...] = (
+        *(x for p in contact_points(m) for x in stepped_points(p, m.contacts[p.contact])),
+        *manifold_points(m),
+    )
+    stops = tuple(_stops(machine, float(asked["restitution"]))) if asked["limits"] == "stop" else ()
+    return SteppedContacts(
+        points, stops, asked["iterations"] or ITERATIONS, asked["residual"] or RESIDUAL
+    )
+
+
+def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
+    """Options that belong to the life of events, or that equal steps lack."""
+    if asked["step"] is None:
+        yield (
+            "step is missing; contacts are met in equal steps: say how long one is, step = 1e-3 (s)"
+        )
+    if asked["integrator"] not in (DEFAULT_INTEGRATOR, "moreau_jean"):
+        yield (
+            f"integrator = {asked['integrator']!r} does not apply, for the step is that of Moreau"
+            " and Jean: leave it out"
+        )
+    for name, word in (
+        ("events", "events are"),
+        ("motion", "a prescribed motion is"),
+        ("largest_step", "largest_step is"),
+    ):
+        if asked[name] not in (None, ()):
+            yield f"{word} not known to it: leave {name} out, or take contact = 'events'"
+    if asked["friction"] == "stick":
+        yield (
+            "friction = 'stick' of joints is not known to it: take friction = 'smooth', or contact"
+            " = 'events'"
+        )
+    form = formulation(asked["by"])
+    if form.approximate or form.state is not StateKind.SPEEDS:
+        known = ", ".join(
+            f.name
+            for f in FORMULATIONS.values()
+            if not f.approximate and f.state is StateKind.SPEEDS
+        )
+        yield f"{form.name} does not integrate coordinates and speeds; take one of {known}"
+    if stabiliser(asked["stabilise"]).pulls:
+        yield "loops are put back by projection after each step: leave stabilise out"
+    for c in machine.mechanism.contacts:
+        if not IMPACT_LAWS[c.law].steps or c.impacts != "simultaneous":
+            known = " or ".join(law.name for law in IMPACT_LAWS.values() if law.steps)
+            yield (
+                f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; a step knows"
+                f" {known} and simultaneous alone"
+            )
+
+
+def _numbers(asked: dict[str, Any]) -> Iterator[str]:
+    """Of the solver."""
+    iterations = asked["iterations"]
+    residual = asked["residual"]
+    if iterations is not None and not (
+        isinstance(iterations, (int, np.integer))
+        and not isinstance(iterations, bool)
+        and iterations >= 1
+    ):
+        yield f"iterations = {iterations!r}; it is a whole number of sweeps, one or more"
+    if residual is not None and not (
+        isinstance(residual, (int, float, np.number)) and 1e-15 <= residual < 1.0
+    ):
+        yield (
+            f"residual = {residual!r}; it lies between 1e-15 and 1, beside the fastest speed of a"
+            " contact"
+        )
+
+
+def refuse_elsewhere(asked: dict[str, Any]) -> None:
+    """Raise where options of time stepping are given without it."""
+    if given := [name for name in ("iterations", "residual") if asked[name] is not None]:
+        raise SimulationError(
+            f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} of contact ="
+            " 'time_stepping', which was not asked for"
+        )
+
+
+def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
+    """The limits of all joints."""
+    limits = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
+    for c in machine.layout.coordinates:
+        if c.motion == BALL:
+            continue
+        lower, upper = limits[c.vi]
+        for sign, value, word in ((1.0, lower, "lower"), (-1.0, upper, "upper")):
+            if not (isinstance(value, (int, float)) and np.isinf(value)):
+                yield Stop(
+                    f"{word} limit of {machine.speed_names[c.vi]}",
+                    c.vi,
+                    c.qi,
+                    sign,
+                    value,
+                    restitution,
+                )
+
+
+def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array) -> None:
+    """Raise a StateError where a start (runs, nq) penetrates, naming the pair, its depth, and the
+    run.
+    """
+    c = system.stepping
+    assert c is not None
+    kernel, deep = system.compiled(
+        ("gaps",), lambda: (_gaps(system, c), DEEP * usual_length(machine.layout))
+    )
+    (gap, pairs), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
+    if c.pairs:
+        gap = np.concatenate([gap[:, : c.own], c.layout.seen(pairs).gap, gap[:, c.own :]], axis=1)
+    run, worst = np.unravel_index(int(gap.argmin()), gap.shape)
+    if gap[run, worst] < -deep:
+        which = f" (run {run})" if len(q) > 1 else ""
+        if worst >= len(c.ordered):
+            passed = c.stops[worst - len(c.ordered)].name
+            raise StateError(
+                f"simulate: {where(machine)}: at the start{which} the {passed} is passed by"
+                f" {-gap[run, worst]:.3g}; start within it"
+            )
+        named = c.ordered[worst]
+        raise StateError(
+            f"simulate: {where(machine)}: at the start{which} {named.point.body!r} is"
+            f" {-gap[run, worst]:.3g} m deep in {named.point.other!r} (contact {named.name!r});"
+            " start apart, or with the contact closed"
+        )
+
+
+def _gaps(system: SystemSymbols, c: SteppedContacts) -> LaneKernel:
+    """(t, q, p) -> gaps of contacts with places of their own; poses of pairs of shapes, and no
+    twists.
+    """
+
+    def made(s: Tracer) -> list[ca.SX]:
+        return [
+            c.kinematics(s)[0],
+            vector(
+                [*(x for pair in c.pairs for x in pair_pose(s, pair)), *[0.0] * (6 * len(c.pairs))]
+                or [0.0]
+            ),
+        ]
+
+    found = system.tape("contact gaps", c.words, made)(
+        system.t, system.q, ca.SX.zeros(system.nv), system.p
+    )
+    return compile_lanes(
+        ca.Function("gaps", [system.t, system.q, system.p], [ca.densify(x) for x in found])
+    )

@@ -1,0 +1,508 @@
+"""The time-stepping life of contacts: one step of Moreau and Jean as three pieces of machine code,
+for batches of runs in lanes.
+
+    problem  q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, W = J M^-1 J' at q_m  a tape
+    solver  impulses P, and the shift of what penetrates, of W and J v_f: `kernels.contact_solver`
+            a kernel over lanes
+    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J' shift                 a tape
+
+Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are
+contacts of one row. The forces P/h, the modes and the certificate are a part of the state, behind
+the controller's own, so that rows, files and checkpoints have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...compiler import (
+    BlockFunction,
+    LaneKernel,
+    Record,
+    Tracer,
+    compile_lanes,
+    solve_columns,
+    triangle,
+    vector,
+)
+from ...contact import (
+    CERTIFICATE,
+    MANY,
+    ContactAnswer,
+    ContactProblem,
+    ContactScratch,
+    scratch_shapes,
+)
+from ...contact.solvers import solve_contacts
+from ..terms.contact_rows import TouchingPoint
+from ..terms.power import load_power, row_power
+from ..terms.projection import moved
+from .stepped_patches import (
+    ManifoldPoint,
+    PairLayout,
+    SteppedPair,
+    SteppedPoint,
+    pair_pose,
+    pair_twist,
+)
+
+if TYPE_CHECKING:
+    from ..control.traced_law import Law
+    from ..terms.symbols import SystemSymbols
+
+Array = NDArray[np.float64]
+# sweeps over the contacts of a step at most; of the fastest speed of a contact
+ITERATIONS, RESIDUAL = 200, 1e-8
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A limit of a joint as a contact: gap = sign (q - value). speed, place: where the speed and
+    the coordinate are.
+    """
+
+    name: str
+    speed: int
+    place: int
+    sign: float
+    value: Any
+    restitution: float
+
+
+@dataclass(frozen=True)
+class SteppedContacts:
+    """The contacts of a run by time stepping: points with friction first, those of pairs of shapes
+    the last of them, then smooth ones, then stops.
+    """
+
+    points: tuple[SteppedPoint, ...]
+    stops: tuple[Stop, ...] = ()
+    iterations: int = ITERATIONS
+    residual: float = RESIDUAL
+
+    @cached_property
+    def ordered(self) -> tuple[SteppedPoint, ...]:
+        """The points in the order of the solver."""
+        return tuple(sorted(self.points, key=lambda c: not c.rough))
+
+    @cached_property
+    def plain(self) -> tuple[TouchingPoint, ...]:
+        """Those that have places of their own, in that order."""
+        return tuple(c for c in self.ordered if isinstance(c, TouchingPoint))
+
+    @cached_property
+    def pairs(self) -> tuple[SteppedPair, ...]:
+        """Of shapes, whose points are of the moment."""
+        return tuple(dict.fromkeys(c.point for c in self.ordered if isinstance(c, ManifoldPoint)))
+
+    @cached_property
+    def layout(self) -> PairLayout:
+        """Of the pairs."""
+        return PairLayout(self.pairs)
+
+    @property
+    def own(self) -> int:
+        """Points with friction that have places of their own."""
+        return self.rough - self.layout.points
+
+    @property
+    def words(self) -> str:
+        """Alike for contacts that have the same tapes."""
+        return repr(
+            [(c.point, c.rough) for c in self.plain]
+            + [self.pairs]
+            + [replace(stop, restitution=0.0) for stop in self.stops]
+        )
+
+    @property
+    def rough(self) -> int:
+        """Points with friction: three rows each."""
+        return sum(c.rough for c in self.points)
+
+    @property
+    def smooth(self) -> int:
+        """Contacts of one row."""
+        return len(self.points) - self.rough + len(self.stops)
+
+    @property
+    def count(self) -> int:
+        """Of all contacts."""
+        return self.rough + self.smooth
+
+    @property
+    def rows(self) -> int:
+        """Of all contacts."""
+        return 3 * self.rough + self.smooth
+
+    # --- a part of the state
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the sums of
+        each pair of shapes, the certificate.
+        """
+        contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
+        rows = [
+            f"{name} {axis}"
+            for c in self.ordered
+            for name, axis in zip([c.name] * c.count, ("normal", "tangent 1", "tangent 2"))
+        ]
+        rows += [stop.name for stop in self.stops]
+        sums = [
+            f"{what} of {pair.name} {axis}"
+            for pair in self.pairs
+            for what in ("moment", "force")
+            for axis in "xyz"
+        ]
+        return (
+            *(f"force of {name}" for name in rows),
+            *(f"mode of {name}" for name in contacts),
+            *sums,
+            *(f"contact {word}" for word in CERTIFICATE),
+        )
+
+    def beside(self, law: Law) -> tuple[Law, ca.SX]:
+        """The controller with the contacts' state behind its own, and the symbols of that."""
+        own = ca.SX.sym("contact", len(self.names))
+        jump = None if law.jump is None else ca.vertcat(law.jump, own)
+        return (
+            replace(
+                law,
+                rate=ca.vertcat(law.rate, ca.SX.zeros(len(self.names))),
+                state=ca.vertcat(law.state, own),
+                jump=jump,
+                names=(*law.names, *self.names),
+                start=(*law.start, *[0.0] * len(self.names)),
+            ),
+            own,
+        )
+
+    def split(self, own: Any) -> tuple[Any, Any, Any, Any]:
+        """Forces, modes, sums of pairs and certificate of that part of a state, along its first
+        axis.
+        """
+        m, k = self.rows, self.count
+        last = m + k + 6 * len(self.pairs)
+        return own[:m], own[m : m + k], own[m + k : last], own[last:]
+
+    def spread(self, values: ca.SX, each: int) -> ca.SX:
+        """Numbers of the contacts with places of their own, so many of each that has friction, with
+        zeros where those of pairs belong.
+        """
+        first = each * self.own
+        one, other = ca.vertsplit(values, [0, first, values.numel()])
+        return ca.vertcat(one, ca.SX.zeros(each * self.layout.points), other)
+
+    def gathered(self, values: ca.SX, each: int) -> ca.SX:
+        """The other way: without those of pairs."""
+        first = each * self.own
+        last = each * self.rough
+        one, _, other = ca.vertsplit(values, [0, first, last, values.numel()])
+        return ca.vertcat(one, other)
+
+    # --- at a configuration
+    def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
+        """gap (k,) of contacts with places of their own; their J (m, nv), and behind it that of the
+        twists of pairs of shapes (6 n, nv).
+        """
+        meets = [c.meet(s) for c in self.plain]
+        rate = (
+            vector(
+                [
+                    *(x for m in meets for x in m.velocity),
+                    *(x for pair in self.pairs for x in pair_twist(s, pair)),
+                ]
+            )
+            if self.points
+            else ca.SX.zeros(0)
+        )
+        J = ca.jacobian(rate, s.v)
+        e = ca.SX.eye(s.layout.nv)
+        own = sum(len(m.velocity) for m in meets)
+        gaps = [m.gap for m in meets] + [
+            stop.sign * (s.q[stop.place] - s.value(stop.value)) for stop in self.stops
+        ]
+        return ca.densify(vector(gaps)), ca.vertcat(
+            J[:own, :], *(stop.sign * e[stop.speed, :] for stop in self.stops), J[own:, :]
+        )
+
+    def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
+        """gap and J of `kinematics`; W = J M^-1 J' with loops closed, or where points are many X
+        (m, nv) of W = X X'; what `moved_by` needs.
+
+        M = L' D^-1 L,  X' = D^(1/2) L'^-1 J',
+                dv = L^-1 D^(1/2) X' P. With loops dv = Y P, and X' = D^(-1/2) L Y.
+        """
+        gap, J = self.kinematics(s)
+        J = ca.sparsify(J)
+        L, D = triangle(s._factor)
+        root = ca.sqrt(ca.densify(D))
+        if s.layout.mechanism.constrained:
+            A = ca.sparsify(s.constraint_rows()[3])
+            Y = solve_columns(s._factor, J.T)
+            Y = ca.horzcat(
+                *(Y[:, i] + s.smallest_change(A, -(A @ Y[:, i]))[0] for i in range(J.shape[0]))
+            )
+            return (
+                gap,
+                J,
+                (ca.diag(1.0 / root) @ L @ Y).T if self.width(s) else J @ Y,
+                [ca.densify(Y)],
+            )
+        X = ca.sparsify(ca.diag(root) @ ca.solve(L.T, J.T))
+        return gap, J, X.T if self.width(s) else _symmetric(X), [X, L, root]
+
+    def width(self, s: Tracer) -> int:
+        """nv where W is left to the solver; 0 where it is on the tape."""
+        return s.layout.nv if self.count > MANY or self.pairs else 0
+
+    def joint_forces(self, system: SystemSymbols) -> ca.SX:
+        """(nv,) of the contacts' forces in the state."""
+        J = system.tape("contact rows", self.words, lambda s: [ca.vec(self.kinematics(s)[1])])(
+            system.t, system.q, system.v, system.p
+        )
+        force, _, sums, _ = self.split(system.touching_state)
+        force = ca.vertcat(self.gathered(force, 3), sums)
+        return ca.reshape(J, force.numel(), system.nv).T @ force
+
+    # --- records of the solver
+    def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
+        """Of the arrays of a `ContactProblem`."""
+        k = self.count
+        m = self.rows
+        r = self.rough
+        n = len(self.pairs)
+        width = self.width(s)
+        return (
+            (k,),
+            (m,),
+            (m,),
+            (m - 3 * self.layout.points, width or m),
+            (m,),
+            (k,),
+            (k,),
+            (r,),
+            (r,),
+            (len(CERTIFICATE),),
+            (1,),
+            (n, 32),
+            (n, 6),
+            (n, 6),
+            (6 * n, width),
+        )
+
+    def solver(self, s: Tracer, lanes: int) -> BlockFunction:
+        """The solver for these contacts in lanes."""
+        k = self.count
+        m = self.rows
+        r = self.rough
+        n = len(self.pairs)
+        answer = Record(ContactAnswer, ((m,), (m,), (k,), (len(CERTIFICATE),), (1,), (n, 12)))
+        scratch = Record(
+            ContactScratch,
+            scratch_shapes(r, self.smooth, self.width(s), *self.layout.scratch),
+            self.layout.hulls if n else None,
+        )
+        return BlockFunction(
+            solve_contacts,
+            Record(ContactProblem, self.problem_shapes(s)),
+            answer,
+            scratch,
+            lanes,
+            r,
+            self.smooth,
+            self.width(s),
+            self.iterations,
+            self.residual,
+            self.layout.groups,
+            n,
+            self.layout.points,
+        )
+
+    @property
+    def laws(self) -> tuple[list[float], list[float], list[float]]:
+        """e of all contacts, mu static and kinetic of those with friction."""
+        e = [float(c.contact.restitution) for c in self.ordered] + [
+            stop.restitution for stop in self.stops
+        ]
+        return (
+            e,
+            [c.contact.static for c in self.ordered if c.rough],
+            [c.contact.kinetic for c in self.ordered if c.rough],
+        )
+
+
+class Stepper:
+    """The three pieces of a step, compiled for so many lanes. room: memory (size,) of what one
+    hands to the next.
+    """
+
+    def __init__(self, system: SystemSymbols, width: int):
+        assert system.stepping is not None
+        problem, finish = step_tapes(system)
+        self.problem: LaneKernel = compile_lanes(problem, width=width)
+        self.solver = system.stepping.solver(system.tracer(), width)
+        self.finish: LaneKernel = compile_lanes(finish, width=width)
+        self.given = self.problem.output_sizes[0] * width
+        self.size = (self.finish.input_sizes[0] + self.solver.behind) * width
+
+    @property
+    def addresses(self) -> tuple[int, int, int]:
+        """Of the three pieces."""
+        return self.problem.block_address, self.solver.block_address, self.finish.block_address
+
+    def used(self, steps: int) -> None:
+        """Say that so many steps follow: see `LaneKernel.used`."""
+        self.problem.used(steps)
+        self.finish.used(steps)
+
+
+def stepper(system: SystemSymbols, width: int) -> Stepper:
+    """The pieces of a step of a system, compiled for so many lanes, kept."""
+    made: Stepper = system.compiled(("stepper", width), lambda: Stepper(system, width))
+    return made
+
+
+def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
+    """(t, x, u, p, h) -> what `ContactProblem` has and what `finish` needs; and from that and the
+    answer to the state after the step.
+    """
+    c = system.stepping
+    s = system.tracer()
+    h = ca.SX.sym("h")
+    assert c is not None
+    move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
+    t, x, u, p = system.inputs
+    problem, rest, carried = _given(system, c, h)
+    at = ca.Function(
+        "at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))]
+    )
+    handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
+    # the other side of the solver
+    n = len(c.pairs)
+    sizes = [c.rows, c.rows, c.count, len(CERTIFICATE), 1, 12 * n]
+    taken = ca.SX.sym("taken", handed.numel())
+    answer = ca.SX.sym("answer", sum(sizes))
+    P, shift, mode, certificate, gained, sums = ca.vertsplit(
+        answer, np.cumsum([0, *sizes]).tolist()
+    )
+    sums = ca.reshape(sums, 12, n)
+    first = sum(x.numel() for x in problem)
+    _, free, q, own, work, before, push, *kept = ca.vertsplit(
+        taken, np.cumsum([0, first, *(x.numel() for x in rest)]).tolist()
+    )
+    step = taken[sum(x.numel() for x in problem[:10])]
+    kept = [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
+    v = free + moved_by(kept, ca.vertcat(c.gathered(P, 3), ca.vec(sums[:6, :])))
+    q = move(
+        q,
+        v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(shift, 3), ca.vec(sums[6:, :]))),
+        0.5 * step,
+    )
+    after = ca.vertcat(
+        q,
+        v,
+        own,
+        P / step,
+        mode,
+        ca.vec(sums[:6, :]) / step,
+        certificate,
+        work + gained + 0.5 * ca.dot(push, before + v),
+    )
+    return (
+        ca.Function("problem", [*system.inputs, h], [ca.cse(handed)]),
+        ca.Function("finish", [ca.vertcat(taken, answer)], [ca.cse(ca.densify(after))]),
+    )
+
+
+def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
+    """dv (nv,) of impulses P (m,) of the contact rows, by what `response` has kept."""
+    if len(kept) == 1:
+        return kept[0] @ P
+    X, L, root = kept
+    return ca.solve(L, ca.densify(root * (X @ P)))
+
+
+def _given(
+    system: SystemSymbols, c: SteppedContacts, h: ca.SX
+) -> tuple[list[ca.SX], list[ca.SX], list[ca.Sparsity]]:
+    """At one configuration: the arrays of a `ContactProblem`; then free speeds, q, the controller's
+    state and the loads' work after the step, speeds before it, the impulses of the joint forces,
+    and the entries that `response` keeps, whose patterns are the last.
+    """
+    s = system.tracer()
+    acting = system.controller.tau + system.losses
+    tree = not system.mechanism.constrained
+    patterns: list[ca.Sparsity] = []
+
+    def made() -> ca.Function:
+        gap, J, W, kept = c.response(s)
+        patterns.extend(x.sparsity() for x in kept)
+        a = s._free() if tree else ca.SX.zeros(system.nv)
+        pose = (
+            vector([x for pair in c.pairs for x in pair_pose(s, pair)])
+            if c.pairs
+            else ca.SX.zeros(0)
+        )
+        return ca.Function(
+            "response",
+            [s.t, s.q, s.v, s.tau, s.p],
+            [gap, ca.densify(J), ca.densify(W), a, pose, *(_entries(x) for x in kept)],
+        )
+
+    gap, J, W, a, pose, *kept = made()(system.t, system.q, system.v, acting, system.p)
+    tau = acting
+    if not (tree and system.formulation.by_blocks):
+        a, tau = system.under(acting)
+    J = ca.sparsify(J)
+    free = system.v + h * a
+    force, mode, _, certificate = c.split(system.touching_state)
+    parts = [0, J.shape[0] - 6 * len(c.pairs), J.shape[0]]
+    (before, turning), (without, turns), (W, Y) = (
+        ca.vertsplit(x, parts) for x in (J @ system.v, J @ free, W)
+    )
+    e, static, kinetic = (vector(x) for x in c.laws)
+    count = system.nc - len(c.names)
+    own = system.c[:count] + h * system.controller.rate[:count]
+    work = system.work + h * (load_power(system) + row_power(system))
+    problem = [
+        c.spread(gap, 1),
+        c.spread(before, 3),
+        c.spread(without, 3),
+        W.T,
+        h * force,
+        mode,
+        e,
+        static,
+        kinetic,
+        certificate,
+        h,
+        pose,
+        turning,
+        turns,
+        Y.T,
+    ]
+    return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
+
+
+def _entries(x: ca.SX) -> ca.SX:
+    """The entries of a sparse matrix that are not zero by structure, as a column."""
+    entries: list[Any] = x.nonzeros()
+    return vector(entries)
+
+
+def _symmetric(X: ca.SX) -> ca.SX:
+    """X' X: its lower half is computed."""
+    rows = [ca.densify(X[:, i].T @ X[:, : i + 1]) for i in range(X.shape[1])]
+    return ca.vertcat(
+        *(
+            ca.horzcat(rows[i], *(rows[j][i] for j in range(i + 1, len(rows))))
+            for i in range(len(rows))
+        )
+    )

@@ -1,0 +1,85 @@
+"""The rows that bind a system, as tapes: loops and speed rows, what is held while it is, contact
+points; and the way back onto them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from ...compiler import Tracer
+from ...equations import StateKind
+from ...kernels import BALL
+from ..terms.projection import Binding, projected
+
+if TYPE_CHECKING:
+    from .first_order import System
+
+
+def binding(system: System) -> ca.Function:
+    """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and
+    switches.
+    """
+    closed = system.mechanism.constrained
+
+    def rows(s: Tracer) -> tuple[ca.SX, ...]:
+        _, rate, _, A = (
+            s.constraint_rows()
+            if closed
+            else (None, ca.SX.zeros(0), None, ca.SX.zeros(0, system.nv))
+        )
+        _, held, _, B, z = system.holding.rows(s)
+        return s.mass_matrix(), A, rate, B, held, z
+
+    return system.tape("binding", "", rows, modes=True)
+
+
+def touching(system: System) -> ca.Function:
+    """(t, q, v, p) -> gaps (k,) of the contact points, and gamma of their rows."""
+
+    def rows(s: Tracer) -> tuple[ca.SX, ...]:
+        error, _, gamma, _, _ = system.holding.contact_terms(s)
+        return ca.vertcat(*(error[at][0] for at in system.holding.contact_rows())), gamma
+
+    return system.tape("touching", "", rows, modes=True)
+
+
+def settle(system: System) -> ca.Function | None:
+    """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them.
+    None: nothing to do.
+    """
+    balls = any(node.motion == BALL for node in system.layout.nodes)
+    redundant = system.formulation.state is StateKind.BODIES
+    here = (system.t, system.q, system.v, system.p)
+    modes = system.holding.symbols
+    if system.driven is not None:
+        q, v = system.driven.settled()(*here, *system.aim(system.t)[:2])
+    elif system.formulation.approximate or not (balls or system.binds or redundant):
+        return None
+    else:
+        onto = lambda s: projected(s, _rows(system, s) if system.binds else None, modes)  # noqa: E731
+        q, v = system.tape(
+            "projected", [system.binds, system.stabiliser.projects], onto, modes=True
+        )(*here, modes)
+    x = system.equations.encode(q, v, system.p)
+    return ca.Function(
+        "settle", system.inputs, [ca.cse(ca.densify(ca.vertcat(x, system.c, system.work)))]
+    )
+
+
+def _rows(system: System, s: Tracer) -> Binding:
+    """The rows that bind: loops and speed rows, and what is held while it is."""
+    error = ca.SX.zeros(0)
+    rate = ca.SX.zeros(0)
+    A = ca.SX.zeros(0, system.nv)
+    size = []
+    if system.mechanism.constrained and system.stabiliser.projects:
+        error, rate, _, A = s.constraint_rows()
+        size = s.row_scales()
+    e, r, _, B, z = system.holding.rows(s)
+    z = ca.vertcat(ca.SX.ones(error.numel()), z)
+    error, rate, A, z = (
+        ca.densify(x) for x in (ca.vertcat(error, e), ca.vertcat(rate, r), ca.vertcat(A, B), z)
+    )
+    return Binding(error, rate, A, z, size + system.holding.row_scales(s), system.holding.many)

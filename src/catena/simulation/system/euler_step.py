@@ -1,0 +1,28 @@
+"""Semi-implicit Euler as a tape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from ..terms.projection import moved
+
+if TYPE_CHECKING:
+    from .first_order import System
+
+
+def euler_step(system: System) -> ca.Function:
+    """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new
+    speeds.
+    """
+    h = ca.SX.sym("h")
+    s = system.tracer()
+    v = system.v + h * system.acceleration
+    move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
+    q = move(system.q, v, h)
+    if system.driven is not None:
+        q, v = system.driven.placed(q, v, *system.aim(system.t + h)[:2])
+    x = system.equations.encode(q, v, system.p)
+    more = [system.c + h * system.controller.rate, system.work + h * system.power]
+    return ca.Function("step", [*system.inputs, h], [ca.cse(ca.densify(ca.vertcat(x, *more)))])

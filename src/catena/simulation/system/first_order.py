@@ -1,0 +1,449 @@
+"""System: a mechanism, its losses and its controller as one first-order system, traced and
+compiled.
+
+    x' = f(t, x, u, p),      x = (state of the formulation, controller's own state, work done)
+
+u: the forces that a sampled controller holds, then the modes of switched constraints
+(`switched_constraints.py`); a traced controller is part of f. The last entry of x is the work that
+everything but gravity and springs has done on the mechanism (J), so that the energy balance can be
+checked at every instant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from threading import RLock
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...compiler import LaneKernel, Tracer, compile_lanes, kept, kept_tape
+from ...equations import Equations
+from ...equations.formulations import derive, formulation
+from ...kernels import SNAP, column_scales, layout, own_length
+from ...model import Mechanism
+from ...results import Labels, labels
+from ..control.traced_law import Law
+from ..stepping.time_stepping import SteppedContacts
+from ..terms.contact_state import contact_state
+from ..terms.error_scales import error_table
+from ..terms.guards import Guard, expressions, fastest_turn
+from ..terms.joint_losses import damping, losses
+from ..terms.power import load_power, row_power
+from ..terms.stabilisation import Stabiliser, needs_speeds, stabiliser
+from ..terms.switched_constraints import SwitchedConstraints
+from ..trajectories.piecewise import Trajectory
+from ..trajectories.trajectory_state import Following, Follows
+from .binding_rows import binding, settle, touching
+from .euler_step import euler_step
+
+
+class System:
+    """The tapes of one simulation.
+
+    law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of
+    this system. motion: what is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see
+    `prescribed.py`. friction: "smooth", or "stick" for the joints in `holding`. stabilise: how
+    loops are kept closed, a name or record of `stabilisation.py`. equations: those of `by`, where
+    they exist already; otherwise options are the formulation's. snap: as of a Machine. stepping:
+    contacts by time stepping.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        by: str = "recursive",
+        law: Any = None,
+        friction: str = "smooth",
+        motion: Any = None,
+        stabilise: Any = "project",
+        holding: SwitchedConstraints | None = None,
+        equations: Equations | None = None,
+        snap: float = SNAP,
+        stepping: SteppedContacts | None = None,
+        **options: Any,
+    ):
+        self.mechanism, self.by, self.formulation, self.snap = mechanism, by, formulation(by), snap
+        self.stabiliser: Stabiliser = stabiliser(stabilise)
+        self.holding = SwitchedConstraints() if holding is None else holding
+        # what is driven needs no inertia, and is not solved for
+        quiet: Any = "raise" if motion is None else "ignore"
+        own = {"snap": snap, **options} if self.formulation.takes("snap") else options
+        with np.errstate(divide=quiet, invalid="ignore"):
+            self.equations = equations or kept(
+                mechanism, "equations", [by, quiet, own], lambda: derive(mechanism, by, **own)
+            )
+        if self.stabiliser.pulls and not self.equations.state_is_qv:
+            raise needs_speeds(self.stabiliser, by)
+        self.layout = layout(mechanism)
+        self.law, self.friction = law, friction
+        self.nq = self.layout.nq
+        self.nv: int = self.layout.nv
+        e = self.equations
+        self.nx = len(e.state_names)
+        self.t, self.p = ca.SX.sym("t"), ca.SX.sym("p", len(mechanism.parameters))
+        self.x: ca.SX = ca.SX.sym("x", self.nx)
+        self.u: ca.SX = ca.SX.sym("u", self.nv)
+        self.q, self.v = e.decode(self.x, self.p)
+        self.driven, self._followed = None, Follows()
+        if motion is not None:
+            from ..terms.prescribed import driven
+
+            self.driven = driven(self.layout, motion)
+            self.aim(self.t)
+        self.controller: Law = law.law(self) if law is not None else Law(self.u)
+        self.controller, pieces = self._followed.within(self.controller)
+        # where the state has the pieces of trajectories
+        self.pieces = [(self.nx + k, f) for k, f in pieces]
+        self.stepping, self._kernels, self._compiling = stepping, dict[tuple, Any](), RLock()
+        self.controller, self.touching_state = (
+            (self.controller, ca.SX.zeros(0))
+            if stepping is None
+            else stepping.beside(self.controller)
+        )
+        self.c, self.nc = self.controller.state, len(self.controller.names)
+        # where the state holds the time of the next sample
+        self.clocks = [self.nx + k for k in self.controller.clocks]
+        self.state_names = (*e.state_names, *self.controller.names, "work")
+        self.size = self.nx + self.nc + 1
+        self.nu = self.nv + self.holding.size
+
+    def tracer(self) -> Tracer:
+        """The mechanism's kernels with symbols of their own."""
+        return kept(self.mechanism, "tracer", self.snap, lambda: Tracer(self.layout, self.snap))
+
+    def tape(
+        self,
+        name: str,
+        words: object,
+        make: Callable[[Tracer], Sequence[ca.SX]],
+        modes: bool = False,
+    ) -> ca.Function:
+        """(t, q, v, p) -> what `make` finds with a tracer, kept for the next system; with `modes`,
+        also of what can be held.
+        """
+        s = self.tracer()
+        more = [self.holding.symbols] if modes else []
+
+        def made() -> ca.Function:
+            return ca.Function(
+                name.replace(" ", "_"),
+                [s.t, s.q, s.v, s.p, *more],
+                [ca.densify(x) for x in make(s)],
+            )
+
+        unknown = modes and self.holding.words is None
+        return (
+            made()
+            if unknown
+            else kept_tape(
+                self.mechanism, name, [words, self.snap, self.holding.words if modes else ""], made
+            )
+        )
+
+    def follow(self, trajectory: Trajectory) -> Following:
+        """A trajectory in this system: its `at(t)` gives q, v, a as expressions."""
+        return self._followed.one(trajectory)
+
+    def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a of what is driven on a trajectory, at t."""
+        motion = self.driven.motion if self.driven is not None else None
+        return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
+
+    @cached_property
+    def column_scales(self) -> np.ndarray:
+        """C (nv,) of `kernels.rank`: the squared length beside which each speed is measured."""
+        return column_scales(self.layout)
+
+    @cached_property
+    def length(self) -> float:
+        """The mechanism's own length, m; zero where it has none."""
+        return own_length(self.layout)
+
+    @cached_property
+    def error_table(self) -> np.ndarray:
+        """The sizes of the states beside which errors are judged (`error_scales.py`)."""
+        return error_table(self, self.length)
+
+    @cached_property
+    def row_scales(self) -> tuple[list[float], list[float]]:
+        """N of the rows of loops and speeds (0: measured by their entries), and of those that can
+        be held.
+        """
+        s = self.tracer()
+        return s.row_scales(), self.holding.row_scales(s)
+
+    @property
+    def inputs(self) -> list[ca.SX]:
+        """What every tape of this system reads: t, the whole state, u and the modes, p."""
+        return [
+            self.t,
+            ca.vertcat(self.x, self.c, self.work),
+            ca.vertcat(self.u, self.holding.symbols),
+            self.p,
+        ]
+
+    @cached_property
+    def work(self) -> ca.SX:
+        """The symbol of the work done."""
+        return ca.SX.sym("work")
+
+    # --- tapes
+    @cached_property
+    def losses(self) -> ca.SX:
+        """Joint damping and Coulomb friction, smoothed or of the joints that slip, along the
+        speeds.
+        """
+        if self.friction == "stick":
+            return damping(self.tracer())(self.v, self.p) + self.holding.slipping(self.p, self)
+        return losses(self.tracer())(self.v, self.p)
+
+    def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """a and tau (nv,) when the joint forces `given` act; on driven speeds tau is what their
+        motion takes.
+        """
+        e = self.equations
+        here = [self.t, self.q, self.v, self.p]
+        if self.driven is None:
+            return e.acceleration(*here[:3], given, self.p), given
+        from ..terms.prescribed import forces, partitioned
+
+        a_d = self.driven.accelerations(self.aim(self.t))
+        if self.formulation.by_blocks:
+            a, tau, _ = partitioned(self.layout, self.driven.speeds)(*here, a_d, given)
+            return a, tau
+        tau = forces(e.acceleration, self.driven.speeds, here, given, a_d)
+        return e.acceleration(*here[:3], tau, self.p), tau
+
+    @cached_property
+    def held(self) -> tuple[ca.SX, ca.SX]:
+        """The forces of the rows that can be held, and the joint forces they make."""
+        if self.stepping is not None:
+            return ca.SX.zeros(0), self.stepping.joint_forces(self)
+        if not self.holding.size:
+            return ca.SX.zeros(0), ca.SX.zeros(self.nv)
+        return self.holding.force(self, self.controller.tau + self.losses)
+
+    @cached_property
+    def _moved(self) -> tuple[ca.SX, ca.SX]:
+        return self.under(self.controller.tau + self.losses + self.held[1])
+
+    @property
+    def tau(self) -> ca.SX:
+        """The joint forces that act: the controller's, the losses, what holds; on driven speeds,
+        what their motion takes.
+        """
+        return self._moved[1]
+
+    @cached_property
+    def acceleration(self) -> ca.SX:
+        """a (nv,) under these forces."""
+        return self._moved[0] + self.pull[0]
+
+    @cached_property
+    def pull(self) -> tuple[ca.SX, ca.SX]:
+        """What a stabiliser adds to the accelerations, and its power."""
+        if not self.mechanism.constrained or self.driven is not None:  # driven ones are projected
+            return ca.SX.zeros(self.nv), ca.SX(0)
+        a, power = self.tape("pull", self.stabiliser, self.stabiliser.pull)(
+            self.t, self.q, self.v, self.p
+        )
+        return a, power
+
+    @cached_property
+    def _rate(self) -> ca.SX:
+        """The rate of the formulation's state; what is held stands still to the last digit where
+        the state is (q, v).
+        """
+        rate = self._free_rate()
+        return self.holding.frozen(rate, self.nq) if self.equations.state_is_qv else rate
+
+    def _free_rate(self) -> ca.SX:
+        if (self.driven is None or not self.formulation.by_blocks) and not self.stabiliser.pulls:
+            return self.equations.derivative(self.t, self.x, self.tau, self.p)
+        s = self.tracer()
+        rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
+        return ca.vertcat(rate(self.q, self.v), self.acceleration)
+
+    @cached_property
+    def power(self) -> ca.SX:
+        """The power of everything but gravity and springs, W."""
+        return ca.dot(self.tau, self.v) + load_power(self) + row_power(self) + self.pull[1]
+
+    @cached_property
+    def derivative(self) -> ca.Function:
+        """(t, x, u, p) -> x'."""
+        rate = ca.vertcat(self._rate, self.controller.rate, self.power)
+        return ca.Function("derivative", self.inputs, [ca.cse(ca.densify(rate))])
+
+    @cached_property
+    def jacobian(self) -> ca.Function:
+        """(t, x, u, p) -> dx'/dx, for implicit methods."""
+        rate = ca.vertcat(self._rate, self.controller.rate, self.power)
+        return ca.Function(
+            "jacobian", self.inputs, [ca.cse(ca.densify(ca.jacobian(rate, self.inputs[1])))]
+        )
+
+    @cached_property
+    def guards(self) -> tuple[Guard, ...]:
+        """The guards of all events of the run."""
+        return self.holding.guards(self)
+
+    @cached_property
+    def guard(self) -> ca.Function | None:
+        """(t, x, u, p) -> the values of the guards, then their rates; how fast joints turn. None if
+        there are none.
+        """
+        s = self.tracer()
+        turning = ca.Function("turning", [s.v], [fastest_turn(s, self.holding.watched_values(s))])
+        g = expressions(self.guards, turning(self.v))
+        return ca.Function("guard", self.inputs, [ca.cse(g)]) if g.numel() else None
+
+    @cached_property
+    def free_derivative(self) -> ca.Function:
+        """`derivative` where nothing is held: the same numbers from fewer operations."""
+        return self._free(self.derivative)
+
+    @cached_property
+    def free_guard(self) -> ca.Function | None:
+        """`guard` where nothing is held."""
+        return None if self.guard is None else self._free(self.guard)
+
+    def _free(self, f: ca.Function) -> ca.Function:
+        """A tape of this system with every switch off: what is held drops out of it."""
+        if not self.holding.size:
+            return f
+        t, x, u, p = self.inputs
+        modes = self.holding.released(u[self.nv :])
+        (out,) = f.call([t, x, ca.vertcat(u[: self.nv], modes), p])
+        return ca.Function(f"free_{f.name()}", self.inputs, [ca.cse(ca.densify(out))])
+
+    @cached_property
+    def bounds(self) -> ca.Function:
+        """p -> the lowest, the highest and the dry friction of the speeds that can be held."""
+        s = self.tracer()
+        return ca.Function("bounds", [s.p], list(self.holding.values(s)))
+
+    @cached_property
+    def forces(self) -> ca.Function:
+        """(t, x, u, p) -> a, and the forces mu of the rows that can be held."""
+        return ca.Function(
+            "forces", self.inputs, ca.cse([ca.densify(self.acceleration), ca.densify(self.held[0])])
+        )
+
+    @cached_property
+    def jump(self) -> ca.Function | None:
+        """x -> x where a sample of the controller is due; None if nothing is sampled."""
+        if self.controller.jump is None:
+            return None
+        return ca.Function(
+            "jump",
+            self.inputs,
+            [ca.cse(ca.densify(ca.vertcat(self.x, self.controller.jump, self.work)))],
+        )
+
+    @cached_property
+    def binding(self) -> ca.Function:
+        """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates
+        and switches.
+        """
+        return binding(self)
+
+    @cached_property
+    def touching(self) -> ca.Function:
+        """(t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their rows."""
+        return touching(self)
+
+    @cached_property
+    def settle(self) -> ca.Function | None:
+        """x -> x on the constraints; None: nothing to do."""
+        return settle(self)
+
+    @property
+    def binds(self) -> bool:
+        """Whether there are rows onto which a state is projected, or a motion on which it is
+        put.
+        """
+        rows = self.mechanism.constrained and self.stabiliser.projects
+        return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
+
+    @cached_property
+    def step(self) -> ca.Function:
+        """(t, x, u, p, h) -> x after one step of semi-implicit Euler."""
+        return euler_step(self)
+
+    @cached_property
+    def observe(self) -> ca.Function:
+        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, how close
+        their rank is to another, what holds, losses with it.
+        """
+        here = self.t, self.q, self.v, self.p
+        energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
+        outputs = [self.q, self.v, self.acceleration, self.tau - self.losses - self.held[1], energy]
+        rows: Any = (ca.SX.zeros(0), ca.SX(0))
+        if self.mechanism.constrained:
+            rows = self.tape(
+                "observed rows",
+                "",
+                lambda s: [ca.vertcat(*s.constraint_rows()[:2]), s.rank_closeness()],
+            )(*here)
+        outputs += [*rows, self.held[0], self.losses + self.held[1]]
+        return ca.Function("observe", self.inputs, ca.cse([ca.densify(x) for x in outputs]))
+
+    @cached_property
+    def contacts(self) -> ca.Function:
+        """(t, x, u, p) -> what `contact_record.observe` reads."""
+        return ca.Function(
+            "contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)])
+        )
+
+    def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
+        """The compiled tape of that name, in lanes; None where there is none."""
+        f = getattr(self, name)
+        return (
+            None
+            if f is None
+            else self.compiled((name, width), lambda: compile_lanes(f, width=width))
+        )
+
+    def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """What was compiled under this key, or is now, once: a second one would take the place of
+        code that another thread runs.
+        """
+        with self._compiling:
+            if key not in self._kernels:
+                self._kernels[key] = make()
+            return self._kernels[key]
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What the results of this system have in common."""
+        h = self.holding
+        held = (
+            {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
+        )
+        if touching := h.contacts or (self.stepping.points if self.stepping is not None else ()):
+            pairs = list(
+                {
+                    c.point.contact: c.contact.name
+                    for c in sorted(touching, key=lambda c: c.point.contact)
+                }.values()
+            )
+            held |= {"contact": [c.name for c in touching], "pair": pairs, "axis": ["x", "y", "z"]}
+        return labels(self.mechanism, self.by, state_name=self.state_names, **held)
+
+    # --- states
+    def start(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """The state x of one (q, v) at t: on its motion, encoded, the controller's own state
+        sampled, no work done yet.
+        """
+        if self.driven is not None:
+            q, v = self.driven.start(t, q, v, p)
+        x = np.concatenate(
+            [np.array(self.equations.encode(q, v, p)).ravel(), self.controller.start, [0.0]]
+        )
+        for k, f in self.pieces:
+            x[k : k + f.symbols.numel()] = f.values(t)
+        return x if self.jump is None else np.array(self.jump(t, x, np.zeros(self.nu), p)).ravel()

@@ -1,0 +1,24 @@
+"""The terms of a system, as expressions on its tape.
+
+symbols                 what a term may read of the system that it is part of
+switched_constraints    rows that events switch on and off: stops, friction, locks, contacts
+contact_rows, contact_slots, contact_rims, contact_state, smooth_pairs, touching_pairs
+                        contacts as rows that switch
+guards                  quantities whose fall to zero is an event
+joint_losses, power     damping and friction of joints; the power of loads
+prescribed              coordinates that follow a trajectory
+projection, stabilisation, error_scales
+                        keeping loops closed, and the scales on which errors are judged
+"""
+
+from typing import TYPE_CHECKING
+
+from ...doors import door
+
+if TYPE_CHECKING:
+    from .contact_rims import ROLLS, RimPoint
+    from .contact_rows import ContactMode
+    from .error_scales import FINEST, SHARE
+    from .guards import LOWER, Guard, Meaning
+
+__getattr__, __dir__ = door(__name__)

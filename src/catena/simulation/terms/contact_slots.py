@@ -1,0 +1,269 @@
+"""Two shapes that touch by features, on the tape: points whose features are numbers of their modes,
+so that other features compile nothing.
+
+    a point   as other contact points (`contact_rows.py`); and a guard: it stays on its face, or on
+              both edges
+    a patch   no row; a guard: corners have not moved so far since features were chosen that others
+              may touch (`analysis.contact_features`)
+
+Which features they are is chosen at events (`patch_handler.py`).
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...collision import (
+    NUMBERS,
+    PLANES,
+    ROUNDED_NUMBERS,
+    SHALLOW,
+    SIDES,
+    ContactPatch,
+    Feature,
+    RoundedFeature,
+)
+from ...compiler import Tracer
+from ...contact import (
+    Meet,
+    margins_of_rounded,
+    meet_features,
+    meet_rounded,
+    moving,
+    place_of_features,
+    slant_of_rounded,
+)
+from .contact_rows import ContactMode, SwitchedRows, TouchingPoint, no_rows
+from .guards import Guard, Meaning
+
+OWN = len(ContactMode._fields)  # after these a mode has the numbers of its features
+_FEATURE = (
+    "key",
+    "corner",
+    "tip",
+    *(f"{v}_{x}" for v in ("a", "b", "first", "second", "along") for x in "xyz"),
+    *(f"side_{k}_{x}" for k in range(SIDES) for x in "pqr"),
+)
+_ROUND = (
+    "key",
+    "face",
+    "along_a",
+    "along_b",
+    *(f"{v}_{x}" for v in "abdg" for x in "xyz"),
+    *(f"limit_{k}" for k in range(6)),
+    *(f"plane_{k}_{x}" for k in range(PLANES) for x in "xyzc"),
+)
+_PLACE = (
+    "off",
+    "first",
+    "second",
+    "turn",
+    *(f"{v}_{x}" for v in ("yaw", "middle_a", "half_a", "middle_b", "half_b") for x in "xyz"),
+    *(f"R_{i}{j}" for i in "xyz" for j in "xyz"),
+    *(f"p_{x}" for x in "xyz"),
+)
+
+
+def record(*fields: str, defaults: Sequence[Any]) -> Any:
+    """A named tuple of many numbers."""
+    return namedtuple("_record", fields, defaults=defaults)  # type: ignore[misc]
+
+
+_Slot = record(*ContactMode._fields, *_FEATURE, defaults=(*ContactMode(), *NUMBERS))
+_Rounded = record(*ContactMode._fields, *_ROUND, defaults=(*ContactMode(), *ROUNDED_NUMBERS))
+_Patch = record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(0.0,) * 3))
+
+
+class WithFeatures:
+    """What modes of contact points with features have in common."""
+
+    __slots__ = ()
+
+    word = ContactMode.word
+
+    @property
+    def opened(self) -> Any:
+        """Open, with the same features."""
+        return type(self)(*ContactMode(), *self[OWN:])  # type: ignore[call-arg, index]
+
+    def of_features(self, numbers: Sequence[float] | None) -> Any:
+        """With the numbers of other features, or of none."""
+        return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[call-arg, index]
+
+    @property
+    def present(self) -> bool:
+        """Whether it has features, and these do not sleep."""
+        return bool(self.key > 0.5)  # type: ignore[attr-defined]
+
+
+class SlotMode(_Slot, WithFeatures):  # type: ignore[valid-type, misc]
+    """The mode of a point of a patch: that of a contact point, then the numbers of its features
+    (`analysis.contact_features.Feature`).
+    """
+
+    __slots__ = ()
+
+    @property
+    def feature(self) -> Feature:
+        """Of numbers or symbols."""
+        return Feature.of(self[OWN:])
+
+
+class RoundedMode(_Rounded, WithFeatures):  # type: ignore[valid-type, misc]
+    """The mode of a point of a rounded pair: that of a contact point, then the numbers of
+    `analysis.rounded_features.RoundedFeature`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def feature(self) -> RoundedFeature:
+        """Of numbers or symbols."""
+        return RoundedFeature.of(self[OWN:])
+
+
+class PatchMode(_Patch):  # type: ignore[valid-type, misc]
+    """What a patch knows of the instant at which its features were chosen: X_BA = (R, p), R by
+    rows; the inverse of how far corners of A may move against B and the reverse, 1/m; of the sine
+    by which they may turn; yaw: see `PatchFeatures`; blocks that hold A and B.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def of(
+        A: Any, B: Any, reach: Sequence[float], turn: float, yaw: Any, R: Any, p: Any
+    ) -> PatchMode:
+        """At X_BA = (R, p)."""
+        blocks = [
+            x for P in (A, B) for x in (P.extents.mean(axis=0), np.ptp(P.extents, axis=0) / 2.0)
+        ]
+        return PatchMode(
+            0.0,
+            1.0 / reach[0],
+            1.0 / reach[1],
+            1.0 / turn,
+            *yaw,
+            *np.concatenate(blocks),
+            *np.ravel(R),
+            *p,
+        )
+
+
+@dataclass(frozen=True)
+class PatchPoint(TouchingPoint):
+    """One of the points of a patch."""
+
+    patch: ContactPatch
+
+    mode = SlotMode()
+
+    def meet(self, s: Tracer, mode: Any = None) -> Meet:
+        """Gap and axes of the features of the mode."""
+        return meet_features(s, self.point.body, self.point.other, mode.feature, self.rough)
+
+    def guards(
+        self, part: int, mode: Any, gap: Any, u: Any, rate: Any, force: Any
+    ) -> Iterator[Guard]:
+        """Those of a contact point; without features it is far away."""
+        yield from super().guards(part, mode, ca.if_else(mode.key > 0.5, gap, 1.0), u, rate, force)
+
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
+        """Whether it is on its face, or on both edges."""
+        x, y = place_of_features(s, self.point.body, self.point.other, mode.feature)
+        yield (
+            Meaning.LEAVES_FACE,
+            ca.mmin(ca.vertcat(*(p * x + q * y + r for p, q, r in mode.feature.sides))),
+            1.0,
+        )
+
+
+@dataclass(frozen=True)
+class RoundedPoint(PatchPoint):
+    """One of the points of a pair with a radius."""
+
+    mode = RoundedMode()
+
+    def meet(self, s: Tracer, mode: Any = None) -> Meet:
+        """Gap and axes of the features of the mode."""
+        return meet_rounded(s, self.patch, mode.feature, self.rough)
+
+    def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
+        """Whether other features are as near, or edges that cross and press are nearly parallel."""
+        x = mode.feature
+        presses = mode.closed * x.along_a * x.along_b > 0.5
+        slant = ca.if_else(presses, slant_of_rounded(s, self.patch, x) / SHALLOW**2 - 1.0, 1.0)
+        yield (
+            Meaning.LEAVES_FACE,
+            ca.mmin(ca.vertcat(*margins_of_rounded(s, self.patch, x), slant)),
+            1.0,
+        )
+
+
+@dataclass(frozen=True)
+class TouchingPatch:
+    """Two shapes of a run; points: how many it has at most."""
+
+    patch: ContactPatch
+    points: int
+
+    mode = PatchMode()
+
+    @property
+    def name(self) -> str:
+        """Of the patch."""
+        return f"{self.patch.name} patch"
+
+    def rows(self, s: Tracer, mode: PatchMode) -> SwitchedRows:
+        """None."""
+        return no_rows(s)
+
+    def row_scales(self, s: Tracer) -> list[float]:
+        """Of no row."""
+        return []
+
+    def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
+        """Falls from one to zero as the two move away from where their features were chosen."""
+        (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body, _ in self.patch.pair)
+        first = _matrix(R_A)
+        second = _matrix(R_B)
+        R = second.T @ first
+        p = second.T @ (ca.vertcat(*o_A) - ca.vertcat(*o_B))
+        x = mode[7:]
+        R0 = _matrix([x[12 + 3 * i : 15 + 3 * i] for i in range(3)])
+        p0 = ca.vertcat(*x[21:24])
+        one = _farthest(R - R0, p - p0, x[0:3], x[3:6])
+        other = _farthest((R - R0).T, R0.T @ p0 - R.T @ p, x[6:9], x[9:12])
+        Q = R @ R0.T
+        skew = 0.5 * ca.vertcat(Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1])
+        sine = ca.sqrt(ca.sumsqr(skew))
+        turn = ca.if_else(ca.trace(Q) > 1.0, sine, 2.0 - sine)
+        used = ca.vertcat(
+            one * mode.first,
+            other * mode.second,
+            turn * mode.turn,
+            ca.fabs(ca.dot(skew, ca.vertcat(*mode[4:7]))),
+        )
+        return 1.0 - ca.mmax(used)
+
+
+def _matrix(rows: Any) -> ca.SX:
+    return ca.SX(ca.vertcat(*(ca.horzcat(*row) for row in rows)))
+
+
+def _farthest(E: ca.SX, d: ca.SX, middle: Sequence[Any], half: Sequence[Any]) -> ca.SX:
+    """The largest |E x + d| over the corners x of a block."""
+    c = E @ ca.vertcat(*middle) + d
+    parts = [E[:, k] * half[k] for k in range(3)]
+    squares = [
+        ca.sumsqr(c + parts[0] * signs[0] + parts[1] * signs[1] + parts[2] * signs[2])
+        for signs in product((1.0, -1.0), repeat=3)
+    ]
+    return ca.sqrt(ca.mmax(ca.vertcat(*squares)))

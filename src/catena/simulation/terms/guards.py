@@ -1,0 +1,122 @@
+"""Guards: quantities whose fall to zero is an event.
+
+A guard is zero at the event itself, with no margin, so that nothing in it depends on units. There
+are two sorts:
+
+    edge        the condition of an event ("q_knee - 0.2"): it happens where the value goes from
+                above zero to zero or below
+    sustained   what must hold as long as a mode does (a gap is not negative, a force stays in its
+                interval). It may start at zero, as a gap does after a rebound. It ends where the
+                value goes from above zero to zero or below, or is negative and falls
+
+`rate` tells a gap that is opening, negative by rounding alone, from one that closes: it has the
+sign of the value's derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import casadi as ca
+
+from ...compiler import Tracer
+from ...model import Motion, value_of
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An end of a coordinate's range, or of a force's interval. sign: of the direction that leads
+    inside.
+    """
+
+    name: str
+    sign: float
+
+
+LOWER = Bound("lower", 1.0)
+UPPER = Bound("upper", -1.0)
+
+
+class Meaning(Enum):
+    """What it means that a guard falls to zero."""
+
+    REACHES_STOP = "a coordinate reaches one of its stops"
+    COMES_TO_REST = "a speed that slips comes to zero"
+    LETS_GO = "the force that holds a speed leaves its interval"
+    TOUCHES = "the gap of a contact closes"
+    LOSES_CONTACT = "the normal force of a contact comes to zero"
+    LEAVES_CONE = "the friction of a contact that sticks reaches its limit"
+    SLIP_TURNS = "the slip of a contact ends, or has turned"
+    LEAVES_FACE = "a point of two shapes leaves its face, its edge, or the normals of its features"
+    MOVES_AWAY = "two shapes have moved so far that other features may touch"
+    LIES_FLAT = "the end of a cylinder comes to stand flat"
+    HAPPENS = "the condition of an event is met"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A quantity whose fall to zero is an event.
+
+    subject: the number of the switched part, or of the event, that it belongs to. value: its
+    expression. rate: an expression of the sign of its derivative where it is sustained; a constant
+    1 makes it an edge. side: of the stop or interval.
+    """
+
+    meaning: Meaning
+    subject: int
+    value: ca.SX
+    rate: ca.SX = field(default_factory=lambda: ca.SX(1))
+    side: Bound | None = None
+
+
+def expressions(guards: tuple[Guard, ...], turning: ca.SX) -> ca.SX:
+    """(2 n + 1,): all values, then all rates, then how fast joints turn (rad/s), as the drivers
+    read them.
+    """
+    return (
+        ca.densify(ca.vertcat(*(g.value for g in guards), *(g.rate for g in guards), turning))
+        if guards
+        else ca.SX.zeros(0)
+    )
+
+
+def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
+    """How fast joints turn on which these values depend, rad/s: of each the sum, of all the most.
+    The turn of a ball joint is not counted: it is never far in a step, whose error sees it.
+    """
+    found, ratio = [ca.SX(0)], _ratios(s)
+    for value in values:
+        of = set(ca.jacobian_sparsity(ca.SX(value), s.q).get_triplet()[1])
+        found.append(
+            sum(
+                (
+                    ratio[c.qi] * ca.fabs(s.v[c.vi])
+                    for c in s.layout.coordinates
+                    if c.qi in of and ratio[c.qi]
+                ),
+                ca.SX(0),
+            )
+        )
+    return ca.mmax(ca.vertcat(*found))
+
+
+def _ratios(s: Tracer) -> dict[int, float]:
+    """{coordinate: the most that a joint turns with it}: one of a joint that turns itself, or more
+    of one that follows it, by a gear.
+    """
+    m = s.layout.mechanism
+    turns = (Motion.TURN, Motion.SCREW)
+    found = {c.qi: float(c.motion in turns) for c in s.layout.coordinates}
+    for j in m.joints:
+        if (
+            j.mimic is not None
+            and j.mimic.joint in m.coordinate_names
+            and j.freedoms[0].motion in turns
+        ):
+            leader = m.coordinate_names.index(j.mimic.joint)
+            found[leader] = max(
+                found[leader], abs(value_of(j.mimic.multiplier, m.parameters) or 0.0)
+            )
+    return found

@@ -1,0 +1,5 @@
+"""Losses in the joints, where simulations look for them: `compiler/joint_losses.py`."""
+
+from ...compiler import damping, losses
+
+__all__ = ["damping", "losses"]

@@ -1,0 +1,49 @@
+"""Power on the tape: what loads, and rows that depend on time, put into a mechanism, W."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from ...compiler import Tracer
+
+if TYPE_CHECKING:
+    from .symbols import SystemSymbols
+
+ROUNDING = 1e-12  # of two powers that cancel, what is left of them and is none
+
+
+def load_power(system: SystemSymbols) -> ca.SX:
+    """The power of loads, W, less the rate of the energy stored in springs.
+
+    What rounding leaves of both where springs alone act is zero: the error of the work done would
+    have to be small beside it.
+    """
+    if not system.mechanism.loads:
+        return ca.SX(0)
+
+    def power(s: Tracer) -> list[ca.SX]:
+        stored = ca.jtimes(s.applied.energy, s.q, s.coordinate_rate())
+        forces = s.applied.generalised()
+        net = ca.dot(forces, s.v) + stored
+        size = ca.dot(ca.fabs(forces), ca.fabs(s.v)) + ca.fabs(stored)
+        return [ca.if_else(ca.fabs(net) > ROUNDING * size, net, 0.0)]
+
+    return system.tape("load power", "", power)(system.t, system.q, system.v, system.p)
+
+
+def row_power(system: SystemSymbols) -> ca.SX:
+    """What constraints and speed rows that depend on time put in: lambda (A v), where A v = -B is
+    not zero.
+    """
+    if not system.mechanism.row_records:
+        return ca.SX(0)
+    s = system.tracer()
+    rows, _ = s.applied.rows()
+    B = ca.cse(ca.substitute(rows, s.v, ca.SX.zeros(s.v.numel())))
+    if B.is_zero():
+        return ca.SX(0)
+    lam = s.multipliers()[-rows.numel() :]
+    f = ca.Function("row_power", [s.t, s.q, s.v, s.tau, s.p], [-ca.dot(lam, B)])
+    return f(system.t, system.q, system.v, system.tau, system.p)

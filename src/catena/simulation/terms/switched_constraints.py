@@ -1,0 +1,506 @@
+"""Switched constraints: constraint rows that are on or off while a mechanism moves. Dry friction
+that sticks, stops, locks.
+
+    M a + bias = tau + A' lambda + B' mu,      z (B a - gamma) = 0,   mu = 0 where z = 0
+
+z is one switch per row. A speed that is held has the row v_k = 0; a frame that is locked to a body
+has the rows of a loop joint that closes where the frame was at that instant. The forces mu enter as
+joint forces, so that this works with every formulation: its accelerations are linear in them. The
+modes are inputs of the compiled tape: a change of mode compiles nothing.
+
+A part that can be switched (`HoldableSpeed`, `LockableFrame`) says which record its mode is, its
+rows, and its guards. The events are guards that fall to zero (`guards.py`):
+
+    free   q - lower,   upper - q,   d v          held   mu - low,   high - mu
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ...compiler import Tracer, elements, looped, vector
+from ...kernels import Constraints, constraints, layout
+from ...model import Joint
+from ...spatial import rotate
+from .contact_rows import (
+    Rest,
+    SwitchedRows,
+    TouchingPoint,
+    answered,
+    kept_rows,
+    no_rows,
+    weighted_forces,
+)
+from .contact_slots import TouchingPatch
+from .guards import LOWER, UPPER, Bound, Guard, Meaning
+from .projection import with_unit_quaternions
+
+if TYPE_CHECKING:
+    from .symbols import SystemSymbols
+
+NO_LIMIT = 1e300  # a force without limit
+# rows of contacts: so many are written out on the tape, which grows with their cube; for more it
+# calls loops (`compiler.looped`)
+FEW = 6
+
+
+# --- modes
+class SpeedMode(NamedTuple):
+    """The mode of a holdable speed, as numbers or symbols.
+
+    held: 1 or 0. way: the sign of the speed while it slips. low, high (N m or N): the interval in
+    which the force that holds it must stay. Friction holds up to its limit in both directions, a
+    stop only pushes, a lock has no limits.
+    """
+
+    held: Any = 0.0
+    way: Any = 0.0
+    low: Any = 0.0
+    high: Any = 0.0
+
+    @property
+    def locked(self) -> bool:
+        """Whether it is held by a lock, which nothing but a release opens."""
+        return bool(self.held > 0.5 and self.low <= -NO_LIMIT and self.high >= NO_LIMIT)
+
+    @property
+    def stop(self) -> Bound | None:
+        """The stop on which it rests."""
+        if self.held < 0.5 or self.locked:
+            return None
+        return LOWER if self.high >= NO_LIMIT else UPPER if self.low <= -NO_LIMIT else None
+
+
+LOCKED = SpeedMode(1.0, 0.0, -NO_LIMIT, NO_LIMIT)
+
+
+class FrameMode(
+    namedtuple(
+        "FrameMode",
+        "locked xx xy xz yx yy yz zx zy zz x y z",
+        defaults=(0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0),
+    )
+):
+    """The mode of a lockable frame: locked (1 or 0), and its pose on the other body: rotation by
+    rows, then the origin (m).
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def at(X: np.ndarray) -> FrameMode:
+        """Locked at the place X (4, 4)."""
+        return FrameMode(1.0, *X[:3, :3].ravel(), *X[:3, 3])
+
+    @property
+    def rotation(self) -> tuple[tuple[Any, ...], ...]:
+        """By rows."""
+        return tuple(tuple(self[1 + 3 * i : 4 + 3 * i]) for i in range(3))
+
+    @property
+    def origin(self) -> tuple[Any, ...]:
+        """(3,)."""
+        return tuple(self[10:])
+
+
+# --- parts
+@dataclass(frozen=True)
+class HoldableSpeed:
+    """A speed that may be held. lower, upper: of its coordinate; friction: Coulomb's limit; each a
+    number or expression.
+
+    name: of the speed; unit: of its coordinate, m or rad. index: of the speed in v; coordinate: of
+    its coordinate in q, -1 for a speed of a ball joint. restitution: of its stops; it is no input
+    of the tapes.
+    """
+
+    name: str
+    index: int
+    coordinate: int
+    unit: str = ""
+    lower: Any = -np.inf
+    upper: Any = np.inf
+    friction: Any = 0.0
+    restitution: float = 0.0
+
+    mode = SpeedMode()  # where nothing holds it
+
+    @property
+    def sides(self) -> tuple[Bound, ...]:
+        """Those on which it has a stop."""
+        if self.coordinate < 0:
+            return ()
+        return tuple(side for side in (LOWER, UPPER) if _finite(self.limit(side)))
+
+    @property
+    def guarded(self) -> bool:
+        """Whether an event can come from it: it has a stop, or friction."""
+        return bool(self.sides) or nonzero(self.friction)
+
+    def limit(self, side: Bound) -> Any:
+        """The coordinate's limit on that side."""
+        return self.lower if side is LOWER else self.upper
+
+    def rows(self, s: Tracer, mode: SpeedMode) -> SwitchedRows:
+        """v_k = 0."""
+        B = ca.SX(1, s.layout.nv)
+        B[0, self.index] = 1.0
+        return SwitchedRows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
+
+    def row_scales(self, s: Tracer) -> np.ndarray:
+        """N of its row, where rank is decided (`kernels.rank`)."""
+        return s.con.column[[self.index]]
+
+    def guards(
+        self,
+        system: SystemSymbols,
+        part: int,
+        mode: SpeedMode,
+        mu: ca.SX,
+        limits: tuple[ca.SX, ca.SX],
+    ) -> Iterator[Guard]:
+        """Free: the distance to each stop, and the speed of slipping. Held: how far its force is
+        from each end of its interval.
+        """
+        free = mode.held < 0.5
+        v = system.v[self.index]
+        for side, limit in zip((LOWER, UPPER), limits):
+            if side in self.sides:
+                gap = side.sign * (system.q[self.coordinate] - limit)
+                yield Guard(
+                    Meaning.REACHES_STOP, part, _while(free, gap), _while(free, side.sign * v), side
+                )
+        if nonzero(self.friction):
+            slip = mode.way * v
+            faster = mode.way * system.acceleration[self.index]
+            yield Guard(Meaning.COMES_TO_REST, part, _while(free, slip), _while(free, faster))
+        if self.guarded:
+            yield Guard(
+                Meaning.LETS_GO, part, _while(mode.held > 0.5, mu - mode.low), ca.SX(-1), LOWER
+            )
+            yield Guard(
+                Meaning.LETS_GO, part, _while(mode.held > 0.5, mode.high - mu), ca.SX(-1), UPPER
+            )
+
+
+@dataclass(frozen=True)
+class LockableFrame:
+    """A frame that another body may catch. joint: the loop joint that then closes; its place on the
+    parent is the mode.
+    """
+
+    joint: Joint
+
+    mode = FrameMode()  # a rotation, so that rows that are off have numbers
+
+    @property
+    def name(self) -> str:
+        """Of the lock."""
+        return self.joint.name
+
+    def rows(self, s: Tracer, mode: FrameMode) -> SwitchedRows:
+        """Those of the loop joint."""
+        con = self._constraints(s)
+        p = con.p.astype(object)
+        p[:, 0] = mode.origin
+        both = zip(*((row.a, row.b) for row in self.joint.closure))
+        a, c = (np.array([rotate(mode.rotation, x) for x in rows], object) for rows in both)
+        error, rate, gamma, B = s.rows_of(con._replace(p=p, a=a, c=c))
+        return SwitchedRows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
+
+    def row_scales(self, s: Tracer) -> np.ndarray:
+        """N of its rows, where rank is decided (`kernels.rank`)."""
+        return self._constraints(s).size
+
+    def _constraints(self, s: Tracer) -> Constraints:
+        """Of the mechanism with this loop joint, and no other."""
+        return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
+
+
+Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest
+
+
+# --- all of a run
+class SwitchedConstraints:
+    """The holdable speeds, lockable frames and guards of events of a run, and their expressions for
+    one system.
+
+    conditions: of events, functions of a Tracer to an expression. words: a key under which tapes
+    are cached, equal where they are the same; None where that cannot be known.
+    """
+
+    def __init__(
+        self,
+        speeds: Sequence[HoldableSpeed] = (),
+        locks: Sequence[LockableFrame] = (),
+        conditions: Sequence[Callable[[Tracer], Any]] = (),
+        words: str | None = "",
+        contacts: Sequence[TouchingPoint] = (),
+        patches: Sequence[TouchingPatch] = (),
+    ):
+        self.speeds, self.locks, self.conditions, self.words = (
+            tuple(speeds),
+            tuple(locks),
+            tuple(conditions),
+            words,
+        )
+        self.contacts, self.patches = tuple(contacts), tuple(patches)
+        self.parts: tuple[Part, ...] = (
+            *self.speeds,
+            *self.locks,
+            *self.patches,
+            *self.contacts,
+            *((Rest(),) if contacts else ()),
+        )
+        self.first_contact = len(self.speeds) + len(self.locks) + len(self.patches)
+        ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
+        # where the modes of each part stand
+        self.slots = tuple(slice(a, b) for a, b in pairwise(ends))
+        self.size = ends[-1]
+        self.symbols = ca.SX.sym("modes", self.size)
+        self.names = tuple(
+            f"{part.name} {field}" for part in self.parts for field in part.mode._fields
+        )
+        self._traced: tuple[Tracer, SwitchedRows] | None = None
+
+    def start(self) -> np.ndarray:
+        """The modes with nothing held."""
+        return np.array([x for part in self.parts for x in part.mode], float)
+
+    def held(self, modes: np.ndarray) -> Any:
+        """(...,): whether anything is held, for modes (..., size)."""
+        return np.any(modes[..., self._switches] > 0.5, axis=-1)
+
+    def released(self, modes: ca.SX) -> ca.SX:
+        """The modes with every switch off."""
+        return vector([0.0 if k in self._switches else x for k, x in enumerate(elements(modes))])
+
+    @property
+    def _switches(self) -> list[int]:
+        """Where the modes have the switch of each part, its first number."""
+        return [slot.start for slot in self.slots]
+
+    def mode(self, part: int, modes: np.ndarray) -> Any:
+        """The record of a part's mode, from the modes (size,) of a run."""
+        return type(self.parts[part].mode)(*modes[self.slots[part]])
+
+    def _symbolic(self, part: int) -> Any:
+        return type(self.parts[part].mode)(*elements(self.symbols[self.slots[part]]))
+
+    def values(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """lower, upper and friction of the holdable speeds, as expressions of the tracer's
+        parameters.
+        """
+        found = [
+            [s.value(x) for x in column]
+            for column in zip(*((h.lower, h.upper, h.friction) for h in self.speeds))
+        ]
+        lower, upper, dry = (vector(c) for c in found) if found else (ca.SX.zeros(0),) * 3
+        return lower, upper, dry
+
+    # --- rows
+    def rows(self, s: Tracer) -> SwitchedRows:
+        """The rows of all parts, of the tracer's symbols and the modes; several tapes have them."""
+        if self._traced is None or self._traced[0] is not s:
+            found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
+            self._traced = (
+                s,
+                (
+                    SwitchedRows(*(ca.densify(ca.vertcat(*column)) for column in zip(*found)))
+                    if found
+                    else no_rows(s)
+                ),
+            )
+        return self._traced[1]
+
+    def row_scales(self, s: Tracer) -> list[float]:
+        """N of these rows, where rank is decided (`kernels.rank`)."""
+        return [float(x) for part in self.parts for x in part.row_scales(s)]
+
+    def _others(self, s: Tracer, driven: Sequence[int]) -> tuple[ca.SX, list[float]]:
+        """(k, nv) rows that always hold: those of loops, and driven speeds; and N of these rows
+        and, before them, of those that can be switched.
+        """
+        A = (
+            s.constraint_rows()[3]
+            if s.layout.mechanism.constrained
+            else ca.SX.zeros(0, s.layout.nv)
+        )
+        still = ca.SX.eye(s.layout.nv)[list(driven), :]
+        return ca.densify(ca.vertcat(A, still)), [
+            *self.row_scales(s),
+            *s.row_scales(),
+            *s.con.column[list(driven)],
+        ]
+
+    def force(self, system: SystemSymbols, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau
+        (nv,) act as well.
+        """
+        s = system.tracer()
+        _, rate, gamma, B, z = self.rows(s)
+        others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
+        F, weight, share = self._acting(s, rate, B, z)
+        kept = z if self.many else kept_rows(B, z, others, size, s.con.column)
+        f = ca.Function(
+            "held_rows",
+            [s.t, s.q, s.v, s.p, self.symbols],
+            [ca.densify(x) for x in (gamma, B, kept, F, weight, share, others)],
+        )
+        gamma, B, kept, F, weight, share, others = f(
+            system.t, system.q, system.v, system.p, self.symbols
+        )
+        push = ca.SX.sym("push", system.nv)
+        a, _ = system.under(push)
+        free = ca.substitute(a, push, tau)
+        if self.many:
+            given = (
+                B,
+                F,
+                ca.jacobian(a, push),
+                free,
+                gamma,
+                kept,
+                weight,
+                share,
+                others,
+                size,
+                s.con.column,
+            )
+            mu, along = looped.call("row_forces", (*B.shape, others.shape[0]), *given)
+            return mu, along
+        r = gamma - ca.mtimes(B, free)
+        if self.contacts:
+            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight, share)
+        else:
+            response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
+            mu = answered(0.5 * (response + response.T), r, kept)
+        return mu, ca.mtimes(F.T, mu)
+
+    @property
+    def many(self) -> bool:
+        """Whether contacts have so many rows that tapes call loops for them."""
+        return sum(c.count for c in self.contacts) > FEW
+
+    def contact_rows(self) -> list[slice]:
+        """Where the rows of each contact point stand among all: they are the last."""
+        ends = list(accumulate((c.count for c in self.contacts), initial=0))
+        return [slice(a - ends[-1], b - ends[-1] or None) for a, b in pairwise(ends)]
+
+    def _acting(self, s: Tracer, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """(m, nv): what the rows' forces act along, which of contacts that slip has their friction;
+        their weights (m,), and the forces (m,) near which they are taken.
+        """
+        if not self.contacts:
+            return B, z, ca.SX.zeros(B.shape[0])
+        others = range(B.shape[0] - sum(c.count for c in self.contacts))
+        places = self.contact_rows()
+        modes = [self._symbolic(self.first_contact + k) for k in range(len(self.contacts))]
+        F = [
+            c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)
+        ]
+        weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
+        near = [x for c, mode in zip(self.contacts, modes) for x in c.share(mode, s.t)]
+        return (
+            ca.vertcat(*(B[k, :] for k in others), *F),
+            ca.vertcat(*(z[k] for k in others), *weights),
+            ca.vertcat(*(0.0 for _ in others), *near),
+        )
+
+    def slipping(self, p: ca.SX, system: SystemSymbols) -> ca.SX:
+        """Coulomb friction (nv,) on the joints that slip, opposed to the speed of each."""
+        s = system.tracer()
+        dry = ca.Function("dry", [s.p], [self.values(s)[2]])(p) if self.speeds else ca.SX.zeros(0)
+        force = ca.SX.zeros(system.nv)
+        for k, h in enumerate(self.speeds):
+            mode = self._symbolic(k)
+            force[h.index] -= dry[k] * mode.way * (1.0 - mode.held)
+        return force
+
+    def frozen(self, rate: ca.SX, nq: int) -> ca.SX:
+        """The rate of a state (q, v) in which the held speeds and their coordinates have the rate
+        zero exactly.
+        """
+        for k, h in enumerate(self.speeds):
+            for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
+                rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
+        if self.contacts:
+            rest = self._symbolic(len(self.parts) - 1).rest
+            rate = vector([_while(rest < 0.5, x, 0.0) for x in elements(rate)])
+        return rate
+
+    # --- guards
+    def guards(self, system: SystemSymbols) -> tuple[Guard, ...]:
+        """Of all parts, then of the events."""
+        s = system.tracer()
+        lower, upper, _ = (ca.Function("value", [s.p], [x])(system.p) for x in self.values(s))
+        found: list[Guard] = []
+        for k, h in enumerate(self.speeds):
+            found += h.guards(system, k, self._symbolic(k), system.held[0][k], (lower[k], upper[k]))
+        found += self._contact_guards(system)
+        # of the state onto which a step will be put, as far as that costs nothing
+        q = with_unit_quaternions(system.layout, system.q)
+        for k, condition in enumerate(self.conditions):
+            f = ca.Function("guard", [s.t, s.q, s.v, s.p], [condition(s)])
+            found.append(Guard(Meaning.HAPPENS, k, f(system.t, q, system.v, system.p)))
+        return tuple(found)
+
+    def watched_values(self, s: Tracer) -> list[ca.SX]:
+        """Gaps of contacts and conditions of events: what may come to zero and go away again while
+        joints turn.
+        """
+        gaps = self.contact_terms(s).error if self.contacts else ca.SX.zeros(0)
+        return [
+            *(gaps[at.start] for at in self.contact_rows()),
+            *(condition(s) for condition in self.conditions),
+        ]
+
+    def contact_terms(self, s: Tracer) -> SwitchedRows:
+        """The rows of the contacts alone."""
+        count = sum(c.count for c in self.contacts)
+        return SwitchedRows(*(x[x.shape[0] - count :, :] for x in self.rows(s)))
+
+    def _contact_guards(self, system: SystemSymbols) -> Iterator[Guard]:
+        if not self.contacts:
+            return
+        s = system.tracer()
+        here = (system.t, system.q, system.v, system.p, self.symbols)
+        given = [s.t, s.q, s.v, s.p, self.symbols]
+        error, rate, gamma, B, _ = ca.Function("rows", given, list(self.contact_terms(s)))(*here)
+        faster = ca.mtimes(B, system.acceleration) - gamma
+        force = system.held[0][-rate.numel() :]
+        for k, (c, at) in enumerate(zip(self.contacts, self.contact_rows())):
+            part = self.first_contact + k
+            seen = (elements(x[at]) for x in (rate, faster, force))
+            yield from c.guards(part, self._symbolic(part), error[at][0], *seen)
+            for meaning, value, way in c.watched(s, self._symbolic(part)):
+                yield Guard(
+                    meaning, part, *ca.Function("watched", given, [ca.SX(value), ca.SX(way)])(*here)
+                )
+        for k, patch in enumerate(self.patches):
+            part = self.first_contact - len(self.patches) + k
+            yield Guard(
+                Meaning.MOVES_AWAY,
+                part,
+                ca.Function("moved", given, [patch.moved(s, self._symbolic(part))])(*here),
+            )
+
+
+def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:
+    return ca.if_else(mode, value, otherwise)
+
+
+def _finite(x: Any) -> bool:
+    return not isinstance(x, (int, float)) or bool(np.isfinite(x))
+
+
+def nonzero(x: Any) -> bool:
+    """Whether a value is not zero, or is an expression, which may not be."""
+    return not isinstance(x, (int, float)) or x != 0.0

@@ -1,0 +1,25 @@
+"""The pairs of shapes of a mechanism whose points are chosen at events, with the points that each
+may have. A registry by kinds of patches.
+"""
+
+from __future__ import annotations
+
+from ...collision import contact_patches, patch_points
+from ...model import Mechanism
+from .contact_slots import PatchPoint, RoundedPoint, TouchingPatch
+from .smooth_pairs import SmoothPoint
+
+# by `ContactPatch.kind`
+POINTS: dict[str, type[PatchPoint]] = {
+    "polyhedra": PatchPoint,
+    "rounded": RoundedPoint,
+    "smooth": SmoothPoint,
+}
+
+
+def touching_pairs(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
+    """All of them, and all their points."""
+    found = [(patch, patch_points(m, patch)) for patch in contact_patches(m, by_features=True)]
+    return [TouchingPatch(x, len(own)) for x, own in found], [
+        POINTS[x.kind](p, m.contacts[x.contact], x) for x, own in found for p in own
+    ]

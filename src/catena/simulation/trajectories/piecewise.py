@@ -1,0 +1,321 @@
+"""Piecewise trajectories: polynomials and sines of time, evaluated on arrays, or traced into
+machine code.
+
+    q_j(t) = sum_k c_ijk s^k + A_ij sin(w_ij s + f_ij),      s = t - o_ij,      in piece i
+
+Before its first time and after its last a trajectory continues at the speed it has there; one that
+ends at rest stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import StateError, UnknownNameError
+from ...machine import Coordinate, Machine, coordinates, machine_of, where
+from ...model import Mechanism
+
+Array = np.ndarray
+Values = Mapping[str, ArrayLike]  # {coordinate: its values}
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Coordinates over time: m pieces of n coordinates. Called with times (...) it gives q, v, a,
+    each (..., n).
+
+    names: of the coordinates (or of speeds, for a table of forces). breaks (m - 1,): where one
+    piece ends and the next begins, s. origins (m, n), s. powers (m, n, K): c_k, unit/s^k. waves (m,
+    n, 3): amplitude, rad/s, phase in rad.
+
+    >>> from catena.simulation.trajectories import quintic
+    >>> q, v, a = quintic([0.0, 2.0], {"elbow": [0.0, 1.0]})(1.0)
+    >>> q.round(6).tolist(), v.round(6).tolist()
+    ([0.5], [0.9375])
+    """
+
+    names: tuple[str, ...]
+    breaks: Array
+    origins: Array
+    powers: Array
+    waves: Array
+
+    def __repr__(self) -> str:
+        span = f"{self.breaks[0]:g} to {self.breaks[-1]:g} s" if len(self.breaks) else "always"
+        return f"Trajectory({', '.join(self.names)}; {span}, {len(self.origins)} pieces)"
+
+    # --- its two lives
+    def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """q, v, a at times t (...): each (..., n), units of the coordinates, per s, per s2."""
+        t = np.asarray(t, float)
+        i = np.searchsorted(self.breaks, t, side="right")
+        s = t[..., None] - self.origins[i]
+        found = _polynomial(np.moveaxis(self.powers[i], -1, 0), s)
+        if self.waves.any():
+            A, w, f = np.moveaxis(self.waves[i], -1, 0)
+            found = tuple(x + y for x, y in zip(found, _wave(A, w, f, s, np)))
+        return found  # type: ignore[return-value]
+
+    def traced(self, t: ca.SX, until: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a (n,) as expressions of the symbol t; until: when the piece that is on ends, by
+        default the one of t.
+        """
+        reached = [
+            ca.SX(1.0),
+            *(t >= b if until is None else until > b for b in self.breaks),
+            ca.SX(0.0),
+        ]
+        # one in the piece that t is in, else zero
+        here = ca.vertcat(*(a - b for a, b in pairwise(reached)))
+
+        def pick(values: Array) -> ca.SX:
+            same = np.all(values == values[:1], axis=0)
+            chosen = ca.mtimes(here.T, ca.sparsify(ca.DM(np.where(same, 0.0, values)))).T
+            return chosen + ca.DM(np.where(same, values[0], 0.0))
+
+        columns = [self.origins[:, :, None], self.powers] + (
+            [self.waves] if self.waves.any() else []
+        )
+        table = np.concatenate(columns, axis=2)
+        return self.traced_piece(
+            t, [pick(table[:, :, k]) for k in range(table.shape[2])], self.powers.shape[2]
+        )
+
+    def traced_piece(self, t: ca.SX, columns: list[ca.SX], K: int) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """q, v, a (n,) of one piece, given as columns (n,): origins, K powers, and three of waves
+        if it has any.
+        """
+        s = t - columns[0]
+        found = _polynomial(columns[1 : 1 + K], s)
+        if len(columns) > 1 + K:
+            A, w, f = columns[1 + K :]
+            found = tuple(x + y for x, y in zip(found, _wave(A, w, f, s, ca)))
+        return tuple(ca.densify(x) for x in found)  # type: ignore[return-value]
+
+    # --- against a mechanism
+    def check(self, asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
+        """Where its coordinates are in q and v. Raises UnknownNameError for one that the mechanism
+        does not have.
+        """
+        return places(asked, self.names)
+
+    def along(
+        self, asked: Mechanism | Machine, t: ArrayLike, q: ArrayLike | None = None
+    ) -> tuple[Array, Array, Array]:
+        """q (..., nq), v, a (..., nv) of the whole mechanism at times t (s); coordinates not in the
+        trajectory rest at q (nq,).
+        """
+        machine = machine_of(asked)
+        where_to = self.check(machine)
+        qi = [c.qi for c in where_to]
+        vi = [c.vi for c in where_to]
+        moved = self(t)
+        lead = moved[0].shape[:-1]
+        rest = machine.neutral() if q is None else np.asarray(q, float)
+        full = (
+            np.broadcast_to(rest, (*lead, machine.nq)).copy(),
+            np.zeros((*lead, machine.nv)),
+            np.zeros((*lead, machine.nv)),
+        )
+        full[0][..., qi], full[1][..., vi], full[2][..., vi] = moved
+        return full
+
+    def jumps(self) -> list[str]:
+        """A sentence for each knot at which a coordinate or its speed jumps; no finite force makes
+        a mechanism follow there.
+        """
+        found = []
+        for i, b in enumerate(self.breaks):
+            before, after = (self._only(i + k)(b) for k in (0, 1))
+            for what, x, y in (("place", before[0], after[0]), ("speed", before[1], after[1])):
+                for j in np.flatnonzero(np.abs(y - x) > 1e-9 * (1.0 + np.abs(x) + np.abs(y))):
+                    found.append(
+                        f"the {what} of {self.names[j]!r} jumps from {x[j]:.6g} to {y[j]:.6g} at t"
+                        f" = {b:g} s"
+                    )
+        return found
+
+    # --- made from others
+    def of(self, names: Sequence[str]) -> Trajectory:
+        """The trajectory of these of its coordinates. Raises UnknownNameError for a name it does
+        not have.
+        """
+        for name in names:
+            if name not in self.names:
+                raise UnknownNameError("coordinate", name, self.names, "the trajectory")
+        j = [self.names.index(name) for name in names]
+        return Trajectory(
+            tuple(names), self.breaks, self.origins[:, j], self.powers[:, j], self.waves[:, j]
+        )
+
+    def __or__(self, other: Trajectory) -> Trajectory:
+        """Two trajectories of different coordinates as one. Raises StateError where they share a
+        coordinate.
+        """
+        return together([self, other])
+
+    def _only(self, i: int) -> Trajectory:
+        """Piece i, at all times."""
+        return Trajectory(
+            self.names,
+            np.zeros(0),
+            self.origins[i : i + 1],
+            self.powers[i : i + 1],
+            self.waves[i : i + 1],
+        )
+
+
+def _polynomial(c: Any, s: Any) -> tuple[Any, Any, Any]:
+    """sum of c_k s^k and its two derivatives, by Horner's scheme."""
+    q = v = a = 0.0 * s
+    for k in reversed(range(len(c))):
+        a = a * s + 2.0 * v
+        v = v * s + q
+        q = q * s + c[k]
+    return q, v, a
+
+
+def _wave(A: Any, w: Any, f: Any, s: Any, lib: Any) -> tuple[Any, Any, Any]:
+    """A sin(w s + f) and its two derivatives."""
+    sine = lib.sin(w * s + f)
+    cosine = lib.cos(w * s + f)
+    return A * sine, A * w * cosine, -A * w**2 * sine
+
+
+def places(asked: Mechanism | Machine, names: Sequence[str]) -> tuple[Coordinate, ...]:
+    """Where coordinates of these names are in q and v. Those of quaternions have no trajectory:
+    their rates are no speeds.
+    """
+    known = {c.name: c for c in coordinates(asked)}
+    found = {c.speed: c for c in known.values()} | known
+    for name in names:
+        if name not in found:
+            raise UnknownNameError("coordinate", name, known, where(asked))
+    return tuple(found[name] for name in names)
+
+
+def together(parts: Sequence[Trajectory]) -> Trajectory:
+    """Trajectories of different coordinates as one."""
+    names = [name for part in parts for name in part.names]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise StateError(
+            f"a trajectory has one motion for each coordinate; {twice[0]!r} is given twice"
+        )
+    breaks = np.unique(np.concatenate([part.breaks for part in parts]))
+    middles = 0.5 * (breaks[1:] + breaks[:-1])
+    inside = (
+        np.concatenate([breaks[:1] - 1.0, middles, breaks[-1:] + 1.0])
+        if len(breaks)
+        else np.zeros(1)
+    )
+    pieces = [np.searchsorted(part.breaks, inside, side="right") for part in parts]
+    most = max(part.powers.shape[2] for part in parts)
+    powers = [
+        np.pad(part.powers[i], ((0, 0), (0, 0), (0, most - part.powers.shape[2])))
+        for part, i in zip(parts, pieces)
+    ]
+    origins, waves = (
+        [getattr(part, x)[i] for part, i in zip(parts, pieces)] for x in ("origins", "waves")
+    )
+    return Trajectory(
+        tuple(names), breaks, *(np.concatenate(x, axis=1) for x in (origins, powers, waves))
+    )
+
+
+def trajectory(given: Any) -> Trajectory:
+    """A Trajectory as it is; {coordinate: a number or a Trajectory} as one."""
+    if isinstance(given, Trajectory):
+        return given
+    if not isinstance(given, Mapping) or not given:
+        raise StateError(
+            f"a trajectory is a Trajectory or {{coordinate: number or Trajectory}}, not {given!r}"
+        )
+    parts = []
+    for name, x in given.items():
+        if not isinstance(x, Trajectory):
+            q = numbers("trajectory", name, x, 1)
+            x = pieces((name,), np.zeros(0), np.zeros(1), q[None, :, None])
+        elif len(x.names) == 1:
+            x = Trajectory((name,), x.breaks, x.origins, x.powers, x.waves)
+        parts.append(x.of([name]))
+    return together(parts)
+
+
+# --- making pieces
+def from_scipy(names: tuple[str, ...], found: Any) -> Trajectory:
+    """A piecewise polynomial of SciPy: x (m + 1,), c (K, m, n), highest power first."""
+    real = np.flatnonzero(np.diff(found.x) > 0)
+    t = np.append(found.x[real], found.x[-1])
+    powers = np.moveaxis(found.c[::-1, real], 0, -1)
+    q, v = found(t), found(t, 1)
+    return closed(names, t, powers, None, q, v)
+
+
+def closed(
+    names: tuple[str, ...], t: Array, powers: Array, waves: Array | None, q: Array, v: Array
+) -> Trajectory:
+    """Pieces between the times t, and one before and one after that go on at the speed of the
+    ends.
+    """
+    before, after = (np.stack([q[k], v[k]], axis=-1)[None] for k in (0, -1))
+    most = max(2, powers.shape[2])
+    powers = np.concatenate(
+        [np.pad(x, ((0, 0), (0, 0), (0, most - x.shape[2]))) for x in (before, powers, after)]
+    )
+    waves = None if waves is None else np.pad(waves, ((1, 1), (0, 0), (0, 0)))
+    # the last time belongs to the last piece
+    breaks = np.append(t[:-1], np.nextafter(t[-1], np.inf))
+    return pieces(names, breaks, np.append(t[0], t), powers, waves)
+
+
+def pieces(
+    names: tuple[str, ...], breaks: Array, origins: Array, powers: Array, waves: Array | None = None
+) -> Trajectory:
+    """A trajectory whose pieces have one origin (m,) for all coordinates; no waves if none are
+    given.
+    """
+    wide = np.repeat(origins[:, None], len(names), axis=1)
+    return Trajectory(
+        names, breaks, wide, powers, np.zeros((*wide.shape, 3)) if waves is None else waves
+    )
+
+
+def rising(kind: str, times: ArrayLike, positions: Values) -> tuple[Array, Array]:
+    """Rising times (m,) and places (m, n), checked."""
+    t = np.asarray(times, float)
+    if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all():
+        raise StateError(f"{kind}: times are at least two finite numbers (s); found {times!r}")
+    if len(falls := np.flatnonzero(np.diff(t) <= 0)):
+        k = int(falls[0])
+        raise StateError(
+            f"{kind}: times rise; found {t[k]:g} s and then {t[k + 1]:g} s, in places {k} and"
+            f" {k + 1}"
+        )
+    if not positions:
+        raise StateError(
+            f"{kind}: no coordinate is given; positions are {{coordinate: one value per time}}"
+        )
+    return t, np.stack([numbers(kind, name, x, len(t)) for name, x in positions.items()], axis=-1)
+
+
+def numbers(kind: str, name: str, given: ArrayLike, count: int) -> Array:
+    """`count` finite numbers; one is for all."""
+    try:
+        x = np.asarray(given, float)
+    except (TypeError, ValueError):
+        x = np.full(1, np.nan)
+    if x.ndim == 0:
+        x = np.full(count, x)
+    if x.shape != (count,) or not np.isfinite(x).all():
+        raise StateError(
+            f"{kind}: {name!r} is given {given!r}; it takes {count} finite"
+            f" number{'s' if count > 1 else ''}"
+        )
+    return x

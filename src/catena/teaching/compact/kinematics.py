@@ -1,0 +1,205 @@
+"""How the frames move: the equations that compact statements begin with. Terms that a mechanism has
+no use for are left out.
+"""
+
+from __future__ import annotations
+
+from ...model import RowKind
+from .frames import Frames
+from .language import TWO, ZERO, Cross, Dot, Equation, Expr, Over, Rate, Total
+from .letters import (
+    ACROSS_C,
+    ACROSS_P,
+    ANGLES,
+    BODIES,
+    FRAMES,
+    PATH,
+    ROWS,
+    SIDES,
+    SPEEDS,
+    A,
+    I,
+    J,
+    P,
+    Phi,
+    Phi2,
+    Q,
+    R,
+    a,
+    a_k,
+    alpha,
+    b,
+    b_k,
+    c,
+    d,
+    dir_C,
+    dir_P,
+    e,
+    kappa,
+    lam,
+    motor,
+    o,
+    o1,
+    o2,
+    omega,
+    omega_j,
+    place_C,
+    place_P,
+    pull,
+    q,
+    q1,
+    q2,
+    r,
+    rho,
+    s,
+    sigma,
+    tau,
+    twist,
+    u,
+    v,
+    v_j,
+    value,
+    x_C,
+    x_P,
+)
+
+
+def places(fr: Frames) -> list[Equation]:
+    """R, o, and the axes u and s, of every frame."""
+    turned = fr.has(lambda f: f.turned)
+    at = R("p") * b("i")
+    found = [Equation(R("i"), R("p") * P("i") * Q("i") if turned else R("p") * Q("i"), FRAMES)]
+    if turns(fr):
+        found.append(Equation(u("i"), R("i") * e("i"), FRAMES))
+    if slides(fr):
+        found += [
+            Equation(s("i"), R("i") * d("i"), FRAMES),
+            Equation(rho("i"), at + s("i") * q("i"), FRAMES),
+        ]
+    else:
+        found.append(Equation(rho("i"), at, FRAMES))
+    return [
+        *found,
+        Equation(o("i"), o("p") + rho("i"), FRAMES),
+        Equation(r("i"), o("i") + R("i") * c("i"), FRAMES),
+    ]
+
+
+def turns(fr: Frames) -> bool:
+    """Whether some frame turns."""
+    return fr.has(lambda f: f.nv > 0 and not f.slides)
+
+
+def slides(fr: Frames) -> bool:
+    """Whether some frame slides."""
+    return fr.has(lambda f: f.slides)
+
+
+def sliding(fr: Frames, x: Expr, *terms: Expr) -> Expr:
+    """A sum, with terms that slides add."""
+    return sum(terms, x) if slides(fr) else x  # type: ignore[arg-type]
+
+
+def velocities(fr: Frames) -> list[Equation]:
+    """omega, o', v."""
+    return [
+        Equation(omega("i"), omega("p") + u("i") * q1("i"), FRAMES),
+        Equation(
+            o1("i"), sliding(fr, o1("p") + Cross(omega("p"), rho("i")), s("i") * q1("i")), FRAMES
+        ),
+        Equation(v("i"), o1("i") + Cross(omega("i"), R("i") * c("i")), FRAMES),
+    ]
+
+
+def accelerations(fr: Frames) -> list[Equation]:
+    """alpha, o'', a."""
+    arm = R("i") * c("i")
+    moved = o2("p") + Cross(alpha("p"), rho("i")) + Cross(omega("p"), Cross(omega("p"), rho("i")))
+    return [
+        Equation(
+            alpha("i"), alpha("p") + u("i") * q2("i") + Cross(omega("p"), u("i") * q1("i")), FRAMES
+        ),
+        Equation(
+            o2("i"),
+            sliding(fr, moved, s("i") * q2("i"), TWO * Cross(omega("p"), s("i") * q1("i"))),
+            FRAMES,
+        ),
+        Equation(
+            a("i"),
+            o2("i") + Cross(alpha("i"), arm) + Cross(omega("i"), Cross(omega("i"), arm)),
+            FRAMES,
+        ),
+    ]
+
+
+def partials(fr: Frames) -> list[Equation]:
+    """What multiplies q_j' in omega_i and v_i, of the frames j on the way to i."""
+    swept = Cross(u("j"), r("i") - o("j"))
+    return [
+        Equation(omega_j("i", "j"), u("j"), PATH),
+        Equation(v_j("i", "j"), sliding(fr, swept, s("j")), PATH),
+    ]
+
+
+def masses(each: Over = BODIES) -> list[Equation]:
+    """The inertias in the ground's axes."""
+    return [Equation(J("i"), R("i") * I("i") * R("i").T, each)]
+
+
+def with_motor(fr: Frames) -> list[Equation]:
+    """The motor's force less what its rotor keeps, where a joint has one."""
+    return [Equation(motor("i"), tau("i") - kappa("i") * q2("i"), FRAMES)] if rotors(fr) else []
+
+
+def rotors(fr: Frames) -> bool:
+    """Whether some motor has a rotor with inertia of its own."""
+    return fr.has(lambda f: any(x != 0 for x in f.rotor))
+
+
+def loops(fr: Frames, along_speeds: bool = True) -> list[Equation]:
+    """The rows of loops: what they keep, the force w and torque t of a unit of lambda on the two
+    bodies; then the matrix A along the speeds, or Phi''.
+    """
+    kinds = {row.kind for row in fr.rows}
+    if not kinds:
+        return []
+    found = [
+        Equation(x_P("k"), o("P") + R("P") * place_P("k"), ROWS),
+        Equation(x_C("k"), o("C") + R("C") * place_C("k"), ROWS),
+    ]
+    for kind, each, there in ((RowKind.ACROSS_P, ACROSS_P, x_C), (RowKind.ACROSS_C, ACROSS_C, x_P)):
+        if kind in kinds:
+            axis = R("P") * dir_P("k") if each is ACROSS_P else R("C") * dir_C("k")
+            found += [
+                Equation(a_k("k"), axis, each),
+                Equation(Phi("k"), Dot(a_k("k"), x_C("k") - x_P("k")), each),
+                Equation(pull("i", "k"), sigma("i", "k") * a_k("k"), each),
+                Equation(
+                    twist("i", "k"), sigma("i", "k") * Cross(there("k") - r("i"), a_k("k")), each
+                ),
+            ]
+    if RowKind.ANGLE in kinds:
+        found += [
+            Equation(a_k("k"), R("P") * dir_P("k"), ANGLES),
+            Equation(b_k("k"), R("C") * dir_C("k"), ANGLES),
+            Equation(Phi("k"), Dot(a_k("k"), b_k("k")) - value("k"), ANGLES),
+            Equation(twist("i", "k"), sigma("i", "k") * Cross(b_k("k"), a_k("k")), ANGLES),
+        ]
+    power: Expr = Dot(twist("i", "k"), omega_j("i", "j"))
+    if kinds != {RowKind.ANGLE}:
+        power = Dot(pull("i", "k"), v_j("i", "j")) + power
+    if not along_speeds:
+        now = Dot(pull("i", "k"), a("i")) + Dot(twist("i", "k"), alpha("i"))
+        then = Dot(Rate(pull("i", "k")), v("i")) + Dot(Rate(twist("i", "k")), omega("i"))
+        return [*found, Equation(Phi2("k"), Total(SIDES, now + then), ROWS)]
+    return [*found, Equation(A("k", "j"), Total(SIDES, power), ROWS), closing()]
+
+
+def closing() -> Equation:
+    """The rows differentiated twice."""
+    return Equation(Rate(Total(SPEEDS, A("k", "j") * q1("j"))), ZERO, ROWS, row=True)
+
+
+def held(x: Expr, fr: Frames) -> Expr:
+    """A generalised force with what the loops add."""
+    return x + Total(ROWS, A("k", "j") * lam("k")) if fr.rows else x

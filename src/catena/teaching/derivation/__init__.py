@@ -1,0 +1,92 @@
+"""Derivations that can be read: the way from a mechanism to its equations of motion, step by step,
+each line checked.
+
+Board (symbols, names, random states) -> steps of one formulation -> Derivation -> text, LaTeX,
+page, notebook
+
+steps           the records: Derivation, Step, Line
+board           expressions become lines here and are compared with a second route to the same
+                numbers
+observed_motion one such route: finite differences of the bodies' poses
+comparison      two derivations side by side, and which of their terms are the same number
+answers         a student's answers, read by student_notation and compared term by term
+kinematics      positions, velocities, angular velocities: how every derivation begins
+one file or function per formulation, listed in DERIVATIONS
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...doors import door
+from ...equations import Derived
+from ...errors import FormulationError
+from .board import STATES, Board, WrongLineError
+from .body_steps import ELIMINATED
+from .registry import DERIVATIONS, Way, register
+from .steps import Derivation, Line, Step
+
+__all__ = [
+    "DERIVATIONS",
+    "Derivation",
+    "Line",
+    "Step",
+    "Way",
+    "derivation",
+    "register",
+    "textbook_forms",
+]
+
+
+def derivation(equations: Derived) -> Derivation:
+    """The steps that lead to equations of motion; a FormulationError where their formulation has
+    none that can be read.
+    """
+    name = equations.formulation
+    if name not in DERIVATIONS:
+        raise FormulationError(
+            f"steps: no derivation is written down for {name!r}; those with steps are:"
+            f" {', '.join(DERIVATIONS)}"
+        )
+    if getattr(equations, "extra", {}).get("coordinates", "joint") != "joint":
+        raise FormulationError(
+            "steps: derivations are written in the joints' own coordinates; leave out"
+            " coordinates='absolute'"
+        )
+    way = DERIVATIONS[name]
+    board = Board(equations)
+    steps = tuple(step for step in way.steps(board) if step.lines)
+    values = {**board.mechanism.parameters}
+    return Derivation(
+        equations.mechanism.name, name, way.source, steps, board.names, STATES, values
+    )
+
+
+def textbook_forms(equations: Derived) -> list[Derivation]:
+    """The final steps of a derivation, the form in which the formulation's source prints its
+    equations; then a shorter one, where there is one.
+
+    None where the formulation has no derivation, one too long to read, or a statement of its own
+    that is that form. The shorter form leaves out the equations of motion that follow from the rows
+    above them by elimination.
+    """
+    way = DERIVATIONS.get(equations.formulation)
+    if way is None or (way.rows_alone and equations.readable is not None):
+        return []
+    try:
+        found = derivation(equations)
+    except WrongLineError:
+        raise
+    except FormulationError:
+        return []
+    short = replace(found, steps=tuple(step for step in found.steps if step.title != ELIMINATED))
+    return [found, short] if way.eliminates else [found]
+
+
+if TYPE_CHECKING:
+    from .answers import grade
+    from .comparison import Comparison
+    from .writing import latex_form, text_form
+
+__getattr__, __dir__ = door(__name__)

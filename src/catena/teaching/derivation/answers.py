@@ -1,0 +1,293 @@
+"""Answers of students: a text in Python's or LaTeX's notation, read without running it, compared
+term by term with a line.
+
+The text is read by `student_notation`. The line's terms are found again in the answer by the
+products of accelerations, speeds and forces that head them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from ...equations.readable import Names, text_writer, texts, with_letters
+from ...errors import CatenaError, ExpressionError
+from .steps import Derivation, Label, Line, Terms
+from .student_notation import entries, expression
+
+# random states, and what a rounded number of a student may differ by
+STATES = 5
+TOLERANCE = 1e-6
+TERMS = 5000  # of an answer, written out, that are compared one by one
+COEFFICIENTS = ("q", "p", "t")
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What an answer is worth. right: whether it is the line's value. remarks: one sentence for
+    each term that is not.
+    """
+
+    right: bool
+    remarks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            "right"
+            if self.right
+            else "\n".join(("not yet right:", *(f"  {remark}" for remark in self.remarks)))
+        )
+
+
+def grade(
+    d: Derivation, number: str, answer: str, letters: Mapping[str, str] | None = None
+) -> Grade:
+    """Compare an answer with line "STEP.LINE" of a derivation; three answers with commas between,
+    or a matrix, for a vector.
+
+    A line with a name may be answered with the name in front, T = ...; of a row both sides are
+    wanted, on either side of the sign =, and a factor of parameters and coordinates that all of it
+    has been divided by does not count. letters: {the student's own: the worksheet's}.
+    """
+    line = find(d, number)
+    names = _with_letters(d.names, letters or {})
+    row = not isinstance(line.left, Label)
+    answer = answer if row else answer.rpartition("=")[2]
+    parts = entries(answer) if line.vector else [answer]
+    if len(parts) != len(line.right):
+        raise CatenaError(
+            f"line {number} is a vector of {len(line.right)} entries; the answer has {len(parts)}:"
+            " separate them by commas"
+        )
+    remarks = []
+    for axis, part, terms in zip("xyz", parts, _sides(line)):
+        found = _compared(d, read(names, part, row), terms, equation=row and "=" in part)
+        remarks += [f"{axis}: {x}" if line.vector else x for x in found]
+    return Grade(not remarks, tuple(remarks))
+
+
+def find(d: Derivation, number: str) -> Line:
+    """The line of a number such as "4.1"."""
+    match = re.fullmatch(r"(\d+)\.(\d+)", number.strip())
+    known = [f"{k}.{n}" for k, step in enumerate(d.steps, 1) for n in range(1, len(step.lines) + 1)]
+    if not match or number.strip() not in known:
+        raise CatenaError(
+            f"no line {number!r} in the derivation of {d.mechanism!r} by {d.formulation}; lines"
+            f" are: {', '.join(known)}"
+        )
+    return d.steps[int(match[1]) - 1].lines[int(match[2]) - 1]
+
+
+def _sides(line: Line) -> list[Terms]:
+    """What an answer is compared with: the right side; of a row, all of it brought to the left."""
+    if not isinstance(line.left, Label):
+        return [(*line.left, *(t._replace(coefficient=-t.coefficient) for t in line.right[0]))]
+    return list(line.right)
+
+
+# --- reading
+def read(names: Names, answer: str, row: bool = True) -> Any:
+    """An answer as a SymPy expression of a derivation's symbols; an equation as left minus right.
+    row: else the last side alone counts.
+    """
+    sides = answer.split("=")
+    if not row:
+        sides = sides[-1:]
+    if len(sides) > 2:
+        raise ExpressionError(
+            f"{answer!r} has {len(sides) - 1} signs =; an answer is an expression, or one equation"
+        )
+    found = [sp.sympify(expression(side, names)) for side in sides]
+    return found[0] - found[1] if len(found) > 1 else found[0]
+
+
+def _with_letters(names: Names, letters: Mapping[str, str]) -> Names:
+    known = [n.text for role in ("q", "v", "a", "tau", "p") for n in names[role]]
+    for other, ours in letters.items():
+        if ours not in known:
+            raise ExpressionError(
+                f"{other} = {ours}: there is no quantity {ours!r} here; quantities are:"
+                f" {', '.join(dict.fromkeys(known))}"
+            )
+        if other in known or not re.fullmatch(r"[A-Za-z]\w*", other):
+            raise ExpressionError(
+                f"{other} = {ours}: {other!r} is"
+                f" {'a quantity here' if other in known else 'no letter or word'}; choose another"
+            )
+    return with_letters(names, letters)
+
+
+# --- comparing
+def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) -> list[str]:
+    """A sentence for each term that is missing, wrong or too much. equation: both are expressions
+    that are zero, so that a factor is free.
+    """
+    heads = [
+        sp.Symbol(n.symbol)
+        for role, group in d.names.items()
+        if role not in COEFFICIENTS
+        for n in group
+    ]
+    states = random_values(d.names)
+    right = sp.Add(*(t.value for t in terms))
+    if _same(answer, right, states):
+        return []
+    if _terms(answer) > TERMS:
+        return [
+            f"its value differs; written out it has more than {TERMS} terms, which are not compared"
+            " one by one"
+        ]
+    own = _grouped(answer, heads)
+    known = _grouped(right, heads)
+    write = text_writer(d.names)
+    free = {sp.Symbol(n.symbol) for role in ("p", "q") for n in d.names[role]}
+    factor = _factor(own, known, states, free) if equation else sp.Integer(1)
+    if factor != 1:
+        if _same(answer, right * factor, states):
+            return []
+        own = {of: x / factor for of, x in own.items()}
+    remarks = []
+    for of in {**known, **own}:
+        a = own.get(of, sp.Integer(0))
+        b = known.get(of, sp.Integer(0))
+        remarks += _remarks(of, a, b, states, write)
+    return remarks or ["its value differs, though each term seems right"]
+
+
+def _same(answer: Any, right: Any, states: list[dict[Any, float]]) -> bool:
+    """Whether two expressions have the same value at all states, beside the size of their terms."""
+    size = [sum(abs(_at(x, s)) for x in sp.Add.make_args(sp.expand(right))) for s in states]
+    return all(
+        abs(_at(answer, s) - _at(right, s)) <= TOLERANCE * max(z, 1e-300)
+        for s, z in zip(states, size)
+    )
+
+
+def _factor(
+    own: dict[Any, Any], known: dict[Any, Any], states: list[dict[Any, float]], free: set[Any]
+) -> Any:
+    """The number or expression of parameters and coordinates by which most terms of an equation
+    have been multiplied.
+    """
+    ratios = (
+        sp.cancel(sp.together(own[of] / known[of])) for of in known if of in own and known[of] != 0
+    )
+    found = {r: 0 for r in (sp.Integer(1), *ratios) if r != 0 and r.free_symbols <= free}
+    return max(
+        found, key=lambda r: sum(_same(own[of], r * known[of], states) for of in known if of in own)
+    )
+
+
+def _remarks(head: Any, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
+    """What is wrong with all that has one head: a sentence of the whole, or of one or two terms of
+    its coefficient where that says more.
+    """
+    what = (
+        f"the term of {write(head, False)}"
+        if head != 1
+        else "the part without speeds, accelerations and forces"
+    )
+    whole = _remark(what, a, b, states, write)
+    parts: list[dict[Any, Any]] = [{}, {}]
+    for found, e in zip(parts, (a, b)):
+        for term in sp.Add.make_args(sp.expand(e)):
+            number, of = term.as_coeff_Mul()
+            found[of] = found.get(of, sp.Integer(0)) + number
+    if (
+        not whole
+        or len(parts[1]) < 2
+        or not any(word in whole[0] for word in (" is wrong: ", " should not "))
+    ):
+        return whole
+    each = [
+        x
+        for of in {**parts[1], **parts[0]}
+        for x in _remark(
+            f"the term {write(of * head, False)}",
+            parts[0].get(of, 0) * of,
+            parts[1].get(of, 0) * of,
+            states,
+            write,
+        )
+    ]
+    return each if len(each) <= 2 else whole
+
+
+def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
+    """A sentence where a student's term a is not the right b; none where it is."""
+    own, known = (np.array([_at(x, s) for s in states]) for x in (a, b))
+    if np.allclose(
+        own, known, rtol=TOLERANCE, atol=TOLERANCE * float(np.abs(known).max(initial=0.0))
+    ):
+        return []
+    ratio = own / np.where(known, known, 1)
+    if not np.any(known):
+        return [f"{what} should not be there: {write(a, False)}"]
+    if not np.any(own):
+        return [f"{what} is missing"]
+    if np.allclose(own, -known, rtol=TOLERANCE):
+        return [f"{what} has the wrong sign"]
+    if np.all(known) and np.allclose(ratio, ratio[0], rtol=TOLERANCE):
+        return [f"{what} is {_short(float(ratio[0]))} times what it should be"]
+    return [f"{what} is wrong: {write(a, False)}"]
+
+
+def _short(ratio: float) -> str:
+    """A ratio as people say it: 2, -1/3, or a decimal number."""
+    simple = Fraction(ratio).limit_denominator(100)
+    return str(simple) if abs(simple - ratio) <= TOLERANCE * abs(ratio) else f"{ratio:.6g}"
+
+
+def _terms(e: Any) -> int:
+    """How many terms an expression has at most when it is written out, those inside functions
+    included.
+    """
+    inside = [_terms(x) for x in e.args]
+    if e.is_Pow and e.exp.is_Integer and e.exp > 0:
+        return comb(inside[0] + int(e.exp) - 1, int(e.exp))
+    return (prod if e.is_Mul else sum)(inside) if inside else 1
+
+
+def _grouped(e: Any, heads: list[Any]) -> dict[Any, Any]:
+    """{product of heads: coefficient} of an expanded expression."""
+    found: dict[Any, Any] = {}
+    for term in sp.Add.make_args(sp.expand(e)):
+        of = sp.Mul(
+            *(x for x in sp.Mul.make_args(term) if x.free_symbols and x.free_symbols <= set(heads))
+        )
+        found[of] = found.get(of, sp.Integer(0)) + term / of
+    return found
+
+
+def random_values(names: Names) -> list[dict[Any, float]]:
+    """{symbol: number} for some states; the same name has the same numbers in every derivation of a
+    mechanism.
+
+    Coordinates, speeds, accelerations and forces have both signs, angles in all quadrants: |theta'|
+    is not theta'. Parameters are positive.
+    """
+    positive = {n.symbol for role in ("p", "t") for n in names.get(role, ())}
+    draws = {}
+    for s in sorted(texts(names, "text"), key=lambda s: s.name):
+        rng = np.random.default_rng(list(s.name.encode()))
+        draws[s] = (
+            rng.uniform(0.4, 1.6, STATES)
+            if s.name in positive
+            else rng.uniform(0.4, 2.8, STATES) * (-1.0) ** rng.permutation(STATES)
+        )
+    return [{s: float(x[k]) for s, x in draws.items()} for k in range(STATES)]
+
+
+def _at(e: Any, state: dict[Any, float]) -> float:
+    """The value at a state; NaN where it is no real number or too large for one."""
+    try:
+        return float(sp.N(sp.sympify(e).xreplace(state)))
+    except (TypeError, OverflowError):
+        return float("nan")

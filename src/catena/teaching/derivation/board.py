@@ -1,0 +1,395 @@
+"""Board: the symbols of one mechanism, the names they are written with, and the random states where
+every line is checked.
+
+A line is shown as SymPy writes it after simplification, so it is this text that is evaluated, and
+compared with a number that came another way: finite differences of the bodies' poses for
+kinematics, the kernels' recursive passes, the formulation's own accelerations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import sympy as sp
+
+from ...compiler import Tracer
+from ...equations import Derived, Statement
+from ...equations.readable import (
+    Budget,
+    EquationRow,
+    Name,
+    NotHarmonic,
+    OutOfBudget,
+    Term,
+    names_of,
+    sx_to_sympy,
+    symbols,
+    textbook,
+    with_letter,
+)
+from ...errors import FormulationError
+from ...kernels import BALL, layout
+from .observed_motion import Observed, observed
+from .rounding import magnitudes, without_rounding
+from .steps import Label, Line, Terms
+
+STATES = 3  # random ones, where every line is checked
+TOLERANCE = 1e-9  # relative
+# products of terms for a whole derivation, and terms in one expression
+EFFORT, TERMS = 4_000_000, 1500
+# of the numbers that meet in a line: rounding of expressions, and of finite differences
+ROUNDED, OBSERVED = 1e-15, 1e-11
+LONGEST = 300  # operations in a line that is shown as it was computed
+
+
+class WrongLineError(FormulationError):
+    """A line of a derivation differs from the same number by another route: a fault of ours, which
+    is never hidden.
+    """
+
+
+class Board:
+    """Expressions become lines here, and are checked."""
+
+    def __init__(self, equations: Derived):
+        m = with_letter(equations.mechanism)
+        self.equations, self.mechanism, self.s = equations, m, Tracer(layout(m))
+        s = self.s
+        if s.flexible:
+            raise FormulationError(
+                f"steps: mechanism {m.name!r} has flexible bodies by modes, whose derivation is too"
+                " long to read; ask for the equations themselves, or take a beam of rigid segments"
+            )
+        held = m.constrained
+        self.A, self.gamma = (
+            (s.constraint_rows()[3], s.constraint_rows()[2])
+            if held
+            else (ca.SX(0, s.layout.nv), ca.SX(0, 1))
+        )
+        self.lam = ca.SX.sym("lam", self.A.shape[0])
+        self.symbols = {
+            "t": s.t,
+            "q": s.q,
+            "v": s.v,
+            "a": s.a,
+            "tau": s.tau,
+            "p": s.p,
+            "lam": self.lam,
+        }
+        self.names: dict[str, tuple[Name, ...]] = names_of(m, self.lam.numel())
+        self.budget = Budget(EFFORT, TERMS)
+        self.values = [self._state(k) for k in range(STATES)]
+
+    @property
+    def freedoms(self) -> list[Name]:
+        """What a force along each speed is called after: the speed's coordinate, or the speed where
+        it has a name of its own.
+        """
+        places = dict(zip(self.mechanism.coordinate_names, self.names["q"]))
+        return [places.get(n, v) for n, v in zip(self.mechanism.speed_names, self.names["v"])]
+
+    # --- states
+    def _state(self, seed: int) -> dict[str, np.ndarray]:
+        """A random state, with the accelerations that the formulation finds there, and the
+        multipliers that go with them.
+        """
+        s = self.s
+        rng = np.random.default_rng(seed + 17)
+        q, p = s.layout.somewhere(seed)
+        v, tau = rng.normal(size=(2, s.layout.nv))
+        inertia = np.diag(np.array(self._passes(q, v, 0 * v, p)[2]))
+        # so that it moves at its own pace, whatever its size: finite differences must follow
+        tau = tau * np.where(inertia > 0, inertia, 1.0)
+        t = rng.uniform(size=1)
+        own = p[: len(self.equations.mechanism.parameters)]
+        a = self._accelerations(t, q, v, tau, own, p)
+        given = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "p": p}
+        given["lam"] = np.zeros(self.lam.numel())
+        if self.lam.numel():
+            excess, A = self._missing(*given.values())
+            given["lam"] = np.linalg.lstsq(np.array(A).T, np.array(excess).ravel(), rcond=None)[0]
+        return given
+
+    def _accelerations(self, t: Any, q: Any, v: Any, tau: Any, own: Any, p: Any) -> np.ndarray:
+        """By the formulation itself where it is exact, else by the kernels."""
+        if getattr(self.equations, "error", 0.0):
+            f = ca.Function(
+                "a",
+                [self.s.t, self.s.q, self.s.v, self.s.tau, self.s.p],
+                [self.s.forward_dynamics()],
+            )
+            return np.array(f(t, q, v, tau, p)).ravel()
+        return np.array(self.equations.acceleration(t, q, v, tau, own)).ravel()
+
+    @cached_property
+    def _missing(self) -> ca.Function:
+        s = self.s
+        return ca.Function(
+            "missing", [*self.symbols.values()], [s.inverse_dynamics() - s.tau, self.A]
+        )
+
+    def numbers(self, x: ca.SX) -> np.ndarray:
+        """(states, entries) of an expression."""
+        roles = [role for role in self.symbols if role in self.values[0]]
+        f = ca.Function("x", [self.symbols[role] for role in roles], [ca.densify(x)])
+        return np.array(
+            [np.array(f(*(state[role] for role in roles))).ravel("F") for state in self.values]
+        )
+
+    def more(self, role: str, names: Sequence[Name], values: ca.SX) -> ca.SX:
+        """Further symbols, such as the reactions of joints, with these values at the states."""
+        self.names[role] = tuple(names)
+        found = self.numbers(values)
+        x = ca.SX.sym(role, len(names))
+        self.symbols[role] = x
+        for state, row in zip(self.values, found):
+            state[role] = row
+        return x
+
+    @cached_property
+    def loads(self) -> ca.SX:
+        """What loads do along the speeds, (nv,): written out where it is short, else as symbols Q
+        with a step of their own.
+        """
+        if not self.mechanism.loads:
+            return ca.SX.zeros(self.s.layout.nv)
+        Q = self.s.applied.generalised()
+        try:
+            textbook(Statement.of(self.symbols, ca.SX.zeros(Q.numel()), Q), self.names, self.budget)
+        except (NotHarmonic, OutOfBudget):
+            names = [
+                Name(f"Q_{x.symbol}", f"Q_{x.text}", f"Q_{{{x.latex}}}") for x in self.freedoms
+            ]
+            return self.more("Q", names, self.pushed - self.s.tau)
+        return Q
+
+    # --- second routes
+    @cached_property
+    def _passes(self) -> ca.Function:
+        """(q, v, a, p) -> the recursive pass without loads: at the motion, at rest; and the mass
+        matrix.
+        """
+        s = Tracer(layout(self.mechanism.with_(loads=())))
+        return ca.Function(
+            "passes", [s.q, s.v, s.a, s.p], [s.inverse_dynamics(), s.gravity(), s.mass_matrix()]
+        )
+
+    @cached_property
+    def _passed(self) -> Any:
+        return self._passes(self.s.q, self.s.v, self.s.a, self.s.p)
+
+    @property
+    def weight(self) -> ca.SX:
+        """The forces that hold the mechanism at rest against gravity, (nv,)."""
+        return self._passed[1]
+
+    @property
+    def inertial(self) -> ca.SX:
+        """The forces that the motion alone takes, without weight and loads, (nv,)."""
+        return self._passed[0] - self._passed[1]
+
+    @property
+    def inertia(self) -> ca.SX:
+        """The mass matrix, (nv, nv)."""
+        return self._passed[2]
+
+    @property
+    def pushed(self) -> ca.SX:
+        """tau and the loads along the speeds, (nv,): what the recursive pass takes less where loads
+        act.
+        """
+        return self.s.tau + self._passed[0] - self.s.inverse_dynamics()
+
+    # --- lines
+    def terms(self, left: ca.SX, right: ca.SX) -> list[EquationRow]:
+        """Rows left = right in the textbook's form, or as they were computed where there is
+        none.
+        """
+        statement = Statement.of(self.symbols, ca.densify(left), ca.densify(right))
+        try:
+            found = textbook(statement, self.names, self.budget, self._units)
+            return without_rounding(
+                found, lambda: self._sizes(left) + self._sizes(right), self._symbol_values
+            )
+        except (NotHarmonic, OutOfBudget) as why:
+            if statement.tape.n_instructions() > LONGEST:
+                raise FormulationError(
+                    f"steps: a line of the derivation of {self.mechanism.name!r} by"
+                    f" {self.equations.formulation} is too long to read ({why}); ask for the"
+                    " equations themselves, `text()`, or take a smaller part of the mechanism"
+                ) from None
+            inputs = [symbols(self.names[role]) for role in statement.roles]
+            sides, _ = sx_to_sympy(statement.tape, inputs)
+            one = sp.Integer(1)
+            return [
+                EquationRow(*((Term(x, one),) if x != 0 else () for x in pair))
+                for pair in zip(*sides)
+            ]
+
+    def _sizes(self, x: ca.SX) -> np.ndarray:
+        """(states, entries): what the entries would come to if nothing cancelled in them."""
+        f = ca.Function("x", list(self.symbols.values()), [ca.densify(x)])
+        return np.array(
+            [magnitudes(f, [state[role] for role in self.symbols]) for state in self.values]
+        )
+
+    @property
+    def _symbol_values(self) -> list[dict[Any, float]]:
+        """{symbol: number} at the states."""
+        return [
+            {
+                s: float(x)
+                for role in self.symbols
+                for s, x in zip(symbols(self.names[role]), state[role])
+            }
+            for state in self.values
+        ]
+
+    @cached_property
+    def _units(self) -> list[list[Any]]:
+        """The quaternions among the coordinates."""
+        q = symbols(self.names["q"])
+        return [q[c.qi : c.qi + 4] for c in self.s.layout.coordinates if c.motion == BALL]
+
+    def line(
+        self,
+        label: Label,
+        x: ca.SX,
+        reference: ca.SX | np.ndarray,
+        means: Label | None = None,
+        axes: str = "",
+        seen: np.ndarray | None = None,
+        beside: ca.SX | None = None,
+    ) -> Line:
+        """label = x, a number or a vector; reference: the same by another route; seen (states,
+        entries): by a third. beside: what cancels in the reference.
+        """
+        right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
+        known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
+        floor = 0.0 if beside is None else np.abs(self.numbers(beside)).sum(1)
+        met = (x,) if isinstance(reference, np.ndarray) else (x, reference)
+        own = self._difference(
+            label.text,
+            right,
+            known,
+            floor,
+            lambda: ROUNDED * np.sum([self._sizes(e) for e in met], axis=0),
+        )
+        other = (
+            0.0
+            if seen is None
+            else self._difference(label.text, right, seen, floor, lambda: OBSERVED * self._sizes(x))
+        )
+        return Line(label, right, means, axes, max(own, other))
+
+    @cached_property
+    def observed(self) -> dict[str, Observed]:
+        """The bodies' motion by finite differences of their poses."""
+        return observed(self)
+
+    def lines(
+        self,
+        labels: Sequence[Label],
+        x: ca.SX,
+        reference: ca.SX,
+        means: Sequence[Label] | None = None,
+        beside: ca.SX | None = None,
+    ) -> list[Line]:
+        """One line for each entry of x. beside: what cancels in the reference, so that its rounding
+        is measured by it.
+        """
+        rows = self.terms(ca.SX.zeros(x.numel()), x)
+        known = self.numbers(reference)
+        found = []
+        floor = self._floor(known, beside)
+        for k, (label, row) in enumerate(zip(labels, rows)):
+            error = self._difference(label.text, (row.right,), known[:, [k]], floor[:, k])
+            found.append(Line(label, (row.right,), means[k] if means else None, "", error))
+        return found
+
+    def _floor(self, known: np.ndarray, beside: ca.SX | None) -> np.ndarray:
+        """(states, entries): a size for each entry, those of all entries brought to its unit by the
+        inertia along the speeds.
+        """
+        nv = self.s.layout.nv
+        if known.shape[1] != nv:
+            return np.abs(known)
+        sizes = np.abs(known) + (
+            0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, nv).sum(1)
+        )
+        root = np.sqrt(np.abs(self.numbers(ca.diag(self.inertia))))
+        unit = np.where(root > 0, root, 1.0)
+        return unit * (sizes / unit).sum(1, keepdims=True)
+
+    def rows(self, left: ca.SX, right: ca.SX, beside: ca.SX | None = None) -> list[Line]:
+        """The equations left = right; both sides are evaluated with the formulation's own
+        accelerations.
+
+        beside: one positive size, such as all the weights, for rows whose terms may all vanish.
+        """
+        found = []
+        floor = 0.0 if beside is None else self.numbers(beside)[:, 0]
+        for row in self.terms(left, right):
+            # (states, terms)
+            sides = [np.array(self._evaluated(side)) for side in (row.left, row.right)]
+            error = _relative(
+                sides[0].sum(1) - sides[1].sum(1), np.abs(np.hstack(sides)).sum(1) + floor
+            )
+            found.append(
+                Line(
+                    row.left,
+                    (row.right,),
+                    None,
+                    "",
+                    self._held("a row of the equations of motion", error),
+                )
+            )
+        return found
+
+    # --- checking
+    def _difference(
+        self,
+        what: str,
+        right: Sequence[Terms],
+        known: np.ndarray,
+        floor: Any = 0.0,
+        rounding: Callable[[], np.ndarray] | None = None,
+    ) -> float:
+        """How far a result lies from the same number by another route, beside its size. rounding:
+        by how much both may be off where all cancels.
+        """
+        parts = [np.array(self._evaluated(terms)) for terms in right]
+        found = np.column_stack([x.sum(1) for x in parts])
+        size = np.abs(np.hstack(parts)).sum(1) + np.abs(known).sum(1) + floor
+        error = _relative(np.abs(found - known).max(1), size)
+        if error > TOLERANCE and rounding:
+            error = _relative(np.abs(found - known).max(1), size + rounding().sum(1) / TOLERANCE)
+        return self._held(what, error)
+
+    def _held(self, what: str, error: float) -> float:
+        if not error <= TOLERANCE:
+            raise WrongLineError(
+                f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs"
+                f" by {error:.1e} of its size from the same number by another route, more than"
+                f" {TOLERANCE:g}; the derivation is not shown. Please report it."
+            )
+        return error
+
+    def _evaluated(self, terms: Terms) -> list[list[float]]:
+        """The value of every term at every state; one zero where there is none."""
+        inputs = [s for role in self.symbols for s in symbols(self.names[role])]
+        f = sp.lambdify(
+            inputs, [x for term in terms for x in sp.Add.make_args(term.value)] or [0.0], "math"
+        )
+        return [
+            [float(x) for x in f(*np.concatenate([state[role] for role in self.symbols]))]
+            for state in self.values
+        ]
+
+
+def _relative(difference: np.ndarray, size: np.ndarray) -> float:
+    return float(np.max(np.abs(difference) / np.where(size > 0, size, 1.0)))

@@ -1,0 +1,126 @@
+"""Steps: a derivation as a list of equations, each with one sentence of why and the error it was
+checked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import sympy as sp
+
+from ...equations.readable import Names, Term
+
+Terms = tuple[Term, ...]
+
+
+class Label(NamedTuple):
+    """What an equation is about: as plain text and as LaTeX."""
+
+    text: str
+    latex: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One equation of a step.
+
+    left: a label, or the terms of the left side of a row. means: the definition that stands between
+    the label and the result, where there is one. right: the terms of the result, one tuple for a
+    number, three for a vector. axes: whose axes the three are along. error: the largest difference
+    from a second route to the same number, at random states, beside its size.
+    """
+
+    left: Label | Terms
+    right: tuple[Terms, ...]
+    means: Label | None = None
+    axes: str = ""
+    error: float = 0.0
+
+    @property
+    def values(self) -> list[Any]:
+        """The right side in SymPy, entry by entry."""
+        return [sp.Add(*(term.value for term in terms)) for terms in self.right]
+
+    @property
+    def vector(self) -> bool:
+        """Whether it has three entries."""
+        return len(self.right) > 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a derivation. title: a few words. why: one sentence. lines: its equations. final:
+    part of the textbook's form.
+    """
+
+    title: str
+    why: str
+    lines: tuple[Line, ...]
+    final: bool = False
+
+    @property
+    def error(self) -> float:
+        """The largest of its lines."""
+        return max((line.error for line in self.lines), default=0.0)
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """The derivation of one mechanism's equations of motion by one formulation, step by step, every
+    line checked.
+
+    states: at how many random states. Iterate over it for the steps; str() is the text.
+    """
+
+    mechanism: str
+    formulation: str
+    source: str
+    steps: tuple[Step, ...]
+    names: Names
+    states: int
+    values: dict[str, float] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    @property
+    def error(self) -> float:
+        """The largest error of any step."""
+        return max(step.error for step in self.steps)
+
+    def text(self, blank: bool = False) -> str:
+        """As plain text; blank: with room in place of the results, for a student."""
+        from .writing import text
+
+        return text(self, blank)
+
+    def latex(self, blank: bool = False) -> str:
+        """As the body of a LaTeX document (amsmath)."""
+        from .writing import latex
+
+        return latex(self, blank)
+
+    def html(self, blank: bool = False) -> str:
+        """As one page, which needs nothing from elsewhere."""
+        from .pages import html
+
+        return html(self, blank)
+
+    def notebook(self, file: str = "mechanism.toml") -> str:
+        """As a Jupyter notebook, JSON: a cell of LaTeX for each step, and a cell that derives it
+        anew from the mechanism's file.
+        """
+        from .pages import notebook
+
+        return notebook(self, file)
+
+
+Make = Callable[[Any], Sequence[Step]]

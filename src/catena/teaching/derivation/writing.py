@@ -1,0 +1,247 @@
+"""A derivation as plain text and as LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill, wrap
+
+from ...equations.readable import (
+    LATEX,
+    TEXT,
+    Paper,
+    Writer,
+    broken,
+    equation_lines,
+    filled,
+    joined,
+    latex_writer,
+    text_writer,
+    width,
+)
+from .steps import Derivation, Label, Line, Step
+
+WIDTH = 100  # characters of a line of text
+NARROW = TEXT._replace(room=WIDTH - 9)
+GAP = "________"
+EQUALS = 1.4  # em of the sign between a label and its value
+
+
+def text(d: Derivation, blank: bool = False) -> str:
+    """Steps one below the other, numbered."""
+    write = text_writer(d.names)
+    head = (
+        [f"{d.mechanism} by {d.formulation}, after {d.source}", _checked(d)]
+        if not blank
+        else [f"{d.mechanism} by {d.formulation}", *wrap(given(d), WIDTH)]
+    )
+    parts = ["\n".join(head)]
+    for number, step in enumerate(d.steps, 1):
+        lines = [
+            f"{number}. {step.title}",
+            fill(step.why, WIDTH, initial_indent="   ", subsequent_indent="   "),
+        ]
+        lines += [
+            f"     {line}"
+            for number_, x in enumerate(step.lines, 1)
+            for line in text_line(x, write, f"{number}.{number_}" if blank else "")
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def given(d: Derivation, how: str = "text") -> str:
+    """With what the lines of a worksheet are to be written: its symbols, and how an answer is
+    checked.
+    """
+    roles = {
+        "q": "coordinates",
+        "v": "speeds",
+        "a": "accelerations",
+        "tau": "forces along them",
+        "p": "parameters",
+    }
+    shown = {
+        word: ", ".join(getattr(n, how) if how == "text" else f"${n.latex}$" for n in d.names[role])
+        for role, word in roles.items()
+        if d.names[role]
+    }
+    return (
+        f"Write with {'; '.join(f'{word} {x}' for word, x in shown.items())}. An answer is checked"
+        f" by its number: catena grade FILE NUMBER ANSWER --by {d.formulation}."
+    )
+
+
+def _checked(d: Derivation) -> str:
+    return (
+        f"{sum(len(s.lines) for s in d.steps)} lines in {len(d)} steps, each checked at {d.states}"
+        f" random states; largest error {d.error:.0e}"
+    )
+
+
+def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
+    """One equation, over as many lines as it needs; blank: its number, with a gap in place of the
+    result.
+    """
+    if isinstance(line.left, Label):
+        means = f" = {line.means.text}" if line.means else ""
+        head = f"{line.left.text}{means} ="
+    else:
+        head = f"{' '.join(joined(line.left, write, '*'))} ="
+    if blank:
+        shown = f"({', '.join([GAP] * 3)})" if line.vector else GAP
+        head = head if isinstance(line.left, Label) else f"{GAP} ="
+        return [f"({blank})  {head} {shown}{_axes(line)}"]
+    if line.vector:
+        entries = [joined(terms, write, "*") for terms in line.right]
+        for entry in entries:
+            entry[-1] += ","
+        pieces = [
+            f"({entries[0][0]}",
+            *entries[0][1:],
+            *entries[1],
+            *entries[2][:-1],
+            f"{entries[2][-1][:-1]}){_axes(line)}",
+        ]
+    else:
+        pieces = joined(line.right[0], write, "*")
+    lefts = [head] if isinstance(line.left, Label) else [*joined(line.left, write, "*"), "="]
+    first, *more = (
+        short
+        for x in filled([*lefts, *pieces], NARROW)
+        for short in wrap(x, WIDTH - 9, break_long_words=False, break_on_hyphens=False)
+    )
+    return [first, *(f"    {x}" for x in more)]
+
+
+def _axes(line: Line) -> str:
+    return f"   [axes of {line.axes}]" if line.vector and line.axes != "ground" else ""
+
+
+def text_form(d: Derivation) -> str:
+    """The final steps alone, a heading above each but the equations of motion themselves where they
+    stand alone.
+    """
+    write = text_writer(d.names)
+    final = [step for step in d.steps if step.final]
+    parts = []
+    for step in final:
+        lines = [x for line in step.lines for x in text_line(line, write)]
+        parts.append("\n".join([f"# {step.title}", *lines] if len(final) > 1 else lines))
+    return "\n\n".join(parts)
+
+
+def latex_form(d: Derivation) -> str:
+    """The final steps alone, one align* environment each."""
+    return "\n".join(f"% {step.title}\n{latex_step(step, d)}" for step in d.steps if step.final)
+
+
+# --- LaTeX
+def latex(d: Derivation, blank: bool = False) -> str:
+    """Sections with align* environments; needs amsmath."""
+    parts = [rf"\section*{{{words(d.mechanism)} by {words(d.formulation)}}}"]
+    if blank:
+        parts.append(given(d, "latex").replace(d.formulation, words(d.formulation)))
+    parts += [
+        f"\\subsection*{{{k}."
+        f" {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, k if blank else 0)}"
+        for k, step in enumerate(d.steps, 1)
+    ]
+    return "\n\n".join(parts)
+
+
+def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
+    """The lines of a step as one align* environment, broken so that they fit on a page beside the
+    widest label.
+
+    blank: the step's number on a worksheet, with gaps in place of the results, each line numbered.
+    """
+    write = latex_writer(d.names)
+    lines = list(step.lines)
+    if not blank:  # a vector that is too wide is three numbers, whose labels are wider
+        paper = _beside_labels(lines)
+        lines = [
+            x
+            for line in lines
+            for x in (
+                _components(line) if line.vector and not _vector(line, write, paper) else [line]
+            )
+        ]
+    paper = _beside_labels(lines)
+    rows = (
+        [rf"{_gap(line)} \tag{{{blank}.{k}}}" for k, line in enumerate(lines, 1)]
+        if blank
+        else [row for line in lines for row in latex_line(line, write, paper)]
+    )
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def _beside_labels(lines: Sequence[Line]) -> Paper:
+    """The room that the widest label leaves."""
+    labels = [width(line.left.latex) + EQUALS for line in lines if isinstance(line.left, Label)]
+    return LATEX._replace(room=LATEX.room - max(labels, default=0.0))
+
+
+def latex_line(line: Line, write: Writer, paper: Paper) -> list[str]:
+    """One equation as rows of an align* environment."""
+    if not isinstance(line.left, Label):
+        return _indented("& ", equation_lines(line.left, line.right[0], write, paper))
+    head = f"{line.left.latex} &= "
+    means = f"{line.means.latex}" if line.means else ""
+    if line.vector:
+        shown = _vector(line, write, paper)
+        if not shown:  # only where the room shrank by the labels of other components
+            return [row for entry in _components(line) for row in latex_line(entry, write, paper)]
+        return (
+            [f"{head}{means} = {shown}"]
+            if means and width(f"{means} = {shown}") <= paper.room
+            else _after(head, means, [shown])
+        )
+    rows = filled(broken(line.right[0], write, paper), paper)
+    if means and len(rows) == 1 and width(f"{means} = {rows[0]}") <= paper.room:
+        return [f"{head}{means} = {rows[0]}"]
+    return _after(head, means, rows)
+
+
+def _after(head: str, means: str, rows: list[str]) -> list[str]:
+    """A label, what it means on a line of its own, and its value."""
+    return [f"{head}{means}", *_indented("&= ", rows)] if means else _indented(head, rows)
+
+
+def _indented(head: str, rows: list[str]) -> list[str]:
+    return [f"{head}{rows[0]}", *(rf"& \quad {{}} {row}" for row in rows[1:])]
+
+
+def _gap(line: Line) -> str:
+    """Room for a student's answer."""
+    gap = r"\underline{\hspace{6em}}"
+    if not isinstance(line.left, Label):
+        return f"{gap} &= {gap}"
+    right = rf"\left({', '.join([gap] * 3)}\right)" if line.vector else gap
+    return f"{line.left.latex} &= {f'{line.means.latex} = ' if line.means else ''}{right}"
+
+
+def _components(line: Line) -> list[Line]:
+    """A vector as three numbers."""
+    label = line.left.latex if isinstance(line.left, Label) else ""
+    return [
+        Line(Label("", rf"\left({label}\right)_{{{x}}}"), (terms,))
+        for x, terms in zip("xyz", line.right)
+    ]
+
+
+def _vector(line: Line, write: Writer, paper: Paper) -> str:
+    """Three entries side by side where there is room, else as a column; nothing where one of them
+    is wider than a line.
+    """
+    entries = [" ".join(joined(terms, write, paper.times)) for terms in line.right]
+    beside = r"\left(" + r",\; ".join(entries) + r"\right)"
+    column = r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
+    return next((x for x in (beside, column) if width(x) <= paper.room), "")
+
+
+def words(x: str) -> str:
+    """Plain words with the letters that LaTeX reads as commands escaped."""
+    return "".join(
+        {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "^": r"\^{}"}.get(c, c)
+        for c in x
+    )

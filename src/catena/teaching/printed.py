@@ -1,0 +1,53 @@
+"""Which form of equations of motion is printed: as a textbook has them where that fits on a page,
+else the formulation's compact statement.
+
+    the last steps of the derivation -> the same without eliminated rows -> the formulation's own
+    rows -> the compact statement
+
+The first of these that fits on a page is taken. A page is counted in points of print
+(`readable.height`), never in time, so that the same mechanism gives the same text on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..equations import Derived
+from ..equations.readable import PAGE_HEIGHT as PAGE
+from ..equations.readable import Readable, height
+from ..errors import FormulationError
+from .compact import compact_form
+from .derivation import WrongLineError, latex_form, text_form, textbook_forms
+
+LARGEST = 8  # speeds of a mechanism whose derivation may fit on a page; with more it is not tried
+FORMS = {"text": text_form, "latex": latex_form}
+
+
+def printed(
+    equations: Derived, readable: Callable[[], Readable], how: str, full: bool = False
+) -> str:
+    """The equations as "text" or "latex". readable: makes the formulation's own rows. full:
+    multiplied out, on as many pages as that takes.
+    """
+    large = not full and len(equations.mechanism.speed_names) > LARGEST
+    derived = [] if large else textbook_forms(equations)
+    for form in derived:
+        if height(latex_form(form)) <= PAGE:
+            return FORMS[how](form)
+    rows = readable() if equations.readable is not None or not (derived or large) else None
+    if rows is not None and not rows.intermediates and (full or height(rows.latex()) <= PAGE):
+        return getattr(rows, how)()
+    if not full:
+        try:
+            return compact_form(equations, how)
+        except WrongLineError:
+            raise
+        except FormulationError:
+            if large:
+                return printed(equations, readable, how, full=True)
+            # it has something that is not written so; then as it is, however long
+    return (
+        FORMS[how](derived[0])
+        if derived and (full or rows is None)
+        else getattr(rows or readable(), how)()
+    )
