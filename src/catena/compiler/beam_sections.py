@@ -19,16 +19,14 @@ part.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..kernels import kinematics
 from ..spatial import add, cross, neg, rotate, unrotate
-
-if TYPE_CHECKING:
-    from .trace import Tracer
+from .trace_kinematics import Kinematics
 
 X, Y, Z = range(3)
 
@@ -36,7 +34,7 @@ X, Y, Z = range(3)
 class Sections:
     """The sections of one flexible body. modal: its record, `flexible.modes.Modal`."""
 
-    def __init__(self, s: Tracer, modal: Any):
+    def __init__(self, s: Kinematics, modal: Any):
         self.s, self.body = s, modal.body
         basis = modal.integrals.basis
         I = modal.integrals

@@ -6,7 +6,7 @@ lanes have them.
 from __future__ import annotations
 
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
@@ -15,9 +15,7 @@ from ..model import ORIGIN, Matrix, Scalar, Vector, evaluate, parse
 from ..model.loads import Nonholonomic, identifier
 from ..spatial import add, cross, dot, sub
 from .position_expressions import Placed, followed, labels
-
-if TYPE_CHECKING:
-    from .trace import Tracer
+from .trace_kinematics import Kinematics
 
 
 class Applied:
@@ -29,7 +27,7 @@ class Applied:
     loads act.
     """
 
-    def __init__(self, s: Tracer):
+    def __init__(self, s: Kinematics):
         self.s = s
         self.mechanism = s.layout.mechanism
         # several loads share a frame

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
@@ -16,9 +16,7 @@ from ..errors import MechanismError, UnknownNameError
 from ..model import Mimic, Scalar, Vector, evaluate, names_in, parse, place_names, travel
 from ..model.loads import Holonomic, Nonholonomic, identifier
 from ..spatial import select
-
-if TYPE_CHECKING:
-    from .trace import Tracer
+from .trace_kinematics import Kinematics
 
 
 class Placed:
@@ -26,7 +24,7 @@ class Placed:
     which they are.
     """
 
-    def __init__(self, s: Tracer):
+    def __init__(self, s: Kinematics):
         self.s = s
         self.mechanism = s.layout.mechanism
         self.coordinates = {n: k for k, n in enumerate(self.mechanism.coordinate_names)}
