@@ -15,89 +15,17 @@ that of segments.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from ...errors import MechanismError
 from ..beams import DIRECTIONS, Beam
 from ..loads import Strain
 from ..mechanism import Body, Frame
-from ..motions import Shift
-from ..pose import Scalar
-from ..values import value_of
-from .integrals import Basis, Integrals, X, Y, Z, integrals
+from .integrals import Basis, integrals
+from .modal_beam import Modal, scaled
 from .parts import Parts
 from .places import Places
 from .shapes import ends_of, given, uniform
-
-TINY = 1e-12  # a shape's value, beside one, that is nothing but rounding
-
-
-@dataclass(frozen=True)
-class Modal:
-    """A beam by modes. body: whose frame the shapes are seen in. joint: which has the amplitudes.
-
-    integrals: pure numbers. length (m), rhoA (kg/m), rhoJ (kg m): about x, y and z.
-    """
-
-    body: str
-    joint: str
-    integrals: Integrals
-    length: Scalar
-    rhoA: Scalar
-    rhoJ: tuple[Scalar, Scalar, Scalar]
-
-    def amplitudes(self, e: Any, L: Any) -> list:
-        """c (m,) of the fields, m: L, e, and -e_i e_j / L of each pair, half of it for i = j."""
-        basis = self.integrals.basis
-        return [
-            L,
-            *(e[i] for i in basis.moving),
-            *(-(0.5 if i == j else 1.0) * e[i] * e[j] / L for i, j in basis.pairs),
-        ]
-
-    def sizes(self, parameters: Any) -> dict[str, float]:
-        """{coordinate: a moderate amplitude}, m or rad: a tenth of the length or of a radian, less
-        for higher shapes.
-        """
-        found = {}
-        L = float(value_of(self.length, parameters))
-        for label in self.integrals.basis.labels:
-            kind = label.rstrip("0123456789")
-            found[f"{self.body}.{label}"] = (
-                0.1 * (1.0 if kind == "twist" else L) / int(label.removeprefix(kind)) ** 2
-            )
-        return found
-
-    def shifts(self, s: float) -> tuple[Shift, ...]:
-        """How the place s = x/L moves with the amplitudes: slides, then turns about z, y and x."""
-        basis = self.integrals.basis
-        L = self.length
-        at = basis.at(s)
-        n = len(basis.directions)
-        a = np.zeros((3, n))
-        B = np.zeros((n, n))
-        chi = at.chi[..., 0]
-        for field, i in enumerate(basis.moving, start=1):
-            a[basis.axes[field], i] = at.B[field, 0]
-        for (i, j), g in zip(basis.pairs, at.B[len(basis.moving) + 1 :, 0]):
-            B[i, j] = B[j, i] = -g
-        made = [
-            Shift("Dx", _row(a[X]), _rows(B, 1 / L)),
-            Shift("Dy", _row(a[Y])),
-            Shift("Dz", _row(a[Z])),
-        ]
-        made += [Shift(f"R{'xyz'[d]}", self._turn(d, chi[d])) for d in (Z, Y)]
-        made += [Shift("Rx", self._turn(X, chi[X]), _rows(basis.twisting(s), 1 / (L * L)))]
-        return tuple(
-            x for x in made if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row)))
-        )
-
-    def _turn(self, d: int, chi: np.ndarray) -> tuple[Scalar, ...]:
-        """Radians per unit of each amplitude: twist as it is, slopes per length."""
-        return tuple(_times(x, 1.0 if d == X else 1 / self.length) for x in chi)
 
 
 def modal(body: Body, parts: Parts) -> Parts:
@@ -185,27 +113,10 @@ def _strains(model: Modal, beam: Beam) -> Iterator[Strain]:
     for d in I.basis.shapes:
         unit = beam.stiffness[d] / model.length ** (3 if d in ("y", "z") else 1)
         rows = [i for i, name in enumerate(I.basis.directions) if name == d]
-        K = tuple(tuple(_times(float(I.bent[i, j]), unit) for j in rows) for i in rows)
+        K = tuple(tuple(scaled(float(I.bent[i, j]), unit) for j in rows) for i in rows)
         yield Strain(
             f"{model.body}.{d}",
             tuple(f"{model.body}.{I.basis.labels[i]}" for i in rows),
             K,
             beam.lag(d),
         )
-
-
-def _row(a: np.ndarray) -> tuple[Scalar, ...]:
-    return tuple(_times(x, 1.0) for x in a)
-
-
-def _rows(B: np.ndarray, unit: Scalar) -> tuple[tuple[Scalar, ...], ...]:
-    return (
-        tuple(tuple(_times(x, unit) for x in row) for row in B)
-        if np.abs(B).max(initial=0.0) > TINY
-        else ()
-    )
-
-
-def _times(x: float, unit: Scalar) -> Scalar:
-    """x units; rounding is nothing."""
-    return 0.0 if abs(x) < TINY else float(x) * unit

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..mechanism import Body, Joint, Mimic
 from ..motions import Deflection
 from ..pose import Pose, Scalar
+from .modal_beam import Modal
 from .parts import Parts, Pieces, slid
-
-if TYPE_CHECKING:
-    from .modes import Modal
 
 # the body's own frame, where that is not the beam's at x = 0 because the beam turns there
 ROOT = -1.0
