@@ -1,7 +1,8 @@
 """Contact: unilateral contact with Coulomb friction, independent of how time advances.
 
 gaps               gaps, normals and rows of contact points as expressions
-modes              which contacts open, stick or slip; splitting: a start for many contacts
+modes              which contacts open, stick or slip; splitting: a start for many contacts;
+                   friction: the coefficients and directions they are given
 cone_programmes    linear programmes over friction cones
 impact             the impact equations; impact_laws: Newton, Poisson and others; routh: friction
                    followed along an impact
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .flat_ends import ENOUGH, RimImpact, RimMotion, lowest, turn
     from .flat_ends import POINTS as FLAT_END_POINTS
     from .force_shares import Cones, centre, centre_beside
+    from .friction import Friction
     from .gaps import (
         Meet,
         margins_of_rounded,
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
         PROVED,
         SLIP,
         STICK,
-        Friction,
         Solution,
         cones_of,
         row_sizes,

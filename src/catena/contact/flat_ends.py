@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from ..errors import QuestionError, SingularError
 from ..model import IMPACT_LAWS
+from .friction import Friction
 from .impact_laws import blow
-from .modes import OPEN, Friction, held, row_sizes, slip_directions, solutions
+from .modes import OPEN, held, row_sizes, slip_directions, solutions
 
 Array = NDArray[np.float64]
 POINTS = 2.0 * np.pi / 3.0 * np.arange(3)

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from ..errors import SingularError
 from ..model import IMPACT_LAWS
 from ..registry import loaded
-from .modes import MOST, PROVED, STICK, Friction, Solution, solutions
+from .friction import Friction
+from .modes import MOST, PROVED, STICK, Solution, solutions
 
 Array = NDArray[np.float64]
 TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from ..kernels import RANK
 from .force_shares import Cones, deepest
+from .friction import Friction
 from .splitting import split
 
 Array = NDArray[np.float64]
@@ -57,25 +58,6 @@ PROVED = 3
 UNIT = 1e-3
 MOST = 9  # contacts at one instant whose modes are enumerated; those of more are searched for
 READ = (1e-3, 1e-5, 1e-7)  # beside the largest of b: what is small where modes are read from forces
-
-
-class Friction(NamedTuple):
-    """Of k contacts: coefficients (k,) of what sticks and of what slips, directions of slip (k, 2),
-    NaN where it is at rest; base: (k,) normal force that is there already.
-    """
-
-    static: Array
-    kinetic: Array
-    direction: Array
-    base: Array
-
-    @staticmethod
-    def at_rest(static: Array, kinetic: Array, base: Array | None = None) -> Friction:
-        """Of contacts that do not slip yet."""
-        k = len(static)
-        return Friction(
-            static, kinetic, np.full((k, 2), np.nan), np.zeros(k) if base is None else base
-        )
 
 
 class Solution(NamedTuple):

@@ -14,13 +14,11 @@ that slip already have friction along a known direction, that of the last round'
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from .modes import Friction
+from .friction import Friction
 
 Array = NDArray[np.float64]
 LOOKS = (40, 80, 160, 320, 640, 1280, 2560)  # rounds after which the forces are looked at
