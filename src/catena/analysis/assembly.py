@@ -37,6 +37,7 @@ from ..machine import (
     where,
 )
 from ..model import Mechanism
+from ..registry import loaded
 from .assembly_in_lanes import assemble_rows
 from .closure_search import (
     CLOSED,
@@ -108,9 +109,7 @@ def assemble(
     free = [k for k in range(machine.nv) if k not in held]
     q = closed(machine, q, free, t)
     if contact:
-        from .contact_separation import separated
-
-        q = separated(machine, q, free)
+        q = loaded("catena.analysis.contact_separation:separated")(machine, q, free)
     return q, consistent(machine, q, v, free, t)
 
 
