@@ -7,6 +7,7 @@ machine            compile, Machine: the quantities of a mechanism as methods, f
 quantities         the table of quantities, one record each: inputs, outputs, expression, kernels;
                    `register` adds one
 spec               what a machine is made of: mechanism, layout, names, sizes
+request            the records: Quantity, Request, Answer
 router             which life answers; arguments become a `request`
 generic_life       kernels compiled once for any mechanism (generic_kernels: one function per
                    quantity)

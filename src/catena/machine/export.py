@@ -29,7 +29,8 @@ from ..errors import CompileError, UnknownNameError
 from ..model import coordinate_units, speed_units
 from .arguments import AXES, check_frame
 from .machine import Machine
-from .quantities import INPUTS, Quantity, find
+from .quantities import Quantity, find
+from .request import INPUTS
 
 VERSION = version("catena")
 

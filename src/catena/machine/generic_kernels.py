@@ -1,28 +1,23 @@
 """The generic life's kernels, one function per quantity: rows of states in, an array (batch, ...)
 out.
 
-A kernel takes the `Runs` of a request, which run compiled kernels, and a `Request` whose states are
-rows (batch, n).
+A kernel takes the `KernelRuns` of a request, which run compiled kernels, and a `Request` whose
+states are rows (batch, n).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import Layout
 from ..model import value_of
 from .possible_states import possible
-
-if TYPE_CHECKING:
-    from ..kernels import Layout
-    from .generic_life import Runs
-    from .request import Request
+from .request import GenericKernel, KernelRuns, Request
 
 Array = NDArray[np.float64]
-GenericKernel = Callable[["Runs", "Request"], Array]
 
 
 def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
@@ -47,7 +42,7 @@ def dynamics(name: str) -> GenericKernel:
     return lambda runs, request: runs.run(name, (*request.states, _wrenches(runs, request, "node")))
 
 
-def still(runs: Runs, request: Request) -> Array:
+def still(runs: KernelRuns, request: Request) -> Array:
     """The inverse dynamics with the speeds and accelerations that are not given at zero."""
     zeros = np.zeros(runs.spec.sizes.nv)
     missing = [zeros] * (3 - len(request.states))
@@ -63,20 +58,20 @@ def forward(layout: Layout) -> str:
     )
 
 
-def accelerations(runs: Runs, request: Request) -> Array:
+def accelerations(runs: KernelRuns, request: Request) -> Array:
     """The forward dynamics, under the rows of loops where there are any."""
     nv = runs.spec.sizes.nv
     return _possible(runs, request, dynamics(forward(runs.spec.layout))(runs, request), slice(nv))
 
 
-def multipliers(runs: Runs, request: Request) -> Array:
+def multipliers(runs: KernelRuns, request: Request) -> Array:
     """The multipliers of the rows of loops."""
     nv, m = runs.spec.sizes.nv, runs.spec.sizes.rows
     found = dynamics(forward(runs.spec.layout))(runs, request)
     return _possible(runs, request, found, slice(nv, nv + m))
 
 
-def _possible(runs: Runs, request: Request, found: Array, wanted: slice) -> Array:
+def _possible(runs: KernelRuns, request: Request, found: Array, wanted: slice) -> Array:
     """The columns that are wanted of accelerations, multipliers, residuals and rates; no numbers
     for states that break the rows, where a request refuses them.
     """
@@ -90,7 +85,7 @@ def _possible(runs: Runs, request: Request, found: Array, wanted: slice) -> Arra
     return out
 
 
-def reactions(runs: Runs, request: Request) -> Array:
+def reactions(runs: KernelRuns, request: Request) -> Array:
     """The wrenches in the joints of the tree."""
     return runs.run("joint_wrenches", (*request.states, _wrenches(runs, request, "body")))
 
@@ -99,7 +94,7 @@ def reactions(runs: Runs, request: Request) -> Array:
 def framed(name: str) -> GenericKernel:
     """The generic kernel of that name, of a frame; in the axes asked for."""
 
-    def run(runs: Runs, request: Request) -> Array:
+    def run(runs: KernelRuns, request: Request) -> Array:
         frame, axes = (*request.which, "")[:2]
         seat = runs.spec.layout.seat(frame)
         X = _seat_matrix(runs, seat)
@@ -117,7 +112,7 @@ def framed(name: str) -> GenericKernel:
     return run
 
 
-def jacobian_rate(runs: Runs, request: Request) -> Array:
+def jacobian_rate(runs: KernelRuns, request: Request) -> Array:
     """Jdot v: the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
     zeros = np.zeros(runs.spec.sizes.nv)
     rate = framed("frame_acceleration")(runs, request._replace(states=(*request.states, zeros)))
@@ -128,7 +123,7 @@ def jacobian_rate(runs: Runs, request: Request) -> Array:
 
 
 # --- wrenches
-def _seat_matrix(runs: Runs, seat: Any) -> Array:
+def _seat_matrix(runs: KernelRuns, seat: Any) -> Array:
     """X_NF as (3, 4) numbers."""
     value = lambda x: value_of(x, runs.spec.mechanism.parameters)  # noqa: E731
     return np.array(
@@ -137,7 +132,7 @@ def _seat_matrix(runs: Runs, seat: Any) -> Array:
     )
 
 
-def _wrenches(runs: Runs, request: Request, by: str) -> Array:
+def _wrenches(runs: KernelRuns, request: Request, by: str) -> Array:
     """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node
     or body; (6 n,) for none.
     """
