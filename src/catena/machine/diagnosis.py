@@ -4,7 +4,7 @@ singular inertia.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from ..kernels import BALL, SLIDE, Work, dynamics, motion_without_energy
 from .arguments import Array, place_in
 from .quantities import QUANTITIES
 from .request import Request
+from .spec import Spec
 
-if TYPE_CHECKING:
-    from .router import Router
+Ask = Callable[..., tuple[Array, ...]]  # `Router.ask`
 
 SINGULAR = 1e13  # an inertia so many times its own pivot cannot be inverted in doubles
 HUGE = 1e9  # accelerations this large are looked into before they are handed out
@@ -28,9 +28,10 @@ def suspicious(request: Request, out: Array) -> bool:
     )
 
 
-def explain(router: Router, request: Request, out: Array) -> None:
-    """Say why a result is not finite: an input that is not, or an inertia that vanishes."""
-    spec = router.spec
+def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
+    """Say why a result is not finite: an input that is not, or an inertia that vanishes. ask: what
+    answers further questions to the same machine.
+    """
     quantity = request.quantity.name
     for name, x in (
         ("wrenches", request.forces),
@@ -56,7 +57,7 @@ def explain(router: Router, request: Request, out: Array) -> None:
                 f"{quantity}: {name} of {names[index[-1]]!r}{at} is {x[tuple(index)]}; it takes"
                 " finite numbers"
             )
-    _short(router, request)
+    _short(spec, ask, request)
     if request.quantity.inputs == ("q", "v", "tau"):
         rows = np.abs(out.reshape(request.batch, -1)).max(axis=-1)
         worst = int(np.nanargmax(np.where(np.isfinite(rows), rows, np.inf)))
@@ -65,7 +66,7 @@ def explain(router: Router, request: Request, out: Array) -> None:
             np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1])[worst]
             for x in request.states
         )
-        _singular(router, q, v, tau, place_in(lead, worst))
+        _singular(spec, ask, q, v, tau, place_in(lead, worst))
         if np.isfinite(out).all():
             return
     raise StateError(
@@ -73,12 +74,11 @@ def explain(router: Router, request: Request, out: Array) -> None:
     )
 
 
-def _short(router: Router, request: Request) -> None:
+def _short(spec: Spec, ask: Ask, request: Request) -> None:
     """Raise where the ends of a spring lie in one point: its force has no direction there."""
-    for load, start, end in ((x, *ends) for x in router.spec.mechanism.loads for ends in x.gaps()):
+    for load, start, end in ((x, *ends) for x in spec.mechanism.loads for ends in x.gaps()):
         ends = (
-            router.ask(QUANTITIES["pose"], request.states[:1], which=(f,))[0][..., 3]
-            for f in (end, start)
+            ask(QUANTITIES["pose"], request.states[:1], which=(f,))[0][..., 3] for f in (end, start)
         )
         none = ~np.subtract(*ends).any(axis=-1)
         if none.any():
@@ -89,13 +89,12 @@ def _short(router: Router, request: Request) -> None:
             )
 
 
-def _singular(router: Router, q: Array, v: Array, tau: Array, at: str) -> None:
+def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> None:
     """Raise when the articulated pass meets a pivot that is nothing beside its inertia, and name
     the joint.
     """
-    spec = router.spec
     if spec.layout.modal:  # no articulated pass knows of flexible bodies
-        _singular_matrix(router, q, at)
+        _singular_matrix(spec, ask, q, at)
         return
     n = len(spec.layout.nodes)
     nv = spec.sizes.nv
@@ -124,13 +123,13 @@ def _singular(router: Router, q: Array, v: Array, tau: Array, at: str) -> None:
             )
 
 
-def _singular_matrix(router: Router, q: Array, at: str) -> None:
+def _singular_matrix(spec: Spec, ask: Ask, q: Array, at: str) -> None:
     """The same by the mass matrix: raise where a motion has no inertia, and name the speed that has
     the largest part in it.
     """
-    found = motion_without_energy(router.ask(QUANTITIES["mass_matrix"], (q,))[0])
+    found = motion_without_energy(ask(QUANTITIES["mass_matrix"], (q,))[0])
     if found is not None:
-        name = router.spec.speed_names[int(np.argmax(np.abs(found)))]
+        name = spec.speed_names[int(np.argmax(np.abs(found)))]
         raise SingularError(
             f"forward dynamics: {name!r} cannot be accelerated by a finite force{at}: nothing it"
             " moves has inertia",

@@ -76,7 +76,7 @@ class Router:
         if request.on_rows and not answer.finite:
             require_possible(self, request)
         if not answer.finite or diagnosis.suspicious(request, answer.results[0]):
-            diagnosis.explain(self, request, answer.results[0])
+            diagnosis.explain(self.spec, self.ask, request, answer.results[0])
         return tuple(x.reshape((*request.lead, *shape)) for x, shape in zip(answer.results, shapes))
 
     def life(self, request: Request) -> Life:
