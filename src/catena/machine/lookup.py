@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import StateError, UnknownNameError
 from ..model import Mechanism, Motion
 from ..model.flexible import discretise
-
-if TYPE_CHECKING:
-    from .machine import Machine
+from . import arguments
+from .machine import Machine
 
 Array = np.ndarray
 
 
 def machine_of(asked: Mechanism | Machine) -> Machine:
     """The machine asked, or the one a mechanism becomes."""
-    from .machine import Machine
-
     if isinstance(asked, Machine):
         return asked
     if isinstance(asked, Mechanism):
@@ -130,8 +127,6 @@ def state(machine: Machine, question: str, **given: Any) -> list[Array]:
     """One state's arrays, checked: q and whatever else is as long as v; None becomes the neutral q,
     or zeros.
     """
-    from . import arguments
-
     found = []
     for name, x in given.items():
         if x is None:
@@ -153,8 +148,6 @@ def states(
     """q, v and parameters as rows, one per state, and the leading shape they came in; None:
     neutral, at rest, the mechanism's.
     """
-    from . import arguments
-
     q = machine.neutral() if q is None else arguments.array(machine, question, "q", q)
     v = np.zeros(machine.nv) if v is None else arguments.array(machine, question, "v", v)
     p = arguments.parameters(machine, parameters)

@@ -12,7 +12,6 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -22,6 +21,7 @@ from ..equations import Equations
 from ..errors import MechanismWarning, StateError, UnknownNameError
 from ..kernels import SNAP
 from ..model import Mechanism, flexible, value_of
+from ..registry import loaded
 from . import arguments
 from . import configurations as coordinates
 from .arguments import Parameters, Wrenches
@@ -31,9 +31,6 @@ from .quantities import find
 from .router import LANES_UP_TO, LIVES, RoutedCalls, Router, SingleCalls
 from .spec import Spec, Trace
 from .state_check import STATE, require_possible
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["LANES_UP_TO", "Machine", "compile", "quaternion_product"]
 
@@ -227,13 +224,12 @@ class Machine:
         rotate a wrench with such components: `catena.machine.reactions`.
         """
         if self.rows:
-            from .reactions import reactions
-
             if parameters is not None:
                 raise StateError(
                     "reactions: with loops the mechanism's own parameters are used; change them"
                     " with mechanism.with_(...)"
                 )
+            reactions = loaded("catena.machine.reactions:reactions")
             return reactions(self, q, v, a, tau, wrenches, t=t)
         W = self._ask("reactions", (q, v, a), wrenches, parameters, t=t)[0]
         return {j.name: W[..., k, :] for k, j in enumerate(self.mechanism.ordered)}
@@ -266,9 +262,8 @@ class Machine:
         Where rows are redundant, of all lambda that act alike the shortest, in the metric of
         `kernels.rank`. States that break the rows are refused, as by `forward_dynamics`.
         """
-        from .constraint_rows import least_multipliers
-
-        return least_multipliers(self, q, v, tau, wrenches, parameters, t)
+        least = loaded("catena.machine.constraint_rows:least_multipliers")
+        return least(self, q, v, tau, wrenches, parameters, t)
 
     def constraint_rows(
         self, q: ArrayLike, v: ArrayLike, parameters: Parameters | None = None, t: ArrayLike = 0.0
@@ -479,17 +474,13 @@ class Machine:
         """A quantity as a differentiable operator of PyTorch: float64 tensors on the CPU, any
         leading shape a batch. which: as in `function`.
         """
-        from .operators import torch_operator
-
-        return torch_operator(self, quantity, *which)
+        return loaded("catena.machine.operators:torch_operator")(self, quantity, *which)
 
     def jax(self, quantity: str, *which: str) -> Callable[..., object]:
         """A quantity as a differentiable operator of JAX: float64 arrays, any leading shape a
         batch; with grad (reverse), jit and vmap.
         """
-        from .operators import jax_operator
-
-        return jax_operator(self, quantity, *which)
+        return loaded("catena.machine.operators:jax_operator")(self, quantity, *which)
 
     def function(
         self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()
@@ -525,10 +516,11 @@ def compile(
     or "lanes" always.
     """
     if isinstance(mechanism, Equations) or by != "recursive":
-        from .equation_machine import EquationMachine, derive
+        from ..equations.formulations import derive
 
         equations = mechanism if isinstance(mechanism, Equations) else derive(mechanism, by)
-        return EquationMachine(equations, threads=threads, snap=snap, life=life)
+        by_equations = loaded("catena.machine.equation_machine:EquationMachine")
+        return by_equations(equations, threads=threads, snap=snap, life=life)
     return Machine(mechanism, threads=threads, snap=snap, life=life)
 
 
