@@ -109,7 +109,8 @@ def assemble(
     free = [k for k in range(machine.nv) if k not in held]
     q = closed(machine, q, free, t)
     if contact:
-        q = loaded("catena.analysis.contact_separation:separated")(machine, q, free)
+        separated: Callable[..., Array] = loaded("catena.analysis.contact_separation:separated")
+        q = separated(machine, q, free)
     return q, consistent(machine, q, v, free, t)
 
 
