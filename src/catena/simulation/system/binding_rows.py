@@ -4,20 +4,16 @@ points; and the way back onto them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import casadi as ca
 
 from ...compiler import Tracer
 from ...equations import StateKind
 from ...kernels import BALL
 from ..terms.projection import Binding, projected
-
-if TYPE_CHECKING:
-    from .first_order import System
+from ..terms.symbols import SystemSymbols
 
 
-def binding(system: System) -> ca.Function:
+def binding(system: SystemSymbols) -> ca.Function:
     """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and
     switches.
     """
@@ -35,7 +31,7 @@ def binding(system: System) -> ca.Function:
     return system.tape("binding", "", rows, modes=True)
 
 
-def touching(system: System) -> ca.Function:
+def touching(system: SystemSymbols) -> ca.Function:
     """(t, q, v, p) -> gaps (k,) of the contact points, and gamma of their rows."""
 
     def rows(s: Tracer) -> tuple[ca.SX, ...]:
@@ -45,7 +41,7 @@ def touching(system: System) -> ca.Function:
     return system.tape("touching", "", rows, modes=True)
 
 
-def settle(system: System) -> ca.Function | None:
+def settle(system: SystemSymbols) -> ca.Function | None:
     """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them.
     None: nothing to do.
     """
@@ -68,7 +64,7 @@ def settle(system: System) -> ca.Function | None:
     )
 
 
-def _rows(system: System, s: Tracer) -> Binding:
+def _rows(system: SystemSymbols, s: Tracer) -> Binding:
     """The rows that bind: loops and speed rows, and what is held while it is."""
     error = ca.SX.zeros(0)
     rate = ca.SX.zeros(0)

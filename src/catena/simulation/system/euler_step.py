@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import casadi as ca
 
 from ..terms.projection import moved
-
-if TYPE_CHECKING:
-    from .first_order import System
+from ..terms.symbols import SystemSymbols
 
 
-def euler_step(system: System) -> ca.Function:
+def euler_step(system: SystemSymbols) -> ca.Function:
     """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new
     speeds.
     """

@@ -18,6 +18,7 @@ from ...kernels import Layout
 from ...model import Mechanism
 from ..trajectories.piecewise import Trajectory
 from ..trajectories.trajectory_state import Following
+from .stabilisation import Stabiliser
 
 
 class SystemSymbols(Protocol):
@@ -44,6 +45,7 @@ class SystemSymbols(Protocol):
     stepping: Any
     touching_state: ca.SX
     holding: Any  # SwitchedConstraints
+    stabiliser: Stabiliser
 
     def tracer(self) -> Tracer:
         """Return the mechanism's kernels with symbols of their own."""
@@ -59,6 +61,9 @@ class SystemSymbols(Protocol):
 
     def follow(self, trajectory: Trajectory) -> Following:
         """Return a trajectory whose `at(t)` gives q, v, a as expressions."""
+
+    def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Return q, v, a of what is driven, at t (s)."""
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return a and tau (nv,) when the joint forces `given` act."""
@@ -81,6 +86,14 @@ class SystemSymbols(Protocol):
     @property
     def acceleration(self) -> ca.SX:
         """The accelerations under these forces (nv,)."""
+
+    @property
+    def power(self) -> ca.SX:
+        """The power that goes into the mechanism (W)."""
+
+    @property
+    def binds(self) -> bool:
+        """Whether there are rows onto which states are projected."""
 
     @property
     def held(self) -> tuple[ca.SX, ca.SX]:
