@@ -13,6 +13,7 @@ import numpy as np
 
 from ...compiler import LaneKernel
 from ...errors import SimulationError
+from ...registry import loaded
 from ..stepping.time_stepping import stepper
 from ..system.first_order import System
 from ..terms.error_scales import FINEST, SHARE, ErrorScales, error_scales
@@ -266,9 +267,7 @@ class Engine:
         return self.most - self.tally.accepted - self.tally.rejected
 
     def _library(self, t: float, end: float, times: Array) -> Segment:
-        from .radau import advance
-
-        return advance(self, t, end, times)
+        return loaded("catena.simulation.integrators.radau:advance")(self, t, end, times)
 
     @property
     def _flat(self) -> tuple[Array, Array]:
@@ -279,7 +278,7 @@ class Engine:
     def _fixed(self, t: float, end: float, times: Array) -> Segment:
         """Stretches of equal steps that meet every one of `times`, and `end`."""
         rows: list[Array] = []
-        for stop, gaps, wanted in _stretches(t, end, times):
+        for stop, gaps, wanted in stretches(t, end, times):
             every = self.refine * max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
             out, first = self._room(gaps) if wanted else (np.empty((self.W, gaps, len(self.x))), 0)
             status, reached, row = self._equal_steps(
@@ -416,7 +415,7 @@ class Pieces:
         return np.clip(found.astype(int), 0, self.forces.shape[1] - 1)
 
 
-def _stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
+def stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
     """(end of a stretch, equal gaps in it, whether output times lie at their ends): to the first
     output time, through all of them, from the last one to the end.
     """

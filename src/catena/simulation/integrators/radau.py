@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..terms import guard_sides
 from ..terms.error_scales import FINEST
 from . import drivers, lane_events
-
-if TYPE_CHECKING:
-    from .engine import Engine, Segment
+from .engine import Engine, Segment
 
 Array = np.ndarray
 
@@ -28,8 +25,6 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
     falls to zero.
     """
     from scipy.integrate import Radau
-
-    from .engine import Segment
 
     rate = partial(_evaluated, engine, "derivative")
     guard = partial(_evaluated, engine, "guard") if engine.guard is not None else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import SimulationError
 from ..integrators import drivers, fixed_step
-from ..integrators.engine import Pieces, Tally, _stretches
+from ..integrators.engine import Pieces, Tally, stretches
 from ..integrators.lane_runs import address_of
 from ..planning.plan import RunPlan
 from .dead_positions import can_tear
@@ -44,7 +44,7 @@ class Rollout:
             or len(plan.switches)
         ):
             return None
-        parts = list(_stretches(plan.start, plan.until, plan.times))
+        parts = list(stretches(plan.start, plan.until, plan.times))
         if len(parts) != 1 or not parts[0][2]:
             return None
         end, gaps, _ = parts[0]
