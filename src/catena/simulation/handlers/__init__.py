@@ -1,6 +1,6 @@
 """Handlers: what is done when a guard falls to zero or a scheduled instant comes.
 
-event_handler       one run; batch_events: many runs in lanes
+event_handler       one run; batch_events: many runs in lanes; context: what the others see of a run
 mode_choice         which joints stick, slip or rest on a stop afterwards
 accumulation        infinitely many impacts in a finite time (Zeno); event_storm: events without end
 touching_stops      stops that share an impact with contacts

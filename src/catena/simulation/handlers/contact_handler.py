@@ -10,7 +10,7 @@ energy so far, in the metric of the mass matrix; a gap beside the length of the 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,8 @@ from .accumulation import Impacts
 from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
 from .contact_shares import ContactShares, Held
 from .contact_terms import DEEP, NEAR, ContactTerms, Terms
+from .context import HandlerContext
 from .patch_handler import PatchHandler
-
-if TYPE_CHECKING:
-    from .event_handler import EventHandler
 
 Array = NDArray[np.float64]
 CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
@@ -63,7 +61,7 @@ class Motion(NamedTuple):
 class ContactHandler:
     """The contacts of one run: their terms, their impacts, and the choice of their modes."""
 
-    def __init__(self, handler: EventHandler):
+    def __init__(self, handler: HandlerContext):
         self.handler, self.terms = handler, ContactTerms(handler)
         self.points = self.terms.points
         self.first = handler.constraints.first_contact

@@ -5,7 +5,7 @@ answer of the rest, what is small.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from ...contact import response
 from ...kernels import usual_length
 from ...results import ContactLedger
-
-if TYPE_CHECKING:
-    from .event_handler import EventHandler
+from .context import HandlerContext
 
 Array = NDArray[np.float64]
 # of the mechanism's length: how deep a run may start in penetration; it is put on the surface
@@ -40,7 +38,7 @@ class ContactTerms:
     of how well the laws were met.
     """
 
-    def __init__(self, handler: EventHandler):
+    def __init__(self, handler: HandlerContext):
         self.handler = handler
         self.points = handler.constraints.contacts
         self.places = handler.constraints.contact_rows()

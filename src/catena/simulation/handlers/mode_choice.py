@@ -10,16 +10,12 @@ far, a force is small relative to the forces that act there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..terms.guards import LOWER, UPPER
 from ..terms.switched_constraints import NO_LIMIT, SpeedMode
-
-if TYPE_CHECKING:
-    from .event_handler import EventHandler
+from .context import HandlerContext
 
 Array = NDArray[np.float64]
 # a speed is zero where its kinetic energy is below this, squared, of the largest at any event so
@@ -28,7 +24,7 @@ STILL = 1e-14
 WEAK = 1e-10  # of the forces that act: by so much an interval must be left before a joint lets go
 
 
-def choose(handler: EventHandler, t: float) -> None:
+def choose(handler: HandlerContext, t: float) -> None:
     """Set the modes of all holdable speeds at time t (s), and log what has changed."""
     parts = range(len(handler.constraints.speeds))
     if not parts:
@@ -43,7 +39,7 @@ def choose(handler: EventHandler, t: float) -> None:
         _tell(handler, t, k, before[k])
 
 
-def _hold(handler: EventHandler, t: float) -> None:
+def _hold(handler: HandlerContext, t: float) -> None:
     """Widen every interval by its slack, then release what cannot be held."""
     slack = WEAK * _forces_that_act(handler, t)
     for k, s in enumerate(slack):
@@ -58,7 +54,7 @@ def _hold(handler: EventHandler, t: float) -> None:
             handler.touching -= {(k, LOWER.name), (k, UPPER.name)}
 
 
-def at_rest(handler: EventHandler, speed: int, v: Array) -> bool:
+def at_rest(handler: HandlerContext, speed: int, v: Array) -> bool:
     """Whether this speed is zero relative to the largest kinetic energy so far."""
     if v[speed] == 0.0:
         return True
@@ -67,7 +63,7 @@ def at_rest(handler: EventHandler, speed: int, v: Array) -> bool:
     return bool(M[speed, speed] * v[speed] ** 2 <= STILL**2 * handler.energy)
 
 
-def _candidate(handler: EventHandler, k: int, v: Array) -> SpeedMode:
+def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
     """The mode of a speed if all that could hold it does."""
     mode = handler.mode(k)
     h = handler.constraints.speeds[k]
@@ -86,7 +82,7 @@ def _wider(limit: float, by: float) -> float:
     return limit if abs(limit) >= NO_LIMIT else limit + by
 
 
-def _forces_that_act(handler: EventHandler, t: float) -> Array:
+def _forces_that_act(handler: HandlerContext, t: float) -> Array:
     """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of the
     forces f that act.
     """
@@ -101,7 +97,7 @@ def _forces_that_act(handler: EventHandler, t: float) -> Array:
     return handler.dry + np.sqrt(np.diagonal(M)[index] * size)
 
 
-def _corrected(handler: EventHandler, t: float, slack: Array, tried: list[int]) -> bool:
+def _corrected(handler: HandlerContext, t: float, slack: Array, tried: list[int]) -> bool:
     """Switch the one speed at rest whose mode is violated most, in units of its slack; False where
     none is.
 
@@ -133,11 +129,11 @@ def _corrected(handler: EventHandler, t: float, slack: Array, tried: list[int]) 
     return True
 
 
-def _mass_matrix(handler: EventHandler) -> Array:
+def _mass_matrix(handler: HandlerContext) -> Array:
     return handler.machine.mass_matrix(handler.state_of()[0], parameters=handler.parameters)
 
 
-def _tell(handler: EventHandler, t: float, k: int, before: SpeedMode) -> None:
+def _tell(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
     now = handler.mode(k)
     name = handler.constraints.speeds[k].name
     if now.held == before.held or now.locked or before.locked:

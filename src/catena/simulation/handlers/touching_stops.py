@@ -4,16 +4,12 @@ are points without friction of the same problem.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..terms.guards import LOWER, UPPER, Bound
 from .accumulation import Impacts
-
-if TYPE_CHECKING:
-    from .event_handler import EventHandler
+from .context import HandlerContext
 
 Array = NDArray[np.float64]
 
@@ -23,7 +19,7 @@ class TouchingStops:
     part, side).
     """
 
-    def __init__(self, handler: EventHandler):
+    def __init__(self, handler: HandlerContext):
         self.handler, self.keys = handler, sorted(handler.touching)
         self._v = handler.state_of()[1]
 
