@@ -104,18 +104,17 @@ class Playing:
 
     page: str
 
-    @classmethod
-    def of(cls, result: Result, **options: Any) -> Playing:
-        """Of a result, with the options of `animate`."""
-        with TemporaryDirectory() as folder:
-            return cls(
-                animate(result, Path(folder) / "film.html", **options).read_text(encoding="utf-8")
-            )
-
     def _repr_html_(self) -> str:
         from .notebook import player
 
         return player(self.page)
+
+
+def playing(result: Result, **options: Any) -> Playing:
+    """Return an animation of a result for a notebook, with the options of `animate`."""
+    with TemporaryDirectory() as folder:
+        page = animate(result, Path(folder) / "film.html", **options)
+        return Playing(page.read_text(encoding="utf-8"))
 
 
 # --- pictures

@@ -115,9 +115,9 @@ class Result:
 
         See `catena.results.animation.animate` for the options.
         """
-        from .animation import Playing, animate
-
-        return Playing.of(self, **options) if path is None else animate(self, path, **options)
+        if path is None:
+            return loaded("catena.results.animation:playing")(self, **options)
+        return loaded("catena.results.animation:animate")(self, path, **options)
 
     # --- parts of it
     def select(self, run: int | None = None, every: int = 1) -> Result:
@@ -242,9 +242,8 @@ class Result:
             )
         q, v, a = (self._rows(name) for name in "qva")
         if "contact_mode" in self.data and self.data["contact_mode"].values.any():
-            from .contact_wrenches import reactions_with_contacts
-
-            found = reactions_with_contacts(self, axes, q, v, a, self._acting)
+            with_contacts = loaded("catena.results.contact_wrenches:reactions_with_contacts")
+            found = with_contacts(self, axes, q, v, a, self._acting)
         elif axes == "body" and not self.mechanism.constrained:
             found = self.machine.reactions(q, v, a, parameters=self._parameters, t=self.time)
         else:
