@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from ...equations.readable import Names, Term
+from ...registry import loaded
 
 Terms = tuple[Term, ...]
 
@@ -98,29 +99,21 @@ class Derivation:
 
     def text(self, blank: bool = False) -> str:
         """As plain text; blank: with room in place of the results, for a student."""
-        from .writing import text
-
-        return text(self, blank)
+        return str(loaded("catena.teaching.derivation.writing:text")(self, blank))
 
     def latex(self, blank: bool = False) -> str:
         """As the body of a LaTeX document (amsmath)."""
-        from .writing import latex
-
-        return latex(self, blank)
+        return str(loaded("catena.teaching.derivation.writing:latex")(self, blank))
 
     def html(self, blank: bool = False) -> str:
         """As one page, which needs nothing from elsewhere."""
-        from .pages import html
-
-        return html(self, blank)
+        return str(loaded("catena.teaching.derivation.pages:html")(self, blank))
 
     def notebook(self, file: str = "mechanism.toml") -> str:
         """As a Jupyter notebook, JSON: a cell of LaTeX for each step, and a cell that derives it
         anew from the mechanism's file.
         """
-        from .pages import notebook
-
-        return notebook(self, file)
+        return str(loaded("catena.teaching.derivation.pages:notebook")(self, file))
 
 
 Make = Callable[[Any], Sequence[Step]]
