@@ -289,7 +289,7 @@ class Board:
     @cached_property
     def observed(self) -> dict[str, Observed]:
         """The bodies' motion by finite differences of their poses."""
-        return observed(self)
+        return observed(self.s, self.values, self.numbers)
 
     def lines(
         self,

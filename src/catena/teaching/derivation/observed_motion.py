@@ -11,18 +11,17 @@ product of the joints' poses in numbers,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from ...model import GROUND, Joint, Pose, displacement, value_of
+from ...compiler import Tracer
+from ...model import GROUND, Joint, Mechanism, Pose, displacement, value_of
 from ...spatial import select
 
-if TYPE_CHECKING:
-    from .board import Board
-
+States = Sequence[Mapping[str, np.ndarray]]  # of each state the values of q, p and others, by role
 SHARE = 0.02  # of the time in which the motion changes, for one step of the differences
 FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0.0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 SECOND = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
@@ -42,31 +41,35 @@ class Observed(NamedTuple):
     alpha: np.ndarray
 
 
-def observed(board: Board) -> dict[str, Observed]:
-    """{body: its motion} at the board's states."""
-    s, m = board.s, board.mechanism
+def observed(
+    s: Tracer, states: States, numbers: Callable[[ca.SX], np.ndarray]
+) -> dict[str, Observed]:
+    """{body: its motion} at random states of the symbols s. numbers: (states, entries) of an
+    expression.
+    """
+    m = s.layout.mechanism
     rate = s.coordinate_rate()
-    q1 = board.numbers(rate)
-    q2 = board.numbers(ca.jtimes(rate, s.q, rate) + ca.jtimes(rate, s.v, s.a))
+    q1 = numbers(rate)
+    q2 = numbers(ca.jtimes(rate, s.q, rate) + ca.jtimes(rate, s.v, s.a))
     seen: dict[str, list[np.ndarray]] = {j.child: [] for j in m.ordered}
     h = SHARE / (1.0 + np.abs(q1).max(1) + np.sqrt(np.abs(q2).max(1)))  # one step for each state
-    for k, state in enumerate(board.values):
+    for k, state in enumerate(states):
         values = dict(zip(m.parameters, state["p"]))
         moments = [
-            _poses(board, state["q"] + t * q1[k] + t * t / 2 * q2[k], values) for t in h[k] * STEPS
+            _poses(m, state["q"] + t * q1[k] + t * t / 2 * q2[k], values) for t in h[k] * STEPS
         ]
         for body, found in seen.items():
             found.append(np.array([X[body] for X in moments]))
-    return {body: _seen(board, body, np.array(X), h[:, None]) for body, X in seen.items()}
+    return {body: _seen(m, states, body, np.array(X), h[:, None]) for body, X in seen.items()}
 
 
-def _seen(board: Board, body: str, X: np.ndarray, h: np.ndarray) -> Observed:
+def _seen(m: Mechanism, states: States, body: str, X: np.ndarray, h: np.ndarray) -> Observed:
     """X (states, times, 4, 4), h (states, 1) apart."""
     R = X[..., :3, :3]
     r = np.empty((*X.shape[:2], 3))
-    for k, state in enumerate(board.values):
-        values = dict(zip(board.mechanism.parameters, state["p"]))
-        com = np.array([float(value_of(x, values)) for x in board.mechanism.body(body).com])
+    for k, state in enumerate(states):
+        values = dict(zip(m.parameters, state["p"]))
+        com = np.array([float(value_of(x, values)) for x in m.body(body).com])
         r[k] = X[k, :, :3, :3] @ com + X[k, :, :3, 3]
     # from the middle, so that what stands still has rates of exactly zero
     turned = R - R[:, 4:5]
@@ -89,9 +92,8 @@ def _axial(W: np.ndarray) -> np.ndarray:
     )
 
 
-def _poses(board: Board, q: np.ndarray, values: Mapping[str, float]) -> dict[str, np.ndarray]:
+def _poses(m: Mechanism, q: np.ndarray, values: Mapping[str, float]) -> dict[str, np.ndarray]:
     """{body: X (4, 4)} in the ground at the coordinates q."""
-    m = board.mechanism
     own = {}
     found = {GROUND: np.eye(4)}
     at = 0
