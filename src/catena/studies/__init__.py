@@ -3,7 +3,7 @@
     study --variables, design--> run number k --experiment--> rows --measures--> table --indices,
     plots--> what matters
 
-definition    Study: what `catena.study` makes, and `run`
+definition    Study: what `catena.study` makes, and `run`; specification: what decides it
 variables     what can vary: parameters, starts, loads, gains; ranges: values and distributions
 dimensions    the units of parameters
 design        which values run number k has; run_lists: lists of runs from CSV files

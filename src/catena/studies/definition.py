@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +16,16 @@ from ..compiler import default_width
 from ..errors import CatenaError, StudyError
 from ..machine import Machine, compile
 from ..model import Mechanism
-from ..results import Result, versions
-from ..simulation.output import fingerprint
+from ..registry import loaded
+from ..results import Result
 from ..simulation.scenario import read
 from . import engines
 from .design import Design, Grid, design
 from .experiment import GROUP, Block
-from .measures import Measure, read_measures
+from .measures import read_measures
 from .ranges import values_of
 from .run_lists import read_names, read_rows
+from .specification import Specification
 from .store import (
     FAILURE,
     KEY,
@@ -110,15 +110,8 @@ def size(count: float) -> str:
 
 
 @dataclass(frozen=True)
-class Study:
-    """What `catena.study` makes. varied: the mechanism and controller with their variables.
-    options: of `catena.simulate`.
-    """
-
-    varied: Varied
-    design: Design
-    measures: tuple[Measure, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
+class Study(Specification):
+    """What `catena.study` makes: a specification that can be run."""
 
     def __repr__(self) -> str:
         axes = ", ".join(
@@ -128,34 +121,6 @@ class Study:
             f"Study({self.varied.mechanism.name!r}: {self.design.runs} runs ({axes}); measures"
             f" {', '.join(m.name for m in self.measures)})"
         )
-
-    @cached_property
-    def key(self) -> dict[str, str]:
-        """What decides the study, by name."""
-        d = self.design
-        words = [
-            d.names,
-            [(g.names, g.values) for g in d.grids],
-            [(n, str(x)) for n, x in d.drawn],
-            d.samples,
-            d.scheme,
-            d.seed,
-            d.cube,
-        ]
-        asked = {
-            "mechanism": self.varied.mechanism,
-            "variables": [words, [(v.name, v.goes, v.place) for v in self.varied.variables]],
-            "measures": [(m.name, m.text, m.function) for m in self.measures],
-            "run": [dict(self.options), self.varied.control],
-        }
-        return {"catena": versions()["catena"]} | {
-            name: fingerprint(x) for name, x in asked.items()
-        }
-
-    @property
-    def fingerprint(self) -> str:
-        """Equal for equal studies."""
-        return fingerprint(self.key)
 
     # --- running
     def estimate(self, on: Any = None, threads: int | None = None) -> Estimate:
@@ -359,9 +324,7 @@ class Study:
         """How much each variable matters to each measure, by one of `catena.studies.METHODS`; see
         `catena.studies.indices`.
         """
-        from .indices import sensitivity
-
-        return sensitivity(self, method, **options)
+        return loaded("catena.studies.indices:sensitivity")(self, method, **options)
 
     def with_design(self, changed: Design) -> Study:
         """The same with other runs."""

@@ -22,15 +22,13 @@ from concurrent.futures import (
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import StudyError
 from .experiment import Block, Experiment
-
-if TYPE_CHECKING:
-    from .definition import Study
+from .specification import Specification
 
 Span = tuple[int, int, int]  # number of the shard, its first run, the one after its last
 Tell = Callable[[int], None]  # called with how many more runs are done
@@ -41,7 +39,7 @@ AGAIN = 3  # times that processes which die are begun anew
 _ready: dict[str, Experiment] = {}
 
 
-def experiment_of(study: Study) -> Experiment:
+def experiment_of(study: Specification) -> Experiment:
     """The experiment of a study, kept for the next shard."""
     name = study.fingerprint
     if name not in _ready:
@@ -50,7 +48,7 @@ def experiment_of(study: Study) -> Experiment:
     return _ready[name]
 
 
-def shard(study: Study, first: int, last: int) -> Block:
+def shard(study: Specification, first: int, last: int) -> Block:
     """All runs of one shard, block by block."""
     experiment = experiment_of(study)
     return joined([experiment.block(*span) for span in experiment.blocks(first, last)])
@@ -70,7 +68,7 @@ def joined(blocks: list[Block]) -> Block:
 
 
 def in_threads(
-    study: Study, spans: Sequence[Span], threads: int, tell: Tell
+    study: Specification, spans: Sequence[Span], threads: int, tell: Tell
 ) -> Iterator[tuple[int, Block]]:
     """Shards in their order, the blocks of each in so many threads; the next shards are computed
     while one is written.
@@ -100,7 +98,7 @@ def in_threads(
 
 # --- processes
 def in_processes(
-    study: Study, spans: Sequence[Span], count: int, tell: Tell
+    study: Specification, spans: Sequence[Span], count: int, tell: Tell
 ) -> Iterator[tuple[int, Block]]:
     """Shards in so many processes of this machine; those of a process that dies are run again."""
     text = _pickled(study)
@@ -145,7 +143,7 @@ def _task(text: bytes, first: int, last: int) -> Block:
     return shard(_last[1], first, last)
 
 
-def _pickled(study: Study) -> bytes:
+def _pickled(study: Specification) -> bytes:
     try:
         from cloudpickle import dumps  # type: ignore[import-untyped]
     except ImportError:
@@ -161,7 +159,7 @@ def _pickled(study: Study) -> bytes:
 
 # --- Dask
 def on_dask(
-    client: Any, study: Study, spans: Sequence[Span], tell: Tell
+    client: Any, study: Specification, spans: Sequence[Span], tell: Tell
 ) -> Iterator[tuple[int, Block]]:
     """Shards as tasks of a Dask cluster. A worker that is lost loses its shards, which Dask runs
     again elsewhere; where it was the last that had the study, the study is sent anew.

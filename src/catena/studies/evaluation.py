@@ -4,9 +4,9 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,8 @@ from ..results import Ledger, Result
 from ..simulation.handlers import Occurrence
 from ..simulation.integrators import drivers
 from ..simulation.output import ObservedRows, record
-from ..simulation.planning import decoded
+from ..simulation.planning import RunPlan, decoded
 from .measures import Measure, Signal, place
-
-if TYPE_CHECKING:
-    from .experiment import Experiment
 
 Array = NDArray[np.float64]
 
@@ -38,13 +35,18 @@ class Rows:
 
 
 def measure(
-    experiment: Experiment, rows: Rows, p: Array, shown: dict[str, Array], failure: list[str]
+    plan: RunPlan,
+    measures: Iterable[Measure],
+    rows: Rows,
+    p: Array,
+    shown: dict[str, Array],
+    failure: list[str],
 ) -> None:
     """Put the measures of these runs into `shown` {name: (runs, ...)}, and into `failure` why one
     has no value.
     """
-    source = Signals(experiment, rows, p)
-    for m in experiment.measures:
+    source = Signals(plan, rows, p)
+    for m in measures:
         if m.function is not None:
             values = _called(m, source, failure)
         else:
@@ -65,7 +67,7 @@ def measure(
                     f" {'not a finite number in all rows' if m.over_time else values[k]}",
                 )
         if m.over_time:
-            at, own = _kept(experiment.rows, rows.t)
+            at, own = _kept(np.append(plan.start, plan.times), rows.t)
             shown[m.name][np.ix_(rows.runs, at)] = values[:, own]
         else:
             shown[m.name][rows.runs] = values
@@ -86,9 +88,9 @@ def _note(failure: list[str], run: int, sentence: str) -> None:
 class Signals:
     """The quantities of some rows, computed when a measure names them."""
 
-    def __init__(self, experiment: Experiment, rows: Rows, p: Array):
-        self.experiment, self.rows, self.p = experiment, rows, p
-        self.plan = replace(experiment.plan, x0=rows.x[:, 0], p=p, lead=(len(p),))
+    def __init__(self, plan: RunPlan, rows: Rows, p: Array):
+        self.rows, self.p = rows, p
+        self.plan = replace(plan, x0=rows.x[:, 0], p=p, lead=(len(p),))
         self._observed: ObservedRows | None = None
         self._known: dict[Signal, Array] = {}
 

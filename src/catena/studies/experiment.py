@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,7 @@ from . import evaluation
 from .closing import Nominal, close
 from .evaluation import Rows
 from .rollouts import block_rollout, rows_of
-
-if TYPE_CHECKING:
-    from .definition import Study
+from .specification import Specification
 
 Array = NDArray[np.float64]
 GROUP = 64  # runs; every block begins at a multiple of it, whatever the width of the lanes
@@ -59,8 +57,7 @@ class Block:
 class Experiment:
     """The machine code of a study, and its nominal start."""
 
-    def __init__(self, study: Study):
-        self.study = study
+    def __init__(self, study: Specification):
         self.design = study.design
         self.measures = study.measures
         varied = study.varied
@@ -133,7 +130,7 @@ class Experiment:
             for m in self.measures
         }
         for part in self.trajectories(q, v, p, u, failure):
-            evaluation.measure(self, part, p[part.runs], shown, failure)
+            evaluation.measure(self.plan, self.measures, part, p[part.runs], shown, failure)
         return Block(first, values, shown, failure)
 
     def result(self, runs: Iterable[int] | int) -> Result:
@@ -181,7 +178,7 @@ class Experiment:
             np.stack([part.u[j] for part, j in parts]),
             parts[0][0].events,
         )
-        signals = evaluation.Signals(self, rows, np.stack([p[at[k]] for k in asked]))
+        signals = evaluation.Signals(self.plan, rows, np.stack([p[at[k]] for k in asked]))
         return signals.result(0 if isinstance(runs, int | np.integer) else None)
 
     def starts(self, values: Array) -> tuple[Array, Array, Array, Array, list[str]]:
