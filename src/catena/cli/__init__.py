@@ -125,9 +125,9 @@ def _warn(usual: Callable[..., None]) -> Callable[..., None]:
 def version(asked: bool) -> None:
     """Print the version and leave."""
     if asked:
-        from .. import __version__
+        from importlib import metadata
 
-        print(f"catena {__version__}")
+        print(f"catena {metadata.version('catena')}")
         raise typer.Exit
 
 
