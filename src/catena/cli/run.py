@@ -148,7 +148,7 @@ def simulated(
     from ..simulation import simulate
     from . import say
 
-    signal.signal(signal.SIGTERM, _interrupted)
+    signal.signal(signal.SIGTERM, interrupted)
     try:
         return simulate(
             asked.mechanism,
@@ -167,7 +167,8 @@ def simulated(
         raise typer.Exit(130) from None
 
 
-def _interrupted(*_: Any) -> None:
+def interrupted(*_: Any) -> None:
+    """Handle SIGTERM as Ctrl-C is handled."""
     raise KeyboardInterrupt
 
 

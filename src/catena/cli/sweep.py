@@ -207,9 +207,9 @@ def run(
     import signal
 
     from . import say
-    from .run import _interrupted
+    from .run import interrupted
 
-    signal.signal(signal.SIGTERM, _interrupted)
+    signal.signal(signal.SIGTERM, interrupted)
     try:
         return asked.run(
             out=path, on=on, resume=resume, threads=threads, shard=shard, progress=progress

@@ -81,7 +81,7 @@ class Spring(Load):
     def act(self, s: Scene) -> None:
         """A tension along the line between its ends."""
         k, length, d = map(s.value, (self.stiffness, self.length, self.damping))
-        gap, distance, rate = _stretch(s, self.start, self.end)
+        gap, distance, rate = stretch_between(s, self.start, self.end)
         pull = (k * (distance - length) + d * rate) / distance
         s.push(self.end, scale(-pull, gap))
         s.push(self.start, scale(pull, gap))
@@ -216,7 +216,7 @@ class Cable(Load):
     def act(self, s: Scene) -> None:
         """One tension along the whole path."""
         k, length, d = map(s.value, (self.stiffness, self.length, self.damping))
-        parts = [(a, b, *_stretch(s, a, b)) for a, b in pairwise(self.frames)]
+        parts = [(a, b, *stretch_between(s, a, b)) for a, b in pairwise(self.frames)]
         stretch = sum((distance for *_, distance, _ in parts), -length)
         tension = k * stretch + d * sum((rate for *_, rate in parts), 0.0)
         if self.pulls == "tension":
@@ -228,7 +228,7 @@ class Cable(Load):
         s.store(0.5 * k * stretch**2)
 
 
-def _stretch(s: Scene, start: str, end: str) -> tuple[Vector, Scalar, Scalar]:
+def stretch_between(s: Scene, start: str, end: str) -> tuple[Vector, Scalar, Scalar]:
     """From one frame's origin to another's: the vector, its length, and how fast that grows."""
     (p, u), (o, w) = s.origin(end), s.origin(start)
     gap, opening = sub(p, o), sub(u, w)

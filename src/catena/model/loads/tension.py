@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ...spatial import scale
 from .keys import Key, Load, Scene, doc, register
-from .springs import _stretch
+from .springs import stretch_between
 
 
 @register
@@ -38,6 +38,6 @@ class Tension(Load):
         """The same pull at both ends of every part."""
         pull = s.text(self.name, self.tension)
         for a, b in pairwise(self.frames):
-            gap, distance, _ = _stretch(s, a, b)
+            gap, distance, _ = stretch_between(s, a, b)
             s.push(b, scale(-pull / distance, gap))
             s.push(a, scale(pull / distance, gap))

@@ -153,11 +153,11 @@ class Painter:
         return image
 
     def _grid(self) -> list[Array]:
-        from .wire import _cell
+        from .wire import cell_size
 
         up = self.scene.up
         radius = max(float(np.linalg.norm(np.ptp(self.box, axis=0))) / 2, 6 * self.scene.unit)
-        cell = _cell(radius)
+        cell = cell_size(radius)
         x = self.camera.axes[0] - up * (self.camera.axes[0] @ up)
         x = x / np.linalg.norm(x)
         y = np.cross(up, x)

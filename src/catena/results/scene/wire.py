@@ -81,7 +81,7 @@ def header(scene: Scene, at: Array, seen: Array | None = None) -> tuple[dict[str
         "box": box.tolist(),
         "radius": radius,
         "floor": float((corners @ scene.up).min()) - 0.5 * scene.unit,
-        "cell": _cell(radius),
+        "cell": cell_size(radius),
         "unit": scene.unit,
         "poses": _rows(at),
         "notes": list(scene.notes),
@@ -174,7 +174,7 @@ def _short(x: Array | Sequence[float]) -> list[float]:
     return np.round(np.asarray(x, float), 9).tolist()
 
 
-def _cell(radius: float) -> float:
+def cell_size(radius: float) -> float:
     """The side of a cell of the floor's grid: 1, 2 or 5 times a power of ten, about a fifth of what
     is seen.
     """
