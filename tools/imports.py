@@ -63,7 +63,8 @@ def _exports(door: Path, name: str) -> bool:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return True
         if isinstance(node, ast.ImportFrom) and node.module:
-            if any((alias.asname or alias.name) == name for alias in node.names):
+            names = {alias.asname or alias.name for alias in node.names}
+            if name in names:
                 return True
     return False
 

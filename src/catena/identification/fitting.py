@@ -48,10 +48,10 @@ def fit(
     motion alone (`fit_trajectory`, which has the options).
 
     data: a .csv log, a pandas table, columns by name, a Result, or a `MeasuredMotion`; see
-    `catena.identification.measured_motion`. unknown: groups (`catena.studies.GROUPS`: masses, inertial,
-    friction, ...), single unknowns ("mass of fore"), and names of the mechanism's parameters.
-    cutoff: of the filter, Hz. consistent: with "inertial", also the inertias of all bodies that a
-    body can have, nearest to the data (needs `pip install catena[identification]`).
+    `catena.identification.measured_motion`. unknown: groups (`catena.identification.GROUPS`:
+    masses, inertial, friction, ...), single unknowns ("mass of fore"), and names of the mechanism's
+    parameters. cutoff: of the filter, Hz. consistent: with "inertial", also the inertias of all
+    bodies that a body can have, nearest to the data (needs `pip install catena[identification]`).
 
     >>> import catena
     >>> arm = catena.load("two_link_arm")

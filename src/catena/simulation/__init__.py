@@ -11,7 +11,8 @@
     stepping/      contacts by time stepping
     events/        records of events, their kinds, and the plan of a run's events
     control/       controllers, actuators, sampled and traced laws
-    terms/         what the system is made of: switched constraints, contact rows, losses, projection
+    terms/         what the system is made of: switched constraints, contact rows, losses,
+                   projection
     trajectories/  coordinates as functions of time
 
 A floor uses those below it in this list.

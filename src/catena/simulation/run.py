@@ -95,9 +95,9 @@ def simulate(
     seconds for many runs in lanes, or are left to "ignore"; iterations, residual: of the solver of
     such a step, sweeps at most and its residual beside the fastest speed of a contact (200, 1e-8).
     stabilise: how loops stay closed: "project", "baumgarte", "corrective" or None, or a record of
-    `catena.simulation.terms.stabilisation`. verify: run again at a hundredth of the tolerance (or with
-    every step halved) and report the difference. threads: for many runs at once, by default the
-    Machine's. progress: called with the time reached. options: of the formulation.
+    `catena.simulation.terms.stabilisation`. verify: run again at a hundredth of the tolerance (or
+    with every step halved) and report the difference. threads: for many runs at once, by default
+    the Machine's. progress: called with the time reached. options: of the formulation.
 
     out: a file (.nc) into which the rows of one run are written as they come; memory then does not
     grow with the run. resume: continue the run that the file holds, if it is the same. Ctrl-C

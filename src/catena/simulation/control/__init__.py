@@ -1,4 +1,4 @@
-"""Controllers: laws from time and state to joint forces, which are traced into a run's machine code.
+"""Controllers: laws from time and state to joint forces, traced into a run's machine code.
 
 controllers     PID, PD, computed torque, given forces; force_control: impedance and hybrid control
 actuators       affine motors and servos behind a gear, direct-current motors, thrusters

@@ -1,8 +1,8 @@
 """Laws: how controllers are combined, sampled and held, and made from Python functions. The
 controllers are in `control.py`.
 
-A controller is any object with `law(system) -> Law`; see `terms.symbols.SystemSymbols` for the symbols t, q, v, u, p
-that a law may use.
+A controller is any object with `law(system) -> Law`; see `terms.symbols.SystemSymbols` for the
+symbols t, q, v, u, p that a law may use.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@
     traced           a Python function (t, q, v) -> tau
     FMU              a functional mock-up unit, asked every so often (`fmu_control.py`)
 
-A controller is any object with `law(system) -> Law`; see `terms.symbols.SystemSymbols` for the symbols it may use.
-Controllers add: a + b. Forces are N m or N, along the speeds of coordinates; gains are per rad or
-per m.
+A controller is any object with `law(system) -> Law`; see `terms.symbols.SystemSymbols` for the
+symbols it may use. Controllers add: a + b. Forces are N m or N, along the speeds of coordinates;
+gains are per rad or per m.
 """
 
 from __future__ import annotations

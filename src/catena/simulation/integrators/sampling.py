@@ -1,4 +1,4 @@
-"""Sampled controllers: the engine advances from one sample, or knot of a trajectory, to the next."""
+"""Sampled controllers: the engine advances from one sample or knot of a trajectory to the next."""
 
 from __future__ import annotations
 

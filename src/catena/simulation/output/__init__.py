@@ -2,7 +2,8 @@
 
 sinks             memory; result_file: a file that grows while the run goes on
 record            rows, energies, the labelled dataset and the ledger
-contact_record    gaps, forces, slips and modes of contacts over time; stepping_record: of time steps
+contact_record    gaps, forces, slips and modes of contacts over time; stepping_record: of time
+                  steps
 fingerprint       whether a run that is resumed is the run that was begun
 friction_creep    how far joints creep where smoothed friction should hold them
 """
