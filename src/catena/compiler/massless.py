@@ -14,30 +14,28 @@ its size N of `kernels.rank`, so that units do not matter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import casadi as ca
 import numpy as np
 
-from ..kernels import usual_length
+from ..kernels import Layout, usual_length
 from ..model import value_of
-
-if TYPE_CHECKING:
-    from .trace import Tracer
+from .symbols import Symbols
 
 
-def massless_speeds(s: Tracer) -> list[int]:
+def massless_speeds(layout: Layout, mass_matrix: Callable[[], ca.SX]) -> list[int]:
     """The speeds (places in v) that move no inertia in any configuration, where the mechanism has
     constraint rows; none where it has not.
     """
-    m = s.layout.mechanism
+    m = layout.mechanism
     if not m.constrained or all(b.flexible or b.mass != 0.0 for b in m.bodies):
         return []
-    M = s.mass_matrix()
-    return [k for k in range(s.layout.nv) if M[k, k].is_zero()]
+    M = mass_matrix()
+    return [k for k in range(layout.nv) if M[k, k].is_zero()]
 
 
-def row_inertia(s: Tracer, A: ca.SX, sizes: list[float], speeds: list[int] | None = None) -> ca.SX:
+def row_inertia(s: Symbols, A: ca.SX, sizes: list[float], speeds: list[int] | None = None) -> ca.SX:
     """A' W (n, m) of rows A (m, n) along these speeds, by default all; sizes: N of the rows, 0 for
     one that is measured by its entries.
     """

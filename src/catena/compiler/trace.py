@@ -237,7 +237,7 @@ class Tracer(Kinematics):
     @cached_property
     def massless(self) -> list[int]:
         """The speeds that move no inertia, where constraint rows may decide them."""
-        return massless_speeds(self)
+        return massless_speeds(self.layout, self.mass_matrix)
 
     @cached_property
     def _factor(self) -> np.ndarray:

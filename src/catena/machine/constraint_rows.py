@@ -11,34 +11,28 @@ wheel that rolls, a knife edge) come last.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import (
     EXACT,
-    Constraints,
-    Lift,
-    Tree,
     Work,
-    active_rows,
-    constraints,
     evaluate_rows,
     on_child,
     row_jacobian,
-    speed_row_scales,
 )
 from ..model import GROUND, value_of
 from ..model.loads import Nonholonomic
+from .row_metric import Metric as Metric
+from .row_metric import metric as metric
+from .row_metric import row_table
 
 if TYPE_CHECKING:
     from .machine import Machine
-    from .spec import Spec
 
 Array = np.ndarray
 
@@ -63,41 +57,6 @@ class Rows:
     wrench: Array
 
 
-class Metric(NamedTuple):
-    """The scales in which rank is decided, `kernels.rank`: C (nv,), and N (m,) of rows, 0 where a
-    row is measured by its entries.
-    """
-
-    column: Array
-    size: Array
-
-    def sizes(self, A: Array) -> Array:
-        """N (..., m), also of the rows that are measured by their entries; one where those
-        vanish.
-        """
-        own = (A * A * self.column).sum(axis=-1)
-        found = np.where(self.size > 0.0, self.size, own)
-        return np.where(found > 0.0, found, 1.0)
-
-    def scaled(self, A: Array) -> Array:
-        """A~ = N^-1/2 A C^1/2, entries of order one."""
-        return A * np.sqrt(self.column) / np.sqrt(self.sizes(A))[..., None]
-
-    def beside(self, error: Array, A: Array) -> Array:
-        """Residuals or rates (..., m) beside the sizes of their rows: of a loop's length, or one
-        for a cosine.
-        """
-        return error / np.sqrt(self.sizes(A))
-
-    def rows(self, which: slice) -> Metric:
-        """That of some rows."""
-        return Metric(self.column, self.size[which])
-
-    def speeds(self, which: list[int]) -> Metric:
-        """That of some speeds."""
-        return Metric(self.column[which], self.size)
-
-
 class Spaces(NamedTuple):
     """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with
     N' A = 0.
@@ -113,49 +72,16 @@ class Spaces(NamedTuple):
     inverse: Array
 
 
-_tables: WeakKeyDictionary[
-    Machine | Spec, tuple[Tree, Constraints, Callable[..., Lift], list[int]]
-] = WeakKeyDictionary()
-_metrics: WeakKeyDictionary[Machine | Spec, dict[bool, Metric]] = WeakKeyDictionary()
-
-
-def metric(machine: Machine | Spec, acting: bool = True) -> Metric:
-    """The metric of `machine.rows`, or of all rows, as `rows_at` has them."""
-    found = _metrics.setdefault(machine, {})
-    if acting not in found:
-        _, con, _, active = _table(machine)
-        found[acting] = Metric(
-            con.column,
-            np.array(
-                [*(con.size[active] if acting else con.size), *speed_row_scales(machine.layout)]
-            ),
-        )
-    return found[acting]
-
-
 def openings(machine: Machine, rows: Rows) -> Array:
     """|residuals| of all rows beside their sizes."""
     return np.abs(metric(machine, acting=False).beside(rows.error, rows.A))
-
-
-def _table(machine: Machine | Spec) -> tuple[Tree, Constraints, Callable[..., Lift], list[int]]:
-    if machine not in _tables:
-        value = partial(value_of, parameters=machine.mechanism.parameters)
-        tree = machine.layout.tree(snap=machine.snap)
-        _tables[machine] = (
-            tree,
-            constraints(machine.layout, value),
-            partial(Lift, machine.layout, value),
-            active_rows(machine.layout),
-        )
-    return _tables[machine]
 
 
 def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) -> Rows:
     """Every row at one state (q, v) and time t (s); v defaults to rest."""
     v = np.zeros(machine.nv) if v is None else v
     m = machine.mechanism
-    tree, con, lift_at, _ = _table(machine)
+    tree, con, lift_at, _ = row_table(machine)
     found = [(j, row.label) for j in m.loops for row in j.closure]
     W = np.zeros((len(found), 12))
     A = np.zeros((len(found), machine.nv))
@@ -278,7 +204,7 @@ def all_rows(machine: Machine, A: Array) -> Array:
     never act are zero.
     """
     loops = sum(len(j.closure) for j in machine.mechanism.loops)
-    active = _table(machine)[3]
+    active = row_table(machine)[3]
     at = [*active, *range(loops, loops + A.shape[-2] - len(active))]
     found = np.zeros((*A.shape[:-2], loops + A.shape[-2] - len(active), A.shape[-1]))
     found[..., at, :] = A

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .constraint_rows import metric
+from .row_metric import metric
 from .spec import Spec
 
 Array = NDArray[np.float64]

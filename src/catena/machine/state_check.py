@@ -11,7 +11,7 @@ a state that is not possible, `require_possible` says why.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -20,14 +20,22 @@ from ..compiler import Tracer
 from ..errors import ClosureError
 from ..model import Mechanism
 from .arguments import place_in
-from .constraint_rows import metric
 from .possible_states import OPEN
 from .quantities import Quantity, find
 from .request import Array, Request
+from .row_metric import metric
 from .spec import Spec
 
-if TYPE_CHECKING:
-    from .router import Router
+
+class Asked(Protocol):
+    """The router, which stands above this check: what it is asked for, and its spec."""
+
+    spec: Spec
+
+    def ask(
+        self, quantity: Quantity, states: Any, wrenches: Any, parameters: Any, *, t: Any
+    ) -> Any:
+        """Return the outputs of a quantity."""
 
 
 def _violations(s: Tracer) -> ca.SX:
@@ -57,7 +65,7 @@ STATE = Quantity(
 
 
 def require_possible(
-    router: Router,
+    router: Asked,
     request: Request,
     question: str = "",
     speeds: bool = True,
@@ -90,7 +98,7 @@ class Violations:
     fastest: Array
 
     @classmethod
-    def of(cls, router: Router, request: Request) -> Violations:
+    def of(cls, router: Asked, request: Request) -> Violations:
         """Those of the states of a request."""
         q, v = request.states[:2]
         time = 0.0 if request.time is None else request.time[..., 0]

@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 
 from ..errors import MechanismError, QuantityError, unknown
+from ..registry import loaded
 from .bodies import Body
 from .dimension_analysis import faults as dimension_faults
 from .dimensions import si_powers

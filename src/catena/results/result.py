@@ -325,9 +325,7 @@ class Result:
         """(..., drive): the torque or force of every drive of the mechanism, N m or N; NaN where
         other rows impose the same motion, so that it is not determined.
         """
-        from .drive_forces import drive_forces
-
-        return drive_forces(self)
+        return loaded("catena.results.drive_forces:drive_forces")(self)
 
     @property
     def _lead(self) -> tuple[str, ...]:

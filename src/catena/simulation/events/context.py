@@ -22,6 +22,7 @@ class EventContext(Protocol):
     machine: Machine
     plan: Any
     constraints: SwitchedConstraints
+    contacts: Any  # the handler of contacts, or None where the run has none
     p: Array
 
     @property

@@ -37,7 +37,7 @@ from ...contact import (
 from .contact_terms import ContactTerms
 
 if TYPE_CHECKING:
-    from .event_handler import EventHandler
+    from .context import HandlerContext
 
 Array = NDArray[np.float64]
 # of the time in which the forces move a contact by the mechanism's length: difference quotients
@@ -64,7 +64,7 @@ class ContactShares:
 
     def __init__(self, terms: ContactTerms, motion: Callable[[float, list[int]], RimMotion]):
         self.terms, self.motion = terms, motion
-        self.handler: EventHandler = terms.handler
+        self.handler: HandlerContext = terms.handler
         self.first = self.handler.constraints.first_contact
 
     def choose(self, held: Held) -> None:

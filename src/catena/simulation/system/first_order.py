@@ -19,7 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...compiler import LaneKernel, Tracer, compile_lanes, kept, kept_tape
+from ...compiler import LaneKernel, Tracer, compile_lanes, damping, kept, kept_tape, losses
 from ...equations import Equations
 from ...equations.formulations import derive, formulation
 from ...kernels import SNAP, column_scales, layout, own_length
@@ -30,7 +30,6 @@ from ..stepping.time_stepping import SteppedContacts
 from ..terms.contact_state import contact_state
 from ..terms.error_scales import error_table
 from ..terms.guards import Guard, expressions, fastest_turn
-from ..terms.joint_losses import damping, losses
 from ..terms.power import load_power, row_power
 from ..terms.stabilisation import Stabiliser, needs_speeds, stabiliser
 from ..terms.switched_constraints import SwitchedConstraints

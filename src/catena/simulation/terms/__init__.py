@@ -5,7 +5,7 @@ switched_constraints    rows that events switch on and off: stops, friction, loc
 contact_rows, contact_slots, contact_rims, contact_state, smooth_pairs, touching_pairs
                         contacts as rows that switch
 guards                  quantities whose fall to zero is an event
-joint_losses, power     damping and friction of joints; the power of loads
+power                   the power of loads and of rows that depend on time
 prescribed              coordinates that follow a trajectory
 projection, stabilisation, error_scales
                         keeping loops closed, and the scales on which errors are judged
