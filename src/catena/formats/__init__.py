@@ -114,7 +114,7 @@ def changed(
     """A draft with the changes that `load` takes."""
     if companion is not None:
         other = files.as_path(companion)
-        format_of(other, "add").add(draft, other)  # type: ignore[misc]  # it has one
+        format_of(other, "add").complete(draft, other)
     if floating:
         draft.float_root()
     if not mimic:
@@ -143,7 +143,7 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     say; the rest is refused by name).
     """
     where = files.as_path(path)
-    files.write(where, format_of(where, "text").text(mechanism.validate()))  # type: ignore[misc]  # it has one
+    files.write(where, format_of(where, "text").write(mechanism.validate()))
 
 
 def examples() -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..errors import FormatError, UnknownNameError
 from ..model import Mechanism
+from ..registry import loaded
 from . import files
 from .draft import Draft
 
@@ -29,17 +30,18 @@ class Format:
     None where it cannot be written. options: the names of what `read` takes besides the path.
     recognises(head): whether a file that begins so is of this format, asked where several formats
     share a suffix. add(draft, path): add what a file of this format says to the draft of another (a
-    companion). hints: what to say of suffixes that are close to it, {suffix: sentence}.
+    companion). hints: what to say of suffixes that are close to it, {suffix: sentence}. A function
+    may be given as "module:name", and is then imported when a file of the format is met.
     """
 
     name: str
     doc: str
     suffixes: tuple[str, ...]
-    read: Callable[..., Draft]
-    text: Callable[[Mechanism], str] | None = None
+    read: Callable[..., Draft] | str
+    text: Callable[[Mechanism], str] | str | None = None
     options: tuple[str, ...] = ()
     recognises: Callable[[bytes], bool] = _anything
-    add: Callable[[Draft, Path], None] | None = None
+    add: Callable[[Draft, Path], None] | str | None = None
     hints: Mapping[str, str] = field(default_factory=dict)
 
     def draft(self, path: Path, options: Mapping[str, object]) -> Draft:
@@ -47,7 +49,18 @@ class Format:
         for name in options:
             if name not in self.options:
                 raise UnknownNameError("option", name, self.options, f"the reader of {self.name}")
-        return self.read(path, **options)
+        found: Draft = loaded(self.read)(path, **options)
+        return found
+
+    def write(self, mechanism: Mechanism) -> str:
+        """Return the text of a file that holds a valid mechanism."""
+        assert self.text is not None, f"{self.name} cannot be written"
+        return str(loaded(self.text)(mechanism))
+
+    def complete(self, draft: Draft, path: Path) -> None:
+        """Add what a companion file of this format says to the draft of another file."""
+        assert self.add is not None, f"{self.name} has no companion files"
+        loaded(self.add)(draft, path)
 
 
 FORMATS: dict[str, Format] = {}

@@ -456,7 +456,7 @@ def studio(file: str, meshes: Sequence[Path] = ()) -> Studio:
     text = (
         source.read_text(encoding="utf-8")
         if source.suffix == ".toml"
-        else toml.FORMAT.text(formats.load(source))  # type: ignore[misc]
+        else toml.FORMAT.write(formats.load(source))
     )
     if document.on_disk is not None:
         raise CatenaError(

@@ -21,18 +21,23 @@ every number is one of its compiled model.
 equalities have no rigid counterpart: their solver parameters are left out.
 """
 
-from ..registry import Format
-from .reader import read
-from .writer import text
+from typing import TYPE_CHECKING
 
-__all__ = ["FORMAT", "read", "text"]
+from ...doors import door
+from ..registry import Format
 
 FORMAT = Format(
     "mjcf",
     "MuJoCo's model format",
     (".xml", ".mjcf"),
-    read,
-    text,
+    "catena.formats.mjcf.reader:read",
+    "catena.formats.mjcf.writer:text",
     options=("within", "contacts", "meshes"),
     recognises=lambda head: b"<mujoco" in head,
 )
+
+if TYPE_CHECKING:
+    from .reader import read
+    from .writer import text
+
+__getattr__, __dir__ = door(__name__)

@@ -17,9 +17,20 @@ set of joints).
 Muscles that wrap around surfaces, contact and controllers are not taken; `mapping` names each.
 """
 
+from typing import TYPE_CHECKING
+
+from ...doors import door
 from ..registry import Format
-from .reader import read
 
-__all__ = ["FORMAT", "read"]
+FORMAT = Format(
+    "osim",
+    "OpenSim's model format",
+    (".osim",),
+    "catena.formats.osim.reader:read",
+    options=("muscles",),
+)
 
-FORMAT = Format("osim", "OpenSim's model format", (".osim",), read, options=("muscles",))
+if TYPE_CHECKING:
+    from .reader import read
+
+__getattr__, __dir__ = door(__name__)

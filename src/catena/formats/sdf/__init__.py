@@ -13,9 +13,19 @@ A model that is joined to nothing is held by its first link, as a URDF's root; `
 it go, as Gazebo does.
 """
 
+from typing import TYPE_CHECKING
+
+from ...doors import door
 from ..registry import Format
-from .reader import read
 
-__all__ = ["FORMAT", "read"]
+FORMAT = Format(
+    "sdf",
+    "the Simulation Description Format of Gazebo",
+    (".sdf", ".world"),
+    "catena.formats.sdf.reader:read",
+)
 
-FORMAT = Format("sdf", "the Simulation Description Format of Gazebo", (".sdf", ".world"), read)
+if TYPE_CHECKING:
+    from .reader import read
+
+__getattr__, __dir__ = door(__name__)

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from ...doors import door
 from ..registry import Format
-from .companion import add
-from .reader import read
-from .writer import text
 
-__all__ = ["FORMAT", "add", "read", "text"]
-
-FORMAT = Format("toml", "catena's own files, which say everything", (".toml",), read, text, add=add)
+FORMAT = Format(
+    "toml",
+    "catena's own files, which say everything",
+    (".toml",),
+    "catena.formats.toml.reader:read",
+    "catena.formats.toml.writer:text",
+    add="catena.formats.toml.companion:add",
+)
 
 if TYPE_CHECKING:
     from . import schema
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
         Word,
     )
     from .keys import FileKey, FileKind, FileTable, default_of, register
-    from .reader import draft, open_file, parsed
+    from .reader import draft, open_file, parsed, read
     from .tables import FaultLedger, Table
-    from .writer import companion
+    from .writer import companion, text
 
 __getattr__, __dir__ = door(__name__)

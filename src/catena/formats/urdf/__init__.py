@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING
 
 from ...doors import door
 from ..registry import Format
-from . import xacro
-from .reader import read
-from .writer import text
-
-__all__ = ["FORMAT", "XACRO", "read", "text"]
 
 FORMAT = Format(
     "urdf",
     "the Unified Robot Description Format",
     (".urdf", ".xml"),
-    read,
-    text,
+    "catena.formats.urdf.reader:read",
+    "catena.formats.urdf.writer:text",
     recognises=lambda head: b"<robot" in head,
 )
 XACRO = Format(
-    "xacro", "URDF with macros", (".xacro",), xacro.read, options=("arguments", "trusted", "within")
+    "xacro",
+    "URDF with macros",
+    (".xacro",),
+    "catena.formats.urdf.xacro:read",
+    options=("arguments", "trusted", "within"),
 )
 
 if TYPE_CHECKING:
-    from .writer import SAYABLE
+    from .reader import read
+    from .writer import SAYABLE, text
 
 __getattr__, __dir__ = door(__name__)
