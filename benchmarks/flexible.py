@@ -15,7 +15,8 @@ from peers import best, interleaved, size
 import catena
 from catena import Beam, Body, Joint, Mechanism, Pose
 from catena.model.flexible import discretise
-from catena.simulation.integrators.methods import fixed_step, method
+from catena.simulation.integrators import fixed_step
+from catena.simulation.integrators.methods import method
 from catena.simulation.system.first_order import System
 
 BATCH = size(1024, 16)

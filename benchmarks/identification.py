@@ -12,8 +12,7 @@ import numpy as np
 from peers import robot, size
 from scipy.stats import chi2
 
-from catena.identification import excitation
-from catena.studies import MeasuredMotion, fit
+from catena.identification import MeasuredMotion, excitation, fit
 
 machine, _, _ = robot("ur5")
 way = excitation(

@@ -39,7 +39,7 @@ def problems() -> dict[str, tuple[catena.Mechanism, dict[str, Any]]]:
     least time, torques counted a little.
     """
     found = {
-        name: catena.studies.read_optimize(file)
+        name: catena.optimization.read_optimize(file)
         for name, file in (
             ("cart", "swing_up"),
             ("double", "double_pendulum"),

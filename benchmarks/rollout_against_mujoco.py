@@ -18,7 +18,8 @@ from peers import interleaved, robot, size
 
 import catena
 from catena import Mechanism
-from catena.simulation.integrators.methods import fixed_step, method
+from catena.simulation.integrators import fixed_step
+from catena.simulation.integrators.methods import method
 from catena.simulation.system.first_order import System
 from robots import urdf
 

@@ -9,12 +9,11 @@ import sys
 
 import pytest
 
-from catena import __version__, cli
+from catena import __version__, cli, report
 from catena.cli import registry
 from catena.errors import CatenaError
 from catena.formats import examples, load, save
 from catena.registry import loaded
-from catena.report import description
 
 BOX = """<robot name="box">
   <link name="base"/>
@@ -294,7 +293,7 @@ def test_interruption_is_one_line_and_status_130(capsys, monkeypatch):
     def interrupt(mechanism):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(description, "describe", interrupt)
+    monkeypatch.setattr(report, "describe", interrupt, raising=False)
     assert run(capsys, "info", "two_link_arm") == (130, "", "catena: interrupted\n")
 
 

@@ -5,6 +5,7 @@ is never shown.
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import casadi as ca
 import numpy as np
@@ -138,7 +139,9 @@ def test_worksheets_say_with_what_and_number_every_line(cart_pole) -> None:
 
 
 def test_a_page_without_the_converter_has_text(cart_pole, monkeypatch) -> None:
-    monkeypatch.setattr("catena.teaching.derivation.pages.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        import_module("catena.teaching.derivation.pages"), "find_spec", lambda name: None
+    )
     assert "<math" not in cart_pole.html() and "<pre>T = sum of m v^2/2" in cart_pole.html()
 
 

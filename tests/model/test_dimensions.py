@@ -158,8 +158,8 @@ def test_other_values_are_of_the_same_dimension(arm, parameters):
 
 def test_every_door_for_values_knows_the_dimension(tmp_path):
     """Scenario, design of an optimisation, study, include: the same refusal as --set."""
+    from catena.optimization import read_optimize
     from catena.simulation.scenario.read import read
-    from catena.studies import read_optimize
 
     bar = (resources.files("catena") / "examples" / "balanced_arm.toml").read_text("utf-8")
     path = tmp_path / "arm.toml"

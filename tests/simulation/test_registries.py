@@ -13,8 +13,8 @@ import pytest
 import catena
 from catena.errors import FormatError, SimulationError
 from catena.simulation.control import Controller, Law
+from catena.simulation.integrators import methods as integrators
 from catena.simulation.integrators.methods import METHODS, Method
-from catena.simulation.integrators.methods import methods as integrators
 from catena.simulation.scenario import read
 from catena.simulation.scenario.control import CONTROLLERS
 from catena.simulation.scenario.kinds import Kind, TableKey, number, values

@@ -12,9 +12,8 @@ import pytest
 
 import catena
 from catena.compiler.regressor import inertial_parameters
-from catena.identification import base_parameters
+from catena.identification import base_parameters, pseudo_inertia
 from catena.identification.base_parameters import projected, random_states
-from catena.studies import pseudo_inertia
 from robots import machine_of, urdf
 
 pin = pytest.importorskip(

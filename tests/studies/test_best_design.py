@@ -13,7 +13,7 @@ from catena.errors import FormatError, StudyError
 
 
 def solved(name, **changes):
-    mechanism, asked = catena.studies.read_optimize(name)
+    mechanism, asked = catena.optimization.read_optimize(name)
     return catena.optimize(mechanism, **{**asked, **changes})
 
 
@@ -121,7 +121,7 @@ def test_a_coupler_that_passes_given_points(free):
 
 
 def test_what_cannot_be_designed_is_said(tmp_path):
-    mechanism, asked = catena.studies.read_optimize("balanced_arm")
+    mechanism, asked = catena.optimization.read_optimize("balanced_arm")
     with pytest.raises(StudyError, match="something must be unknown"):
         catena.optimize(mechanism, over={"shoulder": [0.0]})
     with pytest.raises(StudyError) as said:
@@ -147,4 +147,4 @@ def test_what_cannot_be_designed_is_said(tmp_path):
         text.replace('"-80..80 deg:17"', '"uniform(0, 1)"').replace('"0 N/m"', '"0 kg*furlong"')
     )
     with pytest.raises(FormatError, match="poses are a list, or a text such as"):
-        catena.studies.read_optimize(tmp_path / "bad.toml")
+        catena.optimization.read_optimize(tmp_path / "bad.toml")

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 import catena
-from catena.identification import excitation
+from catena.identification import GROUPS, MeasuredMotion, excitation, fit, pseudo_inertia
 from catena.identification.unknowns import markdown
-from catena.studies import GROUPS, MeasuredMotion, fit, pseudo_inertia
 
 NAMES = ("shoulder", "elbow")
 

@@ -102,7 +102,7 @@ def test_an_unknown_parameter_is_found():
 
 
 def test_the_swing_up_of_a_file():
-    mechanism, asked = catena.studies.read_optimize("swing_up")
+    mechanism, asked = catena.optimization.read_optimize("swing_up")
     o = catena.optimize(mechanism, **{**asked, "intervals": 40})
     assert asked["end"] == {"q": {"x": 1.0, "theta": 0.0}, "v": "rest"}
     assert np.abs(o.q[-1] - [1.0, 0.0]).max() < 1e-9 and np.abs(o.forces[:, 1]).max() == 0.0
@@ -110,7 +110,7 @@ def test_the_swing_up_of_a_file():
 
 
 def test_a_closed_loop_turns_once_with_the_least_torque():
-    mechanism, asked = catena.studies.read_optimize("four_bar")
+    mechanism, asked = catena.optimization.read_optimize("four_bar")
     o = catena.optimize(mechanism, **{**asked, "intervals": 20}, accuracy=2e-3)
     machine = catena.compile(mechanism)
     error, rate, _, _ = machine.constraint_rows(o.q, o.v)
@@ -212,7 +212,7 @@ def test_what_cannot_be_is_said():
     with pytest.raises(StudyError, match="a duration, or a range of durations"):
         catena.optimize(cart(), end=end, until=-1.0)
     with pytest.raises(FormatError, match=r"it has no table \[optimize\]"):
-        catena.studies.read_optimize("pendulum")
+        catena.optimization.read_optimize("pendulum")
 
 
 def carriage(friction=0.5):

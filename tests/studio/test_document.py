@@ -169,15 +169,15 @@ def test_a_model_that_takes_long_to_read_says_so_and_leaves_the_page_alive(tmp_p
     takes messages meanwhile; the sign goes away.
     """
     import threading
+    from importlib import import_module
 
     from catena.formats import _find
-    from catena.studio import studio
     from catena.studio.live_model import LiveModel, Reading
 
     path = tmp_path / "bar.toml"
     path.write_text(_find("four_bar").read_text())
     go_on = threading.Event()
-    monkeypatch.setattr(studio, "PATIENCE", 0.05)
+    monkeypatch.setattr(import_module("catena.studio.studio"), "PATIENCE", 0.05)
 
     def read(self, text):
         go_on.wait(20)
@@ -194,7 +194,7 @@ def test_a_model_that_takes_long_to_read_says_so_and_leaves_the_page_alive(tmp_p
                 said.append(data["text"])
                 (over if data["text"] == "" else waits).set()
 
-    made = studio.Studio(Document(path))
+    made = import_module("catena.studio.studio").Studio(Document(path))
     try:
         page = Page()
         made.opened(page)  # takes the lock

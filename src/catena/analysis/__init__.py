@@ -43,10 +43,8 @@ def __getattr__(name: str) -> Any:
     except AttributeError:
         if name.startswith("__"):
             raise
-    from . import catalogue
-    from .questions import QUESTIONS
+    from .catalogue import QUESTIONS
 
-    assert catalogue  # it registers the questions
     if name in QUESTIONS:  # one that was added from outside
         return QUESTIONS[name].ask
     raise AttributeError(
@@ -56,6 +54,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .questions import QUESTIONS
+    from .catalogue import QUESTIONS
 
     return sorted({*_names(), *QUESTIONS})

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from .machine import Machine, compile
     from .quantities import find
     from .reactions import joints_of, reactions, under_rows, undetermined
+    from .reactions import rotated as rotated_wrench
+    from .reactions import undetermined as undetermined_reactions
     from .router import LANES_UP_TO
     from .state_check import called
     from .terms import Terms, accelerated, name_of, terms

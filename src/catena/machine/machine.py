@@ -241,7 +241,8 @@ class Machine:
         in the inertial parameters theta.
 
         Columns: mass, first moment and inertia about the body's origin (m, hx, hy, hz, Ixx, Ixy,
-        Iyy, Ixz, Iyz, Izz), body by body; `catena.studies.inertial_names(machine)` names them.
+        Iyy, Ixz, Iyz, Izz), body by body; `catena.identification.inertial_names(machine)`
+        names them.
         [KhalilDombre2002] chapter 12.
         """
         return self._ask("regressor", (q, v, a), None, parameters)[0]

@@ -1,6 +1,6 @@
 """Events: what happens at an instant of a run.
 
-records        Impulse, Lock, Release, When, Stop: frozen records
+records        Impulse, Lock, Release, SwitchContact, When, Stop: frozen records
 event_kinds    how each kind is read, checked and handled, a registry
 context        what a kind may read and do when its event happens
 event_plan     the events of one run, checked against its mechanism
@@ -12,6 +12,6 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from .event_kinds import kind_of
-    from .records import Impulse, InstantEvent, Lock, Release, Stop, When
+    from .records import Impulse, InstantEvent, Lock, Release, Stop, SwitchContact, When
 
 __getattr__, __dir__ = door(__name__)
