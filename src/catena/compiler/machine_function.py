@@ -19,6 +19,7 @@ import inspect
 import struct
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,15 +183,20 @@ class MachineFunction:
         return layout, str(m)
 
 
+# where functions may stand that are compiled from their source
+COMPILED_ROOMS = ("kernels", "compiler", "collision", "contact", "simulation")
+
+
 @functools.cache
 def sources() -> str:
-    """The hash of all files that compiled code may come from."""
-    from pathlib import Path
-
+    """Return the hash of all files that compiled code may come from."""
     root = Path(__file__).resolve().parent.parent
-    patterns = ("spatial.py", "kernels/*.py", "compiler/*.py", "simulation/*.py")
-    files = sorted(path for pattern in patterns for path in root.glob(pattern))
-    return disk.key(*(part for path in files for part in (path.name, path.read_bytes())))
+    files = [root / "spatial.py"]
+    for room in COMPILED_ROOMS:
+        files += sorted((root / room).rglob("*.py"))
+    return disk.key(
+        *(part for f in files for part in (f.relative_to(root).as_posix(), f.read_bytes()))
+    )
 
 
 # --- what drivers use

@@ -121,7 +121,7 @@ def _point(p, s, k, i, own, reach, fastest):
     d, e, f = speeds_at(p.free_twist, k, arm, s.axes)
     p.before[3 * i], p.before[3 * i + 1], p.before[3 * i + 2] = a, b, c
     p.free[3 * i], p.free[3 * i + 1], p.free[3 * i + 2] = d, e, f
-    most = larger(larger(larger(abs(a), abs(b)), larger(abs(c), abs(d))), larger(abs(e), abs(f)))
+    most = sqrt(larger(a * a + b * b + c * c, d * d + e * e + f * f))
     return select(gap <= reach, larger(fastest, most), fastest)
 
 

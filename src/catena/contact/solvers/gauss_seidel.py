@@ -166,13 +166,37 @@ def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
 
 @kernel
 def _fastest(p, plain, rough, smooth):
-    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of shapes aside."""
-    found = 0.0 * p.h[0]
-    for r in range(3 * plain):
-        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+    """Return the fastest speed, before or without impulses (m/s), of the contacts that a step may
+    reach; pairs of shapes aside.
+
+    What is far away does not count, as for pairs of shapes: the scale of a contact would otherwise
+    depend on how the rest of its body is described.
+    """
+    bound = 0.0 * p.h[0]
+    for i in range(plain):
+        bound = max(bound, _speed_of(p, 3 * i, 3))
     for r in range(3 * rough, 3 * rough + smooth):
-        found = max(found, max(abs(p.before[r]), abs(p.free[r])))
+        bound = max(bound, _speed_of(p, r, 1))
+    reach = p.h[0] * bound
+    found = 0.0 * bound
+    for i in range(plain):
+        found = max(found, select(p.gap[i] <= reach, _speed_of(p, 3 * i, 3), 0.0 * bound))
+    for i in range(rough, rough + smooth):
+        found = max(found, select(p.gap[i] <= reach, _speed_of(p, 2 * rough + i, 1), 0.0 * bound))
     return found
+
+
+@kernel
+def _speed_of(p, first, rows):
+    """Return the speed of a contact, before or without impulses, whichever is larger (m/s): a norm,
+    so that the choice of its tangents does not count.
+    """
+    before = 0.0 * p.h[0]
+    free = 0.0 * p.h[0]
+    for r in range(first, first + rows):
+        before += p.before[r] * p.before[r]
+        free += p.free[r] * p.free[r]
+    return sqrt(max(before, free))
 
 
 @kernel
