@@ -125,7 +125,9 @@ def test_a_box_that_overhangs_tips_about_the_edge() -> None:
     for h in (2e-3, 1e-3, 5e-4):
         run = stepped(m, at((0.5 + d, 0, z)), until=0.2, step=h, output=0.2)
         errors.append(abs(2 * np.arcsin(run.q.values[-1, 5]) - exact))
-    assert exact > 0.6 and errors[2] < 2e-4 and errors[2] < 0.4 * errors[0]
+    # of first order, measured: each half of the step halves the error
+    assert exact > 0.6 and errors[2] < 0.42 * 5e-4
+    assert np.divide(errors[:2], errors[1:]) == pytest.approx([2.0, 2.0], rel=0.01)
 
 
 # --- what stands
@@ -222,7 +224,7 @@ def test_a_pile_comes_to_rest() -> None:
     )
     turns = [(unit_of(rng.standard_normal(4)), rng.uniform(-0.05, 0.05, 2)) for _ in range(count)]
     q = np.concatenate([[*place, 0.25 + 0.3 * i, *turn] for i, (turn, place) in enumerate(turns)])
-    run = stepped(m, q, until=1.4, output=0.35)
+    run = stepped(m, q, until=3.0, output=0.75)
     assert (
         np.abs(run.v.values[-1]).max() < 1e-8
         and run.kinetic.values.max() > 1.0
