@@ -31,6 +31,7 @@ TEXTS = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "extending").glob("*.md")),
 ]
 SETUP = "python3 -m venv .venv && .venv/bin/pip install "
 
