@@ -17,6 +17,7 @@ from catena.simulation import RUN_OPTIONS, RunOption, RunOptions, simulate
 from catena.simulation.output.fingerprint import key
 from catena.simulation.planning import prepare
 from catena.simulation.scenario import read
+from catena.simulation.stepping.stepping_plan import DEFAULT_INTEGRATOR
 
 PENDULUM = """
 name = "pendulum"
@@ -66,6 +67,8 @@ def test_the_signature_of_simulate_is_that_of_the_records() -> None:
     assert list(written) == list(RUN_OPTIONS)
     assert written == {name: option.default for name, option in RUN_OPTIONS.items()}
     assert written == dict(RunOptions.of())
+    assert written["integrator"] == DEFAULT_INTEGRATOR
+    assert RunOptions.of(verify=np.bool_(True))["verify"]
 
 
 def test_every_record_allows_its_default_and_is_documented() -> None:
@@ -90,6 +93,7 @@ def test_every_record_allows_its_default_and_is_documented() -> None:
         ({"stabilise": "baumgart"}, r"no stabiliser 'baumgart'.*Did you mean 'baumgarte'\?"),
         ({"most_steps": 0}, "most_steps = 0; it is a whole number from 1 on"),
         ({"most_steps": np.inf}, "most_steps = inf; it is a whole number from 1 on"),
+        ({"events": 3}, "events is a int; it is a list of records of catena.events"),
         ({"verify": "yes"}, "verify = 'yes'; it is true or false"),
         ({"threads": 1.5}, "threads is 1.5; it is a whole number from 1 on"),
     ],

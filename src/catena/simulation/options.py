@@ -41,6 +41,8 @@ class RunOption:
         Its value where it is not given.
     dimension
         Of a float: "number", or "time" in seconds, as `catena.formats.units` names them.
+    least
+        Of an int in files: the smallest that is allowed.
     choices
         Of a text: the words that are allowed, or a function that returns them where they are the
         members of a registry, which may grow.
@@ -67,6 +69,7 @@ class RunOption:
     type: type = object
     default: Any = None
     dimension: str = "number"
+    least: int | None = None
     choices: Iterable[str] | Callable[[], Iterable[str]] = ()
     check: Check | None = None
     decides: bool = True
@@ -88,18 +91,20 @@ class RunOption:
             return value
         if words := self.words():
             return _one_of(self.name, words, self.name, value)
-        sound, what = _TYPES[self.type]
-        if not isinstance(value, sound) or (isinstance(value, bool) and self.type is not bool):
-            raise SimulationError(f"{self.name} = {value!r}; it is {what}")
+        if not _is_a(self.type, value):
+            raise SimulationError(f"{self.name} = {value!r}; it is {TYPES[self.type]}")
         return value
 
 
-_TYPES: dict[type, tuple[type, str]] = {
-    float: (Real, "a number"),
-    int: (Integral, "a whole number"),
-    bool: (bool, "true or false"),
-    str: (str, "a text"),
-}
+TYPES = {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
+
+
+def _is_a(type: type, value: Any) -> bool:
+    """Whether a value, of Python or of NumPy, is of one of the TYPES; true is no number."""
+    import numpy as np
+
+    known = {float: (Real,), int: (Integral,), bool: (bool, np.bool_), str: (str,)}
+    return isinstance(value, known[type]) and (type is bool or not isinstance(value, bool))
 
 
 # --- checks
@@ -124,6 +129,15 @@ def _count(name: str, value: Any) -> int:
     if not (isinstance(value, Real) and float(value) >= 1 and float(value).is_integer()):
         raise SimulationError(f"{name} = {value}; it is a whole number from 1 on")
     return int(float(value))
+
+
+def _records(name: str, value: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(value)
+    except TypeError:
+        raise SimulationError(
+            f"{name} is a {type(value).__name__}; it is a list of records of catena.events"
+        ) from None
 
 
 def _threads(name: str, value: Any) -> int | None:
@@ -250,7 +264,7 @@ RUN_OPTIONS: Registry[RunOption] = Registry(
         RunOption("parameters", "values in place of the mechanism's", shown="the mechanism's"),
         RunOption("start", "when it begins", float, 0.0, dimension="time", check=_with_others),
         RunOption("motion", "coordinates that move as they are told"),
-        RunOption("events", "what happens at instants", default=(), check=lambda _, x: tuple(x)),
+        RunOption("events", "what happens at instants", default=(), check=_records),
         _choice(
             "limits",
             "limits method",
@@ -281,6 +295,7 @@ RUN_OPTIONS: Registry[RunOption] = Registry(
             "iterations",
             "of time stepping: sweeps of a step at most",
             int,
+            least=1,
             check=_with_others,
             none_means=partial(_of_time_stepping, "ITERATIONS"),
         ),

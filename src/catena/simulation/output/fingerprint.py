@@ -41,9 +41,10 @@ def key(plan: RunPlan) -> dict[str, str | float]:
         "state names": plan.system.state_names,
         "options": plan.options.of_formulation if plan.own is None else plan.own.derivative,
     }
-    # what the plan has made of an option, such as the times of the rows, stands for it
+    # what the plan has made of an option, such as the times of the rows, stands in its place; of
+    # `by` it has made the formulation
     given = {name.replace("_", " "): x for name, x in plan.options.deciding.items()}
-    more |= {name: x for name, x in given.items() if name not in {*how, *more}}
+    more |= {name: x for name, x in given.items() if name not in {*how, *more, "by"}}
     return how | {name: fingerprint(x) for name, x in more.items()}
 
 

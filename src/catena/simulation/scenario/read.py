@@ -72,7 +72,7 @@ def _type(option: RunOption) -> Type:
         return Word(option.choices)
     types = {
         float: Quantity(option.dimension, symbolic=False),
-        int: Whole(1),
+        int: Whole(option.least),
         bool: Flag(),
         str: Text(),
     }
