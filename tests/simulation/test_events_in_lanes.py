@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from catena.formats import load
 from catena.machine.machine import compile
 from catena.model.mechanism import GROUND, Body, Frame, Joint, Mechanism
 from catena.model.pose import Pose
-from catena.simulation import simulate
+from catena.simulation import RunOptions, simulate
 from catena.simulation.events import Impulse, Lock, Release, When
 from catena.simulation.handlers.batch_events import SpeedEvents
 from catena.simulation.planning.plan import prepare
@@ -251,14 +250,8 @@ def test_bad_starts_and_runs_that_cannot_go_on_are_named() -> None:
 
 def test_stops_and_friction_are_handled_for_all_runs_at_once() -> None:
     """The handler of single runs is left out where it can be."""
-    known = {
-        k: p.default
-        for k, p in inspect.signature(simulate).parameters.items()
-        if p.kind is p.KEYWORD_ONLY
-    }
-    asked = {k: x for k, x in known.items() if k not in ("verify", "out", "resume", "progress")}
     q, v = starts(4)
-    plan = prepare(pendulum(), q, v, 1.0, **(asked | {"limits": "stop", "options": {}}))
+    plan = prepare(pendulum(), q, v, 1.0, RunOptions.of(limits="stop"))
     assert plan.batched and SpeedEvents.serves(plan)
-    plan = prepare(pendulum(), q, v, 1.0, **(asked | {"events": EVENTS["impulse"], "options": {}}))
+    plan = prepare(pendulum(), q, v, 1.0, RunOptions.of(events=EVENTS["impulse"]))
     assert plan.batched and not SpeedEvents.serves(plan)

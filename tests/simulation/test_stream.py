@@ -346,29 +346,10 @@ def test_a_second_writer_is_refused_in_one_sentence(tmp_path):
 
 # --- the same run
 def plan_of(m, **more):
+    from catena.simulation import RunOptions
     from catena.simulation.planning.plan import prepare
 
-    given = {
-        "control": None,
-        "by": None,
-        "integrator": "dop853",
-        "tolerance": 1e-9,
-        "step": None,
-        "output": None,
-        "parameters": None,
-        "start": 0.0,
-        "events": (),
-        "limits": "check",
-        "restitution": 0.0,
-        "friction": "smooth",
-        "contact": "events",
-        "stabilise": "project",
-        "motion": None,
-        "threads": None,
-        "most_steps": 1000,
-        "options": {},
-    }
-    return prepare(m, None, None, 0.1, **(given | more))
+    return prepare(m, None, None, 0.1, RunOptions.of(**{"most_steps": 1000} | more))
 
 
 def test_everything_that_decides_a_run_is_in_its_key():

@@ -25,7 +25,7 @@ from typer.core import TyperGroup
 
 from ..errors import CatenaError, MechanismWarning
 from ..registry import loaded
-from ._reading import with_model
+from ._reading import expanded
 from .registry import COMMANDS, find
 
 # new objects before rubbish is looked for: what a command loads stays, and looking through it took
@@ -44,7 +44,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """One of them, loaded and made into Typer's own kind of command."""
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name)(careful(with_model(loaded(find(cmd_name).function))))
+        single.command(cmd_name)(careful(expanded(loaded(find(cmd_name).function))))
         return typer.main.get_command(single)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:

@@ -111,6 +111,9 @@ Csv = Annotated[
     bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")
 ]
 
+# the options of a run that have a flag, {name: value, or None where it is not given} (`expanded`)
+RunFlags = dict[str, Any]
+
 
 def seconds(text: str | float) -> float:
     """A time as files take it: a number of seconds, or a text with a unit, "200 ms"."""
@@ -147,7 +150,7 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
 @dataclass(frozen=True)
 class Model:
     """The mechanism of a command, and what is changed of it: a command that has a parameter `model:
-    Model` takes all of these (`with_model`).
+    Model` takes all of these (`expanded`).
     """
 
     file: File
@@ -238,25 +241,49 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
         return q, where
 
 
-def with_model(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with a parameter `model`, as one that has a model's file before its own options and
-    the others after them.
+def run_flags() -> list[inspect.Parameter]:
+    """The flags that are options of a run, from their records."""
+    from ..simulation import RUN_OPTIONS
+
+    found = []
+    for option in (x for x in RUN_OPTIONS.values() if x.flag):
+        timed = option.dimension == "time"
+        how = time_option(option.flag) if timed else typer.Option(help=option.flag)
+        found.append(
+            inspect.Parameter(
+                option.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[option.type | None, how],
+            )
+        )
+    return found
+
+
+def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command with a parameter `model` as one that has a model's file before its own options and
+    the others after them, and one with a parameter `flags` with the flags of a run in its place.
     """
     own = inspect.signature(command, eval_str=True).parameters
-    if "model" not in own:
-        return command
-    file, *shared = inspect.signature(Model, eval_str=True).parameters.values()
-    names = {file.name, *(p.name for p in shared)}
+    groups: dict[str, tuple[Callable[..., Any], list[inspect.Parameter]]] = {}
+    if "model" in own:
+        groups["model"] = Model, [*inspect.signature(Model, eval_str=True).parameters.values()]
+    if "flags" in own:
+        groups["flags"] = dict, run_flags()
 
     @functools.wraps(command)
     def whole(**given: Any) -> Any:
-        model = Model(**{name: given.pop(name) for name in names})
-        return command(model=model, **given)
+        for name, (make, parts) in groups.items():
+            given[name] = make(**{p.name: given.pop(p.name) for p in parts})
+        return command(**given)
 
-    listed = [
-        p.replace(kind=p.KEYWORD_ONLY)
-        for p in (file, *(p for p in own.values() if p.name != "model"), *shared)
-    ]
+    listed: list[inspect.Parameter] = []
+    for p in own.values():
+        listed += groups[p.name][1] if p.name in groups else [p]
+    if "model" in own:
+        file, *shared = groups["model"][1]
+        listed = [file, *(p for p in listed if p not in (file, *shared)), *shared]
+    listed = [p.replace(kind=p.KEYWORD_ONLY) for p in listed]
     whole.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     whole.__annotations__ = {p.name: p.annotation for p in listed}
-    return whole
+    return whole if groups else command

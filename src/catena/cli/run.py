@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._reading import Csv, Model, Start, Wrenches, pairs, time_option
+from ._reading import Csv, Model, RunFlags, Start, Wrenches, pairs, time_option
 from ._results import NAME
 from ._tables import console, number, table
 
@@ -31,20 +31,8 @@ def run(
     until: Annotated[
         float | None, time_option("How long to run, not the scenario's: 2, 2s or '200 ms'.")
     ] = None,
-    by: Annotated[str | None, typer.Option(help="The formulation, such as recursive.")] = None,
-    integrator: Annotated[
-        str | None, typer.Option(help="The integrator, such as dop853 or radau.")
-    ] = None,
-    tolerance: Annotated[
-        float | None, typer.Option(help="Relative and absolute, of the whole run.")
-    ] = None,
-    step: Annotated[float | None, time_option("Seconds, for integrators of equal steps.")] = None,
-    contact: Annotated[
-        str | None,
-        typer.Option(help="Contacts by events, by time_stepping (with --step), or ignore."),
-    ] = None,
-    largest_step: Annotated[float | None, time_option("Seconds, for adaptive integrators.")] = None,
-    output: Annotated[float | None, time_option("Seconds between the rows of the result.")] = None,
+    *,
+    flags: RunFlags,
     verify: Annotated[
         bool, typer.Option("--verify", help="Run again at a tighter tolerance, and compare.")
     ] = False,
@@ -71,18 +59,7 @@ def run(
     from ..errors import SimulationError
 
     screen = console()
-    asked = model.scenario(
-        until=until,
-        by=by,
-        integrator=integrator,
-        tolerance=tolerance,
-        step=step,
-        contact=contact,
-        largest_step=largest_step,
-        output=output,
-        initial=initial,
-        q=pairs("--q", q),
-    )
+    asked = model.scenario(until=until, initial=initial, q=pairs("--q", q), **flags)
     asked = pushed(asked, wrenches) if wrenches else asked
     folder = place(Path(out or f"{model.stem}_run"), force, resume)
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)

@@ -14,7 +14,7 @@ import numpy as np
 import typer
 
 from ..errors import CatenaError
-from ._reading import File, time_option
+from ._reading import File, RunFlags, time_option
 from ._tables import console, number, table
 
 if TYPE_CHECKING:
@@ -81,17 +81,8 @@ def sweep(
     until: Annotated[
         float | None, time_option("How long to run, not the scenario's: 2, 2s or '200 ms'.")
     ] = None,
-    by: Annotated[str | None, typer.Option(help="The formulation, such as recursive.")] = None,
-    integrator: Annotated[
-        str | None, typer.Option(help="The integrator; rk4 with --step is quickest.")
-    ] = None,
-    tolerance: Annotated[
-        float | None, typer.Option(help="Relative and absolute, of adaptive integrators.")
-    ] = None,
-    step: Annotated[float | None, time_option("Seconds, for integrators of equal steps.")] = None,
-    output: Annotated[
-        float | None, time_option("Seconds between the rows that measures look at.")
-    ] = None,
+    *,
+    flags: RunFlags,
     pictures: Annotated[
         bool, typer.Option("--pictures/--no-pictures", help="Draw the table.")
     ] = True,
@@ -101,14 +92,6 @@ def sweep(
     """
     from ..studies import study
 
-    changes = {
-        "until": until,
-        "by": by,
-        "integrator": integrator,
-        "tolerance": tolerance,
-        "step": step,
-        "output": output,
-    }
     asked = study(
         file,
         pairs(set_ or [], "--set", "crank=8..12 cm:200"),
@@ -117,7 +100,7 @@ def sweep(
         sampling=sampling,
         seed=seed,
         rows=rows,
-        **{k: x for k, x in changes.items() if x is not None},
+        **{k: x for k, x in {"until": until, **flags}.items() if x is not None},
     )
     folder = Path(out or f"{Path(file).stem}_study")
     path = place(folder, resume)

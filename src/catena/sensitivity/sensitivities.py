@@ -12,7 +12,6 @@ the steps that were accepted. At events both have the saltation.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,7 @@ from ..compiler import default_width
 from ..errors import StudyError, unknown
 from ..machine import Machine
 from ..model import Mechanism
-from ..simulation import simulate
+from ..simulation import RunOptions
 from ..simulation.integrators import METHODS
 from ..simulation.planning import RunPlan, prepare
 from .adjoint import Steps
@@ -134,28 +133,12 @@ def sensitivities(
 
 def planned(model: Mechanism, q: Any, v: Any, until: float, options: Mapping[str, Any]) -> RunPlan:
     """The plan of the run, refused where it has no derivative."""
-    own = {
-        k: x.default
-        for k, x in inspect.signature(simulate).parameters.items()
-        if x.kind is x.KEYWORD_ONLY
-    }
-    left_out = ("verify", "out", "resume", "progress")
-    given = {k: x for k, x in own.items() if k not in left_out} | dict(options)
-    given["output"] = (
-        np.array([float(given.get("start", 0.0)), float(until)])
-        if given.get("output") is None
-        else given["output"]
-    )
-    extra = {k: given.pop(k) for k in list(given) if k not in own}
-    parameters = {**dict(model.parameters), **(given.pop("parameters", None) or {})}
-    plan = prepare(
-        model,
-        q,
-        v,
-        until,
-        options=extra,
-        **{**given, "parameters": parameters or None, "threads": 1},
-    )
+    given = dict(options)
+    if given.get("output") is None:
+        given["output"] = np.array([float(given.get("start", 0.0)), float(until)])
+    parameters = {**dict(model.parameters), **(given.get("parameters") or {})}
+    given |= {"parameters": parameters or None, "threads": 1}
+    plan = prepare(model, q, v, until, RunOptions.of_many(**given))
     faults = list(_faults(plan))
     if faults:
         raise StudyError(f"sensitivities of {model.name!r} cannot be found as asked:", faults)

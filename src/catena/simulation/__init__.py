@@ -5,7 +5,8 @@
     output/        sinks: memory, a file; the rows of a run, its ledger, its fingerprint
     runners/       the time loop: one run, a batch of runs, rollouts; why a run could not go on
     handlers/      what is done at an event: jumps, modes, impacts, contacts
-    planning/      the arguments, checked, and everything that a run needs
+    planning/      everything that a run needs, made of what is asked
+    options        the options of a run: one record per option, and the values of one run
     integrators/   methods as data, the drivers that step them over lanes, and the engine
     system/        mechanism, losses and controller as one first-order system x' = f(t, x, u, p)
     stepping/      contacts by time stepping
@@ -25,6 +26,7 @@ from ..doors import door
 if TYPE_CHECKING:
     from . import control, events, trajectories
     from .integrators.methods import ALL_INTEGRATORS
+    from .options import RUN_OPTIONS, RunOption, RunOptions
     from .run import simulate
 
 

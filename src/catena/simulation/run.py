@@ -27,9 +27,10 @@ from ..model import Mechanism
 from ..results import Result
 from .events.records import Event
 from .integrators import drivers
+from .options import RUN_OPTIONS, RunOptions
 from .output.result_file import File
 from .output.sinks import Memory, ResultSink, Sink, TighterRun
-from .planning.plan import RunPlan, prepare
+from .planning.plan import RunPlan, machine_of, prepare, usual_formulation
 from .runners.batch_runner import BatchRunner, RunEnd
 from .runners.rollouts import Rollout, rollout_of
 from .runners.runner import Runner
@@ -97,7 +98,8 @@ def simulate(
     stabilise: how loops stay closed: "project", "baumgarte", "corrective" or None, or a record of
     `catena.simulation.terms.stabilisation`. verify: run again at a hundredth of the tolerance (or
     with every step halved) and report the difference. threads: for many runs at once, by default
-    the Machine's. progress: called with the time reached. options: of the formulation.
+    the Machine's. most_steps: of one run, after which it stops. progress: called with the time
+    reached. options: of the formulation, and those that were added to RUN_OPTIONS.
 
     out: a file (.nc) into which the rows of one run are written as they come; memory then does not
     grow with the run. resume: continue the run that the file holds, if it is the same. Ctrl-C
@@ -105,35 +107,11 @@ def simulate(
     in the `.result` of the KeyboardInterrupt. A run that cannot go on is a SimulationError, with
     what was computed until then in its `.result`.
     """
+    # the arguments that have a record: all of them, so that none is forgotten on the way
+    given = {name: x for name, x in locals().items() if name in RUN_OPTIONS} | options
     began = clock.perf_counter()
-    plan = prepare(
-        mechanism,
-        q,
-        v,
-        until,
-        control=control,
-        by=by,
-        integrator=integrator,
-        tolerance=tolerance,
-        step=step,
-        output=output,
-        parameters=parameters,
-        start=start,
-        motion=motion,
-        events=events,
-        limits=limits,
-        restitution=restitution,
-        friction=friction,
-        contact=contact,
-        iterations=iterations,
-        residual=residual,
-        stabilise=stabilise,
-        threads=threads,
-        most_steps=most_steps,
-        largest_step=largest_step,
-        forces=forces,
-        options=options,
-    )
+    machine = machine_of(mechanism)
+    plan = prepare(machine, q, v, until, RunOptions.of(usual_formulation(machine), **given))
     if out is None and resume:
         raise SimulationError("resume continues the run of a file; say which: out='run.nc'")
     if out is None:

@@ -12,7 +12,6 @@ runs. Where one of a group fails, each of them is run again by itself.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,7 +24,7 @@ from ..compiler import default_width
 from ..errors import CatenaError, StudyError
 from ..machine import all_speeds_of, compile
 from ..results import Result
-from ..simulation import simulate
+from ..simulation import RunOptions
 from ..simulation.integrators import drivers
 from ..simulation.output import moved
 from ..simulation.planning import RunPlan, checks, decoded, prepare, settled, started
@@ -64,27 +63,20 @@ class Experiment:
         options = dict(study.options)
         self.machine = compile(varied.mechanism, threads=1)
         self.variables = varied.variables
-        own = {
-            k: x.default
-            for k, x in inspect.signature(simulate).parameters.items()
-            if x.kind is x.KEYWORD_ONLY
-        }
-        asked = {
-            k: x for k, x in own.items() if k not in ("verify", "out", "resume", "progress")
-        } | options
-        q = asked.pop("q", None)
-        v = asked.pop("v", None)
-        until = asked.pop("until", 1.0)
+        q = options.pop("q", None)
+        v = options.pop("v", None)
+        until = options.pop("until", 1.0)
         names = {"q": _names(q), "v": _names(v)} | {
-            key: list(x) for key, x in asked.pop("kept", {}).items()
+            key: list(x) for key, x in options.pop("kept", {}).items()
         }
-        extra = {k: asked.pop(k) for k in list(asked) if k not in own}
         control = varied.control
         if any(x.goes == "tau" for x in self.variables):
-            control, asked["forces"] = None, _forces(control, asked.get("forces"), self.machine.nv)
-        given = {**dict(varied.mechanism.parameters), **(asked.pop("parameters", None) or {})}
-        asked |= {"parameters": given or None, "control": control, "threads": 1}
-        self.plan: RunPlan = prepare(self.machine, q, v, until, options=extra, **asked)
+            forces = _forces(control, options.get("forces"), self.machine.nv)
+            control, options["forces"] = None, forces
+        given = {**dict(varied.mechanism.parameters), **(options.get("parameters") or {})}
+        options |= {"parameters": given or None, "control": control, "threads": 1}
+        asked = RunOptions.of_many(**options)
+        self.plan: RunPlan = prepare(self.machine, q, v, until, asked)
         if len(self.plan.x0) != 1:
             raise StudyError(
                 f"the start of a study is one state; found the leading shape {self.plan.lead}. Vary"

@@ -59,8 +59,9 @@ class FileKind:
 class FileTable:
     """A table of a file.
 
-    name: in this registry. heading: how it stands in a file. keys: what all its things have. kinds:
-    those that differ in their keys, asked for each time, since registries grow; word: the key that
+    name: in this registry. heading: how it stands in a file. own: keys of all its things; more:
+    keys that are members of a registry, asked for each time, since registries grow. kinds: those
+    that differ in their keys, asked for each time too; word: the key that
     names the kind; usual: the kind of one without that word. alternatives: groups of keys, of which
     exactly one is given. otherwise: what a table without that word holds beside its keys.
     """
@@ -68,12 +69,18 @@ class FileTable:
     name: str
     heading: str
     doc: str
-    keys: tuple[FileKey, ...]
+    own: tuple[FileKey, ...]
     kinds: Callable[[], Iterable[FileKind]] | None = None
     word: str = "kind"
     usual: str = ""
     alternatives: tuple[tuple[str, ...], ...] = ()
     otherwise: ByName | None = None
+    more: Callable[[], Iterable[FileKey]] = tuple
+
+    @property
+    def keys(self) -> tuple[FileKey, ...]:
+        """What all its things may have."""
+        return (*self.own, *self.more())
 
     @property
     def names(self) -> tuple[str, ...]:

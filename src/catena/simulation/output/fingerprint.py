@@ -39,8 +39,12 @@ def key(plan: RunPlan) -> dict[str, str | float]:
         "initial state": plan.x0,
         "parameters": plan.p,
         "state names": plan.system.state_names,
-        **plan.asked,
+        "options": plan.options.of_formulation if plan.own is None else plan.own.derivative,
     }
+    # what the plan has made of an option, such as the times of the rows, stands in its place; of
+    # `by` it has made the formulation
+    given = {name.replace("_", " "): x for name, x in plan.options.deciding.items()}
+    more |= {name: x for name, x in given.items() if name not in {*how, *more, "by"}}
     return how | {name: fingerprint(x) for name, x in more.items()}
 
 

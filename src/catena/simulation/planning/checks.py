@@ -1,20 +1,18 @@
-"""Checks of the arguments of a simulation: times, initial states, names, options. Each fault is
+"""Checks of the arguments of a simulation: times, initial states, names. Each fault is
 told in the user's words.
 """
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.formulations import formulation, formulations
-from ...errors import SimulationError, StateError, unknown
+from ...errors import SimulationError, StateError
 from ...kernels import usual_length
 from ...machine import Machine, arguments, coordinates, states, where
-from ...registry import loaded
 from ..integrators.methods import METHODS, Method
 from ..terms.error_scales import coordinate_sizes
 from .starts import from_names
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 MOST_ROWS = 100_000_000
-LIMITS = ("check", "ignore", "stop")
-FRICTION = ("smooth", "stick")
-CONTACT = ("events", "time_stepping", "ignore")
 START = 1e-9  # of the mechanism's length, or rad: how far outside its limits a run may start
 
 
@@ -163,36 +158,6 @@ def closed(machine: Machine, t: float, q: Array, v: Array, p: Array) -> None:
     if len(q) == 1:  # one run is no batch, in words
         q, v, p = q[0], v[0], p[0]
     machine.require_possible("simulate, at the start", q, v, p if p.shape[-1] else None, t)
-
-
-def choice(what: str, asked: Any, known: tuple[str, ...]) -> str:
-    """One of a few words."""
-    if asked not in known:
-        raise SimulationError(unknown(what, asked, known))
-    return str(asked)
-
-
-def number(what: str, x: Any, low: float, high: float) -> float:
-    """A number between two others."""
-    if not (isinstance(x, (int, float, np.number)) and low <= x <= high):
-        raise SimulationError(f"{what} = {x}; it lies between {low:g} and {high:g}")
-    return float(x)
-
-
-def known_options(by: str, options: dict[str, Any]) -> None:
-    """Refuse an option that neither `simulate` nor the formulation takes, with the nearest that one
-    of them does.
-    """
-    if not options:
-        return
-    own = inspect.signature(formulation(by).derive).parameters
-    for name in options:
-        if name not in own or name in ("mechanism", "snap"):
-            known = [*inspect.signature(loaded("catena.simulation:simulate")).parameters, *own]
-            words = dict.fromkeys(
-                n for n in known if n not in ("mechanism", "options", "snap", name)
-            )
-            raise SimulationError(unknown("option", name, words, f"simulate(by={by!r})"))
 
 
 def events_possible(scheme: EventPlan, how: Method, by: str, start: float, until: float) -> None:

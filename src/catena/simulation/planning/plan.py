@@ -4,7 +4,7 @@ resumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock as Mutex
@@ -19,12 +19,12 @@ from ...equations import Equations
 from ...equations.formulations import DEFAULT
 from ...errors import SimulationError
 from ...kernels import usual_length
-from ...machine import EquationMachine, Machine, arguments, compile, metric
+from ...machine import EquationMachine, Machine, compile, metric
 from ...model import Mechanism, names_in, value_of
 from ..events.event_plan import NO_EVENTS, EventPlan, plan_events
-from ..events.records import Event
 from ..integrators.engine import Engine, Pieces
 from ..integrators.methods import MOREAU_JEAN, Method, method
+from ..options import RunOptions
 from ..stepping.stepping_plan import apart, refuse_elsewhere, stepped_contacts
 from ..system.first_order import System
 from ..terms.error_scales import ROUND, SHARE, ErrorScales, coordinate_sizes, error_scales
@@ -45,8 +45,8 @@ class RunPlan:
 
     x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were
     given. largest: s, of a step of an adaptive method. refine: how many times as many equal steps
-    are taken as `step` asks for. asked: what decides the run besides the mechanism and the numbers
-    of this record, by name.
+    are taken as `step` asks for. options: what was asked for, checked, with the formulation, motion
+    and forces that came of it. own: the machine's own equations, where they are run.
     """
 
     machine: Machine
@@ -65,7 +65,8 @@ class RunPlan:
     step: float
     most: int
     threads: int
-    asked: dict[str, Any]
+    options: RunOptions
+    own: Equations | None = None
     largest: float = np.inf
     refine: int = 1
     forces: Array | None = None
@@ -249,89 +250,45 @@ class RunPlan:
 
 
 def prepare(
-    mechanism: Mechanism | Machine,
-    q: Any,
-    v: Any,
-    until: float,
-    *,
-    control: Any,
-    by: str | None,
-    integrator: str,
-    tolerance: float,
-    step: float | None,
-    output: Any,
-    parameters: Any,
-    start: float,
-    events: Iterable[Event],
-    limits: str,
-    restitution: float,
-    friction: str,
-    contact: str,
-    stabilise: Any,
-    motion: Any,
-    threads: int | None,
-    most_steps: int,
-    options: dict[str, Any],
-    largest_step: float | None = None,
-    forces: Any = None,
-    iterations: int | None = None,
-    residual: float | None = None,
+    mechanism: Mechanism | Machine, q: Any, v: Any, until: float, options: RunOptions
 ) -> RunPlan:
-    """The plan of a run: all arguments checked as `simulate` says, the machine and system compiled
-    or taken from the last run.
+    """The plan of a run: what has to be checked together, as `simulate` says, and the machine and
+    system compiled or taken from the last run.
     """
     machine = machine_of(mechanism)
-    events = tuple(events)
     if not machine.nv:
         raise SimulationError(
             f"mechanism {machine.mechanism.name!r} has no joint that moves, so that there is"
             " nothing to simulate"
         )
+    by = options["by"] or usual_formulation(machine)
     own = machine.equations if isinstance(machine, EquationMachine) else None
-    by = by or (own.formulation if own is not None else DEFAULT)
-    own = own if own is not None and own.formulation == by and not options else None
-    checks.known_options(by, options)
-    how = (
-        MOREAU_JEAN
-        if integrator == MOREAU_JEAN.name and contact == "time_stepping"
-        else method(integrator)
-    )
-    times = checks.output_times(start, until, output)
-    limits = checks.choice("limits method", limits, checks.LIMITS)
-    friction = checks.choice("friction", friction, checks.FRICTION)
-    tolerance = checks.number("tolerance", tolerance, 1e-14, 0.1)
-    restitution = checks.number("restitution", restitution, 0.0, 1.0)
-    q, v, p, lead = checks.starting_points(machine, q, v, parameters)
+    if own is not None and (own.formulation != by or options.of_formulation):
+        own = None
+    start, step, limits, friction = (options[k] for k in ("start", "step", "limits", "friction"))
+    times = checks.output_times(start, until, options["output"])
+    q, v, p, lead = checks.starting_points(machine, q, v, options["parameters"])
     if limits != "ignore":
         checks.within_limits(machine, q, kept(("bounds",), machine, lambda: checks.bounds(machine)))
-    contact = checks.choice("contact method", contact, checks.CONTACT)
-    stepping = None
-    own_options = {"iterations": iterations, "residual": residual}
-    if contact == "time_stepping":
-        stepping = stepped_contacts(
-            machine,
-            own_options
-            | {
-                "step": step,
-                "integrator": integrator,
-                "events": events,
-                "motion": motion,
-                "largest_step": largest_step,
-                "friction": friction,
-                "by": by,
-                "stabilise": stabilise,
-                "limits": limits,
-                "restitution": restitution,
-            },
-            kept,
-        )
+    if options["contact"] == "time_stepping":
+        stepping = stepped_contacts(machine, {**options, "by": by}, kept)
         how, happening = MOREAU_JEAN, NO_EVENTS
     else:
-        refuse_elsewhere(own_options)
-        happening = plan_events(machine, events, limits, friction, restitution, contact)
+        refuse_elsewhere(options)
+        stepping = None
+        how = method(options["integrator"])
+        happening = plan_events(
+            machine,
+            options["events"],
+            limits,
+            friction,
+            options["restitution"],
+            options["contact"],
+        )
         checks.events_possible(happening, how, by, start, until)
-    law = control if hasattr(control, "law") else None
+    control = options["control"]
     driven = control.bound(machine) if hasattr(control, "bound") else control
+    forces = options["forces"]
     if forces is not None:
         if control is not None:
             raise SimulationError(
@@ -339,24 +296,19 @@ def prepare(
                 " give one of them"
             )
         forces = checks.forces(forces, len(q), machine.nv)
-    motion = of_run(motion, start, until)
-    asked = {
-        "motion": motion,
-        "stabilise": stabilise,
-        "options": options if own is None else own.derivative,
-    }
+    motion = of_run(options["motion"], start, until)
     try:
         system = made(
             machine,
             by,
             own,
-            law=law,
+            law=control if hasattr(control, "law") else None,
             friction=friction,
             holding=happening.holding,
             motion=motion,
-            stabilise=stabilise,
+            stabilise=options["stabilise"],
             stepping=stepping,
-            **options,
+            **options.of_formulation,
         )
     except FloatingPointError:  # an inertia that is zero whatever the configuration
         with np.errstate(all="ignore"):
@@ -368,23 +320,12 @@ def prepare(
     x0 = settled(system, start, x0, p)
     if stepping is not None:
         apart(machine, system, start, x0[:, : machine.nq], p)
-    checks.steps(step, largest_step, until - start)
+    checks.steps(step, options["largest_step"], until - start)
     if machine.mechanism.beams and how.stable < np.inf and step is not None:
         _slow_enough(machine, q[0], how, float(step))
     first = -FIRST * (until - start) if how.chooses_steps else (times[0] - start) / 10
     if forces is not None and forces.shape[1] > 1 and not how.chooses_steps:
         first = (until - start) / forces.shape[1]
-    asked |= {
-        "control": control,
-        "events": events,
-        "limits": limits,
-        "restitution": restitution,
-        "friction": friction,
-        "contact": contact,
-        **own_options,
-        "largest step": largest_step,
-        "forces": forces,
-    }
     return RunPlan(
         machine,
         system,
@@ -396,16 +337,22 @@ def prepare(
         x0,
         p,
         lead,
-        parameters is not None,
+        options["parameters"] is not None,
         driven,
-        tolerance,
+        options["tolerance"],
         float(step or first),
-        most_steps,
-        arguments.threads(threads) or machine.threads,
-        asked,
-        float(largest_step or np.inf),
+        options["most_steps"],
+        options["threads"] or machine.threads,
+        options.with_(by=by, motion=motion, forces=forces),
+        own,
+        float(options["largest_step"] or np.inf),
         forces=forces,
     )
+
+
+def usual_formulation(machine: Machine) -> str:
+    """The formulation of a machine's runs where none is asked for: its own, or the default."""
+    return machine.equations.formulation if isinstance(machine, EquationMachine) else DEFAULT
 
 
 def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:

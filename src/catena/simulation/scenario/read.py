@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import formats
-from ...equations.formulations import formulation, formulations
 from ...errors import CatenaError, FormatError, unknown
 from ...formats import describe
 from ...formats.toml import (
@@ -33,7 +32,6 @@ from ...formats.toml import (
     Vector,
     Whole,
     Word,
-    default_of,
     draft,
     open_file,
     register,
@@ -41,11 +39,8 @@ from ...formats.toml import (
 from ...machine import Machine
 from ...model import Mechanism, parameter_units
 from ...model.flexible import discretise
-from ..integrators.methods import METHODS, method
+from ..options import RUN_OPTIONS, RunOption
 from ..planning.plan import machine_of
-from ..run import simulate
-from ..stepping.time_stepping import ITERATIONS, RESIDUAL
-from ..terms.stabilisation import STABILISERS, stabiliser
 from .control import read_control
 from .events import read_events
 from .initial import INITIAL, read_initial
@@ -54,16 +49,6 @@ from .motion import read_motion
 Array = NDArray[np.float64]
 # drawn unless the scenario names others
 PLOTS = ("overview", "coordinates", "energies", "cyclograph")
-MEMBERS: dict[str, Callable[[str], object]] = {
-    "by": formulation,
-    "integrator": method,
-    "stabilise": stabiliser,
-}
-WORDS = {
-    "limits": ("check", "ignore", "stop"),
-    "friction": ("smooth", "stick"),
-    "contact": ("events", "time_stepping", "ignore"),
-}
 
 
 def _plot_names() -> list[str]:
@@ -72,9 +57,34 @@ def _plot_names() -> list[str]:
     return list(KINDS)
 
 
-def _usual(key: str, type: Type, doc: str) -> FileKey:
-    """A key that is an argument of `simulate`, with its default."""
-    return FileKey(key, type, doc, default_of(simulate, key))
+# options of a run that are tables of the file, or need the mechanism to be read
+PARTS: dict[str, Type] = {
+    "control": Either((Inside("control"), Inside("control", many=True))),
+    "motion": Either((Inside("motion"), Inside("motion", many=True))),
+    "events": Inside("events", many=True),
+    "parameters": Map("parameter", Quantity("any", symbolic=False)),
+}
+
+
+def _type(option: RunOption) -> Type:
+    """What may stand at the key of an option."""
+    if option.choices:
+        return Word(option.choices)
+    types = {
+        float: Quantity(option.dimension, symbolic=False),
+        int: Whole(option.least),
+        bool: Flag(),
+        str: Text(),
+    }
+    return PARTS.get(option.name) or types.get(option.type, Type())
+
+
+def _option_keys() -> Iterator[FileKey]:
+    """The keys that are options of `simulate`, from their records."""
+    for option in RUN_OPTIONS.values():
+        if option.in_files:
+            default = option.none_means() if option.none_means else option.default
+            yield FileKey(option.name, _type(option), option.doc, default, shown=option.shown)
 
 
 _SECONDS = Quantity("time", symbolic=False)
@@ -86,8 +96,6 @@ SCENARIO = register(
         "A run of the mechanism: what `catena.simulate` is asked for.",
         (
             FileKey("until", _SECONDS, "when it ends", needed=True),
-            _usual("start", _SECONDS, "when it begins"),
-            FileKey("output", _SECONDS, "time between rows of the result", shown="200 rows"),
             FileKey(
                 "initial",
                 Either((Inside("initial"), Name(of="named state"))),
@@ -95,73 +103,16 @@ SCENARIO = register(
                 shown="all zero",
             ),
             FileKey(
-                "by",
-                Word(lambda: [f.name for f in formulations()]),
-                "the formulation whose equations are run",
-                shown="`recursive`",
-            ),
-            _usual("integrator", Word(lambda: METHODS), "the method of integration"),
-            _usual(
-                "tolerance",
-                Quantity("number", symbolic=False),
-                "relative error of a step that is allowed",
-            ),
-            FileKey(
-                "step",
-                _SECONDS,
-                "of methods with a fixed step, and of time stepping",
-                shown="chosen",
-            ),
-            FileKey("largest_step", _SECONDS, "of adaptive methods", shown="none"),
-            FileKey(
-                "control",
-                Either((Inside("control"), Inside("control", many=True))),
-                "what drives it",
-            ),
-            FileKey(
-                "motion",
-                Either((Inside("motion"), Inside("motion", many=True))),
-                "coordinates that move as they are told",
-            ),
-            FileKey("events", Inside("events", many=True), "what happens at instants"),
-            _usual(
-                "limits",
-                Word(WORDS["limits"]),
-                "whether joints that leave their limits are reported, let go, or stopped",
-            ),
-            _usual("restitution", Quantity("number", symbolic=False), "of those stops, 0 to 1"),
-            _usual(
-                "friction",
-                Word(WORDS["friction"]),
-                "of joints: smoothed about zero speed, or with sticking",
-            ),
-            _usual("contact", Word(WORDS["contact"]), "how contacts are run"),
-            FileKey(
-                "iterations", Whole(1), "of time stepping: sweeps of a step at most", ITERATIONS
-            ),
-            FileKey(
-                "residual",
-                Quantity("number", symbolic=False),
-                "of time stepping: what the sweeps are to reach",
-                RESIDUAL,
-            ),
-            _usual("stabilise", Word(lambda: STABILISERS), "how loops are kept closed"),
-            FileKey(
                 "gravity",
                 Vector("acceleration", symbolic=False),
                 "in place of the mechanism's",
-                shown="the mechanism's",
-            ),
-            FileKey(
-                "parameters",
-                Map("parameter", Quantity("any", symbolic=False)),
-                "values in place of the mechanism's",
                 shown="the mechanism's",
             ),
             FileKey("plots", Several(Word(_plot_names)), "pictures that `catena run` draws", PLOTS),
             FileKey("states", Map("name", Inside("state")), "named starts, for `initial`"),
             FileKey("signals", _SIGNALS, "signals of actuators, by their names"),
         ),
+        more=_option_keys,
     )
 )
 STATE = register(
@@ -466,25 +417,19 @@ def _read(
     q, v, kept, near = read_initial(_initial(t), m, t, machine)
     _check_states(t)
     options: dict[str, Any] = {}
-    for key in ("start", "output", "step", "largest_step"):
-        if key in t:
-            options[key] = t.number(key, "time", instead=1.0, symbolic=False)
-    for key in ("tolerance", "restitution", "residual"):
-        if key in t:
-            options[key] = t.number(key, "number", instead=1e-9, symbolic=False)
-    if "iterations" in t:
-        asked = t.number("iterations", "number", instead=1, symbolic=False)
-        options["iterations"] = int(asked) if asked == int(asked) else asked
-    options |= _words(t)
-    for key, reader in (
-        ("control", partial(read_control, trusted=trusted)),
-        ("motion", read_motion),
-        ("events", read_events),
-    ):
-        if key in t and (found := _careful(t, key, reader, m, folder)) is not None:
-            options[key] = found
-    if "parameters" in t:
-        options["parameters"] = _parameters(t, m)
+    parts = {
+        "control": partial(read_control, trusted=trusted),
+        "motion": read_motion,
+        "events": read_events,
+        "parameters": _parameters,
+    }
+    for option in RUN_OPTIONS.values():
+        if not option.in_files or option.name not in t:
+            continue
+        if option.name not in parts:
+            options[option.name] = _value(t, option)
+        elif (found := _careful(t, option.name, parts[option.name], m, folder)) is not None:
+            options[option.name] = found
     return Scenario(m, until, q, v, near, options, _plots(t), kept)
 
 
@@ -524,21 +469,28 @@ def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any
         return None
 
 
-def _words(t: Table) -> dict[str, str]:
-    """The words of a scenario: members of families, looked up in their registries, and others."""
-    found = {key: t.text(key) for key in (*MEMBERS, *WORDS) if key in t}
-    for key, word in found.items():
-        try:
-            if word and key in MEMBERS:
-                MEMBERS[key](word)
-            elif word and word not in WORDS[key]:
-                t.fault(f"{key}: {unknown('word', word, WORDS[key])}")
-        except CatenaError as why:
-            t.fault(f"{key}: {why}")
-    return found
+def _value(t: Table, option: RunOption) -> Any:
+    """The value at the key of an option that is one number, word or flag."""
+    key = option.name
+    if option.type is bool:
+        return t.flag(key, option.default)
+    if option.type in (float, int):
+        x = t.number(key, option.dimension, symbolic=False)
+        return int(x) if option.type is int and x == int(x) else x
+    if option.type is not str:
+        return t.data[key]
+    word = t.text(key)
+    try:
+        if word and not callable(option.choices) and word not in (option.choices or (word,)):
+            t.fault(f"{key}: {unknown('word', word, option.choices)}")
+        elif word:
+            option.checked(word)
+    except CatenaError as why:
+        t.fault(f"{key}: {why}")
+    return word
 
 
-def _parameters(t: Table, m: Mechanism) -> dict[str, float]:
+def _parameters(t: Table, m: Mechanism, folder: Path) -> dict[str, float]:
     table = t.table("parameters")
     found = {}
     units = parameter_units(m) if table else {}

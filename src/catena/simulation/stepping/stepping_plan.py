@@ -4,7 +4,7 @@ the starts are apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
@@ -126,7 +126,7 @@ def _numbers(asked: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def refuse_elsewhere(asked: dict[str, Any]) -> None:
+def refuse_elsewhere(asked: Mapping[str, Any]) -> None:
     """Raise where options of time stepping are given without it."""
     if given := [name for name in ("iterations", "residual") if asked[name] is not None]:
         raise SimulationError(

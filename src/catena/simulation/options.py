@@ -1,0 +1,409 @@
+"""Run options: what `simulate` may be asked for besides the mechanism, its start and its end.
+
+    RUN_OPTIONS     one record per option: its type, default, sentence and check
+    RunOptions      the values of one run, checked
+
+The keys of [scenario], flags of the command line, what studies take and the fingerprint of a run
+follow from the records. The signature of `simulate` is written out for readers and type checkers; a
+test compares it with them. `RUN_OPTIONS.register(RunOption(...))` adds an option from outside.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+from ..errors import SimulationError, unknown
+from ..registry import Registry
+
+# What is slow to import is imported where it is used: the shell's completion of `catena run` reads
+# these records.
+Check = Callable[[str, Any], Any]
+
+
+@dataclass(frozen=True)
+class RunOption:
+    """An option of a run.
+
+    Parameters
+    ----------
+    name
+        The keyword of `simulate`, the key of [scenario], and the flag, with hyphens.
+    doc
+        What it is, in a few words that follow its name in the list of keys of files.
+    type
+        float, int, bool or str; object for anything else, which `check` or the plan judges.
+    default
+        Its value where it is not given.
+    dimension
+        Of a float: "number", or "time" in seconds, as `catena.formats.units` names them.
+    least
+        Of an int in files: the smallest that is allowed.
+    choices
+        Of a text: the words that are allowed, or a function that returns them where they are the
+        members of a registry, which may grow.
+    check
+        (name, value) -> the value as the run takes it; raises SimulationError. Without one, the
+        value has to be of the type, or one of the choices, or the default.
+    decides
+        Whether the numbers of the result depend on it, so that it is part of the fingerprint.
+    of_one_call
+        Whether it says what `simulate` does with one run (where rows go, whether to run again);
+        studies and sensitivities, which make runs of their own, refuse it.
+    in_files
+        Whether it is a key of [scenario].
+    flag
+        The help of its flag of `catena run` and `catena sweep`; "" where there is none.
+    none_means
+        A function that returns the value that None stands for.
+    shown
+        What people read in place of the default.
+    """
+
+    name: str
+    doc: str
+    type: type = object
+    default: Any = None
+    dimension: str = "number"
+    least: int | None = None
+    choices: Iterable[str] | Callable[[], Iterable[str]] = ()
+    check: Check | None = None
+    decides: bool = True
+    of_one_call: bool = False
+    in_files: bool = True
+    flag: str = ""
+    none_means: Callable[[], Any] | None = None
+    shown: str = ""
+
+    def words(self) -> list[str]:
+        """Return the choices as they are now."""
+        return list(self.choices() if callable(self.choices) else self.choices)
+
+    def checked(self, value: Any) -> Any:
+        """Return the value as the run takes it; raise SimulationError where it is not allowed."""
+        if self.check is not None:
+            return self.check(self.name, value)
+        if value is self.default or self.type is object:
+            return value
+        if words := self.words():
+            return _one_of(self.name, words, self.name, value)
+        if not _is_a(self.type, value):
+            raise SimulationError(f"{self.name} = {value!r}; it is {TYPES[self.type]}")
+        return value
+
+
+TYPES = {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
+
+
+def _is_a(type: type, value: Any) -> bool:
+    """Whether a value, of Python or of NumPy, is of one of the TYPES; true is no number."""
+    import numpy as np
+
+    known = {float: (Real,), int: (Integral,), bool: (bool, np.bool_), str: (str,)}
+    return isinstance(value, known[type]) and (type is bool or not isinstance(value, bool))
+
+
+# --- checks
+def _with_others(name: str, value: Any) -> Any:
+    """Leave a value to the plan, which checks it together with others."""
+    return value
+
+
+def _one_of(what: str, words: Iterable[str], name: str, value: Any) -> str:
+    if value not in words:
+        raise SimulationError(unknown(what, value, words))
+    return str(value)
+
+
+def _between(low: float, high: float, name: str, value: Any) -> float:
+    if not (isinstance(value, Real) and low <= float(value) <= high):
+        raise SimulationError(f"{name} = {value}; it lies between {low:g} and {high:g}")
+    return float(value)
+
+
+def _count(name: str, value: Any) -> int:
+    if not (isinstance(value, Real) and float(value) >= 1 and float(value).is_integer()):
+        raise SimulationError(f"{name} = {value}; it is a whole number from 1 on")
+    return int(float(value))
+
+
+def _records(name: str, value: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(value)
+    except TypeError:
+        raise SimulationError(
+            f"{name} is a {type(value).__name__}; it is a list of records of catena.events"
+        ) from None
+
+
+def _threads(name: str, value: Any) -> int | None:
+    from ..machine import arguments
+
+    return arguments.threads(value)
+
+
+def _formulation(name: str, value: Any) -> Any:
+    from ..equations.formulations import formulation
+
+    return None if value is None else formulation(value).name
+
+
+def _formulations() -> list[str]:
+    from ..equations.formulations import formulations
+
+    return [f.name for f in formulations()]
+
+
+def _integrator(name: str, value: Any) -> Any:
+    """An integrator; whether there are steps of time stepping is checked with `contact`."""
+    from .integrators.methods import METHODS, MOREAU_JEAN
+
+    return value if value == MOREAU_JEAN.name else METHODS.find(value).name
+
+
+def _integrators() -> Iterable[str]:
+    from .integrators.methods import METHODS
+
+    return METHODS
+
+
+def _stabiliser(name: str, value: Any) -> Any:
+    from .terms.stabilisation import stabiliser
+
+    stabiliser(value)
+    return value
+
+
+def _stabilisers() -> Iterable[str]:
+    from .terms.stabilisation import STABILISERS
+
+    return STABILISERS
+
+
+def _of_time_stepping(name: str) -> Any:
+    """The number that time stepping takes where none is given."""
+    from .stepping import time_stepping
+
+    return getattr(time_stepping, name)
+
+
+def _choice(name: str, what: str, doc: str, words: tuple[str, ...], **more: Any) -> RunOption:
+    """An option that is one of a few words, the first of them by default."""
+    check = partial(_one_of, what, words)
+    return RunOption(name, doc, str, words[0], choices=words, check=check, **more)
+
+
+def _of_call(name: str, doc: str, type: type = object, default: Any = None) -> RunOption:
+    """An option of one call of `simulate`."""
+    return RunOption(name, doc, type, default, decides=False, of_one_call=True, in_files=False)
+
+
+# in the order in which `simulate` lists them
+RUN_OPTIONS: Registry[RunOption] = Registry(
+    "run option",
+    (
+        RunOption("control", "what drives it"),
+        RunOption("forces", "joint forces in place of a controller", in_files=False),
+        RunOption(
+            "by",
+            "the formulation whose equations are run",
+            str,
+            choices=_formulations,
+            check=_formulation,
+            flag="The formulation, such as recursive.",
+            shown="`recursive`",
+        ),
+        RunOption(
+            "integrator",
+            "the method of integration",
+            str,
+            "dop853",
+            choices=_integrators,
+            check=_integrator,
+            flag="The integrator, such as dop853 or radau; rk4 with --step for many runs.",
+        ),
+        RunOption(
+            "tolerance",
+            "relative error of a step that is allowed",
+            float,
+            1e-9,
+            check=partial(_between, 1e-14, 0.1),
+            flag="Relative and absolute, of the whole run.",
+        ),
+        RunOption(
+            "step",
+            "of methods with a fixed step, and of time stepping",
+            float,
+            dimension="time",
+            check=_with_others,
+            flag="Seconds, for integrators of equal steps.",
+            shown="chosen",
+        ),
+        RunOption(
+            "largest_step",
+            "of adaptive methods",
+            float,
+            dimension="time",
+            check=_with_others,
+            flag="Seconds, for adaptive integrators.",
+            shown="none",
+        ),
+        RunOption(
+            "output",
+            "time between rows of the result",
+            float,
+            dimension="time",
+            check=_with_others,
+            flag="Seconds between the rows of the result.",
+            shown="200 rows",
+        ),
+        RunOption("parameters", "values in place of the mechanism's", shown="the mechanism's"),
+        RunOption("start", "when it begins", float, 0.0, dimension="time", check=_with_others),
+        RunOption("motion", "coordinates that move as they are told"),
+        RunOption("events", "what happens at instants", default=(), check=_records),
+        _choice(
+            "limits",
+            "limits method",
+            "whether joints that leave their limits are reported, let go, or stopped",
+            ("check", "ignore", "stop"),
+        ),
+        RunOption(
+            "restitution",
+            "of those stops, 0 to 1",
+            float,
+            0.0,
+            check=partial(_between, 0.0, 1.0),
+        ),
+        _choice(
+            "friction",
+            "friction",
+            "of joints: smoothed about zero speed, or with sticking",
+            ("smooth", "stick"),
+        ),
+        _choice(
+            "contact",
+            "contact method",
+            "how contacts are run",
+            ("events", "time_stepping", "ignore"),
+            flag="Contacts by events, by time_stepping (with --step), or ignore.",
+        ),
+        RunOption(
+            "iterations",
+            "of time stepping: sweeps of a step at most",
+            int,
+            least=1,
+            check=_with_others,
+            none_means=partial(_of_time_stepping, "ITERATIONS"),
+        ),
+        RunOption(
+            "residual",
+            "of time stepping: what the sweeps are to reach",
+            float,
+            check=_with_others,
+            none_means=partial(_of_time_stepping, "RESIDUAL"),
+        ),
+        RunOption(
+            "stabilise",
+            "how loops are kept closed",
+            str,
+            "project",
+            choices=_stabilisers,
+            check=_stabiliser,
+        ),
+        RunOption(
+            "threads",
+            "for many runs at once, by default the machine's",
+            int,
+            check=_threads,
+            decides=False,
+            in_files=False,
+        ),
+        RunOption(
+            "most_steps", "of one run", int, 10_000_000, check=_count, decides=False, in_files=False
+        ),
+        _of_call("verify", "whether to run again at a tighter tolerance", bool, False),
+        _of_call("out", "the file into which rows are written"),
+        _of_call("resume", "whether to continue the run of the file", bool, False),
+        _of_call("progress", "a function that is called with the time reached"),
+    ),
+    SimulationError,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RunOptions(Mapping[str, Any]):
+    """The options of one run, {name: value}, with a value for every record of RUN_OPTIONS.
+
+    of_formulation: what the formulation takes besides, such as `beta` of the penalty method.
+    """
+
+    settings: Mapping[str, Any]
+    of_formulation: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, usual: str | None = None, /, **given: Any) -> RunOptions:
+        """Return the options that are given, checked, and the defaults of the others.
+
+        usual: the formulation where `by` is not given; None for the default one. Raises
+        SimulationError for a name that neither the registry nor the formulation has, with the
+        nearest that one of them has, and for a value that is not allowed.
+        """
+        others = {name: x for name, x in given.items() if name not in RUN_OPTIONS}
+        _refuse_unknown(others, given.get("by") or usual)
+        settings = {
+            name: option.checked(given[name]) if name in given else option.default
+            for name, option in RUN_OPTIONS.items()
+        }
+        return cls(settings, others)
+
+    @classmethod
+    def of_many(cls, **given: Any) -> RunOptions:
+        """Return the options of runs that are made elsewhere than in `simulate`, such as those of a
+        study.
+        """
+        for name in given:
+            if name in RUN_OPTIONS and RUN_OPTIONS[name].of_one_call:
+                raise SimulationError(
+                    f"{name} belongs to one call of simulate; studies, sensitivities, fits and"
+                    f" optimal motions make runs of their own: leave {name} out"
+                )
+        return cls.of(**given)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.settings[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.settings)
+
+    def __len__(self) -> int:
+        return len(self.settings)
+
+    def with_(self, **changes: Any) -> RunOptions:
+        """Return the same with other values, which are not checked again."""
+        return replace(self, settings={**self.settings, **changes})
+
+    @property
+    def deciding(self) -> dict[str, Any]:
+        """Those on which the numbers of the result depend."""
+        return {name: x for name, x in self.items() if RUN_OPTIONS[name].decides}
+
+
+def _refuse_unknown(options: Mapping[str, Any], by: str | None) -> None:
+    if not options:
+        return
+    from ..equations.formulations import DEFAULT, formulation
+
+    by = by or DEFAULT
+    own = [
+        name
+        for name in inspect.signature(formulation(by).derive).parameters
+        if name not in ("mechanism", "snap")
+    ]
+    for name in options:
+        if name not in own:
+            words = dict.fromkeys(("q", "v", "until", *RUN_OPTIONS, *own))
+            raise SimulationError(unknown("option", name, words, f"simulate(by={by!r})"))
