@@ -6,6 +6,7 @@ import pytest
 import sympy
 
 import catena
+import zoo
 from catena import Body, Frame, Joint, Mechanism, Pose
 from catena.errors import FormatError, MechanismError, StudyError
 from catena.model.dimension_analysis import analyse, parameter_units
@@ -13,6 +14,7 @@ from catena.model.dimensions import si_powers, unit_text
 
 ARM = """
 name = "arm"
+{top}
 [parameters]
 {parameters}
 [[body]]
@@ -33,9 +35,11 @@ UNITS = 'mr = "0.6 kg"\nl = "0.3 m"\n'
 
 @pytest.fixture
 def arm(tmp_path):
-    def read(parameters=UNITS, mass="mr", inertia="mr*l^2/12", more="", values=None):
+    def read(parameters=UNITS, mass="mr", inertia="mr*l^2/12", more="", values=None, top=""):
         path = tmp_path / "arm.toml"
-        path.write_text(ARM.format(parameters=parameters, mass=mass, inertia=inertia, more=more))
+        path.write_text(
+            ARM.format(parameters=parameters, mass=mass, inertia=inertia, more=more, top=top)
+        )
         return catena.load(path, parameters=values)
 
     return read
@@ -214,6 +218,59 @@ def test_mechanisms_made_in_python_are_checked_too():
         rod(m, l="mm").validate()
     with pytest.raises(MechanismError, match="units name no parameter 'n'"):
         rod(m, n="m").validate()
+
+
+def with_unit_lengths(m):
+    """The mechanism with masses as parameters, and all lengths in inertias 1 m, which leaves no
+    trace: m*l**2/12 is m/12.
+    """
+    masses = sympy.symbols(f"m:{len(m.bodies)}")
+    bodies = tuple(
+        Body(b.name, mass, b.com, (mass / 12, mass / 12, mass / 12))
+        for b, mass in zip(m.bodies, masses)
+    )
+    values = {str(mass): float(b.mass) for b, mass in zip(m.bodies, masses)}
+    return m.with_(bodies=bodies, parameters=values)
+
+
+@pytest.mark.parametrize("name", zoo.certificate_set())
+def test_a_mechanism_of_python_is_read_from_the_file_that_it_is_written_to(name, tmp_path):
+    m = with_unit_lengths(zoo.certificate_set()[name]).validate()
+    path = tmp_path / "m.toml"
+    catena.save(m, path)
+    assert "check_dimensions = false" in path.read_text()
+    again = catena.load(path)
+    assert again == m
+    catena.save(again, path)
+    assert catena.load(path) == m
+    (tmp_path / "scene.toml").write_text('[[include]]\nfile = "m.toml"\nprefix = "a_"\n')
+    assert len(catena.load(tmp_path / "scene.toml").bodies) == len(m.bodies)
+
+
+def test_a_result_gives_back_its_mechanism_whatever_its_numbers_mean(tmp_path):
+    m = with_unit_lengths(zoo.pendulum(2))
+    run = catena.simulate(m, q=[0.1, 0.2], until=0.02)
+    run.save(tmp_path / "run.nc")
+    assert catena.load_result(tmp_path / "run.nc").mechanism == m
+
+
+def test_files_by_hand_are_held_to_dimensions_unless_they_say_otherwise(arm):
+    plain = {"parameters": "mr = 0.6", "inertia": "mr/12"}
+    with pytest.raises(FormatError, match="com.x is 'l/2'|inertia.yy is 'mr/12', a mass"):
+        arm(**plain)
+    free = {"parameters": "mr = 0.6\nl = 1", "inertia": "mr/12"}
+    assert arm(**free, top="check_dimensions = false")
+    with pytest.raises(FormatError, match="mass is 'l', a length; a mass is wanted"):
+        arm(mass="l", top="check_dimensions = false")  # what has a unit is held to it
+    with pytest.raises(FormatError, match="check_dimensions is 3; true or false is wanted"):
+        arm(top="check_dimensions = 3")
+
+
+def test_a_plain_number_with_a_unit_keeps_it(arm, tmp_path):
+    m = arm(UNITS + 'k = "3 m/m"', mass="mr*k")
+    assert m.units["k"] == ""
+    catena.save(m, tmp_path / "again.toml")
+    assert catena.load(tmp_path / "again.toml") == m
 
 
 @pytest.mark.parametrize("unit", ["", "kg", "N/m", "kg*m^2", "1/s", "rad/s", "m/rad", "kg^2/m^3"])

@@ -12,7 +12,7 @@ import closed
 from catena.errors import SimulationError
 from catena.model.loads import Drive
 from catena.simulation import simulate, trajectories
-from catena.simulation.runners import diagnostics, runner
+from catena.simulation.runners import dead_positions, diagnostics
 
 LENGTHS = (1.0, 1.2, 1.5, 1.8)  # of crank, coupler, rocker, ground: the crank cannot turn round
 # coupler and rocker are in line, (1.2 + 1.5)^2 = 1 + 1.8^2 - 2 1.8 cos A
@@ -71,13 +71,28 @@ def test_a_crank_that_turns_is_not_stopped() -> None:
     assert run.q.values[-1, names.index("A")] == pytest.approx(start + 30.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("runs", [1, 3])
+def test_looking_for_torn_loops_costs_little(monkeypatch, runs: int) -> None:
+    """A look costs as much as some fifty steps, so that there may be one in a thousand of them."""
+    looks = []
+    look = dead_positions.openings
+    monkeypatch.setattr(dead_positions, "openings", lambda *a: looks.append(1) or look(*a))
+    m = closed.four_bar(lengths=(1.0, 2.0, 1.8, 2.2))
+    q, _ = catena.assemble(m)
+    start = float(q[catena.compile(m).coordinate_names.index("A")])
+    motion = trajectories.uniform({"A": 6.0}, offset={"A": start})
+    q = q if runs == 1 else np.tile(q, (runs, 1))
+    run = simulate(m, q, until=60.0, motion=motion, output=1.0)
+    assert run.ledger.steps > 3000 and len(looks) <= 1 + run.ledger.steps / 1000
+
+
 @pytest.mark.parametrize("kept", ["memory", "file"])
 def test_a_run_of_very_many_steps_says_so_and_where(monkeypatch, tmp_path, kept: str) -> None:
     """A linkage that all but folds flat at A = pi: the steps are short there. What is very many is
     lowered for this test, and so are the slices that are compared.
     """
     monkeypatch.setattr(diagnostics, "LABOUR", 100)
-    monkeypatch.setattr(runner, "WATCHED", 20)
+    monkeypatch.setattr(dead_positions, "WATCHED", 20)
     m = closed.four_bar(lengths=(1.0, 1.2, 1.6 + 1e-6, 1.8))
     q, _ = catena.assemble(m, q=[1.88, -0.3, -0.93])
     start = float(q[catena.compile(m).coordinate_names.index("A")])

@@ -45,6 +45,7 @@ class Draft:
     parts: frozenset[str] = frozenset()
     # what the file says of a run, as the data of a [scenario] table
     scenario: Mapping[str, Any] = field(default_factory=dict)
+    check_dimensions: bool = True  # whether contradictory uses of numbers without unit are faults
 
     def change(self, **changes: Any) -> None:
         """Change fields of the mechanism."""
@@ -154,7 +155,8 @@ class Draft:
             *said,
             *(f for f in validation.faults(self.mechanism) if not (said and repr(MISSING) in f)),
         ]
-        faults = faults or list(contradictions(self.mechanism))
+        if self.check_dimensions and not faults:
+            faults = list(contradictions(self.mechanism))
         if faults:
             count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
             raise FormatError(self.path, f"mechanism {self.mechanism.name!r} has {count}:", faults)

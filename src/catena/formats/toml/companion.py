@@ -53,6 +53,7 @@ def add(draft: Draft, path: Path) -> None:
         parameters={**m.parameters, **top.ledger.parameters},
         units={**m.units, **top.ledger.units},
     )
+    draft.check_dimensions &= top.flag("check_dimensions", True) is True
     if top.ledger.faults:
         count = "a fault" if len(top.ledger.faults) == 1 else f"{len(top.ledger.faults)} faults"
         raise FormatError(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ...errors import CatenaError, FormatError, unknown
 from ...model import GROUND, Mechanism, attach, parameter_units
+from ..draft import Draft
 from ..registry import format_of
 from .poses import read_pose
 from .schema import INCLUDE
@@ -43,13 +44,14 @@ def _included(scene: Mechanism, path: Path, t: Table) -> Mechanism:
         return scene
     try:
         part = _part(path.resolve(), path.parent / name)
-        return attach(scene, _with_parameters(part, t), prefix, on, at)
+        t.ledger.check_dimensions &= part.check_dimensions
+        return attach(scene, _with_parameters(part.mechanism, t), prefix, on, at)
     except CatenaError as why:
         t.fault(str(why))
         return scene
 
 
-def _part(here: Path, file: Path) -> Mechanism:
+def _part(here: Path, file: Path) -> Draft:
     trail = (*_opening.get(), here)
     wanted = file.resolve()
     if not wanted.is_relative_to(trail[0].parent):
@@ -69,7 +71,7 @@ def _part(here: Path, file: Path) -> Mechanism:
         _opening.reset(token)
     if draft.faults:
         raise FormatError(file, "the file that is included has faults:", draft.faults)
-    return draft.mechanism
+    return draft
 
 
 def _with_parameters(part: Mechanism, t: Table) -> Mechanism:

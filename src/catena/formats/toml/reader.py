@@ -30,6 +30,7 @@ def read(path: Path) -> Draft:
 def draft(path: Path, top: Table) -> Draft:
     """The mechanism of a file that was opened already."""
     top.only(TOP.names)
+    top.ledger.check_dimensions = top.flag("check_dimensions", True) is True
     read_parameters(top)
     read_expressions(top)
     mechanism = Mechanism(
@@ -54,7 +55,13 @@ def draft(path: Path, top: Table) -> Draft:
     mechanism = with_includes(mechanism, path, top)
     for key in ("scenario", "optimize"):
         top.table(key)  # read by those who run it; here it is a table or a fault
-    return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
+    return Draft(
+        path,
+        mechanism,
+        top.ledger.faults,
+        cut_at=_texts(top, "cut"),
+        check_dimensions=top.ledger.check_dimensions,
+    )
 
 
 # parts of a dotted key; the time and memory that Python's parser takes grow with their square

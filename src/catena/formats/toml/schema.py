@@ -117,6 +117,13 @@ TOP = register(
                 "which pairs of shapes are looked at",
                 shown="all but neighbours",
             ),
+            FileKey(
+                "check_dimensions",
+                Flag(),
+                "false: a parameter without unit may be used as different quantities, such as a"
+                " mass and, times a length of 1, an inertia",
+                True,
+            ),
             FileKey("contact", Inside("contact", many=True), "what touches rigidly"),
             FileKey("include", Inside("include", many=True), "other files in this scene"),
             FileKey("scenario", Inside("scenario"), "how it is run"),
@@ -777,6 +784,7 @@ COMPANION = register(
                 "joint", Inside("companion joint", many=True), "values for joints that are there"
             ),
             *(TOP[name] for name in ("frame", "loop", "load", "row", "constraint", "contact")),
+            TOP["check_dimensions"],
         ),
     )
 )

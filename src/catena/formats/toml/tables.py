@@ -31,6 +31,7 @@ class FaultLedger:
     slides: dict[str, bool] = field(default_factory=dict)  # speeds of joints: slides, or turns
     expressions: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    check_dimensions: bool = True  # whether contradictory uses of numbers without unit are faults
 
     def expanded(self, text: str) -> str:
         """The text with named expressions written out, in parentheses."""

@@ -21,6 +21,7 @@ from ...model import (
     Pose,
     Scalar,
     Shape,
+    contradictions,
     write,
 )
 from ...model import JOINT_KINDS as KINDS
@@ -38,6 +39,8 @@ _DEFAULTS = {
     "speed": math.inf,
 } | dict.fromkeys(LOSS_KEYS, 0.0)
 
+_RATIO = "m/m"  # the unit of a plain number, where one is given: without it any unit would do
+
 
 def text(m: Mechanism) -> str:
     """The file. Reading it gives an equal mechanism."""
@@ -51,6 +54,7 @@ def companion(m: Mechanism) -> str:
     lines = [
         "# Written by catena. All values are SI: m, kg, s, rad.",
         f"gravity = {_list(m.gravity)}",
+        *_unchecked(m),
     ]
     if m.parameters:
         lines += [
@@ -83,6 +87,7 @@ def _lines(m: Mechanism) -> Iterator[str]:
         yield f"planar = {str(m.planar).lower()}"
     if m.as_found:
         yield "as_found = true"
+    yield from _unchecked(m)
     if m.notes:
         yield f"notes = [\n{''.join(f'    {_string(note)},{chr(10)}' for note in m.notes)}]"
     if m.parameters:
@@ -101,9 +106,18 @@ def _lines(m: Mechanism) -> Iterator[str]:
     )
 
 
+def _unchecked(m: Mechanism) -> Iterator[str]:
+    """The key that lets a file be read in which parameters without unit are used as different
+    quantities: in Python a length of 1 m is the number 1, and m*l**2 is m.
+    """
+    if contradictions(m):
+        yield "check_dimensions = false"
+
+
 def _parameters(m: Mechanism) -> Iterator[str]:
     for name, value in m.parameters.items():
         unit = m.units.get(name)
+        unit = _RATIO if unit == "" else unit
         yield f"{_key(name)} = {_string(f'{value!r} {unit}') if unit else _value(value)}"
 
 

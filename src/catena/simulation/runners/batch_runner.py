@@ -26,9 +26,10 @@ from ..integrators.lane_runs import LaneRuns, Whole
 from ..planning.plan import RunPlan
 from ..terms.error_scales import FINEST, SHARE
 from . import dead_positions, diagnostics
-from .runner import JUMP, ROWS, STEPS, WATCHED, Slice, forces
+from .runner import JUMP, ROWS, STEPS, Slice, forces
 
 Array = NDArray[np.float64]
+TOGETHER = 64  # runs whose loops are looked at in one call
 
 
 class Happening(Protocol):
@@ -111,6 +112,8 @@ class BatchRunner:
         self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
         self.scheduled = np.array([at for at, _ in plan.scheme.timed])
         self._tears = dead_positions.can_tear(plan)
+        # runs whose segments are short, since a longer one opened a loop
+        self._closely = np.zeros(count, bool)
         self.sentences: dict[int, str] = {}
         # state and what is held where an event ended a run
         self.last: dict[int, tuple[Array, Array]] = {}
@@ -141,13 +144,14 @@ class BatchRunner:
         plan, lanes = self.plan, self.lanes
         end, until_row = self._until(runs)
         taken = lanes.tally[:, :2].sum(axis=1)
-        most = np.minimum(plan.most - taken, WATCHED if self._tears else STEPS["adaptive"])
+        most = np.minimum(plan.most - taken, self._steps)
+        start = self._segment_start() if self._tears else ()
         rows = lanes.row.copy()
         lanes.advance(runs, end, until_row, most, plan.times, self.out, self.held, 1)
         status, self.status[runs] = lanes.ended[runs, 0], lanes.ended[runs, 0]
         if self._tears:
-            self._end_torn(runs, rows)
-            runs, status = runs[~self.over[runs]], status[~self.over[runs]]
+            going = self._end_torn(runs, rows, start)
+            runs, status = runs[going], status[going]
         fell = runs[status == drivers.EVENT]
         if len(fell):
             ended, failed = self.events.fell(fell, lanes.ended[fell, 1])
@@ -167,34 +171,81 @@ class BatchRunner:
         ]:
             self._fail(int(run))
 
-    def _end_torn(self, runs: Whole, rows: Whole) -> None:
-        """End the runs whose prescribed motion has torn a loop, with the rows until there. rows:
-        how many each had before.
+    @property
+    def _steps(self) -> Whole | int:
+        """Steps in the next segment of each run, at most."""
+        if not self._tears:
+            return STEPS["adaptive"]
+        return np.where(self._closely, dead_positions.CLOSELY, dead_positions.WATCHED)
+
+    def _segment_start(self) -> tuple[Array | Whole, ...]:
+        return tuple(x.copy() for x in self._changing)
+
+    @property
+    def _changing(self) -> tuple[Array | Whole, ...]:
+        """What a segment changes of each run."""
+        lanes = self.lanes
+        x = (lanes.x, lanes.t, lanes.h, lanes.row, lanes.tally, lanes.moved)
+        return (*x, lanes.sides.sides, lanes.sides.seen, lanes.sides.far)
+
+    def _end_torn(
+        self, runs: Whole, rows: Whole, start: tuple[Array | Whole, ...]
+    ) -> NDArray[np.bool_]:
+        """End the runs whose prescribed motion has torn a loop, with the rows until there, and
+        return which others go on. rows: how many each had before. Where a long segment has opened
+        one, the run goes back to its start first, and is advanced in short segments.
         """
-        plan, lanes, nu = self.plan, self.lanes, self.plan.system.nu
-
-        def openings(t: Array, x: Array, run: int) -> Array:
-            held = np.broadcast_to(lanes.given[run, :nu], (len(t), nu))
-            p = np.broadcast_to(lanes.given[run, nu:], (len(t), lanes.given.shape[1] - nu))
-            return dead_positions.openings(plan, t, x, held, p)
-
-        for run in runs.tolist():
-            n, old = 1 + int(lanes.row[run]), 1 + int(rows[run])
-            t = np.append(plan.start, plan.times[: n - 1])
-            states = np.concatenate([self.out[run, old:n], lanes.x[run : run + 1]])
-            found = openings(np.append(t[old:], lanes.t[run]), states, run)
-            is_open = np.flatnonzero(dead_positions.is_torn(found))
-            if not len(is_open):
+        plan, lanes = self.plan, self.lanes
+        going = np.ones(len(runs), bool)
+        for k, found in self._openings(runs, rows):
+            if (found <= dead_positions.CLOSED).all():
                 continue
-            first = old + int(is_open[0])
+            run = int(runs[k])
+            is_open = np.flatnonzero(dead_positions.is_torn(found))
+            going[k] = self._closely[run] and not len(is_open)
+            if going[k]:
+                continue
+            if not self._closely[run]:
+                self._closely[run] = True
+                self.status[run] = drivers.REACHED
+                for now, before in zip(self._changing, start):
+                    now[run] = before[run]
+                continue
+            n, first = 1 + int(lanes.row[run]), 1 + int(rows[run]) + int(is_open[0])
+            t = np.append(plan.start, plan.times[: n - 1])
             after = float(t[first]) if first < n else float(lanes.t[run])
             lanes.row[run] = first - 1
-            kept = openings(t[:first], self.out[run, :first], run)
+            kept = self._opening(t[:first], self.out[run, :first], np.full(first, run))
             last = int(np.flatnonzero(kept <= dead_positions.CLOSED)[-1:].max(initial=0))
-            p = lanes.given[run, nu:]
+            p = lanes.given[run, plan.system.nu :]
             self._stuck(
                 run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)
             )
+        return going
+
+    def _openings(self, runs: Whole, rows: Whole) -> Iterator[tuple[int, Array]]:
+        """How far loops are open in each run, by its number in `runs`: at its new rows, and where
+        it is now. Many runs are looked at together.
+        """
+        lanes, times = self.lanes, self.plan.times
+        for begin in range(0, len(runs), TOGETHER):
+            some = runs[begin : begin + TOGETHER].tolist()
+            new = [slice(int(rows[run]), int(lanes.row[run])) for run in some]
+            counts = [1 + s.stop - s.start for s in new]
+            t = [np.append(times[s], lanes.t[run]) for run, s in zip(some, new)]
+            x = [
+                part
+                for run, s in zip(some, new)
+                for part in (self.out[run, 1 + s.start : 1 + s.stop], lanes.x[run : run + 1])
+            ]
+            found = self._opening(np.concatenate(t), np.concatenate(x), np.repeat(some, counts))
+            yield from enumerate(np.split(found, np.cumsum(counts)[:-1]), begin)
+
+    def _opening(self, t: Array, x: Array, run: Whole) -> Array:
+        """(n,): how far loops are open in states x (n, size) at times t (n,) of runs (n,)."""
+        nu = self.plan.system.nu
+        given = self.lanes.given[run]
+        return dead_positions.openings(self.plan, t, x, given[:, :nu], given[:, nu:])
 
     def _due(self, run: int) -> None:
         """Events that are scheduled for the present instant of a run."""

@@ -27,6 +27,12 @@ Array = NDArray[np.float64]
 NEAR = 1e-2
 # of a loop's length: it is closed, so that the dead position is looked for from there
 CLOSED = 1e-6
+# Steps between two looks at whether a prescribed motion has torn a loop. A look costs as much as
+# some fifty steps of a small linkage.
+WATCHED = 2000
+# Steps between two looks from where a longer slice has opened one: that slice is computed once
+# more, so that the loop is known to be closed shortly before it is torn.
+CLOSELY = 200
 HALVINGS = 60  # of the time between the last closed row and the first torn one
 
 
@@ -69,9 +75,10 @@ def openings(plan: RunPlan, t: Array, x: Array, held: Array, p: Array) -> Array:
     """(n,): how far loops are open at states x (n, size), relative to the length of each loop."""
     given = [np.ascontiguousarray(a) for a in (t[:, None], x, held, p)]
     outs, _ = plan.system.kernel("observe")(given, len(t))  # type: ignore[misc]
-    error = np.split(outs[5], 2, axis=-1)[0]
+    error = outs[5][:, : outs[5].shape[1] // 2]
     found: Array = np.abs(error / plan.row_sizes).max(axis=1, initial=0.0)
-    return np.where(np.isfinite(found), found, np.inf)
+    found[~np.isfinite(found)] = np.inf
+    return found
 
 
 def can_tear(plan: RunPlan) -> bool:

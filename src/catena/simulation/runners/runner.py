@@ -8,8 +8,8 @@ that was not stopped. Between slices Python controllers are sampled and events a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from . import dead_positions, diagnostics
 Array = NDArray[np.float64]
 ROWS = 4096  # in a slice
 STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
-WATCHED = 200  # steps in a slice where a prescribed motion could tear a loop, which is looked for
 JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
 EQUAL_STEPS = 20_000
 
@@ -65,6 +64,19 @@ class Checkpoint:
         return self.over and self.status in (drivers.REACHED, drivers.EVENT)
 
 
+class _SliceStart(NamedTuple):
+    """What a slice of a single run begins with, to compute it once more."""
+
+    t: float
+    row: int
+    filled: int  # rows in the engine's store
+    h: float
+    x: Array
+    moved: Array
+    tally: Tally
+    sides: list[list[float]]
+
+
 class Runner:
     """Runs in progress: the engine, the event handler, and the time and row reached."""
 
@@ -85,6 +97,7 @@ class Runner:
         self._tears = dead_positions.can_tear(plan)
         # the last time at which all loops were closed, and the states there
         self._whole = plan.start, self.engine.x.copy()
+        self._closely = False  # whether slices are short, since a longer one opened a loop
         self.pace = diagnostics.Pace()
         self.t = plan.start
         self.row = 0
@@ -136,8 +149,8 @@ class Runner:
             engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
         taken = engine.tally.accepted + engine.tally.rejected
         if engine.W == 1:  # runs side by side, each with its steps, end a slice together
-            few = WATCHED if self._tears else STEPS.get(plan.how.kind, plan.most)
-            engine.most = min(plan.most, taken + few)
+            engine.most = min(plan.most, taken + self._steps)
+        start = self._slice_start() if self._tears and engine.W == 1 else None
         began = self.t
         part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
         engine.most = plan.most
@@ -154,7 +167,7 @@ class Runner:
             u = self._held(t)
             self.row = self.row + 1
             n = n + 1
-        if self._tears and (torn := self._torn(t, x, u)) is not None:
+        if self._tears and (torn := self._torn(t, x, u, start)) is not None:
             return torn
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # of this slice alone
@@ -180,9 +193,37 @@ class Runner:
             engine.tally.laboured = self.pace.said(plan.machine, engine)
         return Slice(t, x, u)
 
-    def _torn(self, t: Array, x: Array, u: Array) -> Slice | None:
+    @property
+    def _steps(self) -> int:
+        """Steps in the next slice, at most."""
+        usual = STEPS.get(self.plan.how.kind, self.plan.most)
+        if not self._tears:
+            return usual
+        return min(usual, dead_positions.CLOSELY if self._closely else dead_positions.WATCHED)
+
+    def _slice_start(self) -> _SliceStart:
+        e = self.engine
+        return _SliceStart(
+            self.t,
+            self.row,
+            e.filled,
+            e.h,
+            e.x.copy(),
+            e.moved.copy(),
+            replace(e.tally),
+            e.sides.to_list(),
+        )
+
+    def _go_back(self, start: _SliceStart) -> None:
+        e = self.engine
+        self.t, self.row, e.filled = start.t, start.row, start.filled
+        e.h, e.tally = start.h, start.tally
+        e.x[:], e.moved[:] = start.x, start.moved
+        e.sides.restore(start.sides)
+
+    def _torn(self, t: Array, x: Array, u: Array, start: _SliceStart | None) -> Slice | None:
         """The rows of a slice up to where its prescribed motion tears a loop, which ends the run;
-        None where it does not.
+        None where it does not. start: of the slice, if it can be computed once more.
         """
         e = self.engine
         every = np.append(t, self.t)
@@ -190,9 +231,14 @@ class Runner:
         opening = self._openings(every, states, held)
         torn = np.argwhere(dead_positions.is_torn(opening))
         first, lane = (int(k) for k in torn[0]) if len(torn) else (len(every), 0)
-        closed = np.flatnonzero((opening[:first] <= dead_positions.CLOSED).all(axis=1))
+        is_closed = (opening <= dead_positions.CLOSED).all(axis=1)
+        closed = np.flatnonzero(is_closed[:first])
         if len(closed):
             self._whole = float(every[closed[-1]]), states[closed[-1]].copy()
+        if start is not None and not self._closely and not is_closed.all():
+            self._closely = True
+            self._go_back(start)
+            return self.advance()
         if not len(torn):
             return None
         last, whole = self._whole
@@ -208,7 +254,7 @@ class Runner:
     def _openings(self, t: Array, x: Array, u: Array) -> Array:
         """(rows, W): how far loops are open."""
         n, _, W = x.shape
-        states, held = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
+        states, held = (a.transpose(0, 2, 1).reshape(n * W, -1) for a in (x, u))
         p = np.tile(self.engine.p.T, (n, 1))
         return dead_positions.openings(self.plan, np.repeat(t, W), states, held, p).reshape(n, W)
 
