@@ -1,17 +1,18 @@
-"""Accumulation of impacts (Zeno): infinitely many rebounds in a finite time, and the instant at
-which they end.
+"""Accumulation of impacts (Zeno behaviour): infinitely many rebounds in a finite time, and the
+instant at which they end.
 
 Where a body presses against a stop, a rebound with restitution e < 1 takes it back after a flight
 that is about e times as long as the one before. With the ratio r of two successive speeds of
-approach, and the last flight d, what is left is a geometric series:
+approach, and the last flight d, the remaining time is a geometric series:
 
     d r + d r^2 + ... = d r / (1 - r)
 
-When that is negligible beside the time that the rebounds have taken, the contact is closed, and the
-limit is its instant. It is closed earlier where rounding does not resolve the next rebound: its
-height d v / 4 is too small beside the place of the stop, or rebounds of a long series have stopped
-to shrink. Neighbouring stops that throw each other off (the links of a chain) have series that do
-not shrink one by one; they end where they are not resolved.
+When the remaining time is negligible relative to the time since the first impact of the series, the
+contact is closed, and the limit of the series is the instant at which it closes. It is closed
+earlier where rounding no longer resolves the next rebound: its height d v / 4 is too small relative
+to the rounding of the stop's position, or the rebounds of a long series have ceased to shrink. The
+series of neighbouring stops that throw each other off (the links of a chain) do not shrink one by
+one; they end where rounding no longer resolves them.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ STALLED = 1e-4
 class Impacts(NamedTuple):
     """A series of impacts at one stop, each slower than the last and after a shorter flight.
 
-    first, last: their instants, s. flight: the time between the last two, s. speed: of the last
-    approach. ratio: of the last two speeds. fastest: the first speed. resolution: of the
-    coordinate. stalled: whether the series has stopped to shrink.
+    number: how many impacts the series has. first, last: the instants of the first and the last
+    one, s. flight: the time between the last two, s. speed: the last speed of approach, m/s or
+    rad/s. ratio: the last speed of approach relative to the one before. fastest: the first speed of
+    approach. resolution: the smallest height of a rebound that rounding of the coordinate resolves,
+    m or rad. stalled: whether the series has ceased to shrink.
 
     >>> series = Impacts()
     >>> for n in range(100):
@@ -54,8 +57,12 @@ class Impacts(NamedTuple):
     stalled: bool = False
 
     def then(self, t: float, speed: float, place: float = 0.0) -> Impacts:
-        """The series with one more impact at a stop at `place`, or a new one where it is not
-        slower, or after a longer flight.
+        """Return the series with one more impact, at t (s) with this speed of approach.
+
+        place: the position of the stop (m or rad), whose rounding limits which rebounds are
+        resolved. An impact that is not slower than the last one, or that follows a longer flight,
+        begins a new series, except where rounding alone keeps the impacts up: then the series
+        counts as stalled.
         """
         flight = t - self.last
         resolution = LOWEST * float(np.spacing(abs(place)))
@@ -74,8 +81,8 @@ class Impacts(NamedTuple):
 
     @property
     def limit(self) -> float | None:
-        """When the series ends, where what is left of it is negligible or cannot be resolved;
-        otherwise None.
+        """The instant at which the series ends (s) where the remaining time is negligible or cannot
+        be resolved; otherwise None.
         """
         if self.number < FEW and not self.stalled:
             return None

@@ -8,7 +8,7 @@ the inverse mass matrix. With I = M^-1 and the set of rows h that hold in an imp
             stops push in one direction: L has its sign, or the row opens
 
 Runs are grouped by the rows that hold, and each group is solved as one stack of matrices.
-Thresholds are those of the single run.
+Thresholds are those of a single run.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ class SpeedEvents:
     """The events of R runs that can meet stops and stick.
 
     touching (R, parts, 2): whether a coordinate touches its lower or upper stop. series: of
-    impacts, {(run, part, side): Impacts}. energy (R,): twice the largest kinetic energy at an
-    event.
+    impacts, {(run, part, side): Impacts}. energy (R,): twice the largest kinetic energy at an event
+    so far, J. limits (R, parts, 2): positions of the stops, rad or m. dry (R, parts): dry friction,
+    N m or N.
     """
 
     @staticmethod
     def serves(plan: RunPlan) -> bool:
-        """Whether these are all the events that the runs can have."""
+        """Whether stops and dry friction are the only events that the runs of a plan can have."""
         s, scheme = plan.system, plan.scheme
         only = bool(s.holding.speeds) and not (
             s.holding.locks or s.holding.contacts or scheme.guarded or scheme.timed or scheme.locks
@@ -82,8 +83,8 @@ class SpeedEvents:
 
     # --- entry points
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Before the first step: which coordinates are on their stops, and which joints are at
-        rest. No run ends by it.
+        """Find which coordinates start on their stops and which joints start at rest, before the
+        first step. Return {run: why it ends}, which is empty.
         """
         before = self._before(runs)
         for k, h in enumerate(self.speeds):
@@ -94,13 +95,13 @@ class SpeedEvents:
         return {}
 
     def _before(self, runs: Whole) -> list[tuple[int, Array]]:
-        """Of each run how much it has logged, and its state."""
+        """Return for each run how many events it has logged, and its state (q, v)."""
         s = self.system
         x = self.lanes.x[runs, : s.nq + s.nv]
         return [(len(self._logs[run]), own) for run, own in zip(runs, x)]
 
     def _keep_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
-        """Give what was logged since then the states before and after."""
+        """Add the states before and after to the events that were logged since `_before`."""
         s = self.system
         for run, (first, x) in zip(runs, before):
             log = self._logs[run]
@@ -109,8 +110,8 @@ class SpeedEvents:
                 log[first:] = [Occurrence(o.time, o.what, *states) for o in log[first:]]
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each run. None ends by it; the second are those that cannot go on,
-        and why.
+        """Handle the guards that fell to zero, one in each run. Return {run: why it ends}, which is
+        empty, and {run: why it cannot go on}.
         """
         known = self.system.guards
         meant = np.array([list(Meaning).index(g.meaning) for g in known])[guards]
@@ -133,22 +134,25 @@ class SpeedEvents:
         return {}, failed
 
     def due(self, run: int) -> str:
-        """Nothing is scheduled."""
+        """Handle scheduled events: there are none, so the run does not end ("")."""
         return ""
 
     def log(self, run: int) -> list[Occurrence]:
-        """What has happened in a run."""
+        """Return the events that have happened in a run."""
         return self._logs[run]
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """There are none."""
+        """Return the handler of contacts, which these runs do not have."""
         return None
 
     def _say(self, run: int, what: str, t: float | None = None) -> None:
+        """Log an event of a run, at its present time or at t (s)."""
         self._logs[run].append(Occurrence(float(self.lanes.t[run]) if t is None else t, what))
 
     def _bounded(self, runs: Whole, stop: NDArray[np.bool_]) -> dict[int, str]:
-        """{run: why} of those whose events repeat without progress in time."""
+        """Count an event of each run, and return {run: why} of those whose events repeat without
+        progress in time. stop: whether the event is an impact at a stop.
+        """
         t = self.lanes.t[runs]
         instant = np.where(stop, 0.0, INSTANT * (t - self.plan.start))
         near = t - self._last[runs] <= np.maximum(instant, 16.0 * np.spacing(np.abs(t)))
@@ -169,23 +173,27 @@ class SpeedEvents:
 
     # --- states and modes
     def _modes(self, runs: Whole) -> Array:
-        """(n, parts, 4): a copy of `SpeedMode` for each."""
+        """Return (n, parts, 4): a copy of the modes of each run, as the fields of `SpeedMode`."""
         return self.lanes.modes[runs].reshape(len(runs), -1, 4)
 
     def _set_modes(self, runs: Whole, modes: Array) -> None:
+        """Set the modes of these runs."""
         self.lanes.modes[runs] = modes.reshape(len(runs), -1)
 
     def _state(self, runs: Whole) -> tuple[Array, Array]:
-        """q and v, copies."""
+        """Return copies of q (n, nq) and v (n, nv)."""
         s, x = self.system, self.lanes.x[runs]
         return x[:, : s.nq], x[:, s.nq : s.nq + s.nv]
 
     def _mass_matrix(self, runs: Whole) -> Array:
+        """Return the mass matrices (n, nv, nv) of these runs."""
         p = self.lanes.given[runs, self.system.nu :]
         return self.machine.mass_matrix(self._state(runs)[0], parameters=p if p.shape[1] else None)
 
     def _inverse(self, M: Array) -> np.ndarray:
-        """M^-1 of a stack; a mass matrix that has none is named."""
+        """Return M^-1 of a stack of matrices. Raise the error that names the joint where one is
+        singular.
+        """
         try:
             inverse = np.linalg.inv(M)
         except np.linalg.LinAlgError:
@@ -197,8 +205,8 @@ class SpeedEvents:
     def _at_rest(
         self, runs: Whole, part: Whole | slice, M: Array, asked: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Whether these speeds are zero relative to the largest kinetic energy so far, which the
-        asked that move may raise.
+        """Whether these speeds are zero relative to the largest kinetic energy so far. asked: for
+        which of them the present kinetic energy counts towards the largest, if they move.
         """
         _, v = self._state(runs)
         own = v[:, self.index]
@@ -214,12 +222,15 @@ class SpeedEvents:
 
     # --- stops
     def _stop_named(self, run: int, k: int, side: int) -> str:
+        """Return the description of a stop, for messages."""
         return (
             f"its {SIDES[side].name} stop at {self.limits[run, k, side]:.6g} {self.speeds[k].unit}"
         )
 
     def _start_at(self, runs: Whole, k: int, side: int) -> None:
-        """Find which runs start on a stop, and let those meet it that move against it."""
+        """Find which runs start on a stop, and handle the impact of those that move against it.
+        Raise StateError where one starts beyond the stop.
+        """
         q, v = self._state(runs)
         h, sign = self.speeds[k], SIGNS[side]
         gap = sign * (q[:, h.coordinate] - self.limits[runs, k, side])
@@ -235,8 +246,8 @@ class SpeedEvents:
         self.touching[runs[on & ~against], k, side] = True
 
     def _meet(self, runs: Whole, part: Whole, side: Whole) -> None:
-        """Coordinates reach their stops: they rebound, or stay, also where rebounds have
-        accumulated.
+        """Handle coordinates that reach their stops: they rebound, or they stay where the impact is
+        too slow or rebounds have accumulated.
         """
         sign = SIGNS[side]
         limit = self.limits[runs, part, side]
@@ -279,7 +290,7 @@ class SpeedEvents:
             self._jump(runs[again], part[again], np.zeros(len(again)), rests[again])
 
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
-        """Count an impact; whether the series it belongs to has come to its limit."""
+        """Count an impact, and return whether the series it belongs to has come to its limit."""
         key = run, k, side
         self.series[key] = self.series.get(key, Impacts()).then(
             float(self.lanes.t[run]), approach, float(self.limits[run, k, side])
@@ -290,9 +301,11 @@ class SpeedEvents:
     def _jump(
         self, runs: Whole, part: Whole, to: Array, resting: NDArray[np.bool_] | None = None
     ) -> None:
-        """Let one speed of each run become `to`, by an impulse that others at their stops and locks
-        answer; its work is counted. resting (n, parts): speeds that become zero with it, as in the
-        last, smallest impact of a series.
+        """Let one speed of each run jump to `to` by an impulse, while locks and stops hold the
+        other speeds that they hold, and add its work to the energy balance.
+
+        resting (n, parts): speeds that become zero with it, as in the last, smallest impact of a
+        series.
         """
         modes, (_, v), n = self._modes(runs), self._state(runs), np.arange(len(runs))
         held = modes[..., HELD] > 0.5
@@ -344,8 +357,8 @@ class SpeedEvents:
         self._tell(runs, before, locked)
 
     def _hold(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
-        """Widen every interval by its slack, then release what cannot be held: the search of
-        `mode_choice`, for all runs together.
+        """Widen every interval by its slack, then release the speeds that cannot be held: the
+        search of `mode_choice`, for all runs together.
         """
         slack = WEAK * self._forces_that_act(runs, M)
         modes = self._modes(runs)
@@ -362,7 +375,7 @@ class SpeedEvents:
         self.touching[runs] &= ~released[..., None]
 
     def _forces(self, runs: Whole) -> tuple[Array, Array]:
-        """a (n, nv) and the forces (n, parts) that hold."""
+        """Return the accelerations (n, nv) and the forces (n, parts) that hold speeds."""
         lanes, nu = self.lanes, self.system.nu
         kernel = self.system.kernel("forces", lanes.width)
         given = [
@@ -375,8 +388,8 @@ class SpeedEvents:
         return a, mu
 
     def _forces_that_act(self, runs: Whole, M: Array) -> Array:
-        """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of
-        the forces f that act.
+        """Return the scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1
+        f) of the forces f that act.
         """
         a, mu = self._forces(runs)
         f = np.einsum("nij,nj->ni", M, a)
@@ -389,8 +402,8 @@ class SpeedEvents:
     def _corrected(
         self, runs: Whole, M: Array, slack: Array, tried: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """In each run switch the one speed at rest whose mode is violated most, in units of its
-        slack; False where none is.
+        """Switch in each run the one speed at rest whose mode is violated most, in units of its
+        slack. Return (n,): whether there was one.
         """
         (a, forces), modes = self._forces(runs), self._modes(runs)
         held = modes[..., HELD] > 0.5
@@ -414,7 +427,7 @@ class SpeedEvents:
         return switched
 
     def _tell(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
-        """Log what has changed; a lock says so itself."""
+        """Log what has changed in the modes; locks log their own changes."""
         now = self._modes(runs)
         for n, k in np.argwhere(
             ((now[..., HELD] > 0.5) != (before[..., HELD] > 0.5)) & ~locked
@@ -440,8 +453,8 @@ class SpeedEvents:
 
 
 def _impulses(I: Array, wanted: Array, rows: NDArray[np.bool_], side: Array) -> Array:
-    """L (n, k) with I L = wanted in the rows (n, k) that hold, those with a side by
-    complementarity; as `analysis.impact` searches.
+    """Return L (n, k) with I L = wanted in the rows (n, k) that hold, where rows with a side obey
+    complementarity; the active-set search of `contact.impact`.
     """
     L = np.zeros(wanted.shape)
     active = rows.copy()

@@ -1,10 +1,11 @@
 """The contacts of a run at its events: impacts where gaps close, and the modes that hold
 afterwards.
 
-Between events the tape has the modes (`contact_rows.py`). At an event the contacts that touch are
-looked at together: speeds jump by a law of impact (`analysis.contact_impact`), then all
-combinations of modes are tried (`analysis.contact_modes`). What is small is so beside the largest
-energy so far, in the metric of the mass matrix; a gap beside the length of the mechanism.
+Between events the modes are inputs of the tape (`contact_rows.py`). At an event all contacts that
+touch are treated together: speeds jump by a law of impact (`contact.impact_laws`), then the
+combinations of modes are searched (`contact.modes`). Speeds count as zero relative to the speed
+that the largest energy so far would give, in the metric of the mass matrix; gaps count as zero
+relative to the mechanism's length.
 """
 
 from __future__ import annotations
@@ -47,8 +48,12 @@ LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside
 
 
 class Motion(NamedTuple):
-    """What decides the motion of contacts that touch: the terms; W, J; the size of what acts along
-    their rows; G, b and friction.
+    """What decides the motion of the k contact points that touch at one instant.
+
+    terms: of all contact points. W (nv, nv): the response of everything but the contacts to forces.
+    J (3 k, nv): the Jacobian of these points. acting (3 k,): the sum of the magnitudes of the terms
+    of b, relative to which rounding of b is judged. rows: G = J W J', b, slip speeds and friction
+    of these points.
     """
 
     terms: Terms
@@ -59,7 +64,13 @@ class Motion(NamedTuple):
 
 
 class ContactHandler:
-    """The contacts of one run: their terms, their impacts, and the choice of their modes."""
+    """The contacts of one run: their terms, their impacts, and the choice of their modes.
+
+    terms: Jacobian, speeds and gaps of the points. points: all contact points of the run. first:
+    the number of the part of the first point. impacts, patches, shares: the handlers of impacts, of
+    features of pairs of shapes, and of forces that rigid bodies do not determine. stopped: the
+    points that did not slip at the last choice of modes.
+    """
 
     def __init__(self, handler: HandlerContext):
         self.handler, self.terms = handler, ContactTerms(handler)
@@ -71,7 +82,9 @@ class ContactHandler:
 
     # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
-        """The state as JSON values; the modes are in the engine."""
+        """Return the state of the contacts as JSON values. The modes are not part of it: the engine
+        has them.
+        """
         return {
             "touching": sorted(self.terms.touching),
             "series": [[k, *x] for k, x in self.impacts.series.items()],
@@ -81,7 +94,7 @@ class ContactHandler:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a `checkpoint`."""
+        """Restore the state that `checkpoint` returned."""
         self.terms.touching, self.impacts.series = (
             set(state["touching"]),
             {k: Impacts(*x) for k, *x in state["series"]},
@@ -93,12 +106,16 @@ class ContactHandler:
         self.terms.off = set(state.get("off", ()))
 
     def ledger(self) -> ContactLedger:
-        """How well the laws were kept in impacts; rows add theirs."""
+        """Return how well the laws were kept in the impacts; `output` adds what the rows of the
+        result say.
+        """
         return self.terms.kept
 
     # --- entry points
     def begin(self, t: float) -> None:
-        """Which contacts touch at the start; those that approach have their impact."""
+        """Find the contacts that touch at the start t (s), and handle the impact of those that
+        approach. Raise StateError where bodies penetrate by more than the tolerance.
+        """
         self.patches.begin(t)
         gap = self.terms.at(t).gap
         worst = int(gap.argmin())
@@ -114,14 +131,19 @@ class ContactHandler:
         self.impacts.strike(t)
 
     def touch(self, t: float, point: int) -> None:
-        """The gap of a point has closed: an impact, with all that touch at this instant."""
+        """Handle the closing of the gap of one point at t (s): an impact of all points that touch
+        at this instant.
+        """
         self.patches.renew_near(t, self.terms.at(t).gap)
         near = np.flatnonzero(self.terms.at(t).gap <= NEAR * self.terms.length).tolist()
         self.terms.touching |= {*near, *([] if self.patches.has(point) else [point])}
         self.impacts.strike(t)
 
     def switch(self, t: float, contact: str, on: bool) -> None:
-        """Switch the contact of that name; bodies that are in each other cannot begin to touch."""
+        """Switch the contact of that name on or off at t (s). Raise SimulationError where its
+        bodies penetrate each other when it is switched on, or where its shapes touch by features
+        that are chosen at events.
+        """
         own = {i for i, p in enumerate(self.points) if p.contact.name == contact}
         if any(not isinstance(self.points[i].mode, ContactMode) for i in own):
             raise SimulationError(
@@ -148,8 +170,12 @@ class ContactHandler:
         self.impacts.strike(t)
 
     def other_features(self, t: float, part: int) -> None:
-        """Two shapes are to touch by other features; what touched and has the same normal goes on
-        to touch, though its speed along it has the error of the instant.
+        """Choose the features of a part (a patch, or a point of one) again at t (s), and handle the
+        impact of what approaches.
+
+        A point that touched before, and whose new feature has the same normal, stays in contact if
+        its normal speed is as small as the error with which the instant of the event is known;
+        otherwise that error would count as a separation.
         """
         near = sorted(self.patches.renew(t, part))
         terms = self.terms.at(t)
@@ -165,7 +191,9 @@ class ContactHandler:
 
     # --- modes
     def choose(self, t: float, again: bool = True) -> None:
-        """Find the modes of all contacts, and log what has changed."""
+        """Find the modes of all contacts at t (s), set them, and log the changes. again: whether an
+        impact without collision (Painleve) may be followed by a second choice.
+        """
         before = [self.handler.mode(self.first + k) for k in range(len(self.points))]
         if self.impacts.rims.undecided(t):
             self.impacts.strike(t)
@@ -183,20 +211,23 @@ class ContactHandler:
             self._tell(t, k, old)
 
     def _open_all(self) -> None:
+        """Set the modes of all points to open, and the run to not being at rest."""
         for k in range(len(self.points)):
             self.handler.set_mode(self.first + k, self.handler.mode(self.first + k).opened)
         self.handler.set_mode(self.first + len(self.points), RestMode())
 
     def _lift(self, now: list[int]) -> None:
-        """What touched and opens without speed has a gap that is rounding for a while, which is no
-        touch.
+        """Give points `now` that open a slack for their gaps: while a point lifts off without
+        speed, its gap is rounding, which shall not count as an impact.
         """
         for k in (self.first + i for i in now):
             if not (mode := self.handler.mode(k)).closed:
                 self.handler.set_mode(k, mode._replace(slack=ROUNDED * self.terms.length))
 
     def _stop_slow(self, t: float, now: list[int]) -> None:
-        """Slips that are none become zero, and normal speeds too: by an impulse without rebound."""
+        """Set normal speeds of the points `now`, and slip speeds that are below the tolerance, to
+        exactly zero, by an impulse without rebound.
+        """
         terms = self.terms.at(t)
         self.terms.free(t, terms)
         W = self.terms.response(t, terms.M, True)
@@ -213,10 +244,16 @@ class ContactHandler:
         self.handler.put(q, v + W @ J.T @ P, float(P @ (u + J @ (v + W @ J.T @ P)) / 2.0))
 
     def _slow(self, G: Array, u: Array, i: int) -> bool:
+        """Whether the slip speed of point i is zero relative to the speed that the largest energy
+        so far would give; G: Delassus matrix, u: speeds of all rows.
+        """
         t = slice(3 * i + 1, 3 * i + 3)
         return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, STILL).max())
 
     def _problem(self, t: float, now: list[int]) -> Motion:
+        """Return what decides the motion of the points `now`, at the state of the run at t (s) with
+        all contacts open.
+        """
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W = self.terms.response(t, terms.M, False)
@@ -238,6 +275,9 @@ class ContactHandler:
         )
 
     def _hold(self, t: float, now: list[int], again: bool) -> None:
+        """Find modes of the points `now` that satisfy the laws of contact, and set them. Raise
+        SimulationError where there are none.
+        """
         rims = self.impacts.rims
         problem = self._problem(t, now)
         proved = rims.proved(now)
@@ -274,6 +314,9 @@ class ContactHandler:
         self._rest(t, now, terms, found[0])
 
     def _set(self, now: list[int], one: Solution, G: Array, b: Array, still: Array) -> None:
+        """Set the modes of the points `now` to those of a solution, with the slack of their guards
+        relative to the terms b.
+        """
         slack = self._slack(now, G, b)
         most = float(one.force[::3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
@@ -295,25 +338,28 @@ class ContactHandler:
             self.handler.set_mode(self.first + i, new)
 
     def _slack(self, now: list[int], G: Array, b: Array) -> Array:
-        """(k,) N: by so much a force may miss its cone before an event."""
+        """Return (k,), in N: by how much a force may leave its cone before that is an event."""
         size = row_sizes(G)
         scale = float(np.abs(b / size).max())
         return WEAK * scale / size[::3] * (1.0 + self.terms.static[now])
 
     def _held(self, t: float, now: list[int], one: Solution, problem: Motion) -> Held:
+        """Return the record of the contacts whose modes are set, from which the indeterminate
+        forces are chosen.
+        """
         G, b = problem.rows.G, problem.rows.b
         acts = b if b.any() else problem.acting
         scale = float(np.abs(acts / row_sizes(G)).max())
         return Held(t, now, one, problem.rows, scale, self._slack(now, G, acts))
 
     def _on_other_side(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
-        """b as the tape has it, where by the tape a force pulls that the chosen modes let push;
-        None elsewhere.
+        """Return b as the tape computes it, where by the tape a force pulls that pushes in the
+        modes that were chosen; None elsewhere.
 
         The curvature of a gap jumps where a sphere rolls from the side of a cylinder over its rim,
-        or a capsule over its end. At that instant the function that modes are chosen by and the
-        tape may be on different sides of the jump by their rounding; the run goes on by the tape. A
-        contact that is closed has no acceleration: b = -G f along its rows.
+        or a capsule over its end. At that instant the function by which modes are chosen and the
+        tape may be on different sides of the jump by their rounding; the run continues by the tape.
+        A contact that is closed has no acceleration: b = -G f along its rows.
         """
         force = self.handler.engine.evaluate("forces", t)[1][:, 0]
         f = np.zeros(len(b))
@@ -333,7 +379,10 @@ class ContactHandler:
         return found
 
     def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
-        """Where rows hold every speed, and none moves, nothing shall move by rounding either."""
+        """Set all speeds to exactly zero, and switch to rest, where the rows that hold leave no
+        motion and the speeds are zero relative to the largest energy so far, so that rounding moves
+        nothing.
+        """
         h = self.handler
         q, v = h.state_of()
         if (
@@ -360,6 +409,7 @@ class ContactHandler:
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
     def _tell(self, t: float, k: int, before: Any) -> None:
+        """Log what has changed in the mode of point k since the mode `before`."""
         mode = self.handler.mode(self.first + k)
         now = mode.word
         name = self.points[k].name
@@ -390,6 +440,7 @@ class ContactHandler:
 
     # --- paradoxes
     def _no_motion(self, t: float, now: list[int], found: list[Solution]) -> str:
+        """Return the message of the error where there is no motion, or more than one."""
         what = "no motion" if not found else f"{len(found)} motions"
         if len(now) > MOST:
             return (
@@ -413,8 +464,9 @@ class ContactHandler:
         W: Array,
         J: Array,
     ) -> bool:
-        """What to do where there is no motion, or several; True where an impact without collision
-        has changed the speeds.
+        """Apply the contact's `paradox` option where there is no motion, or more than one, at the
+        points `now`. Return whether an impact without collision has changed the speeds; raise
+        SimulationError where the option is 'stop'.
         """
         if self.points[now[0]].contact.paradox == "stop":
             raise SimulationError(self._no_motion(t, now, found))

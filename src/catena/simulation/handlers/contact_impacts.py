@@ -1,5 +1,5 @@
 """The impacts of a run's contacts: where gaps close, speeds jump by a law of impact
-(`analysis.contact_impact`).
+(`contact.impact_laws`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ SLOWER = 4.0
 
 
 class Hit(NamedTuple):
-    """One point in one impact: when (s), which point, speed of approach (m/s), impulse (N s) along
-    normal and tangents, NaN where it is not determined, and summed over the points of its contact;
-    mode.
+    """One contact point in one impact.
+
+    time: s. point: the number of the contact point. approach: its normal speed of approach, m/s.
+    impulse (3,): along the normal and the two tangents, N s, NaN where rigid bodies do not
+    determine it. total (3,): the sum of the impulses over the points of the same contact, N s.
+    mode: that of the point in the impact, such as "stick" or "slip".
     """
 
     time: float
@@ -42,7 +45,9 @@ class Hit(NamedTuple):
 
 
 class ContactImpacts:
-    """The impacts of one run. series: of impacts at each point. hits: all impacts."""
+    """The impacts of one run. series: the series of impacts at each point, {point: Impacts}. hits:
+    all impacts so far. rims: the handler of the flat ends of cylinders.
+    """
 
     def __init__(self, terms: ContactTerms):
         self.terms, self.handler, self.points, self.rims = (
@@ -55,8 +60,10 @@ class ContactImpacts:
         self.hits: list[Hit] = []
 
     def strike(self, t: float, landed: int = -1) -> None:
-        """Let the speeds jump where contacts that touch approach; those that separate touch no
-        more. landed: a rim that has come down flat.
+        """Let the speeds jump at t (s) if points that touch approach each other; points that
+        separate no longer touch.
+
+        landed: the number of the point of a rim that has just come down flat, or -1.
         """
         self.rims.stand(t, landed)
         now = sorted(self.terms.touching)
@@ -73,8 +80,8 @@ class ContactImpacts:
     def _problem(
         self, t: float, now: list[int], stops: TouchingStops
     ) -> tuple[Array, Array, Array, Array]:
-        """W, J (3 k, nv) and speeds (3 k,) of these points and of stops, and normal speeds (k,)
-        that are none.
+        """Return W (nv, nv), J (3 k, nv) and the speeds J v (3 k,) of the points `now` and of the
+        stops after them, and the normal speeds (k,) below which a speed counts as zero.
         """
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
@@ -83,8 +90,9 @@ class ContactImpacts:
         return W, J, np.append(terms.u[rows], stops.speeds), self._small(J @ W @ J.T, J, terms.M)
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
-        """Normal speeds that are none; where locks and prescribed motion hold both bodies, beside
-        what they would be if nothing did.
+        """Return the normal speeds (k,) below which a speed counts as zero: relative to the speed
+        that the largest energy so far would give. Where locks and prescribed motion hold both
+        bodies, the mobility is that of the bodies without these.
         """
         free = J @ np.linalg.solve(M, J.T)
         held = np.diagonal(G)[::3] <= HELD * np.diagonal(free)[::3]
@@ -95,9 +103,12 @@ class ContactImpacts:
         )
 
     def _ended(self, now: list[int], stops: TouchingStops, u: Array, size: Array) -> Array:
-        """Speeds that are none where a series of impacts has come to its limit: that of its last,
-        also where another point lifts because of it, as a block that rocks from one edge to the
-        other without rebound.
+        """Return the normal speeds (k,) below which a speed counts as zero because a series of
+        impacts has come to its limit: a few times the last speed of the series.
+
+        It also holds for other points that lift because of that impact, as in a block that rocks
+        from one edge to the other without rebound. u (k,): normal speeds before the impact; size
+        (k,): square roots of the diagonal of the Delassus matrix.
         """
         series = [
             *(self.series.get(i) for i in now),
@@ -120,8 +131,9 @@ class ContactImpacts:
         u: Array,
         small: Array,
     ) -> tuple[list[int], Array, Array]:
-        """The impact of contacts `now` and of stops of joints: the contacts that took part, speeds
-        that are none, and the speeds after.
+        """Handle the impact of the contact points `now` and of the stops of joints, and set the
+        speeds after it. Return the points that took part, the normal speeds below which a speed
+        counts as zero, and the speeds after the impact.
         """
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
@@ -172,23 +184,29 @@ class ContactImpacts:
         )
 
     def _restitution(self, now: list[int], back: Array) -> Array:
-        """(k,): none where a series has come to its limit; then that of stops."""
+        """Return the coefficients of restitution (k,): of the points `now`, zero where a series of
+        impacts has come to its limit, then those of the stops, `back`.
+        """
         over = self._over(now)
         return np.append(np.where([i in over for i in now], 0.0, self.terms.e[now]), back)
 
     def _friction(self, now: list[int], stops: TouchingStops) -> Array:
-        """(k,): then none of stops."""
+        """Return the coefficients of friction (k,): kinetic ones of the points `now`, then zeros
+        for the stops.
+        """
         return np.append(self.terms.kinetic[now], np.zeros(len(stops.keys)))
 
     def _over(self, now: list[int]) -> set[int]:
-        """Points whose series has come to its limit."""
+        """Return the points among `now` whose series of impacts has come to its limit, with all
+        points of the flat ends that they belong to.
+        """
         return self.rims.together(
             {i for i in now if i in self.series and self.series[i].limit is not None}
         )
 
     def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
-        """Work of what drives the mechanism, J, in a jump of v by dv under impulses P (nv,) of
-        contacts; other rows do none.
+        """Return the work (J) that prescribed motion does while v jumps by dv under the impulses P
+        (nv,) of contacts; constraints that do not depend on time do none.
         """
         h = self.handler
         if h.system.driven is None and not h.machine.spec.rheonomic:
@@ -196,7 +214,10 @@ class ContactImpacts:
         return float((v + 0.5 * dv) @ (self.terms.at(t).M @ dv - P))
 
     def _jammed(self, t: float, now: list[int], G: Array, u: Array, mu: Array, why: str) -> Blow:
-        """Where no impulse of the law rebounds: stop, or an impact without rebound."""
+        """Handle an impact for which the law has no solution, for the reason `why`: return the
+        impact without rebound, or raise SimulationError where the contact's `paradox` option is
+        'stop'.
+        """
         c = self.points[now[0]].contact
         what = (
             f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no solution by {c.law}:"
@@ -215,7 +236,9 @@ class ContactImpacts:
         return one
 
     def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
-        """Keep what an impact says of the laws."""
+        """Add to the ledger how well an impact keeps the laws: complementarity, cone, energy gained
+        and dissipated.
+        """
         N = one.P[::3]
         t = one.P.reshape(-1, 3)[:, 1:]
         k = self.terms.kept
@@ -239,6 +262,9 @@ class ContactImpacts:
         )
 
     def _log_hits(self, t: float, now: list[int], u: Array, one: Blow) -> None:
+        """Log the impact of each of the points `now` that received an impulse, and record it as a
+        `Hit`. u: speeds before it.
+        """
         P = np.where(one.known, one.P, np.nan)
         after = one.after
         for n, i in enumerate(now):
@@ -273,7 +299,7 @@ class ContactImpacts:
             self.handler.say(t, f"{name} {met}")
 
     def without_collision(self, t: float, now: list[int], u: Array, P: Array) -> None:
-        """Enter an impact without collision (Painleve) among the impacts: points `now` with speeds
+        """Record an impact without collision (Painleve) among the impacts: points `now` with speeds
         u (3 k,) before it and impulses P (3 k,).
         """
         for n, i in enumerate(now):
@@ -289,7 +315,9 @@ class ContactImpacts:
             self.hits.append(Hit(float(t), i, float(-u[3 * n]), impulse, total, "slip"))
 
     def _place(self, i: int) -> float:
-        """A length beside which the gap of a point is rounded."""
+        """Return the length (m) relative to which the gap of point i is rounded: the largest among
+        the mechanism's length, the sizes of the shapes, and the slides.
+        """
         p = self.points[i].point
         q, _ = self.handler.state_of()
         slides = [abs(q[c.qi]) for c in self.handler.machine.layout.coordinates if c.motion == 1]

@@ -1,13 +1,13 @@
-"""Contact forces that rigid bodies do not determine, in a run: a choice that stays within all cones
-as long as any choice does.
+"""Contact forces that rigid bodies do not determine: the choice of a member that stays within all
+friction cones as long as any member does.
 
-The tape has one choice of such forces, the one nearest to the shares of the modes
-(`contact_rows.weighted_forces`), and its guards watch whether that lies within the cones. As long
-as the most even shares do, these are taken. Where they leave a cone, others may not: then the
-choice is the centre of all that are admitted (`analysis.force_shares`), which moves with the rate
-it has there. Where that choice leaves a cone in turn, the next one is made. As the limit of
-friction comes near, all that are admitted come together, and the error of such a choice is
-quadratic in the time for which it is made: the instants of these choices converge as Newton's
+The tape has one choice of such forces, the one nearest to the shares in the modes
+(`contact_rows.weighted_forces`), and its guards watch whether it stays within the cones. As long as
+the most even shares do, these are taken. Where they leave a cone, others may not: then the choice
+is the centre of all admissible forces (`contact.force_shares`), extrapolated at the rate at which
+the centre moves. Where that choice leaves a cone in turn, the next one is made. As the limit of
+friction comes near, the set of admissible forces shrinks to a point, and the error of such a choice
+is quadratic in the time for which it is made: the instants of these choices converge as Newton's
 method does, from before the limit. At the limit there is no choice left, and something slips or
 opens.
 """
@@ -45,8 +45,9 @@ SOON = 1e-6
 
 
 class Held(NamedTuple):
-    """The contacts `now` at t (s), whose modes are set: how these were found, what acts along their
-    rows, the size of the latter, and the slack (k,) of their guards, N.
+    """The contact points `now` at t (s) whose modes are set. one: the solution that the modes come
+    from. rows: what acts along their rows. scale: the size of what acts, relative to which a force
+    counts as zero. slack (k,): of their guards, N.
     """
 
     t: float
@@ -58,8 +59,10 @@ class Held(NamedTuple):
 
 
 class ContactShares:
-    """The choice of forces of one run. motion: of contacts that touch at an instant, all open, what
-    acts along their rows.
+    """The choice of indeterminate contact forces of one run.
+
+    motion: a function (t, points) that returns what acts along the rows of these points with all
+    contacts open.
     """
 
     def __init__(self, terms: ContactTerms, motion: Callable[[float, list[int]], RimMotion]):
@@ -68,7 +71,9 @@ class ContactShares:
         self.first = self.handler.constraints.first_contact
 
     def choose(self, held: Held) -> None:
-        """Let the tape have forces that are admitted, now and for a while."""
+        """Set the shares in the modes so that the forces on the tape are admissible now, and for
+        some time from now.
+        """
         if self._admitted(held):
             return
         one, rows = held.one, held.rows
@@ -84,12 +89,15 @@ class ContactShares:
         self._set(held, one.force if found is None else found, rate)
 
     def _friction(self, now: list[int], rows: RimMotion) -> Friction:
+        """Return the coefficients and slip directions of the points `now`."""
         return Friction(
             rows.static, rows.kinetic, slip_directions(rows.u, rows.still), np.zeros(len(now))
         )
 
     def _admitted(self, held: Held) -> bool:
-        """Whether the forces that the tape has are."""
+        """Whether the forces that the tape gives now lie within their cones, up to half the slack
+        of the guards.
+        """
         force = self.handler.engine.evaluate("forces", held.t)[1][:, 0]
         for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
             if mode == OPEN:
@@ -101,6 +109,7 @@ class ContactShares:
         return True
 
     def _set(self, held: Held, force: Array, rate: Array) -> None:
+        """Set the shares in the modes to `force` (3 k,), N, changing at `rate` (3 k,), N/s."""
         for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
             if mode == OPEN:
                 continue
@@ -112,8 +121,9 @@ class ContactShares:
             self.handler.set_mode(self.first + i, mode_now._replace(**share))
 
     def _rate(self, held: Held, friction: Friction, found: Array, cones: Cones) -> Array:
-        """(3 k,) N/s: of the centre, by the state a short time later; zero where others are not
-        determined there.
+        """Return (3 k,), in N/s: the rate at which the centre of the admissible forces moves, by a
+        difference quotient; zero where nothing acts, or where the forces have another number of
+        undetermined directions a short time later.
         """
         fastest = float(np.abs(held.rows.b).max())
         if not fastest > 0.0:
@@ -130,7 +140,9 @@ class ContactShares:
         return (centre_beside(found, then.force, then.loose, cones) - found) / soon
 
     def _later(self, held: Held, soon: float) -> RimMotion:
-        """What acts along the rows a short time (s) later; the run is left as it was."""
+        """Return what acts along the rows after `soon` (s), by one Euler step; the state and modes
+        of the run are restored.
+        """
         engine, handler, terms = self.handler.engine, self.handler, self.terms
         x, modes = engine.x.copy(), engine.modes.copy()
         known = handler.energy, terms.available

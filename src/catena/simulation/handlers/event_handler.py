@@ -1,14 +1,14 @@
 """The event handler of a run: what is done when a guard falls to zero, or a scheduled instant
 comes.
 
-Between events nothing here is called: the modes are inputs of the tape, the driver evaluates the
-guards. At an event the speeds jump, by the impact equations (`analysis.impact`),
+Between events nothing here is called: the modes are inputs of the tape, and the driver evaluates
+the guards. At an event the speeds jump, by the impact equations (`contact.impact`),
 
     M dv = P + R' L,      R (v + dv) = wanted
 
 P the applied impulse, R the rows that hold during it: loops, locks, and stops as far as they push.
-Friction is a finite force and has no part in an impact. Afterwards the modes are chosen again
-(`mode_choice.py`).
+Friction of joints is a finite force and has no part in an impact. Afterwards the modes are chosen
+again (`mode_choice.py`).
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ MOST_EVENTS = 1_000_000  # in one run
 
 
 class Occurrence(NamedTuple):
-    """An event that has happened: when (s), and a sentence. before, after: the numbers of q, then
-    of v, just before and just after all that happened at that instant.
+    """An event that has happened. time: s. what: a sentence that describes it. before, after (nq +
+    nv,): q, then v, just before and just after everything that happened at that instant; empty
+    where no states were recorded.
     """
 
     time: float
@@ -55,11 +56,13 @@ class Occurrence(NamedTuple):
 
 
 class EventHandler:
-    """The events of one run. It reads and writes the engine's state and modes; `log` holds what has
-    happened.
+    """The events of one run. It reads and changes the engine's state and modes.
 
-    touching: the stops that a coordinate touches, (number of the part, side). impacts: the series
-    of impacts at each stop.
+    log: the events that have happened. ended_by: the description of the event that ended the run,
+    or "". touching: the stops that coordinates touch, {(number of the part, side)}. impacts: the
+    series of impacts at each stop. energy: twice the largest kinetic energy at an event so far, J.
+    lower, upper, dry: limits (rad or m) and dry friction (N m or N) of the holdable speeds.
+    contacts: the handler of contacts, or None where the mechanism has none.
     """
 
     def __init__(self, plan: EventPlan, machine: Machine, engine: Engine):
@@ -83,7 +86,9 @@ class EventHandler:
 
     # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
-        """The state of the handler as JSON values; the modes are in the engine."""
+        """Return the state of the handler as JSON values. The modes are not part of it: the engine
+        has them.
+        """
         return {
             "start": self._start,
             "last": self._last,
@@ -99,7 +104,7 @@ class EventHandler:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a `checkpoint`."""
+        """Restore the state that `checkpoint` returned."""
         self._last, self._crowd, self._count, self._done = (
             state["last"],
             state["crowd"],
@@ -117,13 +122,13 @@ class EventHandler:
 
     # --- entry points
     def begin(self, t: float) -> bool:
-        """Before the first step at t (s): which joints are at rest, and the events scheduled for
-        the start. True ends the run.
+        """Handle the start of the run at t (s), before the first step: find which joints are at
+        rest, and handle the events scheduled for the start. Return whether the run ends.
         """
         return self._with_states(lambda: self._begin(t))
 
     def _with_states(self, handle: Callable[[], bool]) -> bool:
-        """Handle something; what is logged meanwhile keeps the states before and after."""
+        """Call `handle`, and add the states before and after it to everything that it logs."""
         first = len(self.log)
         before = self._numbers()
         try:
@@ -134,11 +139,12 @@ class EventHandler:
                 self.log[k] = self.log[k]._replace(before=before, after=after)
 
     def _numbers(self) -> tuple[float, ...]:
-        """q, then v."""
+        """Return q, then v, as a tuple."""
         q, v = self.state_of()
         return (*q.tolist(), *v.tolist())
 
     def _begin(self, t: float) -> bool:
+        """Do what `begin` says, without recording states in the log."""
         self._start, (q, v) = t, self.state_of()
         for k, h in enumerate(self.constraints.speeds):
             for side in h.sides:
@@ -149,24 +155,26 @@ class EventHandler:
         return self._due(t)
 
     def next(self, t: float) -> float:
-        """The next scheduled event after t, s; infinite where there is none."""
+        """Return the time of the next scheduled event after t, s; infinite where there is none."""
         return next((at for at, _ in self.plan.timed if at > t), np.inf)
 
     def due(self, t: float) -> bool:
-        """Handle the events scheduled for this instant t, s. True ends the run."""
+        """Handle the events scheduled for this instant t, s. Return whether the run ends."""
         return self._with_states(lambda: self._due(t))
 
     def _due(self, t: float) -> bool:
+        """Do what `due` says, without recording states in the log."""
         now = [k for k, (at, _) in enumerate(self.plan.timed) if at == t and k not in self._done]
         self._done.update(now)
         ends = [self.happen(t, self.plan.timed[k][1]) for k in now]
         return any(ends)
 
     def fell(self, t: float, number: int) -> bool:
-        """Handle guard `number` that fell to zero at t, s. True ends the run."""
+        """Handle guard `number`, which fell to zero at t, s. Return whether the run ends."""
         return self._with_states(lambda: self._fell(t, number))
 
     def _fell(self, t: float, number: int) -> bool:
+        """Do what `fell` says, without recording states in the log."""
         guard = self.system.guards[number]
         ended = False
         self._bounded(
@@ -185,7 +193,7 @@ class EventHandler:
         return self._due(t) or ended
 
     def happen(self, t: float, e: InstantEvent) -> bool:
-        """Handle one event at t, s. True ends the run."""
+        """Handle one event at t, s, and choose the modes again. Return whether the run ends."""
         ends = bool(kind_of(e).handle(self, t, e))
         if ends:
             self.ended_by = self.log[-1].what
@@ -193,8 +201,8 @@ class EventHandler:
         return ends
 
     def _choose(self, t: float) -> None:
-        """The modes of speeds that can be held, then of contacts; each depends on the other's
-        forces.
+        """Choose the modes of the holdable speeds, then of the contacts; twice where there are
+        both, for each depends on the forces of the other.
         """
         for _ in range(2 if self.contacts is not None and self.constraints.speeds else 1):
             choose(self, t)
@@ -202,8 +210,9 @@ class EventHandler:
                 self.contacts.choose(t)
 
     def _switched(self, t: float, guard: Guard) -> None:
-        """A coordinate reaches a stop, or a speed comes to rest; which speeds are released, the
-        choice of modes finds.
+        """Handle the guard of a switched part at t (s): a stop is reached, a speed comes to rest, a
+        gap closes, features change, or an end lies flat. Guards that release something need nothing
+        here: the choice of modes finds what is released.
         """
         if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
             self.meet(t, guard.subject, guard.side)
@@ -219,7 +228,9 @@ class EventHandler:
             self.contacts.impacts.strike(t, guard.subject - self.contacts.first)
 
     def _bounded(self, t: float, instant: float) -> None:
-        """Raise a SimulationError where events repeat without progress in time."""
+        """Count an event at t (s), and raise SimulationError where events repeat without progress
+        in time. instant: events within so short an interval (s) count as one instant.
+        """
         self._crowd = (
             self._crowd + 1 if t - self._last <= max(instant, 16.0 * np.spacing(abs(t))) else 0
         )
@@ -250,30 +261,30 @@ class EventHandler:
     # --- states and modes
     @property
     def parameters(self) -> Array | None:
-        """The parameters of this run as methods of the machine take them: None where it has
+        """The parameters of this run as the methods of the machine take them: None where there are
         none.
         """
         return self.p if len(self.p) else None
 
     def mode(self, part: int) -> Any:
-        """The record of a part's mode."""
+        """Return the mode record of a part, by its number."""
         return self.constraints.mode(part, self.engine.modes[:, 0])
 
     def set_mode(self, part: int, mode: Any) -> None:
-        """Switch a part."""
+        """Set the mode of a part, by its number, to a mode record."""
         self.engine.modes[self.constraints.slots[part], 0] = mode
 
     def held_by(self, lock: Lock) -> tuple[int, ...]:
-        """The parts that a lock switches."""
+        """Return the numbers of the parts that a lock switches."""
         return self.plan.parts[next(k for k, other in enumerate(self.plan.locks) if other is lock)]
 
     def state_of(self) -> tuple[Array, Array]:
-        """q and v."""
+        """Return q (nq,) and v (nv,) of the present state."""
         (q,), (v,) = decoded(self.system, self.engine.x, self.engine.p)
         return q, v
 
     def put(self, q: Array, v: Array, work: float = 0.0) -> None:
-        """Set the state to (q, v), and add this work (J) to the balance."""
+        """Set the state to (q, v), and add this work (J) to the energy balance."""
         s, x = self.system, self.engine.x
         x[: s.nx, 0] = (
             np.concatenate([q, v])
@@ -283,16 +294,16 @@ class EventHandler:
         x[-1, 0] += work
 
     def say(self, t: float, what: str) -> None:
-        """Log what happened."""
+        """Log an event at t (s), described by a sentence."""
         self.log.append(Occurrence(float(t), what))
 
     # --- stops
     def limit(self, k: int, side: Bound) -> float:
-        """Where the stop is, rad or m."""
+        """Return the position of a stop, rad or m. k: the number of the holdable speed."""
         return float(self.lower[k] if side is LOWER else self.upper[k])
 
     def stop_named(self, k: int, side: Bound) -> str:
-        """A stop in words, as "its lower stop at 0.5 rad"."""
+        """Return the description of a stop, such as "its lower stop at 0.5 rad"."""
         return (
             f"its {side.name} stop at {self.limit(k, side):.6g} {self.constraints.speeds[k].unit}"
         )
@@ -300,7 +311,9 @@ class EventHandler:
     def _start_at(
         self, t: float, k: int, h: HoldableSpeed, side: Bound, q: Array, v: Array
     ) -> None:
-        """Find whether a run starts on a stop, and let it meet the stop if it moves against it."""
+        """Find whether a run starts on a stop, and handle the impact if it moves against it. Raise
+        StateError where it starts beyond the stop.
+        """
         gap = side.sign * (q[h.coordinate] - self.limit(k, side))
         if gap < -outside(self.machine)[h.coordinate]:
             raise StateError(
@@ -313,8 +326,8 @@ class EventHandler:
             self.touching.add((k, side.name))
 
     def meet(self, t: float, k: int, side: Bound) -> None:
-        """A coordinate reaches its stop: it rebounds, or stays, also where its rebounds have
-        accumulated.
+        """Handle a coordinate that reaches its stop at t (s): it rebounds, or it stays where the
+        impact is too slow or its rebounds have accumulated.
         """
         h, (q, v) = self.constraints.speeds[k], self.state_of()
         q[h.coordinate] = self.limit(k, side)
@@ -344,7 +357,9 @@ class EventHandler:
             self.jump(t, wanted={h.index: 0.0, **resting})
 
     def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
-        """Log that a coordinate has met its stop."""
+        """Log that a coordinate has met its stop, with the speeds of approach and rebound (rad/s or
+        m/s).
+        """
         h = self.constraints.speeds[k]
         after = f"rebounds with {rebound:.6g} {h.unit}/s" if rebound else "does not rebound"
         self.say(
@@ -356,8 +371,9 @@ class EventHandler:
     def jump(
         self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None
     ) -> None:
-        """Let the speeds jump by an impulse P (nv,), some to the values {speed: wanted}; the work
-        of all impulses is counted.
+        """Let the speeds jump at t (s) by an impulse P (nv,), some of them to the values {speed:
+        wanted}, and add the work of all impulses to the energy balance. Contacts that then approach
+        have their impact too.
         """
         (q, v), wanted = self.state_of(), wanted or {}
         P = np.zeros(len(v)) if P is None else P
@@ -372,8 +388,9 @@ class EventHandler:
             self.contacts.impacts.strike(t)
 
     def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
-        """The rows that hold besides contacts: loops, locks, driven speeds, stops if these are
-        asked for; where it is not for an impact, friction too.
+        """Return the rows that hold besides contacts, and their metric: loops, locks, driven
+        speeds, and stops if `stops`. Unless it is for an impact (`impulsive`), joints that stick by
+        friction are among them.
         """
         q, v = self.state_of()
         _, R, _, side, _, by = self._binding(t, q, v, {})
@@ -390,8 +407,9 @@ class EventHandler:
         )
 
     def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Any, ...]:
-        """M; the rows R that hold during an impact; R dv; the direction of a row that only pushes,
-        else 0; {speed: its row}; the metric of the rows.
+        """Return what an impact needs: M; the rows R that hold during it; the change R dv; for each
+        row the direction in which it pushes, or 0 where it acts both ways; {speed: its row}; the
+        metric of the rows.
         """
         nv = len(v)
         n = len(self.constraints.speeds)

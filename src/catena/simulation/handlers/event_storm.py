@@ -1,8 +1,8 @@
-"""A storm of events: ever more of them in ever shorter times, without end, as of a ball between
-closing walls from which it rebounds without loss.
+"""Event storms: events that come ever faster, without end and without becoming weaker, as of a ball
+that rebounds without loss between closing walls.
 
-Rebounds that lose energy come ever faster too, and have a limit (`accumulation.py`); here what
-comes faster has not become weaker.
+Rebounds that lose energy also come ever faster, but they have a limit (`accumulation.py`). A run in
+a storm would never reach its end, so it is stopped with an error.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ DENSE = 1e-3  # of the time since the start: as long as a block is longer, the e
 
 
 class EventPace(NamedTuple):
-    """When every thousandth event was (s), and the kinetic energy there (J): the last few.
+    """The times (s) of the last few thousandth events, and the kinetic energy there (J).
 
     >>> pace = EventPace()
-    >>> for n in range(1, 9):  # what is left of 1 s goes down as 1/n, and the speed goes up as n
+    >>> for n in range(1, 9):  # the time left of 1 s falls as 1/n, and the speed grows as n
     ...     pace = pace.then(1.0 - 1e-3 / n, n**2)
     >>> pace.storm(0.0)
     True
@@ -31,14 +31,14 @@ class EventPace(NamedTuple):
     energies: tuple[float, ...] = ()
 
     def then(self, t: float, energy: float) -> EventPace:
-        """With one more."""
+        """Return the pace with one more thousandth event, at t (s) with this kinetic energy (J)."""
         return EventPace(
             (*self.times, float(t))[-BLOCKS - 2 :], (*self.energies, float(energy))[-BLOCKS - 2 :]
         )
 
     @property
     def last(self) -> float:
-        """How long the last thousand took, s."""
+        """How long the last thousand events took, s."""
         return self.times[-1] - self.times[-2]
 
     def storm(self, start: float) -> bool:

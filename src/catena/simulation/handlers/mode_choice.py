@@ -4,8 +4,8 @@ way the others slip.
 An active-set search. Every speed at rest is tried: it is held if the force that this takes lies in
 the interval that friction and stops allow. The one farthest outside is released first, then all are
 evaluated again; one that was released and would move the other way is held again. All thresholds
-are in the metric of the mass matrix: a speed is at rest relative to the largest kinetic energy so
-far, a force is small relative to the forces that act there.
+are in the metric of the mass matrix: a speed counts as zero relative to the largest kinetic energy
+so far, and a force relative to the forces that act there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def choose(handler: HandlerContext, t: float) -> None:
 
 
 def _hold(handler: HandlerContext, t: float) -> None:
-    """Widen every interval by its slack, then release what cannot be held."""
+    """Widen every interval by its slack, then release the speeds that cannot be held."""
     slack = WEAK * _forces_that_act(handler, t)
     for k, s in enumerate(slack):
         mode = handler.mode(k)
@@ -64,7 +64,7 @@ def at_rest(handler: HandlerContext, speed: int, v: Array) -> bool:
 
 
 def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
-    """The mode of a speed if all that could hold it does."""
+    """Return the mode of a speed if everything that could hold it does."""
     mode = handler.mode(k)
     h = handler.constraints.speeds[k]
     F = float(handler.dry[k])
@@ -79,12 +79,13 @@ def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
 
 
 def _wider(limit: float, by: float) -> float:
+    """Return the limit of a force widened by `by`; no limit stays none."""
     return limit if abs(limit) >= NO_LIMIT else limit + by
 
 
 def _forces_that_act(handler: HandlerContext, t: float) -> Array:
-    """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of the
-    forces f that act.
+    """Return the scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f)
+    of the forces f that act.
     """
     a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
     q, v = handler.state_of()
@@ -98,8 +99,8 @@ def _forces_that_act(handler: HandlerContext, t: float) -> Array:
 
 
 def _corrected(handler: HandlerContext, t: float, slack: Array, tried: list[int]) -> bool:
-    """Switch the one speed at rest whose mode is violated most, in units of its slack; False where
-    none is.
+    """Switch the one speed at rest whose mode is violated most, in units of its slack. Return
+    whether there was one.
 
     A held one is released where its force is outside its interval; a released one is held again
     where it would go the other way.
@@ -130,10 +131,12 @@ def _corrected(handler: HandlerContext, t: float, slack: Array, tried: list[int]
 
 
 def _mass_matrix(handler: HandlerContext) -> Array:
+    """Return the mass matrix (nv, nv) at the present state."""
     return handler.machine.mass_matrix(handler.state_of()[0], parameters=handler.parameters)
 
 
 def _tell(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
+    """Log what has changed in the mode of speed k; locks log their own changes."""
     now = handler.mode(k)
     name = handler.constraints.speeds[k].name
     if now.held == before.held or now.locked or before.locked:
