@@ -21,13 +21,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-NEGLIGIBLE = 1e-11  # what is left of a series of impacts, beside the time since its first
-FEW = 5  # impacts; fewer are no series
-SHORTEST = 64.0  # flights of fewer units of rounding of the time are not resolved
-LOWEST = 1e4  # nor are rebounds of fewer units of rounding of the coordinate
-# a speed this small beside the first, of a series that no longer shrinks, is kept up by rounding
-# alone
-STALLED = 1e-4
+# remaining time of a series of impacts, relative to the time since its first one: shorter, the
+# series has ended
+REMAINING_TIME = 1e-11
+SERIES_IMPACTS = 5  # fewer impacts make no series that could be extrapolated
+# length of a flight in units of rounding of the time: a shorter one is not resolved
+FLIGHT_ROUNDINGS = 64.0
+# height of a rebound in units of rounding of the coordinate: a lower one is not resolved
+REBOUND_ROUNDINGS = 1e4
+# speed of approach relative to the first of the series: in a series that no longer shrinks,
+# rounding alone keeps up a lower one
+STALLED_SPEED = 1e-4
 
 
 class Impacts(NamedTuple):
@@ -65,13 +69,14 @@ class Impacts(NamedTuple):
         counts as stalled.
         """
         flight = t - self.last
-        resolution = LOWEST * float(np.spacing(abs(place)))
+        resolution = REBOUND_ROUNDINGS * float(np.spacing(abs(place)))
         longer = flight > self.flight + 4.0 * np.spacing(abs(t))
         if self.number == 0 or speed >= self.speed or longer:
-            # what neighbours keep up below rounding
+            # a rebound below rounding, kept up by neighbours
             unseen = self.number > 0 and 0.25 * flight * speed <= resolution
             if unseen or (
-                self.number >= FEW and speed < min(STALLED * self.fastest, 2.0 * self.speed)
+                self.number >= SERIES_IMPACTS
+                and speed < min(STALLED_SPEED * self.fastest, 2.0 * self.speed)
             ):
                 return self._replace(number=self.number + 1, last=t, stalled=True)
             return Impacts(1, t, t, np.inf, speed, fastest=speed, resolution=resolution)
@@ -84,15 +89,15 @@ class Impacts(NamedTuple):
         """The instant at which the series ends (s) where the remaining time is negligible or cannot
         be resolved; otherwise None.
         """
-        if self.number < FEW and not self.stalled:
+        if self.number < SERIES_IMPACTS and not self.stalled:
             return None
         left = self.flight * self.ratio / (1.0 - self.ratio) if self.ratio < 1.0 else 0.0
         short = (
-            self.flight <= SHORTEST * np.spacing(abs(self.last))
+            self.flight <= FLIGHT_ROUNDINGS * np.spacing(abs(self.last))
             or 0.25 * self.flight * self.speed <= self.resolution
         )
         return (
             self.last + left
-            if short or self.stalled or left <= NEGLIGIBLE * (self.last - self.first)
+            if short or self.stalled or left <= REMAINING_TIME * (self.last - self.first)
             else None
         )

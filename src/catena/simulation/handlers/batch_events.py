@@ -26,11 +26,11 @@ from ..terms.guards import LOWER, UPPER, Meaning
 from ..terms.switched_constraints import NO_LIMIT
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
-from .event_handler import CROWD, INSTANT, MOST_EVENTS, Occurrence
-from .mode_choice import STILL, WEAK
+from .event_handler import EVENTS_AT_ONE_INSTANT, EVENTS_IN_ONE_RUN, INSTANT_LENGTH, Occurrence
+from .mode_choice import INTERVAL_SLACK, ZERO_SPEED
 
 Array = NDArray[np.float64]
-HELD, WAY, LOW, HIGH = range(4)  # of `SpeedMode`
+HELD, WAY, LOW, HIGH = range(4)  # the fields of `SpeedMode`
 SIDES = (LOWER, UPPER)
 SIGNS = np.array([side.sign for side in SIDES])
 
@@ -154,20 +154,22 @@ class SpeedEvents:
         progress in time. stop: whether the event is an impact at a stop.
         """
         t = self.lanes.t[runs]
-        instant = np.where(stop, 0.0, INSTANT * (t - self.plan.start))
+        instant = np.where(stop, 0.0, INSTANT_LENGTH * (t - self.plan.start))
         near = t - self._last[runs] <= np.maximum(instant, 16.0 * np.spacing(np.abs(t)))
         self._crowd[runs] = np.where(near, self._crowd[runs] + 1, 0)
         self._last[runs] = t
         self._count[runs] += 1
         failed = {}
-        for run in runs[(self._crowd[runs] > CROWD) | (self._count[runs] > MOST_EVENTS)]:
+        for run in runs[
+            (self._crowd[runs] > EVENTS_AT_ONE_INSTANT) | (self._count[runs] > EVENTS_IN_ONE_RUN)
+        ]:
             last = self._logs[run][-1].what if self._logs[run] else "a condition that is met"
             at = f"{self.lanes.t[run]:.9g} s, the last: {last}"
-            crowd = self._crowd[run] > CROWD
+            crowd = self._crowd[run] > EVENTS_AT_ONE_INSTANT
             failed[int(run)] = (
-                f"more than {CROWD} events at t = {at}; the run cannot get past it"
+                f"more than {EVENTS_AT_ONE_INSTANT} events at t = {at}; the run cannot get past it"
                 if crowd
-                else f"more than {MOST_EVENTS} events until t = {at}; end the run before"
+                else f"more than {EVENTS_IN_ONE_RUN} events until t = {at}; end the run before"
             )
         return failed
 
@@ -218,7 +220,7 @@ class SpeedEvents:
         self.energy[runs] = np.where(
             counts, np.maximum(self.energy[runs], energy), self.energy[runs]
         )
-        return (own == 0.0) | (I * own**2 <= STILL**2 * self.energy[runs, None])
+        return (own == 0.0) | (I * own**2 <= ZERO_SPEED**2 * self.energy[runs, None])
 
     # --- stops
     def _stop_named(self, run: int, k: int, side: int) -> str:
@@ -255,7 +257,7 @@ class SpeedEvents:
         self.lanes.x[runs, self.coordinate[part]] = limit
         approach = -sign * self.lanes.x[runs, nq + self.index[part]]
         still = self._at_rest(runs, part, self._mass_matrix(runs), (approach > 0.0)[:, None])[:, 0]
-        # without an impact; whether they stay is a matter of forces
+        # without an impact; whether they stay is decided by the forces
         touches = (approach <= 0.0) | still
         self.touching[runs[touches], part[touches], side[touches]] = True
         runs, part, side, sign, limit, approach = (
@@ -360,7 +362,7 @@ class SpeedEvents:
         """Widen every interval by its slack, then release the speeds that cannot be held: the
         search of `mode_choice`, for all runs together.
         """
-        slack = WEAK * self._forces_that_act(runs, M)
+        slack = INTERVAL_SLACK * self._forces_that_act(runs, M)
         modes = self._modes(runs)
         for column, by in ((LOW, -slack), (HIGH, slack)):
             modes[..., column] += np.where(np.abs(modes[..., column]) >= NO_LIMIT, 0.0, by)

@@ -32,19 +32,26 @@ from ...errors import SimulationError, StateError
 from ...kernels import RANK
 from ...machine import Metric, spaces, where
 from ...results import ContactLedger
-from ..terms.contact_rows import OFF, STILL, ContactMode, RestMode
+from ..terms.contact_rows import OFF_SLACK, ZERO_SLIP, ContactMode, RestMode
 from .accumulation import Impacts
-from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
+from .contact_impacts import GRAZING_SPEED, REST_SPEED, ContactImpacts, Hit
 from .contact_shares import ContactShares, Held
-from .contact_terms import DEEP, NEAR, ContactTerms, Terms
+from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms, Terms
 from .context import HandlerContext
 from .patch_handler import PatchHandler
 
 Array = NDArray[np.float64]
-CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
-WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
-ROUNDED = 1e-14  # of the mechanism's length: a gap that is rounding
-LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
+# acceleration along a row, relative to the sum of the magnitudes of its terms: a smaller one is
+# their rounding, and counts as zero
+CANCELLED_ACCELERATION = 1e-13
+# distance of a force from its cone, relative to the forces that act: no event before it is larger
+CONE_SLACK = 2e-11
+# gap relative to the mechanism's length: below zero by less, the gap of a point that lifts off is
+# rounding
+LIFTED_GAP = 1e-14
+# weight of a contact in forces that rigid bodies do not determine, relative to the largest weight:
+# none is smaller, so that every closed contact can take a share
+SMALLEST_SHARE = 1e-3
 
 
 class Motion(NamedTuple):
@@ -78,7 +85,7 @@ class ContactHandler:
         self.first = handler.constraints.first_contact
         self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
         self.shares = ContactShares(self.terms, lambda t, now: self._problem(t, now).rows)
-        self.stopped: list[int] = []  # points that did not slip at the last choice of modes
+        self.stopped: list[int] = []
 
     # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
@@ -119,7 +126,7 @@ class ContactHandler:
         self.patches.begin(t)
         gap = self.terms.at(t).gap
         worst = int(gap.argmin())
-        if gap[worst] < -DEEP * self.terms.length:
+        if gap[worst] < -START_DEPTH * self.terms.length:
             p = self.points[worst].point
             h = self.handler
             raise StateError(
@@ -127,7 +134,7 @@ class ContactHandler:
                 f" in {p.other!r} (contact {p.name!r}); start apart, or let assemble(...,"
                 " contact=True) separate them"
             )
-        self.terms.touching = {k for k, g in enumerate(gap) if g <= NEAR * self.terms.length}
+        self.terms.touching = {k for k, g in enumerate(gap) if g <= CLOSED_GAP * self.terms.length}
         self.impacts.strike(t)
 
     def touch(self, t: float, point: int) -> None:
@@ -135,7 +142,7 @@ class ContactHandler:
         at this instant.
         """
         self.patches.renew_near(t, self.terms.at(t).gap)
-        near = np.flatnonzero(self.terms.at(t).gap <= NEAR * self.terms.length).tolist()
+        near = np.flatnonzero(self.terms.at(t).gap <= CLOSED_GAP * self.terms.length).tolist()
         self.terms.touching |= {*near, *([] if self.patches.has(point) else [point])}
         self.impacts.strike(t)
 
@@ -160,13 +167,13 @@ class ContactHandler:
         self.terms.off -= own
         gap = self.terms.at(t).gap
         for i in own:
-            if gap[i] < -DEEP * self.terms.length:
+            if gap[i] < -START_DEPTH * self.terms.length:
                 p = self.points[i].point
                 raise SimulationError(
                     f"contact {contact!r} is switched on at t = {t:.9g} s, where {p.body!r} is"
                     f" {-gap[i]:.3g} m deep in {p.other!r}; switch it on while they are apart"
                 )
-        self.terms.touching |= {i for i in own if gap[i] <= NEAR * self.terms.length}
+        self.terms.touching |= {i for i in own if gap[i] <= CLOSED_GAP * self.terms.length}
         self.impacts.strike(t)
 
     def other_features(self, t: float, part: int) -> None:
@@ -183,7 +190,9 @@ class ContactHandler:
         G = terms.J[rows] @ self.terms.response(t, terms.M, True) @ terms.J[rows].T
         grazing = {
             i
-            for i, u, limit in zip(near, terms.u[rows], self.terms.small(G, slice(None), SLOW))
+            for i, u, limit in zip(
+                near, terms.u[rows], self.terms.small(G, slice(None), GRAZING_SPEED)
+            )
             if abs(u) <= limit
         }
         self.impacts.strike(t)
@@ -206,7 +215,7 @@ class ContactHandler:
         self.impacts.rims.settle()
         self.patches.refuse_shallow(t)
         for k in (self.first + i for i in self.terms.off):
-            self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF))
+            self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF_SLACK))
         for k, old in enumerate(before):
             self._tell(t, k, old)
 
@@ -222,7 +231,7 @@ class ContactHandler:
         """
         for k in (self.first + i for i in now):
             if not (mode := self.handler.mode(k)).closed:
-                self.handler.set_mode(k, mode._replace(slack=ROUNDED * self.terms.length))
+                self.handler.set_mode(k, mode._replace(slack=LIFTED_GAP * self.terms.length))
 
     def _stop_slow(self, t: float, now: list[int]) -> None:
         """Set normal speeds of the points `now`, and slip speeds that are below the tolerance, to
@@ -248,7 +257,7 @@ class ContactHandler:
         so far would give; G: Delassus matrix, u: speeds of all rows.
         """
         t = slice(3 * i + 1, 3 * i + 3)
-        return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, STILL).max())
+        return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, ZERO_SLIP).max())
 
     def _problem(self, t: float, now: list[int]) -> Motion:
         """Return what decides the motion of the points `now`, at the state of the run at t (s) with
@@ -262,9 +271,12 @@ class ContactHandler:
         G = J @ W @ J.T
         b = J @ free - terms.gamma[rows]
         acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
-        b[np.abs(b) <= CANCELS * acting] = 0.0  # bodies that fall together and touch
+        b[np.abs(b) <= CANCELLED_ACCELERATION * acting] = 0.0  # bodies that fall together and touch
         still = np.array(
-            [self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))]
+            [
+                self.terms.small(G, slice(3 * n + 1, 3 * n + 3), ZERO_SLIP).max()
+                for n in range(len(now))
+            ]
         )
         return Motion(
             terms,
@@ -322,7 +334,7 @@ class ContactHandler:
         for n, (i, mode) in enumerate(zip(now, one.modes)):
             if mode == OPEN:
                 continue
-            weight = max(LEAST, one.force[3 * n] / most) if most > 0.0 else 1.0
+            weight = max(SMALLEST_SHARE, one.force[3 * n] / most) if most > 0.0 else 1.0
             d = one.direction[n] if one.direction[n].any() else np.array([1.0, 0.0])
             new = self.handler.mode(self.first + i)._replace(
                 closed=1.0,
@@ -341,7 +353,7 @@ class ContactHandler:
         """Return (k,), in N: by how much a force may leave its cone before that is an event."""
         size = row_sizes(G)
         scale = float(np.abs(b / size).max())
-        return WEAK * scale / size[::3] * (1.0 + self.terms.static[now])
+        return CONE_SLACK * scale / size[::3] * (1.0 + self.terms.static[now])
 
     def _held(self, t: float, now: list[int], one: Solution, problem: Motion) -> Held:
         """Return the record of the contacts whose modes are set, from which the indeterminate
@@ -389,7 +401,7 @@ class ContactHandler:
             h.system.driven is not None
             or h.machine.mechanism.nonholonomic
             or h.machine.spec.rheonomic
-            or float(v @ terms.M @ v) > RESTS**2 * self.terms.energy
+            or float(v @ terms.M @ v) > REST_SPEED**2 * self.terms.energy
         ):
             return
         R, by = h.bilateral(t, False)
@@ -425,7 +437,9 @@ class ContactHandler:
         self.terms.kept = replace(self.terms.kept, changes=self.terms.kept.changes + 1)
         series = self.impacts.series.get(k) if before.word == OPEN else None
         limit = series.limit if series is not None else None
-        if limit is not None:  # otherwise it may go on: what rocks closes and opens again
+        if (
+            limit is not None
+        ):  # otherwise the series may go on: a rocking body closes and opens again
             del self.impacts.series[k]
         self.terms.kept = replace(
             self.terms.kept, accumulations=self.terms.kept.accumulations + (limit is not None)

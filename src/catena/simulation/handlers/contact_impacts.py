@@ -19,12 +19,18 @@ from .rim_handler import RimHandler
 from .touching_stops import TouchingStops
 
 Array = NDArray[np.float64]
-RESTS = 1e-13  # of the speed that all energy would give: an approach that is none
-# of the mobility of free bodies: none; and of their speed, what is no approach of bodies that
-# cannot give way
-HELD, SLOW = 1e-12, 1e-9
-# times the last impact of a series that has come to its limit: as slow is what it sets in motion
-SLOWER = 4.0
+# normal speed relative to the speed that the largest energy so far would give: a slower approach
+# counts as none
+REST_SPEED = 1e-13
+# mobility along a normal relative to that of the bodies without locks and prescribed motion: below
+# it these hold both bodies
+HELD_MOBILITY = 1e-12
+# normal speed relative to the speed that the largest energy so far would give, where it has the
+# error of prescribed motion or of the instant of an event: a slower approach counts as none
+GRAZING_SPEED = 1e-9
+# speed after the last impact of a series that has come to its limit, relative to the last speed of
+# approach: a point that this impact sets in motion more slowly stays in contact
+SERIES_END_SPEEDS = 4.0
 
 
 class Hit(NamedTuple):
@@ -95,11 +101,11 @@ class ContactImpacts:
         bodies, the mobility is that of the bodies without these.
         """
         free = J @ np.linalg.solve(M, J.T)
-        held = np.diagonal(G)[::3] <= HELD * np.diagonal(free)[::3]
+        held = np.diagonal(G)[::3] <= HELD_MOBILITY * np.diagonal(free)[::3]
         return np.where(
             held,
-            self.terms.small(free, slice(None, None, 3), SLOW),
-            self.terms.small(G, slice(None, None, 3), RESTS),
+            self.terms.small(free, slice(None, None, 3), GRAZING_SPEED),
+            self.terms.small(G, slice(None, None, 3), REST_SPEED),
         )
 
     def _ended(self, now: list[int], stops: TouchingStops, u: Array, size: Array) -> Array:
@@ -119,7 +125,7 @@ class ContactImpacts:
             for n, one in enumerate(series)
             if u[n] < 0.0 and one is not None and one.limit is not None
         ]
-        return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
+        return SERIES_END_SPEEDS * size * max((-u[n] / size[n] for n in over), default=0.0)
 
     def _jump(
         self,

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from .context import HandlerContext
 
 Array = NDArray[np.float64]
-# of the time in which the forces move a contact by the mechanism's length: difference quotients
-SOON = 1e-6
+# time of a difference quotient, relative to the time in which the accelerations at the contacts
+# cover the mechanism's length
+DIFFERENCE_TIME = 1e-6
 
 
 class Held(NamedTuple):
@@ -80,7 +81,8 @@ class ContactShares:
         friction = self._friction(held.now, rows)
         size = row_sizes(rows.G)
         cones = cones_of(one.modes, friction, one.force, size, held.scale)
-        # so much outside is none: a table whose load is above one of its legs
+        # a force outside its cone by less than the slack is admitted: a table whose load is exactly
+        # above one of its legs has no force inside all cones
         cones = cones._replace(room=0.5 * held.slack / (1.0 + rows.static))
         found = centre(one.force, one.loose, cones)
         rate = np.zeros(len(one.force))
@@ -128,7 +130,7 @@ class ContactShares:
         fastest = float(np.abs(held.rows.b).max())
         if not fastest > 0.0:
             return np.zeros(len(found))
-        soon = SOON * np.sqrt(self.terms.length / fastest)
+        soon = DIFFERENCE_TIME * np.sqrt(self.terms.length / fastest)
         rows = self._later(held, soon)
         one = held.one
         d = slip_directions(rows.u, rows.still)

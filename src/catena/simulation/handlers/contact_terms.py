@@ -16,9 +16,11 @@ from ...results import ContactLedger
 from .context import HandlerContext
 
 Array = NDArray[np.float64]
-# of the mechanism's length: how deep a run may start in penetration; it is put on the surface
-DEEP = 1e-8
-NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
+# depth of penetration relative to the mechanism's length: a run may start with less
+START_DEPTH = 1e-8
+# gap relative to the mechanism's length: a smaller one counts as closed at the start and at an
+# impact
+CLOSED_GAP = 1e-10
 
 
 class Terms(NamedTuple):
@@ -51,13 +53,13 @@ class ContactTerms:
         self.points = handler.constraints.contacts
         self.places = handler.constraints.contact_rows()
         self.touching: set[int] = set()
-        self.off: set[int] = set()  # points of contacts that are switched off
+        self.off: set[int] = set()
         self.length = usual_length(handler.machine.layout)
         self.static, self.kinetic = (
             np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic")
         )
         self.e = np.array([p.contact.restitution for p in self.points])
-        self.available = 0.0  # twice the energy that forces have to give, J
+        self.available = 0.0
         self.kept = ContactLedger(f"{self.points[0].contact.law}, {self.points[0].contact.impacts}")
 
     def at(self, t: float) -> Terms:

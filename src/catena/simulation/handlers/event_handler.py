@@ -32,15 +32,15 @@ from ..terms.guards import LOWER, Bound, Guard, Meaning
 from ..terms.switched_constraints import HoldableSpeed
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
-from .event_storm import BLOCK, EventPace
+from .event_storm import EVENTS_PER_BLOCK, EventPace
 from .mode_choice import at_rest, choose
 
 Array = NDArray[np.float64]
-CROWD = 100  # events at one instant, after which a run gives up
-# of the time since the start: so short an interval is one instant, but for rebounds, whose series
-# has a limit
-INSTANT = 1e-12
-MOST_EVENTS = 1_000_000  # in one run
+EVENTS_AT_ONE_INSTANT = 100  # after more events at one instant a run raises an error
+# interval between two events relative to the time since the start: a shorter one is one instant;
+# zero for impacts, whose series has a limit
+INSTANT_LENGTH = 1e-12
+EVENTS_IN_ONE_RUN = 1_000_000  # after more events a run raises an error
 
 
 class Occurrence(NamedTuple):
@@ -75,7 +75,7 @@ class EventHandler:
         self.lower, self.upper, self.dry = (np.array(x).ravel() for x in self.system.bounds(self.p))
         self.touching: set[tuple[int, str]] = set()
         self.impacts: dict[tuple[int, str], Impacts] = {}
-        self.energy = 0.0  # twice the largest kinetic energy at an event
+        self.energy = 0.0
         self.contacts = ContactHandler(self) if self.constraints.contacts else None
         self._start = 0.0
         self._last = -np.inf
@@ -182,7 +182,7 @@ class EventHandler:
             (
                 0.0
                 if guard.meaning in (Meaning.REACHES_STOP, Meaning.TOUCHES)
-                else INSTANT * (t - self._start)
+                else INSTANT_LENGTH * (t - self._start)
             ),
         )
         if guard.meaning is Meaning.HAPPENS:
@@ -237,25 +237,26 @@ class EventHandler:
         self._last = t
         self._count = self._count + 1
         last = self.log[-1].what if self.log else "a condition that is met"
-        if self._crowd > CROWD:
+        if self._crowd > EVENTS_AT_ONE_INSTANT:
             raise SimulationError(
-                f"more than {CROWD} events at t = {t:.9g} s, the last: {last}; the run cannot get"
-                " past it"
+                f"more than {EVENTS_AT_ONE_INSTANT} events at t = {t:.9g} s, the last: {last};"
+                " the run cannot get past it"
             )
-        if self._count % BLOCK == 0:
+        if self._count % EVENTS_PER_BLOCK == 0:
             self._pace = self._pace.then(
                 t, float(np.asarray(self.machine.energy(*self.state_of(), self.parameters)[0]))
             )
             if self._pace.storm(self._start):
                 raise SimulationError(
-                    f"events come ever faster and do not become weaker: the last {BLOCK} took"
-                    f" {self._pace.last:.2g} s until t = {t:.9g} s, the last: {last}; end the run"
+                    "events come ever faster and do not become weaker: the last"
+                    f" {EVENTS_PER_BLOCK} took {self._pace.last:.2g} s until t = {t:.9g} s,"
+                    f" the last: {last}; end the run"
                     " before, with an event, or let impacts lose something (restitution below 1)"
                 )
-        if self._count > MOST_EVENTS:
+        if self._count > EVENTS_IN_ONE_RUN:
             raise SimulationError(
-                f"more than {MOST_EVENTS} events until t = {t:.9g} s, the last: {last}; end the run"
-                " before"
+                f"more than {EVENTS_IN_ONE_RUN} events until t = {t:.9g} s, the last: {last};"
+                " end the run before"
             )
 
     # --- states and modes
@@ -336,10 +337,10 @@ class EventHandler:
         stop = (k, side.name)
         if self.contacts is not None and self.contacts.terms.touching:
             self.touching.add(stop)
-            self.contacts.impacts.strike(t)  # it may feel the contacts that touch, and these it
+            self.contacts.impacts.strike(t)  # one impact of the stop and the contacts that touch
             return
         if approach <= 0.0 or at_rest(self, h.index, v):
-            # it touches without an impact; whether it stays is a matter of forces
+            # it touches without an impact; whether it stays is decided by the forces
             self.touching.add(stop)
             return
         resting = {self.constraints.speeds[j].index: 0.0 for j, _ in self.touching}
@@ -352,7 +353,7 @@ class EventHandler:
         )
         if rebound == 0.0 or series.limit is not None:
             self.touching.add(stop)
-        # what rests on other stops is not thrown off by the last, smallest impact
+        # coordinates that rest on other stops are not thrown off by the last, smallest impact
         if rebound and series.limit is not None:
             self.jump(t, wanted={h.index: 0.0, **resting})
 
@@ -438,6 +439,6 @@ class EventHandler:
             *closing[: len(A)],
             *(x for x, on in zip(locks[n:count], z.ravel()[n:count]) if on > 0.5),
         ]
-        # speeds are measured by themselves
+        # a row of one speed needs no scale of its own
         by = Metric(self.system.column_scales, np.array(sizes + [0.0] * len(still)))
         return M, R, np.array([x for _, x, _ in rows]), np.array([x for _, _, x in rows]), unit, by

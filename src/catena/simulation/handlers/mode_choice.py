@@ -18,10 +18,12 @@ from ..terms.switched_constraints import NO_LIMIT, SpeedMode
 from .context import HandlerContext
 
 Array = NDArray[np.float64]
-# a speed is zero where its kinetic energy is below this, squared, of the largest at any event so
-# far
-STILL = 1e-14
-WEAK = 1e-10  # of the forces that act: by so much an interval must be left before a joint lets go
+# speed relative to the one that the largest kinetic energy at any event so far would give: a slower
+# one counts as zero
+ZERO_SPEED = 1e-14
+# force outside the interval of friction and stops, relative to the forces that act: a joint is
+# released where it is larger
+INTERVAL_SLACK = 1e-10
 
 
 def choose(handler: HandlerContext, t: float) -> None:
@@ -41,7 +43,7 @@ def choose(handler: HandlerContext, t: float) -> None:
 
 def _hold(handler: HandlerContext, t: float) -> None:
     """Widen every interval by its slack, then release the speeds that cannot be held."""
-    slack = WEAK * _forces_that_act(handler, t)
+    slack = INTERVAL_SLACK * _forces_that_act(handler, t)
     for k, s in enumerate(slack):
         mode = handler.mode(k)
         handler.set_mode(k, mode._replace(low=_wider(mode.low, -s), high=_wider(mode.high, s)))
@@ -60,7 +62,7 @@ def at_rest(handler: HandlerContext, speed: int, v: Array) -> bool:
         return True
     M = _mass_matrix(handler)
     handler.energy = max(handler.energy, float(v @ M @ v))
-    return bool(M[speed, speed] * v[speed] ** 2 <= STILL**2 * handler.energy)
+    return bool(M[speed, speed] * v[speed] ** 2 <= ZERO_SPEED**2 * handler.energy)
 
 
 def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
@@ -140,7 +142,7 @@ def _tell(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
     now = handler.mode(k)
     name = handler.constraints.speeds[k].name
     if now.held == before.held or now.locked or before.locked:
-        return  # a lock says so itself
+        return  # the event of a lock has its own entry in the log
     stop = now.stop or before.stop
     if stop is None:
         handler.say(t, f"{name} {'sticks' if now.held else 'slips'}")

@@ -18,7 +18,7 @@ from ...contact import moving
 from ...errors import SimulationError, StateError
 from ...machine import where
 from ..terms.contact_slots import PatchMode, PatchPoint, RoundedMode
-from .contact_terms import DEEP, NEAR, ContactTerms
+from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms
 
 Array = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ class PatchHandler:
         for k, x in enumerate(self.patches):
             found = self._choose(t, k)
             depth = -found.separation
-            if depth > DEEP * self.terms.length:
+            if depth > START_DEPTH * self.terms.length:
                 raise StateError(
                     f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is"
                     f" {depth:.3g} m deep in {x.patch.other!r} (contact {x.patch.name!r}); start"
@@ -114,7 +114,7 @@ class PatchHandler:
     def renew_near(self, t: float, gap: Array) -> None:
         """Choose features again for all patches that have points whose gaps (k,) have closed."""
         for k, own in enumerate(self.own):
-            if (gap[own.start : own.stop] <= NEAR * self.terms.length).any():
+            if (gap[own.start : own.stop] <= CLOSED_GAP * self.terms.length).any():
                 self._renew(t, k)
 
     def _renew(self, t: float, k: int) -> None:
@@ -125,7 +125,9 @@ class PatchHandler:
         found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
         self._refuse_flat(t, k, found)
         near = {
-            x.key for x in found.points if self.pairs[k].at(x, R, p)[0] <= NEAR * self.terms.length
+            x.key
+            for x in found.points
+            if self.pairs[k].at(x, R, p)[0] <= CLOSED_GAP * self.terms.length
         }
         now = {
             i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present

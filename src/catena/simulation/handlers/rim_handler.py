@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from ...contact import ENOUGH, PROVED, RimImpact, RimMotion, lowest, turn
 from ...contact import FLAT_END_POINTS as POINTS
 from ..integrators.engine import SHARE
-from ..terms.contact_rims import ABSENT, FLAT, ROLLS, STANDS, FlatPoint, RimMode, RimPoint
+from ..terms.contact_rims import ABSENT, FLAT_TILT, ROLLS, STANDS, FlatPoint, RimMode, RimPoint
 from .contact_terms import ContactTerms
 
 Array = NDArray[np.float64]
-SHARP = 1e-2  # of what is flat: an end that touches with less tilt does so all round
-PLAIN = 1e-10  # beside the fastest: speeds round a rim that are all alike
+# tilt of an end that touches, relative to `RimHandler.flat`: below it all of its rim touches
+TOUCHING_TILT = 1e-2
+# difference of speeds around a rim, relative to the fastest: with less, all speeds are equal
+EQUAL_SPEED = 1e-10
 
 
 class End(NamedTuple):
@@ -43,7 +45,7 @@ class RimHandler:
         self.rims: list[Any] = [p for p in terms.points if type(p) is RimPoint]
         rims = [i for i, p in enumerate(terms.points) if type(p) is RimPoint]
         flat = [i for i, p in enumerate(terms.points) if isinstance(p, FlatPoint)]
-        self.flat = max(FLAT, terms.handler.engine.rtol / SHARE)
+        self.flat = max(FLAT_TILT, terms.handler.engine.rtol / SHARE)
         self.ends = [
             End((rims[n], *flat[n - n % 2 : n - n % 2 + 2]), 1.0 - 2.0 * (n % 2))
             for n in range(len(rims))
@@ -107,10 +109,12 @@ class RimHandler:
             first = end.points[0]
             if self.stands(end):
                 continue
-            if first == landed or (size <= SHARP * self.flat and first in self.terms.touching):
+            if first == landed or (
+                size <= TOUCHING_TILT * self.flat and first in self.terms.touching
+            ):
                 found.append(end)
-            elif size > (2.0 if self._mode(first).flat > 0.0 else SHARP) * self.flat:
-                # what tips has the direction in which it does
+            elif size > (2.0 if self._mode(first).flat > 0.0 else TOUCHING_TILT) * self.flat:
+                # an end that tips rolls on the point towards which it tips
                 self._set(first, ROLLS, end, lean / size)
         return found
 
@@ -128,7 +132,7 @@ class RimHandler:
         all its points come down alike.
         """
         u = self.terms.at(t).u.reshape(-1, 3)[list(end.points)]
-        return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > PLAIN * np.abs(u).max() else 0.0
+        return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > EQUAL_SPEED * np.abs(u).max() else 0.0
 
     def proved(self, now: list[int]) -> int:
         """Return up to how many points that may begin to slip all combinations of modes are tried
@@ -166,7 +170,7 @@ class RimHandler:
                 slides = np.linalg.norm(slip.mean(axis=0))
                 turns = np.linalg.norm(slip - slip.mean(axis=0))
                 if (
-                    min(slides, turns) > max(still[own].max(), PLAIN * max(slides, turns))
+                    min(slides, turns) > max(still[own].max(), EQUAL_SPEED * max(slides, turns))
                     and self.terms.kinetic[end.points[0]] > 0.0
                 ):
                     self.terms.remark(

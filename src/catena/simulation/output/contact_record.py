@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...kernels import RANK, usual_length
 from ...machine import Metric, spaces
-from ..terms.contact_rows import OFF
+from ..terms.contact_rows import OFF_SLACK
 
 if TYPE_CHECKING:
     from ..planning.plan import RunPlan
@@ -123,7 +123,7 @@ def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
         x[:, c.mode._fields.index("slack")] if "slack" in c.mode._fields else np.zeros(len(modes))
         for x, c in zip(own, h.contacts)
     ]
-    return (np.stack(keys, axis=1) < 0.5) | (np.stack(slack, axis=1) >= OFF)
+    return (np.stack(keys, axis=1) < 0.5) | (np.stack(slack, axis=1) >= OFF_SLACK)
 
 
 def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:

@@ -15,9 +15,9 @@ from ...collision.manifolds import Hulls
 from ...model import Pose, Shape
 from ...spatial import sqrt
 
-# of a hull that touches by time stepping; corners of one face
-FACES = 32
-SIDES = 8
+# the largest hull of a mesh that time stepping admits: faces, and corners of one face
+MOST_FACES = 32
+MOST_FACE_CORNERS = 8
 UNIT = Shape("box", (1.0, 1.0, 1.0))
 
 
@@ -69,7 +69,7 @@ def hulls(
             _edges(p),
         )
         for i, face in enumerate(p.polygons):
-            # a box beside spheres alone
+            # faces with more corners than `sides` are not used: a box that only meets spheres
             polygon[k, i] = (
                 p.corners[[face[min(j, len(face) - 1)] for j in range(sides)]]
                 if len(face) <= sides

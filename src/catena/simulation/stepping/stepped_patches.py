@@ -23,7 +23,15 @@ from ...contact import moving, pair_shapes, see, solid, velocity_at
 from ...model import Contact, Mechanism, Shape
 from ...spatial import sub
 from ..terms.contact_rows import TouchingPoint
-from .stepped_hulls import FACES, SIDES, hull_of, hulls, radius_of, sides_of, size_of
+from .stepped_hulls import (
+    MOST_FACE_CORNERS,
+    MOST_FACES,
+    hull_of,
+    hulls,
+    radius_of,
+    sides_of,
+    size_of,
+)
 
 Array = NDArray[np.float64]
 CODES = ("boxes", "polyhedra", "capsule", "sphere")  # for pairs, in the order of the solver
@@ -106,12 +114,12 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
             faces, sides = (
                 (len(hull_of(shape).polygons), sides_of(shape)) if shape.kind == "mesh" else (0, 0)
             )
-            if faces > FACES or sides > SIDES:
+            if faces > MOST_FACES or sides > MOST_FACE_CORNERS:
                 yield (
                     f"contact {m.contacts[pair.contact].name!r}: the hull of the mesh of {body!r}"
-                    f" has {faces} faces with up to {sides} corners, and a step knows {FACES} faces"
-                    f" with {SIDES} corners at most: simplify it, or give the body boxes, capsules"
-                    " or spheres that collide"
+                    f" has {faces} faces with up to {sides} corners, and a step knows {MOST_FACES}"
+                    f" faces with {MOST_FACE_CORNERS} corners at most: simplify it, or give the"
+                    " body boxes, capsules or spheres that collide"
                 )
 
 

@@ -18,7 +18,7 @@ from ...spatial import add, dot, scale, select, sqrt, sub
 from ..terms.contact_rows import TouchingPoint
 
 QUARTERS = 4  # points of a rim
-LEVEL = 1e-24  # the squared sine of the tilt of a can that leans to no side
+LEVEL_TILT_SQUARE = 1e-24  # squared sine of the tilt: with less, no point of a rim is the lowest
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def rim_point(plane: Solid, rim: Solid, number: int) -> Vector:
     y = rim.axis(1)
     a, b = -dot(n, x), -dot(n, y)
     square = a * a + b * b
-    level = square <= LEVEL
+    level = square <= LEVEL_TILT_SQUARE
     unit = 1.0 / sqrt(select(level, 1.0, square))
     c = select(level, 1.0, unit * a)
     d = select(level, 0.0, unit * b)

@@ -26,7 +26,8 @@ from .stepped_rims import stepped_points
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
 Array = NDArray[np.float64]
-DEEP = 1e-9  # of the mechanism's length: how deep a run may start in penetration
+# depth of penetration relative to the mechanism's length: a run may start with less
+START_DEPTH = 1e-9
 DEFAULT_INTEGRATOR = "dop853"
 
 
@@ -161,7 +162,7 @@ def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array)
     c = system.stepping
     assert c is not None
     kernel, deep = system.compiled(
-        ("gaps",), lambda: (_gaps(system, c), DEEP * usual_length(machine.layout))
+        ("gaps",), lambda: (_gaps(system, c), START_DEPTH * usual_length(machine.layout))
     )
     (gap, pairs), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
     if c.pairs:

@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from ..terms.symbols import SystemSymbols
 
 Array = NDArray[np.float64]
-# sweeps over the contacts of a step at most; of the fastest speed of a contact
-ITERATIONS, RESIDUAL = 200, 1e-8
+ITERATIONS = 200  # default of the most sweeps over the contacts of a step
+RESIDUAL = 1e-8  # default of the residual, relative to the fastest speed of a contact
 
 
 @dataclass(frozen=True)
@@ -384,7 +384,7 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
         "at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))]
     )
     handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
-    # the other side of the solver
+    # after the solver
     n = len(c.pairs)
     sizes = [c.rows, c.rows, c.count, len(CERTIFICATE), 1, 12 * n]
     taken = ca.SX.sym("taken", handed.numel())
