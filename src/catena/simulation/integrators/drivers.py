@@ -1,6 +1,6 @@
 """What the drivers of the time loop share. A driver is compiled once and serves every mechanism: it
-calls the mechanism's own derivative by its address, W states side by side in the lanes of a
-register. `fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
+calls the mechanism's own derivative by its address, with W states in the lanes of a register.
+`fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
 
 All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u,
 p one after another; K has the stages' derivatives, one per row. No views are made inside a step:
@@ -30,7 +30,7 @@ BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
 
 # --- stages
 def stage(address, buffer, x, K, A, i, time, h, W):
-    """k_i at x + h sum_j A_ij k_j."""
+    """Compute k_i, the derivative at x + h sum_j A_ij k_j."""
     weighted(x, K, A, i, i, h, buffer, W)
     for l in range(W):
         buffer[l] = time
@@ -38,7 +38,7 @@ def stage(address, buffer, x, K, A, i, time, h, W):
 
 
 def place(buffer, x, time, W):
-    """Let the buffer hold this time and state."""
+    """Put this time and state into the buffer."""
     for l in range(W):
         buffer[l] = time
     inside = buffer[W : W + len(x)]
@@ -46,8 +46,8 @@ def place(buffer, x, time, W):
 
 
 def settle_flat(settle, buffer, x, time, rounds, W):
-    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along
-    them.
+    """Project a state onto its constraints `rounds` times: quaternions to length one, loops closed,
+    speeds along them.
     """
     if settle != 0:
         for _ in range(rounds):

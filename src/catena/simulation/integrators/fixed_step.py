@@ -17,6 +17,7 @@ NOISE = 1e-14  # of the size of a state: a change in a step that may be noise
 
 
 def _all_finite(K, W):
+    """Whether all stages are finite."""
     good = True
     for i in range(K.shape[0]):
         good = good and finite(K[i], W)
@@ -24,8 +25,8 @@ def _all_finite(K, W):
 
 
 def push(buffer, F, at, n, hold, W):
-    """Let the buffer hold the forces of step n, from `at` on, where new ones begin: F (W, pieces,
-    nv), each for `hold` steps.
+    """Put the forces of step n into the buffer, from `at` on, if a new piece begins there: F (W,
+    pieces, nv), each for `hold` steps.
     """
     if F.shape[1] > 0 and n % hold == 0:
         for l in range(W):
@@ -34,7 +35,7 @@ def push(buffer, F, at, n, hold, W):
 
 
 def _row(x, n, every, out, row, W):
-    """The next row of `out` after step n: every `every` steps the states are written to one."""
+    """Write the states to the next row of `out` after every `every` steps. Return the next row."""
     if (n + 1) % every == 0:
         write(out, row, x, W)
         return row + 1
@@ -45,11 +46,11 @@ def _row(x, n, every, out, row, W):
 def explicit(
     address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W
 ):
-    """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them.
+    """Take `steps` explicit steps of size h (s), and write a row of `out`, from `row` on, after
+    every `every` of them. Return status, t, the next row, and the number of evaluations.
 
     With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last
-    inputs are h. F, hold: the forces, see `push`; `done` steps were done before. Returns status, t,
-    the next row, evaluations.
+    inputs are h. F, hold: the forces, see `push`; `done` steps were taken before.
     """
     s, start = B.shape[1], t
     for n in range(steps):
@@ -92,9 +93,9 @@ def stepping(
     row,
     W,
 ):
-    """`steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand their
-    numbers on in `room`: the first `given` are the problem, the answer is behind them. Returns
-    status, t, the next row, evaluations.
+    """Take `steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand
+    their numbers on in `room`: the first `given` are the problem, and the answer is behind them.
+    Return status, t, the next row, and the number of evaluations.
     """
     start = t
     for l in range(W):
@@ -114,9 +115,10 @@ def stepping(
 
 
 def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
-    """One fixed-point round of the stages of those lanes whose last change `left[0]` has not been
-    set to zero. left (3, W): the changes of this round, of the one before, and the largest
-    rates.
+    """Do one fixed-point round for the stages of those lanes whose last change `left[0]` is not
+    zero.
+
+    left (3, W): the changes of this round, of the one before, and the largest rates.
     """
     for l in range(W):
         left[1, l] = left[0, l]
@@ -136,8 +138,8 @@ def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
 
 
 def _solved(left, W):
-    """Whether the stages of all lanes are solved; those that are change no more, so that no run
-    depends on its neighbours.
+    """Whether the stages of all lanes are solved. Lanes that are solved change no more, so that no
+    run depends on its neighbours.
     """
     solved = True
     for l in range(W):
@@ -151,12 +153,13 @@ def _solved(left, W):
 def implicit(
     address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, weight, W
 ):
-    """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
+    """Take `steps` implicit steps of size h (s), whose stages are solved by fixed-point rounds that
+    start from the stages of the step before. Return status, t, the next row, and the number of
+    evaluations.
 
-    weight: of the rates of states, so that each is the part of its own size by which it changes in
-    a step. Stages are solved where a round changes them by rounding, or no less than the round
-    before and so little that it is the noise of what was cancelled in them. Returns status, t, the
-    next row, and evaluations.
+    weight: factors of the rates of states, which make a rate the change in a step relative to the
+    scale of the state. Stages are solved where a round changes them by rounding, or no less than
+    the round before and so little that it is noise by cancellation.
     """
     s = B.shape[1]
     start = t
@@ -195,12 +198,13 @@ def implicit(
 def rollout(
     address, settle, A, B, C, X, held, buffer, K, F, hold, t, h, steps, every, out, ended, W
 ):
-    """`explicit` for many groups of W runs one after another, without the interpreter between them.
+    """Do `explicit` for many groups of W runs one after another, without the interpreter between
+    them. Return the number of groups.
 
-    X (groups, size W): the states, flat as everywhere, left at the end. held (groups, (nu + count)
-    W): inputs, modes and parameters, as the buffer has them. F (groups, W, pieces, nv), hold: the
-    forces, see `push`. out (groups, W, 1 + rows, size): the start and the rows. ended (groups, 2):
-    the status of each group, and the time that it reached. Returns the number of groups.
+    X (groups, size W): the states, flat as everywhere, which become those at the end. held (groups,
+    (nu + count) W): inputs, modes and parameters, as the buffer has them. F (groups, W, pieces,
+    nv), hold: the forces, see `push`. out (groups, W, 1 + rows, size): the start and the rows.
+    ended (groups, 2): the status of each group, and the time that it reached.
     """
     first = W + X.shape[1]
     for g in range(X.shape[0]):

@@ -1,5 +1,5 @@
-"""The plan of contacts by time stepping: what was asked, checked, every fault at once; and whether
-the starts are apart.
+"""The plan of contacts by time stepping: the options, checked with every fault at once, and the
+check that no start penetrates.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ DEFAULT_INTEGRATOR = "dop853"
 def stepped_contacts(
     machine: Machine, asked: dict[str, Any], keep: Callable[[tuple, Any, Callable[[], Any]], Any]
 ) -> SteppedContacts:
-    """The contacts and stops of a run by time stepping. asked: arguments of `simulate` by name;
-    keep: what was made for a key, or is made now. Raises SimulationError with every fault.
+    """Return the contacts and stops of a run by time stepping. Raise SimulationError with every
+    fault.
+
+    asked: the options of `simulate` by name. keep: a cache, called with a key, the object that owns
+    the entry, and a function that makes it.
     """
     faults = [*patch_faults(machine.mechanism), *_faults(machine, asked), *_numbers(asked)]
     own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
@@ -55,6 +58,7 @@ def stepped_contacts(
 
 
 def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
+    """Make the contacts and stops of a run, from options that may have faults."""
     m = machine.mechanism
     points: tuple[SteppedPoint, ...] = (
         *(x for p in contact_points(m) for x in stepped_points(p, m.contacts[p.contact])),
@@ -67,7 +71,9 @@ def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
 
 
 def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
-    """Options that belong to the life of events, or that equal steps lack."""
+    """Yield a sentence for each option that belongs to events, or that time stepping does not
+    support.
+    """
     if asked["step"] is None:
         yield (
             "step is missing; contacts are met in equal steps: say how long one is, step = 1e-3 (s)"
@@ -109,7 +115,7 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
 
 
 def _numbers(asked: dict[str, Any]) -> Iterator[str]:
-    """Of the solver."""
+    """Yield a sentence for each option of the solver whose value is not allowed."""
     iterations = asked["iterations"]
     residual = asked["residual"]
     if iterations is not None and not (
@@ -128,7 +134,7 @@ def _numbers(asked: dict[str, Any]) -> Iterator[str]:
 
 
 def refuse_elsewhere(asked: dict[str, Any]) -> None:
-    """Raise where options of time stepping are given without it."""
+    """Raise SimulationError where options of time stepping are given without it."""
     if given := [name for name in ("iterations", "residual") if asked[name] is not None]:
         raise SimulationError(
             f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} of contact ="
@@ -137,7 +143,7 @@ def refuse_elsewhere(asked: dict[str, Any]) -> None:
 
 
 def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
-    """The limits of all joints."""
+    """Yield a stop for each finite limit of a joint."""
     limits = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
     for c in machine.layout.coordinates:
         if c.motion == BALL:
@@ -156,7 +162,7 @@ def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
 
 
 def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array) -> None:
-    """Raise a StateError where a start (runs, nq) penetrates, naming the pair, its depth, and the
+    """Raise StateError where a start (runs, nq) penetrates, naming the contact, its depth, and the
     run.
     """
     c = system.stepping
@@ -185,8 +191,8 @@ def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array)
 
 
 def _gaps(system: SystemSymbols, c: SteppedContacts) -> LaneKernel:
-    """(t, q, p) -> gaps of contacts with places of their own; poses of pairs of shapes, and no
-    twists.
+    """Return (t, q, p) -> gaps of contact points other than those of pairs of shapes; then poses of
+    the pairs, with zeros in place of their twists.
     """
 
     def made(s: Tracer) -> list[ca.SX]:

@@ -87,8 +87,9 @@ def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
     """Return how fast the joints turn on which these values depend, rad/s: for each value the sum
     over its joints, and of these sums the largest.
 
-    It limits the step, so that a value does not pass through zero twice within one. Ball joints are
-    not counted: they do not turn far in a step, whose error sees their turn.
+    Within a step, guards are evaluated at closer places where joints turn far (`lane_events.py`),
+    so that no zero is missed. Ball joints are not counted: they do not turn far in a step, since
+    its error estimate sees their turn.
     """
     found, ratio = [ca.SX(0)], _ratios(s)
     for value in values:
