@@ -22,10 +22,12 @@ OUTCOMES = {
     NOT_SOLVED: "the implicit stages did not converge",
     INTERRUPTED: "the run was interrupted",
 }
-SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
-# the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
-NOW, BEFORE = 0.6, -0.2
-BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
+SAFETY = 0.9  # next step relative to the one that would just meet the tolerance
+SMALLEST_STEP_RATIO, LARGEST_STEP_RATIO = 0.2, 6.0  # next step relative to this one
+# exponents of this step's error and of the last one's in the next step, times 1/order: the
+# controller PI.4.2 of [Soderlind2006]
+ERROR_EXPONENT, LAST_ERROR_EXPONENT = 0.6, -0.2
+DENSE_ERROR = 20.0  # error allowed to dense output, relative to that of a step
 
 
 # --- stages

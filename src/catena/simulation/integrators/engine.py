@@ -23,10 +23,9 @@ from .lane_runs import LaneRuns, address_of
 from .methods import Method
 
 Array = np.ndarray
-# the list of a single run; rows without inputs
-ONE = np.array([0])
-NOTHING_HELD = np.empty((1, 0, 0))
-AT_ONCE = 2000  # steps of runs side by side, between which they can be interrupted
+FIRST_RUN = np.array([0])  # the list of runs of a single run
+NOTHING_HELD = np.empty((1, 0, 0))  # rows without inputs
+STEPS_AT_ONCE = 2000  # steps of runs in lanes between two points at which they can be interrupted
 
 
 @dataclass
@@ -41,8 +40,8 @@ class Tally:
     accepted: int = 0
     rejected: int = 0
     evaluations: int = 0
-    largest: float = 0.0  # step, s
-    laboured: str = ""  # where so many steps were taken that something is amiss, in words
+    largest: float = 0.0
+    laboured: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ class Engine:
         )
         runs.t[:], runs.h[:], runs.row[:], runs.tally[:] = t, self.h, 0, 0
         runs.advance(
-            ONE,
+            FIRST_RUN,
             np.array([end]),
             np.array([len(times)]),
             np.array([self._left]),
@@ -254,7 +253,7 @@ class Engine:
         ends = np.full(self.W, end)
         going = np.arange(self.W)
         while len(going):
-            most = np.minimum(self.most - runs.tally[:, :2].sum(axis=1), AT_ONCE)
+            most = np.minimum(self.most - runs.tally[:, :2].sum(axis=1), STEPS_AT_ONCE)
             runs.advance(going, ends, rows, most, times, out, np.empty((self.W, 0, 0)), row)
             going = np.flatnonzero(
                 (runs.ended[:, 0] == drivers.TOO_MANY) & (runs.tally[:, :2].sum(axis=1) < self.most)
@@ -313,7 +312,7 @@ class Engine:
         if self.stepper is not None:
             return self._contact_steps(t, h, steps, every, out, first)
         self.kernel.used(steps * max(1, len(m.A)))
-        # others keep quaternions unit
+        # explicit tableaux do not keep quaternions unit; other methods need it for constraints only
         settle = address_of(self.settle) if m.kind == "fixed" or self.system.binds else 0
         drive, weights = fixed_step.explicit, []
         if m.kind == "implicit":
@@ -439,7 +438,7 @@ def stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, 
     """
     begin = t
     if len(times):
-        # what a late start rounds off
+        # equal up to the rounding of a late start
         gaps = np.diff(times)
         equal = 1e-9 * (times[-1] - t) + 16.0 * np.spacing(max(abs(t), abs(times[-1])))
         if len(gaps) and np.ptp(gaps) > equal:

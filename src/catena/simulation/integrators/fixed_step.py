@@ -10,10 +10,14 @@ from ...compiler import call_block, machine_function, weighted
 from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
 from .lane_arithmetic import finite, write
 
-ROUNDS = 60  # fixed-point rounds for implicit stages
-# of the largest rate: a change that is rounding, and one that will do after so many rounds
-CLOSE, ENOUGH = 4e-16, 1e-11
-NOISE = 1e-14  # of the size of a state: a change in a step that may be noise
+FIXED_POINT_ROUNDS = 60  # most fixed-point rounds for the stages of an implicit step
+# change of a round relative to the largest rate: a smaller one is rounding, so the stages are
+# solved
+SOLVED_CHANGE = 4e-16
+# change of the last round relative to the largest rate: with a larger one the step has failed
+ADMITTED_CHANGE = 1e-11
+# change of a state in a step relative to its scale: a smaller change of a round may be noise
+NOISE_CHANGE = 1e-14
 
 
 def _all_finite(K, W):
@@ -143,7 +147,9 @@ def _solved(left, W):
     """
     solved = True
     for l in range(W):
-        if left[0, l] <= CLOSE * left[2, l] or (left[0, l] >= left[1, l] and left[0, l] <= NOISE):
+        if left[0, l] <= SOLVED_CHANGE * left[2, l] or (
+            left[0, l] >= left[1, l] and left[0, l] <= NOISE_CHANGE
+        ):
             left[0, l] = 0.0
         solved = solved and left[0, l] == 0.0
     return solved
@@ -175,14 +181,14 @@ def implicit(
         push(buffer, F, size + W, done + n, hold, W)
         for l in range(W):
             left[0, l] = np.inf
-        for _ in range(ROUNDS):
+        for _ in range(FIXED_POINT_ROUNDS):
             _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W)
             evaluations += s
             if _solved(left, W):
                 break
-        failed = not _all_finite(K, W)  # the largest change does not see what is no number
+        failed = not _all_finite(K, W)  # NaN does not show in the largest change
         for l in range(W):
-            failed = failed or left[0, l] > ENOUGH * left[2, l] + NOISE
+            failed = failed or left[0, l] > ADMITTED_CHANGE * left[2, l] + NOISE_CHANGE
         if failed:
             place(buffer, x, t, W)
             call_block(address, buffer, fresh)

@@ -190,7 +190,7 @@ class BatchRunner:
             after = float(t[first]) if first < n else float(lanes.t[run])
             lanes.row[run] = first - 1
             kept = openings(t[:first], self.out[run, :first], run)
-            last = int(np.flatnonzero(kept <= dead_positions.CLOSED)[-1:].max(initial=0))
+            last = int(np.flatnonzero(kept <= dead_positions.CLOSED_LOOP)[-1:].max(initial=0))
             p = lanes.given[run, nu:]
             self._stuck(
                 run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)
@@ -276,7 +276,7 @@ class BatchRunner:
         sentence = self.sentences.get(run, drivers.OUTCOMES[status])
         accepted, rejected, evaluations = lanes.tally[run].tolist()
         tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
-        if accepted + rejected >= diagnostics.LABOUR:
+        if accepted + rejected >= diagnostics.MANY_STEPS:
             tally.laboured = f"a run took {accepted + rejected} steps"
         return RunEnd(status, sentence, tally, self.events.log(run), self.events.contacts(run))
 

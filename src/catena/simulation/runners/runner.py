@@ -190,7 +190,7 @@ class Runner:
         opening = self._openings(every, states, held)
         torn = np.argwhere(dead_positions.is_torn(opening))
         first, lane = (int(k) for k in torn[0]) if len(torn) else (len(every), 0)
-        closed = np.flatnonzero((opening[:first] <= dead_positions.CLOSED).all(axis=1))
+        closed = np.flatnonzero((opening[:first] <= dead_positions.CLOSED_LOOP).all(axis=1))
         if len(closed):
             self._whole = float(every[closed[-1]]), states[closed[-1]].copy()
         if not len(torn):
