@@ -1,9 +1,9 @@
-"""What is shown of contacts: gaps, forces, slips and modes over time, and how well the laws were
-kept.
+"""What results show of contacts by events: gaps, forces, slips and modes over time, and how well
+the laws were kept.
 
 Forces that rigid bodies do not determine are NaN (a table on four legs); the sum over a contact's
 points and its pressure centre are given where they are determined. Friction and slip are vectors in
-the ground's axes, on the first body and of it against the second.
+the ground's axes: the force on the first body, and its velocity relative to the second.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with it
 
 
 class ContactRows(NamedTuple):
-    """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force;
-    friction, slip, place (3,); mode: 0 open, 1 slip, 2 stick; known (4,): whether normal force and
-    friction along each of the ground's axes are determined. total, centre (run, time, c, 3): of c
-    contacts. push (3,): the whole force of a point as the run had it, also where another choice
-    would be as good.
+    """Arrays (run, time, k, ...) of k contact points.
+
+    gap: m; rate: of the gap, m/s; normal: force, N; friction (3,): N; slip (3,): m/s; place (3,):
+    m. mode: 0 open, 1 slip, 2 stick. known (4,): whether the normal force, and friction along each
+    of the ground's axes, are determined. total, centre (run, time, c, 3): the summed force (N) and
+    the pressure centre (m) of c contacts. push (3,): the whole force of a point as the run had it,
+    also where rigid bodies do not determine it, N.
     """
 
     gap: Array
@@ -52,8 +54,8 @@ class ContactRows(NamedTuple):
 
 
 def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> ContactRows:
-    """From what the tape `contacts` reads, the modes (n, size), and the forces (n, m) of all rows
-    that are held.
+    """Return the contact rows of n states. flat: the inputs of the tape `contacts`; modes (n,
+    size); held (n, m): the forces of all rows that are held.
     """
     system, n = plan.system, len(flat[0])
     kernel = system.kernel("contacts")
@@ -111,8 +113,8 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
 
 
 def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
-    """(n, k): points that have no place: of patches that have no features, of contacts that are
-    switched off.
+    """Return (n, k): whether a point has no place, since its patch has no feature for it, or since
+    its contact is switched off.
     """
     own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
     keys = [
@@ -127,7 +129,9 @@ def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
 
 
 def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
-    """Friction (n, 3) of a slip u (n, 2)."""
+    """Return the friction (n, 3) of a slip u (n, 2) under normal forces N (n,); own: the modes of
+    the point.
+    """
     speed = np.linalg.norm(u, axis=1)
     moving = (own[:, 2] * u[:, 0] + own[:, 3] * u[:, 1] > 0.0) & (speed > own[:, 4])
     d = np.where(moving[:, None], u / np.where(speed > 0.0, speed, 1.0)[:, None], own[:, 2:4])
@@ -135,9 +139,10 @@ def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
 
 
 class Shown(NamedTuple):
-    """Of n rows in time: ends: where the m rows of the k points begin; owner (m,): the contact of
-    each; axes, along (n, m, 3): the row's axis, and what one unit of its force is; place (n, k, 3);
-    centre (n, c, 3).
+    """What `_known` needs of n rows in time. ends: where the m constraint rows of the k points
+    begin, and the last ones end. owner (m,): the contact of each row. axes, along (n, m, 3): the
+    axis of each row, and the force on the body per unit of its multiplier. place (n, k, 3), centre
+    (n, c, 3): m.
     """
 
     ends: list[int]
@@ -151,8 +156,8 @@ class Shown(NamedTuple):
 def _known(
     plan: RunPlan, acting: Array, mode: Array, shown: Shown
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """(n, k, 4), (n, c, 3), (n, c, 3): whether normal force and friction of each point, the sum of
-    each contact and its pressure centre, along each axis, follow from the motion.
+    """Return (n, k, 4), (n, c, 3), (n, c, 3): whether the normal force and friction of each point,
+    the sum of each contact and its pressure centre, along each axis, follow from the motion.
 
     They do where combinations of the rows' forces that move nothing have no part in them.
     """
@@ -176,9 +181,9 @@ def _known(
 
 
 def _parts(loose: Array, n: int, shown: Shown) -> tuple[Array, Array, Array]:
-    """(k, 4, z), (c, 3, z), (c, 3, z): what z combinations of the rows' forces (m, z) have of
-    normal forces and friction, of sums, and of how far they move the pressure centre, relative to
-    the distances from it.
+    """Return (k, 4, z), (c, 3, z), (c, 3, z): the normal forces and friction, the sums, and the
+    shift of the pressure centre relative to the distances from it, of z combinations of the rows'
+    forces, loose (m, z).
     """
     ends, owner, axes, along, place, centre = shown
     begin = ends[:-1]
@@ -197,14 +202,14 @@ def _parts(loose: Array, n: int, shown: Shown) -> tuple[Array, Array, Array]:
 
 
 def _is_normal(ends: list[int]) -> Array:
-    """(m,): 1 for the first row of each point."""
+    """Return (m,): 1 for the first row of each point, its normal, else 0."""
     found = np.zeros(ends[-1])
     found[ends[:-1]] = 1.0
     return found
 
 
 def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """{name: (dims, values (run, time, ...))}."""
+    """Return {name: (dims, values (run, time, ...))} of what results keep of contacts."""
     at = ("time", "contact")
     vector = ("time", "contact", "axis")
     return {
@@ -221,7 +226,7 @@ def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
 
 
 def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
-    """What `Extremes` has of contacts: how far the laws were missed."""
+    """Return the fields of `Extremes` for contacts: how far the laws were violated."""
     h = plan.system.holding
     length = usual_length(plan.machine.layout)
     N = rows.normal

@@ -1,5 +1,5 @@
-"""Fingerprints: whether a run that is resumed is the run that was begun. Everything that decides it
-is hashed, by name.
+"""Fingerprints: whether a run that is resumed is the run that was begun. Everything that the run
+depends on is hashed, by name.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ DEEPEST = 40  # records within records
 
 
 def key(plan: RunPlan) -> dict[str, str | float]:
-    """What decides a run, by name: values that are shown where they differ, and fingerprints of
-    what is larger.
+    """Return what a run depends on, by name: values that messages can show where they differ, and
+    fingerprints of larger things.
     """
     how: dict[str, str | float] = {
         "catena": versions()["catena"],
@@ -45,7 +45,7 @@ def key(plan: RunPlan) -> dict[str, str | float]:
 
 
 def fingerprint(x: Any) -> str:
-    """Equal for values that say the same, in this process and in another."""
+    """Return a text that is the same for equal values, in this process and in others."""
     digest = hashlib.sha256()
     for part in _parts(x, 0):
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -53,8 +53,8 @@ def fingerprint(x: Any) -> str:
 
 
 def _parts(x: Any, depth: int) -> Iterator[bytes]:
-    """The bytes of a value: of records their fields, of functions their code and what they close
-    over.
+    """Yield the bytes of a value: those of the fields of a record, those of the code of a function
+    and of what it closes over.
     """
     yield type(x).__qualname__.encode()
     if depth > DEEPEST:

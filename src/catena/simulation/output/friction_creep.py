@@ -1,12 +1,12 @@
-"""Creep: what joints travel where dry friction would hold them, because a run smooths it over a
+"""Creep: how far joints travel where dry friction would hold them, because a run smooths it over a
 small speed (`joint_losses.py`).
 
     f = F tanh(v / SMOOTH)
 
 A load below F, which Coulomb's friction would hold, moves such a joint at SMOOTH atanh(load / F)
-for ever. Of each row that is slower than SLOW times SMOOTH the speed times the time since the row
-before is counted, which is right on average: a joint that turns round is slow for a moment, one
-that creeps all the time.
+for ever. For each row that is slower than SLOW_SPEED times SMOOTH, the speed times the time since
+the row before is counted, which is right on average: a joint that reverses is slow for a moment,
+one that creeps is slow all the time.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ SLOW = 3.0
 
 
 def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
-    """(nv,), (nv,): the travel of rows at t (s) with speeds v (run, time, nv), slow and altogether,
-    m or rad, of the run that creeps most; zero without smoothed friction.
+    """Return (nv,), (nv,): the travel while slow, and the whole travel (m or rad), of rows at t (s)
+    with speeds v (run, time, nv); of each speed in the run that creeps most. Both are empty without
+    smoothed friction.
     """
     rough = np.array([nonzero(x) for x in per_speed(plan.machine.mechanism, "friction")], bool)
     if plan.system.driven is not None:
@@ -50,7 +51,9 @@ def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
 
 
 def creeping(plan: RunPlan, slow: Array, way: Array) -> str:
-    """What crept most beside its size, in words; nothing where that is not worth a word."""
+    """Return a sentence about the speed that crept most relative to its length scale; empty where
+    that is negligible. slow, way (nv,): as `travelled` returns them.
+    """
     if not len(slow):
         return ""
     beside = slow / coordinate_sizes(plan.machine.layout, usual_length(plan.machine.layout))[1]

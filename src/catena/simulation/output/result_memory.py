@@ -1,8 +1,8 @@
-"""Memory for the states of results, used again once nobody looks at the result any more.
+"""Memory for the states of results, reused once a result is no longer referenced.
 
-The system clears fresh memory before it hands it out, which takes a third of the time of a short
-rollout. So the memory of the last large result is kept when the result is gone, and the next of
-that size or smaller is written there.
+The operating system clears new memory before it hands it out, which takes a third of the time of a
+short rollout. So the memory of the last large result is kept when the result is gone, and the next
+result that is as large, or up to half as large, is written there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _kept: list[Array] = []
 
 
 class _Loan:
-    """What every array made of a block refers to in the end; when it is gone, none is left."""
+    """The object to which every array made of a block refers in the end; when it is deleted, no
+    array refers to the block any more.
+    """
 
     def __init__(self, block: Array, shape: tuple[int, ...]):
         self.__array_interface__ = {**block.__array_interface__, "shape": shape}
@@ -29,12 +31,12 @@ class _Loan:
 
 
 def _keep(block: Array) -> None:
-    """The last one alone."""
+    """Keep this block for reuse, and no other."""
     _kept[:] = [block]
 
 
 def empty(shape: tuple[int, ...]) -> Array:
-    """An array of this shape with anything in it, as `np.empty`."""
+    """Return an uninitialised array of this shape, as `np.empty` does."""
     count = math.prod(shape)
     if not LEAST <= 8 * count <= MOST:
         return np.empty(shape)

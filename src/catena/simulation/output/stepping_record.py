@@ -1,9 +1,9 @@
-"""What is shown of contacts by time stepping: the same rows and the same ledger as of contacts by
-events.
+"""What results show of contacts by time stepping: the same rows and the same ledger as for contacts
+by events.
 
-Forces are impulses over the step that ended at a row. Where rigid bodies do not determine them (a
-table on four legs) they are the ones that the solver came to: sums are what counts. The certificate
-is kept in the state, over all steps and not the rows alone.
+Forces are impulses divided by the step that ended at a row. Where rigid bodies do not determine
+them (a table on four legs), they are those at which the solver arrived; only their sums are
+meaningful. The certificate is kept in the state, over all steps and not only the rows.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Array = NDArray[np.float64]
 
 
 class Sight(NamedTuple):
-    """Of states (n,) and k points in the solver's order: gap (n, k), place (n, k, 3), rate (n, k,
-    3) along normal and tangents, which are axes (n, k, 3, 3).
+    """Kinematics of k contact points, in the solver's order, at n states: gap (n, k), place (n, k,
+    3), rate (n, k, 3) along normal and tangents, axes (n, k, 3, 3): these three.
     """
 
     gap: Array
@@ -40,9 +40,9 @@ class Sight(NamedTuple):
 
 
 def stepped_state(system: System) -> ca.Function:
-    """(t, x, u, p) -> gaps (k,), places (3 k,), speeds and axes (3 k,), (9 k,) of points that have
-    places of their own, zero along tangents of smooth ones; poses and twists (38 n,) of pairs of
-    shapes.
+    """Return (t, x, u, p) -> gaps (k,), places (3 k,), speeds (3 k,) and axes (9 k,) of the points
+    that are not of pairs of shapes, with zeros for tangents of points without friction; then poses
+    and twists (38 n,) of n pairs of shapes.
     """
     c = system.stepping
     assert c is not None
@@ -68,7 +68,9 @@ def stepped_state(system: System) -> ca.Function:
 
 
 def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
-    """Where the points of states (n, size) are, with inputs and parameters."""
+    """Return the kinematics of all contact points at n states. flat: times, states, inputs and
+    parameters.
+    """
     c, n = system.stepping, len(flat[0])
     assert c is not None
     kernel = system.compiled(("stepped contacts",), lambda: compile_lanes(stepped_state(system)))
@@ -85,8 +87,8 @@ def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
 
 
 def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
-    """Of the states (n, size), inputs and parameters; None where joints have stops and nothing else
-    touches.
+    """Return the contact rows of n states; None where joints have stops and nothing else touches.
+    flat: times, states, inputs and parameters.
     """
     system, n = plan.system, len(flat[0])
     c = system.stepping
@@ -136,8 +138,8 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
 
 
 def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Array]:
-    """What `Extremes` has of contacts: the certificate of the states x (run, time, size), and the
-    gaps of rows.
+    """Return the fields of `Extremes` for contacts: the certificate of the states x (run, time,
+    size), and the penetration at the rows.
     """
     c = plan.system.stepping
     assert c is not None
@@ -162,7 +164,7 @@ def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Ar
 
 
 def ledger(plan: RunPlan, seen: Extremes) -> ContactLedger:
-    """How well the laws were kept: the worst of all runs."""
+    """Return how well the laws were kept: the worst of all runs."""
     c = plan.system.stepping
     assert c is not None
     return ContactLedger(

@@ -1,9 +1,8 @@
-"""BatchRunner: the time loop of many runs by an adaptive method, with or without events, side by
-side in lanes.
+"""BatchRunner: the time loop of many runs in lanes by an adaptive method, with or without events.
 
 Each round advances every run that is not over to its next event or to the end of its slice, then
 handles all their events: those of stops and of friction for all runs at once (`batch_events.py`),
-others run by run (`event_handler.py`). What happens to a run does not depend on the others.
+others run by run (`event_handler.py`). No run depends on the others.
 """
 
 from __future__ import annotations
@@ -32,31 +31,33 @@ Array = NDArray[np.float64]
 
 
 class Happening(Protocol):
-    """Events of runs that are given by their numbers, at the times of each."""
+    """The events of runs in lanes, which are given by their numbers, each at its own time."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Before the first step. Returns those that it ends, and by what."""
+        """Handle the events at the start, before the first step. Return {run: what ends it}."""
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each. Returns those that end, and by what; and those that cannot
-        go on, and why.
+        """Handle the guard that fell to zero in each run. Return {run: what ends it}, and {run: why
+        it cannot go on}.
         """
 
     def due(self, run: int) -> str:
-        """Handle what is scheduled for the present instant of a run. Returns by what it ends, if
-        so.
+        """Handle the events that are scheduled for the present time of a run. Return what ends the
+        run, or "".
         """
 
     def log(self, run: int) -> list[Occurrence]:
-        """What has happened in a run."""
+        """Return the events that have happened in a run."""
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """The contacts of a run."""
+        """Return the contacts of a run, or None."""
 
 
 @dataclass(frozen=True)
 class RunEnd:
-    """How a run ended, as sinks read it."""
+    """How a run ended, in the form that sinks read. status: see `drivers.OUTCOMES`. sentence: the
+    same in words. tally: its cost. log: its events. contacts: its contacts, or None.
+    """
 
     status: int
     sentence: str
@@ -66,8 +67,8 @@ class RunEnd:
 
 
 class BatchRunner:
-    """Some runs of a plan (`rows`) in progress. room: (at least as many, 1 + times, size) in which
-    to write their states.
+    """The runs `rows` of a plan, in progress. room: an array (at least as many, 1 + times, size) in
+    which to write their states; None: a new one.
     """
 
     def __init__(self, plan: RunPlan, rows: slice, room: Array | None = None):
@@ -116,13 +117,14 @@ class BatchRunner:
         self.last: dict[int, tuple[Array, Array]] = {}
 
     def run(self) -> Iterator[float]:
-        """Run to the end; yields the time that all have reached, s."""
+        """Run to the end, and yield the time that all runs have reached (s) after each round."""
         self._begin()
         while not self.over.all():
             self._advance(np.flatnonzero(~self.over))
             yield float(self.lanes.t.min())
 
     def _begin(self) -> None:
+        """Write the rows of the start, and handle the events at that instant."""
         lanes = self.lanes
         nu = self.plan.system.nu
         x = lanes.x.copy()
@@ -137,7 +139,7 @@ class BatchRunner:
         self.held[:, 0] = np.where(jumped[:, None], held, lanes.given[:, :nu])
 
     def _advance(self, runs: Whole) -> None:
-        """The next segment of each of these runs, then their events."""
+        """Advance each of these runs by its next segment, then handle their events."""
         plan, lanes = self.plan, self.lanes
         end, until_row = self._until(runs)
         taken = lanes.tally[:, :2].sum(axis=1)
@@ -168,8 +170,8 @@ class BatchRunner:
             self._fail(int(run))
 
     def _end_torn(self, runs: Whole, rows: Whole) -> None:
-        """End the runs whose prescribed motion has torn a loop, with the rows until there. rows:
-        how many each had before.
+        """End the runs whose prescribed motion has opened a loop, with the rows until there. rows:
+        how many rows each run had before.
         """
         plan, lanes, nu = self.plan, self.lanes, self.plan.system.nu
 
@@ -197,7 +199,7 @@ class BatchRunner:
             )
 
     def _due(self, run: int) -> None:
-        """Events that are scheduled for the present instant of a run."""
+        """Handle the events that are scheduled for the present time of a run."""
         try:
             if by := self.events.due(run):
                 self._end(run, by)
@@ -205,12 +207,12 @@ class BatchRunner:
             self._stuck(run, str(error))
 
     def _stuck(self, run: int, why: str) -> None:
-        """An event after which a run cannot go on."""
+        """End a run that cannot go on, for this reason."""
         self.over[run], self.status[run], self.sentences[run] = True, drivers.NOT_FINITE, why
 
     def _until(self, runs: Whole) -> tuple[Array, Whole]:
-        """The end of the next segment of each run (s), and the index after its last row, as
-        `Runner` has them.
+        """Return the end of the next segment of each run (s), and the index after its last row, as
+        `Runner` computes them.
         """
         plan = self.plan
         lanes = self.lanes
@@ -224,7 +226,7 @@ class BatchRunner:
         return end, np.minimum(np.searchsorted(plan.times, end, side="right"), last)
 
     def _end(self, run: int, by: str) -> None:
-        """An event ends a run: its instant is the last row, once."""
+        """End a run by an event; its instant becomes the last row, once."""
         lanes, plan = self.lanes, self.plan
         t = float(lanes.t[run])
         self.over[run], self.status[run] = True, drivers.EVENT
@@ -234,6 +236,7 @@ class BatchRunner:
         self.last[run] = lanes.x[run].copy(), lanes.given[run, : plan.system.nu].copy()
 
     def _fail(self, run: int) -> None:
+        """End a run that the driver could not advance, with the likely reason."""
         engine = alone(self.plan, self.lanes, run, self.rows)
         self.over[run] = True
         self.sentences[run] = diagnostics.sentence(
@@ -243,17 +246,19 @@ class BatchRunner:
     # --- what sinks take
     @property
     def parts(self) -> list[slice]:
-        """All runs in one part, where each has all its rows; else each by itself."""
+        """The parts in which sinks take the runs: all in one where each has all its rows, otherwise
+        each by itself.
+        """
         whole = (self.status == drivers.REACHED) & (self.lanes.row == len(self.plan.times))
         return [self.rows] if whole.all() else self.each
 
     @property
     def each(self) -> list[slice]:
-        """Every run by itself."""
+        """Every run as a part by itself."""
         return [slice(k, k + 1) for k in range(self.rows.start, self.rows.stop)]
 
     def slice_of(self, part: slice) -> Slice:
-        """All rows of one of the `parts`."""
+        """Return all rows of one of the `parts`."""
         runs = slice(part.start - self.rows.start, part.stop - self.rows.start)
         nu = self.plan.system.nu
         n = 1 + int(self.lanes.row[runs.start])
@@ -270,7 +275,7 @@ class BatchRunner:
         return Slice(t, x, u)
 
     def end_of(self, run: int) -> RunEnd:
-        """How one run ended."""
+        """Return how one run ended."""
         status = int(self.status[run])
         lanes = self.lanes
         sentence = self.sentences.get(run, drivers.OUTCOMES[status])
@@ -282,7 +287,9 @@ class BatchRunner:
 
 
 def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
-    """An engine that holds one of the runs."""
+    """Return an engine of one lane that holds one of the runs, numbered within `rows` of the
+    plan.
+    """
     engine = plan.engine(slice(0, 1))
     number = rows.start + run
     engine.x[:], engine.held[:], engine.p[:] = (
@@ -293,36 +300,36 @@ def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
 
 
 def _power(count: int) -> int:
-    """The smallest power of two that is not below."""
+    """Return the smallest power of two that is not below `count`."""
     return 1 << (count - 1).bit_length()
 
 
 class NoEvents(Happening):
-    """Of runs in which nothing happens."""
+    """The events of runs that have none."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Nothing."""
+        """Return {}: no run ends."""
         return {}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """There are no guards."""
+        """Return no runs, for there are no guards."""
         return {}, {}
 
     def due(self, run: int) -> str:
-        """Nothing is scheduled."""
+        """Return "": nothing is scheduled."""
         return ""
 
     def log(self, run: int) -> list[Occurrence]:
-        """Nothing."""
+        """Return []."""
         return []
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """None."""
+        """Return None."""
         return None
 
 
 class _EachAlone(Happening):
-    """Events that each run handles by itself, with an engine and a handler of its own."""
+    """Events that each run handles by itself, with an engine and an event handler of its own."""
 
     def __init__(self, plan: RunPlan, lanes: LaneRuns, rows: slice):
         self.plan, self.lanes = plan, lanes
@@ -332,7 +339,9 @@ class _EachAlone(Happening):
         ]
 
     def _handled(self, run: int, call: Any, *given: Any) -> str:
-        """Let the handler of a run do something. Returns by what it ends the run, if so."""
+        """Call a method of the event handler of a run, with the present state of that run. Return
+        what ends the run, or "".
+        """
         handler = self.handlers[run]
         lanes = self.lanes
         nu = self.plan.system.nu
@@ -345,12 +354,14 @@ class _EachAlone(Happening):
         return handler.ended_by if ended else ""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Before the first step."""
+        """Handle the events at the start, before the first step. Return {run: what ends it}."""
         found = {int(run): self._handled(run, EventHandler.begin) for run in runs}
         return {run: by for run, by in found.items() if by}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each."""
+        """Handle the guard that fell to zero in each run. Return {run: what ends it}, and {run: why
+        it cannot go on}.
+        """
         ended, failed = {}, {}
         for run, guard in zip(runs, guards):
             try:
@@ -361,13 +372,15 @@ class _EachAlone(Happening):
         return ended, failed
 
     def due(self, run: int) -> str:
-        """What is scheduled for the present instant."""
+        """Handle the events that are scheduled for the present time of a run. Return what ends the
+        run, or "".
+        """
         return self._handled(run, EventHandler.due)
 
     def log(self, run: int) -> list[Occurrence]:
-        """What has happened in a run."""
+        """Return the events that have happened in a run."""
         return self.handlers[run].log
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """The contacts of a run."""
+        """Return the contacts of a run, or None."""
         return self.handlers[run].contacts

@@ -1,7 +1,8 @@
-"""Rollouts: runs with equal steps, many groups of lanes through one call of the driver, where
-nothing happens between its steps.
+"""Rollouts: runs with equal steps and without events or samples, many groups of lanes by one call
+of the driver.
 
-The rows are written where the sink shows them. The numbers are those of `Runner`, bit for bit.
+The rows are written directly into the memory of the result. The numbers are those of `Runner`, bit
+for bit.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Rollout:
 
     @staticmethod
     def of(plan: RunPlan) -> Rollout | None:
-        """That of a plan of explicit equal steps without events, switches or samples; None for
-        others.
+        """Return the rollout of a plan of explicit equal steps without events, switches or samples;
+        None for other plans.
         """
         sampled = callable(plan.control) and not hasattr(plan.control, "law")
         if (
@@ -53,13 +54,13 @@ class Rollout:
 
     @property
     def steps(self) -> int:
-        """From the start to the end."""
+        """The number of steps from the start to the end."""
         return len(self.plan.times) * self.every
 
     @property
     def parts(self) -> list[slice]:
-        """The runs that one call advances: groups of lanes, as many as leave room for other threads
-        and for an interruption.
+        """The runs that one call advances: as many groups of lanes as leave work for other threads,
+        and allow an interruption.
         """
         plan = self.plan
         groups = len(self.plan.groups)
@@ -67,11 +68,12 @@ class Rollout:
         return [slice(k, min(k + each, len(plan.x0))) for k in range(0, len(plan.x0), each)]
 
     def drive(self, x0: Array, held: Array, out: Array, pieces: Pieces | None = None) -> Array:
-        """Advance groups of W runs: x0 (groups W, size), held (groups W, nu + count) inputs, modes
-        and parameters.
+        """Advance groups of W runs. Return (groups, 2): the status of each group, and the time that
+        it reached (s).
 
-        out (groups W, 1 + rows, size): where the start and the rows are written. pieces: forces of
-        the steps. Returns (groups, 2): the status of each group, and the time that it reached (s).
+        x0 (groups W, size): states. held (groups W, nu + count): inputs, modes and parameters. out
+        (groups W, 1 + rows, size): where the start and the rows are written. pieces: piecewise
+        constant forces.
         """
         plan = self.plan
         s = self.plan.system
@@ -114,10 +116,10 @@ class Rollout:
 
     # --- runs of the plan
     def slices(self, rows: slice, room: Array | None) -> list[Slice]:
-        """The start and all other rows of some runs, whole groups; nothing where one cannot go on,
-        of which the runner says why.
+        """Return the row of the start, and all other rows, of the runs `rows`, which are whole
+        groups of lanes; an empty list where one cannot go on, for which `Runner` gives the reason.
 
-        room (lanes, 1 + rows, size): where to write the states.
+        room (lanes, 1 + rows, size): where to write the states; None: a new array.
         """
         plan, s = self.plan, self.plan.system
         lanes = len(range(rows.start, rows.stop, plan.width)) * plan.width
@@ -156,8 +158,8 @@ class Rollout:
 
 
 def rollout_of(plan: RunPlan) -> Rollout | None:
-    """The rollout of the runs of a plan, if they are several and short enough for one slice; else
-    they go through `Runner`, as do those in which a motion could tear a loop.
+    """Return the rollout of the runs of a plan, if they are several, short enough for one slice,
+    and no motion could open a loop; None for others, which go through `Runner`.
     """
     try:
         found = Rollout.of(plan) if plan.width > 1 and not can_tear(plan) else None

@@ -1,7 +1,7 @@
 """Runner: the time loop of a group of runs, as a generator of slices.
 
 A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run
-that was stopped after any slice and continued from its checkpoint is the same, bit for bit, as one
+that was stopped after any slice and restarted from its checkpoint is the same, bit for bit, as one
 that was not stopped. Between slices Python controllers are sampled and events are handled.
 """
 
@@ -41,7 +41,15 @@ class Slice:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One run between two slices: everything that the next slice depends on."""
+    """One run between two slices: everything that the next slice depends on.
+
+    t: s. row: the index of the next output time. asked: how many samples of a Python controller
+    were taken. h: the next step, s. x, held: the state; inputs and modes. tally: its cost. events:
+    the state of the event handler, or None. over, status, sentence: whether and how it has ended.
+    moved: how far and how fast it has been; origin: the state at its start or at its last impact
+    (`error_scales.py`). sides: on which side of zero the conditions of events were last seen
+    (`guard_sides.py`).
+    """
 
     t: float
     row: int  # the next of the plan's times
@@ -61,12 +69,14 @@ class Checkpoint:
 
     @property
     def complete(self) -> bool:
-        """Whether the end was reached, or an event that ends the run."""
+        """Whether the run has reached its end, or an event that ends it."""
         return self.over and self.status in (drivers.REACHED, drivers.EVENT)
 
 
 class Runner:
-    """Runs in progress: the engine, the event handler, and the time and row reached."""
+    """A group of runs in progress: the engine, the event handler (`agenda`), and the time and row
+    reached.
+    """
 
     def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
         self.plan, self.rows, self.engine = plan, rows, plan.engine(rows)
@@ -97,8 +107,8 @@ class Runner:
         self.begun = False
 
     def slices(self) -> Iterator[Slice]:
-        """The row of the start, unless the run continues from a checkpoint, then the others up to
-        the end of the run.
+        """Yield the row of the start, unless the run continues from a checkpoint, then the others
+        up to the end of the run.
         """
         if not self.begun:
             yield self._begin()
@@ -111,7 +121,7 @@ class Runner:
             yield part
 
     def _begin(self) -> Slice:
-        """The row of the start; then the events at that instant are handled."""
+        """Return the row of the start, after the events at that instant were handled."""
         self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
@@ -127,7 +137,7 @@ class Runner:
         )
 
     def advance(self) -> Slice:
-        """The next rows."""
+        """Advance by one slice, and return its rows."""
         plan, engine = self.plan, self.engine
         if self.sampled and self.t >= plan.start + self.asked * self.sample:
             self._ask()
@@ -181,8 +191,8 @@ class Runner:
         return Slice(t, x, u)
 
     def _torn(self, t: Array, x: Array, u: Array) -> Slice | None:
-        """The rows of a slice up to where its prescribed motion tears a loop, which ends the run;
-        None where it does not.
+        """Return the rows of a slice up to where the prescribed motion opens a loop, which ends the
+        run; None where it does not.
         """
         e = self.engine
         every = np.append(t, self.t)
@@ -206,26 +216,27 @@ class Runner:
         return Slice(t[:first], x[:first], u[:first])
 
     def _openings(self, t: Array, x: Array, u: Array) -> Array:
-        """(rows, W): how far loops are open."""
+        """Return (rows, W): how far loops are open, relative to their lengths."""
         n, _, W = x.shape
         states, held = (np.moveaxis(a, 1, 2).reshape(n * W, -1) for a in (x, u))
         p = np.tile(self.engine.p.T, (n, 1))
         return dead_positions.openings(self.plan, np.repeat(t, W), states, held, p).reshape(n, W)
 
     def _held(self, t: Array) -> Array:
-        """(rows, nu, W): what is held at rows that were just computed, of forces those until
-        there.
+        """Return (rows, nu, W): inputs and modes at rows that were just computed; of piecewise
+        constant forces those that acted until there.
         """
         stepped = self.plan.forces is not None and not self.plan.adaptive
         return held_at(t, self.engine.held.copy(), self.engine.pieces if stepped else None)
 
     def _fail(self, why: str) -> None:
+        """End the run with an error."""
         self.over = True
         self.status = drivers.NOT_FINITE
         self.sentence = why
 
     def _until(self) -> tuple[float, int]:
-        """The end of the next slice without events (s), and the index after its last row."""
+        """Return the end of the next slice without events (s), and the index after its last row."""
         times = self.plan.times
         length = rows_of_slice(self.plan)
         last = min((self.row // length + 1) * length, len(times))
@@ -239,7 +250,7 @@ class Runner:
         return end, self.row + int(np.searchsorted(times[self.row : last], end, side="right"))
 
     def _events(self, event: int) -> bool:
-        """Handle the events that are due. True ends the run."""
+        """Handle the events that are due. Return whether the run ends."""
         if self.agenda is None:
             return False
         if self.status == drivers.EVENT:
@@ -249,12 +260,14 @@ class Runner:
         return self.agenda.due(self.t) if self.status == drivers.REACHED else False
 
     def _end(self) -> None:
+        """End the run by the event that was just handled."""
         assert self.agenda is not None
         self.over = True
         self.status = drivers.EVENT
         self.sentence = f"ended by {self.agenda.ended_by!r} at t = {self.t:.9g} s"
 
     def _ask(self) -> None:
+        """Sample the Python controller."""
         ask(self.engine, self.plan.control, self.t)
         self.asked += 1
 
@@ -266,17 +279,17 @@ class Runner:
 
     @property
     def log(self) -> list[Occurrence]:
-        """What has happened."""
+        """The events that have happened."""
         return self.agenda.log if self.agenda is not None else []
 
     @property
     def contacts(self) -> ContactHandler | None:
-        """The contacts of the run."""
+        """The contacts of the run, or None."""
         return self.agenda.contacts if self.agenda is not None else None
 
     # --- to continue later
     def checkpoint(self) -> Checkpoint:
-        """The state of a single run between two slices."""
+        """Return the state of a single run between two slices."""
         e = self.engine
         events = self.agenda.checkpoint() if self.agenda is not None else None
         return Checkpoint(
@@ -318,7 +331,7 @@ class Runner:
 
 
 def rows_of_slice(plan: RunPlan) -> int:
-    """Rows in a slice, at most."""
+    """Return the largest number of rows in a slice of this plan."""
     if plan.how.kind in STEPS or len(plan.times) < 2:
         return ROWS
     between = float(plan.times[1] - plan.times[0])
@@ -326,8 +339,8 @@ def rows_of_slice(plan: RunPlan) -> int:
 
 
 def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
-    """(rows, nu, W): what is held at rows t (s), the same `held` (nu, W) but for forces in pieces,
-    of which those until there.
+    """Return (rows, nu, W): inputs and modes at rows t (s): `held` (nu, W) throughout, except
+    piecewise constant forces, of which those that acted until each row.
     """
     now = np.broadcast_to(held, (len(t), *held.shape))
     if pieces is None:
@@ -344,8 +357,8 @@ def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
 
 # --- controllers in Python
 def forces(nv: int, control: Any) -> Array:
-    """Constant joint forces as (nv, 1), N m or N. Raises SimulationError where `control` is not nv
-    finite numbers.
+    """Return constant joint forces as (nv, 1), N m or N. Raise SimulationError where `control` is
+    not nv finite numbers.
     """
     try:
         given = np.asarray(control, float)
@@ -363,8 +376,8 @@ def forces(nv: int, control: Any) -> Array:
 
 
 def ask(engine: Engine, control: Any, t: float) -> None:
-    """Set the inputs to what a Python controller returns at t (s), to be held until its next
-    sample. Raises SimulationError.
+    """Set the inputs to what a Python controller returns at t (s); they are held until its next
+    sample. Raise SimulationError where it returns another shape, or a number that is not finite.
     """
     s = engine.system
     q, v = decoded(s, engine.x, engine.p)
