@@ -77,7 +77,7 @@ def test_a_run_of_very_many_steps_says_so_and_where(monkeypatch, tmp_path, kept:
     lowered for this test, and so are the slices that are compared.
     """
     monkeypatch.setattr(diagnostics, "MANY_STEPS", 100)
-    monkeypatch.setattr(runner, "WATCHED", 20)
+    monkeypatch.setattr(runner, "WATCHED_STEPS", 20)
     m = closed.four_bar(lengths=(1.0, 1.2, 1.6 + 1e-6, 1.8))
     q, _ = catena.assemble(m, q=[1.88, -0.3, -0.93])
     start = float(q[catena.compile(m).coordinate_names.index("A")])

@@ -103,8 +103,7 @@ def _sums_text(m: Module, name: str, W: int, own: bool) -> list[str]:
     return inner.text.lines
 
 
-# type: ignore[no-untyped-def]  # over lanes
-def _summed(x, K, w, stride, count, h, out, n, lanes, registers):
+def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # type: ignore[no-untyped-def]  # over lanes
     """Compute the sums for whole blocks of lanes * registers numbers from n on. Return where they
     end.
     """

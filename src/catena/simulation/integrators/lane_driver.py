@@ -134,7 +134,7 @@ def admit(code, norm, which, coming, runs, lanes, memory, W):
     return live, coming
 
 
-def look_back(code, runs, lanes, memory, W):
+def remember_guards(code, runs, lanes, memory, W):
     """Remember the guards of the lanes that are due, in the states with which their segments
     end.
     """
@@ -178,7 +178,7 @@ def retire(code, largest, runs, lanes, memory, W):
         else:
             lanes.due[l] = 0.0
     if left:
-        look_back(code, runs, lanes, memory, W)
+        remember_guards(code, runs, lanes, memory, W)
         for l in range(W):
             if lanes.due[l] > 0.0:
                 paused(runs.guards, memory.g, lanes.who[l], l, W)
@@ -447,7 +447,7 @@ def stop_at_events(code, method, runs, lanes, memory, W):
                 lanes.t[l] = lanes.t[l] + lanes.high[l] * lanes.step[l]
                 if lanes.clipped[l] == 0:  # a step cut short by the end says nothing of the next
                     lanes.h[l] = min(lanes.later[l], lanes.step[l])
-        look_back(code, runs, lanes, memory, W)
+        remember_guards(code, runs, lanes, memory, W)
         for l in range(W):
             if lanes.due[l] > 0.0:
                 leave(EVENT, lanes.event[l], l, runs, lanes, memory, W)

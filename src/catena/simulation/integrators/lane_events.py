@@ -87,7 +87,7 @@ def locate(guard, method, lanes, memory, W):
     found = False
     for k in range(1, LOOKS + 1):
         look(guard, method, lanes, memory, k, W)
-        if unclear(lanes, memory, k, W):
+        if mark_unclear_lanes(lanes, memory, k, W):
             found = look_closer(guard, method, lanes, memory, k, W) or found
             look(guard, method, lanes, memory, k, W)
         for l in range(W):
@@ -106,7 +106,7 @@ def locate(guard, method, lanes, memory, W):
     for n in range(len(memory.g)):
         memory.g_new[n] = memory.values[n]
     if found:
-        close_in(guard, method, lanes, memory, W)
+        narrow_brackets(guard, method, lanes, memory, W)
 
 
 def look(guard, method, lanes, memory, k, W):
@@ -123,7 +123,7 @@ def look(guard, method, lanes, memory, k, W):
     call_block(guard, memory.buffer, memory.values)
 
 
-def unclear(lanes, memory, k, W):
+def mark_unclear_lanes(lanes, memory, k, W):
     """Mark the lanes (due) in which something may have happened before place k that the guards
     there do not show. Return whether there are any.
     """
@@ -164,14 +164,14 @@ def look_closer(guard, method, lanes, memory, k, W):
         going = False
         for l in range(W):
             if lanes.due[l] > 0.0:
-                found = looked(lanes, memory, k, l, W) or found
+                found = decide_next_place(lanes, memory, k, l, W) or found
                 if lanes.due[l] > 0.0:
                     going = True
         take(memory.before, memory.values, lanes.fresh, W)
     return found
 
 
-def looked(lanes, memory, k, l, W):
+def decide_next_place(lanes, memory, k, l, W):
     """Decide what follows from the guards at the next place of lane l: an event (then return True),
     a shorter distance, or going on from there.
     """
@@ -199,7 +199,7 @@ def looked(lanes, memory, k, l, W):
     return False
 
 
-def close_in(guard, method, lanes, memory, W):
+def narrow_brackets(guard, method, lanes, memory, W):
     """Narrow the bracket [low, high] of each lane's event until there is no number between the
     two.
     """

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 MODES = np.array(["open", "slip", "stick"])
-LOOSE = 1e-6  # the share of a force in a combination that moves nothing, below which it has none
-# a row that reaches this little beside the farthest moves nothing: a tangent across a plane of
-# motion
-DEAD = 1e-9
-SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+# share of a force in a normalised combination of forces that moves nothing: with less the force is
+# determined
+UNDETERMINED_SHARE = 1e-6
+# largest entry of a row, in the metric of rank, relative to that of the largest row: with less the
+# row moves nothing, as a tangent across a plane of motion
+IMMOBILE_ROW = 1e-9
+# slip speed relative to the fastest slip: of faster slips the direction is compared with friction
+MOVING_SLIP = 1e-6
 
 
 class ContactRows(NamedTuple):
@@ -91,7 +94,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
         for g in sorted({c.point.contact for c in h.contacts})
     ]
     along = axes.copy()
-    # what one unit of a row's force is: of what slips with its friction
+    # the force per unit of a row's multiplier: of a contact that slips, with its friction
     for i, a in enumerate(ends[:-1]):
         slips = (mode[:, i] == 1.0) & (normal[:, i] != 0.0)
         along[slips, a] = total[slips, i] / normal[slips, i, None]
@@ -102,7 +105,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
     pressed = np.stack([normal[:, g].sum(axis=1) for g in groups], axis=1)[..., None]
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
-    seen = Shown(ends, owner, axes, along, place, centre)
+    seen = ForceGeometry(ends, owner, axes, along, place, centre)
     known, sums, middles = _known(plan, acting.reshape(n, -1, system.nv), mode, seen)
     summed, centre = np.where(sums, summed, np.nan), np.where(middles, centre, np.nan)
     gap = np.where(absent, np.nan, gap)
@@ -138,7 +141,7 @@ def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
     return -c.contact.kinetic * (N * own[:, 0])[:, None] * np.einsum("tj,tja->ta", d, axes)
 
 
-class Shown(NamedTuple):
+class ForceGeometry(NamedTuple):
     """What `_known` needs of n rows in time. ends: where the m constraint rows of the k points
     begin, and the last ones end. owner (m,): the contact of each row. axes, along (n, m, 3): the
     axis of each row, and the force on the body per unit of its multiplier. place (n, k, 3), centre
@@ -154,7 +157,7 @@ class Shown(NamedTuple):
 
 
 def _known(
-    plan: RunPlan, acting: Array, mode: Array, shown: Shown
+    plan: RunPlan, acting: Array, mode: Array, shown: ForceGeometry
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
     """Return (n, k, 4), (n, c, 3), (n, c, 3): whether the normal force and friction of each point,
     the sum of each contact and its pressure centre, along each axis, follow from the motion.
@@ -170,17 +173,19 @@ def _known(
         reach = np.abs(acting[n] * np.sqrt(system.column_scales)).max(axis=1) / np.where(
             sizes > 0.0, np.sqrt(sizes), 1.0
         )
-        on = np.flatnonzero(reach > DEAD * reach.max())
+        on = np.flatnonzero(reach > IMMOBILE_ROW * reach.max())
         N = spaces(acting[n][on], Metric(system.column_scales, sizes[on]), np.sqrt(RANK)).N
         if N.size:
             loose = np.zeros((acting.shape[1], N.shape[1]))
             loose[on] = N
             parts = _parts(loose[first : first + ends[-1]], int(n), shown)
-            found[n], sums[n], middles[n] = (np.abs(x).max(axis=-1) < LOOSE for x in parts)
+            found[n], sums[n], middles[n] = (
+                np.abs(x).max(axis=-1) < UNDETERMINED_SHARE for x in parts
+            )
     return found, sums, middles
 
 
-def _parts(loose: Array, n: int, shown: Shown) -> tuple[Array, Array, Array]:
+def _parts(loose: Array, n: int, shown: ForceGeometry) -> tuple[Array, Array, Array]:
     """Return (k, 4, z), (c, 3, z), (c, 3, z): the normal forces and friction, the sums, and the
     shift of the pressure centre relative to the distances from it, of z combinations of the rows'
     forces, loose (m, z).
@@ -237,7 +242,9 @@ def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
     size = np.linalg.norm(f, axis=-1)
     speed = np.linalg.norm(u, axis=-1)
     moving = (
-        (rows.mode == 1.0) & (speed > SLIPS * max(speed.max(initial=0.0), 1e-300)) & (size > 0.0)
+        (rows.mode == 1.0)
+        & (speed > MOVING_SLIP * max(speed.max(initial=0.0), 1e-300))
+        & (size > 0.0)
     )
     across = np.linalg.norm(np.cross(f, u), axis=-1) / np.where(moving, size * speed, 1.0)
     return {

@@ -16,7 +16,7 @@ import numpy as np
 from ...results import versions
 from ..planning.plan import RunPlan
 
-DEEPEST = 40  # records within records
+DEEPEST_NESTING = 40  # records within records that are deeper do not count
 
 
 def key(plan: RunPlan) -> dict[str, str | float]:
@@ -57,7 +57,7 @@ def _parts(x: Any, depth: int) -> Iterator[bytes]:
     and of what it closes over.
     """
     yield type(x).__qualname__.encode()
-    if depth > DEEPEST:
+    if depth > DEEPEST_NESTING:
         return
     if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
         yield repr(x).encode()

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from ..planning.plan import RunPlan
 
 Array = NDArray[np.float64]
-# of its length, or rad: worth a word; or this, if that is a part of all that it travels
-MUCH, LEAST, PART = 1e-3, 1e-6, 1e-2
-# times the speed over which friction is smoothed: above it, friction is Coulomb's to half a percent
-SLOW = 3.0
+# creep relative to the length scale of the coordinate: more is reported in any case, less than the
+# second in none, and in between if it is this share of all that the coordinate travels
+LARGE_CREEP, SMALLEST_CREEP, CREEP_SHARE = 1e-3, 1e-6, 1e-2
+# speed relative to the one over which friction is smoothed: above it, friction is Coulomb's to half
+# a percent
+SLOW_SPEED = 3.0
 
 
 def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
@@ -45,7 +47,7 @@ def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
     known = np.append(plan.start, plan.times)
     before = known[np.maximum(np.searchsorted(known, t, side="left") - 1, 0)]
     way = np.abs(v) * (np.maximum(t - before, 0.0))[:, None] * rough
-    slow = np.where(np.abs(v) < SLOW * SMOOTH, way, 0.0).sum(axis=1)
+    slow = np.where(np.abs(v) < SLOW_SPEED * SMOOTH, way, 0.0).sum(axis=1)
     run = slow.argmax(axis=0), np.arange(len(rough))
     return slow[run], way.sum(axis=1)[run]
 
@@ -58,11 +60,11 @@ def creeping(plan: RunPlan, slow: Array, way: Array) -> str:
         return ""
     beside = slow / coordinate_sizes(plan.machine.layout, usual_length(plan.machine.layout))[1]
     k = int(beside.argmax())
-    if beside[k] < LEAST or (beside[k] < MUCH and slow[k] < PART * way[k]):
+    if beside[k] < SMALLEST_CREEP or (beside[k] < LARGE_CREEP and slow[k] < CREEP_SHARE * way[k]):
         return ""
     unit = units(plan.machine.mechanism.moving)[1][k]
     mechanism = plan.machine.mechanism
     return (
         f"{mechanism.speed_names[k]!r} creeps by {slow[k]:.2g} {unit} at speeds below"
-        f" {SLOW * SMOOTH:g} {unit}/s, where dry friction may hold it; friction='stick' does"
+        f" {SLOW_SPEED * SMOOTH:g} {unit}/s, where dry friction may hold it; friction='stick' does"
     )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
-# what the tape `observe` gives
+# the outputs of the tape `observe`
 OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "rank", "held", "losses")
 
 
@@ -91,8 +91,7 @@ def observe(
         u.reshape(runs * rows, -1),
         np.repeat(p, rows, axis=0),
     ]
-    # type: ignore[misc]
-    outs, _ = kernel([np.ascontiguousarray(a) for a in flat], runs * rows, threads=plan.threads)
+    outs, _ = kernel([np.ascontiguousarray(a) for a in flat], runs * rows, threads=plan.threads)  # type: ignore[misc]
     seen = {name: out.reshape(runs, rows, -1) for name, out in zip(OBSERVED, outs)}
     closure, rates = np.split(seen.pop("rows"), 2, axis=-1)
     start = seen["energy"][:, 0] if start is None else start

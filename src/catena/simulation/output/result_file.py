@@ -30,8 +30,8 @@ from .record import ObservedRows
 from .sinks import Difference, Outcome, ResultSink, moved
 
 Array = NDArray[np.float64]
-EVERY = 1.0  # seconds between writes
-BUFFER = 16384  # rows that wait at most
+WRITE_INTERVAL = 1.0  # s, between two writes of the file
+WAITING_ROWS = 16384  # most rows that wait to be written
 
 
 class WrittenLog(NamedTuple):
@@ -194,7 +194,10 @@ class File(ResultSink):
             waiting = (*waiting, {"time": part.t, **shown})
             extremes = extremes | record.extremes(self.plan, seen)
         self.progress = replace(now, waiting=waiting, seen=extremes, last=last)
-        if self.progress.count >= BUFFER or clock.perf_counter() - self.written > EVERY:
+        if (
+            self.progress.count >= WAITING_ROWS
+            or clock.perf_counter() - self.written > WRITE_INTERVAL
+        ):
             self.write(self.progress)
 
     def finish(self, runner: Runner, rows: slice) -> None:
@@ -254,7 +257,7 @@ class File(ResultSink):
         try:
             storage.create(
                 beside,
-                # what happens is in the log
+                # events and impacts are in the log
                 record.dataset(plan, first).drop_dims(("occurrence", "impact", "component")),
                 np.append(plan.start, plan.times),
                 plan.system.size + plan.system.nu,
@@ -334,7 +337,7 @@ class File(ResultSink):
     def _possible(self, last: Checkpoint, row: int) -> None:
         """Raise ValueError where a checkpoint cannot be one of this plan."""
         plan, s = self.plan, self.plan.system
-        # below zero it is the most that a first step may be, which is not taken yet
+        # below zero it is minus the longest first step, before that is taken
         step = -last.h if last.tally.accepted == 0 else last.h
         if not (plan.start <= last.t <= plan.until and 0 < max(step, last.h) < np.inf):
             raise ValueError(f"t = {last.t}, step {last.h}")

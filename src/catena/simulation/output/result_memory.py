@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# bytes: smaller ones cost nothing, larger ones are given back
-LEAST = 2**20
-MOST = 2**28
-_kept: list[Array] = []
+SMALLEST_BLOCK = 2**20  # bytes: smaller blocks are cheap to make anew
+LARGEST_BLOCK = 2**28  # bytes: larger blocks are returned to the system
+_free_blocks: list[Array] = []
 
 
 class _Loan:
@@ -27,21 +26,21 @@ class _Loan:
 
     def __init__(self, block: Array, shape: tuple[int, ...]):
         self.__array_interface__ = {**block.__array_interface__, "shape": shape}
-        weakref.finalize(self, _keep, block).atexit = False
+        weakref.finalize(self, _release, block).atexit = False
 
 
-def _keep(block: Array) -> None:
+def _release(block: Array) -> None:
     """Keep this block for reuse, and no other."""
-    _kept[:] = [block]
+    _free_blocks[:] = [block]
 
 
 def empty(shape: tuple[int, ...]) -> Array:
     """Return an uninitialised array of this shape, as `np.empty` does."""
     count = math.prod(shape)
-    if not LEAST <= 8 * count <= MOST:
+    if not SMALLEST_BLOCK <= 8 * count <= LARGEST_BLOCK:
         return np.empty(shape)
     try:
-        block = _kept.pop()
+        block = _free_blocks.pop()
     except IndexError:
         block = np.empty(0)
     return np.asarray(_Loan(block if count <= len(block) <= 2 * count else np.empty(count), shape))

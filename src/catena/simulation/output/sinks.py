@@ -53,7 +53,7 @@ class Difference:
     steps: int
 
 
-class Ended(Protocol):
+class EndedRun(Protocol):
     """What sinks read of a run at its end: a Runner, or the `RunEnd` of a run in a batch."""
 
     @property
@@ -142,7 +142,7 @@ class Memory(ResultSink):
     def __init__(self, plan: RunPlan, began: float):
         self.plan, self.began = plan, began
         self.parts: dict[tuple[int, int], list[Slice]] = {}
-        self.ended: dict[int, Ended] = {}
+        self.ended: dict[int, EndedRun] = {}
         plain = (
             plan.scheme.empty
             and not plan.system.clocks
@@ -171,14 +171,14 @@ class Memory(ResultSink):
             else self.x[rows.start : rows.start + -(-(rows.stop - rows.start) // width) * width]
         )
 
-    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
+    def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
         """Keep the slice."""
         parts = self.parts.setdefault((rows.start, rows.stop), [])
         if self.x is not None and not parts:
             self.x[rows, 0] = part.x[0].T[: rows.stop - rows.start]
         parts.append(part)
 
-    def finish(self, runner: Ended, rows: slice) -> None:
+    def finish(self, runner: EndedRun, rows: slice) -> None:
         """Keep how the group ended, and its events."""
         self.ended[rows.start] = runner
 
@@ -247,7 +247,7 @@ class Memory(ResultSink):
             reduce(or_, [contacts.ledger() for contacts in touched.values()]) if touched else None
         )
 
-        def trust() -> Ledger:
+        def judge() -> Ledger:
             tallies = [r.tally for r in self.ended.values()]
             seen = record.extremes(plan, self.rows)
             found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
@@ -258,7 +258,7 @@ class Memory(ResultSink):
             )
 
         shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
-        return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
+        return Result(shown, cache(judge), plan.machine.mechanism, {"machine": plan.machine})
 
 
 # --- a tighter run
@@ -276,7 +276,7 @@ class TighterRun(Sink):
         )
         self.steps = 0
 
-    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
+    def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
         """Compare coordinates, row by row."""
         if not len(part.t):
             return
@@ -292,7 +292,7 @@ class TighterRun(Sink):
         ):
             largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
 
-    def finish(self, runner: Ended, rows: slice) -> None:
+    def finish(self, runner: EndedRun, rows: slice) -> None:
         """Count the steps."""
         self.steps += runner.tally.accepted
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class Sight(NamedTuple):
+class PointKinematics(NamedTuple):
     """Kinematics of k contact points, in the solver's order, at n states: gap (n, k), place (n, k,
     3), rate (n, k, 3) along normal and tangents, axes (n, k, 3, 3): these three.
     """
@@ -67,7 +67,9 @@ def stepped_state(system: System) -> ca.Function:
     return ca.Function("contacts", system.inputs, ca.cse([ca.densify(x) for x in found]))
 
 
-def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
+def point_kinematics(
+    plan_threads: int | None, system: System, flat: list[Array]
+) -> PointKinematics:
     """Return the kinematics of all contact points at n states. flat: times, states, inputs and
     parameters.
     """
@@ -75,10 +77,12 @@ def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
     assert c is not None
     kernel = system.compiled(("stepped contacts",), lambda: compile_lanes(stepped_state(system)))
     (gap, place, rate, axes, pairs), _ = kernel(flat, n, threads=plan_threads)
-    found = Sight(gap, place.reshape(n, -1, 3), rate.reshape(n, -1, 3), axes.reshape(n, -1, 3, 3))
+    found = PointKinematics(
+        gap, place.reshape(n, -1, 3), rate.reshape(n, -1, 3), axes.reshape(n, -1, 3, 3)
+    )
     if not c.pairs:
         return found
-    return Sight(
+    return PointKinematics(
         *(
             np.concatenate([x[:, : c.own], y, x[:, c.own :]], axis=1)
             for x, y in zip(found, c.layout.seen(pairs))
@@ -95,7 +99,7 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
     assert c is not None
     if not c.points:
         return None
-    gap, place, rate, axes = sight(plan.threads, system, flat)
+    gap, place, rate, axes = point_kinematics(plan.threads, system, flat)
     force, mode, *_ = c.split(flat[1][:, -1 - len(c.names) : -1].T)
     k, rough = len(c.points), c.rough
     pushed = np.zeros((n, k, 3))

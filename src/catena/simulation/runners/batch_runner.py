@@ -25,12 +25,12 @@ from ..integrators.lane_runs import LaneRuns, Whole
 from ..planning.plan import RunPlan
 from ..terms.error_scales import FINEST, SHARE
 from . import dead_positions, diagnostics
-from .runner import JUMP, ROWS, STEPS, WATCHED, Slice, forces
+from .runner import ROWS_PER_SLICE, STATE_JUMP, STEPS_PER_SLICE, WATCHED_STEPS, Slice, forces
 
 Array = NDArray[np.float64]
 
 
-class Happening(Protocol):
+class LaneEvents(Protocol):
     """The events of runs in lanes, which are given by their numbers, each at its own time."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
@@ -89,31 +89,31 @@ class BatchRunner:
             np.ascontiguousarray(np.hstack([held, p])),
             t=plan.start,
             h=plan.step,
-            width=default_width() if plain else min(default_width(), _power(len(x))),
+            width=default_width() if plain else min(default_width(), _power_of_two(len(x))),
             rtol=max(SHARE * plan.tolerance, FINEST),
             scales=plan.scales,
             origin=plan.scales.origin(plan.x0[rows]),
             largest=plan.largest,
         )
-        self.events: Happening = (
+        self.events: LaneEvents = (
             NoEvents()
             if plain
             else (
                 SpeedEvents(plan, self.lanes)
                 if SpeedEvents.serves(plan)
-                else _EachAlone(plan, self.lanes, rows)
+                else SeparateEvents(plan, self.lanes, rows)
             )
         )
         count = len(x)
         size = 1 + len(plan.times)
         self.out = np.empty((count, size, s.size)) if room is None else room[:count]
-        # without events it is what it was at the start
+        # without events, inputs and modes stay what they were at the start
         self.held = np.empty((count, size, 0 if plain else s.nu))
         self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
         self.scheduled = np.array([at for at, _ in plan.scheme.timed])
         self._tears = dead_positions.can_tear(plan)
         self.sentences: dict[int, str] = {}
-        # state and what is held where an event ended a run
+        # state, and inputs and modes, of runs that an event ended
         self.last: dict[int, tuple[Array, Array]] = {}
 
     def run(self) -> Iterator[float]:
@@ -135,7 +135,7 @@ class BatchRunner:
         for run, by in self.events.begin(np.arange(len(x))).items():
             self._end(run, by)
         # modes after an impact do not fit the state before it
-        jumped = np.abs(lanes.x - x).max(axis=1) > JUMP * np.abs(x).max(axis=1)
+        jumped = np.abs(lanes.x - x).max(axis=1) > STATE_JUMP * np.abs(x).max(axis=1)
         self.held[:, 0] = np.where(jumped[:, None], held, lanes.given[:, :nu])
 
     def _advance(self, runs: Whole) -> None:
@@ -143,7 +143,9 @@ class BatchRunner:
         plan, lanes = self.plan, self.lanes
         end, until_row = self._until(runs)
         taken = lanes.tally[:, :2].sum(axis=1)
-        most = np.minimum(plan.most - taken, WATCHED if self._tears else STEPS["adaptive"])
+        most = np.minimum(
+            plan.most - taken, WATCHED_STEPS if self._tears else STEPS_PER_SLICE["adaptive"]
+        )
         rows = lanes.row.copy()
         lanes.advance(runs, end, until_row, most, plan.times, self.out, self.held, 1)
         status, self.status[runs] = lanes.ended[runs, 0], lanes.ended[runs, 0]
@@ -217,7 +219,7 @@ class BatchRunner:
         plan = self.plan
         lanes = self.lanes
         count = len(self.plan.times)
-        last = np.minimum((lanes.row // ROWS + 1) * ROWS, count)
+        last = np.minimum((lanes.row // ROWS_PER_SLICE + 1) * ROWS_PER_SLICE, count)
         end = np.where(
             last < count, plan.times[np.maximum(last, 1) - 1] if count else plan.until, plan.until
         )
@@ -299,12 +301,12 @@ def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
     return engine
 
 
-def _power(count: int) -> int:
+def _power_of_two(count: int) -> int:
     """Return the smallest power of two that is not below `count`."""
     return 1 << (count - 1).bit_length()
 
 
-class NoEvents(Happening):
+class NoEvents(LaneEvents):
     """The events of runs that have none."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
@@ -328,7 +330,7 @@ class NoEvents(Happening):
         return None
 
 
-class _EachAlone(Happening):
+class SeparateEvents(LaneEvents):
     """Events that each run handles by itself, with an engine and an event handler of its own."""
 
     def __init__(self, plan: RunPlan, lanes: LaneRuns, rows: slice):

@@ -18,7 +18,7 @@ from ..integrators.engine import Pieces, Tally, stretches
 from ..integrators.lane_runs import address_of
 from ..planning.plan import RunPlan
 from .dead_positions import can_tear
-from .runner import EQUAL_STEPS, Slice, forces, held_at, rows_of_slice
+from .runner import EQUAL_STEPS_PER_SLICE, Slice, forces, held_at, rows_of_slice
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,10 @@ class Rollout:
         """
         plan = self.plan
         groups = len(self.plan.groups)
-        each = max(1, min(EQUAL_STEPS // self.steps, -(-groups // plan.threads))) * plan.width
+        each = (
+            max(1, min(EQUAL_STEPS_PER_SLICE // self.steps, -(-groups // plan.threads)))
+            * plan.width
+        )
         return [slice(k, min(k + each, len(plan.x0))) for k in range(0, len(plan.x0), each)]
 
     def drive(self, x0: Array, held: Array, out: Array, pieces: Pieces | None = None) -> Array:
@@ -123,7 +126,7 @@ class Rollout:
         """
         plan, s = self.plan, self.plan.system
         lanes = len(range(rows.start, rows.stop, plan.width)) * plan.width
-        # lanes that are left over run copies of the last
+        # lanes without a run of their own advance copies of the last run
         own = np.minimum(np.arange(rows.start, rows.start + lanes), rows.stop - 1)
         x0 = plan.x0[own]
         held = np.zeros((lanes, s.nu))
@@ -163,6 +166,6 @@ def rollout_of(plan: RunPlan) -> Rollout | None:
     """
     try:
         found = Rollout.of(plan) if plan.width > 1 and not can_tear(plan) else None
-    except SimulationError:  # output times that are not equally spaced: the runner says it
+    except SimulationError:  # output times that are not equally spaced: the runner raises it
         return None
     return found if found is not None and len(plan.times) <= rows_of_slice(plan) else None

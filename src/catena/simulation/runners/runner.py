@@ -23,11 +23,14 @@ from ..planning.plan import RunPlan, decoded
 from . import dead_positions, diagnostics
 
 Array = NDArray[np.float64]
-ROWS = 4096  # in a slice
-STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
-WATCHED = 200  # steps in a slice where a prescribed motion could tear a loop, which is looked for
-JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
-EQUAL_STEPS = 20_000
+ROWS_PER_SLICE = 4096  # most rows in a slice
+# most steps in a slice, by kinds of methods; those with equal steps have EQUAL_STEPS_PER_SLICE
+STEPS_PER_SLICE = {"adaptive": 2000, "library": 200}
+# most steps in a slice where a prescribed motion could open a loop, which is checked after each
+WATCHED_STEPS = 200
+# change of a state relative to its largest number: with more the state has jumped
+STATE_JUMP = 1e-9
+EQUAL_STEPS_PER_SLICE = 20_000  # most steps in a slice of a method with equal steps
 
 
 @dataclass(frozen=True)
@@ -52,19 +55,18 @@ class Checkpoint:
     """
 
     t: float
-    row: int  # the next of the plan's times
-    asked: int  # samples taken of a Python controller
+    row: int
+    asked: int
     h: float
     x: list[float]
     held: list[float]
     tally: Tally
-    events: dict[str, Any] | None  # of the event handler
+    events: dict[str, Any] | None
     over: bool
     status: int
     sentence: str
-    moved: tuple[float, ...] = (0.0, 0.0)  # how far and how fast it has been
-    origin: tuple[float, ...] = ()  # where it began, or where its last impact was
-    # on which side of zero the conditions of events were last seen (`guard_sides.py`)
+    moved: tuple[float, ...] = (0.0, 0.0)
+    origin: tuple[float, ...] = ()
     sides: list[list[float]] = field(default_factory=list)
 
     @property
@@ -115,7 +117,7 @@ class Runner:
         while not self.over:
             try:
                 part = self.advance()
-            except SimulationError as error:  # what was computed stays
+            except SimulationError as error:  # the rows so far are kept
                 self._fail(str(error))
                 return
             yield part
@@ -125,13 +127,13 @@ class Runner:
         self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
-            if begin := getattr(self.plan.control, "begin", None):  # a controller that remembers
+            if begin := getattr(self.plan.control, "begin", None):  # a controller with a state
                 begin(self.t)
             self._ask()
         if ended:
             self._end()
         # modes after an impact do not fit the state before it
-        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()
+        jumped = np.abs(self.engine.x - x).max() > STATE_JUMP * np.abs(x).max()
         return Slice(
             np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None]
         )
@@ -145,8 +147,8 @@ class Runner:
         if plan.forces is not None and plan.adaptive:
             engine.u[:] = engine.pieces.forces[:, engine.pieces.number(self.t, after=True)].T
         taken = engine.tally.accepted + engine.tally.rejected
-        if engine.W == 1:  # runs side by side, each with its steps, end a slice together
-            few = WATCHED if self._tears else STEPS.get(plan.how.kind, plan.most)
+        if engine.W == 1:  # runs in lanes end a slice at the same time, not after so many steps
+            few = WATCHED_STEPS if self._tears else STEPS_PER_SLICE.get(plan.how.kind, plan.most)
             engine.most = min(plan.most, taken + few)
         began = self.t
         part = engine.run(plan.after_switch(self.t), end, plan.times[self.row : last])
@@ -157,7 +159,7 @@ class Runner:
         x = part.rows
         u = self._held(t)
         self.row, self.t, self.status = self.row + n, plan.at_switch(part.t), part.status
-        # a row at a switch
+        # an output time at a switch of the plan
         if self.t > part.t and self.row < len(plan.times) and plan.times[self.row] == self.t:
             t = np.append(t, self.t)
             x = np.concatenate([x, engine.x[None]])
@@ -167,7 +169,7 @@ class Runner:
         if self._tears and (torn := self._torn(t, x, u)) is not None:
             return torn
         if self.status == drivers.TOO_MANY and taken < plan.most:
-            self.status = drivers.REACHED  # of this slice alone
+            self.status = drivers.REACHED  # only the limit of this slice was reached
             self.pace.look(began, self.t, engine)
             return Slice(t, x, u)
         try:
@@ -332,10 +334,10 @@ class Runner:
 
 def rows_of_slice(plan: RunPlan) -> int:
     """Return the largest number of rows in a slice of this plan."""
-    if plan.how.kind in STEPS or len(plan.times) < 2:
-        return ROWS
+    if plan.how.kind in STEPS_PER_SLICE or len(plan.times) < 2:
+        return ROWS_PER_SLICE
     between = float(plan.times[1] - plan.times[0])
-    return int(min(max(EQUAL_STEPS / max(1.0, between / plan.step), 1), ROWS))
+    return int(min(max(EQUAL_STEPS_PER_SLICE / max(1.0, between / plan.step), 1), ROWS_PER_SLICE))
 
 
 def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:

@@ -43,9 +43,9 @@ def stepped_contacts(
     faults = [*patch_faults(machine.mechanism), *_faults(machine, asked), *_numbers(asked)]
     own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
     made: SteppedContacts = (
-        _made(machine, own)
+        _build(machine, own)
         if faults
-        else keep(("stepped", id(machine), *own.values()), machine, lambda: _made(machine, own))
+        else keep(("stepped", id(machine), *own.values()), machine, lambda: _build(machine, own))
     )
     if not made.count:
         faults.append(
@@ -57,7 +57,7 @@ def stepped_contacts(
     return made
 
 
-def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
+def _build(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
     """Make the contacts and stops of a run, from options that may have faults."""
     m = machine.mechanism
     points: tuple[SteppedPoint, ...] = (

@@ -291,7 +291,7 @@ def weighted_forces(
     return f
 
 
-def kept_rows(
+def independent_rows(
     B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray
 ) -> ca.SX:
     """Return (m,): 1 for the rows of B that are on (z) and independent of the rows `others` and of
@@ -304,7 +304,7 @@ def kept_rows(
     return vector(keep[: B.shape[0]])
 
 
-def answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
+def constraint_forces(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
     """Return mu (m,) with S mu = r in the rows that are kept, and zero in the others."""
     L = entries(S)
     y = np.full(keep.numel(), 0.0, dtype=object)

@@ -95,8 +95,7 @@ class WithFeatures:
 
     def of_features(self, numbers: Sequence[float] | None) -> Any:
         """Return the mode with the numbers of other features; None: with no feature."""
-        # type: ignore[call-arg, index]
-        return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))
+        return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[call-arg, index]
 
     @property
     def present(self) -> bool:

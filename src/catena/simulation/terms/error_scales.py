@@ -27,7 +27,7 @@ of all later impacts depend on it.
 Below ROUND l there is nothing but rounding. For speeds that is ROUND l / h, by which a place
 changes by rounding in a step h, but no more than rtol l pace, so that a motion that comes to rest
 is followed as far as it goes: however small a motion is, and even where nothing moves, steps do not
-follow noise. `resolved` says what that leaves of the accuracy asked for.
+follow noise. `resolution` in the ledger says what accuracy that leaves.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ from .contact_rows import (
     Rest,
     SwitchedRows,
     TouchingPoint,
-    answered,
-    kept_rows,
+    constraint_forces,
+    independent_rows,
     no_rows,
     weighted_forces,
 )
@@ -354,7 +354,7 @@ class SwitchedConstraints:
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
         F, weight, share = self._acting(s, rate, B, z)
-        kept = z if self.many else kept_rows(B, z, others, size, s.con.column)
+        kept = z if self.many else independent_rows(B, z, others, size, s.con.column)
         f = ca.Function(
             "held_rows",
             [s.t, s.q, s.v, s.p, self.symbols],
@@ -387,7 +387,7 @@ class SwitchedConstraints:
             mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight, share)
         else:
             response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
-            mu = answered(0.5 * (response + response.T), r, kept)
+            mu = constraint_forces(0.5 * (response + response.T), r, kept)
         return mu, ca.mtimes(F.T, mu)
 
     @property
