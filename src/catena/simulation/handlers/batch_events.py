@@ -86,21 +86,21 @@ class SpeedEvents:
         """Find which coordinates start on their stops and which joints start at rest, before the
         first step. Return {run: why it ends}, which is empty.
         """
-        before = self._before(runs)
+        before = self._logs_and_states(runs)
         for k, h in enumerate(self.speeds):
             for side in (n for n, bound in enumerate(SIDES) if bound in h.sides):
                 self._start_at(runs, k, side)
         self._choose(runs)
-        self._keep_states(runs, before)
+        self._record_states(runs, before)
         return {}
 
-    def _before(self, runs: Whole) -> list[tuple[int, Array]]:
+    def _logs_and_states(self, runs: Whole) -> list[tuple[int, Array]]:
         """Return for each run how many events it has logged, and its state (q, v)."""
         s = self.system
         x = self.lanes.x[runs, : s.nq + s.nv]
         return [(len(self._logs[run]), own) for run, own in zip(runs, x)]
 
-    def _keep_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
+    def _record_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
         """Add the states before and after to the events that were logged since `_before`."""
         s = self.system
         for run, (first, x) in zip(runs, before):
@@ -117,8 +117,8 @@ class SpeedEvents:
         meant = np.array([list(Meaning).index(g.meaning) for g in known])[guards]
         part = np.array([g.subject for g in known])[guards]
         stop = meant == list(Meaning).index(Meaning.REACHES_STOP)
-        failed = self._bounded(runs, stop)
-        before = self._before(runs)
+        failed = self._count_events(runs, stop)
+        before = self._logs_and_states(runs)
         if stop.any():
             side = np.array([SIDES.index(g.side) if g.side is not None else 0 for g in known])[
                 guards
@@ -130,7 +130,7 @@ class SpeedEvents:
         going = runs[~np.isin(runs, list(failed))]
         if len(going):
             self._choose(going)
-        self._keep_states(runs, before)
+        self._record_states(runs, before)
         return {}, failed
 
     def due(self, run: int) -> str:
@@ -145,11 +145,11 @@ class SpeedEvents:
         """Return the handler of contacts, which these runs do not have."""
         return None
 
-    def _say(self, run: int, what: str, t: float | None = None) -> None:
+    def _add_to_log(self, run: int, what: str, t: float | None = None) -> None:
         """Log an event of a run, at its present time or at t (s)."""
         self._logs[run].append(Occurrence(float(self.lanes.t[run]) if t is None else t, what))
 
-    def _bounded(self, runs: Whole, stop: NDArray[np.bool_]) -> dict[int, str]:
+    def _count_events(self, runs: Whole, stop: NDArray[np.bool_]) -> dict[int, str]:
         """Count an event of each run, and return {run: why} of those whose events repeat without
         progress in time. stop: whether the event is an impact at a stop.
         """
@@ -272,7 +272,7 @@ class SpeedEvents:
         ):
             h = self.speeds[k]
             then = f"rebounds with {after:.6g} {h.unit}/s" if after else "does not rebound"
-            self._say(
+            self._add_to_log(
                 run,
                 f"{h.name} meets {self._stop_named(run, k, n)} with {fast:.6g} {h.unit}/s and"
                 f" {then}",
@@ -355,10 +355,10 @@ class SpeedEvents:
         self._set_modes(runs, modes)
         some = (modes[..., HELD] > 0.5).any(axis=1)
         if some.any():
-            self._hold(runs[some], M[some], locked[some])
-        self._tell(runs, before, locked)
+            self._release_violated(runs[some], M[some], locked[some])
+        self._log_changes(runs, before, locked)
 
-    def _hold(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
+    def _release_violated(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
         """Widen every interval by its slack, then release the speeds that cannot be held: the
         search of `mode_choice`, for all runs together.
         """
@@ -370,7 +370,7 @@ class SpeedEvents:
         tried = (modes[..., HELD] > 0.5) & ~locked
         at = np.arange(len(runs))
         for _ in range(4 * slack.shape[1]):
-            at = at[self._corrected(runs[at], M[at], slack[at], tried[at])]
+            at = at[self._correct_worst(runs[at], M[at], slack[at], tried[at])]
             if not len(at):
                 break
         released = tried & (self._modes(runs)[..., HELD] < 0.5)
@@ -401,7 +401,7 @@ class SpeedEvents:
             np.diagonal(M, axis1=1, axis2=2)[:, self.index] * size[:, None]
         )
 
-    def _corrected(
+    def _correct_worst(
         self, runs: Whole, M: Array, slack: Array, tried: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Switch in each run the one speed at rest whose mode is violated most, in units of its
@@ -428,7 +428,7 @@ class SpeedEvents:
         self._set_modes(runs, modes)
         return switched
 
-    def _tell(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
+    def _log_changes(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
         """Log what has changed in the modes; locks log their own changes."""
         now = self._modes(runs)
         for n, k in np.argwhere(
@@ -440,9 +440,9 @@ class SpeedEvents:
             shown = now[n, k] if held else before[n, k]
             side = 0 if shown[HIGH] >= NO_LIMIT else 1 if shown[LOW] <= -NO_LIMIT else -1
             if side < 0:
-                self._say(run, f"{name} {'sticks' if held else 'slips'}")
+                self._add_to_log(run, f"{name} {'sticks' if held else 'slips'}")
             elif not held:
-                self._say(run, f"{name} leaves {self._stop_named(run, k, side)}")
+                self._add_to_log(run, f"{name} leaves {self._stop_named(run, k, side)}")
             else:
                 series = self.series.pop((run, k, side), None)
                 limit = series.limit if series is not None else None
@@ -451,7 +451,9 @@ class SpeedEvents:
                     if series is not None and limit is not None
                     else ""
                 )
-                self._say(run, f"{name} rests on {self._stop_named(run, k, side)}{said}", limit)
+                self._add_to_log(
+                    run, f"{name} rests on {self._stop_named(run, k, side)}{said}", limit
+                )
 
 
 def _impulses(I: Array, wanted: Array, rows: NDArray[np.bool_], side: Array) -> Array:

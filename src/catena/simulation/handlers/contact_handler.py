@@ -35,7 +35,7 @@ from ...results import ContactLedger
 from ..terms.contact_rows import OFF_SLACK, ZERO_SLIP, ContactMode, RestMode
 from .accumulation import Impacts
 from .contact_impacts import GRAZING_SPEED, REST_SPEED, ContactImpacts, Hit
-from .contact_shares import ContactShares, Held
+from .contact_shares import ClosedContacts, ContactShares
 from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms, Terms
 from .context import HandlerContext
 from .patch_handler import PatchHandler
@@ -54,7 +54,7 @@ LIFTED_GAP = 1e-14
 SMALLEST_SHARE = 1e-3
 
 
-class Motion(NamedTuple):
+class ContactMotion(NamedTuple):
     """What decides the motion of the k contact points that touch at one instant.
 
     terms: of all contact points. W (nv, nv): the response of everything but the contacts to forces.
@@ -96,7 +96,7 @@ class ContactHandler:
             "touching": sorted(self.terms.touching),
             "series": [[k, *x] for k, x in self.impacts.series.items()],
             "hits": list(self.impacts.hits),
-            "kept": asdict(self.terms.kept),
+            "kept": asdict(self.terms.ledger),
             "off": sorted(self.terms.off),
         }
 
@@ -109,14 +109,14 @@ class ContactHandler:
         self.impacts.hits = [
             Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]
         ]
-        self.terms.kept = ContactLedger(**state["kept"])
+        self.terms.ledger = ContactLedger(**state["kept"])
         self.terms.off = set(state.get("off", ()))
 
     def ledger(self) -> ContactLedger:
         """Return how well the laws were kept in the impacts; `output` adds what the rows of the
         result say.
         """
-        return self.terms.kept
+        return self.terms.ledger
 
     # --- entry points
     def begin(self, t: float) -> None:
@@ -176,7 +176,7 @@ class ContactHandler:
         self.terms.touching |= {i for i in own if gap[i] <= CLOSED_GAP * self.terms.length}
         self.impacts.strike(t)
 
-    def other_features(self, t: float, part: int) -> None:
+    def renew_features(self, t: float, part: int) -> None:
         """Choose the features of a part (a patch, or a point of one) again at t (s), and handle the
         impact of what approaches.
 
@@ -204,20 +204,20 @@ class ContactHandler:
         impact without collision (Painleve) may be followed by a second choice.
         """
         before = [self.handler.mode(self.first + k) for k in range(len(self.points))]
-        if self.impacts.rims.undecided(t):
+        if self.impacts.rims.flat_ends(t):
             self.impacts.strike(t)
         self._open_all()
         now = sorted(self.terms.touching)
         if now:
             self._stop_slow(t, now)
-            self._hold(t, now, again)
-            self._lift(now)
-        self.impacts.rims.settle()
+            self._find_modes(t, now, again)
+            self._give_slack_to_open(now)
+        self.impacts.rims.clear_flat()
         self.patches.refuse_shallow(t)
         for k in (self.first + i for i in self.terms.off):
             self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF_SLACK))
         for k, old in enumerate(before):
-            self._tell(t, k, old)
+            self._log_change(t, k, old)
 
     def _open_all(self) -> None:
         """Set the modes of all points to open, and the run to not being at rest."""
@@ -225,7 +225,7 @@ class ContactHandler:
             self.handler.set_mode(self.first + k, self.handler.mode(self.first + k).opened)
         self.handler.set_mode(self.first + len(self.points), RestMode())
 
-    def _lift(self, now: list[int]) -> None:
+    def _give_slack_to_open(self, now: list[int]) -> None:
         """Give points `now` that open a slack for their gaps: while a point lifts off without
         speed, its gap is rounding, which shall not count as an impact.
         """
@@ -259,7 +259,7 @@ class ContactHandler:
         t = slice(3 * i + 1, 3 * i + 3)
         return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, ZERO_SLIP).max())
 
-    def _problem(self, t: float, now: list[int]) -> Motion:
+    def _problem(self, t: float, now: list[int]) -> ContactMotion:
         """Return what decides the motion of the points `now`, at the state of the run at t (s) with
         all contacts open.
         """
@@ -278,7 +278,7 @@ class ContactHandler:
                 for n in range(len(now))
             ]
         )
-        return Motion(
+        return ContactMotion(
             terms,
             W,
             J,
@@ -286,13 +286,13 @@ class ContactHandler:
             RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still),
         )
 
-    def _hold(self, t: float, now: list[int], again: bool) -> None:
+    def _find_modes(self, t: float, now: list[int], again: bool) -> None:
         """Find modes of the points `now` that satisfy the laws of contact, and set them. Raise
         SimulationError where there are none.
         """
         rims = self.impacts.rims
         problem = self._problem(t, now)
-        proved = rims.proved(now)
+        proved = rims.enumerated_points(now)
         if rims.turn(t, now, problem.rows):
             now = sorted(self.terms.touching)
             problem = self._problem(t, now)
@@ -301,7 +301,7 @@ class ContactHandler:
         found = solutions(G, b, friction, proved)
         shared = bool(found) and found[0].loose.shape[1] > 0
         rims.remark(t, now, u, still)
-        if shared and len(found) > 1 and not self.terms.kept.remark:
+        if shared and len(found) > 1 and not self.terms.ledger.remark:
             self.terms.remark(
                 f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the"
                 " load, which rigid bodies do not determine; the most even shares were taken"
@@ -312,20 +312,20 @@ class ContactHandler:
             return
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
-        self._set(now, found[0], G, b if b.any() else acting, still)
+        self._apply(now, found[0], G, b if b.any() else acting, still)
         if found[0].loose.shape[1]:
-            self.shares.choose(self._held(t, now, found[0], problem))
-        elif (other := self._on_other_side(t, now, G, b)) is not None and (
+            self.shares.choose(self._closed_contacts(t, now, found[0], problem))
+        elif (other := self._terms_of_tape(t, now, G, b)) is not None and (
             beyond := solutions(G, other, friction, proved)
         ):
             found = beyond
             self._open_all()
-            self._set(now, found[0], G, other, still)
+            self._apply(now, found[0], G, other, still)
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self.impacts.rims.release(t)
-        self._rest(t, now, terms, found[0])
+        self._keep_at_rest(t, now, terms, found[0])
 
-    def _set(self, now: list[int], one: Solution, G: Array, b: Array, still: Array) -> None:
+    def _apply(self, now: list[int], one: Solution, G: Array, b: Array, still: Array) -> None:
         """Set the modes of the points `now` to those of a solution, with the slack of their guards
         relative to the terms b.
         """
@@ -355,16 +355,18 @@ class ContactHandler:
         scale = float(np.abs(b / size).max())
         return CONE_SLACK * scale / size[::3] * (1.0 + self.terms.static[now])
 
-    def _held(self, t: float, now: list[int], one: Solution, problem: Motion) -> Held:
+    def _closed_contacts(
+        self, t: float, now: list[int], one: Solution, problem: ContactMotion
+    ) -> ClosedContacts:
         """Return the record of the contacts whose modes are set, from which the indeterminate
         forces are chosen.
         """
         G, b = problem.rows.G, problem.rows.b
         acts = b if b.any() else problem.acting
         scale = float(np.abs(acts / row_sizes(G)).max())
-        return Held(t, now, one, problem.rows, scale, self._slack(now, G, acts))
+        return ClosedContacts(t, now, one, problem.rows, scale, self._slack(now, G, acts))
 
-    def _on_other_side(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
+    def _terms_of_tape(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
         """Return b as the tape computes it, where by the tape a force pulls that pushes in the
         modes that were chosen; None elsewhere.
 
@@ -390,7 +392,7 @@ class ContactHandler:
         found[rows] = -(G @ f)[rows]
         return found
 
-    def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
+    def _keep_at_rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
         """Set all speeds to exactly zero, and switch to rest, where the rows that hold leave no
         motion and the speeds are zero relative to the largest energy so far, so that rounding moves
         nothing.
@@ -420,7 +422,7 @@ class ContactHandler:
             h.put(q, np.zeros(len(v)))
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
-    def _tell(self, t: float, k: int, before: Any) -> None:
+    def _log_change(self, t: float, k: int, before: Any) -> None:
         """Log what has changed in the mode of point k since the mode `before`."""
         mode = self.handler.mode(self.first + k)
         now = mode.word
@@ -431,18 +433,18 @@ class ContactHandler:
                 self.handler.say(t, f"{name} slips the other way")
             return
         if now == OPEN:
-            self.terms.kept = replace(self.terms.kept, changes=self.terms.kept.changes + 1)
+            self.terms.ledger = replace(self.terms.ledger, changes=self.terms.ledger.changes + 1)
             self.handler.say(t, f"{name} opens")
             return
-        self.terms.kept = replace(self.terms.kept, changes=self.terms.kept.changes + 1)
+        self.terms.ledger = replace(self.terms.ledger, changes=self.terms.ledger.changes + 1)
         series = self.impacts.series.get(k) if before.word == OPEN else None
         limit = series.limit if series is not None else None
         if (
             limit is not None
         ):  # otherwise the series may go on: a rocking body closes and opens again
             del self.impacts.series[k]
-        self.terms.kept = replace(
-            self.terms.kept, accumulations=self.terms.kept.accumulations + (limit is not None)
+        self.terms.ledger = replace(
+            self.terms.ledger, accumulations=self.terms.ledger.accumulations + (limit is not None)
         )
         said = (
             f", the limit of {series.number} impacts"

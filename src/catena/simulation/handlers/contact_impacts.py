@@ -108,7 +108,9 @@ class ContactImpacts:
             self.terms.small(G, slice(None, None, 3), REST_SPEED),
         )
 
-    def _ended(self, now: list[int], stops: TouchingStops, u: Array, size: Array) -> Array:
+    def _series_end_speeds(
+        self, now: list[int], stops: TouchingStops, u: Array, size: Array
+    ) -> Array:
         """Return the normal speeds (k,) below which a speed counts as zero because a series of
         impacts has come to its limit: a few times the last speed of the series.
 
@@ -143,13 +145,13 @@ class ContactImpacts:
         """
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
-                self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
+                self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._gap_scale(i))
         c = self.points[now[0]].contact
-        proved = self.rims.proved(now)
+        proved = self.rims.enumerated_points(now)
         back = stops.meet(t, u[::3][len(now) :], small[len(now) :])
         e = self._restitution(now, back)
         mu = self._friction(now, stops)
-        if not self._over(now) and self.rims.turn(
+        if not self._accumulated(now) and self.rims.turn(
             t, now, RimImpact(W, J, u, e, mu, c.law, c.impacts)
         ):
             now = sorted(self.terms.touching)
@@ -160,7 +162,7 @@ class ContactImpacts:
             )
         # without rebound the laws of several points are one
         G = J @ W @ J.T
-        law = "newton" if self._over(now) and proved == ENOUGH else c.law
+        law = "newton" if self._accumulated(now) and proved == ENOUGH else c.law
         try:
             one = blow(G, u, e, mu, law, c.impacts, proved)
         except QuestionError as why:
@@ -170,7 +172,7 @@ class ContactImpacts:
             ) from None
         except SingularError as why:
             e = np.zeros(len(mu))
-            one = self._jammed(t, now, G, u, mu, str(why))
+            one = self._without_rebound(t, now, G, u, mu, str(why))
         if one.several:
             self.terms.remark(
                 f"at t = {t:.9g} s the impact at {self.terms.named(now)} has several solutions, one"
@@ -178,14 +180,16 @@ class ContactImpacts:
             )
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
         work = float(one.P @ (u + one.after) / 2.0)
-        self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
+        self.handler.put(q, v + dv, work + self._drive_work(t, v, dv, J.T @ one.P))
         self.handler.engine.restart_scales()
-        self._count(u, e, mu, one, work)
+        self._update_ledger(u, e, mu, one, work)
         self._log_hits(t, now, u, one)
         stops.log(t, u[::3][len(now) :], one.after[::3][len(now) :], small[len(now) :])
         return (
             now,
-            np.maximum(small, self._ended(now, stops, u[::3], np.sqrt(np.diagonal(G)[::3]))),
+            np.maximum(
+                small, self._series_end_speeds(now, stops, u[::3], np.sqrt(np.diagonal(G)[::3]))
+            ),
             one.after,
         )
 
@@ -193,7 +197,7 @@ class ContactImpacts:
         """Return the coefficients of restitution (k,): of the points `now`, zero where a series of
         impacts has come to its limit, then those of the stops, `back`.
         """
-        over = self._over(now)
+        over = self._accumulated(now)
         return np.append(np.where([i in over for i in now], 0.0, self.terms.e[now]), back)
 
     def _friction(self, now: list[int], stops: TouchingStops) -> Array:
@@ -202,15 +206,15 @@ class ContactImpacts:
         """
         return np.append(self.terms.kinetic[now], np.zeros(len(stops.keys)))
 
-    def _over(self, now: list[int]) -> set[int]:
+    def _accumulated(self, now: list[int]) -> set[int]:
         """Return the points among `now` whose series of impacts has come to its limit, with all
         points of the flat ends that they belong to.
         """
-        return self.rims.together(
+        return self.rims.with_whole_ends(
             {i for i in now if i in self.series and self.series[i].limit is not None}
         )
 
-    def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
+    def _drive_work(self, t: float, v: Array, dv: Array, P: Array) -> float:
         """Return the work (J) that prescribed motion does while v jumps by dv under the impulses P
         (nv,) of contacts; constraints that do not depend on time do none.
         """
@@ -219,7 +223,9 @@ class ContactImpacts:
             return 0.0
         return float((v + 0.5 * dv) @ (self.terms.at(t).M @ dv - P))
 
-    def _jammed(self, t: float, now: list[int], G: Array, u: Array, mu: Array, why: str) -> Blow:
+    def _without_rebound(
+        self, t: float, now: list[int], G: Array, u: Array, mu: Array, why: str
+    ) -> Blow:
         """Handle an impact for which the law has no solution, for the reason `why`: return the
         impact without rebound, or raise SimulationError where the contact's `paradox` option is
         'stop'.
@@ -241,13 +247,13 @@ class ContactImpacts:
         self.terms.remark(f"{what}; an impact without rebound was taken")
         return one
 
-    def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
+    def _update_ledger(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
         """Add to the ledger how well an impact keeps the laws: complementarity, cone, energy gained
         and dissipated.
         """
         N = one.P[::3]
         t = one.P.reshape(-1, 3)[:, 1:]
-        k = self.terms.kept
+        k = self.terms.ledger
         most = float(N.max()) or 1.0
         fast = float(np.abs(u[::3]).max()) or 1.0
         by_newton = IMPACT_LAWS[self.points[0].contact.law].by_speeds and not one.order
@@ -258,7 +264,7 @@ class ContactImpacts:
         )
         outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most
         gain = max(work, 0.0) / (0.5 * self.terms.energy or 1.0)
-        self.terms.kept = replace(
+        self.terms.ledger = replace(
             k,
             complementarity=max(k.complementarity, left),
             cone=max(k.cone, outside),
@@ -320,7 +326,7 @@ class ContactImpacts:
             impulse = tuple(P[3 * n : 3 * n + 3].tolist())
             self.hits.append(Hit(float(t), i, float(-u[3 * n]), impulse, total, "slip"))
 
-    def _place(self, i: int) -> float:
+    def _gap_scale(self, i: int) -> float:
         """Return the length (m) relative to which the gap of point i is rounded: the largest among
         the mechanism's length, the sizes of the shapes, and the slides.
         """

@@ -45,7 +45,7 @@ Array = NDArray[np.float64]
 DIFFERENCE_TIME = 1e-6
 
 
-class Held(NamedTuple):
+class ClosedContacts(NamedTuple):
     """The contact points `now` at t (s) whose modes are set. one: the solution that the modes come
     from. rows: what acts along their rows. scale: the size of what acts, relative to which a force
     counts as zero. slack (k,): of their guards, N.
@@ -71,7 +71,7 @@ class ContactShares:
         self.handler: HandlerContext = terms.handler
         self.first = self.handler.constraints.first_contact
 
-    def choose(self, held: Held) -> None:
+    def choose(self, held: ClosedContacts) -> None:
         """Set the shares in the modes so that the forces on the tape are admissible now, and for
         some time from now.
         """
@@ -96,7 +96,7 @@ class ContactShares:
             rows.static, rows.kinetic, slip_directions(rows.u, rows.still), np.zeros(len(now))
         )
 
-    def _admitted(self, held: Held) -> bool:
+    def _admitted(self, held: ClosedContacts) -> bool:
         """Whether the forces that the tape gives now lie within their cones, up to half the slack
         of the guards.
         """
@@ -110,7 +110,7 @@ class ContactShares:
                 return False
         return True
 
-    def _set(self, held: Held, force: Array, rate: Array) -> None:
+    def _set(self, held: ClosedContacts, force: Array, rate: Array) -> None:
         """Set the shares in the modes to `force` (3 k,), N, changing at `rate` (3 k,), N/s."""
         for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
             if mode == OPEN:
@@ -122,7 +122,7 @@ class ContactShares:
             mode_now = self.handler.mode(self.first + i)
             self.handler.set_mode(self.first + i, mode_now._replace(**share))
 
-    def _rate(self, held: Held, friction: Friction, found: Array, cones: Cones) -> Array:
+    def _rate(self, held: ClosedContacts, friction: Friction, found: Array, cones: Cones) -> Array:
         """Return (3 k,), in N/s: the rate at which the centre of the admissible forces moves, by a
         difference quotient; zero where nothing acts, or where the forces have another number of
         undetermined directions a short time later.
@@ -141,7 +141,7 @@ class ContactShares:
             return np.zeros(len(found))
         return (centre_beside(found, then.force, then.loose, cones) - found) / soon
 
-    def _later(self, held: Held, soon: float) -> RimMotion:
+    def _later(self, held: ClosedContacts, soon: float) -> RimMotion:
         """Return what acts along the rows after `soon` (s), by one Euler step; the state and modes
         of the run are restored.
         """

@@ -60,7 +60,9 @@ class ContactTerms:
         )
         self.e = np.array([p.contact.restitution for p in self.points])
         self.available = 0.0
-        self.kept = ContactLedger(f"{self.points[0].contact.law}, {self.points[0].contact.impacts}")
+        self.ledger = ContactLedger(
+            f"{self.points[0].contact.law}, {self.points[0].contact.impacts}"
+        )
 
     def at(self, t: float) -> Terms:
         """Return the terms of all points at the present state, at t (s); the largest energy so far
@@ -115,7 +117,7 @@ class ContactTerms:
 
     def remark(self, words: str) -> None:
         """Set the remark of the ledger."""
-        self.kept = replace(self.kept, remark=words)
+        self.ledger = replace(self.ledger, remark=words)
 
     def named(self, now: list[int]) -> str:
         """Return the names of these points with their bodies, for messages."""

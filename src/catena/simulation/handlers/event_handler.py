@@ -125,20 +125,20 @@ class EventHandler:
         """Handle the start of the run at t (s), before the first step: find which joints are at
         rest, and handle the events scheduled for the start. Return whether the run ends.
         """
-        return self._with_states(lambda: self._begin(t))
+        return self._recording_states(lambda: self._begin(t))
 
-    def _with_states(self, handle: Callable[[], bool]) -> bool:
+    def _recording_states(self, handle: Callable[[], bool]) -> bool:
         """Call `handle`, and add the states before and after it to everything that it logs."""
         first = len(self.log)
-        before = self._numbers()
+        before = self._state_numbers()
         try:
             return handle()
         finally:
-            after = self._numbers() if len(self.log) > first else ()
+            after = self._state_numbers() if len(self.log) > first else ()
             for k in range(first, len(self.log)):
                 self.log[k] = self.log[k]._replace(before=before, after=after)
 
-    def _numbers(self) -> tuple[float, ...]:
+    def _state_numbers(self) -> tuple[float, ...]:
         """Return q, then v, as a tuple."""
         q, v = self.state_of()
         return (*q.tolist(), *v.tolist())
@@ -160,7 +160,7 @@ class EventHandler:
 
     def due(self, t: float) -> bool:
         """Handle the events scheduled for this instant t, s. Return whether the run ends."""
-        return self._with_states(lambda: self._due(t))
+        return self._recording_states(lambda: self._due(t))
 
     def _due(self, t: float) -> bool:
         """Do what `due` says, without recording states in the log."""
@@ -171,13 +171,13 @@ class EventHandler:
 
     def fell(self, t: float, number: int) -> bool:
         """Handle guard `number`, which fell to zero at t, s. Return whether the run ends."""
-        return self._with_states(lambda: self._fell(t, number))
+        return self._recording_states(lambda: self._fell(t, number))
 
     def _fell(self, t: float, number: int) -> bool:
         """Do what `fell` says, without recording states in the log."""
         guard = self.system.guards[number]
         ended = False
-        self._bounded(
+        self._count_event(
             t,
             (
                 0.0
@@ -188,7 +188,7 @@ class EventHandler:
         if guard.meaning is Meaning.HAPPENS:
             ended = self.happen(t, self.plan.guarded[guard.subject])
         else:
-            self._switched(t, guard)
+            self._handle_guard(t, guard)
             self._choose(t)
         return self._due(t) or ended
 
@@ -209,7 +209,7 @@ class EventHandler:
             if self.contacts is not None:
                 self.contacts.choose(t)
 
-    def _switched(self, t: float, guard: Guard) -> None:
+    def _handle_guard(self, t: float, guard: Guard) -> None:
         """Handle the guard of a switched part at t (s): a stop is reached, a speed comes to rest, a
         gap closes, features change, or an end lies flat. Guards that release something need nothing
         here: the choice of modes finds what is released.
@@ -223,11 +223,11 @@ class EventHandler:
         elif (
             guard.meaning in (Meaning.LEAVES_FACE, Meaning.MOVES_AWAY) and self.contacts is not None
         ):
-            self.contacts.other_features(t, guard.subject)
+            self.contacts.renew_features(t, guard.subject)
         elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
             self.contacts.impacts.strike(t, guard.subject - self.contacts.first)
 
-    def _bounded(self, t: float, instant: float) -> None:
+    def _count_event(self, t: float, instant: float) -> None:
         """Count an event at t (s), and raise SimulationError where events repeat without progress
         in time. instant: events within so short an interval (s) count as one instant.
         """

@@ -36,20 +36,20 @@ def choose(handler: HandlerContext, t: float) -> None:
     for k in parts:
         handler.set_mode(k, _candidate(handler, k, v))
     if any(handler.mode(k).held for k in parts):
-        _hold(handler, t)
+        _release_violated(handler, t)
     for k in parts:
-        _tell(handler, t, k, before[k])
+        _log_change(handler, t, k, before[k])
 
 
-def _hold(handler: HandlerContext, t: float) -> None:
+def _release_violated(handler: HandlerContext, t: float) -> None:
     """Widen every interval by its slack, then release the speeds that cannot be held."""
     slack = INTERVAL_SLACK * _forces_that_act(handler, t)
     for k, s in enumerate(slack):
         mode = handler.mode(k)
-        handler.set_mode(k, mode._replace(low=_wider(mode.low, -s), high=_wider(mode.high, s)))
+        handler.set_mode(k, mode._replace(low=_widened(mode.low, -s), high=_widened(mode.high, s)))
     tried = [k for k in range(len(slack)) if handler.mode(k).held and not handler.mode(k).locked]
     for _ in range(4 * len(slack)):
-        if not _corrected(handler, t, slack, tried):
+        if not _correct_worst(handler, t, slack, tried):
             break
     for k in tried:
         if not handler.mode(k).held:
@@ -80,7 +80,7 @@ def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
     return SpeedMode(float(high > 0.0 or low < 0.0), 0.0, low, high)
 
 
-def _wider(limit: float, by: float) -> float:
+def _widened(limit: float, by: float) -> float:
     """Return the limit of a force widened by `by`; no limit stays none."""
     return limit if abs(limit) >= NO_LIMIT else limit + by
 
@@ -100,7 +100,7 @@ def _forces_that_act(handler: HandlerContext, t: float) -> Array:
     return handler.dry + np.sqrt(np.diagonal(M)[index] * size)
 
 
-def _corrected(handler: HandlerContext, t: float, slack: Array, tried: list[int]) -> bool:
+def _correct_worst(handler: HandlerContext, t: float, slack: Array, tried: list[int]) -> bool:
     """Switch the one speed at rest whose mode is violated most, in units of its slack. Return
     whether there was one.
 
@@ -137,7 +137,7 @@ def _mass_matrix(handler: HandlerContext) -> Array:
     return handler.machine.mass_matrix(handler.state_of()[0], parameters=handler.parameters)
 
 
-def _tell(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
+def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
     """Log what has changed in the mode of speed k; locks log their own changes."""
     now = handler.mode(k)
     name = handler.constraints.speeds[k].name

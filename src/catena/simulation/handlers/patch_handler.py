@@ -189,13 +189,13 @@ class PatchHandler:
         self.handler.set_mode(
             self.first + k, PatchMode.of(pair.A, pair.B, found.reach, found.turn, found.yaw, R, p)
         )
-        for i, n in self._seats(pair, modes, found, R, p).items():
+        for i, n in self._assign_features(pair, modes, found, R, p).items():
             self.handler.set_mode(
                 first + i, modes[i].of_features(None if n is None else found.points[n].numbers)
             )
         return found
 
-    def _seats(
+    def _assign_features(
         self, pair: PatchPair, modes: dict[int, Any], found: Found, R: Array, p: Array
     ) -> dict[int, int | None]:
         """Return {point: the number of its feature among those found, or None}. A point keeps its
@@ -203,12 +203,12 @@ class PatchHandler:
         """
         points: Sequence[Any] = found.points
         keys = {x.key: n for n, x in enumerate(points)}
-        seats: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
+        features: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
         left = set(keys.values())
         places = {
             i: pair.at(mode.feature, R, p)[1]
             for i, mode in modes.items()
-            if seats[i] is None and mode.present
+            if features[i] is None and mode.present
         }
         apart: list[tuple[Any, ...]] = sorted(
             (float(np.linalg.norm(x - found.places[n])), i, n)
@@ -217,7 +217,7 @@ class PatchHandler:
         )
         empty = [(0.0, i, n) for n in sorted(left) for i in modes if i not in places]
         for _, i, n in apart + empty:
-            if n in left and seats[i] is None:
-                seats[i] = n
+            if n in left and features[i] is None:
+                features[i] = n
                 left.remove(n)
-        return seats
+        return features

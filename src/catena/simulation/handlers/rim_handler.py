@@ -97,7 +97,7 @@ class RimHandler:
         return bool(self._mode(end.points[0]).key > 1.5)
 
     # --- entry points
-    def undecided(self, t: float, landed: int = -1) -> list[End]:
+    def flat_ends(self, t: float, landed: int = -1) -> list[End]:
         """Return the ends that are flat and touch, so that they may either roll or stand. Rims that
         roll get the present direction of their tilt.
 
@@ -122,19 +122,19 @@ class RimHandler:
         """Let ends that touch and are flat stand on three points, the first where the end comes
         down fastest. `release` undoes it for ends that rise. landed: see `undecided`.
         """
-        for end in self.undecided(t, landed):
+        for end in self.flat_ends(t, landed):
             self.terms.touching |= set(end.points)
             self._stand(end, self._angle(end))
-            self._stand(end, self._angle(end) + self._first_down(t, end))
+            self._stand(end, self._angle(end) + self._lowest_angle(t, end))
 
-    def _first_down(self, t: float, end: End) -> float:
+    def _lowest_angle(self, t: float, end: End) -> float:
         """Return where an end comes down fastest, as an angle from its first point, rad; zero where
         all its points come down alike.
         """
         u = self.terms.at(t).u.reshape(-1, 3)[list(end.points)]
         return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > EQUAL_SPEED * np.abs(u).max() else 0.0
 
-    def proved(self, now: list[int]) -> int:
+    def enumerated_points(self, now: list[int]) -> int:
         """Return up to how many points that may begin to slip all combinations of modes are tried
         (the argument `proved` of `contact.modes.solutions`); fewer where an end stands.
         """
@@ -164,7 +164,7 @@ class RimHandler:
         (k,): slip speeds that count as zero, m/s.
         """
         for end in self.ends:
-            if self.stands(end) and set(end.points) <= set(now) and not self.terms.kept.remark:
+            if self.stands(end) and set(end.points) <= set(now) and not self.terms.ledger.remark:
                 own = [now.index(i) for i in end.points]
                 slip = u.reshape(-1, 3)[own, 1:]
                 slides = np.linalg.norm(slip.mean(axis=0))
@@ -179,14 +179,14 @@ class RimHandler:
                         " bodies do not determine; three points were taken"
                     )
 
-    def settle(self) -> None:
+    def clear_flat(self) -> None:
         """Let rims that do not touch any more follow the direction of their tilt alone."""
         for i in (end.points[0] for end in self.ends if end.points[0] not in self.terms.touching):
             self.handler.set_mode(
                 self.handler.constraints.first_contact + i, self._mode(i)._replace(flat=-1.0)
             )
 
-    def together(self, points: set[int]) -> set[int]:
+    def with_whole_ends(self, points: set[int]) -> set[int]:
         """Return these points, and all points of the ends that stand on any of them."""
         return points.union(
             *(end.points for end in self.ends if self.stands(end) and points & set(end.points))
@@ -204,7 +204,7 @@ class RimHandler:
                 self.terms.touching |= set(end.points)
                 continue
             angle = self._angle(end) + (
-                POINTS[end.points.index(left.pop())] if left else self._first_down(t, end)
+                POINTS[end.points.index(left.pop())] if left else self._lowest_angle(t, end)
             )
             closed = bool(set(end.points) & self.terms.touching)
             self.terms.touching -= set(end.points)

@@ -156,9 +156,10 @@ def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W
 
 
 @lanewise("table", "limits")
-def allowed(x, new, origin, table, limits, reach, pace, base, step, beside, W):
-    """Compute `beside`, 1 over the error that each number may have; see `error_scales.py`. limits:
-    rtol, the largest values that far and fast count with, whether there is a length, the pace.
+def allowed(x, new, origin, table, limits, reach, pace, base, step, inverse_allowed, W):
+    """Compute `inverse_allowed`, 1 over the error that each number may have; see `error_scales.py`.
+    limits: rtol, the largest values that far and fast count with, whether there is a length, the
+    pace.
 
     There is no sum of two products, of which either could be fused: lanes and single runs have the
     same bits. A number has one kind, so its size is the largest.
@@ -185,15 +186,15 @@ def allowed(x, new, origin, table, limits, reach, pace, base, step, beside, W):
             TINY,
         )
         own = max(abs(x[n] - origin[n]), abs(new[n] - origin[n]))
-        beside[n] = 1.0 / max(rtol * (own + size), least)
+        inverse_allowed[n] = 1.0 / max(rtol * (own + size), least)
 
 
 @lanewise()
-def squares(e, beside, sums, W):
+def squares(e, inverse_allowed, sums, W):
     """Compute for each lane the sum of squares of e relative to the allowed errors."""
     total = 0.0
     for n in range(0, len(e), W):
-        part = e[n] * beside[n]
+        part = e[n] * inverse_allowed[n]
         total += part * part
     sums[0] = total
 

@@ -15,7 +15,14 @@ import numpy as np
 
 from ...compiler import call_block, machine_function, weighted
 from ..terms.error_scales import FAR, FAST, FIRST
-from ..terms.guard_sides import GuardSides, crossed, paused, resume, settled_at, stepped
+from ..terms.guard_sides import (
+    GuardSides,
+    record_event,
+    record_pause,
+    record_step,
+    record_values,
+    resume,
+)
 from .drivers import (
     DENSE_ERROR,
     ERROR_EXPONENT,
@@ -143,7 +150,7 @@ def remember_guards(code, runs, lanes, memory, W):
         call_block(code.guard, memory.buffer, memory.values)
         for l in range(W):
             if lanes.due[l] > 0.0:
-                settled_at(runs.guards, memory.values, lanes.who[l], l, W)
+                record_values(runs.guards, memory.values, lanes.who[l], l, W)
 
 
 def retire(code, largest, runs, lanes, memory, W):
@@ -181,7 +188,7 @@ def retire(code, largest, runs, lanes, memory, W):
         remember_guards(code, runs, lanes, memory, W)
         for l in range(W):
             if lanes.due[l] > 0.0:
-                paused(runs.guards, memory.g, lanes.who[l], l, W)
+                record_pause(runs.guards, memory.g, lanes.who[l], l, W)
                 leave(lanes.event[l], -1, l, runs, lanes, memory, W)
     return left
 
@@ -248,12 +255,12 @@ def attempt(code, method, norm, lanes, memory, W):
         lanes.pace,
         lanes.base,
         lanes.step,
-        memory.beside,
+        memory.inverse_allowed,
         W,
     )
     for i in range(len(method.E)):
         weighted(memory.zero, memory.K, method.E, i, method.E.shape[1], 1.0, memory.e, 0)
-        squares(memory.e, memory.beside, memory.sums[i], W)
+        squares(memory.e, memory.inverse_allowed, memory.sums[i], W)
 
 
 def lane_error(sums, both, step, nx, l):
@@ -330,7 +337,7 @@ def judge_dense_output(code, method, runs, lanes, memory, W):
             W,
         )
     weighted(memory.zero, memory.K, method.D, 0, method.D.shape[1], 1.0, memory.e, 0)
-    squares(memory.e, memory.beside, memory.sums[0], W)
+    squares(memory.e, memory.inverse_allowed, memory.sums[0], W)
     for l in range(W):
         if lanes.needs[l] > 0.0:
             r = lanes.who[l]
@@ -391,7 +398,7 @@ def refuse_far_beyond_events(runs, lanes, W):
 
 
 # --- what a step leaves
-def rows_due(runs, lanes, W):
+def mark_rows_due(runs, lanes, W):
     """Mark the lanes whose next row lies within their step, and set its fraction of the step.
     Return whether there are any.
     """
@@ -418,7 +425,7 @@ def rows_due(runs, lanes, W):
 
 def rows_within(code, method, runs, lanes, memory, W):
     """Write the rows that lie within the steps, the next one of each lane at a time."""
-    while rows_due(runs, lanes, W):
+    while mark_rows_due(runs, lanes, W):
         dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.scratch, 0, W)
         settled(code.settle, memory.buffer, memory.scratch, lanes.t, lanes.part, lanes.step, 1, W)
         for l in range(W):
@@ -462,8 +469,8 @@ def remember_sides(code, method, runs, lanes, memory, W):
         for l in range(W):
             if lanes.due[l] > 0.0:
                 r = lanes.who[l]
-                stepped(runs.guards, memory.g, memory.g_new, r, l, W)
-                crossed(runs.guards, memory.before, memory.values, lanes.event[l], r, l, W)
+                record_step(runs.guards, memory.g, memory.g_new, r, l, W)
+                record_event(runs.guards, memory.before, memory.values, lanes.event[l], r, l, W)
 
 
 def move_on(code, method, runs, lanes, memory, W):
@@ -474,7 +481,7 @@ def move_on(code, method, runs, lanes, memory, W):
     if code.guarded:
         for l in range(W):
             if lanes.accepted[l] > 0.0:
-                stepped(runs.guards, memory.g, memory.g_new, lanes.who[l], l, W)
+                record_step(runs.guards, memory.g, memory.g_new, lanes.who[l], l, W)
         take(memory.g, memory.g_new, lanes.accepted, W)
     for l in range(W):
         if lanes.accepted[l] > 0.0:

@@ -124,9 +124,9 @@ class Memory(NamedTuple):
     """Numbers of all lanes, flat.
 
     x, new: states, and those at the step's end. K: derivatives of the stages. buffer: what the code
-    reads. scratch, zero: of the size of x. e, beside, sums: errors, 1 over the allowed ones, and
-    sums of squares. g, g_new, values, before: guards at the step's start, at its end, at the
-    present place and at the last one. w: weights of dense output. origin: where the runs began.
+    reads. scratch, zero: of the size of x. e, inverse_allowed, sums: errors, 1 over the allowed
+    ones, and sums of squares. g, g_new, values, before: guards at the step's start, at its end, at
+    the present place and at the last one. w: weights of dense output. origin: where the runs began.
     """
 
     x: Any
@@ -136,7 +136,7 @@ class Memory(NamedTuple):
     scratch: Any
     zero: Any
     e: Any
-    beside: Any
+    inverse_allowed: Any
     sums: Any
     g: Any
     g_new: Any

@@ -36,8 +36,8 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
         engine.x[:, 0] = state
         if guard is not None:
             if event < 0:
-                guard_sides.paused(engine.sides, g, 0, 0, 1)
-            guard_sides.settled_at(engine.sides, guard(at, state), 0, 0, 1)
+                guard_sides.record_pause(engine.sides, g, 0, 0, 1)
+            guard_sides.record_values(engine.sides, guard(at, state), 0, 0, 1)
         engine.tally.evaluations += solver.nfev if solver is not None else 0
         return Segment(
             status, at, np.array(rows)[:, :, None] if rows else np.empty((0, n, 1)), event
@@ -79,10 +79,10 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
                 start = g
                 event, stop, g = _locate(guard, dense, solver.t_old, solver.t, solver.y, g)
                 end_values = guard(solver.t, solver.y)
-                guard_sides.stepped(engine.sides, start, end_values, 0, 0, 1)
+                guard_sides.record_step(engine.sides, start, end_values, 0, 0, 1)
                 if event >= 0:
                     values = guard(stop, dense(stop))
-                    guard_sides.crossed(engine.sides, g, values, event, 0, 0, 1)
+                    guard_sides.record_event(engine.sides, g, values, event, 0, 0, 1)
             while (
                 len(rows) < len(times)
                 and times[len(rows)] <= stop

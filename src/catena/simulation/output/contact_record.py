@@ -38,9 +38,10 @@ class ContactRows(NamedTuple):
 
     gap: m; rate: of the gap, m/s; normal: force, N; friction (3,): N; slip (3,): m/s; place (3,):
     m. mode: 0 open, 1 slip, 2 stick. known (4,): whether the normal force, and friction along each
-    of the ground's axes, are determined. total, centre (run, time, c, 3): the summed force (N) and
-    the pressure centre (m) of c contacts. push (3,): the whole force of a point as the run had it,
-    also where rigid bodies do not determine it, N.
+    of the ground's axes, are determined; (2,) in time stepping: of normal force and friction.
+    total, centre (run, time, c, 3): the summed force (N) and the pressure centre (m) of c contacts.
+    push (3,): the whole force of a point as the run had it, also where rigid bodies do not
+    determine it, N.
     """
 
     gap: Array

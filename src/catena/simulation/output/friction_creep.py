@@ -58,9 +58,11 @@ def creeping(plan: RunPlan, slow: Array, way: Array) -> str:
     """
     if not len(slow):
         return ""
-    beside = slow / coordinate_sizes(plan.machine.layout, usual_length(plan.machine.layout))[1]
-    k = int(beside.argmax())
-    if beside[k] < SMALLEST_CREEP or (beside[k] < LARGE_CREEP and slow[k] < CREEP_SHARE * way[k]):
+    relative = slow / coordinate_sizes(plan.machine.layout, usual_length(plan.machine.layout))[1]
+    k = int(relative.argmax())
+    if relative[k] < SMALLEST_CREEP or (
+        relative[k] < LARGE_CREEP and slow[k] < CREEP_SHARE * way[k]
+    ):
         return ""
     unit = units(plan.machine.mechanism.moving)[1][k]
     mechanism = plan.machine.mechanism

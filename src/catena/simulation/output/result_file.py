@@ -248,15 +248,15 @@ class File(ResultSink):
         """Make the file, with the first row and its journal. Raise CatenaError where it cannot be
         written.
         """
-        plan, beside, self.start = (
+        plan, temporary, self.start = (
             self.plan,
             self.path.with_name(f".{self.path.name}.new"),
             first.start,
         )
-        made = Progress(1, 0, (), record.extremes(plan, first), last, WrittenLog())
+        progress = Progress(1, 0, (), record.extremes(plan, first), last, WrittenLog())
         try:
             storage.create(
-                beside,
+                temporary,
                 # events and impacts are in the log
                 record.dataset(plan, first).drop_dims(("occurrence", "impact", "component")),
                 np.append(plan.start, plan.times),
@@ -265,18 +265,18 @@ class File(ResultSink):
                 if last.events is None
                 else storage.log_room(self.plan.system.nq + self.plan.system.nv),
             )
-            self.places = storage.places(beside)
-            made, lines = self._with_log(made)
-            storage.append(beside, self.places, 0, {}, self.journal(made), lines)
-            beside.replace(self.path)
+            self.places = storage.places(temporary)
+            progress, lines = self._with_log(progress)
+            storage.append(temporary, self.places, 0, {}, self.journal(progress), lines)
+            temporary.replace(self.path)
         except (OSError, RuntimeError) as error:
             raise CatenaError(
                 f"{self.path}: the results cannot be written there ({storage.reason(error)});"
                 " nothing was computed"
             ) from None
         finally:
-            storage.remove(beside)
-        return replace(made, number=1)
+            storage.remove(temporary)
+        return replace(progress, number=1)
 
     def _reopen(self) -> None:
         """Read the progress of the run from the file. Raise CatenaError where the file holds

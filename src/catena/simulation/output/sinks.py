@@ -304,8 +304,8 @@ class TighterRun(Sink):
         size = self.plan.coordinate_sizes
         largest = float(self.apart.max(initial=0.0))
         far = np.minimum((self.moved / size).max(axis=1, initial=0.0, keepdims=True), 1.0)
-        beside = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
-        worst = float((self.apart / beside).max(initial=0.0))
+        scale = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
+        worst = float((self.apart / scale).max(initial=0.0))
         return Difference(
-            largest, largest / worst if worst else float(beside.max(initial=1.0)), self.steps
+            largest, largest / worst if worst else float(scale.max(initial=1.0)), self.steps
         )

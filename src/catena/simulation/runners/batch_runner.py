@@ -159,7 +159,7 @@ class BatchRunner:
             for run, by in ended.items():
                 self._end(run, by)
             for run, why in failed.items():
-                self._stuck(run, why)
+                self._end_with(run, why)
         for run in runs[(status == drivers.REACHED) & np.isin(lanes.t[runs], self.scheduled)]:
             self._due(int(run))
         again = (status == drivers.TOO_MANY) & (lanes.tally[runs, :2].sum(axis=1) < plan.most)
@@ -196,7 +196,7 @@ class BatchRunner:
             kept = openings(t[:first], self.out[run, :first], run)
             last = int(np.flatnonzero(kept <= dead_positions.CLOSED_LOOP)[-1:].max(initial=0))
             p = lanes.given[run, nu:]
-            self._stuck(
+            self._end_with(
                 run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)
             )
 
@@ -206,9 +206,9 @@ class BatchRunner:
             if by := self.events.due(run):
                 self._end(run, by)
         except SimulationError as error:
-            self._stuck(run, str(error))
+            self._end_with(run, str(error))
 
-    def _stuck(self, run: int, why: str) -> None:
+    def _end_with(self, run: int, why: str) -> None:
         """End a run that cannot go on, for this reason."""
         self.over[run], self.status[run], self.sentences[run] = True, drivers.NOT_FINITE, why
 

@@ -44,7 +44,7 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
 
 
 @dataclass
-class Pace:
+class SlowestSlice:
     """Where a run advanced most slowly. span: the shortest time (s) in which it took all the steps
     of a slice; t, x: the time (s) and the state at the end of that slice.
     """
@@ -53,12 +53,12 @@ class Pace:
     t: float = 0.0
     x: Array = field(default_factory=lambda: np.zeros(0))
 
-    def look(self, began: float, ended: float, engine: Engine) -> None:
+    def compare(self, began: float, ended: float, engine: Engine) -> None:
         """Compare with a slice that ended because of its many steps."""
         if ended - began < self.span:
             self.span, self.t, self.x = ended - began, ended, engine.x[:, 0].copy()
 
-    def said(self, machine: Machine, engine: Engine) -> str:
+    def sentence(self, machine: Machine, engine: Engine) -> str:
         """Return a message that many steps were taken, where, and the likely reason; empty where
         they are few.
         """

@@ -96,8 +96,8 @@ class Runner:
             self.engine.u[:] = forces(self.engine.system.nv, control)
         self._tears = dead_positions.can_tear(plan)
         # the last time at which all loops were closed, and the states there
-        self._whole = plan.start, self.engine.x.copy()
-        self.pace = diagnostics.Pace()
+        self._last_closed = plan.start, self.engine.x.copy()
+        self.slowest = diagnostics.SlowestSlice()
         self.t = plan.start
         self.row = 0
         self.asked = 0
@@ -170,7 +170,7 @@ class Runner:
             return torn
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # only the limit of this slice was reached
-            self.pace.look(began, self.t, engine)
+            self.slowest.compare(began, self.t, engine)
             return Slice(t, x, u)
         try:
             ended = self._events(part.event)
@@ -189,7 +189,7 @@ class Runner:
                 diagnostics.sentence(plan.machine, engine, self.status, self.t),
             )
         if self.over:
-            engine.tally.laboured = self.pace.said(plan.machine, engine)
+            engine.tally.laboured = self.slowest.sentence(plan.machine, engine)
         return Slice(t, x, u)
 
     def _torn(self, t: Array, x: Array, u: Array) -> Slice | None:
@@ -204,10 +204,10 @@ class Runner:
         first, lane = (int(k) for k in torn[0]) if len(torn) else (len(every), 0)
         closed = np.flatnonzero((opening[:first] <= dead_positions.CLOSED_LOOP).all(axis=1))
         if len(closed):
-            self._whole = float(every[closed[-1]]), states[closed[-1]].copy()
+            self._last_closed = float(every[closed[-1]]), states[closed[-1]].copy()
         if not len(torn):
             return None
-        last, whole = self._whole
+        last, whole = self._last_closed
         self.row -= len(t) - min(first, len(t))
         self.t = last
         self._fail(

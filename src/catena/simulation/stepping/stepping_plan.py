@@ -42,19 +42,19 @@ def stepped_contacts(
     """
     faults = [*patch_faults(machine.mechanism), *_faults(machine, asked), *_numbers(asked)]
     own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
-    made: SteppedContacts = (
+    contacts: SteppedContacts = (
         _build(machine, own)
         if faults
         else keep(("stepped", id(machine), *own.values()), machine, lambda: _build(machine, own))
     )
-    if not made.count:
+    if not contacts.count:
         faults.append(
             f"mechanism {machine.mechanism.name!r} has no contacts, and no limits that stop joints;"
             " give it some, or leave contact out"
         )
     if faults:
         raise SimulationError(f"contact = 'time_stepping': {'; '.join(faults)}")
-    return made
+    return contacts
 
 
 def _build(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
@@ -195,7 +195,7 @@ def _gaps(system: SystemSymbols, c: SteppedContacts) -> LaneKernel:
     the pairs, with zeros in place of their twists.
     """
 
-    def made(s: Tracer) -> list[ca.SX]:
+    def gaps(s: Tracer) -> list[ca.SX]:
         return [
             c.kinematics(s)[0],
             vector(
@@ -204,7 +204,7 @@ def _gaps(system: SystemSymbols, c: SteppedContacts) -> LaneKernel:
             ),
         ]
 
-    found = system.tape("contact gaps", c.words, made)(
+    found = system.tape("contact gaps", c.words, gaps)(
         system.t, system.q, ca.SX.zeros(system.nv), system.p
     )
     return compile_lanes(

@@ -198,7 +198,7 @@ class SteppedContacts:
         last = m + k + 6 * len(self.pairs)
         return own[:m], own[m : m + k], own[m + k : last], own[last:]
 
-    def spread(self, values: ca.SX, each: int) -> ca.SX:
+    def with_pairs(self, values: ca.SX, each: int) -> ca.SX:
         """Return numbers of the plain contacts with zeros inserted where those of pairs of shapes
         belong. each: how many numbers a contact with friction has.
         """
@@ -206,8 +206,8 @@ class SteppedContacts:
         one, other = ca.vertsplit(values, [0, first, values.numel()])
         return ca.vertcat(one, ca.SX.zeros(each * self.layout.points), other)
 
-    def gathered(self, values: ca.SX, each: int) -> ca.SX:
-        """Return the numbers without those of pairs of shapes: the inverse of `spread`."""
+    def without_pairs(self, values: ca.SX, each: int) -> ca.SX:
+        """Return the numbers without those of pairs of shapes: the inverse of `with_pairs`."""
         first = each * self.own
         last = each * self.rough
         one, _, other = ca.vertsplit(values, [0, first, last, values.numel()])
@@ -241,7 +241,7 @@ class SteppedContacts:
 
     def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
         """Return gap and J of `kinematics`; W = J M^-1 J' with loops closed, or, where the solver
-        makes W, X (m, nv) with W = X X'; and the matrices that `moved_by` needs.
+        makes W, X (m, nv) with W = X X'; and the matrices that `speed_change` needs.
 
         M = L' D^-1 L,  X' = D^(1/2) L'^-1 J',  dv = L^-1 D^(1/2) X' P. With loops dv = Y P, and X'
         = D^(-1/2) L Y.
@@ -275,7 +275,7 @@ class SteppedContacts:
             system.t, system.q, system.v, system.p
         )
         force, _, sums, _ = self.split(system.touching_state)
-        force = ca.vertcat(self.gathered(force, 3), sums)
+        force = ca.vertcat(self.without_pairs(force, 3), sums)
         return ca.reshape(J, force.numel(), system.nv).T @ force
 
     # --- records of the solver
@@ -388,7 +388,7 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     assert c is not None
     move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
     t, x, u, p = system.inputs
-    problem, rest, carried = _given(system, c, h)
+    problem, rest, carried = _problem_arrays(system, c, h)
     at = ca.Function(
         "at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))]
     )
@@ -408,10 +408,12 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     )
     step = taken[sum(x.numel() for x in problem[:10])]
     kept = [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
-    v = free + moved_by(kept, ca.vertcat(c.gathered(P, 3), ca.vec(sums[:6, :])))
+    v = free + speed_change(kept, ca.vertcat(c.without_pairs(P, 3), ca.vec(sums[:6, :])))
     q = move(
         q,
-        v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(shift, 3), ca.vec(sums[6:, :]))),
+        v
+        + (2.0 / step)
+        * speed_change(kept, ca.vertcat(c.without_pairs(shift, 3), ca.vec(sums[6:, :]))),
         0.5 * step,
     )
     after = ca.vertcat(
@@ -430,7 +432,7 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     )
 
 
-def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
+def speed_change(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
     """Return dv (nv,) of impulses P (m,) of the contact rows, by the matrices that
     `SteppedContacts.response` returned.
     """
@@ -440,7 +442,7 @@ def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
     return ca.solve(L, ca.densify(root * (X @ P)))
 
 
-def _given(
+def _problem_arrays(
     system: SystemSymbols, c: SteppedContacts, h: ca.SX
 ) -> tuple[list[ca.SX], list[ca.SX], list[ca.Sparsity]]:
     """Return, at one configuration: the arrays of a `ContactProblem`; then the arrays that the end
@@ -484,9 +486,9 @@ def _given(
     own = system.c[:count] + h * system.controller.rate[:count]
     work = system.work + h * (load_power(system) + row_power(system))
     problem = [
-        c.spread(gap, 1),
-        c.spread(before, 3),
-        c.spread(without, 3),
+        c.with_pairs(gap, 1),
+        c.with_pairs(before, 3),
+        c.with_pairs(without, 3),
         W.T,
         h * force,
         mode,

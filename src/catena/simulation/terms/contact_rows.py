@@ -164,7 +164,7 @@ class TouchingPoint:
         """
         return [usual_length(s.layout) ** 2] * self.count
 
-    def pushed(self, mode: ContactMode, B: ca.SX, u: ca.SX) -> ca.SX:
+    def force_directions(self, mode: ContactMode, B: ca.SX, u: ca.SX) -> ca.SX:
         """Return the directions (count, nv) in which its forces act: B, with the friction of a slip
         u (count,) added to the normal row.
         """

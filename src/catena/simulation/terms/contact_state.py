@@ -18,7 +18,7 @@ def contact_state(system: SystemSymbols) -> list[ca.SX]:
     def seen(s: Tracer) -> list[ca.SX]:
         meets = [c.meet(s, h._symbolic(h.first_contact + k)) for k, c in enumerate(h.contacts)]
         _, rate, _, B, z = h.rows(s)
-        F, _, _ = h._acting(s, rate, B, z)
+        F, _, _ = h._force_directions(s, rate, B, z)
         count = sum(c.count for c in h.contacts)
         closed = s.layout.mechanism.constrained
         A = s.constraint_rows()[3] if closed else ca.SX.zeros(0, s.layout.nv)

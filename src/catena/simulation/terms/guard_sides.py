@@ -77,14 +77,14 @@ def resume(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
             values[at] = JUST_ABOVE_ZERO
 
 
-def stepped(memory: Any, start: Any, end: Any, r: Any, l: Any, W: Any) -> None:
+def record_step(memory: Any, start: Any, end: Any, r: Any, l: Any, W: Any) -> None:
     """Remember how far from zero the guards of run r were at the start and at the end of a step."""
     for j in range(len(memory.edge)):
         at = j * W + l
         memory.far[r, j] = max(abs(start[at]), abs(end[at]))
 
 
-def crossed(memory: Any, before: Any, values: Any, event: Any, r: Any, l: Any, W: Any) -> None:
+def record_event(memory: Any, before: Any, values: Any, event: Any, r: Any, l: Any, W: Any) -> None:
     """Remember the sides at an event: guard `event` has crossed zero. Other guards that fall at the
     same instant still count as above, so that their events happen next.
     """
@@ -95,14 +95,14 @@ def crossed(memory: Any, before: Any, values: Any, event: Any, r: Any, l: Any, W
             memory.sides[r, j] = 1.0 if above and j != event else -1.0
 
 
-def paused(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
+def record_pause(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
     """Remember the sides where a segment of run r ends without an event."""
     for j in range(len(memory.edge)):
         if memory.edge[j] > 0.0:
             memory.sides[r, j] = 1.0 if values[j * W + l] > 0.0 else -1.0
 
 
-def settled_at(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
+def record_values(memory: Any, values: Any, r: Any, l: Any, W: Any) -> None:
     """Remember the guard values in the state with which a segment of run r ended."""
     for j in range(len(memory.edge)):
         memory.seen[r, j] = values[j * W + l]

@@ -77,7 +77,7 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
             " free, so the forces are not determined; drive as many as it has freedoms"
         )
     tree = not (rows or s.lift or s.flexible or layout.coupled) and nv > DENSE
-    if tree and all(_whole(c, driven) for c in layout.coordinates):
+    if tree and all(_all_or_none(c, driven) for c in layout.coordinates):
         return _by_articulated_bodies(s, driven, a_d)
     M, b = s.mass_matrix(), s.bias()
     for k in f:
@@ -114,7 +114,7 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     )
 
 
-def _whole(c: CoordinateRange, driven: list[int]) -> bool:
+def _all_or_none(c: CoordinateRange, driven: list[int]) -> bool:
     """Whether all speeds of an elementary motion are driven, or none of them."""
     return len({c.vi + k in driven for k in range(speeds(c.motion))}) == 1
 

@@ -353,7 +353,7 @@ class SwitchedConstraints:
         s = system.tracer()
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
-        F, weight, share = self._acting(s, rate, B, z)
+        F, weight, share = self._force_directions(s, rate, B, z)
         kept = z if self.many else independent_rows(B, z, others, size, s.con.column)
         f = ca.Function(
             "held_rows",
@@ -402,7 +402,9 @@ class SwitchedConstraints:
         ends = list(accumulate((c.count for c in self.contacts), initial=0))
         return [slice(a - ends[-1], b - ends[-1] or None) for a, b in pairwise(ends)]
 
-    def _acting(self, s: Tracer, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def _force_directions(
+        self, s: Tracer, rate: ca.SX, B: ca.SX, z: ca.SX
+    ) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Return the directions (m, nv) in which the rows' forces act, which include the friction
         of contacts that slip; the weights (m,) of the forces; and the forces (m,) near which they
         are taken where rigid bodies do not determine them.
@@ -413,7 +415,8 @@ class SwitchedConstraints:
         places = self.contact_rows()
         modes = [self._symbolic(self.first_contact + k) for k in range(len(self.contacts))]
         F = [
-            c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)
+            c.force_directions(mode, B[at, :], rate[at])
+            for c, mode, at in zip(self.contacts, modes, places)
         ]
         weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
         near = [x for c, mode in zip(self.contacts, modes) for x in c.share(mode, s.t)]
