@@ -330,7 +330,7 @@ class SpeedEvents:
         exact = rows & ((side == 0.0) | (L != 0.0))
         target = np.zeros(rows.shape)
         target[n, part] = to
-        after[:, self.index] = np.where(exact, target, after[:, self.index])  # to the last digit
+        after[:, self.index] = np.where(exact, target, after[:, self.index])  # without rounding
         s, x = self.system, self.lanes.x
         x[runs, s.nq : s.nq + s.nv] = after
         x[runs, -1] += work

@@ -439,9 +439,8 @@ class ContactHandler:
         self.terms.ledger = replace(self.terms.ledger, changes=self.terms.ledger.changes + 1)
         series = self.impacts.series.get(k) if before.word == OPEN else None
         limit = series.limit if series is not None else None
-        if (
-            limit is not None
-        ):  # otherwise the series may go on: a rocking body closes and opens again
+        # a series without a limit may go on: a rocking body closes and opens again
+        if limit is not None:
             del self.impacts.series[k]
         self.terms.ledger = replace(
             self.terms.ledger, accumulations=self.terms.ledger.accumulations + (limit is not None)

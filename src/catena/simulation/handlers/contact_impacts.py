@@ -160,7 +160,7 @@ class ContactImpacts:
                 self._restitution(now, back),
                 self._friction(now, stops),
             )
-        # without rebound the laws of several points are one
+        # without rebound all laws for several points agree
         G = J @ W @ J.T
         law = "newton" if self._accumulated(now) and proved == ENOUGH else c.law
         try:

@@ -381,7 +381,7 @@ class EventHandler:
         M, R, change, side, unit, by = self._binding(t, q, v, wanted)
         dv, L, _ = impact(self.machine, M, R, change, P, by, side)
         after = v + dv
-        for k, row in unit.items():  # to the last digit; a driven speed stays what it is
+        for k, row in unit.items():  # without rounding; a driven speed does not change
             if side[row] == 0.0 or L[row] != 0.0:
                 after[k] = v[k] + change[row] if k not in wanted else wanted[k]
         self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
@@ -417,7 +417,7 @@ class EventHandler:
         modes = self.engine.modes[:, 0]
         M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))
         rows = [(a, -float(b), 0.0) for a, b in zip(A, rate.ravel())]
-        # contacts have their own laws
+        # rows of contacts are left out: `contact_impacts.py` handles them
         count = len(B) - sum(c.count for c in self.constraints.contacts)
         rows += [
             (B[k], -float(held.ravel()[k]), 0.0) for k in range(n, count) if z.ravel()[k] > 0.5

@@ -200,7 +200,7 @@ class Engine:
     def _alone(self, t: float, end: float, times: Array) -> Segment:
         """Advance a single run up to `end` or its next event, by the driver of many."""
         (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]
-        # views
+        # the runs share the memory of the engine
         runs = self._lanes = self._lanes or self._lane_runs(
             self.x.reshape(1, -1), inputs.reshape(1, -1)
         )
@@ -312,7 +312,7 @@ class Engine:
         if self.stepper is not None:
             return self._contact_steps(t, h, steps, every, out, first)
         self.kernel.used(steps * max(1, len(m.A)))
-        # explicit tableaux do not keep quaternions unit; other methods need it for constraints only
+        # explicit tableaux do not keep quaternions at unit length; the other methods do
         settle = address_of(self.settle) if m.kind == "fixed" or self.system.binds else 0
         drive, weights = fixed_step.explicit, []
         if m.kind == "implicit":

@@ -216,7 +216,7 @@ def attempt(code, method, norm, lanes, memory, W):
             lanes.step,
             W,
         )
-    # at the step's end; its state stands in buffer
+    # the derivative at the step's end, whose state is then in the buffer
     stage(
         code.rate,
         memory.buffer,

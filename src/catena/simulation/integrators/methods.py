@@ -159,6 +159,6 @@ method = METHODS.find
 
 
 def __getattr__(name: str) -> tuple[str, ...]:
-    if name != "ALL_INTEGRATORS":  # methods may be added from outside
+    if name != "ALL_INTEGRATORS":  # computed when it is used, since methods can be registered
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return tuple(METHODS)

@@ -94,7 +94,7 @@ def _parts(x: Any, depth: int) -> Iterator[bytes]:
     elif isinstance(x, types.MethodType):
         yield from _parts([x.__func__, x.__self__], depth + 1)
     elif type(x).__module__.partition(".")[0] == "sympy":
-        # an expression of parameters, which keeps its parts in slots
+        # an expression of parameters, which has no __dict__
         from sympy import srepr
 
         yield srepr(x).encode()

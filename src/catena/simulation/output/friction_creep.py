@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from ..planning.plan import RunPlan
 
 Array = NDArray[np.float64]
-# creep relative to the length scale of the coordinate: more is reported in any case, less than the
-# second in none, and in between if it is this share of all that the coordinate travels
+# creep relative to the length scale of the coordinate: more than LARGE_CREEP is always reported,
+# less than SMALLEST_CREEP never; in between it is reported if it is at least CREEP_SHARE of all
+# that the coordinate travels
 LARGE_CREEP, SMALLEST_CREEP, CREEP_SHARE = 1e-3, 1e-6, 1e-2
 # speed relative to the one over which friction is smoothed: above it, friction is Coulomb's to half
 # a percent

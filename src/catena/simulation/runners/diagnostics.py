@@ -124,7 +124,7 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     if said := _dead(machine, engine, t, q, v, p) or _condition(machine, q, v, p, t):
         return said
     still = np.zeros(machine.nv)
-    machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may refuse
+    machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may raise
     if (
         engine.method.kind != "library"
         and fastest(engine, t) > STIFF_RATE
@@ -181,7 +181,7 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
     ) < SINGULAR_INERTIA:
         return (
             f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g}"
-            " beside its diagonal): two joints' axes are in one line, or a body has no inertia"
+            " relative to its diagonal): two joints' axes are in one line, or a body has no inertia"
             " about one"
         )
     return ""

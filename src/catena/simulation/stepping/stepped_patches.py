@@ -34,7 +34,8 @@ from .stepped_hulls import (
 )
 
 Array = NDArray[np.float64]
-CODES = ("boxes", "polyhedra", "capsule", "sphere")  # for pairs, in the order of the solver
+# the functions that find contact manifolds of pairs of shapes, in the order of the solver
+CODES = ("boxes", "polyhedra", "capsule", "sphere")
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,8 @@ def _numbers(asked: dict[str, Any]) -> Iterator[str]:
         isinstance(residual, (int, float, np.number)) and 1e-15 <= residual < 1.0
     ):
         yield (
-            f"residual = {residual!r}; it lies between 1e-15 and 1, beside the fastest speed of a"
-            " contact"
+            f"residual = {residual!r}; it lies between 1e-15 and 1, relative to the fastest speed"
+            " of a contact"
         )
 
 

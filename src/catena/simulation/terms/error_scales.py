@@ -214,5 +214,6 @@ def _encoded(system: SystemSymbols, q: Array, v: Array, length: float) -> tuple[
         by_q, by_v = (np.abs(np.array(J)) for J in rates(place * q, np.zeros(system.nv), p))
         near = np.maximum(near, (by_q * q).max(axis=1, initial=0.0))
         fast = np.maximum(fast, (by_v * v).max(axis=1, initial=0.0))
-    still = np.where(near > 0.0, near, max(1.0, length))  # what never moves, a length or a cosine
+    # a state that never moves: a length or a cosine
+    still = np.where(near > 0.0, near, max(1.0, length))
     return np.where(fast > 0.0, 0.0, still), fast

@@ -171,9 +171,9 @@ class Driven:
 
     layout: Layout
     motion: Trajectory | None
-    qi: list[int]  # of those with a trajectory
+    qi: list[int]
     vi: list[int]
-    locked: list[int]  # in v
+    locked: list[int]
 
     @property
     def speeds(self) -> list[int]:

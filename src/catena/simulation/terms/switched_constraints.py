@@ -130,7 +130,7 @@ class HoldableSpeed:
     friction: Any = 0.0
     restitution: float = 0.0
 
-    mode = SpeedMode()  # where nothing holds it
+    mode = SpeedMode()  # not held
 
     @property
     def sides(self) -> tuple[Bound, ...]:
@@ -264,7 +264,7 @@ class SwitchedConstraints:
         )
         self.first_contact = len(self.speeds) + len(self.locks) + len(self.patches)
         ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
-        # where the modes of each part stand
+        # the place of each part's mode among the modes
         self.slots = tuple(slice(a, b) for a, b in pairwise(ends))
         self.size = ends[-1]
         self.symbols = ca.SX.sym("modes", self.size)
