@@ -226,8 +226,8 @@ class ContactHandler:
         self.handler.set_mode(self.first + len(self.points), RestMode())
 
     def _give_slack_to_open(self, now: list[int]) -> None:
-        """Give points `now` that open a slack for their gaps: while a point lifts off without
-        speed, its gap is rounding, which shall not count as an impact.
+        """Allow the gaps of those points of `now` that open to be slightly below zero: while a
+        point lifts off without speed, its gap is rounding, which shall not count as an impact.
         """
         for k in (self.first + i for i in now):
             if not (mode := self.handler.mode(k)).closed:

@@ -66,7 +66,7 @@ class EndedRun(Protocol):
 
     @property
     def tally(self) -> Tally:
-        """What it cost."""
+        """The steps and evaluations that it took."""
 
     @property
     def log(self) -> list[Occurrence]:
@@ -172,7 +172,7 @@ class Memory(ResultSink):
         )
 
     def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
-        """Keep the slice."""
+        """Keep the slice until the result is made."""
         parts = self.parts.setdefault((rows.start, rows.stop), [])
         if self.x is not None and not parts:
             self.x[rows, 0] = part.x[0].T[: rows.stop - rows.start]
@@ -277,7 +277,7 @@ class TighterRun(Sink):
         self.steps = 0
 
     def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
-        """Compare coordinates, row by row."""
+        """Compare the coordinates of a slice with those of the other sink, row by row."""
         if not len(part.t):
             return
         first = self.at.get(rows.start, 0)
@@ -293,7 +293,7 @@ class TighterRun(Sink):
             largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
 
     def finish(self, runner: EndedRun, rows: slice) -> None:
-        """Count the steps."""
+        """Add the steps of these runs to the count."""
         self.steps += runner.tally.accepted
 
     @property

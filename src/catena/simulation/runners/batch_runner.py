@@ -322,11 +322,11 @@ class NoEvents(LaneEvents):
         return ""
 
     def log(self, run: int) -> list[Occurrence]:
-        """Return []."""
+        """Return []: nothing has happened."""
         return []
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """Return None."""
+        """Return None: there are no contacts."""
         return None
 
 

@@ -113,8 +113,8 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
         if patch.kind == "smooth":
             yield (
                 f"contact {m.contacts[patch.contact].name!r} is between the {patch.shape.kind} of"
-                f" {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which a step"
-                " does not know: put boxes, capsules or spheres in their place, or take contact ="
+                f" {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which time"
+                " stepping does not support: use boxes, capsules or spheres instead, or contact ="
                 " 'events'"
             )
     for pair in stepped_pairs(m):
@@ -125,9 +125,9 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
             if faces > MOST_FACES or sides > MOST_FACE_CORNERS:
                 yield (
                     f"contact {m.contacts[pair.contact].name!r}: the hull of the mesh of {body!r}"
-                    f" has {faces} faces with up to {sides} corners, and a step knows {MOST_FACES}"
-                    f" faces with {MOST_FACE_CORNERS} corners at most: simplify it, or give the"
-                    " body boxes, capsules or spheres that collide"
+                    f" has {faces} faces with up to {sides} corners, and time stepping supports at"
+                    f" most {MOST_FACES} faces with {MOST_FACE_CORNERS} corners: simplify it, or"
+                    " give the body boxes, capsules or spheres that collide"
                 )
 
 

@@ -76,7 +76,7 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
     """
     if asked["step"] is None:
         yield (
-            "step is missing; contacts are met in equal steps: say how long one is, step = 1e-3 (s)"
+            "step is missing; time stepping takes equal steps: give their length, step = 1e-3 (s)"
         )
     if asked["integrator"] not in (DEFAULT_INTEGRATOR, "moreau_jean"):
         yield (
@@ -89,11 +89,11 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
         ("largest_step", "largest_step is"),
     ):
         if asked[name] not in (None, ()):
-            yield f"{word} not known to it: leave {name} out, or take contact = 'events'"
+            yield f"{word} not supported: leave {name} out, or use contact = 'events'"
     if asked["friction"] == "stick":
         yield (
-            "friction = 'stick' of joints is not known to it: take friction = 'smooth', or contact"
-            " = 'events'"
+            "friction = 'stick' of joints is not supported: use friction = 'smooth', or contact ="
+            " 'events'"
         )
     form = formulation(asked["by"])
     if form.approximate or form.state is not StateKind.SPEEDS:
@@ -109,8 +109,8 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
         if not IMPACT_LAWS[c.law].steps or c.impacts != "simultaneous":
             known = " or ".join(law.name for law in IMPACT_LAWS.values() if law.steps)
             yield (
-                f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; a step knows"
-                f" {known} and simultaneous alone"
+                f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; supported are"
+                f" only law = {known} and impacts = simultaneous"
             )
 
 

@@ -83,7 +83,7 @@ class ErrorScales:
         self, rtol: float, x: Array, new: Array, origin: Array, far: float, fast: float, h: float
     ) -> Array:
         """Return (size,): the errors allowed in a step of h (s) from x to `new`, with this origin,
-        far and fast; the same arithmetic as `lane_arithmetic.allowed`.
+        far and fast; the formula of `lane_arithmetic.allowed`.
         """
         most_far, most_fast, natural, pace = self.limits
         own = np.maximum(np.abs(x - origin), np.abs(new - origin))
