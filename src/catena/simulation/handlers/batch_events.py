@@ -101,7 +101,9 @@ class SpeedEvents:
         return [(len(self._logs[run]), own) for run, own in zip(runs, x)]
 
     def _record_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
-        """Add the states before and after to the events that were logged since `_before`."""
+        """Add the states before and after to the events that were logged since `before`, which
+        `_logs_and_states` returned.
+        """
         s = self.system
         for run, (first, x) in zip(runs, before):
             log = self._logs[run]

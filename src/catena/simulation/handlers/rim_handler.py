@@ -120,7 +120,7 @@ class RimHandler:
 
     def stand(self, t: float, landed: int = -1) -> None:
         """Let ends that touch and are flat stand on three points, the first where the end comes
-        down fastest. `release` undoes it for ends that rise. landed: see `undecided`.
+        down fastest. `release` undoes it for ends that rise. landed: see `flat_ends`.
         """
         for end in self.flat_ends(t, landed):
             self.terms.touching |= set(end.points)
