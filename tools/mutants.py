@@ -94,8 +94,8 @@ MUTANTS = [
     ),
     Mutant(
         "simulation/handlers/event_handler.py",
-        "CROWD = 100 ",
-        "CROWD = 1000 ",
+        "EVENTS_AT_ONE_INSTANT = 100 ",
+        "EVENTS_AT_ONE_INSTANT = 1000 ",
         "simulation/test_events.py -k crowd",
     ),
     Mutant(

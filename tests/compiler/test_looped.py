@@ -14,7 +14,7 @@ from catena.compiler import looped, tape
 from catena.compiler.lanes import compile_lanes
 from catena.compiler.trace import entries, factored, matrix, smallest_change
 from catena.kernels.rank import RANK
-from catena.simulation.terms.contact_rows import kept_rows, weighted_forces
+from catena.simulation.terms.contact_rows import independent_rows, weighted_forces
 
 M, N, K = 15, 6, 1  # rows, speeds, rows that always hold
 
@@ -75,7 +75,7 @@ def case(seed: int, on: int, unit: float = 1.0, mass: float = 1.0) -> Case:
 
 def written_out(c: Case) -> np.ndarray:
     B, z = ca.SX(c.B), ca.SX(c.z)
-    keep = kept_rows(B, z, ca.SX(c.others), c.size.tolist(), c.column)
+    keep = independent_rows(B, z, ca.SX(c.others), c.size.tolist(), c.column)
     return np.array(
         ca.evalf(
             weighted_forces(

@@ -91,8 +91,8 @@ def test_a_run_of_very_many_steps_says_so_and_where(monkeypatch, tmp_path, kept:
     """A linkage that all but folds flat at A = pi: the steps are short there. What is very many is
     lowered for this test, and so are the slices that are compared.
     """
-    monkeypatch.setattr(diagnostics, "LABOUR", 100)
-    monkeypatch.setattr(dead_positions, "WATCHED", 20)
+    monkeypatch.setattr(diagnostics, "MANY_STEPS", 100)
+    monkeypatch.setattr(dead_positions, "WATCHED_STEPS", 20)
     m = closed.four_bar(lengths=(1.0, 1.2, 1.6 + 1e-6, 1.8))
     q, _ = catena.assemble(m, q=[1.88, -0.3, -0.93])
     start = float(q[catena.compile(m).coordinate_names.index("A")])

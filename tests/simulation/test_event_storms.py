@@ -18,8 +18,8 @@ GROUND, RADIUS = "ground", 0.05
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks after twenty events, so that a storm is a short one."""
-    monkeypatch.setattr(event_handler, "BLOCK", 20)
-    monkeypatch.setattr(event_storm, "DENSE", 0.1)
+    monkeypatch.setattr(event_handler, "EVENTS_PER_BLOCK", 20)
+    monkeypatch.setattr(event_storm, "BLOCK_TIME", 0.1)
 
 
 def between_walls(restitution: float) -> Mechanism:

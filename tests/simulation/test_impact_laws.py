@@ -130,7 +130,7 @@ def test_newtons_end_that_would_gain_energy_stops_the_run_or_takes_no_rebound() 
 
 def test_time_stepping_and_sensitivities_refuse_by_name() -> None:
     with pytest.raises(
-        SimulationError, match="law = 'routh_stronge'.*a step knows newton and simultaneous alone"
+        SimulationError, match="law = 'routh_stronge'.*only law = newton and impacts = simultaneous"
     ):
         catena.simulate(
             rod("routh_stronge"), q=leaning(1.0), until=0.01, contact="time_stepping", step=1e-3

@@ -470,7 +470,8 @@ def test_what_they_cannot_do_is_said_by_name() -> None:
     with pytest.raises(
         SimulationError,
         match=(
-            "is between the ellipsoid of 'one' and the box of 'ground', which a step does not know"
+            "is between the ellipsoid of 'one' and the box of 'ground', which time stepping does"
+            " not support"
         ),
     ):
         simulate(m, [0, 0, 0.15, 1, 0, 0, 0], None, 0.1, contact="time_stepping", step=1e-3)

@@ -262,7 +262,7 @@ def test_hulls_with_too_many_corners_are_refused_by_name(files) -> None:
         SimulationError,
         match=(
             r"contact 'it-ground': the hull of the mesh of 'it' has 14 faces with up to 12 corners,"
-            r" and a step knows 32 faces with 8 corners at most"
+            r" and time stepping supports at most 32 faces with 8 corners"
         ),
     ):
         stepped(on(mesh(files["disc"]), (table(),)), [0, 0, 2, 1, 0, 0, 0])

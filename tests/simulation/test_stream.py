@@ -35,10 +35,10 @@ def stream(mechanism, path, **options):
 @pytest.fixture
 def short(monkeypatch):
     """Slices so short that a small run has many, each of them written."""
-    monkeypatch.setattr(runner, "ROWS", 16)
-    monkeypatch.setattr(runner, "STEPS", {"adaptive": 10, "library": 10})
-    monkeypatch.setattr(runner, "EQUAL_STEPS", 64)
-    monkeypatch.setattr("catena.simulation.output.result_file.EVERY", 0.0)
+    monkeypatch.setattr(runner, "ROWS_PER_SLICE", 16)
+    monkeypatch.setattr(runner, "STEPS_PER_SLICE", {"adaptive": 10, "library": 10})
+    monkeypatch.setattr(runner, "EQUAL_STEPS_PER_SLICE", 64)
+    monkeypatch.setattr("catena.simulation.output.result_file.WRITE_INTERVAL", 0.0)
 
 
 class Stopped:

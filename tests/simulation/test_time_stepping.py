@@ -394,9 +394,9 @@ def test_the_verdict_names_steps_that_were_not_solved() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"step": None}, "step is missing; contacts are met in equal steps"),
+        ({"step": None}, "step is missing; time stepping takes equal steps"),
         ({"integrator": "rk4"}, "integrator = 'rk4' does not apply"),
-        ({"events": [catena.events.When(at=0.1)]}, "events are not known to it"),
+        ({"events": [catena.events.When(at=0.1)]}, "events are not supported"),
         ({"friction": "stick"}, "friction = 'stick' of joints"),
         ({"iterations": 0}, "iterations = 0; it is a whole number of sweeps"),
         ({"residual": 2.0}, "residual = 2.0; it lies between"),
@@ -418,7 +418,7 @@ def test_all_faults_are_told_at_once() -> None:
     m = ball().with_(contacts=(Contact(("ball", GROUND), 0.2, 0.5, law="poisson"),))
     with pytest.raises(
         SimulationError,
-        match=r"step is missing.*law = 'poisson'.*a step knows newton and simultaneous alone",
+        match=r"step is missing.*law = 'poisson'.*only law = newton and impacts = simultaneous",
     ):
         simulate(m, at_height(0.1), contact="time_stepping")
     with pytest.raises(SimulationError, match="has no contacts, and no limits that stop joints"):

@@ -1,17 +1,18 @@
-"""Accumulation of impacts (Zeno): infinitely many rebounds in a finite time, and the instant at
-which they end.
+"""Accumulation of impacts (Zeno behaviour): infinitely many rebounds in a finite time, and the
+instant at which they end.
 
 Where a body presses against a stop, a rebound with restitution e < 1 takes it back after a flight
 that is about e times as long as the one before. With the ratio r of two successive speeds of
-approach, and the last flight d, what is left is a geometric series:
+approach, and the last flight d, the remaining time is a geometric series:
 
     d r + d r^2 + ... = d r / (1 - r)
 
-When that is negligible beside the time that the rebounds have taken, the contact is closed, and the
-limit is its instant. It is closed earlier where rounding does not resolve the next rebound: its
-height d v / 4 is too small beside the place of the stop, or rebounds of a long series have stopped
-to shrink. Neighbouring stops that throw each other off (the links of a chain) have series that do
-not shrink one by one; they end where they are not resolved.
+When the remaining time is negligible relative to the time since the first impact of the series, the
+contact is closed, and the limit of the series is the instant at which it closes. It is closed
+earlier where rounding no longer resolves the next rebound: its height d v / 4 is too small relative
+to the rounding of the stop's position, or the rebounds of a long series have ceased to shrink. The
+series of neighbouring stops that throw each other off (the links of a chain) do not shrink one by
+one; they end where rounding no longer resolves them.
 """
 
 from __future__ import annotations
@@ -20,21 +21,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-NEGLIGIBLE = 1e-11  # what is left of a series of impacts, beside the time since its first
-FEW = 5  # impacts; fewer are no series
-SHORTEST = 64.0  # flights of fewer units of rounding of the time are not resolved
-LOWEST = 1e4  # nor are rebounds of fewer units of rounding of the coordinate
-# a speed this small beside the first, of a series that no longer shrinks, is kept up by rounding
-# alone
-STALLED = 1e-4
+# remaining time of a series of impacts, relative to the time since its first one: shorter, the
+# series has ended
+REMAINING_TIME = 1e-11
+SERIES_IMPACTS = 5  # fewer impacts make no series that could be extrapolated
+# length of a flight in units of rounding of the time: a shorter one is not resolved
+FLIGHT_ROUNDINGS = 64.0
+# height of a rebound in units of rounding of the coordinate: a lower one is not resolved
+REBOUND_ROUNDINGS = 1e4
+# speed of approach relative to the first of the series: in a series that no longer shrinks,
+# rounding alone keeps up a lower one
+STALLED_SPEED = 1e-4
 
 
 class Impacts(NamedTuple):
     """A series of impacts at one stop, each slower than the last and after a shorter flight.
 
-    first, last: their instants, s. flight: the time between the last two, s. speed: of the last
-    approach. ratio: of the last two speeds. fastest: the first speed. resolution: of the
-    coordinate. stalled: whether the series has stopped to shrink.
+    number: how many impacts the series has. first, last: the instants of the first and the last
+    one, s. flight: the time between the last two, s. speed: the last speed of approach, m/s or
+    rad/s. ratio: the last speed of approach relative to the one before. fastest: the first speed of
+    approach. resolution: the smallest height of a rebound that rounding of the coordinate resolves,
+    m or rad. stalled: whether the series has ceased to shrink.
 
     >>> series = Impacts()
     >>> for n in range(100):
@@ -54,17 +61,22 @@ class Impacts(NamedTuple):
     stalled: bool = False
 
     def then(self, t: float, speed: float, place: float = 0.0) -> Impacts:
-        """The series with one more impact at a stop at `place`, or a new one where it is not
-        slower, or after a longer flight.
+        """Return the series with one more impact, at t (s) with this speed of approach.
+
+        place: the position of the stop (m or rad), whose rounding limits which rebounds are
+        resolved. An impact that is not slower than the last one, or that follows a longer flight,
+        begins a new series, except where rounding alone keeps the impacts up: then the series
+        counts as stalled.
         """
         flight = t - self.last
-        resolution = LOWEST * float(np.spacing(abs(place)))
+        resolution = REBOUND_ROUNDINGS * float(np.spacing(abs(place)))
         longer = flight > self.flight + 4.0 * np.spacing(abs(t))
         if self.number == 0 or speed >= self.speed or longer:
-            # what neighbours keep up below rounding
+            # a rebound below rounding, kept up by neighbours
             unseen = self.number > 0 and 0.25 * flight * speed <= resolution
             if unseen or (
-                self.number >= FEW and speed < min(STALLED * self.fastest, 2.0 * self.speed)
+                self.number >= SERIES_IMPACTS
+                and speed < min(STALLED_SPEED * self.fastest, 2.0 * self.speed)
             ):
                 return self._replace(number=self.number + 1, last=t, stalled=True)
             return Impacts(1, t, t, np.inf, speed, fastest=speed, resolution=resolution)
@@ -74,18 +86,18 @@ class Impacts(NamedTuple):
 
     @property
     def limit(self) -> float | None:
-        """When the series ends, where what is left of it is negligible or cannot be resolved;
-        otherwise None.
+        """The instant at which the series ends (s) where the remaining time is negligible or cannot
+        be resolved; otherwise None.
         """
-        if self.number < FEW and not self.stalled:
+        if self.number < SERIES_IMPACTS and not self.stalled:
             return None
         left = self.flight * self.ratio / (1.0 - self.ratio) if self.ratio < 1.0 else 0.0
         short = (
-            self.flight <= SHORTEST * np.spacing(abs(self.last))
+            self.flight <= FLIGHT_ROUNDINGS * np.spacing(abs(self.last))
             or 0.25 * self.flight * self.speed <= self.resolution
         )
         return (
             self.last + left
-            if short or self.stalled or left <= NEGLIGIBLE * (self.last - self.first)
+            if short or self.stalled or left <= REMAINING_TIME * (self.last - self.first)
             else None
         )

@@ -8,7 +8,7 @@ the inverse mass matrix. With I = M^-1 and the set of rows h that hold in an imp
             stops push in one direction: L has its sign, or the row opens
 
 Runs are grouped by the rows that hold, and each group is solved as one stack of matrices.
-Thresholds are those of the single run.
+Thresholds are those of a single run.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..terms.guards import LOWER, UPPER, Meaning
 from ..terms.switched_constraints import NO_LIMIT
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
-from .event_handler import CROWD, INSTANT, MOST_EVENTS, Occurrence
-from .mode_choice import STILL, WEAK
+from .event_handler import EVENTS_AT_ONE_INSTANT, EVENTS_IN_ONE_RUN, INSTANT_LENGTH, Occurrence
+from .mode_choice import INTERVAL_SLACK, ZERO_SPEED
 
 Array = NDArray[np.float64]
-HELD, WAY, LOW, HIGH = range(4)  # of `SpeedMode`
+HELD, WAY, LOW, HIGH = range(4)  # the fields of `SpeedMode`
 SIDES = (LOWER, UPPER)
 SIGNS = np.array([side.sign for side in SIDES])
 
@@ -39,13 +39,14 @@ class SpeedEvents:
     """The events of R runs that can meet stops and stick.
 
     touching (R, parts, 2): whether a coordinate touches its lower or upper stop. series: of
-    impacts, {(run, part, side): Impacts}. energy (R,): twice the largest kinetic energy at an
-    event.
+    impacts, {(run, part, side): Impacts}. energy (R,): twice the largest kinetic energy at an event
+    so far, J. limits (R, parts, 2): positions of the stops, rad or m. dry (R, parts): dry friction,
+    N m or N.
     """
 
     @staticmethod
     def serves(plan: RunPlan) -> bool:
-        """Whether these are all the events that the runs can have."""
+        """Whether stops and dry friction are the only events that the runs of a plan can have."""
         s, scheme = plan.system, plan.scheme
         only = bool(s.holding.speeds) and not (
             s.holding.locks or s.holding.contacts or scheme.guarded or scheme.timed or scheme.locks
@@ -82,25 +83,27 @@ class SpeedEvents:
 
     # --- entry points
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Before the first step: which coordinates are on their stops, and which joints are at
-        rest. No run ends by it.
+        """Find which coordinates start on their stops and which joints start at rest, before the
+        first step. Return {run: why it ends}, which is empty.
         """
-        before = self._before(runs)
+        before = self._logs_and_states(runs)
         for k, h in enumerate(self.speeds):
             for side in (n for n, bound in enumerate(SIDES) if bound in h.sides):
                 self._start_at(runs, k, side)
         self._choose(runs)
-        self._keep_states(runs, before)
+        self._record_states(runs, before)
         return {}
 
-    def _before(self, runs: Whole) -> list[tuple[int, Array]]:
-        """Of each run how much it has logged, and its state."""
+    def _logs_and_states(self, runs: Whole) -> list[tuple[int, Array]]:
+        """Return for each run how many events it has logged, and its state (q, v)."""
         s = self.system
         x = self.lanes.x[runs, : s.nq + s.nv]
         return [(len(self._logs[run]), own) for run, own in zip(runs, x)]
 
-    def _keep_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
-        """Give what was logged since then the states before and after."""
+    def _record_states(self, runs: Whole, before: list[tuple[int, Array]]) -> None:
+        """Add the states before and after to the events that were logged since `before`, which
+        `_logs_and_states` returned.
+        """
         s = self.system
         for run, (first, x) in zip(runs, before):
             log = self._logs[run]
@@ -109,15 +112,15 @@ class SpeedEvents:
                 log[first:] = [Occurrence(o.time, o.what, *states) for o in log[first:]]
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each run. None ends by it; the second are those that cannot go on,
-        and why.
+        """Handle the guards that fell to zero, one in each run. Return {run: why it ends}, which is
+        empty, and {run: why it cannot go on}.
         """
         known = self.system.guards
         meant = np.array([list(Meaning).index(g.meaning) for g in known])[guards]
         part = np.array([g.subject for g in known])[guards]
         stop = meant == list(Meaning).index(Meaning.REACHES_STOP)
-        failed = self._bounded(runs, stop)
-        before = self._before(runs)
+        failed = self._count_events(runs, stop)
+        before = self._logs_and_states(runs)
         if stop.any():
             side = np.array([SIDES.index(g.side) if g.side is not None else 0 for g in known])[
                 guards
@@ -129,63 +132,72 @@ class SpeedEvents:
         going = runs[~np.isin(runs, list(failed))]
         if len(going):
             self._choose(going)
-        self._keep_states(runs, before)
+        self._record_states(runs, before)
         return {}, failed
 
     def due(self, run: int) -> str:
-        """Nothing is scheduled."""
+        """Handle scheduled events: there are none, so the run does not end ("")."""
         return ""
 
     def log(self, run: int) -> list[Occurrence]:
-        """What has happened in a run."""
+        """Return the events that have happened in a run."""
         return self._logs[run]
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """There are none."""
+        """Return the handler of contacts, which these runs do not have."""
         return None
 
-    def _say(self, run: int, what: str, t: float | None = None) -> None:
+    def _add_to_log(self, run: int, what: str, t: float | None = None) -> None:
+        """Log an event of a run, at its present time or at t (s)."""
         self._logs[run].append(Occurrence(float(self.lanes.t[run]) if t is None else t, what))
 
-    def _bounded(self, runs: Whole, stop: NDArray[np.bool_]) -> dict[int, str]:
-        """{run: why} of those whose events repeat without progress in time."""
+    def _count_events(self, runs: Whole, stop: NDArray[np.bool_]) -> dict[int, str]:
+        """Count an event of each run, and return {run: why} of those whose events repeat without
+        progress in time. stop: whether the event is an impact at a stop.
+        """
         t = self.lanes.t[runs]
-        instant = np.where(stop, 0.0, INSTANT * (t - self.plan.start))
+        instant = np.where(stop, 0.0, INSTANT_LENGTH * (t - self.plan.start))
         near = t - self._last[runs] <= np.maximum(instant, 16.0 * np.spacing(np.abs(t)))
         self._crowd[runs] = np.where(near, self._crowd[runs] + 1, 0)
         self._last[runs] = t
         self._count[runs] += 1
         failed = {}
-        for run in runs[(self._crowd[runs] > CROWD) | (self._count[runs] > MOST_EVENTS)]:
+        for run in runs[
+            (self._crowd[runs] > EVENTS_AT_ONE_INSTANT) | (self._count[runs] > EVENTS_IN_ONE_RUN)
+        ]:
             last = self._logs[run][-1].what if self._logs[run] else "a condition that is met"
             at = f"{self.lanes.t[run]:.9g} s, the last: {last}"
-            crowd = self._crowd[run] > CROWD
+            crowd = self._crowd[run] > EVENTS_AT_ONE_INSTANT
             failed[int(run)] = (
-                f"more than {CROWD} events at t = {at}; the run cannot get past it"
+                f"more than {EVENTS_AT_ONE_INSTANT} events at t = {at}; the run cannot get past it"
                 if crowd
-                else f"more than {MOST_EVENTS} events until t = {at}; end the run before"
+                else f"more than {EVENTS_IN_ONE_RUN} events until t = {at}; end the run before"
             )
         return failed
 
     # --- states and modes
     def _modes(self, runs: Whole) -> Array:
-        """(n, parts, 4): a copy of `SpeedMode` for each."""
+        """Return (n, parts, 4): a copy of the modes of each run, as the fields of `SpeedMode`."""
         return self.lanes.modes[runs].reshape(len(runs), -1, 4)
 
     def _set_modes(self, runs: Whole, modes: Array) -> None:
+        """Set the modes of these runs."""
         self.lanes.modes[runs] = modes.reshape(len(runs), -1)
 
     def _state(self, runs: Whole) -> tuple[Array, Array]:
-        """q and v, copies."""
+        """Return copies of q (n, nq) and v (n, nv)."""
         s, x = self.system, self.lanes.x[runs]
         return x[:, : s.nq], x[:, s.nq : s.nq + s.nv]
 
     def _mass_matrix(self, runs: Whole) -> Array:
+        """Return the mass matrices (n, nv, nv) of these runs."""
         p = self.lanes.given[runs, self.system.nu :]
         return self.machine.mass_matrix(self._state(runs)[0], parameters=p if p.shape[1] else None)
 
     def _inverse(self, M: Array) -> np.ndarray:
-        """M^-1 of a stack; a mass matrix that has none is named."""
+        """Return M^-1 of a stack of matrices. Raise the error that names the joint where one is
+        singular.
+        """
         try:
             inverse = np.linalg.inv(M)
         except np.linalg.LinAlgError:
@@ -197,8 +209,8 @@ class SpeedEvents:
     def _at_rest(
         self, runs: Whole, part: Whole | slice, M: Array, asked: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Whether these speeds are zero relative to the largest kinetic energy so far, which the
-        asked that move may raise.
+        """Whether these speeds are zero relative to the largest kinetic energy so far. asked: for
+        which of them the present kinetic energy counts towards the largest, if they move.
         """
         _, v = self._state(runs)
         own = v[:, self.index]
@@ -210,16 +222,19 @@ class SpeedEvents:
         self.energy[runs] = np.where(
             counts, np.maximum(self.energy[runs], energy), self.energy[runs]
         )
-        return (own == 0.0) | (I * own**2 <= STILL**2 * self.energy[runs, None])
+        return (own == 0.0) | (I * own**2 <= ZERO_SPEED**2 * self.energy[runs, None])
 
     # --- stops
     def _stop_named(self, run: int, k: int, side: int) -> str:
+        """Return the description of a stop, for messages."""
         return (
             f"its {SIDES[side].name} stop at {self.limits[run, k, side]:.6g} {self.speeds[k].unit}"
         )
 
     def _start_at(self, runs: Whole, k: int, side: int) -> None:
-        """Find which runs start on a stop, and let those meet it that move against it."""
+        """Find which runs start on a stop, and handle the impact of those that move against it.
+        Raise StateError where one starts beyond the stop.
+        """
         q, v = self._state(runs)
         h, sign = self.speeds[k], SIGNS[side]
         gap = sign * (q[:, h.coordinate] - self.limits[runs, k, side])
@@ -235,8 +250,8 @@ class SpeedEvents:
         self.touching[runs[on & ~against], k, side] = True
 
     def _meet(self, runs: Whole, part: Whole, side: Whole) -> None:
-        """Coordinates reach their stops: they rebound, or stay, also where rebounds have
-        accumulated.
+        """Handle coordinates that reach their stops: they rebound, or they stay where the impact is
+        too slow or rebounds have accumulated.
         """
         sign = SIGNS[side]
         limit = self.limits[runs, part, side]
@@ -244,7 +259,7 @@ class SpeedEvents:
         self.lanes.x[runs, self.coordinate[part]] = limit
         approach = -sign * self.lanes.x[runs, nq + self.index[part]]
         still = self._at_rest(runs, part, self._mass_matrix(runs), (approach > 0.0)[:, None])[:, 0]
-        # without an impact; whether they stay is a matter of forces
+        # without an impact; whether they stay is decided by the forces
         touches = (approach <= 0.0) | still
         self.touching[runs[touches], part[touches], side[touches]] = True
         runs, part, side, sign, limit, approach = (
@@ -259,7 +274,7 @@ class SpeedEvents:
         ):
             h = self.speeds[k]
             then = f"rebounds with {after:.6g} {h.unit}/s" if after else "does not rebound"
-            self._say(
+            self._add_to_log(
                 run,
                 f"{h.name} meets {self._stop_named(run, k, n)} with {fast:.6g} {h.unit}/s and"
                 f" {then}",
@@ -279,7 +294,7 @@ class SpeedEvents:
             self._jump(runs[again], part[again], np.zeros(len(again)), rests[again])
 
     def _accumulated(self, run: int, k: int, side: int, approach: float) -> bool:
-        """Count an impact; whether the series it belongs to has come to its limit."""
+        """Count an impact, and return whether the series it belongs to has come to its limit."""
         key = run, k, side
         self.series[key] = self.series.get(key, Impacts()).then(
             float(self.lanes.t[run]), approach, float(self.limits[run, k, side])
@@ -290,9 +305,11 @@ class SpeedEvents:
     def _jump(
         self, runs: Whole, part: Whole, to: Array, resting: NDArray[np.bool_] | None = None
     ) -> None:
-        """Let one speed of each run become `to`, by an impulse that others at their stops and locks
-        answer; its work is counted. resting (n, parts): speeds that become zero with it, as in the
-        last, smallest impact of a series.
+        """Let one speed of each run jump to `to` by an impulse, while locks and stops hold the
+        other speeds that they hold, and add its work to the energy balance.
+
+        resting (n, parts): speeds that become zero with it, as in the last, smallest impact of a
+        series.
         """
         modes, (_, v), n = self._modes(runs), self._state(runs), np.arange(len(runs))
         held = modes[..., HELD] > 0.5
@@ -315,7 +332,7 @@ class SpeedEvents:
         exact = rows & ((side == 0.0) | (L != 0.0))
         target = np.zeros(rows.shape)
         target[n, part] = to
-        after[:, self.index] = np.where(exact, target, after[:, self.index])  # to the last digit
+        after[:, self.index] = np.where(exact, target, after[:, self.index])  # without rounding
         s, x = self.system, self.lanes.x
         x[runs, s.nq : s.nq + s.nv] = after
         x[runs, -1] += work
@@ -340,14 +357,14 @@ class SpeedEvents:
         self._set_modes(runs, modes)
         some = (modes[..., HELD] > 0.5).any(axis=1)
         if some.any():
-            self._hold(runs[some], M[some], locked[some])
-        self._tell(runs, before, locked)
+            self._release_violated(runs[some], M[some], locked[some])
+        self._log_changes(runs, before, locked)
 
-    def _hold(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
-        """Widen every interval by its slack, then release what cannot be held: the search of
-        `mode_choice`, for all runs together.
+    def _release_violated(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
+        """Widen every interval by its slack, then release the speeds that cannot be held: the
+        search of `mode_choice`, for all runs together.
         """
-        slack = WEAK * self._forces_that_act(runs, M)
+        slack = INTERVAL_SLACK * self._forces_that_act(runs, M)
         modes = self._modes(runs)
         for column, by in ((LOW, -slack), (HIGH, slack)):
             modes[..., column] += np.where(np.abs(modes[..., column]) >= NO_LIMIT, 0.0, by)
@@ -355,14 +372,14 @@ class SpeedEvents:
         tried = (modes[..., HELD] > 0.5) & ~locked
         at = np.arange(len(runs))
         for _ in range(4 * slack.shape[1]):
-            at = at[self._corrected(runs[at], M[at], slack[at], tried[at])]
+            at = at[self._correct_worst(runs[at], M[at], slack[at], tried[at])]
             if not len(at):
                 break
         released = tried & (self._modes(runs)[..., HELD] < 0.5)
         self.touching[runs] &= ~released[..., None]
 
     def _forces(self, runs: Whole) -> tuple[Array, Array]:
-        """a (n, nv) and the forces (n, parts) that hold."""
+        """Return the accelerations (n, nv) and the forces (n, parts) that hold speeds."""
         lanes, nu = self.lanes, self.system.nu
         kernel = self.system.kernel("forces", lanes.width)
         given = [
@@ -375,8 +392,8 @@ class SpeedEvents:
         return a, mu
 
     def _forces_that_act(self, runs: Whole, M: Array) -> Array:
-        """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of
-        the forces f that act.
+        """Return the scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1
+        f) of the forces f that act.
         """
         a, mu = self._forces(runs)
         f = np.einsum("nij,nj->ni", M, a)
@@ -386,11 +403,11 @@ class SpeedEvents:
             np.diagonal(M, axis1=1, axis2=2)[:, self.index] * size[:, None]
         )
 
-    def _corrected(
+    def _correct_worst(
         self, runs: Whole, M: Array, slack: Array, tried: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """In each run switch the one speed at rest whose mode is violated most, in units of its
-        slack; False where none is.
+        """Switch in each run the one speed at rest whose mode is violated most, in units of its
+        slack. Return (n,): whether there was one.
         """
         (a, forces), modes = self._forces(runs), self._modes(runs)
         held = modes[..., HELD] > 0.5
@@ -413,8 +430,8 @@ class SpeedEvents:
         self._set_modes(runs, modes)
         return switched
 
-    def _tell(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
-        """Log what has changed; a lock says so itself."""
+    def _log_changes(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
+        """Log what has changed in the modes; locks log their own changes."""
         now = self._modes(runs)
         for n, k in np.argwhere(
             ((now[..., HELD] > 0.5) != (before[..., HELD] > 0.5)) & ~locked
@@ -425,9 +442,9 @@ class SpeedEvents:
             shown = now[n, k] if held else before[n, k]
             side = 0 if shown[HIGH] >= NO_LIMIT else 1 if shown[LOW] <= -NO_LIMIT else -1
             if side < 0:
-                self._say(run, f"{name} {'sticks' if held else 'slips'}")
+                self._add_to_log(run, f"{name} {'sticks' if held else 'slips'}")
             elif not held:
-                self._say(run, f"{name} leaves {self._stop_named(run, k, side)}")
+                self._add_to_log(run, f"{name} leaves {self._stop_named(run, k, side)}")
             else:
                 series = self.series.pop((run, k, side), None)
                 limit = series.limit if series is not None else None
@@ -436,12 +453,14 @@ class SpeedEvents:
                     if series is not None and limit is not None
                     else ""
                 )
-                self._say(run, f"{name} rests on {self._stop_named(run, k, side)}{said}", limit)
+                self._add_to_log(
+                    run, f"{name} rests on {self._stop_named(run, k, side)}{said}", limit
+                )
 
 
 def _impulses(I: Array, wanted: Array, rows: NDArray[np.bool_], side: Array) -> Array:
-    """L (n, k) with I L = wanted in the rows (n, k) that hold, those with a side by
-    complementarity; as `analysis.impact` searches.
+    """Return L (n, k) with I L = wanted in the rows (n, k) that hold, where rows with a side obey
+    complementarity; the active-set search of `contact.impact`.
     """
     L = np.zeros(wanted.shape)
     active = rows.copy()

@@ -1,10 +1,11 @@
 """The contacts of a run at its events: impacts where gaps close, and the modes that hold
 afterwards.
 
-Between events the tape has the modes (`contact_rows.py`). At an event the contacts that touch are
-looked at together: speeds jump by a law of impact (`analysis.contact_impact`), then all
-combinations of modes are tried (`analysis.contact_modes`). What is small is so beside the largest
-energy so far, in the metric of the mass matrix; a gap beside the length of the mechanism.
+Between events the modes are inputs of the tape (`contact_rows.py`). At an event all contacts that
+touch are treated together: speeds jump by a law of impact (`contact.impact_laws`), then the
+combinations of modes are searched (`contact.modes`). Speeds count as zero relative to the speed
+that the largest energy so far would give, in the metric of the mass matrix; gaps count as zero
+relative to the mechanism's length.
 """
 
 from __future__ import annotations
@@ -31,24 +32,35 @@ from ...errors import SimulationError, StateError
 from ...kernels import RANK
 from ...machine import Metric, spaces, where
 from ...results import ContactLedger
-from ..terms.contact_rows import OFF, STILL, ContactMode, RestMode
+from ..terms.contact_rows import OFF_SLACK, ZERO_SLIP, ContactMode, RestMode
 from .accumulation import Impacts
-from .contact_impacts import RESTS, SLOW, ContactImpacts, Hit
-from .contact_shares import ContactShares, Held
-from .contact_terms import DEEP, NEAR, ContactTerms, Terms
+from .contact_impacts import GRAZING_SPEED, REST_SPEED, ContactImpacts, Hit
+from .contact_shares import ClosedContacts, ContactShares
+from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms, Terms
 from .context import HandlerContext
 from .patch_handler import PatchHandler
 
 Array = NDArray[np.float64]
-CANCELS = 1e-13  # of its parts: an acceleration that is their rounding
-WEAK = 2e-11  # of the forces that act: by so much a force may miss its cone before an event
-ROUNDED = 1e-14  # of the mechanism's length: a gap that is rounding
-LEAST = 1e-3  # the smallest share of what rigid bodies do not determine, beside the largest
+# acceleration along a row, relative to the sum of the magnitudes of its terms: a smaller one is
+# their rounding, and counts as zero
+CANCELLED_ACCELERATION = 1e-13
+# distance of a force from its cone, relative to the forces that act: no event before it is larger
+CONE_SLACK = 2e-11
+# gap relative to the mechanism's length: below zero by less, the gap of a point that lifts off is
+# rounding
+LIFTED_GAP = 1e-14
+# weight of a contact in forces that rigid bodies do not determine, relative to the largest weight:
+# none is smaller, so that every closed contact can take a share
+SMALLEST_SHARE = 1e-3
 
 
-class Motion(NamedTuple):
-    """What decides the motion of contacts that touch: the terms; W, J; the size of what acts along
-    their rows; G, b and friction.
+class ContactMotion(NamedTuple):
+    """What decides the motion of the k contact points that touch at one instant.
+
+    terms: of all contact points. W (nv, nv): the response of everything but the contacts to forces.
+    J (3 k, nv): the Jacobian of these points. acting (3 k,): the sum of the magnitudes of the terms
+    of b, relative to which rounding of b is judged. rows: G = J W J', b, slip speeds and friction
+    of these points.
     """
 
     terms: Terms
@@ -59,7 +71,13 @@ class Motion(NamedTuple):
 
 
 class ContactHandler:
-    """The contacts of one run: their terms, their impacts, and the choice of their modes."""
+    """The contacts of one run: their terms, their impacts, and the choice of their modes.
+
+    terms: Jacobian, speeds and gaps of the points. points: all contact points of the run. first:
+    the number of the part of the first point. impacts, patches, shares: the handlers of impacts, of
+    features of pairs of shapes, and of forces that rigid bodies do not determine. stopped: the
+    points that did not slip at the last choice of modes.
+    """
 
     def __init__(self, handler: HandlerContext):
         self.handler, self.terms = handler, ContactTerms(handler)
@@ -67,21 +85,23 @@ class ContactHandler:
         self.first = handler.constraints.first_contact
         self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
         self.shares = ContactShares(self.terms, lambda t, now: self._problem(t, now).rows)
-        self.stopped: list[int] = []  # points that did not slip at the last choice of modes
+        self.stopped: list[int] = []
 
     # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
-        """The state as JSON values; the modes are in the engine."""
+        """Return the state of the contacts as JSON values. The modes are not part of it: the engine
+        has them.
+        """
         return {
             "touching": sorted(self.terms.touching),
             "series": [[k, *x] for k, x in self.impacts.series.items()],
             "hits": list(self.impacts.hits),
-            "kept": asdict(self.terms.kept),
+            "kept": asdict(self.terms.ledger),
             "off": sorted(self.terms.off),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a `checkpoint`."""
+        """Restore the state that `checkpoint` returned."""
         self.terms.touching, self.impacts.series = (
             set(state["touching"]),
             {k: Impacts(*x) for k, *x in state["series"]},
@@ -89,20 +109,24 @@ class ContactHandler:
         self.impacts.hits = [
             Hit(t, k, v, tuple(P), tuple(sums), mode) for t, k, v, P, sums, mode in state["hits"]
         ]
-        self.terms.kept = ContactLedger(**state["kept"])
+        self.terms.ledger = ContactLedger(**state["kept"])
         self.terms.off = set(state.get("off", ()))
 
     def ledger(self) -> ContactLedger:
-        """How well the laws were kept in impacts; rows add theirs."""
-        return self.terms.kept
+        """Return how well the laws were kept in the impacts; `output` adds what the rows of the
+        result say.
+        """
+        return self.terms.ledger
 
     # --- entry points
     def begin(self, t: float) -> None:
-        """Which contacts touch at the start; those that approach have their impact."""
+        """Find the contacts that touch at the start t (s), and handle the impact of those that
+        approach. Raise StateError where bodies penetrate by more than the tolerance.
+        """
         self.patches.begin(t)
         gap = self.terms.at(t).gap
         worst = int(gap.argmin())
-        if gap[worst] < -DEEP * self.terms.length:
+        if gap[worst] < -START_DEPTH * self.terms.length:
             p = self.points[worst].point
             h = self.handler
             raise StateError(
@@ -110,18 +134,23 @@ class ContactHandler:
                 f" in {p.other!r} (contact {p.name!r}); start apart, or let assemble(...,"
                 " contact=True) separate them"
             )
-        self.terms.touching = {k for k, g in enumerate(gap) if g <= NEAR * self.terms.length}
+        self.terms.touching = {k for k, g in enumerate(gap) if g <= CLOSED_GAP * self.terms.length}
         self.impacts.strike(t)
 
     def touch(self, t: float, point: int) -> None:
-        """The gap of a point has closed: an impact, with all that touch at this instant."""
+        """Handle the closing of the gap of one point at t (s): an impact of all points that touch
+        at this instant.
+        """
         self.patches.renew_near(t, self.terms.at(t).gap)
-        near = np.flatnonzero(self.terms.at(t).gap <= NEAR * self.terms.length).tolist()
+        near = np.flatnonzero(self.terms.at(t).gap <= CLOSED_GAP * self.terms.length).tolist()
         self.terms.touching |= {*near, *([] if self.patches.has(point) else [point])}
         self.impacts.strike(t)
 
     def switch(self, t: float, contact: str, on: bool) -> None:
-        """Switch the contact of that name; bodies that are in each other cannot begin to touch."""
+        """Switch the contact of that name on or off at t (s). Raise SimulationError where its
+        bodies penetrate each other when it is switched on, or where its shapes touch by features
+        that are chosen at events.
+        """
         own = {i for i, p in enumerate(self.points) if p.contact.name == contact}
         if any(not isinstance(self.points[i].mode, ContactMode) for i in own):
             raise SimulationError(
@@ -138,18 +167,22 @@ class ContactHandler:
         self.terms.off -= own
         gap = self.terms.at(t).gap
         for i in own:
-            if gap[i] < -DEEP * self.terms.length:
+            if gap[i] < -START_DEPTH * self.terms.length:
                 p = self.points[i].point
                 raise SimulationError(
                     f"contact {contact!r} is switched on at t = {t:.9g} s, where {p.body!r} is"
                     f" {-gap[i]:.3g} m deep in {p.other!r}; switch it on while they are apart"
                 )
-        self.terms.touching |= {i for i in own if gap[i] <= NEAR * self.terms.length}
+        self.terms.touching |= {i for i in own if gap[i] <= CLOSED_GAP * self.terms.length}
         self.impacts.strike(t)
 
-    def other_features(self, t: float, part: int) -> None:
-        """Two shapes are to touch by other features; what touched and has the same normal goes on
-        to touch, though its speed along it has the error of the instant.
+    def renew_features(self, t: float, part: int) -> None:
+        """Choose the features of a part (a patch, or a point of one) again at t (s), and handle the
+        impact of what approaches.
+
+        A point that touched before, and whose new feature has the same normal, stays in contact if
+        its normal speed is as small as the error with which the instant of the event is known;
+        otherwise that error would count as a separation.
         """
         near = sorted(self.patches.renew(t, part))
         terms = self.terms.at(t)
@@ -157,7 +190,9 @@ class ContactHandler:
         G = terms.J[rows] @ self.terms.response(t, terms.M, True) @ terms.J[rows].T
         grazing = {
             i
-            for i, u, limit in zip(near, terms.u[rows], self.terms.small(G, slice(None), SLOW))
+            for i, u, limit in zip(
+                near, terms.u[rows], self.terms.small(G, slice(None), GRAZING_SPEED)
+            )
             if abs(u) <= limit
         }
         self.impacts.strike(t)
@@ -165,38 +200,43 @@ class ContactHandler:
 
     # --- modes
     def choose(self, t: float, again: bool = True) -> None:
-        """Find the modes of all contacts, and log what has changed."""
+        """Find the modes of all contacts at t (s), set them, and log the changes. again: whether an
+        impact without collision (Painleve) may be followed by a second choice.
+        """
         before = [self.handler.mode(self.first + k) for k in range(len(self.points))]
-        if self.impacts.rims.undecided(t):
+        if self.impacts.rims.flat_ends(t):
             self.impacts.strike(t)
         self._open_all()
         now = sorted(self.terms.touching)
         if now:
             self._stop_slow(t, now)
-            self._hold(t, now, again)
-            self._lift(now)
-        self.impacts.rims.settle()
+            self._find_modes(t, now, again)
+            self._give_slack_to_open(now)
+        self.impacts.rims.clear_flat()
         self.patches.refuse_shallow(t)
         for k in (self.first + i for i in self.terms.off):
-            self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF))
+            self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF_SLACK))
         for k, old in enumerate(before):
-            self._tell(t, k, old)
+            self._log_change(t, k, old)
 
     def _open_all(self) -> None:
+        """Set the modes of all points to open, and the run to not being at rest."""
         for k in range(len(self.points)):
             self.handler.set_mode(self.first + k, self.handler.mode(self.first + k).opened)
         self.handler.set_mode(self.first + len(self.points), RestMode())
 
-    def _lift(self, now: list[int]) -> None:
-        """What touched and opens without speed has a gap that is rounding for a while, which is no
-        touch.
+    def _give_slack_to_open(self, now: list[int]) -> None:
+        """Allow the gaps of those points of `now` that open to be slightly below zero: while a
+        point lifts off without speed, its gap is rounding, which shall not count as an impact.
         """
         for k in (self.first + i for i in now):
             if not (mode := self.handler.mode(k)).closed:
-                self.handler.set_mode(k, mode._replace(slack=ROUNDED * self.terms.length))
+                self.handler.set_mode(k, mode._replace(slack=LIFTED_GAP * self.terms.length))
 
     def _stop_slow(self, t: float, now: list[int]) -> None:
-        """Slips that are none become zero, and normal speeds too: by an impulse without rebound."""
+        """Set normal speeds of the points `now`, and slip speeds that are below the tolerance, to
+        exactly zero, by an impulse without rebound.
+        """
         terms = self.terms.at(t)
         self.terms.free(t, terms)
         W = self.terms.response(t, terms.M, True)
@@ -213,10 +253,16 @@ class ContactHandler:
         self.handler.put(q, v + W @ J.T @ P, float(P @ (u + J @ (v + W @ J.T @ P)) / 2.0))
 
     def _slow(self, G: Array, u: Array, i: int) -> bool:
+        """Whether the slip speed of point i is zero relative to the speed that the largest energy
+        so far would give; G: Delassus matrix, u: speeds of all rows.
+        """
         t = slice(3 * i + 1, 3 * i + 3)
-        return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, STILL).max())
+        return bool(np.linalg.norm(u[t]) <= self.terms.small(G, t, ZERO_SLIP).max())
 
-    def _problem(self, t: float, now: list[int]) -> Motion:
+    def _problem(self, t: float, now: list[int]) -> ContactMotion:
+        """Return what decides the motion of the points `now`, at the state of the run at t (s) with
+        all contacts open.
+        """
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
         W = self.terms.response(t, terms.M, False)
@@ -225,11 +271,14 @@ class ContactHandler:
         G = J @ W @ J.T
         b = J @ free - terms.gamma[rows]
         acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
-        b[np.abs(b) <= CANCELS * acting] = 0.0  # bodies that fall together and touch
+        b[np.abs(b) <= CANCELLED_ACCELERATION * acting] = 0.0  # bodies that fall together and touch
         still = np.array(
-            [self.terms.small(G, slice(3 * n + 1, 3 * n + 3), STILL).max() for n in range(len(now))]
+            [
+                self.terms.small(G, slice(3 * n + 1, 3 * n + 3), ZERO_SLIP).max()
+                for n in range(len(now))
+            ]
         )
-        return Motion(
+        return ContactMotion(
             terms,
             W,
             J,
@@ -237,10 +286,13 @@ class ContactHandler:
             RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still),
         )
 
-    def _hold(self, t: float, now: list[int], again: bool) -> None:
+    def _find_modes(self, t: float, now: list[int], again: bool) -> None:
+        """Find modes of the points `now` that satisfy the laws of contact, and set them. Raise
+        SimulationError where there are none.
+        """
         rims = self.impacts.rims
         problem = self._problem(t, now)
-        proved = rims.proved(now)
+        proved = rims.enumerated_points(now)
         if rims.turn(t, now, problem.rows):
             now = sorted(self.terms.touching)
             problem = self._problem(t, now)
@@ -249,7 +301,7 @@ class ContactHandler:
         found = solutions(G, b, friction, proved)
         shared = bool(found) and found[0].loose.shape[1] > 0
         rims.remark(t, now, u, still)
-        if shared and len(found) > 1 and not self.terms.kept.remark:
+        if shared and len(found) > 1 and not self.terms.ledger.remark:
             self.terms.remark(
                 f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the"
                 " load, which rigid bodies do not determine; the most even shares were taken"
@@ -260,26 +312,29 @@ class ContactHandler:
             return
         if not found:
             raise SimulationError(self._no_motion(t, now, found))
-        self._set(now, found[0], G, b if b.any() else acting, still)
+        self._apply(now, found[0], G, b if b.any() else acting, still)
         if found[0].loose.shape[1]:
-            self.shares.choose(self._held(t, now, found[0], problem))
-        elif (other := self._on_other_side(t, now, G, b)) is not None and (
+            self.shares.choose(self._closed_contacts(t, now, found[0], problem))
+        elif (other := self._terms_of_tape(t, now, G, b)) is not None and (
             beyond := solutions(G, other, friction, proved)
         ):
             found = beyond
             self._open_all()
-            self._set(now, found[0], G, other, still)
+            self._apply(now, found[0], G, other, still)
         self.terms.touching = {i for i, mode in zip(now, found[0].modes) if mode != OPEN}
         self.impacts.rims.release(t)
-        self._rest(t, now, terms, found[0])
+        self._keep_at_rest(t, now, terms, found[0])
 
-    def _set(self, now: list[int], one: Solution, G: Array, b: Array, still: Array) -> None:
+    def _apply(self, now: list[int], one: Solution, G: Array, b: Array, still: Array) -> None:
+        """Set the modes of the points `now` to those of a solution, with the slack of their guards
+        relative to the terms b.
+        """
         slack = self._slack(now, G, b)
         most = float(one.force[::3].max(initial=0.0))
         for n, (i, mode) in enumerate(zip(now, one.modes)):
             if mode == OPEN:
                 continue
-            weight = max(LEAST, one.force[3 * n] / most) if most > 0.0 else 1.0
+            weight = max(SMALLEST_SHARE, one.force[3 * n] / most) if most > 0.0 else 1.0
             d = one.direction[n] if one.direction[n].any() else np.array([1.0, 0.0])
             new = self.handler.mode(self.first + i)._replace(
                 closed=1.0,
@@ -295,25 +350,30 @@ class ContactHandler:
             self.handler.set_mode(self.first + i, new)
 
     def _slack(self, now: list[int], G: Array, b: Array) -> Array:
-        """(k,) N: by so much a force may miss its cone before an event."""
+        """Return (k,), in N: by how much a force may leave its cone before that is an event."""
         size = row_sizes(G)
         scale = float(np.abs(b / size).max())
-        return WEAK * scale / size[::3] * (1.0 + self.terms.static[now])
+        return CONE_SLACK * scale / size[::3] * (1.0 + self.terms.static[now])
 
-    def _held(self, t: float, now: list[int], one: Solution, problem: Motion) -> Held:
+    def _closed_contacts(
+        self, t: float, now: list[int], one: Solution, problem: ContactMotion
+    ) -> ClosedContacts:
+        """Return the record of the contacts whose modes are set, from which the indeterminate
+        forces are chosen.
+        """
         G, b = problem.rows.G, problem.rows.b
         acts = b if b.any() else problem.acting
         scale = float(np.abs(acts / row_sizes(G)).max())
-        return Held(t, now, one, problem.rows, scale, self._slack(now, G, acts))
+        return ClosedContacts(t, now, one, problem.rows, scale, self._slack(now, G, acts))
 
-    def _on_other_side(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
-        """b as the tape has it, where by the tape a force pulls that the chosen modes let push;
-        None elsewhere.
+    def _terms_of_tape(self, t: float, now: list[int], G: Array, b: Array) -> Array | None:
+        """Return b as the tape computes it, where by the tape a force pulls that pushes in the
+        modes that were chosen; None elsewhere.
 
         The curvature of a gap jumps where a sphere rolls from the side of a cylinder over its rim,
-        or a capsule over its end. At that instant the function that modes are chosen by and the
-        tape may be on different sides of the jump by their rounding; the run goes on by the tape. A
-        contact that is closed has no acceleration: b = -G f along its rows.
+        or a capsule over its end. At that instant the function by which modes are chosen and the
+        tape may be on different sides of the jump by their rounding; the run continues by the tape.
+        A contact that is closed has no acceleration: b = -G f along its rows.
         """
         force = self.handler.engine.evaluate("forces", t)[1][:, 0]
         f = np.zeros(len(b))
@@ -332,15 +392,18 @@ class ContactHandler:
         found[rows] = -(G @ f)[rows]
         return found
 
-    def _rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
-        """Where rows hold every speed, and none moves, nothing shall move by rounding either."""
+    def _keep_at_rest(self, t: float, now: list[int], terms: Terms, one: Solution) -> None:
+        """Set all speeds to exactly zero, and switch to rest, where the rows that hold leave no
+        motion and the speeds are zero relative to the largest energy so far, so that rounding moves
+        nothing.
+        """
         h = self.handler
         q, v = h.state_of()
         if (
             h.system.driven is not None
             or h.machine.mechanism.nonholonomic
             or h.machine.spec.rheonomic
-            or float(v @ terms.M @ v) > RESTS**2 * self.terms.energy
+            or float(v @ terms.M @ v) > REST_SPEED**2 * self.terms.energy
         ):
             return
         R, by = h.bilateral(t, False)
@@ -359,7 +422,8 @@ class ContactHandler:
             h.put(q, np.zeros(len(v)))
             h.set_mode(self.first + len(self.points), RestMode(1.0))
 
-    def _tell(self, t: float, k: int, before: Any) -> None:
+    def _log_change(self, t: float, k: int, before: Any) -> None:
+        """Log what has changed in the mode of point k since the mode `before`."""
         mode = self.handler.mode(self.first + k)
         now = mode.word
         name = self.points[k].name
@@ -369,16 +433,17 @@ class ContactHandler:
                 self.handler.say(t, f"{name} slips the other way")
             return
         if now == OPEN:
-            self.terms.kept = replace(self.terms.kept, changes=self.terms.kept.changes + 1)
+            self.terms.ledger = replace(self.terms.ledger, changes=self.terms.ledger.changes + 1)
             self.handler.say(t, f"{name} opens")
             return
-        self.terms.kept = replace(self.terms.kept, changes=self.terms.kept.changes + 1)
+        self.terms.ledger = replace(self.terms.ledger, changes=self.terms.ledger.changes + 1)
         series = self.impacts.series.get(k) if before.word == OPEN else None
         limit = series.limit if series is not None else None
-        if limit is not None:  # otherwise it may go on: what rocks closes and opens again
+        # a series without a limit may go on: a rocking body closes and opens again
+        if limit is not None:
             del self.impacts.series[k]
-        self.terms.kept = replace(
-            self.terms.kept, accumulations=self.terms.kept.accumulations + (limit is not None)
+        self.terms.ledger = replace(
+            self.terms.ledger, accumulations=self.terms.ledger.accumulations + (limit is not None)
         )
         said = (
             f", the limit of {series.number} impacts"
@@ -390,6 +455,7 @@ class ContactHandler:
 
     # --- paradoxes
     def _no_motion(self, t: float, now: list[int], found: list[Solution]) -> str:
+        """Return the message of the error where there is no motion, or more than one."""
         what = "no motion" if not found else f"{len(found)} motions"
         if len(now) > MOST:
             return (
@@ -413,8 +479,9 @@ class ContactHandler:
         W: Array,
         J: Array,
     ) -> bool:
-        """What to do where there is no motion, or several; True where an impact without collision
-        has changed the speeds.
+        """Apply the contact's `paradox` option where there is no motion, or more than one, at the
+        points `now`. Return whether an impact without collision has changed the speeds; raise
+        SimulationError where the option is 'stop'.
         """
         if self.points[now[0]].contact.paradox == "stop":
             raise SimulationError(self._no_motion(t, now, found))

@@ -1,5 +1,5 @@
 """The impacts of a run's contacts: where gaps close, speeds jump by a law of impact
-(`analysis.contact_impact`).
+(`contact.impact_laws`).
 """
 
 from __future__ import annotations
@@ -19,18 +19,27 @@ from .rim_handler import RimHandler
 from .touching_stops import TouchingStops
 
 Array = NDArray[np.float64]
-RESTS = 1e-13  # of the speed that all energy would give: an approach that is none
-# of the mobility of free bodies: none; and of their speed, what is no approach of bodies that
-# cannot give way
-HELD, SLOW = 1e-12, 1e-9
-# times the last impact of a series that has come to its limit: as slow is what it sets in motion
-SLOWER = 4.0
+# normal speed relative to the speed that the largest energy so far would give: a slower approach
+# counts as none
+REST_SPEED = 1e-13
+# mobility along a normal relative to that of the bodies without locks and prescribed motion: below
+# it these hold both bodies
+HELD_MOBILITY = 1e-12
+# normal speed relative to the speed that the largest energy so far would give, where it has the
+# error of prescribed motion or of the instant of an event: a slower approach counts as none
+GRAZING_SPEED = 1e-9
+# speed after the last impact of a series that has come to its limit, relative to the last speed of
+# approach: a point that this impact sets in motion more slowly stays in contact
+SERIES_END_SPEEDS = 4.0
 
 
 class Hit(NamedTuple):
-    """One point in one impact: when (s), which point, speed of approach (m/s), impulse (N s) along
-    normal and tangents, NaN where it is not determined, and summed over the points of its contact;
-    mode.
+    """One contact point in one impact.
+
+    time: s. point: the number of the contact point. approach: its normal speed of approach, m/s.
+    impulse (3,): along the normal and the two tangents, N s, NaN where rigid bodies do not
+    determine it. total (3,): the sum of the impulses over the points of the same contact, N s.
+    mode: that of the point in the impact, such as "stick" or "slip".
     """
 
     time: float
@@ -42,7 +51,9 @@ class Hit(NamedTuple):
 
 
 class ContactImpacts:
-    """The impacts of one run. series: of impacts at each point. hits: all impacts."""
+    """The impacts of one run. series: the series of impacts at each point, {point: Impacts}. hits:
+    all impacts so far. rims: the handler of the flat ends of cylinders.
+    """
 
     def __init__(self, terms: ContactTerms):
         self.terms, self.handler, self.points, self.rims = (
@@ -55,8 +66,10 @@ class ContactImpacts:
         self.hits: list[Hit] = []
 
     def strike(self, t: float, landed: int = -1) -> None:
-        """Let the speeds jump where contacts that touch approach; those that separate touch no
-        more. landed: a rim that has come down flat.
+        """Let the speeds jump at t (s) if points that touch approach each other; points that
+        separate no longer touch.
+
+        landed: the number of the point of a rim that has just come down flat, or -1.
         """
         self.rims.stand(t, landed)
         now = sorted(self.terms.touching)
@@ -73,8 +86,8 @@ class ContactImpacts:
     def _problem(
         self, t: float, now: list[int], stops: TouchingStops
     ) -> tuple[Array, Array, Array, Array]:
-        """W, J (3 k, nv) and speeds (3 k,) of these points and of stops, and normal speeds (k,)
-        that are none.
+        """Return W (nv, nv), J (3 k, nv) and the speeds J v (3 k,) of the points `now` and of the
+        stops after them, and the normal speeds (k,) below which a speed counts as zero.
         """
         terms = self.terms.at(t)
         rows = np.array([3 * i + j for i in now for j in range(3)])
@@ -83,21 +96,27 @@ class ContactImpacts:
         return W, J, np.append(terms.u[rows], stops.speeds), self._small(J @ W @ J.T, J, terms.M)
 
     def _small(self, G: Array, J: Array, M: Array) -> Array:
-        """Normal speeds that are none; where locks and prescribed motion hold both bodies, beside
-        what they would be if nothing did.
+        """Return the normal speeds (k,) below which a speed counts as zero: relative to the speed
+        that the largest energy so far would give. Where locks and prescribed motion hold both
+        bodies, the mobility is that of the bodies without these.
         """
         free = J @ np.linalg.solve(M, J.T)
-        held = np.diagonal(G)[::3] <= HELD * np.diagonal(free)[::3]
+        held = np.diagonal(G)[::3] <= HELD_MOBILITY * np.diagonal(free)[::3]
         return np.where(
             held,
-            self.terms.small(free, slice(None, None, 3), SLOW),
-            self.terms.small(G, slice(None, None, 3), RESTS),
+            self.terms.small(free, slice(None, None, 3), GRAZING_SPEED),
+            self.terms.small(G, slice(None, None, 3), REST_SPEED),
         )
 
-    def _ended(self, now: list[int], stops: TouchingStops, u: Array, size: Array) -> Array:
-        """Speeds that are none where a series of impacts has come to its limit: that of its last,
-        also where another point lifts because of it, as a block that rocks from one edge to the
-        other without rebound.
+    def _series_end_speeds(
+        self, now: list[int], stops: TouchingStops, u: Array, size: Array
+    ) -> Array:
+        """Return the normal speeds (k,) below which a speed counts as zero because a series of
+        impacts has come to its limit: a few times the last speed of the series.
+
+        It also holds for other points that lift because of that impact, as in a block that rocks
+        from one edge to the other without rebound. u (k,): normal speeds before the impact; size
+        (k,): square roots of the diagonal of the Delassus matrix.
         """
         series = [
             *(self.series.get(i) for i in now),
@@ -108,7 +127,7 @@ class ContactImpacts:
             for n, one in enumerate(series)
             if u[n] < 0.0 and one is not None and one.limit is not None
         ]
-        return SLOWER * size * max((-u[n] / size[n] for n in over), default=0.0)
+        return SERIES_END_SPEEDS * size * max((-u[n] / size[n] for n in over), default=0.0)
 
     def _jump(
         self,
@@ -120,18 +139,19 @@ class ContactImpacts:
         u: Array,
         small: Array,
     ) -> tuple[list[int], Array, Array]:
-        """The impact of contacts `now` and of stops of joints: the contacts that took part, speeds
-        that are none, and the speeds after.
+        """Handle the impact of the contact points `now` and of the stops of joints, and set the
+        speeds after it. Return the points that took part, the normal speeds below which a speed
+        counts as zero, and the speeds after the impact.
         """
         for i, speed, limit in zip(now, u[::3], small):
             if speed < -limit:
-                self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._place(i))
+                self.series[i] = self.series.get(i, Impacts()).then(t, -speed, self._gap_scale(i))
         c = self.points[now[0]].contact
-        proved = self.rims.proved(now)
+        proved = self.rims.enumerated_points(now)
         back = stops.meet(t, u[::3][len(now) :], small[len(now) :])
         e = self._restitution(now, back)
         mu = self._friction(now, stops)
-        if not self._over(now) and self.rims.turn(
+        if not self._accumulated(now) and self.rims.turn(
             t, now, RimImpact(W, J, u, e, mu, c.law, c.impacts)
         ):
             now = sorted(self.terms.touching)
@@ -140,9 +160,9 @@ class ContactImpacts:
                 self._restitution(now, back),
                 self._friction(now, stops),
             )
-        # without rebound the laws of several points are one
+        # without rebound all laws for several points agree
         G = J @ W @ J.T
-        law = "newton" if self._over(now) and proved == ENOUGH else c.law
+        law = "newton" if self._accumulated(now) and proved == ENOUGH else c.law
         try:
             one = blow(G, u, e, mu, law, c.impacts, proved)
         except QuestionError as why:
@@ -152,7 +172,7 @@ class ContactImpacts:
             ) from None
         except SingularError as why:
             e = np.zeros(len(mu))
-            one = self._jammed(t, now, G, u, mu, str(why))
+            one = self._without_rebound(t, now, G, u, mu, str(why))
         if one.several:
             self.terms.remark(
                 f"at t = {t:.9g} s the impact at {self.terms.named(now)} has several solutions, one"
@@ -160,43 +180,56 @@ class ContactImpacts:
             )
         (q, v), dv = self.handler.state_of(), W @ (J.T @ one.P)
         work = float(one.P @ (u + one.after) / 2.0)
-        self.handler.put(q, v + dv, work + self._driving(t, v, dv, J.T @ one.P))
+        self.handler.put(q, v + dv, work + self._drive_work(t, v, dv, J.T @ one.P))
         self.handler.engine.restart_scales()
-        self._count(u, e, mu, one, work)
+        self._update_ledger(u, e, mu, one, work)
         self._log_hits(t, now, u, one)
         stops.log(t, u[::3][len(now) :], one.after[::3][len(now) :], small[len(now) :])
         return (
             now,
-            np.maximum(small, self._ended(now, stops, u[::3], np.sqrt(np.diagonal(G)[::3]))),
+            np.maximum(
+                small, self._series_end_speeds(now, stops, u[::3], np.sqrt(np.diagonal(G)[::3]))
+            ),
             one.after,
         )
 
     def _restitution(self, now: list[int], back: Array) -> Array:
-        """(k,): none where a series has come to its limit; then that of stops."""
-        over = self._over(now)
+        """Return the coefficients of restitution (k,): of the points `now`, zero where a series of
+        impacts has come to its limit, then those of the stops, `back`.
+        """
+        over = self._accumulated(now)
         return np.append(np.where([i in over for i in now], 0.0, self.terms.e[now]), back)
 
     def _friction(self, now: list[int], stops: TouchingStops) -> Array:
-        """(k,): then none of stops."""
+        """Return the coefficients of friction (k,): kinetic ones of the points `now`, then zeros
+        for the stops.
+        """
         return np.append(self.terms.kinetic[now], np.zeros(len(stops.keys)))
 
-    def _over(self, now: list[int]) -> set[int]:
-        """Points whose series has come to its limit."""
-        return self.rims.together(
+    def _accumulated(self, now: list[int]) -> set[int]:
+        """Return the points among `now` whose series of impacts has come to its limit, with all
+        points of the flat ends that they belong to.
+        """
+        return self.rims.with_whole_ends(
             {i for i in now if i in self.series and self.series[i].limit is not None}
         )
 
-    def _driving(self, t: float, v: Array, dv: Array, P: Array) -> float:
-        """Work of what drives the mechanism, J, in a jump of v by dv under impulses P (nv,) of
-        contacts; other rows do none.
+    def _drive_work(self, t: float, v: Array, dv: Array, P: Array) -> float:
+        """Return the work (J) that prescribed motion does while v jumps by dv under the impulses P
+        (nv,) of contacts; constraints that do not depend on time do none.
         """
         h = self.handler
         if h.system.driven is None and not h.machine.spec.rheonomic:
             return 0.0
         return float((v + 0.5 * dv) @ (self.terms.at(t).M @ dv - P))
 
-    def _jammed(self, t: float, now: list[int], G: Array, u: Array, mu: Array, why: str) -> Blow:
-        """Where no impulse of the law rebounds: stop, or an impact without rebound."""
+    def _without_rebound(
+        self, t: float, now: list[int], G: Array, u: Array, mu: Array, why: str
+    ) -> Blow:
+        """Handle an impact for which the law has no solution, for the reason `why`: return the
+        impact without rebound, or raise SimulationError where the contact's `paradox` option is
+        'stop'.
+        """
         c = self.points[now[0]].contact
         what = (
             f"at t = {t:.9g} s the impact at {self.terms.named(now)} has no solution by {c.law}:"
@@ -214,11 +247,13 @@ class ContactImpacts:
         self.terms.remark(f"{what}; an impact without rebound was taken")
         return one
 
-    def _count(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
-        """Keep what an impact says of the laws."""
+    def _update_ledger(self, u: Array, e: Array, mu: Array, one: Blow, work: float) -> None:
+        """Add to the ledger how well an impact keeps the laws: complementarity, cone, energy gained
+        and dissipated.
+        """
         N = one.P[::3]
         t = one.P.reshape(-1, 3)[:, 1:]
-        k = self.terms.kept
+        k = self.terms.ledger
         most = float(N.max()) or 1.0
         fast = float(np.abs(u[::3]).max()) or 1.0
         by_newton = IMPACT_LAWS[self.points[0].contact.law].by_speeds and not one.order
@@ -229,7 +264,7 @@ class ContactImpacts:
         )
         outside = float(np.maximum(np.linalg.norm(t, axis=1) - mu * N, 0.0).max()) / most
         gain = max(work, 0.0) / (0.5 * self.terms.energy or 1.0)
-        self.terms.kept = replace(
+        self.terms.ledger = replace(
             k,
             complementarity=max(k.complementarity, left),
             cone=max(k.cone, outside),
@@ -239,6 +274,9 @@ class ContactImpacts:
         )
 
     def _log_hits(self, t: float, now: list[int], u: Array, one: Blow) -> None:
+        """Log the impact of each of the points `now` that received an impulse, and record it as a
+        `Hit`. u: speeds before it.
+        """
         P = np.where(one.known, one.P, np.nan)
         after = one.after
         for n, i in enumerate(now):
@@ -273,7 +311,7 @@ class ContactImpacts:
             self.handler.say(t, f"{name} {met}")
 
     def without_collision(self, t: float, now: list[int], u: Array, P: Array) -> None:
-        """Enter an impact without collision (Painleve) among the impacts: points `now` with speeds
+        """Record an impact without collision (Painleve) among the impacts: points `now` with speeds
         u (3 k,) before it and impulses P (3 k,).
         """
         for n, i in enumerate(now):
@@ -288,8 +326,10 @@ class ContactImpacts:
             impulse = tuple(P[3 * n : 3 * n + 3].tolist())
             self.hits.append(Hit(float(t), i, float(-u[3 * n]), impulse, total, "slip"))
 
-    def _place(self, i: int) -> float:
-        """A length beside which the gap of a point is rounded."""
+    def _gap_scale(self, i: int) -> float:
+        """Return the length (m) relative to which the gap of point i is rounded: the largest among
+        the mechanism's length, the sizes of the shapes, and the slides.
+        """
         p = self.points[i].point
         q, _ = self.handler.state_of()
         slides = [abs(q[c.qi]) for c in self.handler.machine.layout.coordinates if c.motion == 1]

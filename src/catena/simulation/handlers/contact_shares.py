@@ -1,13 +1,13 @@
-"""Contact forces that rigid bodies do not determine, in a run: a choice that stays within all cones
-as long as any choice does.
+"""Contact forces that rigid bodies do not determine: the choice of a member that stays within all
+friction cones as long as any member does.
 
-The tape has one choice of such forces, the one nearest to the shares of the modes
-(`contact_rows.weighted_forces`), and its guards watch whether that lies within the cones. As long
-as the most even shares do, these are taken. Where they leave a cone, others may not: then the
-choice is the centre of all that are admitted (`analysis.force_shares`), which moves with the rate
-it has there. Where that choice leaves a cone in turn, the next one is made. As the limit of
-friction comes near, all that are admitted come together, and the error of such a choice is
-quadratic in the time for which it is made: the instants of these choices converge as Newton's
+The tape has one choice of such forces, the one nearest to the shares in the modes
+(`contact_rows.weighted_forces`), and its guards watch whether it stays within the cones. As long as
+the most even shares do, these are taken. Where they leave a cone, others may not: then the choice
+is the centre of all admissible forces (`contact.force_shares`), extrapolated at the rate at which
+the centre moves. Where that choice leaves a cone in turn, the next one is made. As the limit of
+friction comes near, the set of admissible forces shrinks to a point, and the error of such a choice
+is quadratic in the time for which it is made: the instants of these choices converge as Newton's
 method does, from before the limit. At the limit there is no choice left, and something slips or
 opens.
 """
@@ -40,13 +40,15 @@ if TYPE_CHECKING:
     from .context import HandlerContext
 
 Array = NDArray[np.float64]
-# of the time in which the forces move a contact by the mechanism's length: difference quotients
-SOON = 1e-6
+# time of a difference quotient, relative to the time in which the accelerations at the contacts
+# cover the mechanism's length
+DIFFERENCE_TIME = 1e-6
 
 
-class Held(NamedTuple):
-    """The contacts `now` at t (s), whose modes are set: how these were found, what acts along their
-    rows, the size of the latter, and the slack (k,) of their guards, N.
+class ClosedContacts(NamedTuple):
+    """The contact points `now` at t (s) whose modes are set. one: the solution that the modes come
+    from. rows: what acts along their rows. scale: the size of what acts, relative to which a force
+    counts as zero. slack (k,): of their guards, N.
     """
 
     t: float
@@ -58,8 +60,10 @@ class Held(NamedTuple):
 
 
 class ContactShares:
-    """The choice of forces of one run. motion: of contacts that touch at an instant, all open, what
-    acts along their rows.
+    """The choice of indeterminate contact forces of one run.
+
+    motion: a function (t, points) that returns what acts along the rows of these points with all
+    contacts open.
     """
 
     def __init__(self, terms: ContactTerms, motion: Callable[[float, list[int]], RimMotion]):
@@ -67,15 +71,18 @@ class ContactShares:
         self.handler: HandlerContext = terms.handler
         self.first = self.handler.constraints.first_contact
 
-    def choose(self, held: Held) -> None:
-        """Let the tape have forces that are admitted, now and for a while."""
+    def choose(self, held: ClosedContacts) -> None:
+        """Set the shares in the modes so that the forces on the tape are admissible now, and for
+        some time from now.
+        """
         if self._admitted(held):
             return
         one, rows = held.one, held.rows
         friction = self._friction(held.now, rows)
         size = row_sizes(rows.G)
         cones = cones_of(one.modes, friction, one.force, size, held.scale)
-        # so much outside is none: a table whose load is above one of its legs
+        # a force outside its cone by less than the slack is admitted: a table whose load is exactly
+        # above one of its legs has no force inside all cones
         cones = cones._replace(room=0.5 * held.slack / (1.0 + rows.static))
         found = centre(one.force, one.loose, cones)
         rate = np.zeros(len(one.force))
@@ -84,12 +91,15 @@ class ContactShares:
         self._set(held, one.force if found is None else found, rate)
 
     def _friction(self, now: list[int], rows: RimMotion) -> Friction:
+        """Return the coefficients and slip directions of the points `now`."""
         return Friction(
             rows.static, rows.kinetic, slip_directions(rows.u, rows.still), np.zeros(len(now))
         )
 
-    def _admitted(self, held: Held) -> bool:
-        """Whether the forces that the tape has are."""
+    def _admitted(self, held: ClosedContacts) -> bool:
+        """Whether the forces that the tape gives now lie within their cones, up to half the slack
+        of the guards.
+        """
         force = self.handler.engine.evaluate("forces", held.t)[1][:, 0]
         for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
             if mode == OPEN:
@@ -100,7 +110,8 @@ class ContactShares:
                 return False
         return True
 
-    def _set(self, held: Held, force: Array, rate: Array) -> None:
+    def _set(self, held: ClosedContacts, force: Array, rate: Array) -> None:
+        """Set the shares in the modes to `force` (3 k,), N, changing at `rate` (3 k,), N/s."""
         for n, (i, mode) in enumerate(zip(held.now, held.one.modes)):
             if mode == OPEN:
                 continue
@@ -111,14 +122,15 @@ class ContactShares:
             mode_now = self.handler.mode(self.first + i)
             self.handler.set_mode(self.first + i, mode_now._replace(**share))
 
-    def _rate(self, held: Held, friction: Friction, found: Array, cones: Cones) -> Array:
-        """(3 k,) N/s: of the centre, by the state a short time later; zero where others are not
-        determined there.
+    def _rate(self, held: ClosedContacts, friction: Friction, found: Array, cones: Cones) -> Array:
+        """Return (3 k,), in N/s: the rate at which the centre of the admissible forces moves, by a
+        difference quotient; zero where nothing acts, or where the forces have another number of
+        undetermined directions a short time later.
         """
         fastest = float(np.abs(held.rows.b).max())
         if not fastest > 0.0:
             return np.zeros(len(found))
-        soon = SOON * np.sqrt(self.terms.length / fastest)
+        soon = DIFFERENCE_TIME * np.sqrt(self.terms.length / fastest)
         rows = self._later(held, soon)
         one = held.one
         d = slip_directions(rows.u, rows.still)
@@ -129,8 +141,10 @@ class ContactShares:
             return np.zeros(len(found))
         return (centre_beside(found, then.force, then.loose, cones) - found) / soon
 
-    def _later(self, held: Held, soon: float) -> RimMotion:
-        """What acts along the rows a short time (s) later; the run is left as it was."""
+    def _later(self, held: ClosedContacts, soon: float) -> RimMotion:
+        """Return what acts along the rows after `soon` (s), by one Euler step; the state and modes
+        of the run are restored.
+        """
         engine, handler, terms = self.handler.engine, self.handler, self.terms
         x, modes = engine.x.copy(), engine.modes.copy()
         known = handler.energy, terms.available

@@ -1,5 +1,5 @@
 """What the laws of contact need of one state of a run: Jacobian, speeds and gaps of all points, the
-answer of the rest, what is small.
+response of the mechanism without contacts, and the scales of tolerances.
 """
 
 from __future__ import annotations
@@ -16,14 +16,19 @@ from ...results import ContactLedger
 from .context import HandlerContext
 
 Array = NDArray[np.float64]
-# of the mechanism's length: how deep a run may start in penetration; it is put on the surface
-DEEP = 1e-8
-NEAR = 1e-10  # of the mechanism's length: a gap this small at an impact is closed too
+# depth of penetration relative to the mechanism's length: a run may start with less
+START_DEPTH = 1e-8
+# gap relative to the mechanism's length: a smaller one counts as closed at the start and at an
+# impact
+CLOSED_GAP = 1e-10
 
 
 class Terms(NamedTuple):
-    """At one state: M; J (3 k, nv) and u = J v (3 k,) of all contact points, rows of smooth ones'
-    tangents zero; gap (k,); gamma (3 k,), so that a contact's acceleration is J a - gamma.
+    """The terms of the k contact points of a run at one state.
+
+    M (nv, nv): mass matrix. J (3 k, nv) and u = J v (3 k,): normal and two tangents of each point;
+    the tangential rows of points without friction are zero. gap (k,): m, infinite for points that
+    are switched off or have no feature. gamma (3 k,): the acceleration of a contact is J a - gamma.
     """
 
     M: Array
@@ -34,8 +39,13 @@ class Terms(NamedTuple):
 
 
 class ContactTerms:
-    """The contact points of a run, with the numbers of their laws; which touch, and what was kept
-    of how well the laws were met.
+    """The contact points of a run with the numbers of their laws, which of them touch, and the
+    ledger of how well the laws were kept.
+
+    points: all contact points. places: the rows of each on the tape. touching, off: the numbers of
+    points that touch, and of those that are switched off. length: of the mechanism, m. static,
+    kinetic, e (k,): coefficients of friction and restitution. available: twice the energy that the
+    forces could give along the mechanism's length, J. kept: the ledger.
     """
 
     def __init__(self, handler: HandlerContext):
@@ -43,17 +53,21 @@ class ContactTerms:
         self.points = handler.constraints.contacts
         self.places = handler.constraints.contact_rows()
         self.touching: set[int] = set()
-        self.off: set[int] = set()  # points of contacts that are switched off
+        self.off: set[int] = set()
         self.length = usual_length(handler.machine.layout)
         self.static, self.kinetic = (
             np.array([getattr(p.contact, x) for p in self.points]) for x in ("static", "kinetic")
         )
         self.e = np.array([p.contact.restitution for p in self.points])
-        self.available = 0.0  # twice the energy that forces have to give, J
-        self.kept = ContactLedger(f"{self.points[0].contact.law}, {self.points[0].contact.impacts}")
+        self.available = 0.0
+        self.ledger = ContactLedger(
+            f"{self.points[0].contact.law}, {self.points[0].contact.impacts}"
+        )
 
     def at(self, t: float) -> Terms:
-        """Of the present state."""
+        """Return the terms of all points at the present state, at t (s); the largest energy so far
+        is updated.
+        """
         h = self.handler
         (q, v), modes = h.state_of(), h.engine.modes[:, 0]
         M, _, _, B, rate, _ = (np.array(x) for x in h.system.binding(t, q, v, h.p, modes))
@@ -73,36 +87,40 @@ class ContactTerms:
         return Terms(M, J, u, gap, drift)
 
     def response(self, t: float, M: Array, impulsive: bool, stops: bool = True) -> Array:
-        """W (nv, nv): the answer to impulses, or to forces, of all but the contacts; and but the
-        stops of joints, if these are left out.
+        """Return W (nv, nv), the change of speeds by impulses, or of accelerations by forces, with
+        all rows but those of contacts held. stops: whether stops of joints are held too.
         """
         R, by = self.handler.bilateral(t, impulsive, stops)
         return response(M, R, by.column, by.size)
 
     def small(self, G: Array, rows: list[int] | slice, of: float) -> Array:
-        """Speeds along rows that are none."""
+        """Return the speeds along these rows below which a speed counts as zero: `of` times the
+        speed that the largest energy so far would give, with the mobility G_ii.
+        """
         return of * np.sqrt(np.maximum(np.diagonal(G)[rows], 0.0) * self.energy)
 
     @property
     def energy(self) -> float:
-        """Twice the largest energy so far, J: of motion and work, or what the forces would do along
-        the mechanism's length.
+        """Twice the largest energy so far, J: kinetic energy or work done, or the work that the
+        forces would do along the mechanism's length.
         """
         return max(self.handler.energy, self.available)
 
     def free(self, t: float, terms: Terms) -> Array:
-        """a (nv,) without contacts, which are all open; and what energy the forces have to give."""
+        """Return the accelerations a (nv,) of the present state, in which all contacts are open,
+        and update the energy that the forces could give.
+        """
         a = self.handler.engine.evaluate("forces", t)[0][:, 0]
         fastest = float(np.abs(terms.J @ a - terms.gamma).max())
         self.available = float(a @ terms.M @ a) * self.length / fastest if fastest > 0.0 else 0.0
         return a
 
     def remark(self, words: str) -> None:
-        """Let the ledger say so."""
-        self.kept = replace(self.kept, remark=words)
+        """Set the remark of the ledger."""
+        self.ledger = replace(self.ledger, remark=words)
 
     def named(self, now: list[int]) -> str:
-        """Points with their bodies."""
+        """Return the names of these points with their bodies, for messages."""
         return ", ".join(
             f"{self.points[i].name} (of {self.points[i].point.body!r} and"
             f" {self.points[i].point.other!r})"

@@ -1,6 +1,6 @@
-"""What contacts, stops and the choice of modes may read and do of a run at an event.
+"""The part of a run that handlers of contacts, stops and modes may read and change at an event.
 
-`event_handler.EventHandler` has all of this; it stands above them.
+`event_handler.EventHandler` implements all of it; these handlers do not import it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ Array = NDArray[np.float64]
 
 
 class HandlerContext(EventContext, Protocol):
-    """A run at an event, with its engine. dry: the friction of each speed that can be held (N m or
-    N). touching: the stops that a coordinate touches, (number of the part, side); impacts: the
-    series of impacts at each stop. energy: twice the largest kinetic energy at an event (J).
+    """A run at an event, with its engine.
+
+    dry: the dry friction of each holdable speed (N m or N). touching: the stops that coordinates
+    touch, {(number of the part, side)}. impacts: the series of impacts at each stop. energy: twice
+    the largest kinetic energy at an event so far (J).
     """
 
     engine: Engine
@@ -34,19 +36,21 @@ class HandlerContext(EventContext, Protocol):
     energy: float
 
     def mode(self, part: int) -> Any:
-        """Return the record of a part's mode."""
+        """Return the mode record of a part, by its number."""
 
     def put(self, q: Array, v: Array, work: float = 0.0) -> None:
-        """Set the state to (q, v), and add this work (J) to the balance."""
+        """Set the state to (q, v), and add this work (J) to the energy balance."""
 
     def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
-        """Return the rows that hold besides contacts, and their metric."""
+        """Return the rows that hold besides contacts, and their metric. impulsive: for an impact,
+        in which friction has no part; stops: whether stops of joints are among them.
+        """
 
     def limit(self, k: int, side: Bound) -> float:
-        """Return where a stop is (rad or m)."""
+        """Return the position of a stop (rad or m)."""
 
     def stop_named(self, k: int, side: Bound) -> str:
-        """Return a stop in words."""
+        """Return the description of a stop, for messages."""
 
     def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
         """Log that a coordinate has met its stop."""

@@ -1,14 +1,14 @@
 """The event handler of a run: what is done when a guard falls to zero, or a scheduled instant
 comes.
 
-Between events nothing here is called: the modes are inputs of the tape, the driver evaluates the
-guards. At an event the speeds jump, by the impact equations (`analysis.impact`),
+Between events nothing here is called: the modes are inputs of the tape, and the driver evaluates
+the guards. At an event the speeds jump, by the impact equations (`contact.impact`),
 
     M dv = P + R' L,      R (v + dv) = wanted
 
 P the applied impulse, R the rows that hold during it: loops, locks, and stops as far as they push.
-Friction is a finite force and has no part in an impact. Afterwards the modes are chosen again
-(`mode_choice.py`).
+Friction of joints is a finite force and has no part in an impact. Afterwards the modes are chosen
+again (`mode_choice.py`).
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from ..terms.guards import LOWER, Bound, Guard, Meaning
 from ..terms.switched_constraints import HoldableSpeed
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
-from .event_storm import BLOCK, EventPace
+from .event_storm import EVENTS_PER_BLOCK, EventPace
 from .mode_choice import at_rest, choose
 
 Array = NDArray[np.float64]
-CROWD = 100  # events at one instant, after which a run gives up
-# of the time since the start: so short an interval is one instant, but for rebounds, whose series
-# has a limit
-INSTANT = 1e-12
-MOST_EVENTS = 1_000_000  # in one run
+EVENTS_AT_ONE_INSTANT = 100  # after more events at one instant a run raises an error
+# interval between two events relative to the time since the start: a shorter one is one instant;
+# zero for impacts, whose series has a limit
+INSTANT_LENGTH = 1e-12
+EVENTS_IN_ONE_RUN = 1_000_000  # after more events a run raises an error
 
 
 class Occurrence(NamedTuple):
-    """An event that has happened: when (s), and a sentence. before, after: the numbers of q, then
-    of v, just before and just after all that happened at that instant.
+    """An event that has happened. time: s. what: a sentence that describes it. before, after (nq +
+    nv,): q, then v, just before and just after everything that happened at that instant; empty
+    where no states were recorded.
     """
 
     time: float
@@ -55,11 +56,13 @@ class Occurrence(NamedTuple):
 
 
 class EventHandler:
-    """The events of one run. It reads and writes the engine's state and modes; `log` holds what has
-    happened.
+    """The events of one run. It reads and changes the engine's state and modes.
 
-    touching: the stops that a coordinate touches, (number of the part, side). impacts: the series
-    of impacts at each stop.
+    log: the events that have happened. ended_by: the description of the event that ended the run,
+    or "". touching: the stops that coordinates touch, {(number of the part, side)}. impacts: the
+    series of impacts at each stop. energy: twice the largest kinetic energy at an event so far, J.
+    lower, upper, dry: limits (rad or m) and dry friction (N m or N) of the holdable speeds.
+    contacts: the handler of contacts, or None where the mechanism has none.
     """
 
     def __init__(self, plan: EventPlan, machine: Machine, engine: Engine):
@@ -72,7 +75,7 @@ class EventHandler:
         self.lower, self.upper, self.dry = (np.array(x).ravel() for x in self.system.bounds(self.p))
         self.touching: set[tuple[int, str]] = set()
         self.impacts: dict[tuple[int, str], Impacts] = {}
-        self.energy = 0.0  # twice the largest kinetic energy at an event
+        self.energy = 0.0
         self.contacts = ContactHandler(self) if self.constraints.contacts else None
         self._start = 0.0
         self._last = -np.inf
@@ -83,7 +86,9 @@ class EventHandler:
 
     # --- to continue later
     def checkpoint(self) -> dict[str, Any]:
-        """The state of the handler as JSON values; the modes are in the engine."""
+        """Return the state of the handler as JSON values. The modes are not part of it: the engine
+        has them.
+        """
         return {
             "start": self._start,
             "last": self._last,
@@ -99,7 +104,7 @@ class EventHandler:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a `checkpoint`."""
+        """Restore the state that `checkpoint` returned."""
         self._last, self._crowd, self._count, self._done = (
             state["last"],
             state["crowd"],
@@ -117,28 +122,29 @@ class EventHandler:
 
     # --- entry points
     def begin(self, t: float) -> bool:
-        """Before the first step at t (s): which joints are at rest, and the events scheduled for
-        the start. True ends the run.
+        """Handle the start of the run at t (s), before the first step: find which joints are at
+        rest, and handle the events scheduled for the start. Return whether the run ends.
         """
-        return self._with_states(lambda: self._begin(t))
+        return self._recording_states(lambda: self._begin(t))
 
-    def _with_states(self, handle: Callable[[], bool]) -> bool:
-        """Handle something; what is logged meanwhile keeps the states before and after."""
+    def _recording_states(self, handle: Callable[[], bool]) -> bool:
+        """Call `handle`, and add the states before and after it to everything that it logs."""
         first = len(self.log)
-        before = self._numbers()
+        before = self._state_numbers()
         try:
             return handle()
         finally:
-            after = self._numbers() if len(self.log) > first else ()
+            after = self._state_numbers() if len(self.log) > first else ()
             for k in range(first, len(self.log)):
                 self.log[k] = self.log[k]._replace(before=before, after=after)
 
-    def _numbers(self) -> tuple[float, ...]:
-        """q, then v."""
+    def _state_numbers(self) -> tuple[float, ...]:
+        """Return q, then v, as a tuple."""
         q, v = self.state_of()
         return (*q.tolist(), *v.tolist())
 
     def _begin(self, t: float) -> bool:
+        """Do what `begin` says, without recording states in the log."""
         self._start, (q, v) = t, self.state_of()
         for k, h in enumerate(self.constraints.speeds):
             for side in h.sides:
@@ -149,43 +155,45 @@ class EventHandler:
         return self._due(t)
 
     def next(self, t: float) -> float:
-        """The next scheduled event after t, s; infinite where there is none."""
+        """Return the time of the next scheduled event after t, s; infinite where there is none."""
         return next((at for at, _ in self.plan.timed if at > t), np.inf)
 
     def due(self, t: float) -> bool:
-        """Handle the events scheduled for this instant t, s. True ends the run."""
-        return self._with_states(lambda: self._due(t))
+        """Handle the events scheduled for this instant t, s. Return whether the run ends."""
+        return self._recording_states(lambda: self._due(t))
 
     def _due(self, t: float) -> bool:
+        """Do what `due` says, without recording states in the log."""
         now = [k for k, (at, _) in enumerate(self.plan.timed) if at == t and k not in self._done]
         self._done.update(now)
         ends = [self.happen(t, self.plan.timed[k][1]) for k in now]
         return any(ends)
 
     def fell(self, t: float, number: int) -> bool:
-        """Handle guard `number` that fell to zero at t, s. True ends the run."""
-        return self._with_states(lambda: self._fell(t, number))
+        """Handle guard `number`, which fell to zero at t, s. Return whether the run ends."""
+        return self._recording_states(lambda: self._fell(t, number))
 
     def _fell(self, t: float, number: int) -> bool:
+        """Do what `fell` says, without recording states in the log."""
         guard = self.system.guards[number]
         ended = False
-        self._bounded(
+        self._count_event(
             t,
             (
                 0.0
                 if guard.meaning in (Meaning.REACHES_STOP, Meaning.TOUCHES)
-                else INSTANT * (t - self._start)
+                else INSTANT_LENGTH * (t - self._start)
             ),
         )
         if guard.meaning is Meaning.HAPPENS:
             ended = self.happen(t, self.plan.guarded[guard.subject])
         else:
-            self._switched(t, guard)
+            self._handle_guard(t, guard)
             self._choose(t)
         return self._due(t) or ended
 
     def happen(self, t: float, e: InstantEvent) -> bool:
-        """Handle one event at t, s. True ends the run."""
+        """Handle one event at t, s, and choose the modes again. Return whether the run ends."""
         ends = bool(kind_of(e).handle(self, t, e))
         if ends:
             self.ended_by = self.log[-1].what
@@ -193,17 +201,18 @@ class EventHandler:
         return ends
 
     def _choose(self, t: float) -> None:
-        """The modes of speeds that can be held, then of contacts; each depends on the other's
-        forces.
+        """Choose the modes of the holdable speeds, then of the contacts; twice where there are
+        both, for each depends on the forces of the other.
         """
         for _ in range(2 if self.contacts is not None and self.constraints.speeds else 1):
             choose(self, t)
             if self.contacts is not None:
                 self.contacts.choose(t)
 
-    def _switched(self, t: float, guard: Guard) -> None:
-        """A coordinate reaches a stop, or a speed comes to rest; which speeds are released, the
-        choice of modes finds.
+    def _handle_guard(self, t: float, guard: Guard) -> None:
+        """Handle the guard of a switched part at t (s): a stop is reached, a speed comes to rest, a
+        gap closes, features change, or an end lies flat. Guards that release something need nothing
+        here: the choice of modes finds what is released.
         """
         if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
             self.meet(t, guard.subject, guard.side)
@@ -214,66 +223,69 @@ class EventHandler:
         elif (
             guard.meaning in (Meaning.LEAVES_FACE, Meaning.MOVES_AWAY) and self.contacts is not None
         ):
-            self.contacts.other_features(t, guard.subject)
+            self.contacts.renew_features(t, guard.subject)
         elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
             self.contacts.impacts.strike(t, guard.subject - self.contacts.first)
 
-    def _bounded(self, t: float, instant: float) -> None:
-        """Raise a SimulationError where events repeat without progress in time."""
+    def _count_event(self, t: float, instant: float) -> None:
+        """Count an event at t (s), and raise SimulationError where events repeat without progress
+        in time. instant: events within so short an interval (s) count as one instant.
+        """
         self._crowd = (
             self._crowd + 1 if t - self._last <= max(instant, 16.0 * np.spacing(abs(t))) else 0
         )
         self._last = t
         self._count = self._count + 1
         last = self.log[-1].what if self.log else "a condition that is met"
-        if self._crowd > CROWD:
+        if self._crowd > EVENTS_AT_ONE_INSTANT:
             raise SimulationError(
-                f"more than {CROWD} events at t = {t:.9g} s, the last: {last}; the run cannot get"
-                " past it"
+                f"more than {EVENTS_AT_ONE_INSTANT} events at t = {t:.9g} s, the last: {last};"
+                " the run cannot get past it"
             )
-        if self._count % BLOCK == 0:
+        if self._count % EVENTS_PER_BLOCK == 0:
             self._pace = self._pace.then(
                 t, float(np.asarray(self.machine.energy(*self.state_of(), self.parameters)[0]))
             )
             if self._pace.storm(self._start):
                 raise SimulationError(
-                    f"events come ever faster and do not become weaker: the last {BLOCK} took"
-                    f" {self._pace.last:.2g} s until t = {t:.9g} s, the last: {last}; end the run"
+                    "events come ever faster and do not become weaker: the last"
+                    f" {EVENTS_PER_BLOCK} took {self._pace.last:.2g} s until t = {t:.9g} s,"
+                    f" the last: {last}; end the run"
                     " before, with an event, or let impacts lose something (restitution below 1)"
                 )
-        if self._count > MOST_EVENTS:
+        if self._count > EVENTS_IN_ONE_RUN:
             raise SimulationError(
-                f"more than {MOST_EVENTS} events until t = {t:.9g} s, the last: {last}; end the run"
-                " before"
+                f"more than {EVENTS_IN_ONE_RUN} events until t = {t:.9g} s, the last: {last};"
+                " end the run before"
             )
 
     # --- states and modes
     @property
     def parameters(self) -> Array | None:
-        """The parameters of this run as methods of the machine take them: None where it has
+        """The parameters of this run as the methods of the machine take them: None where there are
         none.
         """
         return self.p if len(self.p) else None
 
     def mode(self, part: int) -> Any:
-        """The record of a part's mode."""
+        """Return the mode record of a part, by its number."""
         return self.constraints.mode(part, self.engine.modes[:, 0])
 
     def set_mode(self, part: int, mode: Any) -> None:
-        """Switch a part."""
+        """Set the mode of a part, by its number, to a mode record."""
         self.engine.modes[self.constraints.slots[part], 0] = mode
 
     def held_by(self, lock: Lock) -> tuple[int, ...]:
-        """The parts that a lock switches."""
+        """Return the numbers of the parts that a lock switches."""
         return self.plan.parts[next(k for k, other in enumerate(self.plan.locks) if other is lock)]
 
     def state_of(self) -> tuple[Array, Array]:
-        """q and v."""
+        """Return q (nq,) and v (nv,) of the present state."""
         (q,), (v,) = decoded(self.system, self.engine.x, self.engine.p)
         return q, v
 
     def put(self, q: Array, v: Array, work: float = 0.0) -> None:
-        """Set the state to (q, v), and add this work (J) to the balance."""
+        """Set the state to (q, v), and add this work (J) to the energy balance."""
         s, x = self.system, self.engine.x
         x[: s.nx, 0] = (
             np.concatenate([q, v])
@@ -283,16 +295,16 @@ class EventHandler:
         x[-1, 0] += work
 
     def say(self, t: float, what: str) -> None:
-        """Log what happened."""
+        """Log an event at t (s), described by a sentence."""
         self.log.append(Occurrence(float(t), what))
 
     # --- stops
     def limit(self, k: int, side: Bound) -> float:
-        """Where the stop is, rad or m."""
+        """Return the position of a stop, rad or m. k: the number of the holdable speed."""
         return float(self.lower[k] if side is LOWER else self.upper[k])
 
     def stop_named(self, k: int, side: Bound) -> str:
-        """A stop in words, as "its lower stop at 0.5 rad"."""
+        """Return the description of a stop, such as "its lower stop at 0.5 rad"."""
         return (
             f"its {side.name} stop at {self.limit(k, side):.6g} {self.constraints.speeds[k].unit}"
         )
@@ -300,7 +312,9 @@ class EventHandler:
     def _start_at(
         self, t: float, k: int, h: HoldableSpeed, side: Bound, q: Array, v: Array
     ) -> None:
-        """Find whether a run starts on a stop, and let it meet the stop if it moves against it."""
+        """Find whether a run starts on a stop, and handle the impact if it moves against it. Raise
+        StateError where it starts beyond the stop.
+        """
         gap = side.sign * (q[h.coordinate] - self.limit(k, side))
         if gap < -outside(self.machine)[h.coordinate]:
             raise StateError(
@@ -313,8 +327,8 @@ class EventHandler:
             self.touching.add((k, side.name))
 
     def meet(self, t: float, k: int, side: Bound) -> None:
-        """A coordinate reaches its stop: it rebounds, or stays, also where its rebounds have
-        accumulated.
+        """Handle a coordinate that reaches its stop at t (s): it rebounds, or it stays where the
+        impact is too slow or its rebounds have accumulated.
         """
         h, (q, v) = self.constraints.speeds[k], self.state_of()
         q[h.coordinate] = self.limit(k, side)
@@ -323,10 +337,10 @@ class EventHandler:
         stop = (k, side.name)
         if self.contacts is not None and self.contacts.terms.touching:
             self.touching.add(stop)
-            self.contacts.impacts.strike(t)  # it may feel the contacts that touch, and these it
+            self.contacts.impacts.strike(t)  # one impact of the stop and the contacts that touch
             return
         if approach <= 0.0 or at_rest(self, h.index, v):
-            # it touches without an impact; whether it stays is a matter of forces
+            # it touches without an impact; whether it stays is decided by the forces
             self.touching.add(stop)
             return
         resting = {self.constraints.speeds[j].index: 0.0 for j, _ in self.touching}
@@ -339,12 +353,14 @@ class EventHandler:
         )
         if rebound == 0.0 or series.limit is not None:
             self.touching.add(stop)
-        # what rests on other stops is not thrown off by the last, smallest impact
+        # coordinates that rest on other stops are not thrown off by the last, smallest impact
         if rebound and series.limit is not None:
             self.jump(t, wanted={h.index: 0.0, **resting})
 
     def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
-        """Log that a coordinate has met its stop."""
+        """Log that a coordinate has met its stop, with the speeds of approach and rebound (rad/s or
+        m/s).
+        """
         h = self.constraints.speeds[k]
         after = f"rebounds with {rebound:.6g} {h.unit}/s" if rebound else "does not rebound"
         self.say(
@@ -356,15 +372,16 @@ class EventHandler:
     def jump(
         self, t: float, P: Array | None = None, wanted: dict[int, float] | None = None
     ) -> None:
-        """Let the speeds jump by an impulse P (nv,), some to the values {speed: wanted}; the work
-        of all impulses is counted.
+        """Let the speeds jump at t (s) by an impulse P (nv,), some of them to the values {speed:
+        wanted}, and add the work of all impulses to the energy balance. Contacts that then approach
+        have their impact too.
         """
         (q, v), wanted = self.state_of(), wanted or {}
         P = np.zeros(len(v)) if P is None else P
         M, R, change, side, unit, by = self._binding(t, q, v, wanted)
         dv, L, _ = impact(self.machine, M, R, change, P, by, side)
         after = v + dv
-        for k, row in unit.items():  # to the last digit; a driven speed stays what it is
+        for k, row in unit.items():  # without rounding; a driven speed does not change
             if side[row] == 0.0 or L[row] != 0.0:
                 after[k] = v[k] + change[row] if k not in wanted else wanted[k]
         self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
@@ -372,8 +389,9 @@ class EventHandler:
             self.contacts.impacts.strike(t)
 
     def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
-        """The rows that hold besides contacts: loops, locks, driven speeds, stops if these are
-        asked for; where it is not for an impact, friction too.
+        """Return the rows that hold besides contacts, and their metric: loops, locks, driven
+        speeds, and stops if `stops`. Unless it is for an impact (`impulsive`), joints that stick by
+        friction are among them.
         """
         q, v = self.state_of()
         _, R, _, side, _, by = self._binding(t, q, v, {})
@@ -390,15 +408,16 @@ class EventHandler:
         )
 
     def _binding(self, t: float, q: Array, v: Array, wanted: dict[int, float]) -> tuple[Any, ...]:
-        """M; the rows R that hold during an impact; R dv; the direction of a row that only pushes,
-        else 0; {speed: its row}; the metric of the rows.
+        """Return what an impact needs: M; the rows R that hold during it; the change R dv; for each
+        row the direction in which it pushes, or 0 where it acts both ways; {speed: its row}; the
+        metric of the rows.
         """
         nv = len(v)
         n = len(self.constraints.speeds)
         modes = self.engine.modes[:, 0]
         M, A, rate, B, held, z = (np.array(x) for x in self.system.binding(t, q, v, self.p, modes))
         rows = [(a, -float(b), 0.0) for a, b in zip(A, rate.ravel())]
-        # contacts have their own laws
+        # rows of contacts are left out: `contact_impacts.py` handles them
         count = len(B) - sum(c.count for c in self.constraints.contacts)
         rows += [
             (B[k], -float(held.ravel()[k]), 0.0) for k in range(n, count) if z.ravel()[k] > 0.5
@@ -420,6 +439,6 @@ class EventHandler:
             *closing[: len(A)],
             *(x for x, on in zip(locks[n:count], z.ravel()[n:count]) if on > 0.5),
         ]
-        # speeds are measured by themselves
+        # a row of one speed needs no scale of its own
         by = Metric(self.system.column_scales, np.array(sizes + [0.0] * len(still)))
         return M, R, np.array([x for _, x, _ in rows]), np.array([x for _, _, x in rows]), unit, by

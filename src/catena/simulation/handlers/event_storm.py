@@ -1,8 +1,8 @@
-"""A storm of events: ever more of them in ever shorter times, without end, as of a ball between
-closing walls from which it rebounds without loss.
+"""Event storms: events that come ever faster, without end and without becoming weaker, as of a ball
+that rebounds without loss between closing walls.
 
-Rebounds that lose energy come ever faster too, and have a limit (`accumulation.py`); here what
-comes faster has not become weaker.
+Rebounds that lose energy also come ever faster, but they have a limit (`accumulation.py`). A run in
+a storm would never reach its end, so it is stopped with an error.
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-BLOCK = 1000  # events between two looks
-BLOCKS = 5  # in a row that were each shorter than the one before
-SHORTER = 0.95  # times the one before, at least
-WEAKER = 0.9  # of the kinetic energy: what has lost more of it in these blocks dies out
-DENSE = 1e-3  # of the time since the start: as long as a block is longer, the end may be reached
+EVENTS_PER_BLOCK = 1000  # the pace is looked at once per so many events
+SHRINKING_BLOCKS = 5  # a storm has so many blocks in a row, each shorter than the one before
+BLOCK_TIME_RATIO = 0.95  # time of a block relative to the one before: a shrinking one takes less
+# kinetic energy relative to that before these blocks: events that keep less of it die out
+KEPT_ENERGY = 0.9
+# time of a block relative to the time since the start: with longer ones the run may reach its end
+BLOCK_TIME = 1e-3
 
 
 class EventPace(NamedTuple):
-    """When every thousandth event was (s), and the kinetic energy there (J): the last few.
+    """The times (s) of the last few thousandth events, and the kinetic energy there (J).
 
     >>> pace = EventPace()
-    >>> for n in range(1, 9):  # what is left of 1 s goes down as 1/n, and the speed goes up as n
+    >>> for n in range(1, 9):  # the time left of 1 s falls as 1/n, and the speed grows as n
     ...     pace = pace.then(1.0 - 1e-3 / n, n**2)
     >>> pace.storm(0.0)
     True
@@ -31,26 +33,27 @@ class EventPace(NamedTuple):
     energies: tuple[float, ...] = ()
 
     def then(self, t: float, energy: float) -> EventPace:
-        """With one more."""
+        """Return the pace with one more thousandth event, at t (s) with this kinetic energy (J)."""
         return EventPace(
-            (*self.times, float(t))[-BLOCKS - 2 :], (*self.energies, float(energy))[-BLOCKS - 2 :]
+            (*self.times, float(t))[-SHRINKING_BLOCKS - 2 :],
+            (*self.energies, float(energy))[-SHRINKING_BLOCKS - 2 :],
         )
 
     @property
     def last(self) -> float:
-        """How long the last thousand took, s."""
+        """How long the last thousand events took, s."""
         return self.times[-1] - self.times[-2]
 
     def storm(self, start: float) -> bool:
         """Whether events come ever faster without becoming weaker, in a run that began at `start`
         (s).
         """
-        if len(self.times) < BLOCKS + 2:
+        if len(self.times) < SHRINKING_BLOCKS + 2:
             return False
         took = [b - a for a, b in pairwise(self.times)]
-        faster = all(b < SHORTER * a for a, b in pairwise(took))
+        faster = all(b < BLOCK_TIME_RATIO * a for a, b in pairwise(took))
         return (
             faster
-            and self.last < DENSE * (self.times[-1] - start)
-            and self.energies[-1] > WEAKER * self.energies[0]
+            and self.last < BLOCK_TIME * (self.times[-1] - start)
+            and self.energies[-1] > KEPT_ENERGY * self.energies[0]
         )

@@ -4,8 +4,8 @@ way the others slip.
 An active-set search. Every speed at rest is tried: it is held if the force that this takes lies in
 the interval that friction and stops allow. The one farthest outside is released first, then all are
 evaluated again; one that was released and would move the other way is held again. All thresholds
-are in the metric of the mass matrix: a speed is at rest relative to the largest kinetic energy so
-far, a force is small relative to the forces that act there.
+are in the metric of the mass matrix: a speed counts as zero relative to the largest kinetic energy
+so far, and a force relative to the forces that act there.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from ..terms.switched_constraints import NO_LIMIT, SpeedMode
 from .context import HandlerContext
 
 Array = NDArray[np.float64]
-# a speed is zero where its kinetic energy is below this, squared, of the largest at any event so
-# far
-STILL = 1e-14
-WEAK = 1e-10  # of the forces that act: by so much an interval must be left before a joint lets go
+# speed relative to the one that the largest kinetic energy at any event so far would give: a slower
+# one counts as zero
+ZERO_SPEED = 1e-14
+# force outside the interval of friction and stops, relative to the forces that act: a joint is
+# released where it is larger
+INTERVAL_SLACK = 1e-10
 
 
 def choose(handler: HandlerContext, t: float) -> None:
@@ -34,20 +36,20 @@ def choose(handler: HandlerContext, t: float) -> None:
     for k in parts:
         handler.set_mode(k, _candidate(handler, k, v))
     if any(handler.mode(k).held for k in parts):
-        _hold(handler, t)
+        _release_violated(handler, t)
     for k in parts:
-        _tell(handler, t, k, before[k])
+        _log_change(handler, t, k, before[k])
 
 
-def _hold(handler: HandlerContext, t: float) -> None:
-    """Widen every interval by its slack, then release what cannot be held."""
-    slack = WEAK * _forces_that_act(handler, t)
+def _release_violated(handler: HandlerContext, t: float) -> None:
+    """Widen every interval by its slack, then release the speeds that cannot be held."""
+    slack = INTERVAL_SLACK * _forces_that_act(handler, t)
     for k, s in enumerate(slack):
         mode = handler.mode(k)
-        handler.set_mode(k, mode._replace(low=_wider(mode.low, -s), high=_wider(mode.high, s)))
+        handler.set_mode(k, mode._replace(low=_widened(mode.low, -s), high=_widened(mode.high, s)))
     tried = [k for k in range(len(slack)) if handler.mode(k).held and not handler.mode(k).locked]
     for _ in range(4 * len(slack)):
-        if not _corrected(handler, t, slack, tried):
+        if not _correct_worst(handler, t, slack, tried):
             break
     for k in tried:
         if not handler.mode(k).held:
@@ -60,11 +62,11 @@ def at_rest(handler: HandlerContext, speed: int, v: Array) -> bool:
         return True
     M = _mass_matrix(handler)
     handler.energy = max(handler.energy, float(v @ M @ v))
-    return bool(M[speed, speed] * v[speed] ** 2 <= STILL**2 * handler.energy)
+    return bool(M[speed, speed] * v[speed] ** 2 <= ZERO_SPEED**2 * handler.energy)
 
 
 def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
-    """The mode of a speed if all that could hold it does."""
+    """Return the mode of a speed if everything that could hold it does."""
     mode = handler.mode(k)
     h = handler.constraints.speeds[k]
     F = float(handler.dry[k])
@@ -78,13 +80,14 @@ def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
     return SpeedMode(float(high > 0.0 or low < 0.0), 0.0, low, high)
 
 
-def _wider(limit: float, by: float) -> float:
+def _widened(limit: float, by: float) -> float:
+    """Return the limit of a force widened by `by`; no limit stays none."""
     return limit if abs(limit) >= NO_LIMIT else limit + by
 
 
 def _forces_that_act(handler: HandlerContext, t: float) -> Array:
-    """The scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f) of the
-    forces f that act.
+    """Return the scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f)
+    of the forces f that act.
     """
     a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
     q, v = handler.state_of()
@@ -97,9 +100,9 @@ def _forces_that_act(handler: HandlerContext, t: float) -> Array:
     return handler.dry + np.sqrt(np.diagonal(M)[index] * size)
 
 
-def _corrected(handler: HandlerContext, t: float, slack: Array, tried: list[int]) -> bool:
-    """Switch the one speed at rest whose mode is violated most, in units of its slack; False where
-    none is.
+def _correct_worst(handler: HandlerContext, t: float, slack: Array, tried: list[int]) -> bool:
+    """Switch the one speed at rest whose mode is violated most, in units of its slack. Return
+    whether there was one.
 
     A held one is released where its force is outside its interval; a released one is held again
     where it would go the other way.
@@ -130,14 +133,16 @@ def _corrected(handler: HandlerContext, t: float, slack: Array, tried: list[int]
 
 
 def _mass_matrix(handler: HandlerContext) -> Array:
+    """Return the mass matrix (nv, nv) at the present state."""
     return handler.machine.mass_matrix(handler.state_of()[0], parameters=handler.parameters)
 
 
-def _tell(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
+def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
+    """Log what has changed in the mode of speed k; locks log their own changes."""
     now = handler.mode(k)
     name = handler.constraints.speeds[k].name
     if now.held == before.held or now.locked or before.locked:
-        return  # a lock says so itself
+        return  # the event of a lock has its own entry in the log
     stop = now.stop or before.stop
     if stop is None:
         handler.say(t, f"{name} {'sticks' if now.held else 'slips'}")

@@ -1,5 +1,5 @@
-"""The patches of a run at its events: which features of two shapes are the points that may touch
-next.
+"""The patches of a run at its events: which features (corners, edges, faces) of two shapes are the
+contact points that may touch next.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from ...contact import moving
 from ...errors import SimulationError, StateError
 from ...machine import where
 from ..terms.contact_slots import PatchMode, PatchPoint, RoundedMode
-from .contact_terms import DEEP, NEAR, ContactTerms
+from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms
 
 Array = NDArray[np.float64]
 
 
 class PatchHandler:
-    """The patches of one run. own: the numbers of the contact points of each."""
+    """The patches of one run. patches: the pairs of shapes. first: the number of the part of the
+    first patch. own: the numbers of the contact points of each patch.
+    """
 
     def __init__(self, terms: ContactTerms):
         self.terms = terms
@@ -42,12 +44,15 @@ class PatchHandler:
 
     @cached_property
     def pairs(self) -> list[PatchPair]:
-        """Of each patch, at this run's parameters."""
+        """The geometry of each patch at this run's parameters."""
         values = dict(zip(self.handler.machine.mechanism.parameters, self.handler.p))
         return [patch_pair(x.patch, values) for x in self.patches]
 
     @cached_property
     def _poses(self) -> ca.Function:
+        """(t, q, v, p) -> for each body of each patch its rotation, origin, angular velocity and
+        velocity.
+        """
         s = self.handler.system.tracer()
         bodies = [body for x in self.patches for body, _ in x.patch.pair]
         found = [
@@ -57,8 +62,8 @@ class PatchHandler:
         return ca.Function("poses", [s.t, s.q, s.v, s.p], found)
 
     def _place(self, t: float, k: int) -> tuple[Array, Array, Array, Array]:
-        """X_BA of a patch: rotation and origin; angular velocity of A and velocity of its origin
-        against B, in the axes of B.
+        """Return X_BA of patch k at t (s), as rotation (3, 3) and origin (3,); then the angular
+        velocity of A and the velocity of its origin relative to B, in the axes of B.
         """
         X, Y = (
             np.array(x)
@@ -68,16 +73,18 @@ class PatchHandler:
         return R @ X[:3], R @ d, R @ (X[4] - Y[4]), R @ (X[5] - Y[5] - np.cross(Y[4], d))
 
     def has(self, point: int) -> bool:
-        """Whether a contact point is one of a patch."""
+        """Whether a contact point belongs to a patch."""
         return any(point in own for own in self.own)
 
     # --- entry points
     def begin(self, t: float) -> None:
-        """Choose the features of all patches; a StateError where one is deep in penetration."""
+        """Choose the features of all patches at the start t (s). Raise StateError where shapes
+        penetrate by more than the tolerance.
+        """
         for k, x in enumerate(self.patches):
             found = self._choose(t, k)
             depth = -found.separation
-            if depth > DEEP * self.terms.length:
+            if depth > START_DEPTH * self.terms.length:
                 raise StateError(
                     f"simulate: {where(self.handler.machine)}: at the start {x.patch.body!r} is"
                     f" {depth:.3g} m deep in {x.patch.other!r} (contact {x.patch.name!r}); start"
@@ -86,8 +93,9 @@ class PatchHandler:
             self._refuse_flat(t, k, found)
 
     def renew(self, t: float, part: int) -> set[int]:
-        """Choose features again, where a part (a patch, or a point of one) has left those it has;
-        the points whose speed may be that of rounding alone.
+        """Choose features again for the patch of a part (a patch, or a point of one) that has left
+        its features at t (s). Return the points whose normal is the same as before, and whose
+        normal speed may therefore be rounding alone.
         """
         point = part - self.handler.constraints.first_contact
         k = (
@@ -104,18 +112,22 @@ class PatchHandler:
         )
 
     def renew_near(self, t: float, gap: Array) -> None:
-        """Choose features again of all patches with points whose gaps (k,) have closed."""
+        """Choose features again for all patches that have points whose gaps (k,) have closed."""
         for k, own in enumerate(self.own):
-            if (gap[own.start : own.stop] <= NEAR * self.terms.length).any():
+            if (gap[own.start : own.stop] <= CLOSED_GAP * self.terms.length).any():
                 self._renew(t, k)
 
     def _renew(self, t: float, k: int) -> None:
-        """What touches is what did, or is as near."""
+        """Choose the features of patch k again. Its points touch afterwards if their feature
+        touched before, or if its gap is closed.
+        """
         touched = {self._mode(i).key for i in self.terms.touching if i in self.own[k]}
         found, (R, p, _, _) = self._choose(t, k), self._place(t, k)
         self._refuse_flat(t, k, found)
         near = {
-            x.key for x in found.points if self.pairs[k].at(x, R, p)[0] <= NEAR * self.terms.length
+            x.key
+            for x in found.points
+            if self.pairs[k].at(x, R, p)[0] <= CLOSED_GAP * self.terms.length
         }
         now = {
             i for i in self.own[k] if self._mode(i).key in touched | near and self._mode(i).present
@@ -123,8 +135,8 @@ class PatchHandler:
         self.terms.touching = {i for i in self.terms.touching if i not in self.own[k]} | now
 
     def refuse_shallow(self, t: float) -> None:
-        """A SimulationError where edges that cross press and are nearly parallel: where they cross
-        follows from angles below all tolerances.
+        """Raise SimulationError where crossing edges press on each other and are nearly parallel:
+        the point at which they cross depends on angles that are below all tolerances.
         """
         for k, own in enumerate(self.own):
             for i in sorted(self.terms.touching.intersection(own)):
@@ -146,7 +158,9 @@ class PatchHandler:
                     )
 
     def _refuse_flat(self, t: float, k: int, found: Found) -> None:
-        """A SimulationError where they touch and no features are the nearest."""
+        """Raise SimulationError where the shapes of patch k touch along a face or a line for which
+        there are no features.
+        """
         if found.flat:
             x = self.patches[k].patch
             raise SimulationError(
@@ -159,9 +173,13 @@ class PatchHandler:
 
     # --- features
     def _mode(self, point: int) -> Any:
+        """Return the mode record of a contact point."""
         return self.handler.mode(self.handler.constraints.first_contact + point)
 
     def _choose(self, t: float, k: int) -> Found:
+        """Choose the features of patch k at t (s), and set them in the modes of its points. Return
+        what was found.
+        """
         pair, (R, p, w, v) = self.pairs[k], self._place(t, k)
         modes = {i: self._mode(i) for i in self.own[k]}
         first = self.handler.constraints.first_contact
@@ -171,26 +189,26 @@ class PatchHandler:
         self.handler.set_mode(
             self.first + k, PatchMode.of(pair.A, pair.B, found.reach, found.turn, found.yaw, R, p)
         )
-        for i, n in self._seats(pair, modes, found, R, p).items():
+        for i, n in self._assign_features(pair, modes, found, R, p).items():
             self.handler.set_mode(
                 first + i, modes[i].of_features(None if n is None else found.points[n].numbers)
             )
         return found
 
-    def _seats(
+    def _assign_features(
         self, pair: PatchPair, modes: dict[int, Any], found: Found, R: Array, p: Array
     ) -> dict[int, int | None]:
-        """{point: which of the features found it has}: the same as before where they stay, else
-        those that are nearest.
+        """Return {point: the number of its feature among those found, or None}. A point keeps its
+        feature if that was found again; the others get the nearest of those that are left.
         """
         points: Sequence[Any] = found.points
         keys = {x.key: n for n, x in enumerate(points)}
-        seats: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
+        features: dict[int, int | None] = {i: keys.pop(mode.key, None) for i, mode in modes.items()}
         left = set(keys.values())
         places = {
             i: pair.at(mode.feature, R, p)[1]
             for i, mode in modes.items()
-            if seats[i] is None and mode.present
+            if features[i] is None and mode.present
         }
         apart: list[tuple[Any, ...]] = sorted(
             (float(np.linalg.norm(x - found.places[n])), i, n)
@@ -199,7 +217,7 @@ class PatchHandler:
         )
         empty = [(0.0, i, n) for n in sorted(left) for i in modes if i not in places]
         for _, i, n in apart + empty:
-            if n in left and seats[i] is None:
-                seats[i] = n
+            if n in left and features[i] is None:
+                features[i] = n
                 left.remove(n)
-        return seats
+        return features

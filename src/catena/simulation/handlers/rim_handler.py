@@ -1,5 +1,5 @@
-"""The ends of cylinders on planes at a run's events: which stand flat, on which three points of
-their rims, and which roll.
+"""The flat ends of cylinders on planes at a run's events: which ends stand flat, on which three
+points of their rims, and which roll.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from numpy.typing import NDArray
 from ...contact import ENOUGH, PROVED, RimImpact, RimMotion, lowest, turn
 from ...contact import FLAT_END_POINTS as POINTS
 from ..integrators.engine import SHARE
-from ..terms.contact_rims import ABSENT, FLAT, ROLLS, STANDS, FlatPoint, RimMode, RimPoint
+from ..terms.contact_rims import ABSENT, FLAT_TILT, ROLLS, STANDS, FlatPoint, RimMode, RimPoint
 from .contact_terms import ContactTerms
 
 Array = NDArray[np.float64]
-SHARP = 1e-2  # of what is flat: an end that touches with less tilt does so all round
-PLAIN = 1e-10  # beside the fastest: speeds round a rim that are all alike
+# tilt of an end that touches, relative to `RimHandler.flat`: below it all of its rim touches
+TOUCHING_TILT = 1e-2
+# difference of speeds around a rim, relative to the fastest: with less, all speeds are equal
+EQUAL_SPEED = 1e-10
 
 
 class End(NamedTuple):
-    """An end of a cylinder: its contact points, that of the rim and two more; which end, 1 or
-    -1.
+    """A flat end of a cylinder. points: the numbers of its contact points, the one on which it
+    rolls and two more. side: 1 for the first end, -1 for the second.
     """
 
     points: tuple[int, ...]
@@ -32,7 +34,10 @@ class End(NamedTuple):
 
 
 class RimHandler:
-    """The rims of one run."""
+    """The flat ends of one run. rims: the contact points on which ends roll. ends: all ends. flat:
+    the sine of the tilt below which an end counts as flat, no smaller than the tolerance of the
+    run.
+    """
 
     def __init__(self, terms: ContactTerms):
         self.terms = terms
@@ -40,7 +45,7 @@ class RimHandler:
         self.rims: list[Any] = [p for p in terms.points if type(p) is RimPoint]
         rims = [i for i, p in enumerate(terms.points) if type(p) is RimPoint]
         flat = [i for i, p in enumerate(terms.points) if isinstance(p, FlatPoint)]
-        self.flat = max(FLAT, terms.handler.engine.rtol / SHARE)
+        self.flat = max(FLAT_TILT, terms.handler.engine.rtol / SHARE)
         self.ends = [
             End((rims[n], *flat[n - n % 2 : n - n % 2 + 2]), 1.0 - 2.0 * (n % 2))
             for n in range(len(rims))
@@ -48,20 +53,25 @@ class RimHandler:
 
     @cached_property
     def _leans(self) -> ca.Function:
+        """(t, q, v, p) -> (2, ends): the lean of each end, see `RimPoint.lean`."""
         s = self.handler.system.tracer()
         return ca.Function(
             "leans", [s.t, s.q, s.v, s.p], [ca.horzcat(*(p.lean(s) for p in self.rims))]
         )
 
     def _lean(self, t: float) -> Array:
-        """(ends, 2)."""
+        """Return (ends, 2): the lean of each end at t (s), see `RimPoint.lean`."""
         return np.array(self._leans(t, *self.handler.state_of(), self.handler.p)).T
 
     def _mode(self, point: int) -> RimMode:
+        """Return the mode record of a contact point of a rim."""
         mode: RimMode = self.handler.mode(self.terms.handler.constraints.first_contact + point)
         return mode
 
     def _set(self, point: int, key: float, end: End, direction: Array) -> None:
+        """Set in the mode of a point its rule (`key`: ABSENT, ROLLS or STANDS), its end, and its
+        direction (2,) from the middle of the end, in the axes of the shape.
+        """
         flat = self.flat if point in self.terms.touching else -1.0
         mode = self._mode(point)._replace(
             key=key, end=end.side, rim_x=direction[0], rim_y=direction[1], flat=flat
@@ -71,11 +81,14 @@ class RimHandler:
         )
 
     def _stand(self, end: End, angle: float) -> None:
-        """Three points, the first at this angle from the shape's x."""
+        """Let an end stand on three points, the first at this angle (rad) from the x axis of the
+        shape.
+        """
         for i, more in zip(end.points, POINTS):
             self._set(i, STANDS, end, np.array([np.cos(angle + more), np.sin(angle + more)]))
 
     def _angle(self, end: End) -> float:
+        """Return the angle (rad) of the first point of an end from the x axis of the shape."""
         mode = self._mode(end.points[0])
         return float(np.arctan2(mode.rim_y, mode.rim_x))
 
@@ -84,9 +97,11 @@ class RimHandler:
         return bool(self._mode(end.points[0]).key > 1.5)
 
     # --- entry points
-    def undecided(self, t: float, landed: int = -1) -> list[End]:
-        """Give rims that roll their directions as they are now; those that are flat and touch, so
-        that they may as well stand. landed: a point whose tilt has come to zero.
+    def flat_ends(self, t: float, landed: int = -1) -> list[End]:
+        """Return the ends that are flat and touch, so that they may either roll or stand. Rims that
+        roll get the present direction of their tilt.
+
+        landed: a point whose tilt has come to zero, or -1.
         """
         found = []
         for end, lean in zip(self.ends, self._lean(t) if self.ends else ()):
@@ -94,30 +109,34 @@ class RimHandler:
             first = end.points[0]
             if self.stands(end):
                 continue
-            if first == landed or (size <= SHARP * self.flat and first in self.terms.touching):
+            if first == landed or (
+                size <= TOUCHING_TILT * self.flat and first in self.terms.touching
+            ):
                 found.append(end)
-            elif size > (2.0 if self._mode(first).flat > 0.0 else SHARP) * self.flat:
-                # what tips has the direction in which it does
+            elif size > (2.0 if self._mode(first).flat > 0.0 else TOUCHING_TILT) * self.flat:
+                # an end that tips rolls on the point towards which it tips
                 self._set(first, ROLLS, end, lean / size)
         return found
 
     def stand(self, t: float, landed: int = -1) -> None:
-        """Ends that touch and are flat stand on three points, the first where the end comes down
-        fastest; `release` takes back what rises.
+        """Let ends that touch and are flat stand on three points, the first where the end comes
+        down fastest. `release` undoes it for ends that rise. landed: see `flat_ends`.
         """
-        for end in self.undecided(t, landed):
+        for end in self.flat_ends(t, landed):
             self.terms.touching |= set(end.points)
             self._stand(end, self._angle(end))
-            self._stand(end, self._angle(end) + self._first_down(t, end))
+            self._stand(end, self._angle(end) + self._lowest_angle(t, end))
 
-    def _first_down(self, t: float, end: End) -> float:
-        """Where an end comes down fastest, rad from its first point."""
+    def _lowest_angle(self, t: float, end: End) -> float:
+        """Return where an end comes down fastest, as an angle from its first point, rad; zero where
+        all its points come down alike.
+        """
         u = self.terms.at(t).u.reshape(-1, 3)[list(end.points)]
-        return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > PLAIN * np.abs(u).max() else 0.0
+        return lowest(u[:, 0])[1] if np.ptp(u[:, 0]) > EQUAL_SPEED * np.abs(u).max() else 0.0
 
-    def proved(self, now: list[int]) -> int:
-        """Of how many points that may begin to slip all modes are tried
-        (`contact_modes.solutions`).
+    def enumerated_points(self, now: list[int]) -> int:
+        """Return up to how many points that may begin to slip all combinations of modes are tried
+        (the argument `proved` of `contact.modes.solutions`); fewer where an end stands.
         """
         return (
             ENOUGH
@@ -126,8 +145,9 @@ class RimHandler:
         )
 
     def turn(self, t: float, now: list[int], problem: RimImpact | RimMotion) -> bool:
-        """Turn the points of ends that stand, among the points `now`, so that they do as the whole
-        rims; where one does alone, the end rolls. Whether anything has changed.
+        """Turn the three points of the ends that stand, among the points `now`, so that they carry
+        the load as the whole rims do; where one point alone touches, the end rolls on it. Return
+        whether anything has changed.
         """
         flat = [end for end in self.ends if self.stands(end) and set(end.points) <= set(now)]
         found = turn([[now.index(i) for i in end.points] for end in flat], problem)
@@ -139,17 +159,18 @@ class RimHandler:
         return bool(found.alone) or bool(found.angles.any())
 
     def remark(self, t: float, now: list[int], u: Array, still: Array) -> None:
-        """Let the ledger say so where an end slides and turns at once, with slips u (3 k,), none
-        below `still` (k,): its friction depends on where the load is.
+        """Set the remark of the ledger where an end slides and turns at once, for its friction then
+        depends on how the load is distributed over it. u (3 k,): speeds of the points `now`; still
+        (k,): slip speeds that count as zero, m/s.
         """
         for end in self.ends:
-            if self.stands(end) and set(end.points) <= set(now) and not self.terms.kept.remark:
+            if self.stands(end) and set(end.points) <= set(now) and not self.terms.ledger.remark:
                 own = [now.index(i) for i in end.points]
                 slip = u.reshape(-1, 3)[own, 1:]
                 slides = np.linalg.norm(slip.mean(axis=0))
                 turns = np.linalg.norm(slip - slip.mean(axis=0))
                 if (
-                    min(slides, turns) > max(still[own].max(), PLAIN * max(slides, turns))
+                    min(slides, turns) > max(still[own].max(), EQUAL_SPEED * max(slides, turns))
                     and self.terms.kinetic[end.points[0]] > 0.0
                 ):
                     self.terms.remark(
@@ -158,22 +179,22 @@ class RimHandler:
                         " bodies do not determine; three points were taken"
                     )
 
-    def settle(self) -> None:
-        """Rims that do not touch any more have the direction of their tilt alone."""
+    def clear_flat(self) -> None:
+        """Let rims that do not touch any more follow the direction of their tilt alone."""
         for i in (end.points[0] for end in self.ends if end.points[0] not in self.terms.touching):
             self.handler.set_mode(
                 self.handler.constraints.first_contact + i, self._mode(i)._replace(flat=-1.0)
             )
 
-    def together(self, points: set[int]) -> set[int]:
-        """These, and those of ends that stand on any of them."""
+    def with_whole_ends(self, points: set[int]) -> set[int]:
+        """Return these points, and all points of the ends that stand on any of them."""
         return points.union(
             *(end.points for end in self.ends if self.stands(end) and points & set(end.points))
         )
 
     def release(self, t: float) -> None:
-        """Ends that stood and do not touch all round have the point of their rim alone: where it
-        touches, or will first.
+        """Let ends that stood and do not touch on more than one point roll on one point: the one
+        that touches, or that will touch first.
         """
         for end in self.ends:
             if not self.stands(end):
@@ -183,7 +204,7 @@ class RimHandler:
                 self.terms.touching |= set(end.points)
                 continue
             angle = self._angle(end) + (
-                POINTS[end.points.index(left.pop())] if left else self._first_down(t, end)
+                POINTS[end.points.index(left.pop())] if left else self._lowest_angle(t, end)
             )
             closed = bool(set(end.points) & self.terms.touching)
             self.terms.touching -= set(end.points)

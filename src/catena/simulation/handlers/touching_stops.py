@@ -1,5 +1,5 @@
-"""Stops of joints that touch while contacts have an impact: they push too, and never pull, so they
-are points without friction of the same problem.
+"""Stops of joints that touch while contacts have an impact. They push and never pull, so they enter
+the impact problem as contact points without friction.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 
 
 class TouchingStops:
-    """The stops that touch at this instant, as further points of an impact. keys: (number of the
-    part, side).
+    """The n stops that touch at this instant, as further points of an impact. keys: (number of the
+    part, side) of each.
     """
 
     def __init__(self, handler: HandlerContext):
@@ -31,7 +31,9 @@ class TouchingStops:
 
     @property
     def J(self) -> Array:
-        """(3 n, nv): the speed away from each stop; two rows of zeros for tangents."""
+        """The Jacobian (3 n, nv): the speed away from each stop, then two rows of zeros in place of
+        tangents.
+        """
         found = np.zeros((3 * len(self.keys), len(self._v)))
         for n in range(len(self.keys)):
             found[3 * n, self._index(n)] = self._side(n).sign
@@ -39,12 +41,13 @@ class TouchingStops:
 
     @property
     def speeds(self) -> Array:
-        """(3 n,)."""
+        """The speeds J v (3 n,)."""
         return self.J @ self._v
 
     def meet(self, t: float, u: Array, small: Array) -> Array:
-        """(n,): restitution of each; those that approach, with normal speeds u, have one more
-        impact, and none where these have come to their limit.
+        """Count an impact for each stop that is approached, at t (s), and return the coefficients
+        of restitution (n,), zero where a series of impacts has come to its limit. u (n,): normal
+        speeds; small (n,): those that count as zero.
         """
         h = self.handler
         e = np.zeros(len(self.keys))
@@ -58,7 +61,9 @@ class TouchingStops:
         return e
 
     def log(self, t: float, before: Array, after: Array, small: Array) -> None:
-        """Say what has met its stop."""
+        """Log which coordinates have met their stops, with the normal speeds before and after the
+        impact; small (n,): those that count as zero.
+        """
         for n, (k, _) in enumerate(self.keys):
             if before[n] < -small[n]:
                 self.handler.say_met(
@@ -66,7 +71,9 @@ class TouchingStops:
                 )
 
     def leave(self, after: Array, small: Array) -> None:
-        """Those that separate touch no more; the others rest to the last digit."""
+        """Remove the stops that separate, by the normal speeds after the impact, from those that
+        touch; set the speeds of the others to exactly zero.
+        """
         q, v = self.handler.state_of()
         for n, key in enumerate(self.keys):
             if after[n] > small[n]:

@@ -1,11 +1,12 @@
 """Drivers of the adjoint of explicit steps. As in `drivers.py`: flat arrays, compiled once for all
 mechanisms.
 
-    forward      X_i = x + h sum_j A_ij k_j,   k_i = f(X_i),   x+ = settle(x + h sum_i B_i k_i)
+    forward   X_i = x + h sum_j A_ij k_j,   k_i = f(X_i),   x+ = settle(x + h sum_i B_i k_i)
     backward  lam = settle' lam,  b_i = h (B_i lam + sum_j A_ji y_j),  y_i = f_x' b_i,
-            lam- = lam + sum_i y_i
+              lam- = lam + sum_i y_i
 
-y_i comes with f_p' b_i and f_u' b_i, whose sums over all stages are the gradient.
+settle is the projection onto constraints. y_i comes with f_p' b_i and f_u' b_i, whose sums over all
+stages are the gradient.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from .drivers import settle_flat, stage
 
 @machine_function()
 def record(address, settle, A, B, C, x, buffer, K, X, T, H):
-    """Steps from T[n] of size H[n], with one state: X (steps, size) gets the states before them, K
-    (steps, stages, size) the stages.
+    """Take the steps from T[n] of size H[n] (s) with one state x, and record them: X (steps, size)
+    gets the states before them, K (steps, stages, size) the stages.
     """
     s = B.shape[1]
     for n in range(len(T)):
@@ -32,8 +33,8 @@ def record(address, settle, A, B, C, x, buffer, K, X, T, H):
 
 @machine_function("W")
 def backward(address, settle, A, B, C, buffer, K, X, T, H, point, lam, seed, Y, y, gradient, W):
-    """The same steps backwards: lam (size, W) becomes that before the first, gradient (parameters
-    and forces, W) gets their part.
+    """Take the recorded steps backwards: lam (size, W) becomes the adjoint before the first step,
+    and their part is added to gradient (parameters and forces, W).
 
     buffer: t, x, u, p, seed in W lanes; point (size,), seed (size, W), Y (stages, size, W), y (size
     and gradient, W): scratch.
@@ -79,9 +80,7 @@ def backward(address, settle, A, B, C, buffer, K, X, T, H, point, lam, seed, Y, 
 
 
 def _spread(buffer, x, time, seed, rest, W):
-    """Let all lanes of the buffer hold this time and state, and the seeds behind everything
-    else.
-    """
+    """Put this time and state into all lanes of the buffer, and the seeds from `rest` on."""
     for l in range(W):
         buffer[l] = time
         for k in range(len(x)):

@@ -1,6 +1,6 @@
 """What the drivers of the time loop share. A driver is compiled once and serves every mechanism: it
-calls the mechanism's own derivative by its address, W states side by side in the lanes of a
-register. `fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
+calls the mechanism's own derivative by its address, with W states in the lanes of a register.
+`fixed_step.py` has equal steps, `lane_driver.py` adaptive ones.
 
 All arrays are flat, entry k of lane l at k W + l: a `buffer` is what the derivative reads, t, x, u,
 p one after another; K has the stages' derivatives, one per row. No views are made inside a step:
@@ -22,15 +22,17 @@ OUTCOMES = {
     NOT_SOLVED: "the implicit stages did not converge",
     INTERRUPTED: "the run was interrupted",
 }
-SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
-# the parts of this step's error and of the last one's in the next step: PI.4.2 of [Soderlind2006]
-NOW, BEFORE = 0.6, -0.2
-BETWEEN = 20.0  # the error allowed to dense output, beside that of a step
+SAFETY = 0.9  # next step relative to the one that would just meet the tolerance
+SMALLEST_STEP_RATIO, LARGEST_STEP_RATIO = 0.2, 6.0  # next step relative to this one
+# exponents of this step's error and of the last one's in the next step, times 1/order: the
+# controller PI.4.2 of [Soderlind2006]
+ERROR_EXPONENT, LAST_ERROR_EXPONENT = 0.6, -0.2
+DENSE_ERROR = 20.0  # error allowed to dense output, relative to that of a step
 
 
 # --- stages
 def stage(address, buffer, x, K, A, i, time, h, W):
-    """k_i at x + h sum_j A_ij k_j."""
+    """Compute k_i, the derivative at x + h sum_j A_ij k_j."""
     weighted(x, K, A, i, i, h, buffer, W)
     for l in range(W):
         buffer[l] = time
@@ -38,7 +40,7 @@ def stage(address, buffer, x, K, A, i, time, h, W):
 
 
 def place(buffer, x, time, W):
-    """Let the buffer hold this time and state."""
+    """Put this time and state into the buffer."""
     for l in range(W):
         buffer[l] = time
     inside = buffer[W : W + len(x)]
@@ -46,8 +48,8 @@ def place(buffer, x, time, W):
 
 
 def settle_flat(settle, buffer, x, time, rounds, W):
-    """Put a state back on its constraints: quaternions to length one, loops closed, speeds along
-    them.
+    """Project a state onto its constraints `rounds` times: quaternions to length one, loops closed,
+    speeds along them.
     """
     if settle != 0:
         for _ in range(rounds):

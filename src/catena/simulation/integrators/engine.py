@@ -1,4 +1,4 @@
-"""Engine: integrates a system by one method from an instant to a later one. The only caller of the
+"""Engine: integrates a system by one method from an instant to a later one. Only it calls the
 drivers.
 """
 
@@ -23,29 +23,32 @@ from .lane_runs import LaneRuns, address_of
 from .methods import Method
 
 Array = np.ndarray
-# the list of a single run; rows without inputs
-ONE = np.array([0])
-NOTHING_HELD = np.empty((1, 0, 0))
-AT_ONCE = 2000  # steps of runs side by side, between which they can be interrupted
+FIRST_RUN = np.array([0])  # the list of runs of a single run
+NOTHING_HELD = np.empty((1, 0, 0))  # rows without inputs
+STEPS_AT_ONCE = 2000  # steps of runs in lanes between two points at which they can be interrupted
 
 
 @dataclass
 class Tally:
-    """The cost of a run so far: steps and evaluations of the derivative. Of runs side by side the
-    most of each that one has taken.
+    """The cost of a run so far: steps and evaluations of the derivative; for runs in lanes the
+    largest of each over the runs.
+
+    largest: the largest step, s. laboured: where the run took so many steps that something may be
+    wrong, in words; else "".
     """
 
     accepted: int = 0
     rejected: int = 0
     evaluations: int = 0
-    largest: float = 0.0  # step, s
-    laboured: str = ""  # where so many steps were taken that something is amiss, in words
+    largest: float = 0.0
+    laboured: str = ""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a run: the status it ended with, its last time (s), the states at the output times
-    (rows, size, W), and the guard that ended it, -1 for none.
+    """A part of a run. status: with which it ended, see `drivers.OUTCOMES`. t: its last time, s.
+    rows (rows, size, W): the states at the output times. event: the guard that ended it, -1 for
+    none.
     """
 
     status: int
@@ -55,18 +58,18 @@ class Segment:
 
 
 class Engine:
-    """A system and an integration method, for W states side by side. Holds the state x (size, W)
-    and the drivers' buffers.
+    """A system and an integration method, for W states in lanes. It holds the state x (size, W) and
+    the drivers' buffers.
 
-    p: the parameters, (count,) or (count, W). tolerance: relative and absolute, of the whole run; a
-    step may use a twentieth of it; scales: beside which errors are judged (`error_scales.py`);
-    moved (W, 2): how far and how fast the runs have been. step: s, the first step of an adaptive
-    method, or below zero the most that it may be; the largest of a fixed one; each of the latter is
-    cut into `refine` equal parts. most: steps, after which a run stops. largest: s, the largest
-    step of an adaptive method. u: a view of the inputs (nv, W); modes: a view of the modes of
-    switched constraints, in the same buffer. store: (W, rows, size) to which rows are written from
-    `filled` on; else each segment has its own. pieces: of a method with equal steps, the forces of
-    its steps.
+    p: the parameters, (count,) or (count, W). tolerance: relative, of the whole run; a single step
+    may use a twentieth of it. scales: relative to which errors are judged (`error_scales.py`);
+    moved (W, 2): how far and how fast the runs have been. step: s; of an adaptive method the first
+    step, or, below zero, minus the longest that the first step may be; of a fixed one the longest,
+    each of which is cut into `refine` equal parts. most: steps after which a run stops. largest: s,
+    the largest step of an adaptive method. u: a view of the inputs (nv, W); modes: a view of the
+    modes of switched constraints, in the same buffer. store: (W, rows, size) to which rows are
+    written from `filled` on; None: each segment has its own array. pieces: for a method with equal
+    steps, piecewise constant forces.
     """
 
     def __init__(
@@ -118,12 +121,14 @@ class Engine:
 
     @cached_property
     def scales(self) -> ErrorScales:
-        """Beside which errors are judged."""
+        """The scales relative to which errors are judged."""
         return self._scales or error_scales(self.system)
 
     @cached_property
     def origin(self) -> Array:
-        """(W, size): where the runs, or their motions since the last impact, began."""
+        """(W, size): the states at which the runs, or their motions since the last impact,
+        began.
+        """
         return self.scales.origin(self._begun)
 
     def restart_scales(self) -> None:
@@ -132,13 +137,13 @@ class Engine:
 
     @cached_property
     def sides(self) -> GuardSides:
-        """On which side of zero the conditions of events were last seen."""
+        """The sides of zero on which the conditions of events were last seen."""
         return guard_sides(self.system.guards, self.W)
 
     @property
     def kernel(self) -> LaneKernel:
-        """The derivative, the step of a method that is a map, or the problem of one that steps over
-        contacts.
+        """The compiled derivative, the step of a method that is a map, or the contact problem of
+        time stepping.
         """
         if self.stepper is not None:
             return self.stepper.problem
@@ -146,10 +151,11 @@ class Engine:
 
     @property
     def guard(self) -> LaneKernel | None:
-        """The guards, if there are any."""
+        """The compiled guards, or None where there are none."""
         return self._kernel("guard")
 
     def _kernel(self, name: str) -> Any:
+        """Return a tape of the system, compiled for W lanes."""
         return self.system.kernel(name, self.W)
 
     @property
@@ -159,7 +165,7 @@ class Engine:
         return self.buffer[first : first + self.system.nu]
 
     def evaluate(self, name: str, t: float, x: Array | None = None) -> list[Array]:
-        """The outputs of one of the system's tapes at t (s) and x (size, W), by default the
+        """Return the outputs of one of the system's tapes at t (s) and x (size, W), by default the
         engine's state: each (n, W).
         """
         x = self.x if x is None else x
@@ -172,8 +178,8 @@ class Engine:
 
     # --- running
     def run(self, t: float, end: float, times: Array) -> Segment:
-        """Advance from t to `end` (s), with states at the output `times` in (t, end]; controllers
-        are sampled when that is due.
+        """Advance from t to `end` (s), with states at the output `times` in (t, end]; sampled
+        controllers are sampled whenever that is due.
         """
         if not self.system.clocks:
             return self.advance(t, end, times)
@@ -182,24 +188,25 @@ class Engine:
         return advance_between_samples(self, t, end, times)
 
     def advance(self, t: float, end: float, times: Array) -> Segment:
-        """The same without sampled controllers."""
+        """Advance as `run` does, without sampling controllers."""
         return getattr(self, f"_{self.method.kind}")(
             float(t), float(end), np.ascontiguousarray(times)
         )
 
     def _adaptive(self, t: float, end: float, times: Array) -> Segment:
+        """Advance by an adaptive method."""
         return self._alone(t, end, times) if self.W == 1 else self._each_its_steps(t, end, times)
 
     def _alone(self, t: float, end: float, times: Array) -> Segment:
-        """A single run up to `end` or its next event, as one of many is advanced."""
+        """Advance a single run up to `end` or its next event, by the driver of many."""
         (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]
-        # views
+        # the runs share the memory of the engine
         runs = self._lanes = self._lanes or self._lane_runs(
             self.x.reshape(1, -1), inputs.reshape(1, -1)
         )
         runs.t[:], runs.h[:], runs.row[:], runs.tally[:] = t, self.h, 0, 0
         runs.advance(
-            ONE,
+            FIRST_RUN,
             np.array([end]),
             np.array([len(times)]),
             np.array([self._left]),
@@ -216,6 +223,7 @@ class Engine:
         )
 
     def _lane_runs(self, x: Array, given: Array) -> LaneRuns:
+        """Return the runs of this engine as `lane_runs` advances them."""
         return LaneRuns(
             self.system,
             self.method,
@@ -232,9 +240,9 @@ class Engine:
         )
 
     def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
-        """Runs side by side, each with steps of its own, so that none depends on its neighbours.
+        """Advance runs in lanes, each with its own steps, so that none depends on its neighbours.
 
-        Where one cannot go on, all lanes hold that run in the end.
+        Where one cannot go on, all lanes hold the state of that run at the end.
         """
         first, (out, row) = 1 + len(self.x), self._room(len(times))
         runs = self._lanes = self._lanes or self._lane_runs(
@@ -245,7 +253,7 @@ class Engine:
         ends = np.full(self.W, end)
         going = np.arange(self.W)
         while len(going):
-            most = np.minimum(self.most - runs.tally[:, :2].sum(axis=1), AT_ONCE)
+            most = np.minimum(self.most - runs.tally[:, :2].sum(axis=1), STEPS_AT_ONCE)
             runs.advance(going, ends, rows, most, times, out, np.empty((self.W, 0, 0)), row)
             going = np.flatnonzero(
                 (runs.ended[:, 0] == drivers.TOO_MANY) & (runs.tally[:, :2].sum(axis=1) < self.most)
@@ -263,10 +271,11 @@ class Engine:
 
     @property
     def _left(self) -> int:
-        """Steps that may still be taken."""
+        """The number of steps that may still be taken."""
         return self.most - self.tally.accepted - self.tally.rejected
 
     def _library(self, t: float, end: float, times: Array) -> Segment:
+        """Advance by the method of a library."""
         return loaded("catena.simulation.integrators.radau:advance")(self, t, end, times)
 
     @property
@@ -276,7 +285,7 @@ class Engine:
 
     # --- equal steps
     def _fixed(self, t: float, end: float, times: Array) -> Segment:
-        """Stretches of equal steps that meet every one of `times`, and `end`."""
+        """Advance by stretches of equal steps that meet every one of `times`, and `end`."""
         rows: list[Array] = []
         for stop, gaps, wanted in stretches(t, end, times):
             every = self.refine * max(1, int(np.ceil((stop - t) / gaps / self.step - 1e-9)))
@@ -296,12 +305,14 @@ class Engine:
     def _equal_steps(
         self, t: float, h: float, steps: int, every: int, out: Array, first: int
     ) -> tuple[int, float, int]:
-        """Status, time and the next row of `out` after so many steps of size h (s)."""
+        """Take so many steps of size h (s), and write a row of `out` after `every` of them, from
+        row `first` on. Return status, time (s) and the next row.
+        """
         m = self.method
         if self.stepper is not None:
             return self._contact_steps(t, h, steps, every, out, first)
         self.kernel.used(steps * max(1, len(m.A)))
-        # others keep quaternions unit
+        # explicit tableaux do not keep quaternions at unit length; the other methods do
         settle = address_of(self.settle) if m.kind == "fixed" or self.system.binds else 0
         drive, weights = fixed_step.explicit, []
         if m.kind == "implicit":
@@ -331,7 +342,7 @@ class Engine:
     def _contact_steps(
         self, t: float, h: float, steps: int, every: int, out: Array, first: int
     ) -> tuple[int, float, int]:
-        """The same with contacts by time stepping."""
+        """Take equal steps with contacts by time stepping; as `_equal_steps`."""
         assert self.stepper is not None
         self.stepper.used(steps)
         settle = address_of(self.settle) if self.system.binds else 0
@@ -355,7 +366,9 @@ class Engine:
 
     # --- rows
     def _room(self, count: int) -> tuple[Array, int]:
-        """Where the next rows go, (W, rows, size), and the first of them."""
+        """Return the array (W, rows, size) for the next `count` rows, and the index of the first of
+        them.
+        """
         return (
             (np.empty((self.W, count, len(self.x))), 0)
             if self.store is None
@@ -363,14 +376,16 @@ class Engine:
         )
 
     def _written(self, out: Array, first: int, last: int) -> Array:
-        """The rows that were written, (rows, size, W)."""
+        """Return the rows that were written, (rows, size, W)."""
         self.filled = last
         return out[:, first:last].transpose(1, 2, 0)
 
     def _joined(self, rows: list[Array]) -> Array:
+        """Return the rows of all stretches as one array (rows, size, W)."""
         return rows[0] if len(rows) == 1 else np.concatenate([np.empty((0, *self.x.shape)), *rows])
 
     def _count(self, accepted: int, rejected: int, evaluations: int, h: float) -> None:
+        """Add to the tally."""
         self.tally.accepted += accepted
         self.tally.rejected += rejected
         self.tally.evaluations += evaluations
@@ -379,8 +394,8 @@ class Engine:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Forces (W, pieces, nv), one after another from `begin` on, each for `span` seconds; none
-    where there are no pieces.
+    """Piecewise constant forces (W, pieces, nv), N m or N, one after another from the time `begin`
+    on, each for `span` seconds; no forces where there are no pieces.
     """
 
     forces: Array
@@ -388,8 +403,9 @@ class Pieces:
     span: float = np.inf
 
     def at(self, t: float, h: float) -> tuple[Array, int, int]:
-        """The forces, for how many steps of size h each is held, and how many steps were done until
-        t.
+        """Return the forces, for how many steps of size h (s) each piece lasts, and how many steps
+        have been taken until t (s). Raise SimulationError where a piece is no whole number of
+        steps.
         """
         if not self.forces.shape[1]:
             return self.forces, 1, 0
@@ -402,11 +418,11 @@ class Pieces:
         return self.forces, hold, round((t - self.begin) / h)
 
     def first(self, count: int) -> Pieces:
-        """Those of the first runs."""
+        """Return the forces of the first `count` runs."""
         return replace(self, forces=self.forces[:count])
 
     def number(self, t: Array | float, after: bool = False) -> Any:
-        """Which piece acts just before t (or just `after` it)."""
+        """Return which piece acts just before t (s), or just `after` it."""
         found = (
             np.floor((np.asarray(t) - self.begin) / self.span + 1e-9)
             if after
@@ -416,12 +432,13 @@ class Pieces:
 
 
 def stretches(t: float, end: float, times: Array) -> Iterator[tuple[float, int, bool]]:
-    """(end of a stretch, equal gaps in it, whether output times lie at their ends): to the first
-    output time, through all of them, from the last one to the end.
+    """Yield (end of a stretch, number of equal gaps in it, whether its gaps end at output times):
+    to the first output time, through all of them, and from the last one to the end. Raise
+    SimulationError where the output times are not equally spaced.
     """
     begin = t
     if len(times):
-        # what a late start rounds off
+        # equal up to the rounding of a late start
         gaps = np.diff(times)
         equal = 1e-9 * (times[-1] - t) + 16.0 * np.spacing(max(abs(t), abs(times[-1])))
         if len(gaps) and np.ptp(gaps) > equal:

@@ -10,13 +10,18 @@ from ...compiler import call_block, machine_function, weighted
 from .drivers import NOT_FINITE, NOT_SOLVED, REACHED, place, settle_flat, stage
 from .lane_arithmetic import finite, write
 
-ROUNDS = 60  # fixed-point rounds for implicit stages
-# of the largest rate: a change that is rounding, and one that will do after so many rounds
-CLOSE, ENOUGH = 4e-16, 1e-11
-NOISE = 1e-14  # of the size of a state: a change in a step that may be noise
+FIXED_POINT_ROUNDS = 60  # most fixed-point rounds for the stages of an implicit step
+# change of a round relative to the largest rate: a smaller one is rounding, so the stages are
+# solved
+SOLVED_CHANGE = 4e-16
+# change of the last round relative to the largest rate: with a larger one the step has failed
+ADMITTED_CHANGE = 1e-11
+# change of a state in a step relative to its scale: a smaller change of a round may be noise
+NOISE_CHANGE = 1e-14
 
 
 def _all_finite(K, W):
+    """Whether all stages are finite."""
     good = True
     for i in range(K.shape[0]):
         good = good and finite(K[i], W)
@@ -24,8 +29,8 @@ def _all_finite(K, W):
 
 
 def push(buffer, F, at, n, hold, W):
-    """Let the buffer hold the forces of step n, from `at` on, where new ones begin: F (W, pieces,
-    nv), each for `hold` steps.
+    """Put the forces of step n into the buffer, from `at` on, if a new piece begins there: F (W,
+    pieces, nv), each for `hold` steps.
     """
     if F.shape[1] > 0 and n % hold == 0:
         for l in range(W):
@@ -34,7 +39,7 @@ def push(buffer, F, at, n, hold, W):
 
 
 def _row(x, n, every, out, row, W):
-    """The next row of `out` after step n: every `every` steps the states are written to one."""
+    """Write the states to the next row of `out` after every `every` steps. Return the next row."""
     if (n + 1) % every == 0:
         write(out, row, x, W)
         return row + 1
@@ -45,11 +50,11 @@ def _row(x, n, every, out, row, W):
 def explicit(
     address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, W
 ):
-    """`steps` explicit steps of size h; a row of `out`, from `row` on, after every `every` of them.
+    """Take `steps` explicit steps of size h (s), and write a row of `out`, from `row` on, after
+    every `every` of them. Return status, t, the next row, and the number of evaluations.
 
     With no stages (B is empty) the tape is the step itself, a map x -> F(t, x, u, p, h) whose last
-    inputs are h. F, hold: the forces, see `push`; `done` steps were done before. Returns status, t,
-    the next row, evaluations.
+    inputs are h. F, hold: the forces, see `push`; `done` steps were taken before.
     """
     s, start = B.shape[1], t
     for n in range(steps):
@@ -92,9 +97,9 @@ def stepping(
     row,
     W,
 ):
-    """`steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand their
-    numbers on in `room`: the first `given` are the problem, the answer is behind them. Returns
-    status, t, the next row, evaluations.
+    """Take `steps` steps with contacts, each in three pieces (see `time_stepping.py`), which hand
+    their numbers on in `room`: the first `given` are the problem, and the answer is behind them.
+    Return status, t, the next row, and the number of evaluations.
     """
     start = t
     for l in range(W):
@@ -114,9 +119,10 @@ def stepping(
 
 
 def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
-    """One fixed-point round of the stages of those lanes whose last change `left[0]` has not been
-    set to zero. left (3, W): the changes of this round, of the one before, and the largest
-    rates.
+    """Do one fixed-point round for the stages of those lanes whose last change `left[0]` is not
+    zero.
+
+    left (3, W): the changes of this round, of the one before, and the largest rates.
     """
     for l in range(W):
         left[1, l] = left[0, l]
@@ -136,12 +142,14 @@ def _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W):
 
 
 def _solved(left, W):
-    """Whether the stages of all lanes are solved; those that are change no more, so that no run
-    depends on its neighbours.
+    """Whether the stages of all lanes are solved. Lanes that are solved change no more, so that no
+    run depends on its neighbours.
     """
     solved = True
     for l in range(W):
-        if left[0, l] <= CLOSE * left[2, l] or (left[0, l] >= left[1, l] and left[0, l] <= NOISE):
+        if left[0, l] <= SOLVED_CHANGE * left[2, l] or (
+            left[0, l] >= left[1, l] and left[0, l] <= NOISE_CHANGE
+        ):
             left[0, l] = 0.0
         solved = solved and left[0, l] == 0.0
     return solved
@@ -151,12 +159,13 @@ def _solved(left, W):
 def implicit(
     address, settle, A, B, C, x, buffer, K, F, hold, done, t, h, steps, every, out, row, weight, W
 ):
-    """`steps` implicit steps of size h, stages by fixed-point rounds from those of the step before.
+    """Take `steps` implicit steps of size h (s), whose stages are solved by fixed-point rounds that
+    start from the stages of the step before. Return status, t, the next row, and the number of
+    evaluations.
 
-    weight: of the rates of states, so that each is the part of its own size by which it changes in
-    a step. Stages are solved where a round changes them by rounding, or no less than the round
-    before and so little that it is the noise of what was cancelled in them. Returns status, t, the
-    next row, and evaluations.
+    weight: factors of the rates of states, which make a rate the change in a step relative to the
+    scale of the state. Stages are solved where a round changes them by rounding, or no less than
+    the round before and so little that it is noise by cancellation.
     """
     s = B.shape[1]
     start = t
@@ -172,14 +181,14 @@ def implicit(
         push(buffer, F, size + W, done + n, hold, W)
         for l in range(W):
             left[0, l] = np.inf
-        for _ in range(ROUNDS):
+        for _ in range(FIXED_POINT_ROUNDS):
             _round(address, A, C, x, buffer, K, fresh, weight, left, t, h, W)
             evaluations += s
             if _solved(left, W):
                 break
-        failed = not _all_finite(K, W)  # the largest change does not see what is no number
+        failed = not _all_finite(K, W)  # NaN does not show in the largest change
         for l in range(W):
-            failed = failed or left[0, l] > ENOUGH * left[2, l] + NOISE
+            failed = failed or left[0, l] > ADMITTED_CHANGE * left[2, l] + NOISE_CHANGE
         if failed:
             place(buffer, x, t, W)
             call_block(address, buffer, fresh)
@@ -195,12 +204,13 @@ def implicit(
 def rollout(
     address, settle, A, B, C, X, held, buffer, K, F, hold, t, h, steps, every, out, ended, W
 ):
-    """`explicit` for many groups of W runs one after another, without the interpreter between them.
+    """Do `explicit` for many groups of W runs one after another, without the interpreter between
+    them. Return the number of groups.
 
-    X (groups, size W): the states, flat as everywhere, left at the end. held (groups, (nu + count)
-    W): inputs, modes and parameters, as the buffer has them. F (groups, W, pieces, nv), hold: the
-    forces, see `push`. out (groups, W, 1 + rows, size): the start and the rows. ended (groups, 2):
-    the status of each group, and the time that it reached. Returns the number of groups.
+    X (groups, size W): the states, flat as everywhere, which become those at the end. held (groups,
+    (nu + count) W): inputs, modes and parameters, as the buffer has them. F (groups, W, pieces,
+    nv), hold: the forces, see `push`. out (groups, W, 1 + rows, size): the start and the rows.
+    ended (groups, 2): the status of each group, and the time that it reached.
     """
     first = W + X.shape[1]
     for g in range(X.shape[0]):

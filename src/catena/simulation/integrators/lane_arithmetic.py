@@ -16,8 +16,8 @@ from ..terms.error_scales import FAR, FAST, NEAR, OTHER, ROUND, SPEED, TINY, WOR
 
 
 def lanewise(*same: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a function of arrays of lanes be expanded over vectors. same: its arrays that all lanes
-    share; its last parameter is W.
+    """Let a function of arrays of lanes be expanded over vectors in machine functions. same: the
+    names of its arrays that all lanes share; its last parameter is W.
     """
 
     def over(function: Callable[..., None]) -> Callable[..., None]:
@@ -68,6 +68,7 @@ def _lane_sums(
 
 
 def _sums_text(m: Module, name: str, W: int, own: bool) -> list[str]:
+    """Return the code of `lane_sums` for W lanes; own: whether each lane has its own weights."""
     inner = Module(1, m.fused)
     inner.text.lines = []
     parameters = "ptr x", "ptr K", "i64 width", "ptr w", "i64 count", "ptr h", "ptr out", "i64 size"
@@ -103,7 +104,9 @@ def _sums_text(m: Module, name: str, W: int, own: bool) -> list[str]:
 
 
 def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # type: ignore[no-untyped-def]  # over lanes
-    """The sums for whole blocks of lanes * registers numbers from n on; where they end."""
+    """Compute the sums for whole blocks of lanes * registers numbers from n on. Return where they
+    end.
+    """
     while n + lanes * registers <= len(x):
         if registers == 4:
             a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -128,15 +131,16 @@ def _summed(x, K, w, stride, count, h, out, n, lanes, registers):  # type: ignor
 # --- lanes
 @lanewise()
 def take(into, values, chosen, W):
-    """Copy the lanes for which `chosen` is above zero."""
+    """Copy `values` into `into` in the lanes for which `chosen` is above zero."""
     for n in range(0, len(into), W):
         into[n] = values[n] if chosen[0] > 0.0 else into[n]
 
 
 @lanewise("table", "limits")
 def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W):
-    """How far and how fast each lane has been, and will be at a step's end if it goes on as now;
-    base: its length, as rounding sees it; see `error_scales.py`.
+    """Update how far and how fast each lane has been, and compute how far (`reach`) and fast
+    (`pace`) it will have been at the end of the step if it goes on as now; base: its length,
+    relative to which rounding is judged; see `error_scales.py`.
     """
     moved, place, speed, gain = 0.0, 0.0, 0.0, 0.0
     for n in range(0, len(x), W):
@@ -152,12 +156,13 @@ def motion(x, origin, rate, table, limits, far, fast, step, reach, pace, base, W
 
 
 @lanewise("table", "limits")
-def allowed(x, new, origin, table, limits, reach, pace, base, step, beside, W):
-    """One over the error that each number may have; see `error_scales.py`. limits: rtol, the most
-    that far and fast count, whether there is a length, the rate.
+def allowed(x, new, origin, table, limits, reach, pace, base, step, inverse_allowed, W):
+    """Compute `inverse_allowed`, 1 over the error that each number may have; see `error_scales.py`.
+    limits: rtol, the largest values that far and fast count with, whether there is a length, the
+    pace.
 
-    No sum of two products, of which either could be fused: lanes and single runs have the same
-    bits. A number has one kind, so its size is the largest.
+    There is no sum of two products, of which either could be fused: lanes and single runs have the
+    same bits. A number has one kind, so its size is the largest.
     """
     rtol = limits[0]
     near = min(reach[0], limits[1])
@@ -181,21 +186,21 @@ def allowed(x, new, origin, table, limits, reach, pace, base, step, beside, W):
             TINY,
         )
         own = max(abs(x[n] - origin[n]), abs(new[n] - origin[n]))
-        beside[n] = 1.0 / max(rtol * (own + size), least)
+        inverse_allowed[n] = 1.0 / max(rtol * (own + size), least)
 
 
 @lanewise()
-def squares(e, beside, sums, W):
-    """Of each lane the sum of squares of e beside what is allowed."""
+def squares(e, inverse_allowed, sums, W):
+    """Compute for each lane the sum of squares of e relative to the allowed errors."""
     total = 0.0
     for n in range(0, len(e), W):
-        part = e[n] * beside[n]
+        part = e[n] * inverse_allowed[n]
         total += part * part
     sums[0] = total
 
 
 def finite(x: Any, W: Any) -> bool:
-    """Whether all numbers are."""
+    """Whether all numbers are finite."""
     raise TypeError("finite is for machine functions")
 
 
@@ -209,7 +214,9 @@ def _finite(m: Module, x: Array, W: int) -> Any:
 
 
 def _total(x, W):  # type: ignore[no-untyped-def]  # over lanes
-    """The sum of all numbers of a lane; four sums, which do not wait for each other."""
+    """Return the sum of all numbers of a lane, by four partial sums that do not wait for each
+    other.
+    """
     a, b, c, d, n = 0.0, 0.0, 0.0, 0.0, 0
     while n + 4 * W <= len(x):
         a += x[n]
@@ -224,7 +231,7 @@ def _total(x, W):  # type: ignore[no-untyped-def]  # over lanes
 
 
 def write(out: Any, row: Any, x: Any, W: Any) -> None:
-    """The states of W runs, each to its own place: out (W, rows, size)."""
+    """Write the states of W runs to a row of each run: out (W, rows, size)."""
     raise TypeError("write is for machine functions")
 
 
@@ -244,8 +251,8 @@ def _write(m: Module, out: Array, row: Any, x: Array, W: int) -> None:
 
 @lanewise("P")
 def weights(P, part, w, W):
-    """The weights of dense output at the place `part` of each lane's step: w_i = sum_d P_id
-    part^d.
+    """Compute the weights of dense output at the fraction `part` of each lane's step: w_i = sum_d
+    P_id part^d.
     """
     for i in range(P.shape[0]):
         total, power = 0.0, part[0]
@@ -257,18 +264,18 @@ def weights(P, part, w, W):
 
 @lanewise()
 def times_of(buffer, t, part, step, W):
-    """Let the buffer hold the time at the place `part` of each lane's step."""
+    """Put the time at the fraction `part` of each lane's step into the buffer."""
     buffer[0] = t[0] + part[0] * step[0]
 
 
 def dense(P, part, w, x, K, step, out, offset, W):
-    """The states at the place `part` of each lane's step: x + step sum_i w_i k_i."""
+    """Compute the states at the fraction `part` of each lane's step: x + step sum_i w_i k_i."""
     weights(P, part, w, W)
     lane_sums(x, K, w, P.shape[0], step, out, offset, W)
 
 
 def put(buffer, x, t, part, step, W):
-    """Let the buffer hold these states, each at the place `part` of its step."""
+    """Put these states into the buffer, each with the time at the fraction `part` of its step."""
     times_of(buffer, t, part, step, W)
     for n in range(len(x)):
         buffer[W + n] = x[n]
@@ -276,19 +283,19 @@ def put(buffer, x, t, part, step, W):
 
 @lanewise("C")
 def stage_times(buffer, t, C, i, step, W):
-    """Let the buffer hold the time of stage i."""
+    """Put the time of stage i into the buffer."""
     buffer[0] = t[0] + C[i] * step[0]
 
 
 def stage(address, buffer, x, K, A, C, i, t, step, W):
-    """k_i at x + step sum_j A_ij k_j."""
+    """Compute k_i, the derivative at x + step sum_j A_ij k_j."""
     lane_sums(x, K, A[i], i, step, buffer, W, W)
     stage_times(buffer, t, C, i, step, W)
     call_block(address, buffer, K[i])
 
 
 def settled(settle, buffer, x, t, part, step, rounds, W):
-    """Put states back on their constraints."""
+    """Project states onto their constraints `rounds` times."""
     if settle != 0:
         for _ in range(rounds):
             put(buffer, x, t, part, step, W)

@@ -1,11 +1,12 @@
-"""Adaptive steps of runs side by side, each lane with a time, a step and an end of its own.
+"""Adaptive steps of runs in lanes, each lane with a time, a step and an end of its own.
 
 A list of runs is advanced W at a time. Where a run ends its segment (its end is reached, a guard
 falls to zero, it cannot go on), its lane is given the next run of the list: lanes do not wait for
 each other. No number of a run depends on its neighbours, so that the runs of a batch are what they
 would be alone; a single run has W = 1.
 
-Arrays of lanes are flat, entry k of lane l at k W + l, as in `drivers.py`.
+Arrays of lanes are flat, entry k of lane l at k W + l, as in `drivers.py`. The records `runs`,
+`lanes`, `memory`, `code`, `method` and `norm` are those of `lane_records.py`.
 """
 
 from __future__ import annotations
@@ -14,17 +15,24 @@ import numpy as np
 
 from ...compiler import call_block, machine_function, weighted
 from ..terms.error_scales import FAR, FAST, FIRST
-from ..terms.guard_sides import GuardSides, crossed, paused, resume, settled_at, stepped
+from ..terms.guard_sides import (
+    GuardSides,
+    record_event,
+    record_pause,
+    record_step,
+    record_values,
+    resume,
+)
 from .drivers import (
-    BEFORE,
-    BETWEEN,
+    DENSE_ERROR,
+    ERROR_EXPONENT,
     EVENT,
-    GROW,
+    LARGEST_STEP_RATIO,
+    LAST_ERROR_EXPONENT,
     NOT_FINITE,
-    NOW,
     REACHED,
     SAFETY,
-    SHRINK,
+    SMALLEST_STEP_RATIO,
     TOO_MANY,
     TOO_SMALL,
 )
@@ -33,14 +41,16 @@ from .lane_events import locate
 from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
 
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
-AT_END = 0.9  # of a step: an event as late has the accuracy of the step's end
-BEYOND = 1.015625  # times the way to an event: how far a step goes that is to meet it
-SHORTEST = 1e4  # units of rounding of the time: a way to an event that is not made more precise
+LATE_EVENT = 0.9  # fraction of a step: an event after it has the accuracy of the step's end
+# length of a step that is to meet an event, relative to the time until the event
+STEP_BEYOND_EVENT = 1.015625
+# time until an event in units of rounding of the time: a shorter one is not located more precisely
+EVENT_ROUNDINGS = 1e4
 
 
 # --- runs and lanes
 def write(runs, r, x, buffer, l, W):
-    """The next row of a run: its state, and what is held."""
+    """Write the next row of run r: its state x, and its inputs and modes."""
     size = runs.X.shape[1]
     row = runs.first + runs.row[r]
     for n in range(size):
@@ -70,7 +80,9 @@ def enter(r, l, runs, lanes, memory, W):
 
 
 def leave(status, event, l, runs, lanes, memory, W):
-    """Take the run of lane l out of it."""
+    """Take the run of lane l out of it, with the status and the guard with which its segment
+    ends.
+    """
     r = lanes.who[l]
     for n in range(runs.X.shape[1]):
         runs.X[r, n] = memory.x[n * W + l]
@@ -84,9 +96,11 @@ def leave(status, event, l, runs, lanes, memory, W):
 
 
 def first_step(norm, l, lanes, memory, W):
-    """The first step of a lane that asks for one by a step below zero, which it is not to exceed
-    (s): a small part of the time in which what moves or is set in motion goes through the
-    mechanism's length; where it has none, through the place where it is.
+    """Choose the first step of lane l, whose step is below zero: minus the longest that it may be
+    (s).
+
+    It is a small part of the time in which anything that moves or is set in motion covers the
+    mechanism's length, or, where it has none, its present distance from zero.
     """
     place, speed, gain = 0.0, 0.0, 0.0
     for n in range(norm.table.shape[1]):
@@ -99,8 +113,8 @@ def first_step(norm, l, lanes, memory, W):
 
 
 def admit(code, norm, which, coming, runs, lanes, memory, W):
-    """The next runs of the list into lanes that are empty. Returns how many lanes have a run, and
-    which of the list comes next.
+    """Put the next runs of the list `which` into the lanes that are empty. Return how many lanes
+    have a run, and the index of the run that comes next.
     """
     live, entering = 0, False
     for l in range(W):
@@ -127,18 +141,20 @@ def admit(code, norm, which, coming, runs, lanes, memory, W):
     return live, coming
 
 
-def look_back(code, runs, lanes, memory, W):
-    """Remember the guards of lanes that are due, in the states with which their segments end."""
+def remember_guards(code, runs, lanes, memory, W):
+    """Remember the guards of the lanes that are due, in the states with which their segments
+    end.
+    """
     if len(runs.guards.edge) > 0:
         put(memory.buffer, memory.x, lanes.t, lanes.none, lanes.step, W)
         call_block(code.guard, memory.buffer, memory.values)
         for l in range(W):
             if lanes.due[l] > 0.0:
-                settled_at(runs.guards, memory.values, lanes.who[l], l, W)
+                record_values(runs.guards, memory.values, lanes.who[l], l, W)
 
 
 def retire(code, largest, runs, lanes, memory, W):
-    """Take out the runs that are done, and choose the steps of the others. Returns whether one was
+    """Take out the runs that are done, and choose the steps of the others. Return whether one was
     taken out.
     """
     left = False
@@ -169,22 +185,24 @@ def retire(code, largest, runs, lanes, memory, W):
         else:
             lanes.due[l] = 0.0
     if left:
-        look_back(code, runs, lanes, memory, W)
+        remember_guards(code, runs, lanes, memory, W)
         for l in range(W):
             if lanes.due[l] > 0.0:
-                paused(runs.guards, memory.g, lanes.who[l], l, W)
+                record_pause(runs.guards, memory.g, lanes.who[l], l, W)
                 leave(lanes.event[l], -1, l, runs, lanes, memory, W)
     return left
 
 
 def end_of_step(r, l, runs, lanes):
-    """The time at which the step of a lane ends, s."""
+    """Return the time at which the step of a lane ends, s."""
     return runs.end[r] if lanes.clipped[l] > 0 else lanes.t[l] + lanes.step[l]
 
 
 # --- errors
 def attempt(code, method, norm, lanes, memory, W):
-    """A step of all lanes, and the sums of squares of its errors."""
+    """Try a step in all lanes, and compute the sums of squares of its errors relative to the
+    allowed ones.
+    """
     for i in range(1, method.s):
         stage(
             code.rate,
@@ -198,7 +216,7 @@ def attempt(code, method, norm, lanes, memory, W):
             lanes.step,
             W,
         )
-    # at the step's end; its state stands in buffer
+    # the derivative at the step's end, whose state is then in the buffer
     stage(
         code.rate,
         memory.buffer,
@@ -237,17 +255,17 @@ def attempt(code, method, norm, lanes, memory, W):
         lanes.pace,
         lanes.base,
         lanes.step,
-        memory.beside,
+        memory.inverse_allowed,
         W,
     )
     for i in range(len(method.E)):
         weighted(memory.zero, memory.K, method.E, i, method.E.shape[1], 1.0, memory.e, 0)
-        squares(memory.e, memory.beside, memory.sums[i], W)
+        squares(memory.e, memory.inverse_allowed, memory.sums[i], W)
 
 
 def lane_error(sums, both, step, nx, l):
-    """The error of one lane beside what is allowed, root mean square over the state; infinite where
-    it is not a number.
+    """Return the error of one lane relative to what is allowed, as the root mean square over the
+    state; infinite where it is not a number.
     """
     first = sums[0, l]
     if both > 1:  # Hairer's combination of an estimate of order 5 and one of order 3
@@ -261,8 +279,8 @@ def lane_error(sums, both, step, nx, l):
 
 
 def judge(code, method, runs, lanes, memory, W):
-    """Which steps are accepted, and the next step of each. Returns whether dense output is
-    needed.
+    """Decide which steps are accepted, and choose the next step of each lane. Return whether dense
+    output is needed.
     """
     exponent = -1.0 / method.order
     wanted = False
@@ -280,7 +298,10 @@ def judge(code, method, runs, lanes, memory, W):
                 lanes.error[l] = error
                 lanes.inside[l] = error
                 lanes.later[l] = min(
-                    GROW, SAFETY * error ** (NOW * exponent) * lanes.last[l] ** (BEFORE * exponent)
+                    LARGEST_STEP_RATIO,
+                    SAFETY
+                    * error ** (ERROR_EXPONENT * exponent)
+                    * lanes.last[l] ** (LAST_ERROR_EXPONENT * exponent),
                 )
                 if code.guarded or (
                     runs.row[r] < runs.until_row[r]
@@ -292,7 +313,7 @@ def judge(code, method, runs, lanes, memory, W):
                 runs.tally[r, REJECTED] += 1
                 lanes.refused[l] = 1
                 if np.isfinite(error):
-                    lanes.h[l] = step * max(SHRINK, SAFETY * error**exponent)
+                    lanes.h[l] = step * max(SMALLEST_STEP_RATIO, SAFETY * error**exponent)
                 elif lanes.h[l] < 1e-12 * max(abs(runs.end[r]), abs(lanes.t[l])):
                     leave(NOT_FINITE, -1, l, runs, lanes, memory, W)
                 else:
@@ -301,7 +322,7 @@ def judge(code, method, runs, lanes, memory, W):
 
 
 def judge_dense_output(code, method, runs, lanes, memory, W):
-    """Refuse steps whose dense output is needed and not good enough."""
+    """Reject steps whose dense output is needed and not accurate enough."""
     for i in range(method.s + 1, len(memory.K)):
         stage(
             code.rate,
@@ -316,18 +337,20 @@ def judge_dense_output(code, method, runs, lanes, memory, W):
             W,
         )
     weighted(memory.zero, memory.K, method.D, 0, method.D.shape[1], 1.0, memory.e, 0)
-    squares(memory.e, memory.beside, memory.sums[0], W)
+    squares(memory.e, memory.inverse_allowed, memory.sums[0], W)
     for l in range(W):
         if lanes.needs[l] > 0.0:
             r = lanes.who[l]
             runs.tally[r, EVALUATIONS] += len(memory.K) - method.s - 1
-            inside = abs(lanes.step[l]) * np.sqrt(memory.sums[0, l] / runs.X.shape[1]) / BETWEEN
+            inside = abs(lanes.step[l]) * np.sqrt(memory.sums[0, l] / runs.X.shape[1]) / DENSE_ERROR
             if not np.isfinite(inside):
                 inside = np.inf
-            lanes.inside[l] = max(lanes.inside[l], inside * BETWEEN)
-            fits = GROW if inside == 0.0 else SAFETY * inside ** (-1.0 / method.degree)
+            lanes.inside[l] = max(lanes.inside[l], inside * DENSE_ERROR)
+            fits = (
+                LARGEST_STEP_RATIO if inside == 0.0 else SAFETY * inside ** (-1.0 / method.degree)
+            )
             if fits < 0.7:
-                lanes.h[l] = lanes.step[l] * max(SHRINK, fits)
+                lanes.h[l] = lanes.step[l] * max(SMALLEST_STEP_RATIO, fits)
                 runs.tally[r, REJECTED] += 1
                 lanes.refused[l] = 1
                 lanes.accepted[l] = 0.0
@@ -336,7 +359,7 @@ def judge_dense_output(code, method, runs, lanes, memory, W):
 
 
 def accept(runs, lanes, W):
-    """Count the accepted steps, and choose those after them."""
+    """Count the accepted steps, and choose those after them. Return how many were accepted."""
     count = 0
     for l in range(W):
         lanes.event[l] = -1
@@ -355,18 +378,18 @@ def accept(runs, lanes, W):
 
 
 def refuse_far_beyond_events(runs, lanes, W):
-    """Refuse steps that go far beyond their event, where the error at the event may be more than a
-    step of that length may have: the next one ends soon after the event.
+    """Reject steps that go far beyond their event, where the error at the event may be larger than
+    a step of that length may have: the next one ends soon after the event.
 
-    Errors are judged relative to the motion of the whole step, and dense output may have more than
-    a step; the motion up to the event is about the part `high` of that.
+    Errors are judged relative to the motion of the whole step, and dense output may have a larger
+    error than a step; the motion up to the event is about the fraction `high` of that.
     """
     for l in range(W):
-        early = lanes.event[l] >= 0 and lanes.high[l] < AT_END
+        early = lanes.event[l] >= 0 and lanes.high[l] < LATE_EVENT
         if early and lanes.inside[l] > lanes.high[l]:
             r, until = lanes.who[l], lanes.high[l] * lanes.step[l]
-            if until > SHORTEST * np.spacing(abs(lanes.t[l])):
-                lanes.h[l] = BEYOND * until
+            if until > EVENT_ROUNDINGS * np.spacing(abs(lanes.t[l])):
+                lanes.h[l] = STEP_BEYOND_EVENT * until
                 lanes.event[l] = -1
                 lanes.accepted[l] = 0.0
                 lanes.refused[l] = 1
@@ -375,9 +398,9 @@ def refuse_far_beyond_events(runs, lanes, W):
 
 
 # --- what a step leaves
-def rows_due(runs, lanes, W):
-    """Mark the lanes whose next row lies within their step, and where. Returns whether there are
-    any.
+def mark_rows_due(runs, lanes, W):
+    """Mark the lanes whose next row lies within their step, and set its fraction of the step.
+    Return whether there are any.
     """
     any_due = False
     for l in range(W):
@@ -392,7 +415,7 @@ def rows_due(runs, lanes, W):
             )
             if runs.row[r] < runs.until_row[r]:
                 time = runs.times[runs.row[r]]
-                # the settled end of a step is better than dense output
+                # the projected end of a step is more accurate than dense output
                 if time < stop or (time == stop and lanes.event[l] >= 0):
                     lanes.due[l] = 1.0
                     lanes.part[l] = (time - lanes.t[l]) / lanes.step[l]
@@ -401,8 +424,8 @@ def rows_due(runs, lanes, W):
 
 
 def rows_within(code, method, runs, lanes, memory, W):
-    """Rows within the steps, the next one of each lane at a time."""
-    while rows_due(runs, lanes, W):
+    """Write the rows that lie within the steps, the next one of each lane at a time."""
+    while mark_rows_due(runs, lanes, W):
         dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.scratch, 0, W)
         settled(code.settle, memory.buffer, memory.scratch, lanes.t, lanes.part, lanes.step, 1, W)
         for l in range(W):
@@ -411,7 +434,7 @@ def rows_within(code, method, runs, lanes, memory, W):
 
 
 def stop_at_events(code, method, runs, lanes, memory, W):
-    """Leave the runs that meet an event at its instant."""
+    """Stop the runs that meet an event at its instant, and take them out of their lanes."""
     met = False
     for l in range(W):
         lanes.part[l] = 0.0
@@ -431,14 +454,14 @@ def stop_at_events(code, method, runs, lanes, memory, W):
                 lanes.t[l] = lanes.t[l] + lanes.high[l] * lanes.step[l]
                 if lanes.clipped[l] == 0:  # a step cut short by the end says nothing of the next
                     lanes.h[l] = min(lanes.later[l], lanes.step[l])
-        look_back(code, runs, lanes, memory, W)
+        remember_guards(code, runs, lanes, memory, W)
         for l in range(W):
             if lanes.due[l] > 0.0:
                 leave(EVENT, lanes.event[l], l, runs, lanes, memory, W)
 
 
 def remember_sides(code, method, runs, lanes, memory, W):
-    """Remember on which side of zero the guards are at the events of lanes that are due."""
+    """Remember on which side of zero the guards are at the events of the lanes that are due."""
     if len(runs.guards.edge) > 0:
         dense(method.P, lanes.part, memory.w, memory.x, memory.K, lanes.step, memory.buffer, W, W)
         times_of(memory.buffer, lanes.t, lanes.part, lanes.step, W)
@@ -446,19 +469,19 @@ def remember_sides(code, method, runs, lanes, memory, W):
         for l in range(W):
             if lanes.due[l] > 0.0:
                 r = lanes.who[l]
-                stepped(runs.guards, memory.g, memory.g_new, r, l, W)
-                crossed(runs.guards, memory.before, memory.values, lanes.event[l], r, l, W)
+                record_step(runs.guards, memory.g, memory.g_new, r, l, W)
+                record_event(runs.guards, memory.before, memory.values, lanes.event[l], r, l, W)
 
 
 def move_on(code, method, runs, lanes, memory, W):
-    """Let the runs whose steps were accepted go to the end of these, with the rows that lie
+    """Move the runs whose steps were accepted to the end of these, and write the rows that lie
     there.
     """
     take(memory.x, memory.new, lanes.accepted, W)
     if code.guarded:
         for l in range(W):
             if lanes.accepted[l] > 0.0:
-                stepped(runs.guards, memory.g, memory.g_new, lanes.who[l], l, W)
+                record_step(runs.guards, memory.g, memory.g_new, lanes.who[l], l, W)
         take(memory.g, memory.g_new, lanes.accepted, W)
     for l in range(W):
         if lanes.accepted[l] > 0.0:
@@ -529,10 +552,10 @@ def advance(
     W,
 ):
     """Advance the runs of a list `which`, run r from T[r] to end[r] (s), with rows of `out` at
-    times[row[r]:until_row[r]].
+    times[row[r]:until_row[r]]. Return how many runs were advanced.
 
     The arrays are those of `lane_records.py` and, from `edge` to `distant`, of `guard_sides.py`. g:
-    guards and their rates of W lanes. whole: (4, W) whole numbers.
+    guards and their rates of W lanes. whole: (4, W) integers.
     """
     code = Code(rate, settle, guard, guarded)
     method = Tableau(A, s, C, E, P, D, looks, order, degree)

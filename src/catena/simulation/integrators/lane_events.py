@@ -1,10 +1,10 @@
-"""Events in lanes: where guards fall to zero within the steps of W runs side by side. See
-`guards.py` for what a guard is.
+"""Events in lanes: where guards fall to zero within the steps of W runs. See `guards.py` for what a
+guard is.
 
-A step may be long: balls that fly straight on, a rod that spins freely, have no error to keep it
-short. So that nothing is passed by between two looks, one looks closer where a guard falls before
-and rises after them, and could have been at zero; and where joints turn far from one look to the
-next.
+A step may be long: balls that fly straight on, or a rod that spins freely, have no error to keep it
+short. So that no zero between two evaluations is missed, guards are evaluated at closer places
+where a guard falls before and rises after an interval, and could have been at zero within it; and
+where joints turn far from one place to the next.
 """
 
 from __future__ import annotations
@@ -12,22 +12,25 @@ from __future__ import annotations
 from ...compiler import call_block
 from .lane_arithmetic import dense, lane_sums, put, take, times_of
 
-LOOKS = 8  # places within a step at which guards are looked at
-OVERSHOOT = 2.0  # of a secant's step across a zero, so that both ends of its interval close in
-# times the time between two looks: a guard that would take longer to zero, from both, was not there
-SURE = 2.0
-TURN = 0.5  # rad: how far joints may turn between two looks
-MOST_PARTS = 1e6  # of the time between two looks
-NARROW = 1e-12  # of a step: looks are no closer
-CLOSE = 1e-14  # of an interval's distance from the step's start: below it the interval is halved
-# places looked at before every other one is the middle; at most
-SECANTS = 12
-MOST_LOOKS = 200
+LOOKS = 8  # places within a step at which guards are evaluated
+# distance of the next place from the near end of a bracket, relative to the secant's zero: beyond
+# the zero, so that both ends of the bracket move
+SECANT_OVERSHOOT = 2.0
+# sum of the times to zero along the tangents at both places, relative to the time between them: a
+# guard for which it is larger was not at zero in between
+DIP_TIME = 2.0
+TURN_BETWEEN_LOOKS = 0.5  # rad: how far joints may turn between two places
+MOST_TURN_PARTS = 1e6  # most parts into which the time between two places is divided
+CLOSEST_LOOKS = 1e-12  # distance of two places relative to the step: they are no closer
+# length of a bracket relative to its distance from the step's start: a shorter one is halved
+BISECTED_BRACKET = 1e-14
+SECANTS = 12  # places by secants; after them every other place is the middle of the bracket
+MOST_BRACKETINGS = 200  # most places at which a zero is bracketed
 
 
 def fell(before, values, l, W):
-    """The first guard of a lane that has fallen, or -1. Both arrays have the guards' values, then
-    their rates; see `guards.py`.
+    """Return the first guard of lane l that has fallen, or -1. before, values: the guards' values,
+    then their rates, at the last place and at this one; see `guards.py`.
     """
     n = len(values) // (2 * W)
     for j in range(n):
@@ -40,8 +43,8 @@ def fell(before, values, l, W):
 
 
 def dips(before, values, time, l, W):
-    """Whether a guard of a lane falls before and rises after, so that it may have been at zero in
-    this time (s): by its tangents at both ends.
+    """Whether a guard of lane l falls at the start and rises at the end of this time (s), so that
+    it may have been at zero within it, judged by its tangents at both ends.
     """
     n = len(values) // (2 * W)
     for j in range(n):
@@ -52,24 +55,25 @@ def dips(before, values, time, l, W):
             down < 0.0
             and up > 0.0
             and before[at] > 0.0
-            and values[at] / up - before[at] / down <= SURE * time
+            and values[at] / up - before[at] / down <= DIP_TIME * time
         ):
             return True
     return False
 
 
 def turned(before, values, time, l, W):
-    """In how many parts to look at this time (s) of a lane, so that joints turn by at most TURN in
-    each: the last of the numbers is how fast they do.
+    """Return into how many parts this time (s) of lane l is divided, so that joints turn by at most
+    TURN_BETWEEN_LOOKS in each; the last number of `before` and of `values` is how fast they turn.
     """
     last = len(values) - W + l
-    far = max(before[last], values[last]) * time / TURN
-    return min(far, MOST_PARTS) if far > 1.0 else 1.0
+    far = max(before[last], values[last]) * time / TURN_BETWEEN_LOOKS
+    return min(far, MOST_TURN_PARTS) if far > 1.0 else 1.0
 
 
 def locate(guard, method, lanes, memory, W):
-    """For each lane the first guard that falls to zero within its step, and where (`high`): looked
-    for at some places, then closed in.
+    """Find for each lane the first guard that falls to zero within its step, and the fraction of
+    the step at which it does (`high`): guards are evaluated at some places, then the zero is
+    bracketed.
 
     Guards at the step's end are left in g_new. The place is found to the last digit of its distance
     from the step's start, so that an event soon after the last one is located as precisely as a
@@ -83,7 +87,7 @@ def locate(guard, method, lanes, memory, W):
     found = False
     for k in range(1, LOOKS + 1):
         look(guard, method, lanes, memory, k, W)
-        if unclear(lanes, memory, k, W):
+        if mark_unclear_lanes(lanes, memory, k, W):
             found = look_closer(guard, method, lanes, memory, k, W) or found
             look(guard, method, lanes, memory, k, W)
         for l in range(W):
@@ -97,16 +101,16 @@ def locate(guard, method, lanes, memory, W):
                     lanes.low[l] = (k - 1) / LOOKS
                     lanes.below[l] = memory.before[event * W + l]
                     lanes.above[l] = memory.values[event * W + l]
-        # those of a lane that has its event stay
+        # lanes that have found their event keep the guards before it
         take(memory.before, memory.values, lanes.needs, W)
     for n in range(len(memory.g)):
         memory.g_new[n] = memory.values[n]
     if found:
-        close_in(guard, method, lanes, memory, W)
+        narrow_brackets(guard, method, lanes, memory, W)
 
 
 def look(guard, method, lanes, memory, k, W):
-    """The guards at one of the places."""
+    """Evaluate the guards at place k of LOOKS."""
     for l in range(W):
         lanes.part[l] = k / LOOKS
     if k == LOOKS:
@@ -119,9 +123,9 @@ def look(guard, method, lanes, memory, k, W):
     call_block(guard, memory.buffer, memory.values)
 
 
-def unclear(lanes, memory, k, W):
-    """Mark the lanes (due) in which something may have happened before look k that is not seen
-    there. Returns whether there are any.
+def mark_unclear_lanes(lanes, memory, k, W):
+    """Mark the lanes (due) in which something may have happened before place k that the guards
+    there do not show. Return whether there are any.
     """
     some = False
     for l in range(W):
@@ -141,10 +145,11 @@ def unclear(lanes, memory, k, W):
 
 
 def look_closer(guard, method, lanes, memory, k, W):
-    """Go from look k - 1 to look k in the lanes that are due, by at most `high` at a time, and by
-    less where a guard may have been at zero on the way.
+    """Go from place k - 1 to place k in the lanes that are due, by at most the fraction `high` of a
+    step at a time, and by less where a guard may have been at zero on the way. Return whether there
+    is an event.
 
-    Returns whether there is an event; `before` is that of the last place without.
+    `before` becomes the guards at the last place without an event.
     """
     found, going = False, True
     while going:
@@ -159,16 +164,16 @@ def look_closer(guard, method, lanes, memory, k, W):
         going = False
         for l in range(W):
             if lanes.due[l] > 0.0:
-                found = looked(lanes, memory, k, l, W) or found
+                found = decide_next_place(lanes, memory, k, l, W) or found
                 if lanes.due[l] > 0.0:
                     going = True
         take(memory.before, memory.values, lanes.fresh, W)
     return found
 
 
-def looked(lanes, memory, k, l, W):
-    """What a lane makes of the guards at its next place: an event (then it returns True), a shorter
-    way, or it goes on from there.
+def decide_next_place(lanes, memory, k, l, W):
+    """Decide what follows from the guards at the next place of lane l: an event (then return True),
+    a shorter distance, or going on from there.
     """
     way = lanes.part[l] - lanes.low[l]
     event = fell(memory.before, memory.values, l, W)
@@ -180,7 +185,7 @@ def looked(lanes, memory, k, l, W):
         lanes.below[l] = memory.before[event * W + l]
         lanes.above[l] = memory.values[event * W + l]
         return True
-    if way > NARROW and dips(memory.before, memory.values, way * lanes.step[l], l, W):
+    if way > CLOSEST_LOOKS and dips(memory.before, memory.values, way * lanes.step[l], l, W):
         lanes.high[l] = 0.5 * way
         return False
     lanes.fresh[l] = 1.0
@@ -194,9 +199,11 @@ def looked(lanes, memory, k, l, W):
     return False
 
 
-def close_in(guard, method, lanes, memory, W):
-    """Close in on each lane's event between low and high, until there is no number between them."""
-    for k in range(MOST_LOOKS):
+def narrow_brackets(guard, method, lanes, memory, W):
+    """Narrow the bracket [low, high] of each lane's event until there is no number between the
+    two.
+    """
+    for k in range(MOST_BRACKETINGS):
         going = False
         for l in range(W):
             lanes.part[l] = 1.0
@@ -231,15 +238,23 @@ def close_in(guard, method, lanes, memory, W):
 
 
 def between(low, high, below, above, k):
-    """The next place to look at: beyond the zero of the secant, so that the farther end comes near
-    too; else the middle.
+    """Return the next place to evaluate within a bracket: beyond the zero of the secant, so that
+    the farther end comes near too; otherwise the middle. below, above: the guard's values at both
+    ends; k: how many places were evaluated before.
     """
     middle = 0.5 * (low + high)
-    if below <= 0.0 or above >= 0.0 or (k > SECANTS and k % 2 == 0) or high - low <= CLOSE * high:
+    if (
+        below <= 0.0
+        or above >= 0.0
+        or (k > SECANTS and k % 2 == 0)
+        or high - low <= BISECTED_BRACKET * high
+    ):
         return middle
     away = (high - low) * (below / (below - above))
     rest = (high - low) - away
     place = (
-        min(low + OVERSHOOT * away, middle) if away < rest else max(high - OVERSHOOT * rest, middle)
+        min(low + SECANT_OVERSHOOT * away, middle)
+        if away < rest
+        else max(high - SECANT_OVERSHOOT * rest, middle)
     )
     return place if place > low and place < high else middle

@@ -10,8 +10,8 @@ import numpy as np
 
 
 class Code(NamedTuple):
-    """Addresses of the derivative, of the projection onto constraints and of the guards, zero for
-    none; guarded: whether there are guards.
+    """The addresses of the derivative, of the projection onto constraints and of the guards, zero
+    for none. guarded: whether there are guards.
     """
 
     rate: Any
@@ -21,8 +21,9 @@ class Code(NamedTuple):
 
 
 class Tableau(NamedTuple):
-    """A method: stages A, C, of which s make a step; its error E and order; dense output P, its
-    error D and degree; looks: of `locate`.
+    """A method: stages A, C, of which s make a step; the weights E of its error, and its order; the
+    weights P of dense output, D of its error, and its degree; looks: weights of dense output at the
+    places of `lane_events.locate`.
     """
 
     A: Any
@@ -37,18 +38,22 @@ class Tableau(NamedTuple):
 
 
 class Norm(NamedTuple):
-    """How errors are judged: the table of `error_scales.py`, and rtol with its limits."""
+    """How errors are judged. table: that of `error_scales.py`. limits: rtol, then the limits of
+    `error_scales.py`.
+    """
 
     table: Any
     limits: Any
 
 
 class Runs(NamedTuple):
-    """R runs. X (R, size), given (R, inputs): states; inputs, modes and parameters. T, H, end (R,):
-    times, steps and ends, s. times: of the rows; row, until_row (R,): the next of them, and where
-    they end. most (R,): steps, after which a segment ends. out (R, rows, size), held (R, rows, nu):
-    rows are written from `first` on. tally (R, 3) is added to; ended (R, 2): status and guard.
-    origin (R, size), moved (R, 2): where they began, how far and how fast they have been
+    """R runs.
+
+    X (R, size): states. given (R, inputs): inputs, modes and parameters. T, H, end (R,): times,
+    steps and ends, s. times: of the rows; row, until_row (R,): the index of the next of them, and
+    where they end. most (R,): steps after which a segment ends. out (R, rows, size), held (R, rows,
+    nu): rows are written from `first` on. tally (R, 3): is added to. ended (R, 2): status and
+    guard. origin (R, size), moved (R, 2): where the runs began, how far and how fast they have been
     (`error_scales.py`). guards: on which side of zero the conditions of events were last seen
     (`guard_sides.py`).
     """
@@ -73,15 +78,18 @@ class Runs(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Numbers of each lane (W,). who: its run, -1 for none. t, h, step: its time, the step wanted
-    and the one tried, s; clipped: whether that one ends at the run's end. error, last: of this step
-    and the last accepted, relative to what is allowed, and inside: of its dense output; refused:
-    whether the last one was refused. later: the step after this one. accepted: whether the step is;
-    needs: whether its dense output is needed; fresh: whether the run has just come. event: the
-    guard that falls in this step, -1 for none, between `low` and `high` of the step, with its
-    values below and above. part: of the step; due: whether it is taken. far, fast: how far and how
-    fast the run has been; reach, pace: the same with what this step adds; base: its length, as
-    rounding sees it.
+    """Numbers of each lane (W,).
+
+    who: its run, -1 for none. t, h, step: its time, the step wanted and the one tried, s; clipped:
+    whether the latter ends at the run's end. error, last: of this step and of the last accepted
+    one, relative to what is allowed; inside: of its dense output. refused: whether the last step
+    was rejected. later: first the factor of the next step, then its length, s. accepted: whether
+    the step is. needs: whether its dense output is needed, or an event is still looked for. fresh:
+    whether the run has just come. none: zeros. event: the guard that falls in this step, -1 for
+    none, between the fractions `low` and `high` of the step, with its values below and above. part:
+    a fraction of the step. due: whether the lane takes part in what is done next. far, fast: how
+    far and how fast the run has been; reach, pace: the same with what this step adds; base: its
+    length, relative to which rounding is judged.
     """
 
     t: Any
@@ -113,9 +121,12 @@ class Lanes(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Numbers of all lanes: states x and those at the step's end, derivatives K of the stages, what
-    the code reads (buffer), errors and what they may be, the guards here, at the step's end and
-    elsewhere, weights of dense output, the runs' origins.
+    """Numbers of all lanes, flat.
+
+    x, new: states, and those at the step's end. K: derivatives of the stages. buffer: what the code
+    reads. scratch, zero: of the size of x. e, inverse_allowed, sums: errors, 1 over the allowed
+    ones, and sums of squares. g, g_new, values, before: guards at the step's start, at its end, at
+    the present place and at the last one. w: weights of dense output. origin: where the runs began.
     """
 
     x: Any
@@ -125,7 +136,7 @@ class Memory(NamedTuple):
     scratch: Any
     zero: Any
     e: Any
-    beside: Any
+    inverse_allowed: Any
     sums: Any
     g: Any
     g_new: Any
@@ -136,7 +147,7 @@ class Memory(NamedTuple):
 
 
 def lanes_of(whole, W):
-    """Lanes in which there is no run. whole: (4, W) whole numbers."""
+    """Return lanes in which there is no run. whole: (4, W) integers."""
     f = np.zeros((22, W))
     for l in range(W):
         whole[0, l] = -1
@@ -171,7 +182,7 @@ def lanes_of(whole, W):
 
 
 def memory_of(size, K, buffer, g, stages, W):
-    """Memory of states of that size in W lanes."""
+    """Return the memory of states of that size in W lanes."""
     return Memory(
         np.zeros(size * W),
         np.zeros(size * W),

@@ -2,8 +2,8 @@
 (`lane_driver.py`).
 
 Every run has a time, a step and modes of its own. Runs in which nothing is held are advanced by a
-tape from which the switched constraints have dropped out, the others by the whole one; which of the
-two is chosen depends on the run alone.
+tape without the switched constraints, the others by the whole tape; which of the two is chosen
+depends on the run alone.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ Whole = NDArray[np.int64]
 
 
 class AdaptiveRuns:
-    """R runs by one adaptive method, W of them side by side.
+    """R runs by one adaptive method, W of them at a time.
 
     x (R, size): states. given (R, nu + count): inputs, modes, parameters. t, h (R,): times and next
-    steps, s. row (R,): the next of the output times. tally (R, 3): accepted and rejected steps,
+    steps, s; an h below zero is minus the longest that the first step may be, which is then chosen.
+    row (R,): the index of the next output time. tally (R, 3): accepted and rejected steps,
     evaluations. ended (R, 2): the status with which the last segment of each ended, and the guard.
-    rtol, scales: how errors are judged; origin (R, size), moved (R, 2): where the runs began, or
-    were at their last impact, how far and how fast they have been since; sides: on which side of
-    zero the conditions of events were last seen. A step h below zero: the first one is chosen, and
-    is no longer.
-    out (R, rows, size), held (R, rows, nu): where rows are written, from `first` on.
+    rtol, scales: how errors are judged. origin (R, size), moved (R, 2): where the runs began, or
+    were at their last impact, how far and how fast they have been since. largest: the largest step,
+    s. sides: on which side of zero the conditions of events were last seen.
     """
 
     def __init__(
@@ -77,7 +76,9 @@ class AdaptiveRuns:
         )
 
     def restart_scales(self, runs: Whole) -> None:
-        """Judge errors of these runs beside their motion from here on, as if they began here."""
+        """Judge errors of these runs relative to their motion from here on, as if they began
+        here.
+        """
         self.origin[runs], self.moved[runs] = self.scales.origin(self.x[runs]), 0.0
 
     def drive(
@@ -95,11 +96,11 @@ class AdaptiveRuns:
         held: Array,
         first: int,
     ) -> int:
-        """Advance some runs, each to its end (R,) or its next event, by code at addresses; how many
-        evaluations that took.
+        """Advance some runs, each to its end (R,) or its next event, by code at these addresses.
+        Return how many evaluations that took.
 
-        guards: numbers that the guards give. Rows at times[row:until_row]; most (R,): steps of
-        each.
+        guards: how many numbers the guards give. Rows at times[row:until_row] are written to out
+        (R, rows, size) and held (R, rows, nu), from `first` on. most (R,): steps of each run.
         """
         m = self.method
         before = self.tally[:, 2].sum()
@@ -147,7 +148,9 @@ class AdaptiveRuns:
         return int(self.tally[:, 2].sum() - before)
 
     def finish(self, rate: int, settle: int, end: float, most: int) -> int:
-        """Advance all runs to one end, or by so many steps, without rows; the worst status."""
+        """Advance all runs to one end (s), or by at most so many steps, without rows. Return the
+        worst status.
+        """
         count, size = self.x.shape
         none = np.zeros(count, np.int64)
         rows = np.empty((count, 0, size))
@@ -169,7 +172,7 @@ class AdaptiveRuns:
 
 
 class LaneRuns(AdaptiveRuns):
-    """Such runs of one system, by its tapes."""
+    """Runs of one system, advanced by its tapes."""
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
         own = {"sides": guard_sides(system.guards, len(x)), **options}
@@ -178,7 +181,7 @@ class LaneRuns(AdaptiveRuns):
 
     @property
     def modes(self) -> Array:
-        """(R, size): a view."""
+        """(R, size): the modes of switched constraints, a view."""
         return self.given[:, self.system.nv : self.system.nu]
 
     def advance(
@@ -193,7 +196,7 @@ class LaneRuns(AdaptiveRuns):
         first: int,
     ) -> None:
         """Advance some runs, each to its end (R,) or its next event, with rows at
-        times[row:until_row]; most (R,): steps of each.
+        times[row:until_row]; see `drive`.
         """
         holding = self.system.holding
         busy = holding.held(self.modes[runs]) if not holding.contacts else np.ones(len(runs), bool)
@@ -224,5 +227,5 @@ class LaneRuns(AdaptiveRuns):
 
 
 def address_of(kernel: LaneKernel | None) -> int:
-    """Where its block of lanes is, zero for none."""
+    """Return the address of the code of a block of lanes, zero for no kernel."""
     return 0 if kernel is None else kernel.block_address

@@ -35,12 +35,13 @@ DRIVERS = {
 class Method:
     """An integrator.
 
-    name: its word in `integrator=`. kind: the driver that runs it, one of DRIVERS. order: of the
-    error of a whole run. doc: one line for people. A (n, n), C (n,) over all stages, those for
-    dense output last; B (s,); E: error weights over s + 1 stages, one row or two (Hairer's pair); P
-    (n, d): dense output x + h sum_i k_i sum_d P_id theta^(d+1); D (n,): its last term at its
-    largest, which bounds its error; dense: its order. stable: the largest frequency times step on
-    which oscillations do not grow, infinite where the method is implicit or chooses its steps.
+    name: its word in the option `integrator`. kind: the driver that runs it, one of DRIVERS. order:
+    of the error of a whole run. doc: one line for people. A (n, n), C (n,) over all stages, those
+    for dense output last; B (s,); E: error weights over s + 1 stages, one row or two (Hairer's
+    pair); P (n, d): dense output x + h sum_i k_i sum_d P_id theta^(d+1); D (n,): its last term at
+    its largest, which bounds its error; dense: its order. stable: the largest product of frequency
+    and step for which oscillations do not grow, infinite where the method is implicit or chooses
+    its steps.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Method:
 
     @property
     def stages(self) -> int:
-        """Stages of one step, without the derivative at its end."""
+        """The number of stages of one step, without the derivative at its end."""
         return len(self.B)
 
     @property
@@ -80,8 +81,8 @@ class Method:
 
 
 def _adaptive(name: str, order: int, dense: int, doc: str) -> Method:
-    """The method whose tableau is in a file: n columns; rows of A, then C, B, D, E, and P by powers
-    of theta.
+    """Return the adaptive method whose tableau is in a file of n columns: rows of A, then C, B, D,
+    E, and P by powers of theta.
     """
     rows = np.loadtxt(Path(__file__).parent / "tableaux" / f"{name}.txt")
     n = rows.shape[1]
@@ -91,7 +92,7 @@ def _adaptive(name: str, order: int, dense: int, doc: str) -> Method:
 
 
 def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
-    """The method with a tableau written out."""
+    """Return a method with this tableau."""
     return replace(tableau, A=np.array(A), B=np.array(B), C=np.array(C))
 
 
@@ -158,6 +159,6 @@ method = METHODS.find
 
 
 def __getattr__(name: str) -> tuple[str, ...]:
-    if name != "ALL_INTEGRATORS":  # methods may be added from outside
+    if name != "ALL_INTEGRATORS":  # computed when it is used, since methods can be registered
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return tuple(METHODS)

@@ -1,8 +1,8 @@
-"""Stiff systems: SciPy's Radau IIA of order 5, fed with the exact Jacobian of the tape.
+"""Stiff systems: SciPy's Radau IIA of order 5, with the exact Jacobian of the tape.
 
 A stiff spring or damper forces an explicit method to steps as short as its time constant, long
-after it has come to rest. Radau's steps follow the motion that is left. One state at a time, and
-the step's logic in Python: for the few thousand steps that stiff systems need.
+after it has come to rest. Radau's steps follow the motion that is left. It advances one state at a
+time, with the logic of a step in Python: for the few thousand steps that stiff systems need.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Array = np.ndarray
 
 
 def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
-    """As the adaptive driver: from t to `end`, rows at `times`, stopped by the first guard that
-    falls to zero.
+    """Advance a run as the adaptive driver does: from t to `end` (s), with rows at `times`, stopped
+    by the first guard that falls to zero.
     """
     from scipy.integrate import Radau
 
@@ -36,8 +36,8 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
         engine.x[:, 0] = state
         if guard is not None:
             if event < 0:
-                guard_sides.paused(engine.sides, g, 0, 0, 1)
-            guard_sides.settled_at(engine.sides, guard(at, state), 0, 0, 1)
+                guard_sides.record_pause(engine.sides, g, 0, 0, 1)
+            guard_sides.record_values(engine.sides, guard(at, state), 0, 0, 1)
         engine.tally.evaluations += solver.nfev if solver is not None else 0
         return Segment(
             status, at, np.array(rows)[:, :, None] if rows else np.empty((0, n, 1)), event
@@ -63,7 +63,7 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
             jacobian,
             first_step=first,
         )
-        solver.rtol = FINEST  # what is relative is in `atol`
+        solver.rtol = FINEST  # `atol` has the relative part too
         while solver.status == "running":
             if engine.tally.accepted >= engine.most:
                 return done(drivers.TOO_MANY, solver.t, solver.y)
@@ -79,10 +79,10 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
                 start = g
                 event, stop, g = _locate(guard, dense, solver.t_old, solver.t, solver.y, g)
                 end_values = guard(solver.t, solver.y)
-                guard_sides.stepped(engine.sides, start, end_values, 0, 0, 1)
+                guard_sides.record_step(engine.sides, start, end_values, 0, 0, 1)
                 if event >= 0:
                     values = guard(stop, dense(stop))
-                    guard_sides.crossed(engine.sides, g, values, event, 0, 0, 1)
+                    guard_sides.record_event(engine.sides, g, values, event, 0, 0, 1)
             while (
                 len(rows) < len(times)
                 and times[len(rows)] <= stop
@@ -96,14 +96,17 @@ def advance(engine: Engine, t: float, end: float, times: Array) -> Segment:
                 solver.f = rate(solver.t, solver.y)
             while len(rows) < len(times) and times[len(rows)] <= solver.t:
                 rows.append(solver.y)
-    except (ValueError, np.linalg.LinAlgError):  # a matrix that is not finite cannot be factored
+    except (ValueError, np.linalg.LinAlgError):  # the Jacobian is not finite
         return done(drivers.NOT_FINITE, solver.t if solver else t, solver.y if solver else x)
     return done(drivers.REACHED, end, solver.y)
 
 
 def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
-    """(size,): the errors allowed in a step of h (s) from x, by how far and how fast the run has
-    been, at least so fast: of a long step an acceleration that dies out in it does not tell.
+    """Return (size,): the errors allowed in a step of h (s) from x, by how far and how fast the run
+    has been.
+
+    least: the lowest value of `fast` that counts, 1/s. It is that of the first step; later it is
+    zero, since in a long step an acceleration may decay.
     """
     now = engine.scales.moved(x, engine.origin[0])
     engine.moved[0] = np.maximum(engine.moved[0], now)
@@ -113,20 +116,21 @@ def _allowed(engine: Engine, x: Array, h: float, least: float) -> Array:
 
 
 def _evaluated(engine: Engine, name: str, t: float, x: Array) -> Array:
-    """A tape of the system at t and the state x (size,)."""
+    """Return the output (n,) of a tape of the system at t (s) and the state x (size,)."""
     return engine.evaluate(name, t, x[:, None])[0][:, 0]
 
 
 def _settled(engine: Engine, t: float, x: Array) -> Array:
-    """The state on its constraints."""
+    """Return the state x projected onto its constraints."""
     return x if engine.settle is None else _evaluated(engine, "settle", t, x)
 
 
 def _locate(
     guard: Callable, dense: Callable, old: float, new: float, y: Array, g: Array
 ) -> tuple[int, float, Array]:
-    """The first guard that falls to zero between two instants (-1: none), when, and all guards at
-    the later one.
+    """Return the first guard that falls to zero between two instants (-1: none), when it does (s),
+    and all guards at the last place before it, or at the later instant where there is none. g: the
+    guards at the earlier instant; y: the state at the later one.
     """
     low = old
     apart = (new - old) / lane_events.LOOKS
@@ -137,7 +141,7 @@ def _locate(
         event = lane_events.fell(g, values, 0, 1)
         if event >= 0:
             break
-        if high - low > lane_events.NARROW * (new - old) and lane_events.dips(
+        if high - low > lane_events.CLOSEST_LOOKS * (new - old) and lane_events.dips(
             g, values, high - low, 0, 1
         ):
             way = 0.5 * (high - low)

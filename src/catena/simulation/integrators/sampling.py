@@ -1,4 +1,6 @@
-"""Sampled controllers: the engine advances from one sample or knot of a trajectory to the next."""
+"""Sampled controllers: the engine advances from one sample, or knot of a trajectory, to the
+next.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from .drivers import REACHED
 
 
 def advance_between_samples(engine: Any, t: float, end: float, times: np.ndarray) -> Any:
-    """`engine.advance` from one sample or knot to the next, until `end` or something happens;
-    samples are taken when due.
+    """Advance an engine from t to `end` (s), or to an event, from one sample or knot to the next;
+    controllers are sampled and trajectories continued when that is due. Return a Segment with all
+    rows.
     """
     system = engine.system
     jump = engine.system.kernel("jump", engine.W)
@@ -30,7 +33,7 @@ def advance_between_samples(engine: Any, t: float, end: float, times: np.ndarray
             stop = min(stop, times[done])
         slack = 1e-7 * (stop - t)
         last = int(np.searchsorted(times, stop - slack))
-        # a row that means to be at a sample is
+        # an output time at a sample, up to rounding, is that of the sample
         if last < len(times) and times[last] <= stop + slack:
             stop, last = times[last], last + 1
         part = engine.advance(t, stop, times[done:last])

@@ -1,9 +1,9 @@
-"""What is shown of contacts: gaps, forces, slips and modes over time, and how well the laws were
-kept.
+"""What results show of contacts by events: gaps, forces, slips and modes over time, and how well
+the laws were kept.
 
 Forces that rigid bodies do not determine are NaN (a table on four legs); the sum over a contact's
 points and its pressure centre are given where they are determined. Friction and slip are vectors in
-the ground's axes, on the first body and of it against the second.
+the ground's axes: the force on the first body, and its velocity relative to the second.
 """
 
 from __future__ import annotations
@@ -16,26 +16,32 @@ from numpy.typing import NDArray
 
 from ...kernels import RANK, usual_length
 from ...machine import Metric, spaces
-from ..terms.contact_rows import OFF
+from ..terms.contact_rows import OFF_SLACK
 
 if TYPE_CHECKING:
     from ..planning.plan import RunPlan
 
 Array = NDArray[np.float64]
 MODES = np.array(["open", "slip", "stick"])
-LOOSE = 1e-6  # the share of a force in a combination that moves nothing, below which it has none
-# a row that reaches this little beside the farthest moves nothing: a tangent across a plane of
-# motion
-DEAD = 1e-9
-SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+# share of a force in a normalised combination of forces that moves nothing: with less the force is
+# determined
+UNDETERMINED_SHARE = 1e-6
+# largest entry of a row, in the metric of rank, relative to that of the largest row: with less the
+# row moves nothing, as a tangent across a plane of motion
+IMMOBILE_ROW = 1e-9
+# slip speed relative to the fastest slip: of faster slips the direction is compared with friction
+MOVING_SLIP = 1e-6
 
 
 class ContactRows(NamedTuple):
-    """Arrays (run, time, k, ...) of k contact points: gap, approach (gap rate), normal force;
-    friction, slip, place (3,); mode: 0 open, 1 slip, 2 stick; known (4,): whether normal force and
-    friction along each of the ground's axes are determined. total, centre (run, time, c, 3): of c
-    contacts. push (3,): the whole force of a point as the run had it, also where another choice
-    would be as good.
+    """Arrays (run, time, k, ...) of k contact points.
+
+    gap: m; rate: of the gap, m/s; normal: force, N; friction (3,): N; slip (3,): m/s; place (3,):
+    m. mode: 0 open, 1 slip, 2 stick. known (4,): whether the normal force, and friction along each
+    of the ground's axes, are determined; (2,) in time stepping: of normal force and friction.
+    total, centre (run, time, c, 3): the summed force (N) and the pressure centre (m) of c contacts.
+    push (3,): the whole force of a point as the run had it, also where rigid bodies do not
+    determine it, N.
     """
 
     gap: Array
@@ -52,8 +58,8 @@ class ContactRows(NamedTuple):
 
 
 def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> ContactRows:
-    """From what the tape `contacts` reads, the modes (n, size), and the forces (n, m) of all rows
-    that are held.
+    """Return the contact rows of n states. flat: the inputs of the tape `contacts`; modes (n,
+    size); held (n, m): the forces of all rows that are held.
     """
     system, n = plan.system, len(flat[0])
     kernel = system.kernel("contacts")
@@ -89,7 +95,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
         for g in sorted({c.point.contact for c in h.contacts})
     ]
     along = axes.copy()
-    # what one unit of a row's force is: of what slips with its friction
+    # the force per unit of a row's multiplier: of a contact that slips, with its friction
     for i, a in enumerate(ends[:-1]):
         slips = (mode[:, i] == 1.0) & (normal[:, i] != 0.0)
         along[slips, a] = total[slips, i] / normal[slips, i, None]
@@ -100,7 +106,7 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
     pressed = np.stack([normal[:, g].sum(axis=1) for g in groups], axis=1)[..., None]
     moment = np.stack([(normal[:, g, None] * place[:, g]).sum(axis=1) for g in groups], axis=1)
     centre = np.where(pressed > 0.0, moment / np.where(pressed > 0.0, pressed, 1.0), np.nan)
-    seen = Shown(ends, owner, axes, along, place, centre)
+    seen = ForceGeometry(ends, owner, axes, along, place, centre)
     known, sums, middles = _known(plan, acting.reshape(n, -1, system.nv), mode, seen)
     summed, centre = np.where(sums, summed, np.nan), np.where(middles, centre, np.nan)
     gap = np.where(absent, np.nan, gap)
@@ -111,8 +117,8 @@ def observe(plan: RunPlan, flat: list[Array], modes: Array, held: Array) -> Cont
 
 
 def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
-    """(n, k): points that have no place: of patches that have no features, of contacts that are
-    switched off.
+    """Return (n, k): whether a point has no place, since its patch has no feature for it, or since
+    its contact is switched off.
     """
     own = [modes[:, h.slots[h.first_contact + i]] for i in range(len(h.contacts))]
     keys = [
@@ -123,21 +129,24 @@ def _absent(h: Any, modes: Array) -> NDArray[np.bool_]:
         x[:, c.mode._fields.index("slack")] if "slack" in c.mode._fields else np.zeros(len(modes))
         for x, c in zip(own, h.contacts)
     ]
-    return (np.stack(keys, axis=1) < 0.5) | (np.stack(slack, axis=1) >= OFF)
+    return (np.stack(keys, axis=1) < 0.5) | (np.stack(slack, axis=1) >= OFF_SLACK)
 
 
 def _slipping(c: Any, own: Array, u: Array, N: Array, axes: Array) -> Array:
-    """Friction (n, 3) of a slip u (n, 2)."""
+    """Return the friction (n, 3) of a slip u (n, 2) under normal forces N (n,); own: the modes of
+    the point.
+    """
     speed = np.linalg.norm(u, axis=1)
     moving = (own[:, 2] * u[:, 0] + own[:, 3] * u[:, 1] > 0.0) & (speed > own[:, 4])
     d = np.where(moving[:, None], u / np.where(speed > 0.0, speed, 1.0)[:, None], own[:, 2:4])
     return -c.contact.kinetic * (N * own[:, 0])[:, None] * np.einsum("tj,tja->ta", d, axes)
 
 
-class Shown(NamedTuple):
-    """Of n rows in time: ends: where the m rows of the k points begin; owner (m,): the contact of
-    each; axes, along (n, m, 3): the row's axis, and what one unit of its force is; place (n, k, 3);
-    centre (n, c, 3).
+class ForceGeometry(NamedTuple):
+    """What `_known` needs of n rows in time. ends: where the m constraint rows of the k points
+    begin, and the last ones end. owner (m,): the contact of each row. axes, along (n, m, 3): the
+    axis of each row, and the force on the body per unit of its multiplier. place (n, k, 3), centre
+    (n, c, 3): m.
     """
 
     ends: list[int]
@@ -149,10 +158,10 @@ class Shown(NamedTuple):
 
 
 def _known(
-    plan: RunPlan, acting: Array, mode: Array, shown: Shown
+    plan: RunPlan, acting: Array, mode: Array, shown: ForceGeometry
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """(n, k, 4), (n, c, 3), (n, c, 3): whether normal force and friction of each point, the sum of
-    each contact and its pressure centre, along each axis, follow from the motion.
+    """Return (n, k, 4), (n, c, 3), (n, c, 3): whether the normal force and friction of each point,
+    the sum of each contact and its pressure centre, along each axis, follow from the motion.
 
     They do where combinations of the rows' forces that move nothing have no part in them.
     """
@@ -165,20 +174,22 @@ def _known(
         reach = np.abs(acting[n] * np.sqrt(system.column_scales)).max(axis=1) / np.where(
             sizes > 0.0, np.sqrt(sizes), 1.0
         )
-        on = np.flatnonzero(reach > DEAD * reach.max())
+        on = np.flatnonzero(reach > IMMOBILE_ROW * reach.max())
         N = spaces(acting[n][on], Metric(system.column_scales, sizes[on]), np.sqrt(RANK)).N
         if N.size:
             loose = np.zeros((acting.shape[1], N.shape[1]))
             loose[on] = N
             parts = _parts(loose[first : first + ends[-1]], int(n), shown)
-            found[n], sums[n], middles[n] = (np.abs(x).max(axis=-1) < LOOSE for x in parts)
+            found[n], sums[n], middles[n] = (
+                np.abs(x).max(axis=-1) < UNDETERMINED_SHARE for x in parts
+            )
     return found, sums, middles
 
 
-def _parts(loose: Array, n: int, shown: Shown) -> tuple[Array, Array, Array]:
-    """(k, 4, z), (c, 3, z), (c, 3, z): what z combinations of the rows' forces (m, z) have of
-    normal forces and friction, of sums, and of how far they move the pressure centre, relative to
-    the distances from it.
+def _parts(loose: Array, n: int, shown: ForceGeometry) -> tuple[Array, Array, Array]:
+    """Return (k, 4, z), (c, 3, z), (c, 3, z): the normal forces and friction, the sums, and the
+    shift of the pressure centre relative to the distances from it, of z combinations of the rows'
+    forces, loose (m, z).
     """
     ends, owner, axes, along, place, centre = shown
     begin = ends[:-1]
@@ -197,14 +208,14 @@ def _parts(loose: Array, n: int, shown: Shown) -> tuple[Array, Array, Array]:
 
 
 def _is_normal(ends: list[int]) -> Array:
-    """(m,): 1 for the first row of each point."""
+    """Return (m,): 1 for the first row of each point, its normal, else 0."""
     found = np.zeros(ends[-1])
     found[ends[:-1]] = 1.0
     return found
 
 
 def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """{name: (dims, values (run, time, ...))}."""
+    """Return {name: (dims, values (run, time, ...))} of what results keep of contacts."""
     at = ("time", "contact")
     vector = ("time", "contact", "axis")
     return {
@@ -221,7 +232,7 @@ def variables(rows: ContactRows) -> dict[str, tuple[tuple[str, ...], Array]]:
 
 
 def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
-    """What `Extremes` has of contacts: how far the laws were missed."""
+    """Return the fields of `Extremes` for contacts: how far the laws were violated."""
     h = plan.system.holding
     length = usual_length(plan.machine.layout)
     N = rows.normal
@@ -232,7 +243,9 @@ def residuals(plan: RunPlan, rows: ContactRows) -> dict[str, Array]:
     size = np.linalg.norm(f, axis=-1)
     speed = np.linalg.norm(u, axis=-1)
     moving = (
-        (rows.mode == 1.0) & (speed > SLIPS * max(speed.max(initial=0.0), 1e-300)) & (size > 0.0)
+        (rows.mode == 1.0)
+        & (speed > MOVING_SLIP * max(speed.max(initial=0.0), 1e-300))
+        & (size > 0.0)
     )
     across = np.linalg.norm(np.cross(f, u), axis=-1) / np.where(moving, size * speed, 1.0)
     return {

@@ -1,5 +1,5 @@
-"""Fingerprints: whether a run that is resumed is the run that was begun. Everything that decides it
-is hashed, by name.
+"""Fingerprints: whether a run that is resumed is the run that was begun. Everything that the run
+depends on is hashed, by name.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from ...results import versions
 from ..planning.plan import RunPlan
 
-DEEPEST = 40  # records within records
+DEEPEST_NESTING = 40  # records within records that are deeper do not count
 
 
 def key(plan: RunPlan) -> dict[str, str | float]:
-    """What decides a run, by name: values that are shown where they differ, and fingerprints of
-    what is larger.
+    """Return what a run depends on, by name: values that messages can show where they differ, and
+    fingerprints of larger things.
     """
     how: dict[str, str | float] = {
         "catena": versions()["catena"],
@@ -49,7 +49,7 @@ def key(plan: RunPlan) -> dict[str, str | float]:
 
 
 def fingerprint(x: Any) -> str:
-    """Equal for values that say the same, in this process and in another."""
+    """Return a text that is the same for equal values, in this process and in others."""
     digest = hashlib.sha256()
     for part in _parts(x, 0):
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -57,11 +57,11 @@ def fingerprint(x: Any) -> str:
 
 
 def _parts(x: Any, depth: int) -> Iterator[bytes]:
-    """The bytes of a value: of records their fields, of functions their code and what they close
-    over.
+    """Yield the bytes of a value: those of the fields of a record, those of the code of a function
+    and of what it closes over.
     """
     yield type(x).__qualname__.encode()
-    if depth > DEEPEST:
+    if depth > DEEPEST_NESTING:
         return
     if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
         yield repr(x).encode()
@@ -98,7 +98,7 @@ def _parts(x: Any, depth: int) -> Iterator[bytes]:
     elif isinstance(x, types.MethodType):
         yield from _parts([x.__func__, x.__self__], depth + 1)
     elif type(x).__module__.partition(".")[0] == "sympy":
-        # an expression of parameters, which keeps its parts in slots
+        # an expression of parameters, which has no __dict__
         from sympy import srepr
 
         yield srepr(x).encode()

@@ -1,12 +1,12 @@
-"""Creep: what joints travel where dry friction would hold them, because a run smooths it over a
+"""Creep: how far joints travel where dry friction would hold them, because a run smooths it over a
 small speed (`joint_losses.py`).
 
     f = F tanh(v / SMOOTH)
 
 A load below F, which Coulomb's friction would hold, moves such a joint at SMOOTH atanh(load / F)
-for ever. Of each row that is slower than SLOW times SMOOTH the speed times the time since the row
-before is counted, which is right on average: a joint that turns round is slow for a moment, one
-that creeps all the time.
+for ever. For each row that is slower than SLOW_SPEED times SMOOTH, the speed times the time since
+the row before is counted, which is right on average: a joint that reverses is slow for a moment,
+one that creeps is slow all the time.
 """
 
 from __future__ import annotations
@@ -26,15 +26,19 @@ if TYPE_CHECKING:
     from ..planning.plan import RunPlan
 
 Array = NDArray[np.float64]
-# of its length, or rad: worth a word; or this, if that is a part of all that it travels
-MUCH, LEAST, PART = 1e-3, 1e-6, 1e-2
-# times the speed over which friction is smoothed: above it, friction is Coulomb's to half a percent
-SLOW = 3.0
+# creep relative to the length scale of the coordinate: more than LARGE_CREEP is always reported,
+# less than SMALLEST_CREEP never; in between it is reported if it is at least CREEP_SHARE of all
+# that the coordinate travels
+LARGE_CREEP, SMALLEST_CREEP, CREEP_SHARE = 1e-3, 1e-6, 1e-2
+# speed relative to the one over which friction is smoothed: above it, friction is Coulomb's to half
+# a percent
+SLOW_SPEED = 3.0
 
 
 def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
-    """(nv,), (nv,): the travel of rows at t (s) with speeds v (run, time, nv), slow and altogether,
-    m or rad, of the run that creeps most; zero without smoothed friction.
+    """Return (nv,), (nv,): the travel while slow, and the whole travel (m or rad), of rows at t (s)
+    with speeds v (run, time, nv); of each speed in the run that creeps most. Both are empty without
+    smoothed friction.
     """
     rough = np.array([nonzero(x) for x in per_speed(plan.machine.mechanism, "friction")], bool)
     if plan.system.driven is not None:
@@ -44,22 +48,26 @@ def travelled(plan: RunPlan, t: Array, v: Array) -> tuple[Array, Array]:
     known = np.append(plan.start, plan.times)
     before = known[np.maximum(np.searchsorted(known, t, side="left") - 1, 0)]
     way = np.abs(v) * (np.maximum(t - before, 0.0))[:, None] * rough
-    slow = np.where(np.abs(v) < SLOW * SMOOTH, way, 0.0).sum(axis=1)
+    slow = np.where(np.abs(v) < SLOW_SPEED * SMOOTH, way, 0.0).sum(axis=1)
     run = slow.argmax(axis=0), np.arange(len(rough))
     return slow[run], way.sum(axis=1)[run]
 
 
 def creeping(plan: RunPlan, slow: Array, way: Array) -> str:
-    """What crept most beside its size, in words; nothing where that is not worth a word."""
+    """Return a sentence about the speed that crept most relative to its length scale; empty where
+    that is negligible. slow, way (nv,): as `travelled` returns them.
+    """
     if not len(slow):
         return ""
-    beside = slow / coordinate_sizes(plan.machine.layout, usual_length(plan.machine.layout))[1]
-    k = int(beside.argmax())
-    if beside[k] < LEAST or (beside[k] < MUCH and slow[k] < PART * way[k]):
+    relative = slow / coordinate_sizes(plan.machine.layout, usual_length(plan.machine.layout))[1]
+    k = int(relative.argmax())
+    if relative[k] < SMALLEST_CREEP or (
+        relative[k] < LARGE_CREEP and slow[k] < CREEP_SHARE * way[k]
+    ):
         return ""
     unit = units(plan.machine.mechanism.moving)[1][k]
     mechanism = plan.machine.mechanism
     return (
         f"{mechanism.speed_names[k]!r} creeps by {slow[k]:.2g} {unit} at speeds below"
-        f" {SLOW * SMOOTH:g} {unit}/s, where dry friction may hold it; friction='stick' does"
+        f" {SLOW_SPEED * SMOOTH:g} {unit}/s, where dry friction may hold it; friction='stick' does"
     )

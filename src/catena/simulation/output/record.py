@@ -1,5 +1,5 @@
-"""From states to what is shown of them: rows observed, energies balanced, the labelled dataset, the
-ledger.
+"""From states to what results show: observed rows, the energy balance, the labelled dataset, and
+the ledger.
 """
 
 from __future__ import annotations
@@ -35,18 +35,21 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
-# what the tape `observe` gives
+# the outputs of the tape `observe`
 OBSERVED = ("q", "v", "a", "tau", "energy", "rows", "rank", "held", "losses")
 
 
 @dataclass(frozen=True)
 class ObservedRows:
-    """What is shown of the states x (run, time, size) and inputs u (run, time, nu) at t (time,):
-    arrays (run, time, ...).
+    """What results show of the states x (run, time, size) and inputs u (run, time, nu) at t
+    (time,): arrays (run, time, ...).
 
-    energy: kinetic and potential, J; start: (run, 2) at the start; of it strain: in flexible
-    bodies. error: the change of energy less the work done. closure, rates: of the rows of loops and
-    speed rows; rank: how close theirs was to another.
+    q, v, a, tau: coordinates, speeds, accelerations, joint forces. energy: kinetic and potential,
+    J; start (run, 2): the same at the start. strain: the part of the potential energy in flexible
+    bodies, J. error: the change of energy less the work done, J. closure, rates: residuals and
+    rates of the rows of loops and speed rows. rank: how close the rank of these rows was to
+    another. held: forces of switched rows. losses: joint damping and friction. contacts: None
+    without contacts.
     """
 
     t: Array
@@ -69,15 +72,16 @@ class ObservedRows:
 
     @property
     def work(self) -> Array:
-        """What everything but gravity and springs has done on the mechanism, J."""
+        """The work that everything but gravity and springs has done on the mechanism, J."""
         return self.x[..., -1]
 
 
 def observe(
     plan: RunPlan, t: Array, x: Array, u: Array, p: Array, start: Array | None = None
 ) -> ObservedRows:
-    """The rows of states x (run, time, size) with parameters p (run, count). start: energies there,
-    by default row one's.
+    """Return the rows of states x (run, time, size) and inputs u (run, time, nu) with parameters p
+    (run, count) at t (time,). start (run, 2): the energies at the start, by default those of the
+    first row.
     """
     runs, rows = x.shape[:2]
     kernel = plan.system.kernel("observe")
@@ -123,7 +127,7 @@ def observe(
 
 
 def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
-    """(run, time): what all flexible bodies store, J."""
+    """Return (run, time): the strain energy of all flexible bodies, J."""
     m = plan.machine.mechanism
     each = (
         [strain_energy(m, row, dict(zip(m.parameters, own))) for row, own in zip(q, p)]
@@ -134,7 +138,7 @@ def _strain(plan: RunPlan, q: Array, p: Array) -> Array:
 
 
 def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
-    """The largest of everything that the ledger looks at."""
+    """Return the largest value of everything that the ledger judges."""
     sizes = plan.row_sizes
     speeds = np.sqrt(plan.system.column_scales)
     lengths = [
@@ -170,8 +174,8 @@ def extremes(plan: RunPlan, rows: ObservedRows) -> Extremes:
 
 
 def _least_moved(plan: RunPlan, q: Array) -> Array:
-    """How far anything has gone since the start beside its length, of the run that moves least but
-    does not rest; zero where all rest.
+    """Return how far anything has moved since the start, relative to its length scale, in the run
+    that moves least but is not at rest; zero where all are at rest.
     """
     far = (np.abs(q - plan.start_coordinates[:, None]) / plan.coordinate_sizes).max(
         axis=(1, 2), initial=0.0
@@ -189,7 +193,9 @@ def ledger(
     wall_time: float,
     contact: ContactLedger | None = None,
 ) -> Ledger:
-    """How far the rows can be trusted, and what they cost."""
+    """Return how far the rows can be trusted, and what they cost. seen: the extremes of all rows;
+    status: of the drivers; outcome: the same in words; wall_time: s.
+    """
     cost = list(tallies)
     contact = contact if plan.system.stepping is None else stepping_record.ledger(plan, seen)
     return Ledger.of(
@@ -223,8 +229,8 @@ def dataset(
     happened: Iterable[tuple[int, Occurrence]] = (),
     hits: Iterable[tuple[int, Hit]] = (),
 ) -> xr.Dataset:
-    """The labelled dataset of a run, or of several. happened, hits: events and impacts, each with
-    the number of its run.
+    """Return the labelled dataset of a run, or of several. happened, hits: events and impacts, each
+    with the number of its run.
     """
     machine = plan.machine
     single = not plan.lead
@@ -253,13 +259,13 @@ def dataset(
 
 
 def _numbered(pairs: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
-    """(numbers, others) of pairs."""
+    """Return the numbers, and the others, of pairs."""
     pairs = list(pairs)
     return [k for k, _ in pairs], [x for _, x in pairs]
 
 
 def variables(plan: RunPlan, rows: ObservedRows) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """{name: (dims, values (run, time, ...))} of what is kept of each row."""
+    """Return {name: (dims, values (run, time, ...))} of what results keep of each row."""
     system, nv = plan.system, plan.system.nv
     found: dict[str, tuple[tuple[str, ...], Array]] = {
         "q": (("time", "coordinate"), rows.q),

@@ -1,8 +1,8 @@
-"""The file of a run, written while it goes on: memory does not grow with its length, and whatever
-stops it, the file is whole.
+"""The file of a run, written while it goes on: memory does not grow with its length, and the file
+is valid whenever the run is stopped.
 
-slice --observe--> rows that wait --> rows in the file, then its journal
-        journal --> Checkpoint --> Runner
+    slice --observe--> waiting rows --> rows in the file, then its journal
+    journal --> Checkpoint --> Runner
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from .record import ObservedRows
 from .sinks import Difference, Outcome, ResultSink, moved
 
 Array = NDArray[np.float64]
-EVERY = 1.0  # seconds between writes
-BUFFER = 16384  # rows that wait at most
+WRITE_INTERVAL = 1.0  # s, between two writes of the file
+WAITING_ROWS = 16384  # most rows that wait to be written
 
 
 class WrittenLog(NamedTuple):
-    """How many events and impacts the log of the file has, in how many bytes, their checksum; and
-    how many more it had no room for.
+    """How much of the events and impacts is in the log of the file: their numbers, their size in
+    bytes, their checksum; and how many did not fit (`lost`).
     """
 
     events: int = 0
@@ -46,7 +46,9 @@ class WrittenLog(NamedTuple):
     lost: int = 0
 
     def and_(self, last: Checkpoint, room: int) -> tuple[WrittenLog, bytes]:
-        """With those of a checkpoint that are new, as far as there is room; and their lines."""
+        """Return the log with the new events and impacts of a checkpoint added, as far as `room`
+        (bytes) allows; and their lines.
+        """
         events, impacts = _logged(last)
         lines = storage.log_lines(events[self.events :], impacts[self.impacts :])
         ends = list(accumulate(map(len, lines), initial=self.size))
@@ -65,13 +67,15 @@ class WrittenLog(NamedTuple):
 
 
 def _logged(last: Checkpoint) -> tuple[list[Any], list[Any]]:
-    """Events and impacts of a checkpoint."""
+    """Return the events and the impacts of a checkpoint."""
     events = last.events or {"log": [], "contacts": None}
     return events["log"], (events["contacts"] or {"hits": []})["hits"]
 
 
 def _without_log(events: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What the journal keeps of the event handler: all but what the log has."""
+    """Return what the journal keeps of the event handler: everything but the events and impacts
+    that the log has.
+    """
     return events and {
         **events,
         "log": [],
@@ -81,11 +85,12 @@ def _without_log(events: dict[str, Any] | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the file has come at a slice boundary. It is replaced as a whole, so that no signal
-    finds half of it.
+    """How far the file has come at a slice boundary. It is replaced as a whole, so that a signal
+    never finds half of it.
 
-    row, number: the next row and journal to write. waiting: rows that are not written yet. seen: of
-    all rows so far. log: how much of the events and impacts is written.
+    row, number: the next row and journal to write. waiting: rows that are not written yet. seen:
+    the extremes of all rows so far. last: the checkpoint. log: how much of the events and impacts
+    is written.
     """
 
     row: int
@@ -97,12 +102,12 @@ class Progress:
 
     @property
     def count(self) -> int:
-        """ObservedRows that wait."""
+        """The number of rows that are not written yet."""
         return sum(len(part["time"]) for part in self.waiting)
 
 
 class File(ResultSink):
-    """The file of one run, locked while it is written. resume: continue what it holds."""
+    """The file of one run, locked while it is written. resume: continue the run that it holds."""
 
     def __init__(self, path: Path, plan: RunPlan, began: float, resume: bool = False):
         if path.suffix != ".nc":
@@ -144,8 +149,8 @@ class File(ResultSink):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """An interruption, or an error of a controller, leaves a file that says so, at the last
-        slice boundary.
+        """Release the lock. An interruption, or an error of a controller, is first written into the
+        file, at the last slice boundary.
         """
         try:
             if (
@@ -171,7 +176,9 @@ class File(ResultSink):
 
     # --- slices
     def take(self, part: Slice, runner: Runner, rows: slice) -> None:
-        """Observe rows, and let them wait; the first makes the file."""
+        """Observe the rows of a slice, and write them when enough of them wait; the first slice
+        makes the file.
+        """
         now = self.progress
         last = runner.checkpoint()
         if now is None:
@@ -187,11 +194,14 @@ class File(ResultSink):
             waiting = (*waiting, {"time": part.t, **shown})
             extremes = extremes | record.extremes(self.plan, seen)
         self.progress = replace(now, waiting=waiting, seen=extremes, last=last)
-        if self.progress.count >= BUFFER or clock.perf_counter() - self.written > EVERY:
+        if (
+            self.progress.count >= WAITING_ROWS
+            or clock.perf_counter() - self.written > WRITE_INTERVAL
+        ):
             self.write(self.progress)
 
     def finish(self, runner: Runner, rows: slice) -> None:
-        """Write what is left, and how the run ended."""
+        """Write the rows that wait, and how the run ended."""
         last = replace(
             self._now.last, over=runner.over, status=runner.status, sentence=runner.sentence
         )
@@ -199,10 +209,12 @@ class File(ResultSink):
         self.write(self.progress)
 
     def _observed(self, part: Slice, start: Array | None = None) -> ObservedRows:
+        """Return the rows of a slice."""
         return record.observe(self.plan, part.t, *moved(part, 1), self.plan.p, start)
 
     @property
     def _now(self) -> Progress:
+        """The progress of a file that exists."""
         assert self.progress is not None
         return self.progress
 
@@ -213,13 +225,15 @@ class File(ResultSink):
         return Outcome(last.status, last.sentence, last.tally.accepted)
 
     def coordinates(self, rows: slice, first: int, last: int) -> Array:
-        """(1, last - first, nq): the coordinates of these rows."""
+        """Return (1, last - first, nq): the coordinates of these rows, read from the file."""
         return storage.rows_of(self.path, self.places["q"], first, last).reshape(
             1, -1, self.plan.system.nq
         )
 
     def result(self, difference: Difference | None = None) -> Result:
-        """The result; its rows are read from the file when they are looked at."""
+        """Return the result; its rows are read from the file when they are used. difference: from a
+        tighter run, for the ledger.
+        """
         if difference is not None:
             self.difference = difference
             self.write(self._now)
@@ -231,17 +245,19 @@ class File(ResultSink):
 
     # --- the file
     def _create(self, first: ObservedRows, last: Checkpoint) -> Progress:
-        """Make the file, with the first row and its journal."""
-        plan, beside, self.start = (
+        """Make the file, with the first row and its journal. Raise CatenaError where it cannot be
+        written.
+        """
+        plan, temporary, self.start = (
             self.plan,
             self.path.with_name(f".{self.path.name}.new"),
             first.start,
         )
-        made = Progress(1, 0, (), record.extremes(plan, first), last, WrittenLog())
+        progress = Progress(1, 0, (), record.extremes(plan, first), last, WrittenLog())
         try:
             storage.create(
-                beside,
-                # what happens is in the log
+                temporary,
+                # events and impacts are in the log
                 record.dataset(plan, first).drop_dims(("occurrence", "impact", "component")),
                 np.append(plan.start, plan.times),
                 plan.system.size + plan.system.nu,
@@ -249,21 +265,23 @@ class File(ResultSink):
                 if last.events is None
                 else storage.log_room(self.plan.system.nq + self.plan.system.nv),
             )
-            self.places = storage.places(beside)
-            made, lines = self._with_log(made)
-            storage.append(beside, self.places, 0, {}, self.journal(made), lines)
-            beside.replace(self.path)
+            self.places = storage.places(temporary)
+            progress, lines = self._with_log(progress)
+            storage.append(temporary, self.places, 0, {}, self.journal(progress), lines)
+            temporary.replace(self.path)
         except (OSError, RuntimeError) as error:
             raise CatenaError(
                 f"{self.path}: the results cannot be written there ({storage.reason(error)});"
                 " nothing was computed"
             ) from None
         finally:
-            storage.remove(beside)
-        return replace(made, number=1)
+            storage.remove(temporary)
+        return replace(progress, number=1)
 
     def _reopen(self) -> None:
-        """Find out where the run of the file stands, if it is this one."""
+        """Read the progress of the run from the file. Raise CatenaError where the file holds
+        another run, and FormatError where its journal is damaged.
+        """
         self.places = storage.places(self.path)
         try:
             found, log = storage.with_log(self.path)
@@ -312,14 +330,14 @@ class File(ResultSink):
         self.before = found.wall_time
 
     def begin(self, runner: Runner) -> None:
-        """Continue from where the file stands."""
+        """Restore the runner from the checkpoint of the file, if it is resumed."""
         if self.progress is not None:
             runner.restore(self.progress.last)
 
     def _possible(self, last: Checkpoint, row: int) -> None:
-        """Raise a ValueError where a checkpoint cannot be one of this plan."""
+        """Raise ValueError where a checkpoint cannot be one of this plan."""
         plan, s = self.plan, self.plan.system
-        # below zero it is the most that a first step may be, which is not taken yet
+        # below zero it is minus the longest first step, before that is taken
         step = -last.h if last.tally.accepted == 0 else last.h
         if not (plan.start <= last.t <= plan.until and 0 < max(step, last.h) < np.inf):
             raise ValueError(f"t = {last.t}, step {last.h}")
@@ -332,7 +350,7 @@ class File(ResultSink):
                 raise ValueError(f"the {what} is not {size} finite numbers")
 
     def write(self, now: Progress) -> None:
-        """Everything that waits, then the journal. A write that was cut short is done again in the
+        """Write all waiting rows, then the journal. A write that was interrupted is repeated in the
         same place.
         """
         rows = (
@@ -351,12 +369,14 @@ class File(ResultSink):
         self.progress, self.written = replace(after, number=now.number + 1), clock.perf_counter()
 
     def _with_log(self, now: Progress) -> tuple[Progress, bytes]:
-        """As if what is new of events and impacts were in the log; and their lines."""
+        """Return the progress with the new events and impacts in its log, and their lines, which
+        are still to be written.
+        """
         log, lines = now.log.and_(now.last, self.places[storage.LOG].count)
         return replace(now, log=log), lines
 
     def journal(self, now: Progress) -> storage.Journal:
-        """What the file must say to be read, and to be continued."""
+        """Return what the file needs to be read, and to be continued."""
         last = now.last
         spent = self.before + clock.perf_counter() - self.began
         outcome = last.sentence or f"not finished; it had come to t = {last.t:.9g} s"

@@ -1,8 +1,8 @@
-"""Memory for the states of results, used again once nobody looks at the result any more.
+"""Memory for the states of results, reused once a result is no longer referenced.
 
-The system clears fresh memory before it hands it out, which takes a third of the time of a short
-rollout. So the memory of the last large result is kept when the result is gone, and the next of
-that size or smaller is written there.
+The operating system clears new memory before it hands it out, which takes a third of the time of a
+short rollout. So the memory of the last large result is kept when the result is gone, and the next
+result that is as large, or up to half as large, is written there.
 """
 
 from __future__ import annotations
@@ -14,32 +14,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# bytes: smaller ones cost nothing, larger ones are given back
-LEAST = 2**20
-MOST = 2**28
-_kept: list[Array] = []
+SMALLEST_BLOCK = 2**20  # bytes: smaller blocks are cheap to make anew
+LARGEST_BLOCK = 2**28  # bytes: larger blocks are returned to the system
+_free_blocks: list[Array] = []
 
 
 class _Loan:
-    """What every array made of a block refers to in the end; when it is gone, none is left."""
+    """The object to which every array made of a block refers in the end; when it is deleted, no
+    array refers to the block any more.
+    """
 
     def __init__(self, block: Array, shape: tuple[int, ...]):
         self.__array_interface__ = {**block.__array_interface__, "shape": shape}
-        weakref.finalize(self, _keep, block).atexit = False
+        weakref.finalize(self, _release, block).atexit = False
 
 
-def _keep(block: Array) -> None:
-    """The last one alone."""
-    _kept[:] = [block]
+def _release(block: Array) -> None:
+    """Keep this block for reuse, and no other."""
+    _free_blocks[:] = [block]
 
 
 def empty(shape: tuple[int, ...]) -> Array:
-    """An array of this shape with anything in it, as `np.empty`."""
+    """Return an uninitialised array of this shape, as `np.empty` does."""
     count = math.prod(shape)
-    if not LEAST <= 8 * count <= MOST:
+    if not SMALLEST_BLOCK <= 8 * count <= LARGEST_BLOCK:
         return np.empty(shape)
     try:
-        block = _kept.pop()
+        block = _free_blocks.pop()
     except IndexError:
         block = np.empty(0)
     return np.asarray(_Loan(block if count <= len(block) <= 2 * count else np.empty(count), shape))

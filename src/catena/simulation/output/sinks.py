@@ -1,4 +1,4 @@
-"""Sinks: where the slices of runs end up. Memory keeps them, File (`result_file.py`) writes them as
+"""Sinks: where the slices of runs go. Memory keeps them, File (`result_file.py`) writes them as
 they come, TighterRun compares them with those of another sink.
 """
 
@@ -28,7 +28,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How runs ended: the worst status, its sentence, the most steps that one took."""
+    """How runs ended. status: the worst, see `drivers.OUTCOMES`. sentence: the same in words.
+    steps: the most that one run took.
+    """
 
     status: int
     sentence: str
@@ -42,8 +44,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest difference of coordinates to a tighter run, the size beside which it is judged,
-    the steps of the tighter run.
+    """largest: the largest difference of coordinates from those of a tighter run. size: relative to
+    which it is judged. steps: of the tighter run.
     """
 
     largest: float
@@ -51,12 +53,12 @@ class Difference:
     steps: int
 
 
-class Ended(Protocol):
+class EndedRun(Protocol):
     """What sinks read of a run at its end: a Runner, or the `RunEnd` of a run in a batch."""
 
     @property
     def status(self) -> int:
-        """Of the drivers."""
+        """The status of the drivers with which it ended, see `drivers.OUTCOMES`."""
 
     @property
     def sentence(self) -> str:
@@ -64,43 +66,45 @@ class Ended(Protocol):
 
     @property
     def tally(self) -> Tally:
-        """Its cost."""
+        """The steps and evaluations that it took."""
 
     @property
     def log(self) -> list[Occurrence]:
-        """Its events."""
+        """The events that have happened in it."""
 
     @property
     def contacts(self) -> ContactHandler | None:
-        """Its contacts."""
+        """Its contacts, or None."""
 
 
 class Sink(Protocol):
-    """What takes the slices of runs. rows: which runs of the plan a slice has."""
+    """A consumer of the slices of runs. rows: which runs of the plan a slice has."""
 
     def begin(self, runner: Runner) -> None:
-        """Before the first slice; by default nothing is there to continue from."""
+        """Prepare for the first slice; a sink that resumes a run restores the runner here. By
+        default nothing is done.
+        """
         return
 
     def room(self, rows: slice) -> Array | None:
-        """(lanes, 1 + times, size) in which the states of runs may be written, whole groups of
-        lanes; by default none.
+        """Return an array (lanes, 1 + times, size) in which the states of these runs, whole groups
+        of lanes, may be written; by default None.
         """
         return None
 
     def take(self, part: Slice, runner: Any, rows: slice) -> None:
-        """The next slice."""
+        """Take the next slice of the runs `rows`."""
 
     def finish(self, runner: Any, rows: slice) -> None:
-        """The end of these runs."""
+        """Take note that these runs have ended."""
 
     def interrupt(self, runner: Runner, rows: slice) -> None:
-        """Someone interrupts these runs; by default their last slice says enough."""
+        """Take note that these runs were interrupted; by default nothing is done."""
         return
 
 
 class ResultSink(Sink, Protocol):
-    """A sink that a Result comes from."""
+    """A sink that gives a Result."""
 
     plan: RunPlan
 
@@ -109,30 +113,36 @@ class ResultSink(Sink, Protocol):
         """How the runs ended."""
 
     def coordinates(self, rows: slice, first: int, last: int) -> Array:
-        """(run, last - first, nq): the coordinates of these runs and rows."""
+        """Return (run, last - first, nq): the coordinates of these runs and rows."""
 
     def result(self, difference: Difference | None = None) -> Result:
-        """The result, and how far it differs from a tighter run."""
+        """Return the result. difference: from a tighter run, for the ledger."""
 
     @property
     def partial(self) -> Result | None:
-        """What was computed before an interruption, where nothing else keeps it."""
+        """The result of what was computed before an interruption, where nothing else keeps it; else
+        None.
+        """
         return None
 
 
 def moved(part: Slice, count: int) -> tuple[Array, Array]:
-    """States and inputs (run, time, ...) of a slice, without the copies that fill up its lanes."""
+    """Return states and inputs (run, time, ...) of the first `count` runs of a slice; the other
+    lanes hold copies.
+    """
     return np.moveaxis(part.x, 2, 0)[:count], np.moveaxis(part.u, 2, 0)[:count]
 
 
 # --- memory
 class Memory(ResultSink):
-    """Slices, and how the groups ended. What is shown of them is computed when it is looked at."""
+    """A sink that keeps the slices, and how the groups of runs ended. What results show is computed
+    when it is used.
+    """
 
     def __init__(self, plan: RunPlan, began: float):
         self.plan, self.began = plan, began
         self.parts: dict[tuple[int, int], list[Slice]] = {}
-        self.ended: dict[int, Ended] = {}
+        self.ended: dict[int, EndedRun] = {}
         plain = (
             plan.scheme.empty
             and not plan.system.clocks
@@ -145,15 +155,15 @@ class Memory(ResultSink):
         )
 
     def begin(self, runner: Runner) -> None:
-        """Let the drivers write where the states are kept, if each run has as many rows as there
-        are times.
+        """Let the drivers write directly into the memory of the result, if each run has as many
+        rows as there are output times.
         """
         if self.x is not None:
             runner.engine.store = self.room(runner.rows)
             runner.engine.filled = 1
 
     def room(self, rows: slice) -> Array | None:
-        """Where the states are kept."""
+        """Return the part of the memory of the result for these runs, or None."""
         width = self.plan.width
         return (
             None
@@ -161,19 +171,19 @@ class Memory(ResultSink):
             else self.x[rows.start : rows.start + -(-(rows.stop - rows.start) // width) * width]
         )
 
-    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
-        """Keep it."""
+    def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
+        """Keep the slice until the result is made."""
         parts = self.parts.setdefault((rows.start, rows.stop), [])
         if self.x is not None and not parts:
             self.x[rows, 0] = part.x[0].T[: rows.stop - rows.start]
         parts.append(part)
 
-    def finish(self, runner: Ended, rows: slice) -> None:
-        """Keep what the group has to say at its end."""
+    def finish(self, runner: EndedRun, rows: slice) -> None:
+        """Keep how the group ended, and its events."""
         self.ended[rows.start] = runner
 
     def interrupt(self, runner: Runner, rows: slice) -> None:
-        """Keep what the group has to say until there."""
+        """End the group as interrupted, and keep its events until there."""
         runner.over = True
         runner.status = drivers.INTERRUPTED
         runner.sentence = f"interrupted at t = {runner.t:.9g} s"
@@ -181,12 +191,12 @@ class Memory(ResultSink):
 
     @property
     def partial(self) -> Result | None:
-        """Of one run, the rows so far."""
+        """The result of the rows so far, for a single run; else None."""
         return self.result() if len(self.plan.x0) == 1 and self.ended else None
 
     @property
     def outcome(self) -> Outcome:
-        """Of the group that ended worst."""
+        """How the group that ended worst ended."""
         worst = max(self.ended.values(), key=lambda runner: runner.status)
         return Outcome(
             worst.status, worst.sentence, max(r.tally.accepted for r in self.ended.values())
@@ -194,7 +204,7 @@ class Memory(ResultSink):
 
     @cached_property
     def rows(self) -> ObservedRows:
-        """Of all groups, up to the end of the shortest."""
+        """The observed rows of all groups, up to the end of the shortest."""
         plan = self.plan
         lengths = {k: sum(len(c.t) for c in parts) for k, parts in self.parts.items()}
         shortest = min(lengths.values())
@@ -217,11 +227,13 @@ class Memory(ResultSink):
         return record.observe(plan, np.concatenate([c.t for c in longest])[:shortest], x, u, plan.p)
 
     def coordinates(self, rows: slice, first: int, last: int) -> Array:
-        """(run, last - first, nq): the coordinates of these runs and rows."""
+        """Return (run, last - first, nq): the coordinates of these runs and rows."""
         return self.rows.q[rows, first:last]
 
     def result(self, difference: Difference | None = None) -> Result:
-        """The result; rows and ledger are made when they are looked at."""
+        """Return the result; its rows and its ledger are computed when they are used. difference:
+        from a tighter run, for the ledger.
+        """
         plan = self.plan
         end = self.outcome
         spent = clock.perf_counter() - self.began
@@ -235,7 +247,7 @@ class Memory(ResultSink):
             reduce(or_, [contacts.ledger() for contacts in touched.values()]) if touched else None
         )
 
-        def trust() -> Ledger:
+        def judge() -> Ledger:
             tallies = [r.tally for r in self.ended.values()]
             seen = record.extremes(plan, self.rows)
             found = record.ledger(plan, seen, tallies, end.status, end.sentence, spent, contact)
@@ -246,13 +258,13 @@ class Memory(ResultSink):
             )
 
         shown = cache(lambda: record.dataset(plan, self.rows, happened, hits))
-        return Result(shown, cache(trust), plan.machine.mechanism, {"machine": plan.machine})
+        return Result(shown, cache(judge), plan.machine.mechanism, {"machine": plan.machine})
 
 
 # --- a tighter run
 class TighterRun(Sink):
-    """Compares the slices of a tighter run with the rows of another sink; nothing is kept of
-    them.
+    """A sink that compares the slices of a tighter run with the rows of another sink, and keeps
+    none of them.
     """
 
     def __init__(self, plan: RunPlan, other: ResultSink):
@@ -264,8 +276,8 @@ class TighterRun(Sink):
         )
         self.steps = 0
 
-    def take(self, part: Slice, runner: Ended, rows: slice) -> None:
-        """Compare coordinates, row by row."""
+    def take(self, part: Slice, runner: EndedRun, rows: slice) -> None:
+        """Compare the coordinates of a slice with those of the other sink, row by row."""
         if not len(part.t):
             return
         first = self.at.get(rows.start, 0)
@@ -280,20 +292,20 @@ class TighterRun(Sink):
         ):
             largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
 
-    def finish(self, runner: Ended, rows: slice) -> None:
-        """Count the steps."""
+    def finish(self, runner: EndedRun, rows: slice) -> None:
+        """Add the steps of these runs to the count."""
         self.steps += runner.tally.accepted
 
     @property
     def difference(self) -> Difference:
-        """Of all rows. Its size makes the largest difference what the worst is beside the error
-        allowed to its coordinate (`error_scales.py`).
+        """The difference over all rows. Its size is chosen so that largest / size is the worst
+        ratio of a difference to the scale of its coordinate's error (`error_scales.py`).
         """
         size = self.plan.coordinate_sizes
         largest = float(self.apart.max(initial=0.0))
         far = np.minimum((self.moved / size).max(axis=1, initial=0.0, keepdims=True), 1.0)
-        beside = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
-        worst = float((self.apart / beside).max(initial=0.0))
+        scale = self.moved + size * (far + self.plan.rounding / self.other.plan.tolerance)
+        worst = float((self.apart / scale).max(initial=0.0))
         return Difference(
-            largest, largest / worst if worst else float(beside.max(initial=1.0)), self.steps
+            largest, largest / worst if worst else float(scale.max(initial=1.0)), self.steps
         )

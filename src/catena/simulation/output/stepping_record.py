@@ -1,9 +1,9 @@
-"""What is shown of contacts by time stepping: the same rows and the same ledger as of contacts by
-events.
+"""What results show of contacts by time stepping: the same rows and the same ledger as for contacts
+by events.
 
-Forces are impulses over the step that ended at a row. Where rigid bodies do not determine them (a
-table on four legs) they are the ones that the solver came to: sums are what counts. The certificate
-is kept in the state, over all steps and not the rows alone.
+Forces are impulses divided by the step that ended at a row. Where rigid bodies do not determine
+them (a table on four legs), they are those at which the solver arrived; only their sums are
+meaningful. The certificate is kept in the state, over all steps and not only the rows.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class Sight(NamedTuple):
-    """Of states (n,) and k points in the solver's order: gap (n, k), place (n, k, 3), rate (n, k,
-    3) along normal and tangents, which are axes (n, k, 3, 3).
+class PointKinematics(NamedTuple):
+    """Kinematics of k contact points, in the solver's order, at n states: gap (n, k), place (n, k,
+    3), rate (n, k, 3) along normal and tangents, axes (n, k, 3, 3): these three.
     """
 
     gap: Array
@@ -40,9 +40,9 @@ class Sight(NamedTuple):
 
 
 def stepped_state(system: System) -> ca.Function:
-    """(t, x, u, p) -> gaps (k,), places (3 k,), speeds and axes (3 k,), (9 k,) of points that have
-    places of their own, zero along tangents of smooth ones; poses and twists (38 n,) of pairs of
-    shapes.
+    """Return (t, x, u, p) -> gaps (k,), places (3 k,), speeds (3 k,) and axes (9 k,) of the points
+    that are not of pairs of shapes, with zeros for tangents of points without friction; then poses
+    and twists (38 n,) of n pairs of shapes.
     """
     c = system.stepping
     assert c is not None
@@ -67,16 +67,22 @@ def stepped_state(system: System) -> ca.Function:
     return ca.Function("contacts", system.inputs, ca.cse([ca.densify(x) for x in found]))
 
 
-def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
-    """Where the points of states (n, size) are, with inputs and parameters."""
+def point_kinematics(
+    plan_threads: int | None, system: System, flat: list[Array]
+) -> PointKinematics:
+    """Return the kinematics of all contact points at n states. flat: times, states, inputs and
+    parameters.
+    """
     c, n = system.stepping, len(flat[0])
     assert c is not None
     kernel = system.compiled(("stepped contacts",), lambda: compile_lanes(stepped_state(system)))
     (gap, place, rate, axes, pairs), _ = kernel(flat, n, threads=plan_threads)
-    found = Sight(gap, place.reshape(n, -1, 3), rate.reshape(n, -1, 3), axes.reshape(n, -1, 3, 3))
+    found = PointKinematics(
+        gap, place.reshape(n, -1, 3), rate.reshape(n, -1, 3), axes.reshape(n, -1, 3, 3)
+    )
     if not c.pairs:
         return found
-    return Sight(
+    return PointKinematics(
         *(
             np.concatenate([x[:, : c.own], y, x[:, c.own :]], axis=1)
             for x, y in zip(found, c.layout.seen(pairs))
@@ -85,15 +91,15 @@ def sight(plan_threads: int | None, system: System, flat: list[Array]) -> Sight:
 
 
 def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
-    """Of the states (n, size), inputs and parameters; None where joints have stops and nothing else
-    touches.
+    """Return the contact rows of n states; None where joints have stops and nothing else touches.
+    flat: times, states, inputs and parameters.
     """
     system, n = plan.system, len(flat[0])
     c = system.stepping
     assert c is not None
     if not c.points:
         return None
-    gap, place, rate, axes = sight(plan.threads, system, flat)
+    gap, place, rate, axes = point_kinematics(plan.threads, system, flat)
     force, mode, *_ = c.split(flat[1][:, -1 - len(c.names) : -1].T)
     k, rough = len(c.points), c.rough
     pushed = np.zeros((n, k, 3))
@@ -136,8 +142,8 @@ def observe(plan: RunPlan, flat: list[Array]) -> ContactRows | None:
 
 
 def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Array]:
-    """What `Extremes` has of contacts: the certificate of the states x (run, time, size), and the
-    gaps of rows.
+    """Return the fields of `Extremes` for contacts: the certificate of the states x (run, time,
+    size), and the penetration at the rows.
     """
     c = plan.system.stepping
     assert c is not None
@@ -162,7 +168,7 @@ def residuals(plan: RunPlan, x: Array, rows: ContactRows | None) -> dict[str, Ar
 
 
 def ledger(plan: RunPlan, seen: Extremes) -> ContactLedger:
-    """How well the laws were kept: the worst of all runs."""
+    """Return how well the laws were kept: the worst of all runs."""
     c = plan.system.stepping
     assert c is not None
     return ContactLedger(

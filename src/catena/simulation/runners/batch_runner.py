@@ -1,9 +1,8 @@
-"""BatchRunner: the time loop of many runs by an adaptive method, with or without events, side by
-side in lanes.
+"""BatchRunner: the time loop of many runs in lanes by an adaptive method, with or without events.
 
 Each round advances every run that is not over to its next event or to the end of its slice, then
 handles all their events: those of stops and of friction for all runs at once (`batch_events.py`),
-others run by run (`event_handler.py`). What happens to a run does not depend on the others.
+others run by run (`event_handler.py`). No run depends on the others.
 """
 
 from __future__ import annotations
@@ -26,38 +25,40 @@ from ..integrators.lane_runs import LaneRuns, Whole
 from ..planning.plan import RunPlan
 from ..terms.error_scales import FINEST, SHARE
 from . import dead_positions, diagnostics
-from .runner import JUMP, ROWS, STEPS, Slice, forces
+from .runner import STATE_JUMP, ROWS_PER_SLICE, STEPS_PER_SLICE, Slice, forces
 
 Array = NDArray[np.float64]
 TOGETHER = 64  # runs whose loops are looked at in one call
 
 
-class Happening(Protocol):
-    """Events of runs that are given by their numbers, at the times of each."""
+class LaneEvents(Protocol):
+    """The events of runs in lanes, which are given by their numbers, each at its own time."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Before the first step. Returns those that it ends, and by what."""
+        """Handle the events at the start, before the first step. Return {run: what ends it}."""
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each. Returns those that end, and by what; and those that cannot
-        go on, and why.
+        """Handle the guard that fell to zero in each run. Return {run: what ends it}, and {run: why
+        it cannot go on}.
         """
 
     def due(self, run: int) -> str:
-        """Handle what is scheduled for the present instant of a run. Returns by what it ends, if
-        so.
+        """Handle the events that are scheduled for the present time of a run. Return what ends the
+        run, or "".
         """
 
     def log(self, run: int) -> list[Occurrence]:
-        """What has happened in a run."""
+        """Return the events that have happened in a run."""
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """The contacts of a run."""
+        """Return the contacts of a run, or None."""
 
 
 @dataclass(frozen=True)
 class RunEnd:
-    """How a run ended, as sinks read it."""
+    """How a run ended, in the form that sinks read. status: see `drivers.OUTCOMES`. sentence: the
+    same in words. tally: its cost. log: its events. contacts: its contacts, or None.
+    """
 
     status: int
     sentence: str
@@ -67,8 +68,8 @@ class RunEnd:
 
 
 class BatchRunner:
-    """Some runs of a plan (`rows`) in progress. room: (at least as many, 1 + times, size) in which
-    to write their states.
+    """The runs `rows` of a plan, in progress. room: an array (at least as many, 1 + times, size) in
+    which to write their states; None: a new one.
     """
 
     def __init__(self, plan: RunPlan, rows: slice, room: Array | None = None):
@@ -89,25 +90,25 @@ class BatchRunner:
             np.ascontiguousarray(np.hstack([held, p])),
             t=plan.start,
             h=plan.step,
-            width=default_width() if plain else min(default_width(), _power(len(x))),
+            width=default_width() if plain else min(default_width(), _power_of_two(len(x))),
             rtol=max(SHARE * plan.tolerance, FINEST),
             scales=plan.scales,
             origin=plan.scales.origin(plan.x0[rows]),
             largest=plan.largest,
         )
-        self.events: Happening = (
+        self.events: LaneEvents = (
             NoEvents()
             if plain
             else (
                 SpeedEvents(plan, self.lanes)
                 if SpeedEvents.serves(plan)
-                else _EachAlone(plan, self.lanes, rows)
+                else SeparateEvents(plan, self.lanes, rows)
             )
         )
         count = len(x)
         size = 1 + len(plan.times)
         self.out = np.empty((count, size, s.size)) if room is None else room[:count]
-        # without events it is what it was at the start
+        # without events, inputs and modes stay what they were at the start
         self.held = np.empty((count, size, 0 if plain else s.nu))
         self.status, self.over = np.zeros(count, np.int64), np.zeros(count, bool)
         self.scheduled = np.array([at for at, _ in plan.scheme.timed])
@@ -115,17 +116,18 @@ class BatchRunner:
         # runs whose segments are short, since a longer one opened a loop
         self._closely = np.zeros(count, bool)
         self.sentences: dict[int, str] = {}
-        # state and what is held where an event ended a run
+        # state, and inputs and modes, of runs that an event ended
         self.last: dict[int, tuple[Array, Array]] = {}
 
     def run(self) -> Iterator[float]:
-        """Run to the end; yields the time that all have reached, s."""
+        """Run to the end, and yield the time that all runs have reached (s) after each round."""
         self._begin()
         while not self.over.all():
             self._advance(np.flatnonzero(~self.over))
             yield float(self.lanes.t.min())
 
     def _begin(self) -> None:
+        """Write the rows of the start, and handle the events at that instant."""
         lanes = self.lanes
         nu = self.plan.system.nu
         x = lanes.x.copy()
@@ -136,11 +138,11 @@ class BatchRunner:
         for run, by in self.events.begin(np.arange(len(x))).items():
             self._end(run, by)
         # modes after an impact do not fit the state before it
-        jumped = np.abs(lanes.x - x).max(axis=1) > JUMP * np.abs(x).max(axis=1)
+        jumped = np.abs(lanes.x - x).max(axis=1) > STATE_JUMP * np.abs(x).max(axis=1)
         self.held[:, 0] = np.where(jumped[:, None], held, lanes.given[:, :nu])
 
     def _advance(self, runs: Whole) -> None:
-        """The next segment of each of these runs, then their events."""
+        """Advance each of these runs by its next segment, then handle their events."""
         plan, lanes = self.plan, self.lanes
         end, until_row = self._until(runs)
         taken = lanes.tally[:, :2].sum(axis=1)
@@ -159,7 +161,7 @@ class BatchRunner:
             for run, by in ended.items():
                 self._end(run, by)
             for run, why in failed.items():
-                self._stuck(run, why)
+                self._end_with(run, why)
         for run in runs[(status == drivers.REACHED) & np.isin(lanes.t[runs], self.scheduled)]:
             self._due(int(run))
         again = (status == drivers.TOO_MANY) & (lanes.tally[runs, :2].sum(axis=1) < plan.most)
@@ -175,8 +177,8 @@ class BatchRunner:
     def _steps(self) -> Whole | int:
         """Steps in the next segment of each run, at most."""
         if not self._tears:
-            return STEPS["adaptive"]
-        return np.where(self._closely, dead_positions.CLOSELY, dead_positions.WATCHED)
+            return STEPS_PER_SLICE["adaptive"]
+        return np.where(self._closely, dead_positions.STEPS_NEAR_TEAR, dead_positions.WATCHED_STEPS)
 
     def _segment_start(self) -> tuple[Array | Whole, ...]:
         return tuple(x.copy() for x in self._changing)
@@ -198,7 +200,7 @@ class BatchRunner:
         plan, lanes = self.plan, self.lanes
         going = np.ones(len(runs), bool)
         for k, found in self._openings(runs, rows):
-            if (found <= dead_positions.CLOSED).all():
+            if (found <= dead_positions.CLOSED_LOOP).all():
                 continue
             run = int(runs[k])
             is_open = np.flatnonzero(dead_positions.is_torn(found))
@@ -216,9 +218,9 @@ class BatchRunner:
             after = float(t[first]) if first < n else float(lanes.t[run])
             lanes.row[run] = first - 1
             kept = self._opening(t[:first], self.out[run, :first], np.full(first, run))
-            last = int(np.flatnonzero(kept <= dead_positions.CLOSED)[-1:].max(initial=0))
+            last = int(np.flatnonzero(kept <= dead_positions.CLOSED_LOOP)[-1:].max(initial=0))
             p = lanes.given[run, plan.system.nu :]
-            self._stuck(
+            self._end_with(
                 run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)
             )
         return going
@@ -248,25 +250,25 @@ class BatchRunner:
         return dead_positions.openings(self.plan, t, x, given[:, :nu], given[:, nu:])
 
     def _due(self, run: int) -> None:
-        """Events that are scheduled for the present instant of a run."""
+        """Handle the events that are scheduled for the present time of a run."""
         try:
             if by := self.events.due(run):
                 self._end(run, by)
         except SimulationError as error:
-            self._stuck(run, str(error))
+            self._end_with(run, str(error))
 
-    def _stuck(self, run: int, why: str) -> None:
-        """An event after which a run cannot go on."""
+    def _end_with(self, run: int, why: str) -> None:
+        """End a run that cannot go on, for this reason."""
         self.over[run], self.status[run], self.sentences[run] = True, drivers.NOT_FINITE, why
 
     def _until(self, runs: Whole) -> tuple[Array, Whole]:
-        """The end of the next segment of each run (s), and the index after its last row, as
-        `Runner` has them.
+        """Return the end of the next segment of each run (s), and the index after its last row, as
+        `Runner` computes them.
         """
         plan = self.plan
         lanes = self.lanes
         count = len(self.plan.times)
-        last = np.minimum((lanes.row // ROWS + 1) * ROWS, count)
+        last = np.minimum((lanes.row // ROWS_PER_SLICE + 1) * ROWS_PER_SLICE, count)
         end = np.where(
             last < count, plan.times[np.maximum(last, 1) - 1] if count else plan.until, plan.until
         )
@@ -275,7 +277,7 @@ class BatchRunner:
         return end, np.minimum(np.searchsorted(plan.times, end, side="right"), last)
 
     def _end(self, run: int, by: str) -> None:
-        """An event ends a run: its instant is the last row, once."""
+        """End a run by an event; its instant becomes the last row, once."""
         lanes, plan = self.lanes, self.plan
         t = float(lanes.t[run])
         self.over[run], self.status[run] = True, drivers.EVENT
@@ -285,6 +287,7 @@ class BatchRunner:
         self.last[run] = lanes.x[run].copy(), lanes.given[run, : plan.system.nu].copy()
 
     def _fail(self, run: int) -> None:
+        """End a run that the driver could not advance, with the likely reason."""
         engine = alone(self.plan, self.lanes, run, self.rows)
         self.over[run] = True
         self.sentences[run] = diagnostics.sentence(
@@ -294,17 +297,19 @@ class BatchRunner:
     # --- what sinks take
     @property
     def parts(self) -> list[slice]:
-        """All runs in one part, where each has all its rows; else each by itself."""
+        """The parts in which sinks take the runs: all in one where each has all its rows, otherwise
+        each by itself.
+        """
         whole = (self.status == drivers.REACHED) & (self.lanes.row == len(self.plan.times))
         return [self.rows] if whole.all() else self.each
 
     @property
     def each(self) -> list[slice]:
-        """Every run by itself."""
+        """Every run as a part by itself."""
         return [slice(k, k + 1) for k in range(self.rows.start, self.rows.stop)]
 
     def slice_of(self, part: slice) -> Slice:
-        """All rows of one of the `parts`."""
+        """Return all rows of one of the `parts`."""
         runs = slice(part.start - self.rows.start, part.stop - self.rows.start)
         nu = self.plan.system.nu
         n = 1 + int(self.lanes.row[runs.start])
@@ -321,19 +326,21 @@ class BatchRunner:
         return Slice(t, x, u)
 
     def end_of(self, run: int) -> RunEnd:
-        """How one run ended."""
+        """Return how one run ended."""
         status = int(self.status[run])
         lanes = self.lanes
         sentence = self.sentences.get(run, drivers.OUTCOMES[status])
         accepted, rejected, evaluations = lanes.tally[run].tolist()
         tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
-        if accepted + rejected >= diagnostics.LABOUR:
+        if accepted + rejected >= diagnostics.MANY_STEPS:
             tally.laboured = f"a run took {accepted + rejected} steps"
         return RunEnd(status, sentence, tally, self.events.log(run), self.events.contacts(run))
 
 
 def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
-    """An engine that holds one of the runs."""
+    """Return an engine of one lane that holds one of the runs, numbered within `rows` of the
+    plan.
+    """
     engine = plan.engine(slice(0, 1))
     number = rows.start + run
     engine.x[:], engine.held[:], engine.p[:] = (
@@ -343,37 +350,37 @@ def alone(plan: RunPlan, lanes: LaneRuns, run: int, rows: slice) -> Engine:
     return engine
 
 
-def _power(count: int) -> int:
-    """The smallest power of two that is not below."""
+def _power_of_two(count: int) -> int:
+    """Return the smallest power of two that is not below `count`."""
     return 1 << (count - 1).bit_length()
 
 
-class NoEvents(Happening):
-    """Of runs in which nothing happens."""
+class NoEvents(LaneEvents):
+    """The events of runs that have none."""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Nothing."""
+        """Return {}: no run ends."""
         return {}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """There are no guards."""
+        """Return no runs, for there are no guards."""
         return {}, {}
 
     def due(self, run: int) -> str:
-        """Nothing is scheduled."""
+        """Return "": nothing is scheduled."""
         return ""
 
     def log(self, run: int) -> list[Occurrence]:
-        """Nothing."""
+        """Return []: nothing has happened."""
         return []
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """None."""
+        """Return None: there are no contacts."""
         return None
 
 
-class _EachAlone(Happening):
-    """Events that each run handles by itself, with an engine and a handler of its own."""
+class SeparateEvents(LaneEvents):
+    """Events that each run handles by itself, with an engine and an event handler of its own."""
 
     def __init__(self, plan: RunPlan, lanes: LaneRuns, rows: slice):
         self.plan, self.lanes = plan, lanes
@@ -383,7 +390,9 @@ class _EachAlone(Happening):
         ]
 
     def _handled(self, run: int, call: Any, *given: Any) -> str:
-        """Let the handler of a run do something. Returns by what it ends the run, if so."""
+        """Call a method of the event handler of a run, with the present state of that run. Return
+        what ends the run, or "".
+        """
         handler = self.handlers[run]
         lanes = self.lanes
         nu = self.plan.system.nu
@@ -396,12 +405,14 @@ class _EachAlone(Happening):
         return handler.ended_by if ended else ""
 
     def begin(self, runs: Whole) -> dict[int, str]:
-        """Before the first step."""
+        """Handle the events at the start, before the first step. Return {run: what ends it}."""
         found = {int(run): self._handled(run, EventHandler.begin) for run in runs}
         return {run: by for run, by in found.items() if by}
 
     def fell(self, runs: Whole, guards: Whole) -> tuple[dict[int, str], dict[int, str]]:
-        """The guard that fell in each."""
+        """Handle the guard that fell to zero in each run. Return {run: what ends it}, and {run: why
+        it cannot go on}.
+        """
         ended, failed = {}, {}
         for run, guard in zip(runs, guards):
             try:
@@ -412,13 +423,15 @@ class _EachAlone(Happening):
         return ended, failed
 
     def due(self, run: int) -> str:
-        """What is scheduled for the present instant."""
+        """Handle the events that are scheduled for the present time of a run. Return what ends the
+        run, or "".
+        """
         return self._handled(run, EventHandler.due)
 
     def log(self, run: int) -> list[Occurrence]:
-        """What has happened in a run."""
+        """Return the events that have happened in a run."""
         return self.handlers[run].log
 
     def contacts(self, run: int) -> ContactHandler | None:
-        """The contacts of a run."""
+        """Return the contacts of a run, or None."""
         return self.handlers[run].contacts

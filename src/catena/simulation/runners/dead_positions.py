@@ -1,9 +1,10 @@
 """Dead positions: where the other joints of a loop cannot follow a prescribed motion any further,
-because the links that would have to are in line.
+because the links that would have to move are in line.
 
-A crank that is driven and cannot turn all the way comes to such a position. There the rows of the
-loop lose rank in the columns of the joints that are free: one of them would have to move infinitely
-fast, and beyond it the loop cannot be closed at all. A run ends there, and says where that is.
+A driven crank that cannot turn all the way comes to such a position. There the rows of the loop
+lose rank in the columns of the joints that are free: one of them would have to move infinitely
+fast, and beyond it the loop cannot be closed at all. A run ends there, and its message says where
+that is.
 """
 
 from __future__ import annotations
@@ -22,23 +23,25 @@ if TYPE_CHECKING:
     from ..system.first_order import System
 
 Array = NDArray[np.float64]
-# a singular value of the rows in the columns of the free joints, relative to the largest: as small
-# is only that of a position close to a dead one
-NEAR = 1e-2
-# of a loop's length: it is closed, so that the dead position is looked for from there
-CLOSED = 1e-6
-# Steps between two looks at whether a prescribed motion has torn a loop. A look costs as much as
-# some fifty steps of a small linkage.
-WATCHED = 2000
-# Steps between two looks from where a longer slice has opened one: that slice is computed once
-# more, so that the loop is known to be closed shortly before it is torn.
-CLOSELY = 200
-HALVINGS = 60  # of the time between the last closed row and the first torn one
+# smallest singular value of the constraint rows in the columns of the free joints, relative to the
+# largest: below it a dead position is near
+DEAD_POSITION_VALUE = 1e-2
+# opening of a loop relative to its length: with less it is closed, and the search for the dead
+# position starts there
+CLOSED_LOOP = 1e-6
+# steps between two checks whether a prescribed motion has opened a loop; a check costs as much as
+# some fifty steps of a small linkage
+WATCHED_STEPS = 2000
+# steps between two checks once a longer slice has opened a loop: that slice is computed once more,
+# so that the loop is known to be closed shortly before it opens
+STEPS_NEAR_TEAR = 200
+HALVINGS = 60  # bisections of the time between the last closed row and the first open one
 
 
 class Deadlock(NamedTuple):
-    """How close a loop is to a dead position: the joint that closes it, the free speed that would
-    have to be infinite there, and the smallest singular value relative to the largest.
+    """How close a loop is to a dead position. loop: the joint that closes it. joint: the free speed
+    that would have to be infinite there. value: the smallest singular value relative to the
+    largest.
     """
 
     loop: str
@@ -49,7 +52,9 @@ class Deadlock(NamedTuple):
 def deadlock(
     machine: Machine, system: System, t: float, q: Array, v: Array, p: Array | None
 ) -> Deadlock | None:
-    """How close this state is to a dead position; None where there is no loop, or nothing free."""
+    """Return how close this state is to a dead position; None where there is no loop, or nothing is
+    free.
+    """
     d = system.driven
     fixed = d.speeds if d is not None else []
     free = [k for k in range(machine.nv) if k not in fixed]
@@ -60,7 +65,7 @@ def deadlock(
     own = A[:, free] * np.sqrt(by.column[free])
     size = np.sqrt(by.sizes(A))
     U, values, W = np.linalg.svd(own / np.where(size > 0.0, size, 1.0)[:, None])
-    # rows of planar loops that repeat others have the value zero, and say nothing
+    # redundant rows of planar loops have the value zero, which does not count
     rank = int(np.sum(values > 1e-12 * values[0])) if len(values) and values[0] > 0.0 else 0
     if not rank:
         return None
@@ -72,7 +77,9 @@ def deadlock(
 
 
 def openings(plan: RunPlan, t: Array, x: Array, held: Array, p: Array) -> Array:
-    """(n,): how far loops are open at states x (n, size), relative to the length of each loop."""
+    """Return (n,): how far loops are open at states x (n, size), relative to the length of each
+    loop.
+    """
     given = [np.ascontiguousarray(a) for a in (t[:, None], x, held, p)]
     outs, _ = plan.system.kernel("observe")(given, len(t))  # type: ignore[misc]
     error = outs[5][:, : outs[5].shape[1] // 2]
@@ -82,20 +89,22 @@ def openings(plan: RunPlan, t: Array, x: Array, held: Array, p: Array) -> Array:
 
 
 def can_tear(plan: RunPlan) -> bool:
-    """Whether a motion that is prescribed could tear a loop of these runs."""
+    """Whether a prescribed motion could open a loop in the runs of this plan."""
     s = plan.system
     moves = s.driven is not None or plan.machine.spec.rheonomic
     return bool(moves and s.mechanism.constrained and plan.machine.rows)
 
 
 def is_torn(opening: Array) -> NDArray[np.bool_]:
-    """Whether a loop is so far open that the ledger does not trust the state."""
+    """Whether loops are so far open that the ledger does not trust the state. opening: as
+    `openings` returns it.
+    """
     return opening > OPEN
 
 
 def sentence(plan: RunPlan, last: float, x: Array, torn: float, p: Array) -> str:
-    """What stops a run: a loop that is closed in state x at time `last`, and torn at time `torn`
-    (s). p: the parameters.
+    """Return the message for a run that ends because a loop is closed in state x at time `last` (s)
+    and open at time `torn` (s). p: the parameters.
     """
     s, m = plan.system, plan.machine
     q, v = (np.array(a).ravel() for a in s.equations.decode(x[: s.nx], p))
@@ -106,7 +115,7 @@ def sentence(plan: RunPlan, last: float, x: Array, torn: float, p: Array) -> str
     driven, others = (
         ", ".join(f"{names[k]} = {q[k]:.6g} {unit[k]}" for k in list(some)[:6]) for some in shown
     )
-    # of a drive that is a constraint, only rows tell
+    # where a constraint drives the mechanism, the dead position is known to one output time only
     beyond = "beyond" if s.driven is not None else "much beyond"
     at = f"{beyond} t = {t:.9g} s, at {driven or others}"
     loop = f"the loop that {found.loop!r} closes" if found else "a loop"
@@ -121,7 +130,7 @@ def sentence(plan: RunPlan, last: float, x: Array, torn: float, p: Array) -> str
 def _last_closed(
     s: System, t: float, q: Array, v: Array, torn: float, p: Array
 ) -> tuple[float, Array, Array]:
-    """The last time until `torn` (s) at which the loops can be closed, and q and v there."""
+    """Return the last time until `torn` (s) at which the loops can be closed, and q and v there."""
     if s.driven is None:
         return t, q, v
     for _ in range(HALVINGS):

@@ -1,6 +1,4 @@
-"""Why a run could not go on, in the user's words: when, where, the likely reason, and what to
-do.
-"""
+"""Messages that say why a run could not go on: when, where, the likely reason, and what to do."""
 
 from __future__ import annotations
 
@@ -14,23 +12,26 @@ from ...kernels import EXACT, RANK
 from ...machine import Machine, metric, spaces
 from ..integrators import drivers
 from ..integrators.engine import Engine
-from .dead_positions import NEAR as DEAD
-from .dead_positions import deadlock
+from .dead_positions import DEAD_POSITION_VALUE, deadlock
 
 Array = np.ndarray
-# 1/s: a decay or vibration this fast, while the speeds (m/s, rad/s) are below this, is called stiff
-FAST, CALM = 1e8, 1e4
-# a singular value of the rows, in the metric of `kernels.rank`, that tells of a singular
-# configuration close by
-NEAR = 1e-3
-# an eigenvalue of the mass matrix, scaled to a unit diagonal, that is close to rounding
-SINGULAR = 1e-10
-LABOUR = 100_000  # steps: a run that takes more is said to, and where
-STABLE = 0.5  # a step this long beside the fastest decay is as long as an explicit method can take
+# rate of a decay or vibration (1/s): with a faster one, and speeds (m/s, rad/s) below the second, a
+# system is called stiff
+STIFF_RATE, CALM_SPEED = 1e8, 1e4
+# singular value of the constraint rows in the metric of `kernels.rank`: with a smaller one that is
+# not zero, a singular configuration is near
+SINGULAR_ROWS = 1e-3
+# eigenvalue of the mass matrix scaled to a unit diagonal: a smaller one is close to rounding
+SINGULAR_INERTIA = 1e-10
+MANY_STEPS = 100_000  # with more steps the ledger says where a run took them
+# step times the largest rate: with more, stability limits the steps of an explicit method
+STABLE_STEP = 0.5
 
 
 def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
-    """What happened at t, the state there, and the likely reason."""
+    """Return what happened at t (s), the state there, and the likely reason. status: see
+    `drivers.OUTCOMES`.
+    """
     said = f"{drivers.OUTCOMES[status]} at t = {t:.9g} s"
     if status in (drivers.REACHED, drivers.EVENT):
         return drivers.OUTCOMES[status]
@@ -43,24 +44,26 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
 
 
 @dataclass
-class Pace:
-    """Where a run got on worst: in which time (s) it took the steps of a slice, when, and its state
-    there.
+class SlowestSlice:
+    """Where a run advanced most slowly. span: the shortest time (s) in which it took all the steps
+    of a slice; t, x: the time (s) and the state at the end of that slice.
     """
 
     span: float = np.inf
     t: float = 0.0
     x: Array = field(default_factory=lambda: np.zeros(0))
 
-    def look(self, began: float, ended: float, engine: Engine) -> None:
+    def compare(self, began: float, ended: float, engine: Engine) -> None:
         """Compare with a slice that ended because of its many steps."""
         if ended - began < self.span:
             self.span, self.t, self.x = ended - began, ended, engine.x[:, 0].copy()
 
-    def said(self, machine: Machine, engine: Engine) -> str:
-        """That so many steps were taken, where, and the likely reason; empty where they are few."""
+    def sentence(self, machine: Machine, engine: Engine) -> str:
+        """Return a message that many steps were taken, where, and the likely reason; empty where
+        they are few.
+        """
         taken = engine.tally.accepted + engine.tally.rejected
-        if taken < LABOUR or not len(self.x):
+        if taken < MANY_STEPS or not len(self.x):
             return ""
         s, p = engine.system, engine.p[:, 0]
         q, v = (np.array(a).ravel() for a in s.equations.decode(self.x[: s.nx], p))
@@ -76,7 +79,7 @@ class Pace:
 
 
 def _last(engine: Engine) -> tuple[Array, Array]:
-    """q and v of the lane that is worst off: one that is not finite, else the fastest."""
+    """Return q and v of the worst lane: one whose speeds are not finite, else the fastest."""
     s = engine.system
     pairs = [s.equations.decode(engine.x[: s.nx, l], engine.p[:, l]) for l in range(engine.W)]
     states = [tuple(np.array(x).ravel() for x in pair) for pair in pairs]
@@ -86,7 +89,9 @@ def _last(engine: Engine) -> tuple[Array, Array]:
 
 
 def _where(machine: Machine, q: Array, v: Array) -> str:
-    """The coordinates there, in few words; or which is not finite."""
+    """Return the values of the first coordinates, or the name of one that is not finite, in
+    words.
+    """
     for names, x in ((machine.coordinate_names, q), (machine.speed_names, v)):
         bad = [n for n, y in zip(names, x) if not np.isfinite(y)]
         if bad:
@@ -103,8 +108,9 @@ def _where(machine: Machine, q: Array, v: Array) -> str:
 
 
 def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
+    """Return the likely reason for this status at the state (q, v), and what to do."""
     if status == drivers.TOO_MANY:
-        stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE
+        stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE_STEP
         why = _stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance"
         return f"{engine.most} steps were allowed: {why}"
     if status == drivers.NOT_SOLVED:
@@ -118,11 +124,11 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     if said := _dead(machine, engine, t, q, v, p) or _condition(machine, q, v, p, t):
         return said
     still = np.zeros(machine.nv)
-    machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may refuse
+    machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may raise
     if (
         engine.method.kind != "library"
-        and fastest(engine, t) > FAST
-        and np.abs(v).max(initial=0.0) < CALM
+        and fastest(engine, t) > STIFF_RATE
+        and np.abs(v).max(initial=0.0) < CALM_SPEED
     ):
         return _stiff(engine, t)
     return (
@@ -132,11 +138,11 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
 
 
 def _dead(machine: Machine, engine: Engine, t: float, q: Array, v: Array, p: Array | None) -> str:
-    """Whether a loop is close to a dead position, in which the joints that are not driven cannot
-    follow; empty where it is not.
+    """Return a message where a loop is close to a dead position, in which the joints that are not
+    driven cannot follow; else an empty text.
     """
     found = deadlock(machine, engine.system, t, q, v, p)
-    if found is None or found.value > DEAD:
+    if found is None or found.value > DEAD_POSITION_VALUE:
         return ""
     d = engine.system.driven
     driven = [] if d is None else [f"{machine.coordinate_names[k]} = {q[k]:.6g}" for k in d.qi]
@@ -149,14 +155,14 @@ def _dead(machine: Machine, engine: Engine, t: float, q: Array, v: Array, p: Arr
 
 
 def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) -> str:
-    """Whether rows or inertias all but lose rank there: what to look at before forces are blamed.
-    Empty where they do not.
+    """Return a message where the constraint rows or the mass matrix nearly lose rank at this state;
+    else an empty text. It comes before forces are blamed.
     """
     if machine.rows:
         by = metric(machine)
         A = machine.constraint_rows(q, v, p, t)[3]
         here = spaces(A, by, np.sqrt(RANK))
-        least = here.values[(here.values > EXACT) & (here.values < NEAR)]
+        least = here.values[(here.values > EXACT) & (here.values < SINGULAR_ROWS)]
         if len(least) or highest_rank(machine, q, spaces(A, by).T) > here.rank:
             left = (
                 f"{here.rank} of {len(A)} rows are left, the others were dropped"
@@ -172,16 +178,17 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
     size = np.sqrt(np.diag(M))
     if (size > 0).all() and (
         least_inertia := np.linalg.eigvalsh(M / np.outer(size, size))[0]
-    ) < SINGULAR:
+    ) < SINGULAR_INERTIA:
         return (
             f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g}"
-            " beside its diagonal): two joints' axes are in one line, or a body has no inertia"
+            " relative to its diagonal): two joints' axes are in one line, or a body has no inertia"
             " about one"
         )
     return ""
 
 
 def _stiff(engine: Engine, t: float) -> str:
+    """Return the message for a stiff system, with its shortest time constant."""
     shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
     return (
         f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made"
@@ -190,6 +197,7 @@ def _stiff(engine: Engine, t: float) -> str:
 
 
 def _blown_up(machine: Machine, engine: Engine) -> str:
+    """Return the message for a state that is not finite."""
     if not engine.method.chooses_steps:
         return (
             f"the step of {engine.step:.3g} s may be too long: halve it, or take an adaptive"
@@ -202,8 +210,8 @@ def _blown_up(machine: Machine, engine: Engine) -> str:
 
 
 def fastest(engine: Engine, t: float) -> float:
-    """The largest |eigenvalue| of the Jacobian at the engine's state, 1/s; NaN where there is
-    none.
+    """Return the largest |eigenvalue| of the Jacobian at the engine's state, 1/s; NaN where the
+    Jacobian is not finite.
     """
     size = len(engine.x)
     J = engine.evaluate("jacobian", t)[0][:, 0].reshape(size, size)

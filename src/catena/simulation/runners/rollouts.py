@@ -1,7 +1,8 @@
-"""Rollouts: runs with equal steps, many groups of lanes through one call of the driver, where
-nothing happens between its steps.
+"""Rollouts: runs with equal steps and without events or samples, many groups of lanes by one call
+of the driver.
 
-The rows are written where the sink shows them. The numbers are those of `Runner`, bit for bit.
+The rows are written directly into the memory of the result. The numbers are those of `Runner`, bit
+for bit.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..integrators.engine import Pieces, Tally, stretches
 from ..integrators.lane_runs import address_of
 from ..planning.plan import RunPlan
 from .dead_positions import can_tear
-from .runner import EQUAL_STEPS, Slice, forces, held_at, rows_of_slice
+from .runner import EQUAL_STEPS_PER_SLICE, Slice, forces, held_at, rows_of_slice
 
 Array = NDArray[np.float64]
 
@@ -32,8 +33,8 @@ class Rollout:
 
     @staticmethod
     def of(plan: RunPlan) -> Rollout | None:
-        """That of a plan of explicit equal steps without events, switches or samples; None for
-        others.
+        """Return the rollout of a plan of explicit equal steps without events, switches or samples;
+        None for other plans.
         """
         sampled = callable(plan.control) and not hasattr(plan.control, "law")
         if (
@@ -53,25 +54,29 @@ class Rollout:
 
     @property
     def steps(self) -> int:
-        """From the start to the end."""
+        """The number of steps from the start to the end."""
         return len(self.plan.times) * self.every
 
     @property
     def parts(self) -> list[slice]:
-        """The runs that one call advances: groups of lanes, as many as leave room for other threads
-        and for an interruption.
+        """The runs that one call advances: as many groups of lanes as leave work for other threads,
+        and allow an interruption.
         """
         plan = self.plan
         groups = len(self.plan.groups)
-        each = max(1, min(EQUAL_STEPS // self.steps, -(-groups // plan.threads))) * plan.width
+        each = (
+            max(1, min(EQUAL_STEPS_PER_SLICE // self.steps, -(-groups // plan.threads)))
+            * plan.width
+        )
         return [slice(k, min(k + each, len(plan.x0))) for k in range(0, len(plan.x0), each)]
 
     def drive(self, x0: Array, held: Array, out: Array, pieces: Pieces | None = None) -> Array:
-        """Advance groups of W runs: x0 (groups W, size), held (groups W, nu + count) inputs, modes
-        and parameters.
+        """Advance groups of W runs. Return (groups, 2): the status of each group, and the time that
+        it reached (s).
 
-        out (groups W, 1 + rows, size): where the start and the rows are written. pieces: forces of
-        the steps. Returns (groups, 2): the status of each group, and the time that it reached (s).
+        x0 (groups W, size): states. held (groups W, nu + count): inputs, modes and parameters. out
+        (groups W, 1 + rows, size): where the start and the rows are written. pieces: piecewise
+        constant forces.
         """
         plan = self.plan
         s = self.plan.system
@@ -114,14 +119,14 @@ class Rollout:
 
     # --- runs of the plan
     def slices(self, rows: slice, room: Array | None) -> list[Slice]:
-        """The start and all other rows of some runs, whole groups; nothing where one cannot go on,
-        of which the runner says why.
+        """Return the row of the start, and all other rows, of the runs `rows`, which are whole
+        groups of lanes; an empty list where one cannot go on, for which `Runner` gives the reason.
 
-        room (lanes, 1 + rows, size): where to write the states.
+        room (lanes, 1 + rows, size): where to write the states; None: a new array.
         """
         plan, s = self.plan, self.plan.system
         lanes = len(range(rows.start, rows.stop, plan.width)) * plan.width
-        # lanes that are left over run copies of the last
+        # lanes without a run of their own advance copies of the last run
         own = np.minimum(np.arange(rows.start, rows.start + lanes), rows.stop - 1)
         x0 = plan.x0[own]
         held = np.zeros((lanes, s.nu))
@@ -156,11 +161,11 @@ class Rollout:
 
 
 def rollout_of(plan: RunPlan) -> Rollout | None:
-    """The rollout of the runs of a plan, if they are several and short enough for one slice; else
-    they go through `Runner`, as do those in which a motion could tear a loop.
+    """Return the rollout of the runs of a plan, if they are several, short enough for one slice,
+    and no motion could open a loop; None for others, which go through `Runner`.
     """
     try:
         found = Rollout.of(plan) if plan.width > 1 and not can_tear(plan) else None
-    except SimulationError:  # output times that are not equally spaced: the runner says it
+    except SimulationError:  # output times that are not equally spaced: the runner raises it
         return None
     return found if found is not None and len(plan.times) <= rows_of_slice(plan) else None

@@ -1,7 +1,7 @@
 """Runner: the time loop of a group of runs, as a generator of slices.
 
 A slice ends after a number of rows or steps that depends on nothing but the plan, so that a run
-that was stopped after any slice and continued from its checkpoint is the same, bit for bit, as one
+that was stopped after any slice and restarted from its checkpoint is the same, bit for bit, as one
 that was not stopped. Between slices Python controllers are sampled and events are handled.
 """
 
@@ -23,10 +23,12 @@ from ..planning.plan import RunPlan, decoded
 from . import dead_positions, diagnostics
 
 Array = NDArray[np.float64]
-ROWS = 4096  # in a slice
-STEPS = {"adaptive": 2000, "library": 200}  # in a slice; equal steps are counted by their rows
-JUMP = 1e-9  # of the largest number in a state: by so much it has jumped
-EQUAL_STEPS = 20_000
+ROWS_PER_SLICE = 4096  # most rows in a slice
+# most steps in a slice, by kinds of methods; those with equal steps have EQUAL_STEPS_PER_SLICE
+STEPS_PER_SLICE = {"adaptive": 2000, "library": 200}
+# change of a state relative to its largest number: with more the state has jumped
+STATE_JUMP = 1e-9
+EQUAL_STEPS_PER_SLICE = 20_000  # most steps in a slice of a method with equal steps
 
 
 @dataclass(frozen=True)
@@ -40,27 +42,34 @@ class Slice:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One run between two slices: everything that the next slice depends on."""
+    """One run between two slices: everything that the next slice depends on.
+
+    t: s. row: the index of the next output time. asked: how many samples of a Python controller
+    were taken. h: the next step, s. x, held: the state; inputs and modes. tally: its cost. events:
+    the state of the event handler, or None. over, status, sentence: whether and how it has ended.
+    moved: how far and how fast it has been; origin: the state at its start or at its last impact
+    (`error_scales.py`). sides: on which side of zero the conditions of events were last seen
+    (`guard_sides.py`).
+    """
 
     t: float
-    row: int  # the next of the plan's times
-    asked: int  # samples taken of a Python controller
+    row: int
+    asked: int
     h: float
     x: list[float]
     held: list[float]
     tally: Tally
-    events: dict[str, Any] | None  # of the event handler
+    events: dict[str, Any] | None
     over: bool
     status: int
     sentence: str
-    moved: tuple[float, ...] = (0.0, 0.0)  # how far and how fast it has been
-    origin: tuple[float, ...] = ()  # where it began, or where its last impact was
-    # on which side of zero the conditions of events were last seen (`guard_sides.py`)
+    moved: tuple[float, ...] = (0.0, 0.0)
+    origin: tuple[float, ...] = ()
     sides: list[list[float]] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
-        """Whether the end was reached, or an event that ends the run."""
+        """Whether the run has reached its end, or an event that ends it."""
         return self.over and self.status in (drivers.REACHED, drivers.EVENT)
 
 
@@ -78,7 +87,9 @@ class _SliceStart(NamedTuple):
 
 
 class Runner:
-    """Runs in progress: the engine, the event handler, and the time and row reached."""
+    """A group of runs in progress: the engine, the event handler (`agenda`), and the time and row
+    reached.
+    """
 
     def __init__(self, plan: RunPlan, rows: slice = slice(0, 1)):
         self.plan, self.rows, self.engine = plan, rows, plan.engine(rows)
@@ -96,9 +107,9 @@ class Runner:
             self.engine.u[:] = forces(self.engine.system.nv, control)
         self._tears = dead_positions.can_tear(plan)
         # the last time at which all loops were closed, and the states there
-        self._whole = plan.start, self.engine.x.copy()
+        self._last_closed = plan.start, self.engine.x.copy()
         self._closely = False  # whether slices are short, since a longer one opened a loop
-        self.pace = diagnostics.Pace()
+        self.slowest = diagnostics.SlowestSlice()
         self.t = plan.start
         self.row = 0
         self.asked = 0
@@ -110,37 +121,37 @@ class Runner:
         self.begun = False
 
     def slices(self) -> Iterator[Slice]:
-        """The row of the start, unless the run continues from a checkpoint, then the others up to
-        the end of the run.
+        """Yield the row of the start, unless the run continues from a checkpoint, then the others
+        up to the end of the run.
         """
         if not self.begun:
             yield self._begin()
         while not self.over:
             try:
                 part = self.advance()
-            except SimulationError as error:  # what was computed stays
+            except SimulationError as error:  # the rows so far are kept
                 self._fail(str(error))
                 return
             yield part
 
     def _begin(self) -> Slice:
-        """The row of the start; then the events at that instant are handled."""
+        """Return the row of the start, after the events at that instant were handled."""
         self.begun, x, held = True, self.engine.x.copy(), self.engine.held.copy()
         ended = self.agenda.begin(self.t) if self.agenda is not None else False
         if self.sampled:
-            if begin := getattr(self.plan.control, "begin", None):  # a controller that remembers
+            if begin := getattr(self.plan.control, "begin", None):  # a controller with a state
                 begin(self.t)
             self._ask()
         if ended:
             self._end()
         # modes after an impact do not fit the state before it
-        jumped = np.abs(self.engine.x - x).max() > JUMP * np.abs(x).max()
+        jumped = np.abs(self.engine.x - x).max() > STATE_JUMP * np.abs(x).max()
         return Slice(
             np.array([self.t]), x[None], (held if jumped else self.engine.held.copy())[None]
         )
 
     def advance(self) -> Slice:
-        """The next rows."""
+        """Advance by one slice, and return its rows."""
         plan, engine = self.plan, self.engine
         if self.sampled and self.t >= plan.start + self.asked * self.sample:
             self._ask()
@@ -160,7 +171,7 @@ class Runner:
         x = part.rows
         u = self._held(t)
         self.row, self.t, self.status = self.row + n, plan.at_switch(part.t), part.status
-        # a row at a switch
+        # an output time at a switch of the plan
         if self.t > part.t and self.row < len(plan.times) and plan.times[self.row] == self.t:
             t = np.append(t, self.t)
             x = np.concatenate([x, engine.x[None]])
@@ -170,8 +181,8 @@ class Runner:
         if self._tears and (torn := self._torn(t, x, u, start)) is not None:
             return torn
         if self.status == drivers.TOO_MANY and taken < plan.most:
-            self.status = drivers.REACHED  # of this slice alone
-            self.pace.look(began, self.t, engine)
+            self.status = drivers.REACHED  # only the limit of this slice was reached
+            self.slowest.compare(began, self.t, engine)
             return Slice(t, x, u)
         try:
             ended = self._events(part.event)
@@ -190,16 +201,18 @@ class Runner:
                 diagnostics.sentence(plan.machine, engine, self.status, self.t),
             )
         if self.over:
-            engine.tally.laboured = self.pace.said(plan.machine, engine)
+            engine.tally.laboured = self.slowest.sentence(plan.machine, engine)
         return Slice(t, x, u)
 
     @property
     def _steps(self) -> int:
         """Steps in the next slice, at most."""
-        usual = STEPS.get(self.plan.how.kind, self.plan.most)
+        usual = STEPS_PER_SLICE.get(self.plan.how.kind, self.plan.most)
         if not self._tears:
             return usual
-        return min(usual, dead_positions.CLOSELY if self._closely else dead_positions.WATCHED)
+        return min(
+            usual, dead_positions.STEPS_NEAR_TEAR if self._closely else dead_positions.WATCHED_STEPS
+        )
 
     def _slice_start(self) -> _SliceStart:
         e = self.engine
@@ -231,17 +244,17 @@ class Runner:
         opening = self._openings(every, states, held)
         torn = np.argwhere(dead_positions.is_torn(opening))
         first, lane = (int(k) for k in torn[0]) if len(torn) else (len(every), 0)
-        is_closed = np.asarray((opening <= dead_positions.CLOSED).all(axis=1))
+        is_closed = np.asarray((opening <= dead_positions.CLOSED_LOOP).all(axis=1))
         closed = np.flatnonzero(is_closed[:first])
         if len(closed):
-            self._whole = float(every[closed[-1]]), states[closed[-1]].copy()
+            self._last_closed = float(every[closed[-1]]), states[closed[-1]].copy()
         if start is not None and not self._closely and not is_closed.all():
             self._closely = True
             self._go_back(start)
             return self.advance()
         if not len(torn):
             return None
-        last, whole = self._whole
+        last, whole = self._last_closed
         self.row -= len(t) - min(first, len(t))
         self.t = last
         self._fail(
@@ -252,26 +265,27 @@ class Runner:
         return Slice(t[:first], x[:first], u[:first])
 
     def _openings(self, t: Array, x: Array, u: Array) -> Array:
-        """(rows, W): how far loops are open."""
+        """Return (rows, W): how far loops are open, relative to their lengths."""
         n, _, W = x.shape
         states, held = (a.transpose(0, 2, 1).reshape(n * W, -1) for a in (x, u))
         p = np.tile(self.engine.p.T, (n, 1))
         return dead_positions.openings(self.plan, np.repeat(t, W), states, held, p).reshape(n, W)
 
     def _held(self, t: Array) -> Array:
-        """(rows, nu, W): what is held at rows that were just computed, of forces those until
-        there.
+        """Return (rows, nu, W): inputs and modes at rows that were just computed; of piecewise
+        constant forces those that acted until there.
         """
         stepped = self.plan.forces is not None and not self.plan.adaptive
         return held_at(t, self.engine.held.copy(), self.engine.pieces if stepped else None)
 
     def _fail(self, why: str) -> None:
+        """End the run with an error."""
         self.over = True
         self.status = drivers.NOT_FINITE
         self.sentence = why
 
     def _until(self) -> tuple[float, int]:
-        """The end of the next slice without events (s), and the index after its last row."""
+        """Return the end of the next slice without events (s), and the index after its last row."""
         times = self.plan.times
         length = rows_of_slice(self.plan)
         last = min((self.row // length + 1) * length, len(times))
@@ -285,7 +299,7 @@ class Runner:
         return end, self.row + int(np.searchsorted(times[self.row : last], end, side="right"))
 
     def _events(self, event: int) -> bool:
-        """Handle the events that are due. True ends the run."""
+        """Handle the events that are due. Return whether the run ends."""
         if self.agenda is None:
             return False
         if self.status == drivers.EVENT:
@@ -295,12 +309,14 @@ class Runner:
         return self.agenda.due(self.t) if self.status == drivers.REACHED else False
 
     def _end(self) -> None:
+        """End the run by the event that was just handled."""
         assert self.agenda is not None
         self.over = True
         self.status = drivers.EVENT
         self.sentence = f"ended by {self.agenda.ended_by!r} at t = {self.t:.9g} s"
 
     def _ask(self) -> None:
+        """Sample the Python controller."""
         ask(self.engine, self.plan.control, self.t)
         self.asked += 1
 
@@ -312,17 +328,17 @@ class Runner:
 
     @property
     def log(self) -> list[Occurrence]:
-        """What has happened."""
+        """The events that have happened."""
         return self.agenda.log if self.agenda is not None else []
 
     @property
     def contacts(self) -> ContactHandler | None:
-        """The contacts of the run."""
+        """The contacts of the run, or None."""
         return self.agenda.contacts if self.agenda is not None else None
 
     # --- to continue later
     def checkpoint(self) -> Checkpoint:
-        """The state of a single run between two slices."""
+        """Return the state of a single run between two slices."""
         e = self.engine
         events = self.agenda.checkpoint() if self.agenda is not None else None
         return Checkpoint(
@@ -364,16 +380,16 @@ class Runner:
 
 
 def rows_of_slice(plan: RunPlan) -> int:
-    """Rows in a slice, at most."""
-    if plan.how.kind in STEPS or len(plan.times) < 2:
-        return ROWS
+    """Return the largest number of rows in a slice of this plan."""
+    if plan.how.kind in STEPS_PER_SLICE or len(plan.times) < 2:
+        return ROWS_PER_SLICE
     between = float(plan.times[1] - plan.times[0])
-    return int(min(max(EQUAL_STEPS / max(1.0, between / plan.step), 1), ROWS))
+    return int(min(max(EQUAL_STEPS_PER_SLICE / max(1.0, between / plan.step), 1), ROWS_PER_SLICE))
 
 
 def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
-    """(rows, nu, W): what is held at rows t (s), the same `held` (nu, W) but for forces in pieces,
-    of which those until there.
+    """Return (rows, nu, W): inputs and modes at rows t (s): `held` (nu, W) throughout, except
+    piecewise constant forces, of which those that acted until each row.
     """
     now = np.broadcast_to(held, (len(t), *held.shape))
     if pieces is None:
@@ -390,8 +406,8 @@ def held_at(t: Array, held: Array, pieces: Pieces | None) -> Array:
 
 # --- controllers in Python
 def forces(nv: int, control: Any) -> Array:
-    """Constant joint forces as (nv, 1), N m or N. Raises SimulationError where `control` is not nv
-    finite numbers.
+    """Return constant joint forces as (nv, 1), N m or N. Raise SimulationError where `control` is
+    not nv finite numbers.
     """
     try:
         given = np.asarray(control, float)
@@ -409,8 +425,8 @@ def forces(nv: int, control: Any) -> Array:
 
 
 def ask(engine: Engine, control: Any, t: float) -> None:
-    """Set the inputs to what a Python controller returns at t (s), to be held until its next
-    sample. Raises SimulationError.
+    """Set the inputs to what a Python controller returns at t (s); they are held until its next
+    sample. Raise SimulationError where it returns another shape, or a number that is not finite.
     """
     s = engine.system
     q, v = decoded(s, engine.x, engine.p)

@@ -1,5 +1,5 @@
 """The constants of polyhedra that touch by time stepping: corners, faces and edges of boxes and of
-the hulls of meshes, as tables of the code.
+the hulls of meshes, as tables that the compiled code reads.
 """
 
 from __future__ import annotations
@@ -15,24 +15,30 @@ from ...collision.manifolds import Hulls
 from ...model import Pose, Shape
 from ...spatial import sqrt
 
-# of a hull that touches by time stepping; corners of one face
-FACES = 32
-SIDES = 8
+# the largest hull of a mesh that time stepping admits: faces, and corners of one face
+MOST_FACES = 32
+MOST_FACE_CORNERS = 8
 UNIT = Shape("box", (1.0, 1.0, 1.0))
 
 
 def hull_of(shape: Shape) -> Polyhedron:
-    """In the shape's own axes; a box of one by one by one in place of any."""
+    """Return the polyhedron of a shape in the shape's own axes; a box is a unit cube, which its
+    sizes stretch.
+    """
     return polyhedron(UNIT if shape.kind == "box" else replace(shape, pose=Pose()), {})
 
 
 def size_of(shape: Shape, size: Sequence[Any]) -> tuple[Any, ...]:
-    """(3,): how much a hull is stretched; radius and length of what is round."""
+    """Return (3,): the factors by which the polyhedron of `hull_of` is stretched, or radius and
+    length of a round shape. size: the sizes of the shape.
+    """
     return (1.0, 1.0, 1.0) if shape.kind == "mesh" else (*size, 0.0, 0.0)[:3]
 
 
 def radius_of(shape: Shape, size: Sequence[Any]) -> Any:
-    """Of a ball about the middle of a shape that holds it."""
+    """Return the radius (m) of a ball about the middle of a shape that contains it. size: as
+    `size_of` returns it.
+    """
     if shape.kind == "mesh":
         return float(np.linalg.norm(hull_of(shape).corners, axis=1).max())
     x, y, z = size
@@ -40,14 +46,18 @@ def radius_of(shape: Shape, size: Sequence[Any]) -> Any:
 
 
 def sides_of(shape: Shape) -> int:
-    """Corners of a face, at most."""
+    """Return the largest number of corners of a face of a shape's polyhedron."""
     return max(map(len, hull_of(shape).polygons))
 
 
 def hulls(
     pairs: Sequence[Sequence[Shape | None]], sides: int, turn: Sequence[float], owner: Sequence[int]
 ) -> Hulls:
-    """The tables of the polyhedra of pairs, each once."""
+    """Return the tables of the polyhedra of all pairs, each polyhedron once.
+
+    pairs: two shapes each, None for one without a polyhedron. sides: the most corners of a face.
+    turn: -1 for pairs whose shapes are swapped, else 1. owner: the pair of each contact point.
+    """
     numbers: dict[Any, int] = {}
     used: list[Polyhedron] = []
     for x in (UNIT, *(x for pair in pairs for x in pair if x is not None)):
@@ -69,7 +79,7 @@ def hulls(
             _edges(p),
         )
         for i, face in enumerate(p.polygons):
-            # a box beside spheres alone
+            # faces with more corners than `sides` are not used: a box that only meets spheres
             polygon[k, i] = (
                 p.corners[[face[min(j, len(face) - 1)] for j in range(sides)]]
                 if len(face) <= sides
@@ -92,12 +102,13 @@ def hulls(
 
 
 def _key(x: Shape) -> Any:
+    """Return the key by which equal polyhedra are found: all boxes share one."""
     return "box" if x.kind == "box" else (x.file, x.size)
 
 
 def _edges(p: Polyhedron) -> np.ndarray:
-    """(m, 12): an end, the way to the other, the normals a and b of the faces beside it, with b x a
-    along the edge.
+    """Return (m, 12), for each edge: an end, the vector to the other end, and the normals a and b
+    of the faces next to it, with b x a along the edge.
     """
     rows = []
     for (i, j), (a, b) in zip(p.edges, p.sides):

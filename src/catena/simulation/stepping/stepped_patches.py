@@ -1,8 +1,8 @@
-"""Pairs of shapes by time stepping: the points at which they touch at the moment are contacts of
-the solver, which finds them (`kernels.contact_patches`).
+"""Pairs of shapes in time stepping: the points at which they touch at the moment (their contact
+manifold) are contacts of the solver, which finds them (`contact.patches`).
 
-Tapes have a pair's poses and the twist of one shape against the other; gaps, places and normals are
-made in lanes by one piece of code for all pairs of a kind.
+The tapes compute the poses of a pair and the twist of one shape relative to the other; gaps, places
+and normals are computed in lanes by one function for all pairs of a kind.
 """
 
 from __future__ import annotations
@@ -23,33 +23,47 @@ from ...contact import moving, pair_shapes, see, solid, velocity_at
 from ...model import Contact, Mechanism, Shape
 from ...spatial import sub
 from ..terms.contact_rows import TouchingPoint
-from .stepped_hulls import FACES, SIDES, hull_of, hulls, radius_of, sides_of, size_of
+from .stepped_hulls import (
+    MOST_FACE_CORNERS,
+    MOST_FACES,
+    hull_of,
+    hulls,
+    radius_of,
+    sides_of,
+    size_of,
+)
 
 Array = NDArray[np.float64]
-CODES = ("boxes", "polyhedra", "capsule", "sphere")  # for pairs, in the order of the solver
+# the functions that find contact manifolds of pairs of shapes, in the order of the solver
+CODES = ("boxes", "polyhedra", "capsule", "sphere")
 
 
 @dataclass(frozen=True)
 class SteppedPair(ContactPatch):
-    """Two shapes that touch at points of the moment. code: which piece of code finds them, one of
-    `CODES`.
+    """Two shapes whose contact manifold is found in every step. code: which function finds it, one
+    of `CODES`.
     """
 
     code: str
 
     @property
     def solids(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
-        """Bodies and shapes in the order of the code: the surface first, or what has no radius."""
+        """Bodies and shapes in the order in which the code takes them: first the surface, or the
+        shape that has no radius.
+        """
         return self.pair[1], self.pair[0]
 
 
 def stepped_pairs(m: Mechanism) -> tuple[SteppedPair, ...]:
-    """All pairs of a mechanism that a step knows, those of one code one after another."""
+    """Return all pairs of shapes of a mechanism that time stepping can treat, grouped by their
+    code.
+    """
     found = [_stepped(x) for x in contact_patches(m) if x.kind != "smooth"]
     return tuple(sorted(found, key=lambda pair: CODES.index(pair.code)))
 
 
 def _stepped(x: ContactPatch) -> SteppedPair:
+    """Return a patch as a pair of time stepping, with the code for its shapes."""
     boxes = x.shape.kind == x.against.kind == "box"
     return SteppedPair(
         **vars(x),
@@ -59,8 +73,8 @@ def _stepped(x: ContactPatch) -> SteppedPair:
 
 @dataclass(frozen=True)
 class ManifoldPoint:
-    """One of the points of a pair: `point` is the pair, number counts from 0. It has three rows,
-    also without friction.
+    """One of the points of the contact manifold of a pair: `point` is the pair, `number` counts
+    from 0. It has three rows, also without friction.
     """
 
     point: SteppedPair
@@ -72,7 +86,7 @@ class ManifoldPoint:
 
     @property
     def name(self) -> str:
-        """In results."""
+        """The name of the point in results."""
         return (
             f"{self.point.name} point {self.number + 1}"
             if self.point.code != "sphere"
@@ -84,7 +98,7 @@ SteppedPoint = TouchingPoint | ManifoldPoint
 
 
 def manifold_points(m: Mechanism) -> Iterator[ManifoldPoint]:
-    """The points of all pairs."""
+    """Yield the manifold points of all pairs of a mechanism."""
     pairs = PairLayout(stepped_pairs(m))
     for pair in pairs.pairs:
         for number in range(pairs.points_of(pair.code)):
@@ -92,13 +106,15 @@ def manifold_points(m: Mechanism) -> Iterator[ManifoldPoint]:
 
 
 def patch_faults(m: Mechanism) -> Iterator[str]:
-    """Pairs that equal steps do not know, and meshes that have too much of something."""
+    """Yield a sentence for each pair of shapes that time stepping cannot treat, and for each mesh
+    whose hull has too many faces or too many corners of a face.
+    """
     for patch in contact_patches(m):
         if patch.kind == "smooth":
             yield (
                 f"contact {m.contacts[patch.contact].name!r} is between the {patch.shape.kind} of"
-                f" {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which a step"
-                " does not know: put boxes, capsules or spheres in their place, or take contact ="
+                f" {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which time"
+                " stepping does not support: use boxes, capsules or spheres instead, or contact ="
                 " 'events'"
             )
     for pair in stepped_pairs(m):
@@ -106,24 +122,26 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
             faces, sides = (
                 (len(hull_of(shape).polygons), sides_of(shape)) if shape.kind == "mesh" else (0, 0)
             )
-            if faces > FACES or sides > SIDES:
+            if faces > MOST_FACES or sides > MOST_FACE_CORNERS:
                 yield (
                     f"contact {m.contacts[pair.contact].name!r}: the hull of the mesh of {body!r}"
-                    f" has {faces} faces with up to {sides} corners, and a step knows {FACES} faces"
-                    f" with {SIDES} corners at most: simplify it, or give the body boxes, capsules"
-                    " or spheres that collide"
+                    f" has {faces} faces with up to {sides} corners, and time stepping supports at"
+                    f" most {MOST_FACES} faces with {MOST_FACE_CORNERS} corners: simplify it, or"
+                    " give the body boxes, capsules or spheres that collide"
                 )
 
 
 @dataclass(frozen=True)
 class PairLayout:
-    """Pairs as the code has them: groups of one code, and the constants of their polyhedra."""
+    """Pairs of shapes as the compiled code treats them: groups of one code, and the constants of
+    their polyhedra.
+    """
 
     pairs: tuple[SteppedPair, ...]
 
     @cached_property
     def sides(self) -> int:
-        """Corners of a face, at most."""
+        """The largest number of corners of a face."""
         return max(
             (
                 sides_of(x)
@@ -136,12 +154,14 @@ class PairLayout:
         )
 
     def points_of(self, code: str) -> int:
-        """Of each pair of a code."""
+        """Return the number of manifold points of each pair of that code."""
         return {"boxes": POINTS, "polyhedra": 2 * self.sides, "capsule": 3, "sphere": 1}[code]
 
     @cached_property
     def groups(self) -> tuple[tuple[str, int, int, int, int], ...]:
-        """See `kernels.contact_patches`."""
+        """For each code: its name, its first pair, the pair after its last, the points of each
+        pair, and its first point; as `contact.patches` takes them.
+        """
         found, first, start = [], 0, 0
         for code in dict.fromkeys(pair.code for pair in self.pairs):
             count = sum(pair.code == code for pair in self.pairs)
@@ -153,12 +173,12 @@ class PairLayout:
 
     @property
     def points(self) -> int:
-        """Of all pairs."""
+        """The number of manifold points of all pairs."""
         return sum(self.points_of(pair.code) for pair in self.pairs)
 
     @cached_property
     def hulls(self) -> Hulls:
-        """The constants of the code."""
+        """The tables of the polyhedra of all pairs."""
         owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.code))]
         used = [
             [x if pair.code != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids]
@@ -170,12 +190,14 @@ class PairLayout:
 
     @property
     def scratch(self) -> tuple[int, int, int, int]:
-        """What `contact_problem.pair_shapes` asks for."""
+        """The sizes that `contact.pair_shapes` takes: pairs, points, corners, and corners of a
+        face.
+        """
         return len(self.pairs), self.points, self.hulls.corner.shape[1], self.sides
 
     def seen(self, values: Array) -> SeenPoints:
-        """Of states with poses and twists (states, 38 n), of k points: arrays (states, k), (states,
-        k, 3) twice, and (states, k, 3, 3).
+        """Return the manifolds of states: gap (states, k), place and speed (states, k, 3), axes
+        (states, k, 3, 3) of k points. values (states, 38 n): poses, then twists, of n pairs.
         """
         n = len(self.pairs)
         k = self.points
@@ -220,7 +242,9 @@ class PairLayout:
 
 # --- on the tape
 def pair_pose(s: Tracer, pair: SteppedPair) -> list[Any]:
-    """(32,): rotation by rows, middle, sizes and radius of a ball about both shapes."""
+    """Return (32,): for both shapes the rotation by rows, the middle (m), three sizes (m), and the
+    radius (m) of a ball that contains the shape.
+    """
     found: list[Any] = []
     for body, shape in pair.solids:
         x = solid(s, shape, *moving(s, body)[:2])
@@ -230,8 +254,8 @@ def pair_pose(s: Tracer, pair: SteppedPair) -> list[Any]:
 
 
 def pair_twist(s: Tracer, pair: SteppedPair) -> list[Any]:
-    """(6,): of what touches against the surface, angular and linear at the middle of the second
-    shape, in the ground's axes.
+    """Return (6,): the twist of the body that touches relative to that of the surface, angular
+    (rad/s), then linear (m/s) at the middle of the second shape, in the ground's axes.
     """
     body = moving(s, pair.body)
     other = moving(s, pair.other)
@@ -245,15 +269,15 @@ def pair_twist(s: Tracer, pair: SteppedPair) -> list[Any]:
 
 # --- in lanes
 class SeenPairs(NamedTuple):
-    """Of n pairs: pose (n, 32) and twist (n, 6)."""
+    """The inputs of the code for n pairs: pose (n, 32) and twist (n, 6)."""
 
     pose: Any
     twist: Any
 
 
 class SeenPoints(NamedTuple):
-    """Of their points: gap; place (3,) and speed (3,) along the axes; normal and two tangents
-    (9,).
+    """The outputs of the code for k points: gap (k,); place (k, 3); speed (k, 3) along the axes;
+    axes (k, 9): normal and two tangents.
     """
 
     gap: Any
@@ -263,7 +287,7 @@ class SeenPoints(NamedTuple):
 
 
 class SeenScratch(NamedTuple):
-    """As the last of a `ContactScratch`."""
+    """The scratch memory of the code: the last fields of a `ContactScratch`."""
 
     axes: Any
     points: Any
@@ -275,7 +299,9 @@ class SeenScratch(NamedTuple):
 
 @machine_function()
 def each_block(address, x, y):  # type: ignore[no-untyped-def]  # machine code
-    """Call a block of lanes for each row of x, with its outputs in that row of y."""
+    """Call the compiled code of a block of lanes for each row of x; its outputs go into the same
+    row of y.
+    """
     for g in range(x.shape[0]):
         call_block(address, x[g], y[g])
     return x.shape[0]

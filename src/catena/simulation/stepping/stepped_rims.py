@@ -1,8 +1,8 @@
-"""The rim of a cylinder on a plane by time stepping: four points of it, the lowest and those a
-quarter of a turn from one to the next.
+"""The rim of a cylinder on a plane in time stepping: four points of it, the lowest one and three
+more at quarter turns.
 
-A tilted can rolls on the lowest; one that stands has all four, wherever they are on its rim, and
-tips over the lowest as soon as it leans.
+A tilted cylinder rolls on the lowest point; one that stands has all four, wherever they are on its
+rim, and tips over the lowest as soon as it leans.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ...spatial import add, dot, scale, select, sqrt, sub
 from ..terms.contact_rows import TouchingPoint
 
 QUARTERS = 4  # points of a rim
-LEVEL = 1e-24  # the squared sine of the tilt of a can that leans to no side
+LEVEL_TILT_SQUARE = 1e-24  # squared sine of the tilt: with less, no point of a rim is the lowest
 
 
 @dataclass(frozen=True)
 class RimPoint(TouchingPoint):
-    """One of the points of a rim: `number` quarters of a turn from the lowest."""
+    """One of the four points of a rim: `number` quarter turns from the lowest."""
 
     number: int = 0
 
     @property
     def name(self) -> str:
-        """In results."""
+        """The name of the point in results."""
         return f"{self.point.name} point {self.number + 1}"
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Gap and axes at the tracer's symbols."""
+        """Return the gap, the contact axes, the place and the velocity at the tracer's symbols."""
         assert self.point.shape is not None and self.point.against is not None
         (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = (
             moving(s, self.point.body),
@@ -48,22 +48,24 @@ class RimPoint(TouchingPoint):
 
 
 def stepped_points(point: ContactPoint, contact: Contact) -> tuple[TouchingPoint, ...]:
-    """What a contact point is in a step: itself; of a rim its four points."""
+    """Return the contact points of time stepping for a contact point: itself, or the four points of
+    a rim.
+    """
     if point.shape is None or (point.shape.kind, point.surface) != ("cylinder", "plane"):
         return (TouchingPoint(point, contact),)
     return tuple(RimPoint(point, contact, number) for number in range(QUARTERS))
 
 
 def rim_point(plane: Solid, rim: Solid, number: int) -> Vector:
-    """(3,): so many quarters of a turn from the lowest point of a rim, or from its own x axis where
-    no point is lower than another.
+    """Return (3,): the place that is `number` quarter turns from the lowest point of a rim, or from
+    its own x axis where no point is lower than another.
     """
     n = plane.axis(2)
     x = rim.axis(0)
     y = rim.axis(1)
     a, b = -dot(n, x), -dot(n, y)
     square = a * a + b * b
-    level = square <= LEVEL
+    level = square <= LEVEL_TILT_SQUARE
     unit = 1.0 / sqrt(select(level, 1.0, square))
     c = select(level, 1.0, unit * a)
     d = select(level, 0.0, unit * b)

@@ -1,5 +1,5 @@
-"""The plan of contacts by time stepping: what was asked, checked, every fault at once; and whether
-the starts are apart.
+"""The plan of contacts by time stepping: the options, checked with every fault at once, and the
+check that no start penetrates.
 """
 
 from __future__ import annotations
@@ -26,34 +26,39 @@ from .stepped_rims import stepped_points
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
 Array = NDArray[np.float64]
-DEEP = 1e-9  # of the mechanism's length: how deep a run may start in penetration
+# depth of penetration relative to the mechanism's length: a run may start with less
+START_DEPTH = 1e-9
 DEFAULT_INTEGRATOR = "dop853"
 
 
 def stepped_contacts(
     machine: Machine, asked: dict[str, Any], keep: Callable[[tuple, Any, Callable[[], Any]], Any]
 ) -> SteppedContacts:
-    """The contacts and stops of a run by time stepping. asked: arguments of `simulate` by name;
-    keep: what was made for a key, or is made now. Raises SimulationError with every fault.
+    """Return the contacts and stops of a run by time stepping. Raise SimulationError with every
+    fault.
+
+    asked: the options of `simulate` by name. keep: a cache, called with a key, the object that owns
+    the entry, and a function that makes it.
     """
     faults = [*patch_faults(machine.mechanism), *_faults(machine, asked), *_numbers(asked)]
     own = {name: asked[name] for name in ("limits", "restitution", "iterations", "residual")}
-    made: SteppedContacts = (
-        _made(machine, own)
+    contacts: SteppedContacts = (
+        _build(machine, own)
         if faults
-        else keep(("stepped", id(machine), *own.values()), machine, lambda: _made(machine, own))
+        else keep(("stepped", id(machine), *own.values()), machine, lambda: _build(machine, own))
     )
-    if not made.count:
+    if not contacts.count:
         faults.append(
             f"mechanism {machine.mechanism.name!r} has no contacts, and no limits that stop joints;"
             " give it some, or leave contact out"
         )
     if faults:
         raise SimulationError(f"contact = 'time_stepping': {'; '.join(faults)}")
-    return made
+    return contacts
 
 
-def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
+def _build(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
+    """Make the contacts and stops of a run, from options that may have faults."""
     m = machine.mechanism
     points: tuple[SteppedPoint, ...] = (
         *(x for p in contact_points(m) for x in stepped_points(p, m.contacts[p.contact])),
@@ -66,10 +71,12 @@ def _made(machine: Machine, asked: dict[str, Any]) -> SteppedContacts:
 
 
 def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
-    """Options that belong to the life of events, or that equal steps lack."""
+    """Yield a sentence for each option that belongs to events, or that time stepping does not
+    support.
+    """
     if asked["step"] is None:
         yield (
-            "step is missing; contacts are met in equal steps: say how long one is, step = 1e-3 (s)"
+            "step is missing; time stepping takes equal steps: give their length, step = 1e-3 (s)"
         )
     if asked["integrator"] not in (DEFAULT_INTEGRATOR, "moreau_jean"):
         yield (
@@ -82,11 +89,11 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
         ("largest_step", "largest_step is"),
     ):
         if asked[name] not in (None, ()):
-            yield f"{word} not known to it: leave {name} out, or take contact = 'events'"
+            yield f"{word} not supported: leave {name} out, or use contact = 'events'"
     if asked["friction"] == "stick":
         yield (
-            "friction = 'stick' of joints is not known to it: take friction = 'smooth', or contact"
-            " = 'events'"
+            "friction = 'stick' of joints is not supported: use friction = 'smooth', or contact ="
+            " 'events'"
         )
     form = formulation(asked["by"])
     if form.approximate or form.state is not StateKind.SPEEDS:
@@ -102,13 +109,13 @@ def _faults(machine: Machine, asked: dict[str, Any]) -> Iterator[str]:
         if not IMPACT_LAWS[c.law].steps or c.impacts != "simultaneous":
             known = " or ".join(law.name for law in IMPACT_LAWS.values() if law.steps)
             yield (
-                f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; a step knows"
-                f" {known} and simultaneous alone"
+                f"contact {c.name!r} has law = {c.law!r} and impacts = {c.impacts!r}; supported are"
+                f" only law = {known} and impacts = simultaneous"
             )
 
 
 def _numbers(asked: dict[str, Any]) -> Iterator[str]:
-    """Of the solver."""
+    """Yield a sentence for each option of the solver whose value is not allowed."""
     iterations = asked["iterations"]
     residual = asked["residual"]
     if iterations is not None and not (
@@ -121,13 +128,13 @@ def _numbers(asked: dict[str, Any]) -> Iterator[str]:
         isinstance(residual, (int, float, np.number)) and 1e-15 <= residual < 1.0
     ):
         yield (
-            f"residual = {residual!r}; it lies between 1e-15 and 1, beside the fastest speed of a"
-            " contact"
+            f"residual = {residual!r}; it lies between 1e-15 and 1, relative to the fastest speed"
+            " of a contact"
         )
 
 
 def refuse_elsewhere(asked: Mapping[str, Any]) -> None:
-    """Raise where options of time stepping are given without it."""
+    """Raise SimulationError where options of time stepping are given without it."""
     if given := [name for name in ("iterations", "residual") if asked[name] is not None]:
         raise SimulationError(
             f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} of contact ="
@@ -136,7 +143,7 @@ def refuse_elsewhere(asked: Mapping[str, Any]) -> None:
 
 
 def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
-    """The limits of all joints."""
+    """Yield a stop for each finite limit of a joint."""
     limits = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
     for c in machine.layout.coordinates:
         if c.motion == BALL:
@@ -155,13 +162,13 @@ def _stops(machine: Machine, restitution: float) -> Iterator[Stop]:
 
 
 def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array) -> None:
-    """Raise a StateError where a start (runs, nq) penetrates, naming the pair, its depth, and the
+    """Raise StateError where a start (runs, nq) penetrates, naming the contact, its depth, and the
     run.
     """
     c = system.stepping
     assert c is not None
     kernel, deep = system.compiled(
-        ("gaps",), lambda: (_gaps(system, c), DEEP * usual_length(machine.layout))
+        ("gaps",), lambda: (_gaps(system, c), START_DEPTH * usual_length(machine.layout))
     )
     (gap, pairs), _ = kernel([np.full((len(q), 1), float(t)), np.ascontiguousarray(q), p], len(q))
     if c.pairs:
@@ -184,11 +191,11 @@ def apart(machine: Machine, system: SystemSymbols, t: float, q: Array, p: Array)
 
 
 def _gaps(system: SystemSymbols, c: SteppedContacts) -> LaneKernel:
-    """(t, q, p) -> gaps of contacts with places of their own; poses of pairs of shapes, and no
-    twists.
+    """Return (t, q, p) -> gaps of contact points other than those of pairs of shapes; then poses of
+    the pairs, with zeros in place of their twists.
     """
 
-    def made(s: Tracer) -> list[ca.SX]:
+    def gaps(s: Tracer) -> list[ca.SX]:
         return [
             c.kinematics(s)[0],
             vector(
@@ -197,7 +204,7 @@ def _gaps(system: SystemSymbols, c: SteppedContacts) -> LaneKernel:
             ),
         ]
 
-    found = system.tape("contact gaps", c.words, made)(
+    found = system.tape("contact gaps", c.words, gaps)(
         system.t, system.q, ca.SX.zeros(system.nv), system.p
     )
     return compile_lanes(

@@ -1,10 +1,11 @@
-"""The time-stepping life of contacts: one step of Moreau and Jean as three pieces of machine code,
-for batches of runs in lanes.
+"""Contacts by time stepping: one step of Moreau and Jean as three pieces of machine code, for
+batches of runs in lanes.
 
-    problem  q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);  gap, J, W = J M^-1 J' at q_m  a tape
-    solver  impulses P, and the shift of what penetrates, of W and J v_f: `kernels.contact_solver`
-            a kernel over lanes
-    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J' shift                 a tape
+    problem    q_m = q + h/2 v;  v_f = v + h a(t + h/2, q_m, v);
+               gap, J, W = J M^-1 J' at q_m                                             a tape
+    solver     impulses P, and the shift of what penetrates, from W and J v_f:
+               `contact.solvers`                                                        a kernel
+    finish     v <- v_f + M^-1 J' P;  q <- q_m moved by h/2 v + M^-1 J' shift           a tape
 
 Loops act inside M^-1: they are closed while impulses act. Stops of joints (limits = "stop") are
 contacts of one row. The forces P/h, the modes and the certificate are a part of the state, behind
@@ -58,14 +59,14 @@ if TYPE_CHECKING:
     from ..terms.symbols import SystemSymbols
 
 Array = NDArray[np.float64]
-# sweeps over the contacts of a step at most; of the fastest speed of a contact
-ITERATIONS, RESIDUAL = 200, 1e-8
+ITERATIONS = 200  # default of the most sweeps over the contacts of a step
+RESIDUAL = 1e-8  # default of the residual, relative to the fastest speed of a contact
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A limit of a joint as a contact: gap = sign (q - value). speed, place: where the speed and
-    the coordinate are.
+    """A limit of a joint as a contact of one row: gap = sign (q - value). speed, place: where the
+    speed is in v, and the coordinate in q.
     """
 
     name: str
@@ -78,8 +79,12 @@ class Stop:
 
 @dataclass(frozen=True)
 class SteppedContacts:
-    """The contacts of a run by time stepping: points with friction first, those of pairs of shapes
-    the last of them, then smooth ones, then stops.
+    """The contacts of a run by time stepping.
+
+    points: the contact points, in the order of the file. stops: of joints. iterations: the most
+    sweeps of the solver in a step. residual: at which it stops, relative to the fastest speed of a
+    contact. The solver's order is: points with friction, of which those of pairs of shapes come
+    last, then points without friction, then stops.
     """
 
     points: tuple[SteppedPoint, ...]
@@ -94,27 +99,27 @@ class SteppedContacts:
 
     @cached_property
     def plain(self) -> tuple[TouchingPoint, ...]:
-        """Those that have places of their own, in that order."""
+        """The points that are not of pairs of shapes, in the order of the solver."""
         return tuple(c for c in self.ordered if isinstance(c, TouchingPoint))
 
     @cached_property
     def pairs(self) -> tuple[SteppedPair, ...]:
-        """Of shapes, whose points are of the moment."""
+        """The pairs of shapes, whose points are found in every step."""
         return tuple(dict.fromkeys(c.point for c in self.ordered if isinstance(c, ManifoldPoint)))
 
     @cached_property
     def layout(self) -> PairLayout:
-        """Of the pairs."""
+        """How the compiled code treats the pairs."""
         return PairLayout(self.pairs)
 
     @property
     def own(self) -> int:
-        """Points with friction that have places of their own."""
+        """The number of points with friction that are not of pairs of shapes."""
         return self.rough - self.layout.points
 
     @property
     def words(self) -> str:
-        """Alike for contacts that have the same tapes."""
+        """A text that is equal for contacts that have the same tapes."""
         return repr(
             [(c.point, c.rough) for c in self.plain]
             + [self.pairs]
@@ -123,29 +128,29 @@ class SteppedContacts:
 
     @property
     def rough(self) -> int:
-        """Points with friction: three rows each."""
+        """The number of points with friction, which have three rows each."""
         return sum(c.rough for c in self.points)
 
     @property
     def smooth(self) -> int:
-        """Contacts of one row."""
+        """The number of contacts of one row: points without friction, and stops."""
         return len(self.points) - self.rough + len(self.stops)
 
     @property
     def count(self) -> int:
-        """Of all contacts."""
+        """The number of all contacts."""
         return self.rough + self.smooth
 
     @property
     def rows(self) -> int:
-        """Of all contacts."""
+        """The number of rows of all contacts."""
         return 3 * self.rough + self.smooth
 
     # --- a part of the state
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of what the state has of contacts: forces of the rows (N, or N m), modes, the sums of
-        each pair of shapes, the certificate.
+        """The names of the contacts' part of the state: forces of the rows (N, or N m), modes, the
+        summed moment and force of each pair of shapes, and the certificate.
         """
         contacts = [c.name for c in self.ordered] + [stop.name for stop in self.stops]
         rows = [
@@ -168,7 +173,9 @@ class SteppedContacts:
         )
 
     def beside(self, law: Law) -> tuple[Law, ca.SX]:
-        """The controller with the contacts' state behind its own, and the symbols of that."""
+        """Return the controller's law with the contacts' state behind its own, and the symbols of
+        the contacts' state.
+        """
         own = ca.SX.sym("contact", len(self.names))
         jump = None if law.jump is None else ca.vertcat(law.jump, own)
         return (
@@ -184,23 +191,23 @@ class SteppedContacts:
         )
 
     def split(self, own: Any) -> tuple[Any, Any, Any, Any]:
-        """Forces, modes, sums of pairs and certificate of that part of a state, along its first
-        axis.
+        """Split the contacts' part of a state along its first axis: return forces, modes, sums of
+        pairs, and the certificate.
         """
         m, k = self.rows, self.count
         last = m + k + 6 * len(self.pairs)
         return own[:m], own[m : m + k], own[m + k : last], own[last:]
 
-    def spread(self, values: ca.SX, each: int) -> ca.SX:
-        """Numbers of the contacts with places of their own, so many of each that has friction, with
-        zeros where those of pairs belong.
+    def with_pairs(self, values: ca.SX, each: int) -> ca.SX:
+        """Return numbers of the plain contacts with zeros inserted where those of pairs of shapes
+        belong. each: how many numbers a contact with friction has.
         """
         first = each * self.own
         one, other = ca.vertsplit(values, [0, first, values.numel()])
         return ca.vertcat(one, ca.SX.zeros(each * self.layout.points), other)
 
-    def gathered(self, values: ca.SX, each: int) -> ca.SX:
-        """The other way: without those of pairs."""
+    def without_pairs(self, values: ca.SX, each: int) -> ca.SX:
+        """Return the numbers without those of pairs of shapes: the inverse of `with_pairs`."""
         first = each * self.own
         last = each * self.rough
         one, _, other = ca.vertsplit(values, [0, first, last, values.numel()])
@@ -208,8 +215,8 @@ class SteppedContacts:
 
     # --- at a configuration
     def kinematics(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """gap (k,) of contacts with places of their own; their J (m, nv), and behind it that of the
-        twists of pairs of shapes (6 n, nv).
+        """Return the gaps (k,) of the plain points and stops; and their J (m, nv), with that of the
+        twists of pairs of shapes (6 n, nv) behind it.
         """
         meets = [c.meet(s) for c in self.plain]
         rate = (
@@ -233,11 +240,11 @@ class SteppedContacts:
         )
 
     def response(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
-        """gap and J of `kinematics`; W = J M^-1 J' with loops closed, or where points are many X
-        (m, nv) of W = X X'; what `moved_by` needs.
+        """Return gap and J of `kinematics`; W = J M^-1 J' with loops closed, or, where the solver
+        makes W, X (m, nv) with W = X X'; and the matrices that `speed_change` needs.
 
-        M = L' D^-1 L,  X' = D^(1/2) L'^-1 J',
-                dv = L^-1 D^(1/2) X' P. With loops dv = Y P, and X' = D^(-1/2) L Y.
+        M = L' D^-1 L,  X' = D^(1/2) L'^-1 J',  dv = L^-1 D^(1/2) X' P. With loops dv = Y P, and X'
+        = D^(-1/2) L Y.
         """
         gap, J = self.kinematics(s)
         J = ca.sparsify(J)
@@ -259,21 +266,21 @@ class SteppedContacts:
         return gap, J, X.T if self.width(s) else _symmetric(X), [X, L, root]
 
     def width(self, s: Tracer) -> int:
-        """nv where W is left to the solver; 0 where it is on the tape."""
+        """Return nv where the solver computes W from its factor; 0 where W is on the tape."""
         return s.layout.nv if self.count > MANY or self.pairs else 0
 
     def joint_forces(self, system: SystemSymbols) -> ca.SX:
-        """(nv,) of the contacts' forces in the state."""
+        """Return the joint forces (nv,) of the contact forces in the state."""
         J = system.tape("contact rows", self.words, lambda s: [ca.vec(self.kinematics(s)[1])])(
             system.t, system.q, system.v, system.p
         )
         force, _, sums, _ = self.split(system.touching_state)
-        force = ca.vertcat(self.gathered(force, 3), sums)
+        force = ca.vertcat(self.without_pairs(force, 3), sums)
         return ca.reshape(J, force.numel(), system.nv).T @ force
 
     # --- records of the solver
     def problem_shapes(self, s: Tracer) -> tuple[tuple[int, ...], ...]:
-        """Of the arrays of a `ContactProblem`."""
+        """Return the shapes of the arrays of a `ContactProblem`."""
         k = self.count
         m = self.rows
         r = self.rough
@@ -298,7 +305,7 @@ class SteppedContacts:
         )
 
     def solver(self, s: Tracer, lanes: int) -> BlockFunction:
-        """The solver for these contacts in lanes."""
+        """Return the solver for these contacts, compiled for so many lanes."""
         k = self.count
         m = self.rows
         r = self.rough
@@ -327,7 +334,9 @@ class SteppedContacts:
 
     @property
     def laws(self) -> tuple[list[float], list[float], list[float]]:
-        """e of all contacts, mu static and kinetic of those with friction."""
+        """The coefficients of restitution of all contacts, and of static and kinetic friction of
+        those with friction.
+        """
         e = [float(c.contact.restitution) for c in self.ordered] + [
             stop.restitution for stop in self.stops
         ]
@@ -339,8 +348,8 @@ class SteppedContacts:
 
 
 class Stepper:
-    """The three pieces of a step, compiled for so many lanes. room: memory (size,) of what one
-    hands to the next.
+    """The three pieces of a step, compiled for `width` lanes. size: of the memory in which they
+    hand numbers to each other; given: how much of it is the problem.
     """
 
     def __init__(self, system: SystemSymbols, width: int):
@@ -354,24 +363,24 @@ class Stepper:
 
     @property
     def addresses(self) -> tuple[int, int, int]:
-        """Of the three pieces."""
+        """The addresses of the three pieces: problem, solver, finish."""
         return self.problem.block_address, self.solver.block_address, self.finish.block_address
 
     def used(self, steps: int) -> None:
-        """Say that so many steps follow: see `LaneKernel.used`."""
+        """Tell the kernels that so many steps follow: see `LaneKernel.used`."""
         self.problem.used(steps)
         self.finish.used(steps)
 
 
 def stepper(system: SystemSymbols, width: int) -> Stepper:
-    """The pieces of a step of a system, compiled for so many lanes, kept."""
+    """Return the pieces of a step of a system for `width` lanes, compiled once per system."""
     made: Stepper = system.compiled(("stepper", width), lambda: Stepper(system, width))
     return made
 
 
 def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
-    """(t, x, u, p, h) -> what `ContactProblem` has and what `finish` needs; and from that and the
-    answer to the state after the step.
+    """Return two functions: (t, x, u, p, h) -> the numbers of a `ContactProblem`, then those that
+    the second function needs; and from these and the solver's answer to the state after the step.
     """
     c = system.stepping
     s = system.tracer()
@@ -379,12 +388,12 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     assert c is not None
     move = ca.Function("move", [s.q, s.v, h], [moved(s, h)])
     t, x, u, p = system.inputs
-    problem, rest, carried = _given(system, c, h)
+    problem, rest, carried = _problem_arrays(system, c, h)
     at = ca.Function(
         "at", [*system.inputs, h], [ca.densify(ca.vertcat(*(ca.vec(x) for x in (*problem, *rest))))]
     )
     handed = at(t + 0.5 * h, ca.vertcat(move(system.q, system.v, 0.5 * h), x[system.nq :]), u, p, h)
-    # the other side of the solver
+    # after the solver
     n = len(c.pairs)
     sizes = [c.rows, c.rows, c.count, len(CERTIFICATE), 1, 12 * n]
     taken = ca.SX.sym("taken", handed.numel())
@@ -399,10 +408,12 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     )
     step = taken[sum(x.numel() for x in problem[:10])]
     kept = [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
-    v = free + moved_by(kept, ca.vertcat(c.gathered(P, 3), ca.vec(sums[:6, :])))
+    v = free + speed_change(kept, ca.vertcat(c.without_pairs(P, 3), ca.vec(sums[:6, :])))
     q = move(
         q,
-        v + (2.0 / step) * moved_by(kept, ca.vertcat(c.gathered(shift, 3), ca.vec(sums[6:, :]))),
+        v
+        + (2.0 / step)
+        * speed_change(kept, ca.vertcat(c.without_pairs(shift, 3), ca.vec(sums[6:, :]))),
         0.5 * step,
     )
     after = ca.vertcat(
@@ -421,20 +432,23 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     )
 
 
-def moved_by(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
-    """dv (nv,) of impulses P (m,) of the contact rows, by what `response` has kept."""
+def speed_change(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
+    """Return dv (nv,) of impulses P (m,) of the contact rows, by the matrices that
+    `SteppedContacts.response` returned.
+    """
     if len(kept) == 1:
         return kept[0] @ P
     X, L, root = kept
     return ca.solve(L, ca.densify(root * (X @ P)))
 
 
-def _given(
+def _problem_arrays(
     system: SystemSymbols, c: SteppedContacts, h: ca.SX
 ) -> tuple[list[ca.SX], list[ca.SX], list[ca.Sparsity]]:
-    """At one configuration: the arrays of a `ContactProblem`; then free speeds, q, the controller's
-    state and the loads' work after the step, speeds before it, the impulses of the joint forces,
-    and the entries that `response` keeps, whose patterns are the last.
+    """Return, at one configuration: the arrays of a `ContactProblem`; then the arrays that the end
+    of the step needs: free speeds, q, the controller's state and the loads' work after the step,
+    speeds before it, the impulses of the joint forces, and the nonzero entries of the matrices of
+    `response`; and the sparsity patterns of these.
     """
     s = system.tracer()
     acting = system.controller.tau + system.losses
@@ -472,9 +486,9 @@ def _given(
     own = system.c[:count] + h * system.controller.rate[:count]
     work = system.work + h * (load_power(system) + row_power(system))
     problem = [
-        c.spread(gap, 1),
-        c.spread(before, 3),
-        c.spread(without, 3),
+        c.with_pairs(gap, 1),
+        c.with_pairs(before, 3),
+        c.with_pairs(without, 3),
         W.T,
         h * force,
         mode,
@@ -492,13 +506,13 @@ def _given(
 
 
 def _entries(x: ca.SX) -> ca.SX:
-    """The entries of a sparse matrix that are not zero by structure, as a column."""
+    """Return the structurally nonzero entries of a sparse matrix as a column."""
     entries: list[Any] = x.nonzeros()
     return vector(entries)
 
 
 def _symmetric(X: ca.SX) -> ca.SX:
-    """X' X: its lower half is computed."""
+    """Return X' X; only its lower half is computed."""
     rows = [ca.densify(X[:, i].T @ X[:, : i + 1]) for i in range(X.shape[1])]
     return ca.vertcat(
         *(

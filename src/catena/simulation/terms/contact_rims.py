@@ -1,9 +1,9 @@
-"""The end of a cylinder on a plane, on the tape: it rolls on one point of its rim, or stands flat
-on three.
+"""The flat end of a cylinder on a plane, on the tape: it rolls on one point of its rim, or stands
+flat on three.
 
     rolls    the lowest point of the rim; the direction in which it lies is that of the tilt
     stands   three points, 120 degrees apart; their directions are numbers of the modes, so that
-             others compile nothing
+             other directions need no new code
 
 What a flat end may do is v(psi) = v0 + v1 cos(psi - psi0) >= 0 all round, and its normal forces
 push at some point within the circle. Three points hold the end as the whole rim does, and their
@@ -28,18 +28,18 @@ from ...compiler import Tracer
 from ...contact import Meet, moving, solid, velocity_at
 from ...model import Mechanism
 from ...spatial import add, dot, scale, sub
-from .contact_rows import STILL, ContactMode, TouchingPoint
+from .contact_rows import ZERO_SLIP, ContactMode, TouchingPoint
 from .guards import Guard, Meaning
 
-# rad, at least: by less a tilt has no direction, and does not leave the plane in which an end tips
-# or comes down
-FLAT = 1e-9
-NOISE = 1e-14  # rad: what is rounding of a tilt
+# rad, or more by the tolerance of the run: a smaller tilt has no direction of its own, and does not
+# leave the plane in which an end tips or comes down
+FLAT_TILT = 1e-9
+ROUNDED_TILT = 1e-14  # rad: a smaller tilt is rounding
 ABSENT, ROLLS, STANDS = 0.0, 1.0, 2.0
 
 
 def _record() -> Any:
-    """A named tuple that begins as a ContactMode does."""
+    """Return a named tuple class whose fields begin with those of ContactMode."""
     return namedtuple(
         "_record",
         (*ContactMode._fields, "key", "end", "rim_x", "rim_y", "flat"),
@@ -48,10 +48,12 @@ def _record() -> Any:
 
 
 class RimMode(_record()):  # type: ignore[misc]
-    """The mode of a point of a rim: that of a contact point; key: ABSENT, ROLLS or STANDS; end: 1
-    the first of the cylinder, -1 the second; rim_x, rim_y: its direction from the middle of the
-    end, in the axes of the shape; flat: see FLAT, no less than the tolerance of the run, and below
-    zero of what does not touch.
+    """The mode of a point of a rim: the fields of a ContactMode, then these.
+
+    key: ABSENT, ROLLS or STANDS. end: 1 for the first end of the cylinder, -1 for the second.
+    rim_x, rim_y: the direction of the point from the middle of the end, in the axes of the shape.
+    flat: the sine of the tilt below which the end counts as flat, see FLAT_TILT; -1 for a point
+    that does not touch.
     """
 
     __slots__ = ()
@@ -60,25 +62,27 @@ class RimMode(_record()):  # type: ignore[misc]
 
     @property
     def opened(self) -> RimMode:
-        """Open, at the same place and by the same rule."""
+        """The mode with the contact open, and the same rule and direction."""
         return RimMode(*ContactMode(still=self.still), *self[len(ContactMode._fields) :])
 
     @property
     def present(self) -> bool:
-        """Whether it has a place."""
+        """Whether the point exists: it rolls or stands."""
         return bool(self.key > 0.5)
 
 
 @dataclass(frozen=True)
 class RimPoint(TouchingPoint):
-    """The point of one rim. ends: the rims at which it may be, of zero height each."""
+    """The contact point of one rim. ends: the rims on which it may lie, as cylinders of zero
+    height.
+    """
 
     ends: tuple[Any, ...]
 
     mode = RimMode()
 
     def _solids(self, s: Tracer, mode: Any) -> tuple[Solid, Solid]:
-        """The end of the mode, and the plane, where they are."""
+        """Return the end of the mode and the plane, placed in the ground frame."""
         assert self.point.against is not None
         (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, self.point.body), moving(s, self.point.other)
         ends = [solid(s, shape, R_A, o_A) for shape in self.ends]
@@ -91,34 +95,37 @@ class RimPoint(TouchingPoint):
         return first._replace(p=middle), solid(s, self.point.against, R_B, o_B)
 
     def lean(self, s: Tracer) -> ca.SX:
-        """(2,): the sine of the angle between end and plane, along the direction of the lowest
-        point, in the axes of the shape.
+        """Return (2,): the tilt of the end as a vector in the axes of the shape, whose length is
+        the sine of the angle between end and plane, and which points to the lowest point of the
+        rim.
         """
         end, plane = self._solids(s, self.mode)
         return ca.vertcat(*(-dot(end.axis(k), plane.axis(2)) for k in range(2)))
 
     def _leaning(self, s: Tracer, mode: Any) -> tuple[ca.SX, ca.SX, Any]:
-        """The lean, m/s of the rim by its change, and whether it is in the plane of the mode's
-        direction, and stays.
+        """Return the lean (2,); the speed of the rim that its change makes (2,), m/s; and whether
+        the lean is in the plane of the mode's direction, and stays there.
         """
         lean = self.lean(s)
         faster = ca.jtimes(lean, s.q, s.coordinate_rate()) * s.value(self.ends[0].size[0])
         (_, across), (rises, turns) = (_parts(x, mode) for x in (lean, faster))
-        small = mode.flat * (mode.still / STILL + ca.fabs(rises))
+        small = mode.flat * (mode.still / ZERO_SLIP + ca.fabs(rises))
         return lean, faster, ca.logic_and(ca.fabs(across) <= mode.flat, ca.fabs(turns) <= small)
 
     def _direction(self, s: Tracer, mode: Any) -> tuple[Any, Any]:
-        """Of the point, in the axes of the shape."""
+        """Return the direction (x, y) of the point from the middle of the end, in the axes of the
+        shape: that of the mode where the end stands or is flat, otherwise that of the lean.
+        """
         lean, _, straight = self._leaning(s, mode)
         square = ca.sumsqr(lean)
-        own = ca.logic_or(mode.key > 1.5, ca.logic_or(straight, square <= NOISE**2))
+        own = ca.logic_or(mode.key > 1.5, ca.logic_or(straight, square <= ROUNDED_TILT**2))
         size = ca.sqrt(ca.if_else(own, 1.0, square))
         return ca.if_else(own, mode.rim_x, lean[0] / size), ca.if_else(
             own, mode.rim_y, lean[1] / size
         )
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Gap and axes at the point of the mode."""
+        """Return the gap, the contact axes, the place and the velocity of the point."""
         mode = self.mode if mode is None else mode
         (_, o_A, w_A, v_A), (_, o_B, w_B, v_B) = (
             moving(s, self.point.body),
@@ -136,12 +143,12 @@ class RimPoint(TouchingPoint):
     def guards(
         self, part: int, mode: Any, gap: Any, u: Any, rate: Any, force: Any
     ) -> Iterator[Guard]:
-        """Those of a contact point; without a place it is far away."""
+        """Yield the guards of a contact point; the gap of an absent point is 1 m."""
         yield from super().guards(part, mode, ca.if_else(mode.key > 0.5, gap, 1.0), u, rate, force)
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """While it rolls: the tilt, along the direction of the mode as long as it is in the plane
-        of that.
+        """Yield the guard of coming down flat, while the end rolls: the lean along the direction of
+        the mode, as long as it stays in the plane of that.
         """
         if len(self.ends) > 1:
             return
@@ -149,25 +156,27 @@ class RimPoint(TouchingPoint):
         rolls = ca.logic_and(ca.logic_and(mode.closed > 0.5, mode.key < 1.5), straight)
         yield (
             Meaning.LIES_FLAT,
-            ca.if_else(rolls, NOISE + _parts(lean, mode)[0], 1.0),
+            ca.if_else(rolls, ROUNDED_TILT + _parts(lean, mode)[0], 1.0),
             ca.if_else(rolls, _parts(faster, mode)[0], 1.0),
         )
 
 
 def _parts(x: ca.SX, mode: Any) -> tuple[ca.SX, ca.SX]:
-    """Of x (2,): along the direction of the mode, and across it."""
+    """Return the components of x (2,) along the direction of the mode, and across it."""
     return x[0] * mode.rim_x + x[1] * mode.rim_y, x[1] * mode.rim_x - x[0] * mode.rim_y
 
 
 class FlatPoint(RimPoint):
-    """One more point of an end that stands flat, of either end; absent otherwise."""
+    """One of the two further points of an end that stands flat, shared by both ends; absent
+    otherwise.
+    """
 
     mode = RimMode(key=ABSENT)
 
 
 def with_rims(m: Mechanism) -> list[TouchingPoint]:
-    """The contact points of a run: those of rims on planes roll and stand; after all, two more for
-    each such cylinder.
+    """Return the contact points of a run, in which rims on planes can roll and stand; two further
+    points for each such cylinder come last.
     """
     found = rims(m)
     owned = dict[str, tuple[Any, ...]]()

@@ -5,7 +5,7 @@ on the tape.
     slip     the normal row; friction -mu N d             guards: N, u . d - |u|/2
     stick    the normal row and two tangential ones       guards: N, mu N - |f|
 
-u is the slip speed (2,) along the tangents, d = u/|u| its direction. Beyond the end of a slip,
+u is the slip velocity (2,) along the tangents, d = u/|u| its direction. Beyond the end of a slip,
 where u . d has changed its sign, and below `still`, d is that of the mode, so that the tape is
 smooth where the integrator looks past an event. A slip that has turned by 60 degrees from the
 mode's direction, or has come to zero, is an event; the first only renews the direction.
@@ -27,31 +27,32 @@ from ...kernels import ROUNDS, factor_rows, independent, solve, usual_length
 from ...model import Contact
 from .guards import Guard, Meaning
 
-STILL = 1e-10  # of the speed that all energy would give: a slip that is none
-NOISE = 1e-3  # of `still`: a slip this slow against its direction is rounding
-# rad: a slip this near the direction of its mode has it, so that a slow straight slip is not stiff
-# across it
-STRAIGHT = 1e-12
-# times STRAIGHT and `still`, m/s: so slow across that direction it is rounding, which would turn
-# the friction of a slip that comes to rest
-ASIDE = 1e8
-TURN = 0.5  # the cosine between a slip and the direction of its mode, at which that is renewed
-
-
-# m: the slack of a contact that is switched off; its gap may be anything
-OFF = 1e30
+# slip speed relative to the speed that the largest energy so far would give: a slower one is none
+ZERO_SLIP = 1e-10
+# slip speed against the direction of the mode, relative to `still`: a slower one is rounding
+REVERSED_SLIP = 1e-3
+# angle (rad) between a slip and the direction of its mode: below it the slip has the direction of
+# the mode, so that a slow straight slip is not stiff across it
+STRAIGHT_SLIP_ANGLE = 1e-12
+# slip speed across the direction of the mode, relative to STRAIGHT_SLIP_ANGLE times `still`: a
+# slower one is rounding, which would turn the friction of a slip that comes to rest
+ACROSS_SLIP = 1e8
+# cosine between a slip and the direction of its mode: below it the direction is renewed
+RENEWED_SLIP_COSINE = 0.5
+# m: the slack of the gap of a contact that is switched off, whose gap may have any value
+OFF_SLACK = 1e30
 
 
 class ContactMode(NamedTuple):
-    """The mode of a contact point, of numbers or of symbols.
+    """The mode of a contact point, as numbers or as symbols.
 
-    closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, where it is slower
-    than `still`, m/s. slack: N by which its force may miss its cone; of what is open, m by which
-    its gap may be below zero. weight: its share of what rigid bodies do not determine, 0 to 1.
-    static, kinetic: coefficients of friction, which are no part of the tape. straight: see
-    STRAIGHT; derivatives take zero. N, fx, fy: forces, N, near which those are taken that rigid
-    bodies do not determine, at the time `since`, s; N_rate, fx_rate, fy_rate: how these change,
-    N/s.
+    closed, stick: 1 or 0. x, y: the direction of its slip along the tangents, used where the slip
+    is slower than `still`, m/s. slack: by how much the force of a closed contact may leave its
+    cone, N, or the gap of an open one may be below zero, m. weight: its weight in forces that rigid
+    bodies do not determine, 0 to 1. static, kinetic: coefficients of friction, inputs of the tape
+    rather than constants of it. straight: see STRAIGHT_SLIP_ANGLE; zero where derivatives are
+    taken. N, fx, fy: forces (N) at the time `since` (s) near which the forces that rigid bodies do
+    not determine are taken; N_rate, fx_rate, fy_rate: their rates, N/s.
     """
 
     closed: Any = 0.0
@@ -63,7 +64,7 @@ class ContactMode(NamedTuple):
     weight: Any = 1.0
     static: Any = 0.0
     kinetic: Any = 0.0
-    straight: Any = STRAIGHT
+    straight: Any = STRAIGHT_SLIP_ANGLE
     N: Any = 0.0
     fx: Any = 0.0
     fy: Any = 0.0
@@ -74,29 +75,31 @@ class ContactMode(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Open, stick or slip."""
+        """The mode in a word: "open", "stick" or "slip"."""
         return ("stick" if self.stick > 0.5 else "slip") if self.closed > 0.5 else "open"
 
     @property
     def opened(self) -> ContactMode:
-        """Open."""
+        """The mode of the same point with the contact open."""
         return ContactMode()
 
     @property
     def present(self) -> bool:
-        """Whether it has a place; see `contact_slots.SlotMode`."""
+        """Whether the point exists: always, for a point without features; see
+        `contact_slots.SlotMode`.
+        """
         return True
 
 
 class RestMode(NamedTuple):
-    """1 where nothing can move, and nothing does."""
+    """The mode of `Rest`. rest: 1 where nothing can move, and nothing does; otherwise 0."""
 
     rest: Any = 0.0
 
 
 class SwitchedRows(NamedTuple):
-    """Constraint rows that can be switched: residuals, rates, gamma (m,) each, B (m, nv), and the
-    switches z (m,), 1: on, 0: off.
+    """Constraint rows that can be switched: residuals, rates and gamma (m,) each, B (m, nv), and
+    the switches z (m,), 1: on, 0: off.
     """
 
     error: ca.SX
@@ -108,7 +111,7 @@ class SwitchedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class TouchingPoint:
-    """A contact point of a run: where it is, and its contact's friction."""
+    """A contact point of a run. point: where it is. contact: its laws of friction and impact."""
 
     point: ContactPoint
     contact: Contact
@@ -117,31 +120,31 @@ class TouchingPoint:
 
     @property
     def name(self) -> str:
-        """Of the point."""
+        """The name of the point."""
         return self.point.name
 
     @property
     def rough(self) -> bool:
-        """Whether it has friction."""
+        """Whether the contact has friction."""
         return self.contact.static > 0.0
 
     @property
     def count(self) -> int:
-        """Of its rows."""
+        """The number of its rows: a normal, and two tangents where it has friction."""
         return 3 if self.rough else 1
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Gap and axes at the tracer's symbols."""
+        """Return the gap, the contact axes, the place and the velocity at the tracer's symbols."""
         return meet(s, self.point, self.rough)
 
     def watched(self, s: Tracer, mode: ContactMode) -> Iterator[tuple[Meaning, Any, Any]]:
-        """What must stay above zero besides its guards, and the sign of its derivative; 1 of an
-        edge.
+        """Yield further guards as (meaning, value, rate): a value must stay above zero, and a rate
+        has the sign of its derivative, or is 1 for an edge.
         """
         return iter(())
 
     def rows(self, s: Tracer, mode: ContactMode) -> SwitchedRows:
-        """The normal row, and the two of the tangents."""
+        """Return the normal row, and the two rows of the tangents where it has friction."""
         meet = self.meet(s, mode)
         rate = vector(meet.velocity)
         gamma = -ca.jtimes(rate, s.q, s.coordinate_rate())
@@ -156,12 +159,14 @@ class TouchingPoint:
         )
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """N of its rows, where rank is decided (`kernels.rank`)."""
+        """Return the scale of each of its rows, by which their rank is decided (N of
+        `kernels.rank`).
+        """
         return [usual_length(s.layout) ** 2] * self.count
 
-    def pushed(self, mode: ContactMode, B: ca.SX, u: ca.SX) -> ca.SX:
-        """B (count, nv) with the friction of a slip u (count,) added to the normal row: what its
-        forces act along.
+    def force_directions(self, mode: ContactMode, B: ca.SX, u: ca.SX) -> ca.SX:
+        """Return the directions (count, nv) in which its forces act: B, with the friction of a slip
+        u (count,) added to the normal row.
         """
         if not self.rough:
             return B
@@ -170,13 +175,15 @@ class TouchingPoint:
         return ca.vertcat(B[0, :] - mu * (x * B[1, :] + y * B[2, :]), B[1:, :])
 
     def weights(self, mode: ContactMode) -> list[Any]:
-        """(count,) of its forces: zero while it is open."""
+        """Return the weights (count,) of its forces where rigid bodies do not determine them: zero
+        while it is open.
+        """
         w = mode.weight * mode.closed
         return [w, *([mode.static * w * mode.stick] * (self.count - 1))]
 
     def share(self, mode: ContactMode, t: Any) -> list[Any]:
-        """(count,): the forces of the mode near which those that are not determined are taken at t,
-        s.
+        """Return the forces (count,) of the mode, N, near which the forces that rigid bodies do not
+        determine are taken at t, s.
         """
         later = t - mode.since
         near = (mode.N, mode.fx, mode.fy)
@@ -184,13 +191,15 @@ class TouchingPoint:
         return [x + later * rate for x, rate in zip(near[: self.count], rates)]
 
     def direction(self, mode: ContactMode, u: Sequence[Any]) -> tuple[Any, Any]:
-        """Of the slip u (2,), or that of the mode."""
+        """Return the direction of the slip u (2,), or that of the mode where the slip is too slow,
+        reversed or nearly straight.
+        """
         speed = ca.sqrt(u[0] ** 2 + u[1] ** 2)
         along = u[0] * mode.x + u[1] * mode.y
         across = u[0] * mode.y - u[1] * mode.x
         moving = ca.logic_and(
             ca.logic_and(along > 0.0, speed > mode.still),
-            ca.fabs(across) >= mode.straight * (speed + ASIDE * mode.still),
+            ca.fabs(across) >= mode.straight * (speed + ACROSS_SLIP * mode.still),
         )
         safe = ca.if_else(moving, speed, 1.0)
         return ca.if_else(moving, u[0] / safe, mode.x), ca.if_else(moving, u[1] / safe, mode.y)
@@ -198,8 +207,8 @@ class TouchingPoint:
     def guards(
         self, part: int, mode: ContactMode, gap: Any, u: Any, rate: Any, force: Any
     ) -> Iterator[Guard]:
-        """Of its gap u, rate: speeds and accelerations, force, each along the normal and the
-        tangents.
+        """Yield the guards of the point from its gap and, each along the normal and the tangents,
+        its velocity u, its acceleration `rate` and its force.
         """
         closed = mode.closed > 0.5
         slack = mode.slack
@@ -225,7 +234,7 @@ class TouchingPoint:
             yield Guard(
                 Meaning.SLIP_TURNS,
                 part,
-                _while(slips, along - TURN * speed + NOISE * mode.still),
+                _while(slips, along - RENEWED_SLIP_COSINE * speed + REVERSED_SLIP * mode.still),
                 _while(slips, faster),
             )
 
@@ -238,20 +247,21 @@ class Rest:
     mode = RestMode()
 
     def rows(self, s: Tracer, mode: RestMode) -> SwitchedRows:
-        """None."""
+        """Return no rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """Of no row."""
+        """Return the scales of its rows, of which there are none."""
         return []
 
 
 def no_rows(s: Tracer) -> SwitchedRows:
-    """Of a part that has none."""
+    """Return the rows of a part that has none."""
     return SwitchedRows(*(ca.SX.zeros(0),) * 3, ca.SX.zeros(0, s.layout.nv), ca.SX.zeros(0))
 
 
 def _while(mode: Any, value: Any) -> ca.SX:
+    """Return the value in this mode, and 1, which is no event, in others."""
     return ca.if_else(mode, value, 1.0)
 
 
@@ -259,12 +269,12 @@ def _while(mode: Any, value: Any) -> ca.SX:
 def weighted_forces(
     B: ca.SX, Y: ca.SX, r: ca.SX, keep: ca.SX, weight: ca.SX, share: ca.SX
 ) -> ca.SX:
-    """f with S f = r in the rows that are kept, S = B Y; where that leaves a choice, the f of least
-    sum (f - share)^2 / weight (weight 0: off, and no share).
+    """Return forces f with S f = r in the rows that are kept, S = B Y; where that leaves a choice,
+    the f of least sum (f - share)^2 / weight. A row with weight 0 is off, and its share must be 0.
 
-    Y (nv, m) is what the forces do: S need not be symmetric, for friction of what slips is a part
-    of it. f = share + D S' y, S D S' y = r - S share; the last is B (Y D Y') B', which takes far
-    fewer operations where there are more rows than speeds.
+    Y (nv, m) is the response to the forces: S need not be symmetric, for it includes the friction
+    of contacts that slip. f = share + D S' y, S D S' y = r - S share; the last is B (Y D Y') B',
+    which takes far fewer operations where there are more rows than speeds.
     """
     size = ca.fabs(ca.sum2(B * Y.T))
     D = ca.diag(weight)
@@ -281,10 +291,12 @@ def weighted_forces(
     return f
 
 
-def kept_rows(
+def independent_rows(
     B: ca.SX, z: ca.SX, others: ca.SX, size: Sequence[float], column: np.ndarray
 ) -> ca.SX:
-    """(m,) 1 for the rows B that are on and say more than other rows do, else 0."""
+    """Return (m,): 1 for the rows of B that are on (z) and independent of the rows `others` and of
+    those before them, else 0. size: the scales of all rows; column (nv,): those of the speeds.
+    """
     both = ca.vertcat(ca.diag(z) @ B, others)
     G = ca.densify(both @ ca.diag(ca.SX(column)) @ both.T)
     keep = np.full(both.shape[0], 0.0, dtype=object)
@@ -292,8 +304,8 @@ def kept_rows(
     return vector(keep[: B.shape[0]])
 
 
-def answered(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
-    """mu with S mu = r in the rows that are kept, and zero in the others."""
+def constraint_forces(S: ca.SX, r: ca.SX, keep: ca.SX) -> ca.SX:
+    """Return mu (m,) with S mu = r in the rows that are kept, and zero in the others."""
     L = entries(S)
     y = np.full(keep.numel(), 0.0, dtype=object)
     factor_rows(L, elements(keep), y)

@@ -1,12 +1,12 @@
-"""Two shapes that touch by features, on the tape: points whose features are numbers of their modes,
-so that other features compile nothing.
+"""Pairs of shapes that touch by features (corners, edges, faces), on the tape: the features of a
+contact point are numbers of its mode, so that a change of features compiles nothing.
 
-    a point   as other contact points (`contact_rows.py`); and a guard: it stays on its face, or on
-              both edges
-    a patch   no row; a guard: corners have not moved so far since features were chosen that others
-              may touch (`analysis.contact_features`)
+    a point   as other contact points (`contact_rows.py`), with a further guard: it stays on its
+              face, or on both edges
+    a patch   has no row, but a guard: corners have not moved so far since features were chosen that
+              others may touch (`collision.polyhedron_features`)
 
-Which features they are is chosen at events (`patch_handler.py`).
+The features are chosen at events (`patch_handler.py`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _PLACE = (
 
 
 def record(*fields: str, defaults: Sequence[Any]) -> Any:
-    """A named tuple of many numbers."""
+    """Return a named tuple class with these fields, which type checkers are not shown."""
     return namedtuple("_record", fields, defaults=defaults)  # type: ignore[misc]
 
 
@@ -82,7 +82,7 @@ _Patch = record(*_PLACE, defaults=(*(0.0,) * 19, *np.eye(3).ravel().tolist(), *(
 
 
 class WithFeatures:
-    """What modes of contact points with features have in common."""
+    """What the modes of contact points with features have in common."""
 
     __slots__ = ()
 
@@ -90,49 +90,54 @@ class WithFeatures:
 
     @property
     def opened(self) -> Any:
-        """Open, with the same features."""
+        """The mode with the contact open, and the same features."""
         return type(self)(*ContactMode(), *self[OWN:])  # type: ignore[call-arg, index]
 
     def of_features(self, numbers: Sequence[float] | None) -> Any:
-        """With the numbers of other features, or of none."""
+        """Return the mode with the numbers of other features; None: with no feature."""
         return type(self)(*self[:OWN], *(type(self)()[OWN:] if numbers is None else numbers))  # type: ignore[call-arg, index]
 
     @property
     def present(self) -> bool:
-        """Whether it has features, and these do not sleep."""
+        """Whether the point has a feature; points without one take no part."""
         return bool(self.key > 0.5)  # type: ignore[attr-defined]
 
 
 class SlotMode(_Slot, WithFeatures):  # type: ignore[valid-type, misc]
-    """The mode of a point of a patch: that of a contact point, then the numbers of its features
-    (`analysis.contact_features.Feature`).
+    """The mode of a point of two polyhedra: the fields of a ContactMode, then the numbers of a
+    `collision.Feature`.
     """
 
     __slots__ = ()
 
     @property
     def feature(self) -> Feature:
-        """Of numbers or symbols."""
+        """The feature of the mode, of numbers or symbols."""
         return Feature.of(self[OWN:])
 
 
 class RoundedMode(_Rounded, WithFeatures):  # type: ignore[valid-type, misc]
-    """The mode of a point of a rounded pair: that of a contact point, then the numbers of
-    `analysis.rounded_features.RoundedFeature`.
+    """The mode of a point of a pair of shapes with radii: the fields of a ContactMode, then the
+    numbers of a `collision.RoundedFeature`.
     """
 
     __slots__ = ()
 
     @property
     def feature(self) -> RoundedFeature:
-        """Of numbers or symbols."""
+        """The feature of the mode, of numbers or symbols."""
         return RoundedFeature.of(self[OWN:])
 
 
 class PatchMode(_Patch):  # type: ignore[valid-type, misc]
-    """What a patch knows of the instant at which its features were chosen: X_BA = (R, p), R by
-    rows; the inverse of how far corners of A may move against B and the reverse, 1/m; of the sine
-    by which they may turn; yaw: see `PatchFeatures`; blocks that hold A and B.
+    """The mode of a patch: the state at which its features were chosen, and how far the shapes may
+    move from there.
+
+    off: always 0, since a patch has no rows to switch on. first, second: 1 over the distance that
+    corners of A may move relative to B, and of B relative to A, 1/m. turn: 1 over the sine of the
+    angle by which they may turn. yaw (3,): see `collision.PatchFeatures`. middle, half (3,):
+    centres and half sizes of boxes that contain A and B, m. R, p: X_BA = (R, p) at that instant, R
+    by rows.
     """
 
     __slots__ = ()
@@ -141,7 +146,10 @@ class PatchMode(_Patch):  # type: ignore[valid-type, misc]
     def of(
         A: Any, B: Any, reach: Sequence[float], turn: float, yaw: Any, R: Any, p: Any
     ) -> PatchMode:
-        """At X_BA = (R, p)."""
+        """Return the mode of a patch whose features were chosen at X_BA = (R, p). A, B: the shapes.
+        reach (2,): how far their corners may move, m. turn: the sine of the angle by which they may
+        turn.
+        """
         blocks = [
             x for P in (A, B) for x in (P.extents.mean(axis=0), np.ptp(P.extents, axis=0) / 2.0)
         ]
@@ -159,24 +167,28 @@ class PatchMode(_Patch):  # type: ignore[valid-type, misc]
 
 @dataclass(frozen=True)
 class PatchPoint(TouchingPoint):
-    """One of the points of a patch."""
+    """One of the contact points of a patch of two polyhedra."""
 
     patch: ContactPatch
 
     mode = SlotMode()
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Gap and axes of the features of the mode."""
+        """Return the gap, the contact axes, the place and the velocity of the features of the
+        mode.
+        """
         return meet_features(s, self.point.body, self.point.other, mode.feature, self.rough)
 
     def guards(
         self, part: int, mode: Any, gap: Any, u: Any, rate: Any, force: Any
     ) -> Iterator[Guard]:
-        """Those of a contact point; without features it is far away."""
+        """Yield the guards of a contact point; the gap of a point without a feature is 1 m."""
         yield from super().guards(part, mode, ca.if_else(mode.key > 0.5, gap, 1.0), u, rate, force)
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Whether it is on its face, or on both edges."""
+        """Yield the guard of leaving its features: the distance of the point from the ends of its
+        face, or of both edges.
+        """
         x, y = place_of_features(s, self.point.body, self.point.other, mode.feature)
         yield (
             Meaning.LEAVES_FACE,
@@ -187,16 +199,20 @@ class PatchPoint(TouchingPoint):
 
 @dataclass(frozen=True)
 class RoundedPoint(PatchPoint):
-    """One of the points of a pair with a radius."""
+    """One of the contact points of a pair of shapes with radii."""
 
     mode = RoundedMode()
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Gap and axes of the features of the mode."""
+        """Return the gap, the contact axes, the place and the velocity of the features of the
+        mode.
+        """
         return meet_rounded(s, self.patch, mode.feature, self.rough)
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Whether other features are as near, or edges that cross and press are nearly parallel."""
+        """Yield the guard of leaving its features: other features become nearer, or crossing edges
+        that press on each other become nearly parallel.
+        """
         x = mode.feature
         presses = mode.closed * x.along_a * x.along_b > 0.5
         slant = ca.if_else(presses, slant_of_rounded(s, self.patch, x) / SHALLOW**2 - 1.0, 1.0)
@@ -209,7 +225,9 @@ class RoundedPoint(PatchPoint):
 
 @dataclass(frozen=True)
 class TouchingPatch:
-    """Two shapes of a run; points: how many it has at most."""
+    """Two shapes of a run that touch by features. points: the largest number of contact points they
+    can have.
+    """
 
     patch: ContactPatch
     points: int
@@ -218,19 +236,21 @@ class TouchingPatch:
 
     @property
     def name(self) -> str:
-        """Of the patch."""
+        """The name of the patch."""
         return f"{self.patch.name} patch"
 
     def rows(self, s: Tracer, mode: PatchMode) -> SwitchedRows:
-        """None."""
+        """Return no rows."""
         return no_rows(s)
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """Of no row."""
+        """Return the scales of its rows, of which there are none."""
         return []
 
     def moved(self, s: Tracer, mode: PatchMode) -> ca.SX:
-        """Falls from one to zero as the two move away from where their features were chosen."""
+        """Return a value that falls from one to zero as the two shapes move away from where their
+        features were chosen.
+        """
         (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body, _ in self.patch.pair)
         first = _matrix(R_A)
         second = _matrix(R_B)
@@ -255,11 +275,14 @@ class TouchingPatch:
 
 
 def _matrix(rows: Any) -> ca.SX:
+    """Return a matrix of symbols from its rows."""
     return ca.SX(ca.vertcat(*(ca.horzcat(*row) for row in rows)))
 
 
 def _farthest(E: ca.SX, d: ca.SX, middle: Sequence[Any], half: Sequence[Any]) -> ca.SX:
-    """The largest |E x + d| over the corners x of a block."""
+    """Return the largest |E x + d| over the corners x of a box with this centre and these half
+    sizes.
+    """
     c = E @ ca.vertcat(*middle) + d
     parts = [E[:, k] * half[k] for k in range(3)]
     squares = [

@@ -1,4 +1,4 @@
-"""What the contacts of a system look like at a state, on the tape: gaps, places, rates and rows."""
+"""The contacts of a system at a state, on the tape: gaps, places, rates and rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from .symbols import SystemSymbols
 
 
 def contact_state(system: SystemSymbols) -> list[ca.SX]:
-    """gap (k,); places (3 k,); rates (m,) of the rows; their axes (3 m,); F (m nv,) of those that
-    act, and A.
+    """Return, for k contact points with m rows: gaps (k,), m; places (3 k,), m; rates (m,) of the
+    rows, m/s; their axes (3 m,); and, as one vector, the directions in which the forces of all
+    switched rows act, zero where these are off, followed by the constraint rows A.
     """
     h = system.holding
 
     def seen(s: Tracer) -> list[ca.SX]:
         meets = [c.meet(s, h._symbolic(h.first_contact + k)) for k, c in enumerate(h.contacts)]
         _, rate, _, B, z = h.rows(s)
-        F, _, _ = h._acting(s, rate, B, z)
+        F, _, _ = h._force_directions(s, rate, B, z)
         count = sum(c.count for c in h.contacts)
         closed = s.layout.mechanism.constrained
         A = s.constraint_rows()[3] if closed else ca.SX.zeros(0, s.layout.nv)

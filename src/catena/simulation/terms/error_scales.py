@@ -1,32 +1,33 @@
-"""The size beside which the error of each number of a state is judged: the norm of adaptive
-methods. Every such decision refers to this page.
+"""The scales on which the error of each number of a state is judged: the norm of adaptive methods.
+Every such decision refers to this page.
 
     error allowed = max(rtol (|x - origin| + s), rounding),      root mean square over the state
 
-    of positions  s = l min(far, 1)  far:
-            how far anything has moved since the start, beside l; origin: the start
-    of speeds  s = l min(fast, pace)   fast: how fast anything has been, beside l, 1/s; origin: zero
+    of positions     s = l min(far, 1)          far: how far anything has moved since the start,
+                                                relative to l; origin: the start
+    of speeds        s = l min(fast, pace)      fast: how fast anything has been, relative to l,
+                                                1/s; origin: zero
     of work          s = m l^2 min(fast, pace)^2
-    of other states  s = 1  of controllers, in their own unit; integrals of a position over time: l
-        min(far, 1) / pace
+    of other states  s = 1                      states of controllers, in their own unit;
+                     s = l min(far, 1) / pace   integrals of a position over time
 
 l is one for an angle, a cosine or a part of a quaternion, and the mechanism's own length for a
 length; pace is the rate of a pendulum of that length or of the run, 1/s (`RunPlan.natural_rate`).
-So a usual motion, of a radian or of the mechanism's length, is judged beside these, as a state that
-passes through zero must be; one that is smaller is judged beside itself, by what has moved most so
-far: what hardly moves, such as a stiff part beside the others, does not choose the steps. Nothing
-depends on the unit of length, mass or time. Where the mechanism has no length (points that slide),
-l is what has moved so far.
+So the error of a usual motion, of a radian or of the mechanism's length, is judged relative to
+these, as a state that passes through zero must be; that of a smaller motion is judged relative to
+the motion itself, by what has moved most so far: a part that hardly moves compared with the others,
+such as a stiff one, does not choose the steps. Nothing depends on the unit of length, mass or time.
+Where the mechanism has no length (points that slide), l is what has moved so far.
 
 An impact begins a motion anew: what has moved, and the origin, are counted from the last one (of a
 contact, or of a joint's stop). A block that rocks, or a ball that bounces, loses its energy in many
-impacts; beside the first of these motions the last would not be resolved, though the instants of
-all later impacts depend on it.
+impacts; relative to the first of these motions the last would not be resolved, though the instants
+of all later impacts depend on it.
 
 Below ROUND l there is nothing but rounding. For speeds that is ROUND l / h, by which a place
 changes by rounding in a step h, but no more than rtol l pace, so that a motion that comes to rest
 is followed as far as it goes: however small a motion is, and even where nothing moves, steps do not
-follow noise. `resolved` says what that leaves of the accuracy asked for.
+follow noise. `resolution` in the ledger says what accuracy that leaves.
 """
 
 from __future__ import annotations
@@ -44,31 +45,36 @@ if TYPE_CHECKING:
     from .symbols import SystemSymbols
 
 Array = NDArray[np.float64]
-ROUND = 1e-15  # of its length, or of one for an angle: what a step cannot resolve
-REST = 1e-13  # of its length, or rad: what moves no farther rests
-TINY = 1e-290  # so that nothing is divided by zero where nothing moves and there is no length
-FIRST = 0.01  # of its length, or rad: how far the first step goes
-# the part of the tolerance a single step may use, and the smallest that doubles allow
-SHARE, FINEST = 0.05, 2.3e-14
+ROUND = 1e-15  # change of a state relative to l: a step does not resolve less
+REST = 1e-13  # how far something has moved relative to l: what moves less is at rest
+TINY = 1e-290  # prevents division by zero where nothing moves and the mechanism has no length
+FIRST = 0.01  # how far the first step moves anything, relative to l
+SHARE = 0.05  # error of a single step relative to the tolerance of the run
+FINEST = 2.3e-14  # the smallest relative tolerance that double precision allows
 FAR, FAST, NEAR, SPEED, WORK, OTHER = range(6)  # rows of `ErrorScales.table`
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorScales:
-    """table (6, size): one over l of positions, and of speeds, which measure how far and how fast;
-    then l of positions, and of speeds; m l^2 of the work; one of other states. limits (4,): the
-    most that far and fast count; one where the mechanism has a length, else zero; pace, 1/s.
+    """The scales of the errors of a state.
+
+    table (6, size), rows FAR, FAST, NEAR, SPEED, WORK, OTHER: 1/l of positions, and of speeds, by
+    which far and fast are measured; then l of positions, and of speeds; m l^2 of the work; one of
+    other states; zero elsewhere. limits (4,): the largest values that far and fast count with; one
+    where the mechanism has a length, else zero; pace, 1/s.
     """
 
     table: Array
     limits: Array
 
     def origin(self, x: Array) -> Array:
-        """(..., size): beside which states that began at x are looked at."""
+        """Return (..., size): the origin relative to which states that began at x are measured: x
+        itself for positions, zero for the others.
+        """
         return np.ascontiguousarray(np.where(self.table[FAR] > 0.0, x, 0.0))
 
     def beside(self, more: int) -> ErrorScales:
-        """With so many other states after them."""
+        """Return these scales with `more` other states after them, whose scale is one."""
         own = np.zeros((len(self.table), more))
         own[OTHER] = 1.0
         return ErrorScales(np.ascontiguousarray(np.hstack([self.table, own])), self.limits)
@@ -76,8 +82,8 @@ class ErrorScales:
     def allowed(
         self, rtol: float, x: Array, new: Array, origin: Array, far: float, fast: float, h: float
     ) -> Array:
-        """(size,): the errors allowed in a step of h (s) from x to `new`, as
-        `lane_arithmetic.allowed` has them.
+        """Return (size,): the errors allowed in a step of h (s) from x to `new`, with this origin,
+        far and fast; the formula of `lane_arithmetic.allowed`.
         """
         most_far, most_fast, natural, pace = self.limits
         own = np.maximum(np.abs(x - origin), np.abs(new - origin))
@@ -103,8 +109,8 @@ class ErrorScales:
         )
 
     def first_step(self, most: float, x: Array, rate: Array) -> tuple[float, float]:
-        """The first step from x (s), at most so long, as `lane_driver.first_step` has it, and how
-        fast it becomes in it, 1/s.
+        """Return the length of the first step from x (s), at most `most`, as
+        `lane_driver.first_step` computes it, and how fast anything becomes in it, 1/s.
         """
         place, speed, gain = (
             float((np.abs(y) * self.table[row]).max())
@@ -115,23 +121,28 @@ class ErrorScales:
         return h, max(speed, h * gain)
 
     def of_rates(self, h: float, x: Array) -> Array:
-        """(..., size): times the rate of a state, the part of its size by which it changes in a
-        step of h (s) at states x, a speed by what it changes a place in that step. The work has
-        none, since nothing depends on it.
+        """Return (..., size): the factors by which rates of states are multiplied to give their
+        change in a step of h (s) relative to the scale of a state, at states x; a speed counts by
+        the change of place that it makes in that step. The factor of the work is zero, since
+        nothing depends on it.
         """
         place = (np.abs(x) * self.table[FAR]).max(axis=-1, keepdims=True)
         base = np.where((self.limits[2] > 0.0) | (place == 0.0), 1.0, place)
         return np.asarray(h * ((self.table[FAR] + h * self.table[FAST]) / base + self.table[OTHER]))
 
     def moved(self, x: Array, origin: Array) -> tuple[float, float]:
-        """How far and how fast a state is, beside the lengths; fast in 1/s."""
+        """Return how far a state is from the origin, relative to l, and how fast it is, relative to
+        l, 1/s.
+        """
         return float((np.abs(x - origin) * self.table[FAR]).max()), float(
             (np.abs(x) * self.table[FAST]).max()
         )
 
 
 def error_scales(system: SystemSymbols, pace: float = 1.0) -> ErrorScales:
-    """Of the states of a system, at the mechanism's own parameters. pace: 1/s."""
+    """Return the scales of the errors of a system's states, at the mechanism's own parameters.
+    pace: 1/s.
+    """
     table = system.error_table
     length = system.length
     integrals = system.nx + np.flatnonzero(np.array(system.controller.integrals) >= 0)
@@ -143,8 +154,8 @@ def error_scales(system: SystemSymbols, pace: float = 1.0) -> ErrorScales:
 
 
 def error_table(system: SystemSymbols, length: float) -> Array:
-    """The table of `ErrorScales` for a mechanism of that length (m; zero: none), integrals over
-    time as if the pace were one.
+    """Return the table of `ErrorScales` for a mechanism of that length (m; zero where it has none),
+    with integrals over time as if the pace were one.
     """
     q, v = coordinate_sizes(system.layout, length or 1.0)
     table = np.zeros((6, system.size))
@@ -164,7 +175,9 @@ def error_table(system: SystemSymbols, length: float) -> Array:
 
 
 def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:
-    """l of the coordinates (nq,) and of the speeds (nv,): the length of a slide, one otherwise."""
+    """Return l of the coordinates (nq,) and of the speeds (nv,): the length of the mechanism for a
+    slide, one otherwise.
+    """
     q = np.ones(layout.nq)
     v = np.ones(layout.nv)
     for place in layout.coordinates:
@@ -174,7 +187,7 @@ def coordinate_sizes(layout: Layout, length: float) -> tuple[Array, Array]:
 
 
 def _energy(system: SystemSymbols, length: float) -> float:
-    """m l^2 of the whole mechanism, kg m2; one without inertia."""
+    """Return m l^2 of the whole mechanism, kg m2; one where it has no inertia."""
     m = system.mechanism
     parts = [
         [float(value_of(x, m.parameters)) for x in (b.mass, *(b.inertia[k] for k in (0, 3, 5)))]
@@ -184,9 +197,11 @@ def _energy(system: SystemSymbols, length: float) -> float:
 
 
 def _encoded(system: SystemSymbols, q: Array, v: Array, length: float) -> tuple[Array, Array]:
-    """l of positions and of speeds among the states of a formulation that has others, zero
-    elsewhere: by how much one changes with coordinates that change by theirs, at several places,
-    since a cosine does not change at its summit.
+    """Return l of positions and of speeds (nx,) among the states of a formulation whose state is
+    not (q, v), zero elsewhere.
+
+    l of a state is the largest |d state / d coordinate| times l of the coordinate, and likewise for
+    speeds, over three configurations, since the derivative of a cosine vanishes at its maximum.
     """
     encode = system.equations.encode
     near = np.zeros(system.nx)
@@ -199,5 +214,6 @@ def _encoded(system: SystemSymbols, q: Array, v: Array, length: float) -> tuple[
         by_q, by_v = (np.abs(np.array(J)) for J in rates(place * q, np.zeros(system.nv), p))
         near = np.maximum(near, (by_q * q).max(axis=1, initial=0.0))
         fast = np.maximum(fast, (by_v * v).max(axis=1, initial=0.0))
-    still = np.where(near > 0.0, near, max(1.0, length))  # what never moves, a length or a cosine
+    # a state that never moves: a length or a cosine
+    still = np.where(near > 0.0, near, max(1.0, length))
     return np.where(fast > 0.0, 0.0, still), fast

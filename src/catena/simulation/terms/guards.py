@@ -27,8 +27,8 @@ from ...model import Motion, value_of
 
 @dataclass(frozen=True)
 class Bound:
-    """An end of a coordinate's range, or of a force's interval. sign: of the direction that leads
-    inside.
+    """A lower or upper end of a coordinate's range, or of a force's interval. sign: the direction
+    that leads inside, 1 or -1.
     """
 
     name: str
@@ -59,9 +59,10 @@ class Meaning(Enum):
 class Guard:
     """A quantity whose fall to zero is an event.
 
-    subject: the number of the switched part, or of the event, that it belongs to. value: its
-    expression. rate: an expression of the sign of its derivative where it is sustained; a constant
-    1 makes it an edge. side: of the stop or interval.
+    meaning: what the event is. subject: the number of the switched part, or of the event, that it
+    belongs to. value: its expression. rate: an expression of the sign of its derivative where the
+    guard is sustained; a constant 1 makes it an edge. side: the end of the range or interval that
+    it watches, where it has one.
     """
 
     meaning: Meaning
@@ -72,8 +73,8 @@ class Guard:
 
 
 def expressions(guards: tuple[Guard, ...], turning: ca.SX) -> ca.SX:
-    """(2 n + 1,): all values, then all rates, then how fast joints turn (rad/s), as the drivers
-    read them.
+    """Return (2 n + 1,): the values of all guards, then all rates, then how fast joints turn
+    (rad/s), in the order in which the drivers read them; empty where there are no guards.
     """
     return (
         ca.densify(ca.vertcat(*(g.value for g in guards), *(g.rate for g in guards), turning))
@@ -83,8 +84,12 @@ def expressions(guards: tuple[Guard, ...], turning: ca.SX) -> ca.SX:
 
 
 def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
-    """How fast joints turn on which these values depend, rad/s: of each the sum, of all the most.
-    The turn of a ball joint is not counted: it is never far in a step, whose error sees it.
+    """Return how fast the joints turn on which these values depend, rad/s: for each value the sum
+    over its joints, and of these sums the largest.
+
+    Within a step, guards are evaluated at closer places where joints turn far (`lane_events.py`),
+    so that no zero is missed. Ball joints are not counted: they do not turn far in a step, since
+    its error estimate sees their turn.
     """
     found, ratio = [ca.SX(0)], _ratios(s)
     for value in values:
@@ -103,8 +108,8 @@ def fastest_turn(s: Tracer, values: Sequence[ca.SX]) -> ca.SX:
 
 
 def _ratios(s: Tracer) -> dict[int, float]:
-    """{coordinate: the most that a joint turns with it}: one of a joint that turns itself, or more
-    of one that follows it, by a gear.
+    """Return {coordinate: the largest ratio at which a joint turns with it}: one for a joint that
+    turns itself, or more for one that follows it by a gear; zero where nothing turns.
     """
     m = s.layout.mechanism
     turns = (Motion.TURN, Motion.SCREW)

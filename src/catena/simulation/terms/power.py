@@ -1,4 +1,6 @@
-"""Power on the tape: what loads, and rows that depend on time, put into a mechanism, W."""
+"""Power on the tape, W: what loads, and constraint rows that depend on time, put into a
+mechanism.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from ...compiler import Tracer
 if TYPE_CHECKING:
     from .symbols import SystemSymbols
 
-ROUNDING = 1e-12  # of two powers that cancel, what is left of them and is none
+# sum of two powers relative to the sum of their magnitudes: a smaller one is rounding, and counts
+# as zero
+CANCELLED_POWER = 1e-12
 
 
 def load_power(system: SystemSymbols) -> ca.SX:
-    """The power of loads, W, less the rate of the energy stored in springs.
+    """Return the power of loads, W, less the rate of the energy stored in springs.
 
-    What rounding leaves of both where springs alone act is zero: the error of the work done would
-    have to be small beside it.
+    Where springs alone act the two cancel, and the rounding of their sum is set to zero: otherwise
+    the integrator would have to resolve it as work.
     """
     if not system.mechanism.loads:
         return ca.SX(0)
@@ -28,14 +32,14 @@ def load_power(system: SystemSymbols) -> ca.SX:
         forces = s.applied.generalised()
         net = ca.dot(forces, s.v) + stored
         size = ca.dot(ca.fabs(forces), ca.fabs(s.v)) + ca.fabs(stored)
-        return [ca.if_else(ca.fabs(net) > ROUNDING * size, net, 0.0)]
+        return [ca.if_else(ca.fabs(net) > CANCELLED_POWER * size, net, 0.0)]
 
     return system.tape("load power", "", power)(system.t, system.q, system.v, system.p)
 
 
 def row_power(system: SystemSymbols) -> ca.SX:
-    """What constraints and speed rows that depend on time put in: lambda (A v), where A v = -B is
-    not zero.
+    """Return the power that constraints and speed rows that depend on time put in, W: lambda (A v),
+    where A v = -B is not zero.
     """
     if not system.mechanism.row_records:
         return ca.SX(0)

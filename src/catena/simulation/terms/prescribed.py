@@ -1,5 +1,5 @@
-"""Prescribed motion: some coordinates follow a trajectory, the rest follow the dynamics, the forces
-it takes are found.
+"""Prescribed motion: some coordinates follow a trajectory, the rest follow the dynamics, and the
+forces that make the former follow are found.
 
 With d for the driven speeds and f for the free ones ([Passerello1972] eq. 3.30-3.31, here with
 loops):
@@ -42,18 +42,23 @@ from .projection import Binding, projected
 
 Array = np.ndarray
 LOCKED = "locked"
-CLOSED = 1e-9  # how open a loop may be that the driven coordinates hold, beside its length
+# residual of a row of a loop, and its rate per second, relative to the length scale of the row:
+# with less the loop counts as closed
+CLOSED_LOOP = 1e-9
 
 
 # --- the partition
 def partitioned(layout: Layout, driven: list[int]) -> ca.Function:
-    """(t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations and forces, tau's driven entries
-    replaced by those it takes.
+    """Return (t, q, v, p, a_d, tau) -> a, tau, lam: all accelerations; tau with its driven entries
+    replaced by the forces that the motion takes; and the multipliers of the constraint rows.
     """
     return kept_tape(layout.mechanism, "partitioned", driven, lambda: _partitioned(layout, driven))
 
 
 def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
+    """Make the function of `partitioned`, which caches it. Raise SimulationError where the forces
+    are not determined, and SingularError where a free speed moves no inertia.
+    """
     s = Tracer(layout)
     nv = layout.nv
     mechanism = layout.mechanism
@@ -72,7 +77,7 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
             " free, so the forces are not determined; drive as many as it has freedoms"
         )
     tree = not (rows or s.lift or s.flexible or layout.coupled) and nv > DENSE
-    if tree and all(_whole(c, driven) for c in layout.coordinates):
+    if tree and all(_all_or_none(c, driven) for c in layout.coordinates):
         return _by_articulated_bodies(s, driven, a_d)
     M, b = s.mass_matrix(), s.bias()
     for k in f:
@@ -109,14 +114,14 @@ def _partitioned(layout: Layout, driven: list[int]) -> ca.Function:
     )
 
 
-def _whole(c: CoordinateRange, driven: list[int]) -> bool:
-    """Whether all speeds of an elementary motion are driven, or none."""
+def _all_or_none(c: CoordinateRange, driven: list[int]) -> bool:
+    """Whether all speeds of an elementary motion are driven, or none of them."""
     return len({c.vi + k in driven for k in range(speeds(c.motion))}) == 1
 
 
 def _by_articulated_bodies(s: Tracer, driven: list[int], a_d: ca.SX) -> ca.Function:
-    """The partition of a tree in O(n): from the motion with a_f = 0 the free nodes give way, driven
-    ones do not.
+    """Return the function of `partitioned` for a tree, in O(n): starting from the motion with a_f =
+    0, free nodes respond to the forces as articulated bodies, and driven nodes are rigid.
     """
     nv = s.layout.nv
     x = s.work()
@@ -146,7 +151,7 @@ def _by_articulated_bodies(s: Tracer, driven: list[int], a_d: ca.SX) -> ca.Funct
 
 
 def _without_inertia(m: Mechanism, k: int) -> SingularError:
-    """The refusal of a force where nothing resists."""
+    """Return the error for speed k, whose motion no inertia resists."""
     name = m.speed_names[k]
     return SingularError(
         f"{name!r} of mechanism {m.name!r} moves no inertia, so no force answers for its motion;"
@@ -158,25 +163,31 @@ def _without_inertia(m: Mechanism, k: int) -> SingularError:
 # --- what is driven
 @dataclass(frozen=True)
 class Driven:
-    """The driven coordinates: those with a trajectory first, then the speeds of locked joints."""
+    """The driven coordinates: those with a trajectory first, then the speeds of locked joints.
+
+    motion: the trajectory, None where joints are only locked. qi, vi: the places in q and in v of
+    the coordinates with a trajectory. locked: the places in v of locked speeds.
+    """
 
     layout: Layout
     motion: Trajectory | None
-    qi: list[int]  # of those with a trajectory
+    qi: list[int]
     vi: list[int]
-    locked: list[int]  # in v
+    locked: list[int]
 
     @property
     def speeds(self) -> list[int]:
-        """Their places in v."""
+        """The places in v of all driven speeds."""
         return [*self.vi, *self.locked]
 
     def accelerations(self, aim: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
-        """a_d of all driven speeds, where aim is the motion's q, v, a."""
+        """Return a_d of all driven speeds, where aim is q, v, a of the motion."""
         return ca.vertcat(aim[2], ca.SX.zeros(len(self.locked)))
 
     def placed(self, q: ca.SX, v: ca.SX, q_d: ca.SX, v_d: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """q and v with the driven ones where their motion has them."""
+        """Return q and v with the driven ones replaced by q_d and v_d, and locked speeds by
+        zero.
+        """
         Q, V = elements(q), elements(v)
         for j, (k, l) in enumerate(zip(self.qi, self.vi)):
             Q[k], V[l] = q_d[j], v_d[j]
@@ -185,8 +196,8 @@ class Driven:
         return vector(Q), vector(V)
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
-        """A start on the motion: the driven coordinates where they are at t, the loops closed by
-        the others.
+        """Return q and v of a start on the motion: the driven coordinates where they are at t (s),
+        the loops closed by the others. Raise ClosureError where the loops cannot be closed.
         """
         q = np.array(q, float)
         v = np.array(v, float)
@@ -198,6 +209,9 @@ class Driven:
         return q, v
 
     def _closed(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+        """Return q and v with the loops closed by the free coordinates. Raise ClosureError where
+        they cannot be closed, and SimulationError where more is driven than the loops leave free.
+        """
         m = self.layout.mechanism
         rows = kept_tape(m, "rows", (), lambda: _rows(self.layout))
         self._require_inertia(t, q, v, p)
@@ -210,14 +224,14 @@ class Driven:
             gap = float(
                 (np.abs(np.hstack([error, rate])) / np.sqrt(by.sizes(A))[:, None]).max(initial=0.0)
             )
-            if gap < CLOSED:
+            if gap < CLOSED_LOOP:
                 break
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
         names = (
             ", ".join(repr(n) for n in (self.motion.names if self.motion else ()))
             or "the locked joints"
         )
-        if not gap < CLOSED:
+        if not gap < CLOSED_LOOP:
             raise ClosureError(
                 f"the motion of {names} leaves a loop of mechanism {m.name!r} open by {gap:.3g} of"
                 f" its length (or as much per second) at t = {t:g} s; drive fewer coordinates, or"
@@ -234,8 +248,8 @@ class Driven:
         return q, v
 
     def _require_inertia(self, t: float, q: Array, v: Array, p: Array) -> None:
-        """Refuse free speeds that move no inertia, unless the rows leave them no motion of their
-        own.
+        """Raise SingularError where free speeds move no inertia, unless the constraint rows leave
+        them no motion of their own.
         """
         s = Tracer(self.layout)
         if not s.massless:
@@ -253,14 +267,15 @@ class Driven:
             raise _without_inertia(self.layout.mechanism, free[int(np.abs(T @ way).argmax())])
 
     def settled(self) -> ca.Function:
-        """(t, q, v, p, q_d, v_d) -> q, v on the motion, quaternions unit, loops closed by the
-        smallest change of the others.
+        """Return (t, q, v, p, q_d, v_d) -> q, v on the motion, with unit quaternions and with loops
+        closed by the smallest change of the free speeds.
         """
         return kept_tape(
             self.layout.mechanism, "settled", [self.qi, self.vi, self.locked], self._settled
         )
 
     def _settled(self) -> ca.Function:
+        """Make the function of `settled`, which caches it."""
         s = Tracer(self.layout)
         m = self.layout.mechanism
         free = [k for k in range(self.layout.nv) if k not in self.speeds]
@@ -275,7 +290,9 @@ class Driven:
 
 
 def _rows(layout: Layout) -> ca.Function:
-    """(t, q, v, p) -> residuals, rates, gamma and A of the rows, and the metric of their rank."""
+    """Return (t, q, v, p) -> residuals, rates, gamma and A of the constraint rows, then the scales
+    of speeds and of rows by which rank is decided.
+    """
     s = Tracer(layout)
     return ca.Function(
         "rows",
@@ -285,8 +302,9 @@ def _rows(layout: Layout) -> ca.Function:
 
 
 def driven(layout: Layout, motion: Any) -> Driven:
-    """What `motion` drives: {coordinate: Trajectory or number}, {joint: "locked"}, or one
-    Trajectory of several coordinates.
+    """Return what `motion` drives: {coordinate: Trajectory or number}, {joint: "locked"}, or one
+    Trajectory of several coordinates. Raise StateError for anything else, and SimulationError where
+    the motion jumps.
     """
     mechanism = layout.mechanism
     given: Mapping[str, Any] = (
@@ -322,11 +340,11 @@ def driven(layout: Layout, motion: Any) -> Driven:
 def forces(
     acceleration: ca.Function, d: list[int], given: list[Any], tau: ca.SX, a_d: ca.SX
 ) -> ca.SX:
-    """tau with its driven entries those that make a formulation's own accelerations a_d: W_dd tau_d
-    = a_d - a_0d.
+    """Return tau (nv,) with its driven entries replaced by those that make a formulation's own
+    accelerations a_d: W_dd tau_d = a_d - a_0d.
 
-    acceleration: (t, q, v, tau, p) -> a; given: t, q, v, p; tau: the forces, those of the driven
-    speeds not looked at.
+    acceleration: (t, q, v, tau, p) -> a. d: the driven speeds. given: t, q, v, p. tau: the joint
+    forces, whose driven entries are not read.
     """
     t, q, v, p = given
     x = ca.SX.sym("x", tau.numel())

@@ -17,8 +17,9 @@ from ...kernels import BALL, Layout, factor
 
 
 class Binding(NamedTuple):
-    """Rows that bind a state: residuals, their rates, A, the switches z (1: on, 0: off), and N of
-    `kernels.rank`. many: so many that the tape calls loops.
+    """Rows onto which a state is projected: residuals and rates (m,), A (m, nv), the switches z
+    (m,) (1: on, 0: off), and the scales of the rows by which their rank is decided (N of
+    `kernels.rank`). many: whether there are so many rows that the tape calls loops for them.
     """
 
     error: ca.SX
@@ -30,8 +31,8 @@ class Binding(NamedTuple):
 
 
 def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
-    """The smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in the
-    rows that are on.
+    """Return the smallest change (nv,) of the free speeds, by kinetic energy, with A change = r in
+    the rows that are on.
     """
     L = s._factor
     change = ca.SX.zeros(s.layout.nv)
@@ -56,8 +57,8 @@ def nearest(s: Tracer, rows: Binding, r: ca.SX, free: list[int]) -> ca.SX:
 
 
 def moved(s: Tracer, h: Any) -> ca.SX:
-    """q after moving with the speeds v for a time h: turns of balls exactly, quaternions kept at
-    length one.
+    """Return q after a motion with the speeds v for a time h (s): ball joints turn exactly, and
+    their quaternions keep length one.
     """
     q = [s.q[k] for k in range(s.layout.nq)]
     for place in s.layout.coordinates:
@@ -78,7 +79,7 @@ def moved(s: Tracer, h: Any) -> ca.SX:
 
 
 def with_unit_quaternions(layout: Layout, q: ca.SX) -> ca.SX:
-    """q with the quaternions of its balls scaled to length one."""
+    """Return q with the quaternions of its ball joints scaled to length one."""
     for k in (node.qi for node in layout.nodes if node.motion == BALL):
         unit = q[k : k + 4] / ca.sqrt(ca.sumsqr(q[k : k + 4]))
         q = ca.vertcat(q[:k], unit, q[k + 4 :])
@@ -92,8 +93,8 @@ def projected(
     state: tuple[ca.SX, ca.SX] | None = None,
     free: list[int] | None = None,
 ) -> tuple[ca.SX, ca.SX]:
-    """(q, v) with unit quaternions and, after one mass-weighted Newton step of the positions, then
-    of the speeds, on the rows.
+    """Return (q, v) with unit quaternions, after one mass-weighted Newton step of the positions,
+    then of the speeds, onto the rows.
 
     modes: the symbols of switched constraints that the rows depend on. state: (q, v) to begin with,
     by default the tracer's symbols. free: the speeds that may change, by default all.

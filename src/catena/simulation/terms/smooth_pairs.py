@@ -1,8 +1,8 @@
-"""Cylinders and ellipsoids that touch other shapes, on the tape: points whose nearest features are
-numbers of their modes (`analysis.nearest_features`).
+"""Cylinders and ellipsoids that touch other shapes, on the tape: contact points whose nearest
+features are numbers of their modes (`collision.nearest_features`).
 
-They are points of a pair as those of two polyhedra are (`contact_slots.py`): chosen at events,
-watched by one guard, and other features compile nothing.
+They work as the points of two polyhedra do (`contact_slots.py`): features are chosen at events, one
+guard watches them, and a change of features compiles nothing.
 """
 
 from __future__ import annotations
@@ -34,43 +34,47 @@ _Numbers = record(
 
 
 class SmoothMode(_Numbers, WithFeatures):  # type: ignore[valid-type, misc]
-    """The mode of a point: that of a contact point, then the numbers of its features
-    (`kernels.support_pairs.SupportPair`).
+    """The mode of a point of a pair of smooth shapes: the fields of a ContactMode, then the numbers
+    of a `collision.SupportPair`.
     """
 
     __slots__ = ()
 
     @property
     def pair(self) -> SupportPair:
-        """Of numbers or symbols."""
+        """The pair of features of the mode, of numbers or symbols."""
         return SupportPair.of(self[OWN:])
 
     @property
     def feature(self) -> NearestPoint:
-        """Of numbers."""
+        """The features of the mode as a nearest point, of numbers."""
         return NearestPoint(self.pair)
 
 
 @dataclass(frozen=True)
 class SmoothPoint(PatchPoint):
-    """One of the points of a pair."""
+    """One of the contact points of a pair of smooth shapes."""
 
     mode = SmoothMode()
 
     def meet(self, s: Tracer, mode: Any = None) -> Meet:
-        """Gap and axes of the features of the mode."""
+        """Return the gap, the contact axes, the place and the velocity of the features of the
+        mode.
+        """
         (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = *self._both(s), self._found(s, mode)
         u = sub(velocity_at(found.place, o_A, w_A, v_A), velocity_at(found.place, o_B, w_B, v_B))
         axes = found.axes if self.rough else found.axes[:1]
         return Meet(found.gap, axes, found.place, [dot(axis, u) for axis in axes])
 
     def watched(self, s: Tracer, mode: Any) -> Iterator[tuple[Meaning, Any, Any]]:
-        """Whether its features are the nearest."""
+        """Yield the guard of leaving its features: the margin by which they are the nearest."""
         yield Meaning.LEAVES_FACE, ca.if_else(mode.key > 0.5, self._found(s, mode).margin, 1.0), 1.0
 
     def _both(self, s: Tracer) -> tuple[Any, Any]:
+        """Return rotation, origin, angular velocity and velocity of both bodies."""
         return moving(s, self.point.body), moving(s, self.point.other)
 
     def _found(self, s: Tracer, mode: Any) -> SupportMeet:
+        """Return the gap, axes, place and margin of the features of the mode."""
         (R_A, o_A, _, _), (R_B, o_B, _, _) = self._both(s)
         return support_meet(mode.pair, (R_A, o_A), (R_B, o_B))

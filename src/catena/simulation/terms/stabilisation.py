@@ -4,11 +4,11 @@ equations.
     project       after every step the state is moved back onto the loops, the shortest way in the
                   metric of the mass matrix; exact, costs two small solves per step, and is the
                   default
-    baumgarte     A a = gamma - 2 alpha A v - beta^2 e: errors die away like a damped oscillator
+    baumgarte     A a = gamma - 2 alpha A v - beta^2 e: errors decay like a damped oscillator
                   (Baumgarte 1972)
     corrective    a force -K e - D e' is added to the constraint's, [Merwe1995] eq. 5.75; 60 N/m and
                   40 N s/m as in its 5.5.5
-    none          nothing: the drift of the integrator is seen as it is
+    none          nothing is done: the result shows the drift of the integrator
 
 e are the rows' residuals (m, or the cosine of an angle), e' = A v their rates. A stabiliser is a
 frozen record, a subclass of `Stabiliser` with `@register`; its fields have defaults, so that its
@@ -31,8 +31,10 @@ from ...registry import Registry
 
 @dataclass(frozen=True)
 class Stabiliser:
-    """name: its word in `stabilise=`. projects: whether states are put back onto the loops after
-    every step. pulls: whether `pull` adds to the accelerations.
+    """The base of all stabilisers.
+
+    name: its word in the option `stabilise`. projects: whether states are projected onto the loops
+    after every step. pulls: whether `pull` adds to the accelerations.
     """
 
     name: ClassVar[str]
@@ -40,7 +42,7 @@ class Stabiliser:
     pulls: ClassVar[bool] = False
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """What is added to the accelerations (nv,), and its power."""
+        """Return what is added to the accelerations (nv,), and its power, W."""
         return ca.SX.zeros(s.layout.nv), ca.SX(0)
 
 
@@ -51,7 +53,7 @@ register = STABILISERS.register
 @register
 @dataclass(frozen=True)
 class Project(Stabiliser):
-    """Back onto the loops after every step."""
+    """Project the state onto the loops after every step."""
 
     name = "project"
     projects = True
@@ -60,7 +62,7 @@ class Project(Stabiliser):
 @register
 @dataclass(frozen=True)
 class Drift(Stabiliser):
-    """Nothing is done."""
+    """Do nothing."""
 
     name = "none"
 
@@ -68,7 +70,9 @@ class Drift(Stabiliser):
 @register
 @dataclass(frozen=True)
 class Baumgarte(Stabiliser):
-    """alpha, beta: 1/s; equal ones damp errors critically with the time constant 1 / alpha."""
+    """Add accelerations that let the errors of loops decay. alpha, beta: 1/s; equal ones damp
+    errors critically with the time constant 1 / alpha.
+    """
 
     alpha: float = 10.0
     beta: float = 10.0
@@ -76,7 +80,7 @@ class Baumgarte(Stabiliser):
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """M^-1 A' mu with A M^-1 A' mu = -2 alpha e' - beta^2 e, and its power e' mu."""
+        """Return M^-1 A' mu with A M^-1 A' mu = -2 alpha e' - beta^2 e, and its power e' mu."""
         error, rate, _, A = s.constraint_rows()
         a, mu = s.smallest_change(A, -2.0 * self.alpha * rate - self.beta**2 * error)
         return a, ca.dot(mu, rate)
@@ -85,7 +89,9 @@ class Baumgarte(Stabiliser):
 @register
 @dataclass(frozen=True)
 class Corrective(Stabiliser):
-    """stiffness: N/m (N m for the rows of rotations); damping: N s/m."""
+    """Add a spring and a damper along each row. stiffness: N/m (N m for the rows of rotations);
+    damping: N s/m.
+    """
 
     stiffness: float = 60.0
     damping: float = 40.0
@@ -93,21 +99,25 @@ class Corrective(Stabiliser):
     pulls = True
 
     def pull(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """M^-1 A' f with f = -K e - D e', and its power e' f."""
+        """Return M^-1 A' f with f = -K e - D e', and its power e' f."""
         error, rate, _, A = s.constraint_rows()
         f = -self.stiffness * error - self.damping * rate
         return solved(s._factor, A.T @ f), ca.dot(f, rate)
 
 
 def stabiliser(asked: Stabiliser | str | None) -> Stabiliser:
-    """The stabiliser of a name, with its default values, or the record itself; None is "none"."""
+    """Return the stabiliser of that name with its default values, or the record itself; None is
+    "none". Raise SimulationError for an unknown name.
+    """
     if isinstance(asked, Stabiliser):
         return asked
     return STABILISERS.find("none" if asked is None else str(asked))()
 
 
 def needs_speeds(s: Stabiliser, by: str) -> SimulationError:
-    """The refusal of a stabiliser that adds to accelerations where the state is not (q, v)."""
+    """Return the error for a stabiliser that adds to accelerations where the state of the
+    formulation `by` is not (q, v).
+    """
     able = [f.name for f in formulations() if f.state is StateKind.SPEEDS]
     return SimulationError(
         f"stabilise = {s.name!r} adds to accelerations, and the state of these equations by {by!r}"

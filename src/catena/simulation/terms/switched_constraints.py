@@ -1,5 +1,5 @@
 """Switched constraints: constraint rows that are on or off while a mechanism moves. Dry friction
-that sticks, stops, locks.
+that sticks, stops, locks, contacts.
 
     M a + bias = tau + A' lambda + B' mu,      z (B a - gamma) = 0,   mu = 0 where z = 0
 
@@ -8,8 +8,8 @@ has the rows of a loop joint that closes where the frame was at that instant. Th
 joint forces, so that this works with every formulation: its accelerations are linear in them. The
 modes are inputs of the compiled tape: a change of mode compiles nothing.
 
-A part that can be switched (`HoldableSpeed`, `LockableFrame`) says which record its mode is, its
-rows, and its guards. The events are guards that fall to zero (`guards.py`):
+A part that can be switched (`HoldableSpeed`, `LockableFrame`, contacts) defines the record of its
+mode, its rows, and its guards. The events are guards that fall to zero (`guards.py`):
 
     free   q - lower,   upper - q,   d v          held   mu - low,   high - mu
 """
@@ -33,8 +33,8 @@ from .contact_rows import (
     Rest,
     SwitchedRows,
     TouchingPoint,
-    answered,
-    kept_rows,
+    constraint_forces,
+    independent_rows,
     no_rows,
     weighted_forces,
 )
@@ -45,10 +45,10 @@ from .projection import with_unit_quaternions
 if TYPE_CHECKING:
     from .symbols import SystemSymbols
 
-NO_LIMIT = 1e300  # a force without limit
-# rows of contacts: so many are written out on the tape, which grows with their cube; for more it
-# calls loops (`compiler.looped`)
-FEW = 6
+NO_LIMIT = 1e300  # N or N m: stands for no limit of a force
+# most rows of contacts that are written out on the tape, whose size grows with their cube; for more
+# rows it calls loops (`compiler.looped`)
+WRITTEN_OUT_ROWS = 6
 
 
 # --- modes
@@ -67,12 +67,12 @@ class SpeedMode(NamedTuple):
 
     @property
     def locked(self) -> bool:
-        """Whether it is held by a lock, which nothing but a release opens."""
+        """Whether the speed is held by a lock, which ends only when the lock is released."""
         return bool(self.held > 0.5 and self.low <= -NO_LIMIT and self.high >= NO_LIMIT)
 
     @property
     def stop(self) -> Bound | None:
-        """The stop on which it rests."""
+        """The stop on which the coordinate rests, or None."""
         if self.held < 0.5 or self.locked:
             return None
         return LOWER if self.high >= NO_LIMIT else UPPER if self.low <= -NO_LIMIT else None
@@ -96,29 +96,29 @@ class FrameMode(
 
     @staticmethod
     def at(X: np.ndarray) -> FrameMode:
-        """Locked at the place X (4, 4)."""
+        """Return the mode of a frame that is locked at the pose X (4, 4)."""
         return FrameMode(1.0, *X[:3, :3].ravel(), *X[:3, 3])
 
     @property
     def rotation(self) -> tuple[tuple[Any, ...], ...]:
-        """By rows."""
+        """The rotation of the pose, as rows."""
         return tuple(tuple(self[1 + 3 * i : 4 + 3 * i]) for i in range(3))
 
     @property
     def origin(self) -> tuple[Any, ...]:
-        """(3,)."""
+        """The origin (3,) of the pose, m."""
         return tuple(self[10:])
 
 
 # --- parts
 @dataclass(frozen=True)
 class HoldableSpeed:
-    """A speed that may be held. lower, upper: of its coordinate; friction: Coulomb's limit; each a
-    number or expression.
+    """A speed that may be held by dry friction, a stop or a lock.
 
-    name: of the speed; unit: of its coordinate, m or rad. index: of the speed in v; coordinate: of
-    its coordinate in q, -1 for a speed of a ball joint. restitution: of its stops; it is no input
-    of the tapes.
+    name: of the speed. index: its place in v. coordinate: the place of its coordinate in q, -1 for
+    a speed of a ball joint. unit: of the coordinate, m or rad. lower, upper: limits of the
+    coordinate; friction: Coulomb's limit (N or N m); each a number or an expression. restitution:
+    of its stops; it is no input of the tapes.
     """
 
     name: str
@@ -130,32 +130,32 @@ class HoldableSpeed:
     friction: Any = 0.0
     restitution: float = 0.0
 
-    mode = SpeedMode()  # where nothing holds it
+    mode = SpeedMode()  # not held
 
     @property
     def sides(self) -> tuple[Bound, ...]:
-        """Those on which it has a stop."""
+        """The sides on which its coordinate has a stop."""
         if self.coordinate < 0:
             return ()
         return tuple(side for side in (LOWER, UPPER) if _finite(self.limit(side)))
 
     @property
     def guarded(self) -> bool:
-        """Whether an event can come from it: it has a stop, or friction."""
+        """Whether it can cause an event: it has a stop, or friction."""
         return bool(self.sides) or nonzero(self.friction)
 
     def limit(self, side: Bound) -> Any:
-        """The coordinate's limit on that side."""
+        """Return the coordinate's limit on that side."""
         return self.lower if side is LOWER else self.upper
 
     def rows(self, s: Tracer, mode: SpeedMode) -> SwitchedRows:
-        """v_k = 0."""
+        """Return the row v_k = 0."""
         B = ca.SX(1, s.layout.nv)
         B[0, self.index] = 1.0
         return SwitchedRows(ca.SX.zeros(1), s.v[self.index], ca.SX.zeros(1), B, ca.SX(mode.held))
 
     def row_scales(self, s: Tracer) -> np.ndarray:
-        """N of its row, where rank is decided (`kernels.rank`)."""
+        """Return the scale of its row, by which rank is decided (N of `kernels.rank`)."""
         return s.con.column[[self.index]]
 
     def guards(
@@ -166,8 +166,8 @@ class HoldableSpeed:
         mu: ca.SX,
         limits: tuple[ca.SX, ca.SX],
     ) -> Iterator[Guard]:
-        """Free: the distance to each stop, and the speed of slipping. Held: how far its force is
-        from each end of its interval.
+        """Yield its guards. While it is free: the distance to each stop, and the speed of slipping.
+        While it is held: how far its force mu is from each end of its interval.
         """
         free = mode.held < 0.5
         v = system.v[self.index]
@@ -192,21 +192,21 @@ class HoldableSpeed:
 
 @dataclass(frozen=True)
 class LockableFrame:
-    """A frame that another body may catch. joint: the loop joint that then closes; its place on the
-    parent is the mode.
+    """A frame that a lock may hold on another body. joint: the loop joint that closes then; where
+    it closes is part of the mode.
     """
 
     joint: Joint
 
-    mode = FrameMode()  # a rotation, so that rows that are off have numbers
+    mode = FrameMode()  # the identity, so that rows that are off are finite
 
     @property
     def name(self) -> str:
-        """Of the lock."""
+        """The name of the lock."""
         return self.joint.name
 
     def rows(self, s: Tracer, mode: FrameMode) -> SwitchedRows:
-        """Those of the loop joint."""
+        """Return the rows of the loop joint at the pose of the mode."""
         con = self._constraints(s)
         p = con.p.astype(object)
         p[:, 0] = mode.origin
@@ -216,11 +216,11 @@ class LockableFrame:
         return SwitchedRows(error, rate, gamma, B, ca.repmat(ca.SX(mode.locked), error.numel(), 1))
 
     def row_scales(self, s: Tracer) -> np.ndarray:
-        """N of its rows, where rank is decided (`kernels.rank`)."""
+        """Return the scales of its rows, by which rank is decided (N of `kernels.rank`)."""
         return self._constraints(s).size
 
     def _constraints(self, s: Tracer) -> Constraints:
-        """Of the mechanism with this loop joint, and no other."""
+        """Return the constraints of the mechanism with this loop joint and no other."""
         return constraints(layout(s.layout.mechanism.with_(loops=(self.joint,))), s.value)
 
 
@@ -229,11 +229,14 @@ Part = HoldableSpeed | LockableFrame | TouchingPatch | TouchingPoint | Rest
 
 # --- all of a run
 class SwitchedConstraints:
-    """The holdable speeds, lockable frames and guards of events of a run, and their expressions for
-    one system.
+    """The switched parts and the conditions of events of a run, and their expressions for one
+    system.
 
-    conditions: of events, functions of a Tracer to an expression. words: a key under which tapes
-    are cached, equal where they are the same; None where that cannot be known.
+    speeds, locks, patches, contacts: the parts, numbered in this order; with contacts, a part for
+    rest is the last. conditions: of events, functions of a Tracer to an expression. words: the key
+    under which tapes are cached, equal where the tapes are the same; None where that cannot be
+    known. slots: where the mode of each part stands among the modes (size,). symbols (size,): of
+    the modes. first_contact: the number of the part of the first contact point.
     """
 
     def __init__(
@@ -261,7 +264,7 @@ class SwitchedConstraints:
         )
         self.first_contact = len(self.speeds) + len(self.locks) + len(self.patches)
         ends = list(accumulate((len(part.mode) for part in self.parts), initial=0))
-        # where the modes of each part stand
+        # the place of each part's mode among the modes
         self.slots = tuple(slice(a, b) for a, b in pairwise(ends))
         self.size = ends[-1]
         self.symbols = ca.SX.sym("modes", self.size)
@@ -271,32 +274,33 @@ class SwitchedConstraints:
         self._traced: tuple[Tracer, SwitchedRows] | None = None
 
     def start(self) -> np.ndarray:
-        """The modes with nothing held."""
+        """Return the modes (size,) with nothing held."""
         return np.array([x for part in self.parts for x in part.mode], float)
 
     def held(self, modes: np.ndarray) -> Any:
-        """(...,): whether anything is held, for modes (..., size)."""
+        """Return (...,): whether anything is held, for modes (..., size)."""
         return np.any(modes[..., self._switches] > 0.5, axis=-1)
 
     def released(self, modes: ca.SX) -> ca.SX:
-        """The modes with every switch off."""
+        """Return the modes with every switch off."""
         return vector([0.0 if k in self._switches else x for k, x in enumerate(elements(modes))])
 
     @property
     def _switches(self) -> list[int]:
-        """Where the modes have the switch of each part, its first number."""
+        """The places of the parts' switches among the modes: the first number of each part."""
         return [slot.start for slot in self.slots]
 
     def mode(self, part: int, modes: np.ndarray) -> Any:
-        """The record of a part's mode, from the modes (size,) of a run."""
+        """Return the mode record of a part, from the modes (size,) of a run."""
         return type(self.parts[part].mode)(*modes[self.slots[part]])
 
     def _symbolic(self, part: int) -> Any:
+        """Return the mode record of a part, of symbols."""
         return type(self.parts[part].mode)(*elements(self.symbols[self.slots[part]]))
 
     def values(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """lower, upper and friction of the holdable speeds, as expressions of the tracer's
-        parameters.
+        """Return lower limits, upper limits and dry friction of the holdable speeds, as expressions
+        of the tracer's parameters.
         """
         found = [
             [s.value(x) for x in column]
@@ -307,7 +311,9 @@ class SwitchedConstraints:
 
     # --- rows
     def rows(self, s: Tracer) -> SwitchedRows:
-        """The rows of all parts, of the tracer's symbols and the modes; several tapes have them."""
+        """Return the rows of all parts, of the tracer's symbols and the modes. They are cached for
+        the last tracer, since several tapes use them.
+        """
         if self._traced is None or self._traced[0] is not s:
             found = [part.rows(s, self._symbolic(k)) for k, part in enumerate(self.parts)]
             self._traced = (
@@ -321,12 +327,12 @@ class SwitchedConstraints:
         return self._traced[1]
 
     def row_scales(self, s: Tracer) -> list[float]:
-        """N of these rows, where rank is decided (`kernels.rank`)."""
+        """Return the scales of these rows, by which rank is decided (N of `kernels.rank`)."""
         return [float(x) for part in self.parts for x in part.row_scales(s)]
 
     def _others(self, s: Tracer, driven: Sequence[int]) -> tuple[ca.SX, list[float]]:
-        """(k, nv) rows that always hold: those of loops, and driven speeds; and N of these rows
-        and, before them, of those that can be switched.
+        """Return the rows (k, nv) that always hold, those of loops and of driven speeds, and the
+        scales of all rows: first of those that can be switched, then of these.
         """
         A = (
             s.constraint_rows()[3]
@@ -341,14 +347,14 @@ class SwitchedConstraints:
         ]
 
     def force(self, system: SystemSymbols, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """mu (m,), the forces of the rows that are on, and B' mu (nv,), when the joint forces tau
-        (nv,) act as well.
+        """Return mu (m,), the forces of the rows that are on, and the joint forces (nv,) that they
+        make, while the joint forces tau (nv,) act as well.
         """
         s = system.tracer()
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
-        F, weight, share = self._acting(s, rate, B, z)
-        kept = z if self.many else kept_rows(B, z, others, size, s.con.column)
+        F, weight, share = self._force_directions(s, rate, B, z)
+        kept = z if self.many else independent_rows(B, z, others, size, s.con.column)
         f = ca.Function(
             "held_rows",
             [s.t, s.q, s.v, s.p, self.symbols],
@@ -381,22 +387,27 @@ class SwitchedConstraints:
             mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight, share)
         else:
             response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
-            mu = answered(0.5 * (response + response.T), r, kept)
+            mu = constraint_forces(0.5 * (response + response.T), r, kept)
         return mu, ca.mtimes(F.T, mu)
 
     @property
     def many(self) -> bool:
         """Whether contacts have so many rows that tapes call loops for them."""
-        return sum(c.count for c in self.contacts) > FEW
+        return sum(c.count for c in self.contacts) > WRITTEN_OUT_ROWS
 
     def contact_rows(self) -> list[slice]:
-        """Where the rows of each contact point stand among all: they are the last."""
+        """Return the slice of the rows of each contact point among all rows, counted from the end:
+        they are the last.
+        """
         ends = list(accumulate((c.count for c in self.contacts), initial=0))
         return [slice(a - ends[-1], b - ends[-1] or None) for a, b in pairwise(ends)]
 
-    def _acting(self, s: Tracer, rate: ca.SX, B: ca.SX, z: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """(m, nv): what the rows' forces act along, which of contacts that slip has their friction;
-        their weights (m,), and the forces (m,) near which they are taken.
+    def _force_directions(
+        self, s: Tracer, rate: ca.SX, B: ca.SX, z: ca.SX
+    ) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Return the directions (m, nv) in which the rows' forces act, which include the friction
+        of contacts that slip; the weights (m,) of the forces; and the forces (m,) near which they
+        are taken where rigid bodies do not determine them.
         """
         if not self.contacts:
             return B, z, ca.SX.zeros(B.shape[0])
@@ -404,7 +415,8 @@ class SwitchedConstraints:
         places = self.contact_rows()
         modes = [self._symbolic(self.first_contact + k) for k in range(len(self.contacts))]
         F = [
-            c.pushed(mode, B[at, :], rate[at]) for c, mode, at in zip(self.contacts, modes, places)
+            c.force_directions(mode, B[at, :], rate[at])
+            for c, mode, at in zip(self.contacts, modes, places)
         ]
         weights = [w for c, mode in zip(self.contacts, modes) for w in c.weights(mode)]
         near = [x for c, mode in zip(self.contacts, modes) for x in c.share(mode, s.t)]
@@ -415,7 +427,7 @@ class SwitchedConstraints:
         )
 
     def slipping(self, p: ca.SX, system: SystemSymbols) -> ca.SX:
-        """Coulomb friction (nv,) on the joints that slip, opposed to the speed of each."""
+        """Return Coulomb friction (nv,) on the joints that slip, opposed to the speed of each."""
         s = system.tracer()
         dry = ca.Function("dry", [s.p], [self.values(s)[2]])(p) if self.speeds else ca.SX.zeros(0)
         force = ca.SX.zeros(system.nv)
@@ -425,8 +437,8 @@ class SwitchedConstraints:
         return force
 
     def frozen(self, rate: ca.SX, nq: int) -> ca.SX:
-        """The rate of a state (q, v) in which the held speeds and their coordinates have the rate
-        zero exactly.
+        """Return the rate of a state (q, v) in which the held speeds and their coordinates have the
+        rate zero exactly; all have it where everything is at rest.
         """
         for k, h in enumerate(self.speeds):
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
@@ -438,14 +450,14 @@ class SwitchedConstraints:
 
     # --- guards
     def guards(self, system: SystemSymbols) -> tuple[Guard, ...]:
-        """Of all parts, then of the events."""
+        """Return the guards of all parts, then those of the conditions of events."""
         s = system.tracer()
         lower, upper, _ = (ca.Function("value", [s.p], [x])(system.p) for x in self.values(s))
         found: list[Guard] = []
         for k, h in enumerate(self.speeds):
             found += h.guards(system, k, self._symbolic(k), system.held[0][k], (lower[k], upper[k]))
         found += self._contact_guards(system)
-        # of the state onto which a step will be put, as far as that costs nothing
+        # conditions see unit quaternions, as in the state onto which a step is projected
         q = with_unit_quaternions(system.layout, system.q)
         for k, condition in enumerate(self.conditions):
             f = ca.Function("guard", [s.t, s.q, s.v, s.p], [condition(s)])
@@ -453,8 +465,8 @@ class SwitchedConstraints:
         return tuple(found)
 
     def watched_values(self, s: Tracer) -> list[ca.SX]:
-        """Gaps of contacts and conditions of events: what may come to zero and go away again while
-        joints turn.
+        """Return the gaps of contacts and the conditions of events: values that may come to zero
+        and go away again while joints turn.
         """
         gaps = self.contact_terms(s).error if self.contacts else ca.SX.zeros(0)
         return [
@@ -463,11 +475,12 @@ class SwitchedConstraints:
         ]
 
     def contact_terms(self, s: Tracer) -> SwitchedRows:
-        """The rows of the contacts alone."""
+        """Return the rows of the contacts alone."""
         count = sum(c.count for c in self.contacts)
         return SwitchedRows(*(x[x.shape[0] - count :, :] for x in self.rows(s)))
 
     def _contact_guards(self, system: SystemSymbols) -> Iterator[Guard]:
+        """Yield the guards of contact points and of patches."""
         if not self.contacts:
             return
         s = system.tracer()
@@ -494,13 +507,15 @@ class SwitchedConstraints:
 
 
 def _while(mode: ca.SX, value: Any, otherwise: Any = 1.0) -> ca.SX:
+    """Return the value in this mode, and `otherwise` in others; 1 is no event."""
     return ca.if_else(mode, value, otherwise)
 
 
 def _finite(x: Any) -> bool:
+    """Whether a limit is finite, or is an expression."""
     return not isinstance(x, (int, float)) or bool(np.isfinite(x))
 
 
 def nonzero(x: Any) -> bool:
-    """Whether a value is not zero, or is an expression, which may not be."""
+    """Whether a value is not zero, or is an expression, which may be nonzero."""
     return not isinstance(x, (int, float)) or x != 0.0

@@ -1,7 +1,7 @@
-"""What the parts of a system may read of it: its symbols and tapes, while it is being made.
+"""What the parts of a system may read of it while it is being made: its symbols and tapes.
 
 Controllers, switched constraints and time steps are given the system that they become part of. They
-see this much of `system.first_order.System`, which stands above them.
+see this much of `system.first_order.System`, which they do not import.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from .stabilisation import Stabiliser
 
 
 class SystemSymbols(Protocol):
-    """The symbols t (s), q (nq,), v (nv,), u (nv,), p of a system, its sizes, and its tapes."""
+    """A first-order system as its parts see it.
+
+    Symbols: t (s), q (nq,), v (nv,), u (nv,), p, the whole state x, the controller's state c.
+    Sizes: nq, nv, nx of the state of the equations, nc of the controller, size of the whole state.
+    """
 
     mechanism: Mechanism
     layout: Layout
@@ -57,23 +61,27 @@ class SystemSymbols(Protocol):
         make: Callable[[Tracer], Sequence[ca.SX]],
         modes: bool = False,
     ) -> ca.Function:
-        """Return (t, q, v, p) -> what `make` finds with a tracer."""
+        """Return (t, q, v, p) -> what `make` returns for a tracer, cached by its name and `words`;
+        with `modes`, these are an argument too.
+        """
 
     def follow(self, trajectory: Trajectory) -> Following:
-        """Return a trajectory whose `at(t)` gives q, v, a as expressions."""
+        """Return a trajectory as a part of the system, whose `at(t)` gives q, v, a as
+        expressions.
+        """
 
     def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Return q, v, a of what is driven, at t (s)."""
+        """Return q, v, a of the driven coordinates, at t (s)."""
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Return a and tau (nv,) when the joint forces `given` act."""
+        """Return a (nv,) and tau (nv,) while the joint forces `given` act."""
 
     def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
-        """Return what `make` gives, made once for this system."""
+        """Return what `make` returns, cached for this system under a key."""
 
     @property
     def inputs(self) -> list[ca.SX]:
-        """What every tape of the system reads: t, the whole state, u and the modes, p."""
+        """The inputs of every tape of the system: t, the whole state, u and the modes, p."""
 
     @property
     def losses(self) -> ca.SX:
@@ -97,11 +105,11 @@ class SystemSymbols(Protocol):
 
     @property
     def held(self) -> tuple[ca.SX, ca.SX]:
-        """The forces of the rows that can be held, and the joint forces they make."""
+        """The forces of the switched rows, and the joint forces that they make."""
 
     @property
     def work(self) -> ca.SX:
-        """The symbol of the work done (J)."""
+        """The symbol of the work done so far (J)."""
 
     @property
     def length(self) -> float:

@@ -1,5 +1,5 @@
-"""The pairs of shapes of a mechanism whose points are chosen at events, with the points that each
-may have. A registry by kinds of patches.
+"""The pairs of shapes of a mechanism whose features are chosen at events, with the contact points
+that each may have. A registry by kinds of patches.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from ...model import Mechanism
 from .contact_slots import PatchPoint, RoundedPoint, TouchingPatch
 from .smooth_pairs import SmoothPoint
 
-# by `ContactPatch.kind`
+# the class of the contact points of a patch, by `ContactPatch.kind`
 POINTS: dict[str, type[PatchPoint]] = {
     "polyhedra": PatchPoint,
     "rounded": RoundedPoint,
@@ -18,7 +18,7 @@ POINTS: dict[str, type[PatchPoint]] = {
 
 
 def touching_pairs(m: Mechanism) -> tuple[list[TouchingPatch], list[PatchPoint]]:
-    """All of them, and all their points."""
+    """Return all such pairs of a mechanism, and all their contact points."""
     found = [(patch, patch_points(m, patch)) for patch in contact_patches(m, by_features=True)]
     return [TouchingPatch(x, len(own)) for x, own in found], [
         POINTS[x.kind](p, m.contacts[x.contact], x) for x, own in found for p in own
