@@ -25,7 +25,7 @@ from ..integrators.lane_runs import LaneRuns, Whole
 from ..planning.plan import RunPlan
 from ..terms.error_scales import FINEST, SHARE
 from . import dead_positions, diagnostics
-from .runner import STATE_JUMP, ROWS_PER_SLICE, STEPS_PER_SLICE, Slice, forces
+from .runner import ROWS_PER_SLICE, STATE_JUMP, STEPS_PER_SLICE, Slice, forces
 
 Array = NDArray[np.float64]
 TOGETHER = 64  # runs whose loops are looked at in one call
