@@ -254,7 +254,7 @@ def _single(
     """Return the record that says how a single state of a quantity is passed to compiled code."""
     given = tuple(spec.sizes.nq if name == "q" else spec.sizes.nv for name in quantity.inputs)
     shape = quantity.outputs[0].size(spec.sizes)
-    limit = diagnosis.HUGE if quantity.inverts else single_state.LARGEST
+    limit = diagnosis.SUSPICIOUS_RESULT if quantity.inverts else single_state.LARGEST
     return Single(
         given, same, clock, outputs or int(np.prod(shape)), shape, spec.quaternions, limit
     )
