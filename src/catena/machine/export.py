@@ -87,7 +87,8 @@ class CKernel:
         comment = "\n".join(f" * {line}".rstrip() for line in self._description())
         return (
             f"/*\n{comment}\n */\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\n"
-            f'extern "C" {{\n#endif\n\n{self.declaration};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n'
+            f'extern "C" {{\n#endif\n\n{self.declaration};\n\n'
+            "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
         )
 
     @cached_property
