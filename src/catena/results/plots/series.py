@@ -118,7 +118,7 @@ def labels(result: Result, name: str, only: Names = None) -> tuple[list[str], li
     unit = units(result, name)
     where = f"mechanism {result.data.attrs.get('mechanism')!r}"
     names = chosen(
-        _telling(result, list(unit)) if only is None else only,
+        _default_names(result, list(unit)) if only is None else only,
         unit,
         "coordinate" if name == "q" else "speed",
         where,
@@ -132,9 +132,9 @@ def units(result: Result, name: str) -> dict[str, str]:
     return dict(zip(map(str, data[data[name].dims[-1]].values), map(str, data[UNIT[name]].values)))
 
 
-def _telling(result: Result, every: Sequence[str]) -> Sequence[str]:
-    """The names that say most: without those inside flexible bodies; where there are no others,
-    some of them.
+def _default_names(result: Result, every: Sequence[str]) -> Sequence[str]:
+    """Return the names to plot by default: those outside flexible bodies; about seven of all where
+    there are no others.
     """
     inner = (
         {n for j in result.mechanism.elastic for n in (*j.coordinate_names, *j.speed_names)}
