@@ -88,8 +88,8 @@ MUTANTS = [
     ),
     Mutant(
         "machine/diagnosis.py",
-        "HUGE = 1e9",
-        "HUGE = 1e30",
+        "SUSPICIOUS_RESULT = 1e9",
+        "SUSPICIOUS_RESULT = 1e30",
         "machine/test_theorems.py -k gimbal_lock",
     ),
     Mutant(

@@ -109,7 +109,7 @@ def test_it_fits_on_a_page(statements, name: str, by: str) -> None:
         len(body.split("\\\\\n"))
         for body in re.findall(r"\\begin\{tabular\}(.*?)\\end", latex, re.DOTALL)
     )
-    assert len(rows) + lines <= ROWS and max(map(width, rows)) <= layout.ROOM + 0.5
+    assert len(rows) + lines <= ROWS and max(map(width, rows)) <= layout.LINE_EM + 0.5
     assert (
         latex.count("{") == latex.count("}")
         and latex.count("$") % 2 == 0

@@ -31,7 +31,7 @@ from catena.model.loads import (
 from catena.model.mechanism import Body, Joint, Mechanism, Shape
 from catena.model.shapes import KINDS as SHAPES
 from catena.results.scene import describe, geometry, loads, meshes, wire
-from catena.results.scene.detail import PLENTY, drafts
+from catena.results.scene.detail import DRAFT_TRIANGLES, drafts
 from catena.results.scene.elements import _around, disc
 from catena.results.scene.geometry import ball, box
 from catena.results.scene.placement import placement
@@ -254,7 +254,7 @@ def test_meshes_that_cannot_be_drawn(cube, tmp_path, monkeypatch):
     """A box stands in, and one sentence names the file."""
     (cube / "broken.stl").write_bytes(b"solid nothing\nfacet nonsense\n")
     (cube / "empty.obj").write_text("# nothing\n")
-    monkeypatch.setattr(meshes, "LARGEST", 500)
+    monkeypatch.setattr(meshes, "LARGEST_FILE_BYTES", 500)
     cases = {
         "gone.stl": "'gone.stl' is not there; looked in",
         str(
@@ -290,7 +290,7 @@ def test_a_draft_has_few_triangles_of_the_same_size():
     made = drafts(shapes, ["large", "small", "small", "box"])
     assert (
         set(made) == {"large", "small"}
-        and len(made["small"].faces) < len(made["large"].faces) <= PLENTY
+        and len(made["small"].faces) < len(made["large"].faces) <= DRAFT_TRIANGLES
     )
     for key, g in made.items():
         np.testing.assert_allclose(

@@ -37,10 +37,27 @@ MARK = "δ"  # a virtual quantity's name is its coordinate's behind this
 
 
 def frames(names: str) -> Any:
-    """Reference frames by their names, "A B" or "A, B": a tuple, or the frame itself where there is
-    one name.
+    """Return SymPy reference frames by their names.
 
-    They are SymPy's ReferenceFrame, not yet oriented: B.orient_axis(A, A.z, q).
+    Parameters
+    ----------
+    names : str
+        Names separated by blanks or commas, "A B" or "A, B".
+
+    Returns
+    -------
+    ReferenceFrame or tuple of ReferenceFrame
+        One frame, or one per name. They are not oriented yet: `B.orient_axis(A, A.z, q)`.
+
+    Raises
+    ------
+    FormulationError
+        If no name is given.
+
+    Examples
+    --------
+    >>> frames("A B")
+    (A, B)
     """
     found = tuple(ReferenceFrame(name) for name in names.replace(",", " ").split())
     if not found:
@@ -49,7 +66,7 @@ def frames(names: str) -> Any:
 
 
 def virtual(q: Any) -> Any:
-    """delta q, the arbitrary change of a coordinate (or the virtual quantity of a speed): a
+    """Return delta q, the virtual change of a coordinate (or the virtual quantity of a speed), as a
     function of time of its own.
     """
     if not isinstance(q, AppliedUndef):
@@ -62,13 +79,39 @@ def virtual(q: Any) -> Any:
 def variation(
     x: Any, in_frame: ReferenceFrame | None = None, coordinates: Iterable[Any] | None = None
 ) -> Any:
-    """The variation of a scalar, a vector or a dyadic, relative to a frame: absolute if the frame
-    is an inertial one.
+    """Return the variation of a scalar, a vector or a dyadic, relative to a frame.
 
-    in_frame: whose axes hold the components varied, (4), (5); every scalar component is varied
-    where it stands, and the axes it stands along add their virtual rotation, (6), (14). A scalar
-    needs none: it is the same in all. coordinates: what varies, by default every function of time
-    that occurs and is no virtual quantity itself.
+    The variation is absolute if the frame is an inertial one. Each scalar component is varied along
+    its own axes, (4), (5), and these axes add their virtual rotation relative to the frame, (6),
+    (14).
+
+    Parameters
+    ----------
+    x : sympy expression, Vector or Dyadic
+        What is varied.
+    in_frame : ReferenceFrame, optional
+        The frame relative to which x is varied. Required for vectors and dyadics; a scalar varies
+        alike in all frames.
+    coordinates : iterable, optional
+        The functions of time that vary. Default: all in x that are not virtual quantities
+        themselves.
+
+    Returns
+    -------
+    sympy expression, Vector or Dyadic
+        The variation, with `virtual(q)` for the variation of q.
+
+    Raises
+    ------
+    FormulationError
+        If a vector or dyadic is given without a frame.
+
+    Examples
+    --------
+    >>> from sympy.physics.vector import dynamicsymbols
+    >>> q = dynamicsymbols("q")
+    >>> variation(q**2)
+    2*q(t)*δq(t)
     """
     if isinstance(x, (Vector, Dyadic)) and not isinstance(in_frame, ReferenceFrame):
         raise FormulationError(
@@ -90,10 +133,10 @@ def variation(
 def virtual_rotation(
     frame: ReferenceFrame, in_frame: ReferenceFrame, coordinates: Iterable[Any] | None = None
 ) -> Vector:
-    """A_theta_B, the rotation that frame B can still make in frame A (6): what multiplies q_r' in
+    """Return A_theta_B, the virtual rotation of frame B in frame A (6): the coefficients of q_r' in
     A_omega_B, times delta q_r.
 
-    That is (24) with the coordinates' own rates for speeds. Where angular velocities were set by
+    That is (24) with the rates of the coordinates as speeds. Where angular velocities were set by
     speeds u, use `virtual_displacement(B.ang_vel_in(A), speeds)`.
     """
     omega = frame.ang_vel_in(in_frame)
@@ -232,7 +275,9 @@ def rows(
 def _varied(
     part: Any, f: ReferenceFrame, in_frame: ReferenceFrame | None, only: list[Any] | None
 ) -> Vector:
-    """One frame's share of a vector: its components varied (5), and its axes turned (6)."""
+    """Return the variation of the components of a vector along one frame: the components varied
+    (5), and the virtual rotation of their axes (6).
+    """
     relative = _vector([_scalar(c, only) for c in part], f)
     return (
         relative
@@ -254,7 +299,9 @@ def _scalar(x: Any, only: list[Any] | None) -> Any:
 
 
 def _functions(x: Any, only: list[Any] | None, rates: bool = False) -> set[Any]:
-    """The coordinates in an expression, or with `rates` those whose first derivative is."""
+    """Return the coordinates in an expression; with `rates`, those whose first derivative
+    occurs.
+    """
     x, t = sm.sympify(x), dynamicsymbols._t
     found = (
         {d.expr for d in x.atoms(sm.Derivative) if d.derivative_count == 1}

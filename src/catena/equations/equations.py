@@ -1,20 +1,20 @@
-"""Equations: what every formulation returns, with one face.
+"""Equations: the record that every formulation returns.
 
-The canonical form and the signs of the whole house, drawn once:
+The canonical form and the sign conventions of all of catena are stated here, once:
 
     M(q) a + bias(q, v) = tau + J_ext' wrench + A' lambda          n_v rows:  motion
     A(q) a              = gamma(q, v, t)              n_c rows:  loops and nonholonomic rows, if any
 
     q' = N(q) v          coordinates; N is the identity but for quaternions
     tau                  the whole generalised force along the speeds v: motors, springs, losses
-    lambda               what the constraint does to the mechanism, so that A' lambda is a
+    lambda               the force of the constraint on the mechanism, so that A' lambda is a
                          generalised force
-    reaction             what the parent does to the child through a joint, motor included, about
-                         the child body's origin in the child body's axes, torque first
+    reaction             the wrench of the parent on the child through a joint, motor included,
+                         about the child body's origin in the child body's axes, torque first
 
 A formulation is one function, `name(mechanism) -> Equations`, in one file. It may choose any state
-x to integrate; `encode` and `decode` lead from (q, v) to x and back, so that all formulations can
-be asked the same question at the same state.
+x to integrate; `encode` and `decode` convert between (q, v) and x, so that all formulations can be
+evaluated at the same state.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ EFFORT = 4_000_000  # products of terms to spend on the textbook's form
 
 @dataclass(frozen=True)
 class Counts:
-    """What a formulation costs: first-order equations to integrate, the largest linear system
-    solved, scalar operations.
+    """The cost of a formulation: the number of first-order equations to integrate, the size of the
+    largest linear system that is solved, and the number of scalar operations.
     """
 
     first_order: int
@@ -54,7 +54,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Later:
-    """A tape, or None, that is traced when it is first asked for."""
+    """A tape, or None, that is traced when it is first read."""
 
     make: Callable[[], ca.Function | None]
 
@@ -63,8 +63,8 @@ Made = TypeVar("Made", bound="ca.Function | None")
 
 
 class Tape(Generic[Made]):
-    """A field of `Equations` that takes a tape, or a Later, and gives the tape. required: it has no
-    default; else that is None.
+    """A field of `Equations` that is set to a tape or to a `Later`, and read as the tape. required:
+    the field has no default; otherwise the default is None.
     """
 
     def __init__(self, required: bool = False):
@@ -87,15 +87,49 @@ class Tape(Generic[Made]):
 
 @dataclass(frozen=True)
 class Equations:
-    """The equations of motion of one mechanism by one formulation, as traced functions.
+    """The equations of motion of one mechanism by one formulation, as traced CasADi functions.
 
-    derivative: (t, x, tau, p) -> x'. encode: (q, v, p) -> x. decode: (x, p) -> q, v. acceleration:
-    (t, q, v, tau, p) -> a. reactions: (t, q, v, tau, p) -> (joints, 6) in the order of
-    `mechanism.ordered`, where the formulation finds them; `loop_reactions` has the joints that
-    close loops. multipliers: (t, q, v, tau, p) -> lambda, where it has loops or nonholonomic rows.
-    error: for an approximate formulation, the relative size of what it neglects; zero for an exact
-    one. extra: what only this formulation knows (operation counts of its variants, its penalty
-    factor), by name.
+    `derive` makes them. All functions take the time t (s), the generalised forces tau (nv,) and the
+    parameters p (count,), besides the state.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism, discretised.
+    formulation : str
+        The name of the formulation.
+    state_names : tuple of str
+        The names of the entries of the state x.
+    derivative : casadi.Function
+        (t, x, tau, p) -> x', the first-order system.
+    encode : casadi.Function
+        (q, v, p) -> x.
+    decode : casadi.Function
+        (x, p) -> q, v.
+    acceleration : casadi.Function
+        (t, q, v, tau, p) -> a, (nv,).
+    counts : Counts
+        What an evaluation costs.
+    reactions : casadi.Function, optional
+        (t, q, v, tau, p) -> (joints, 6), torque first, in the order of `mechanism.ordered`; None
+        where the formulation does not find them. `loop_reactions` has the joints that close loops.
+    multipliers : casadi.Function, optional
+        (t, q, v, tau, p) -> lambda; None without loops and nonholonomic rows.
+    error : float, default 0.0
+        For an approximate formulation, the relative size of what it neglects.
+    extra : dict
+        What only this formulation provides, by name: operation counts of its variants, its penalty
+        factor.
+    readable : callable, optional
+        A function that returns the `Statement` to print; None prints the accelerations.
+    written : callable, optional
+        A function that returns the same equations with the size of gravity as a symbol.
+
+    Examples
+    --------
+    >>> import catena
+    >>> catena.derive(catena.load("two_link_arm"), "lagrange")
+    Equations('two-link arm' by lagrange: 4 first-order equations, largest matrix 2, 110 operations)
     """
 
     mechanism: Mechanism
@@ -123,8 +157,18 @@ class Equations:
         )
 
     def with_(self, **fields: Any) -> Equations:
-        """The same with other fields; what was not traced yet is still traced when it is asked
-        for.
+        """Return the same equations with other fields; tapes that have not been traced are still
+        traced when they are first read.
+
+        Parameters
+        ----------
+        **fields
+            New values of fields, by name.
+
+        Returns
+        -------
+        Equations
+            A copy.
         """
         made = copy(self)
         for name, value in fields.items():
@@ -133,7 +177,7 @@ class Equations:
 
     @property
     def parameters(self) -> NDArray[np.float64]:
-        """The mechanism's own parameter values, in the order of p."""
+        """The mechanism's own parameter values in the order of p, an ndarray of shape (count,)."""
         return np.array(list(self.mechanism.parameters.values()), dtype=float)
 
     @cached_property
@@ -146,11 +190,11 @@ class Equations:
 
     @cached_property
     def loop_reactions(self) -> ca.Function | None:
-        """(t, q, v, tau, p) -> (loops, 6): the wrench in each joint of `mechanism.loops`, from this
-        formulation's multipliers.
+        """The wrenches in the joints that close loops, a function (t, q, v, tau, p) -> (loops, 6).
 
-        None without loops or without multipliers. Of rows that repeat others the multipliers are
-        one choice of many; `catena.analysis.reactions` says which components the motion determines.
+        They follow from this formulation's multipliers, in the order of `mechanism.loops`. None
+        without loops or without multipliers. Where rows are redundant the multipliers are not
+        unique; `catena.analysis.reactions` says which components the motion determines.
         """
         from .loop_wrenches import loop_wrenches
 
@@ -162,11 +206,19 @@ class Equations:
 
     # --- the form people read
     def sympy(self, effort: int = EFFORT) -> Readable:
-        """The equations in SymPy, with the user's own symbols, in the textbook's form where that is
-        found.
+        """Return the equations in SymPy, with the names of the mechanism as symbols.
 
-        effort: how many operations to spend on it, counted and not timed; 0 shows the computation,
-        with its intermediate values.
+        Parameters
+        ----------
+        effort : int, default 4_000_000
+            The number of operations to spend on the textbook's form. Operations are counted, not
+            time, so that the result is the same on every machine. With 0, or where that form is not
+            found, the computation is returned with its intermediate variables.
+
+        Returns
+        -------
+        Readable
+            The rows, as SymPy expressions.
         """
         from .readable import read
 
@@ -174,16 +226,44 @@ class Equations:
         return read(source, effort)
 
     def text(self, effort: int = EFFORT, full: bool = False) -> str:
-        """The equations as plain text, on one page.
+        """Return the equations as plain text, on one page.
 
-        Where the scalar equations fit on a page they are shown; else the formulation's compact
-        statement with the quantities it is made of. full: the scalar equations in any case, on as
-        many pages as they need. effort: as in `sympy`.
+        The scalar equations are printed where they fit on a page, else the compact statement of the
+        formulation with the quantities in it.
+
+        Parameters
+        ----------
+        effort : int, default 4_000_000
+            As in `sympy`.
+        full : bool, default False
+            Print the scalar equations in any case, on as many pages as they need.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Examples
+        --------
+        >>> import catena
+        >>> print(catena.derive(catena.load("pendulum"), by="lagrange").text())
+        l^2*m*pivot'' + g*l*m*sin(pivot) = tau_pivot
         """
         return self._shown("text", effort, full)
 
     def latex(self, effort: int = EFFORT, full: bool = False) -> str:
-        """The equations as LaTeX (amsmath), on one page; the choice is that of `text`."""
+        """Return the equations as LaTeX (amsmath), on one page.
+
+        Parameters
+        ----------
+        effort, full
+            As in `text`.
+
+        Returns
+        -------
+        str
+            The LaTeX, one or more align* environments.
+        """
         return self._shown("latex", effort, full)
 
     def _repr_latex_(self) -> str | None:
@@ -204,22 +284,60 @@ class Equations:
         return getattr(self.sympy(effort), how)()
 
     def steps(self) -> Any:
-        """The derivation, step by step: each line with one sentence of why, and checked at random
-        states before it is shown: a `catena.teaching.Derivation`.
+        """Return the derivation of the equations, step by step.
+
+        Returns
+        -------
+        catena.teaching.Derivation
+            Steps of equations, each with one sentence of explanation; every line has been checked
+            at random states.
+
+        Raises
+        ------
+        FormulationError
+            If the formulation has no derivation that can be read.
         """
         return loaded("catena.teaching:derivation")(self)
 
     def python(self, what: str = "acceleration") -> str:
-        """The source of a Python function that needs nothing but math: the "acceleration" or the
-        "derivative".
+        """Return the source of a Python function that imports only `math`.
+
+        Parameters
+        ----------
+        what : {"acceleration", "derivative"}, default "acceleration"
+            Which function is written.
+
+        Returns
+        -------
+        str
+            The source.
+
+        Raises
+        ------
+        UnknownNameError
+            If `what` is another word.
         """
         from .readable import python
 
         return python(self, what)
 
     def c(self, what: str = "acceleration") -> str:
-        """The source of a C function that needs nothing but math.h: the "acceleration" or the
-        "derivative".
+        """Return the source of a C function that needs only math.h.
+
+        Parameters
+        ----------
+        what : {"acceleration", "derivative"}, default "acceleration"
+            Which function is written.
+
+        Returns
+        -------
+        str
+            The source.
+
+        Raises
+        ------
+        UnknownNameError
+            If `what` is another word.
         """
         from .readable import c
 
@@ -241,10 +359,11 @@ def assembled(
     multipliers: ca.SX | None = None,
     **more: Any,
 ) -> Equations:
-    """Equations out of expressions of the symbols of a tracer and of the state x, whose entries
-    have these names.
+    """Return Equations from expressions of a tracer's symbols and of the state x, whose entries
+    have these `names`.
 
-    largest: of the linear systems solved. more: other fields of `Equations`.
+    largest: the size of the largest linear system that is solved. more: other fields of
+    `Equations`.
     """
 
     given = [s.t, s.q, s.v, s.tau, s.p]
@@ -272,7 +391,7 @@ def assembled(
 
 
 def without_inertia(by: str, m: Mechanism, speed: str) -> SingularError:
-    """The sentence for a speed of a mechanism that nothing resists, found by a formulation."""
+    """Return the error for a speed that no inertia resists, found by the formulation `by`."""
     name = speed.removesuffix("'")
     joint = next((j for j in m.moving if name in j.speed_names), None)
     cure = (
@@ -288,8 +407,8 @@ def without_inertia(by: str, m: Mechanism, speed: str) -> SingularError:
 
 
 def operations(f: ca.Function) -> int:
-    """How many arithmetic operations a tape has: its instructions without inputs, outputs and
-    constants.
+    """Return the number of arithmetic operations of a tape: its instructions without inputs,
+    outputs and constants.
     """
     trivial = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_PARAMETER}
     return sum(f.instruction_id(k) not in trivial for k in range(f.n_instructions()))

@@ -1,4 +1,4 @@
-"""Features: what a mechanism may ask of a formulation, as data."""
+"""Features: the properties of a mechanism that a formulation may be unable to treat, as data."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Finder = Callable[[Mechanism], list[str]]
 
 @dataclass(frozen=True)
 class Feature:
-    """name: its word. among(mechanism): the parts of a discretised mechanism that have it, as
-    people call them. cure: what else a user can do whose formulation does not treat it.
+    """A feature. name: its name. among(mechanism): the parts of a discretised mechanism that have
+    it, in words. cure: what a user can do whose formulation does not treat it.
     """
 
     name: str
@@ -23,8 +23,8 @@ class Feature:
 
 
 def _joints(has: Callable[[Joint], object]) -> Finder:
-    """The joints of a mechanism of which something is true, without those that a flexible body is
-    made of.
+    """Return a function that lists the joints of a mechanism with a property, without those inside
+    flexible bodies.
     """
     return lambda m: [f"joint {j.name!r}" for j in m.joints if not j.deflection and has(j)]
 
@@ -61,6 +61,6 @@ FEATURES = {
 
 
 def needs(m: Mechanism) -> list[str]:
-    """The names of the features that a mechanism asks of a formulation."""
+    """Return the names of the features that a mechanism has."""
     made = discretise(m)
     return [feature.name for feature in FEATURES.values() if feature.among(made)]

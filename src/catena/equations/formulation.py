@@ -1,5 +1,5 @@
-"""The registry of formulations: one record per formulation says everything that the rest of catena
-must know about it.
+"""The registry of formulations: one record per formulation holds everything that the rest of catena
+needs to know about it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .features import FEATURES, needs
 
 
 class StateKind(Enum):
-    """What a formulation integrates beside, or in place of, the coordinates q."""
+    """What a formulation integrates in addition to, or instead of, the coordinates q."""
 
     SPEEDS = "speeds"
     MOMENTA = "momenta"
@@ -27,15 +27,16 @@ class StateKind(Enum):
 class Formulation:
     """A way to derive equations of motion.
 
-    name: its word in `by=`. derive(mechanism, **options): the equations; the mechanism is valid,
-    moves, and needs nothing of `cannot`. unknowns: what stands in them, one line for people.
-    source: keys of docs/references.md, with equation numbers. year: when it was published, or its
-    source here; lists are in this order. cannot: {name of FEATURES that it does not treat: why not,
-    the end of a sentence "... because". state: what it integrates. own_loads: whether it knows
-    where loads act; if not, they reach it as generalised forces, and it has no reactions then.
-    approximate: its constraints hold only nearly, so that no state is projected onto them and
-    nothing can be held exactly. by_blocks: prescribed motion is solved by blocks of the mass
-    matrix, where driven bodies need no inertia, instead of from its own accelerations.
+    name: its name in `by=`. derive(mechanism, **options): the function that returns the equations;
+    the mechanism is valid, moves, and has no feature of `cannot`. unknowns: the quantities in the
+    equations, one line. source: keys of docs/references.md, with equation numbers. year: when it
+    was published, or its source here; lists are in this order. cannot: {name of a feature that it
+    does not treat: why not, the end of a sentence "... because"}. state: what it integrates.
+    own_loads: whether it treats loads on bodies itself; if not, they act as generalised forces, and
+    it has no reactions then. approximate: whether its constraints hold only approximately, so that
+    no state is projected onto them and nothing can be held exactly. by_blocks: whether prescribed
+    motion is solved by blocks of the mass matrix, where driven bodies need no inertia, instead of
+    from its own accelerations.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Formulation:
     by_blocks: bool = False
 
     def treats(self, feature: str) -> str:
-        """ "yes" or "-", as a table shows it."""
+        """Return "yes" or "-", for a table of features."""
         return "-" if feature in self.cannot else "yes"
 
     def takes(self, option: str) -> bool:
@@ -58,7 +59,7 @@ class Formulation:
         return option in inspect.signature(self.derive).parameters
 
     def lacks(self, m: Mechanism) -> list[str]:
-        """The features of a mechanism that it does not treat."""
+        """Return the features of a mechanism that it does not treat."""
         return [feature for feature in needs(m) if feature in self.cannot]
 
 
@@ -66,8 +67,8 @@ FORMULATIONS: dict[str, Formulation] = {}
 
 
 def register(f: Formulation) -> Formulation:
-    """Add a formulation: `derive`, `check`, `compare`, `simulate`, files and the command line know
-    it from here on.
+    """Add a formulation to the registry, which `derive`, `check`, `compare`, `simulate`, files and
+    the command line use.
     """
     if FORMULATIONS.get(f.name, f) != f:
         raise FormulationError(

@@ -1,4 +1,4 @@
-"""The wrench in every joint that closes a loop, from the multipliers a formulation found."""
+"""The wrench in every joint that closes a loop, from the multipliers of a formulation."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..model import GROUND, Mechanism
 
 
 def loop_wrenches(m: Mechanism, multipliers: ca.Function) -> ca.Function:
-    """(t, q, v, tau, p) -> (loops, 6): what each joint of `mechanism.loops` does to its child,
-    about the child's origin in its axes.
+    """Return a function (t, q, v, tau, p) -> (loops, 6): the wrench of each joint of
+    `mechanism.loops` on its child, about the child's origin in its axes.
 
-    Each row of a loop is a unit wrench between two bodies, lambda its size: the wrench in the joint
-    is their sum.
+    Each row of a loop is a unit wrench between two bodies, with lambda as its size; the wrench in
+    the joint is their sum.
     """
     s = Tracer(layout(m))
     count = len(s.con.kind)
@@ -35,8 +35,8 @@ def loop_wrenches(m: Mechanism, multipliers: ca.Function) -> ca.Function:
 
 
 def _on_child_axes(s: Tracer, child: str, w: ca.SX) -> ca.SX:
-    """A wrench about the ground's origin in its axes (6,), as a row about a body's origin in the
-    body's axes.
+    """Return a wrench about the ground's origin in its axes (6,), as a row about a body's origin in
+    the body's axes.
     """
     if child == GROUND:
         return w.T

@@ -1,5 +1,5 @@
-"""Statement: the rows that a formulation writes down before anything is solved; and what `readable`
-asks of equations.
+"""Statement: the rows that a formulation writes before anything is solved; and what `readable`
+needs to know about equations.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..model import Mechanism
 
 @dataclass(frozen=True)
 class Statement:
-    """The rows left = right that a formulation writes down, before anything is solved. tape: (one
-    vector per role) -> left, right.
+    """The rows left = right that a formulation writes before anything is solved. tape: (one vector
+    per role) -> left, right.
 
-    roles: what the tape's inputs are, out of t, q, v, a, tau, p (time, coordinates, speeds,
+    roles: the meaning of the tape's inputs, out of t, q, v, a, tau, p (time, coordinates, speeds,
     accelerations, joint forces, parameters), h, h_rate, q_rate, lam (momenta, their rates, the
-    coordinates' rates, multipliers). note: what a reader should know of them.
+    coordinates' rates, multipliers). note: a remark for the reader.
     """
 
     tape: ca.Function
@@ -31,21 +31,19 @@ class Statement:
 
     @staticmethod
     def of(symbols: Mapping[str, ca.SX], left: ca.SX, right: ca.SX, note: str = "") -> Statement:
-        """The rows left = right of these symbols, by role."""
+        """Return the rows left = right of these symbols, by role."""
         sides = [ca.densify(side) for side in ca.cse([left, right])]
         return Statement(
             ca.Function("statement", list(symbols.values()), sides), tuple(symbols), note
         )
 
     def size(self, role: str) -> int:
-        """The number of entries of a role; zero where it is absent."""
+        """Return the number of entries of a role; zero where it is absent."""
         return self.tape.numel_in(self.roles.index(role)) if role in self.roles else 0
 
 
 class Derived(Protocol):
-    """What `readable` needs to know of equations of motion; see `Equations` for the meaning of
-    each.
-    """
+    """What `readable` needs to know about equations of motion; `Equations` describes each."""
 
     @property
     def mechanism(self) -> Mechanism: ...

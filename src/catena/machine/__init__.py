@@ -1,4 +1,5 @@
-"""Machine: a mechanism that answers. Checked arguments in front, machine code behind.
+"""Machine: the quantities of a mechanism, compiled. Arguments are checked once, machine code
+evaluates.
 
 Machine method -> SingleCalls (one state of plain doubles) or Router -> Request -> a life -> Answer
 
@@ -6,21 +7,21 @@ machine            compile, Machine: the quantities of a mechanism as methods, f
                    batches
 quantities         the table of quantities, one record each: inputs, outputs, expression, kernels;
                    `register` adds one
-spec               what a machine is made of: mechanism, layout, names, sizes
+spec               the data of a machine: mechanism, layout, names, sizes
 request            the records: Quantity, Request, Answer
-router             which life answers; arguments become a `request`
-generic_life       kernels compiled once for any mechanism (generic_kernels: one function per
+router             which life (lanes or generic kernels) evaluates a request
+generic_life       kernels compiled once for all mechanisms (generic_kernels: one function per
                    quantity)
-lanes_life         the tape of a quantity of this mechanism, over several states at once
-arguments          states, wrenches and frames, checked once; parameter_check: parameters;
-                   diagnosis: answers that are no numbers
-state_check        whether states keep their loops closed, which everything that takes a state asks
-coordinates        neutral and random coordinates, their rates, moving along the speeds
-lookup             the mechanism or machine that a question is put to, and the names in it
+lanes_life         code compiled for this mechanism, over several states at once
+arguments          checks of states, wrenches and frames; parameter_check: of parameters;
+                   diagnosis: why a result is not finite
+state_check        whether states keep their loops closed; possible_states: the rule in numbers
+configurations     neutral and random coordinates, their rates, displacements along the speeds
+lookup             a Machine from a Mechanism or a Machine, and the places of names in q and v
 equation_machine   a Machine whose forward dynamics are those of one formulation
 constraint_rows    the rows that loops and speed constraints add, at one state; terms: M, b, A and
                    gamma
-reactions          the wrench in every joint, loops included
+reactions          the wrench in every joint, loops included; row_actions: where constraints act
 bridge             the conventions of Pinocchio, MuJoCo and Drake
 export             a quantity as C; operators: as a differentiable operator of PyTorch and JAX
 """

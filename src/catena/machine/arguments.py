@@ -1,6 +1,6 @@
-"""Arguments of a Machine, checked once: states, external wrenches, parameters, frames.
+"""Checks of the arguments of a Machine: states, external wrenches, parameters, frames.
 
-Every function takes whatever has a `spec`: a Machine, or the Spec itself.
+Every function takes an object with a `spec`: a Machine, or the Spec itself.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ Parameters = Mapping[str, ArrayLike] | ArrayLike
 
 
 class Specified(Protocol):
-    """A Machine or a Spec: anything that has a `spec`."""
+    """A Machine or a Spec: an object that has a `spec`."""
 
     @property
     def spec(self) -> Spec:
-        """What it is made of."""
+        """The mechanism and the options of the machine."""
         ...
 
 
 def threads(n: int | None) -> int | None:
-    """How many threads were asked for; None where it is left open."""
+    """Return the number of threads asked for, or None. Raise a StateError where it is not a
+    positive integer.
+    """
     if n is not None and (not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1):
         raise StateError(
             f"threads is {n!r}; it is a whole number from 1 on, or None for one per core"
@@ -43,7 +45,9 @@ def threads(n: int | None) -> int | None:
 
 
 def array(m: Specified, quantity: str, name: str, x: ArrayLike) -> Array:
-    """An argument as doubles of the right last size, with unit quaternions."""
+    """Return an argument as doubles. Raise a StateError where its last size is wrong, or a
+    quaternion does not have length one.
+    """
     spec = m.spec
     size, names = (
         (spec.sizes.nq, spec.coordinate_names) if name == "q" else (spec.sizes.nv, spec.speed_names)
@@ -62,7 +66,7 @@ def array(m: Specified, quantity: str, name: str, x: ArrayLike) -> Array:
 
 
 def _unit(spec: Spec, quantity: str, k: int, q: Array) -> None:
-    """Raise where the quaternion at entry k has another length than one."""
+    """Raise a StateError where the quaternion at entry k does not have length one."""
     length = np.einsum("...i,...i->...", q[..., k : k + 4], q[..., k : k + 4])
     worst = np.abs(length - 1.0)
     if not (worst < UNIT).all() and np.isfinite(q).all():
@@ -75,7 +79,9 @@ def _unit(spec: Spec, quantity: str, k: int, q: Array) -> None:
 
 
 def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
-    """An argument as doubles: real numbers, not texts, dates or masked entries."""
+    """Return an argument as doubles. Raise a StateError where it is not an array of real numbers:
+    texts, dates, masked arrays.
+    """
     if type(x) is np.ndarray and x.dtype == np.float64:
         return x
     detail = ""
@@ -99,7 +105,7 @@ def numbers(quantity: str, name: str, x: ArrayLike) -> Array:
 
 
 def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
-    """The leading shape of all arguments together."""
+    """Return the leading shape of all arguments, broadcast against each other."""
     known = {name: x.shape[:-1] for name, x in given.items() if x is not None}
     first, *others = known.values()
     if all(lead == first for lead in others):
@@ -115,7 +121,7 @@ def batch(quantity: str, given: Mapping[str, Array | None]) -> tuple[int, ...]:
 
 
 def check_frame(spec: Spec, quantity: Quantity, which: tuple[str, ...]) -> None:
-    """Raise where the frame or the axes of a quantity are not there."""
+    """Raise where the frame or the axes of a quantity are missing or not known."""
     wanted = quantity.frame + quantity.axes
     if len(which) != wanted:
         takes = ("no frame", "a frame", 'a frame, then axes "world" or "body"')[wanted]
@@ -131,7 +137,9 @@ def check_frame(spec: Spec, quantity: Quantity, which: tuple[str, ...]) -> None:
 def wrenches(
     m: Specified, quantity: str, wrenches: Wrenches | None
 ) -> tuple[tuple[tuple[str, str], ...], Array | None]:
-    """The wrenches' (frame, axes) keys, and their components side by side (..., 6 k)."""
+    """Return the (frame, axes) keys of the external wrenches, and their components side by side,
+    (..., 6 k).
+    """
     if not wrenches:
         return (), None
     if not isinstance(wrenches, Mapping):
@@ -163,8 +171,8 @@ def wrenches(
 
 
 def parameters(m: Specified, parameters: Parameters | None) -> Array | None:
-    """The parameters' values (..., count), those not given at the mechanism's own; finite, and
-    possible.
+    """Return the values of the parameters (..., count), with the mechanism's own for those not
+    given. Raise where a value is not finite, or gives a body an impossible mass or inertia.
     """
     values = None if parameters is None else _values(m.spec, parameters)
     if values is not None:
@@ -173,6 +181,9 @@ def parameters(m: Specified, parameters: Parameters | None) -> Array | None:
 
 
 def _values(spec: Spec, parameters: Parameters) -> Array | None:
+    """Return the values of the parameters (..., count) of a mapping or an array; None where there
+    are none.
+    """
     names = spec.parameter_names
     if not isinstance(parameters, Mapping):
         array = numbers("parameters", "the array", parameters)
@@ -195,5 +206,7 @@ def _values(spec: Spec, parameters: Parameters) -> Array | None:
 
 
 def place_in(lead: tuple[int, ...], k: int) -> str:
-    """Where the k-th state of a batch stands, in words; nothing for one state."""
+    """Return the place of the k-th state of a batch in words, for messages; nothing for a single
+    state.
+    """
     return f" at {tuple(int(i) for i in np.unravel_index(k, lead))} of the batch" if lead else ""

@@ -36,7 +36,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class _Joint:
-    """Where one joint's numbers stand, here and there, and how many."""
+    """The places and sizes of one joint's coordinates and speeds, in catena's vectors and in the
+    peer's.
+    """
 
     kind: str  # "plain", "ball", "free", "continuous" or "planar"
     q: int
@@ -50,7 +52,23 @@ class _Joint:
 
 @dataclass(frozen=True)
 class Bridge:
-    """The way between a machine and a peer. `peer` is "pinocchio", "mujoco" or "drake"."""
+    """Conversions between the vectors of a machine and those of a peer.
+
+    Arrays have the shape (..., n); leading dimensions are a batch. Units are SI on both sides.
+
+    Parameters
+    ----------
+    peer : {"pinocchio", "mujoco", "drake"}
+        Whose conventions are meant.
+    joints : tuple
+        The places of each joint's numbers on both sides.
+    nq, nv : int
+        The number of catena's coordinates and speeds; the peer has as many speeds.
+    peer_nq : int
+        The number of the peer's coordinates.
+    joint_order : tuple of str
+        The moving joints in the peer's order.
+    """
 
     peer: str
     joints: tuple[_Joint, ...]
@@ -61,14 +79,15 @@ class Bridge:
 
     # --- coordinates
     def q_to(self, q: Array) -> Array:
-        """Our coordinates, as the peer's."""
+        """Return catena's coordinates q (..., nq) as the peer's (..., peer_nq)."""
         return self._copy(np.asarray(q, float), self._q_out)
 
     def q_from(self, q: Array) -> Array:
-        """The peer's coordinates, as ours."""
+        """Return the peer's coordinates q (..., peer_nq) as catena's (..., nq)."""
         return self._copy(np.asarray(q, float), self._q_in, back=True)
 
     def _q_out(self, kind: str, q: Array) -> Array:
+        """Return one joint's coordinates, in catena's convention, in the peer's."""
         if kind == "plain" or self.peer == "mujoco":
             return q
         if kind == "continuous":
@@ -81,6 +100,7 @@ class Bridge:
         return np.concatenate([quaternion, position], axis=-1)
 
     def _q_in(self, kind: str, q: Array) -> Array:
+        """Return one joint's coordinates, in the peer's convention, in catena's."""
         if kind == "plain" or self.peer == "mujoco":
             return q
         if kind == "continuous":
@@ -94,44 +114,53 @@ class Bridge:
 
     # --- speeds and forces
     def v_to(self, q: Array, v: Array) -> Array:
-        """Our speeds at our coordinates q, as the peer's."""
-        return self._turned(q, v, inward=False)
+        """Return catena's speeds v (..., nv), at catena's coordinates q, as the peer's."""
+        return self._rotated(q, v, inward=False)
 
     def v_from(self, q: Array, v: Array) -> Array:
-        """The peer's speeds, as ours; q is in our coordinates."""
-        return self._turned(q, v, inward=True)
+        """Return the peer's speeds v (..., nv) as catena's; q is in catena's coordinates."""
+        return self._rotated(q, v, inward=True)
 
     def tau_to(self, q: Array, tau: Array) -> Array:
-        """Our forces, as the peer's. The maps between speeds are rotations, so forces go as speeds
-        do.
+        """Return catena's generalised forces tau (..., nv) as the peer's.
+
+        The maps between speeds are orthogonal, so that forces transform as speeds do.
         """
         return self.v_to(q, tau)
 
     def tau_from(self, q: Array, tau: Array) -> Array:
-        """The peer's forces, as ours."""
+        """Return the peer's generalised forces tau (..., nv) as catena's; q is in catena's
+        coordinates.
+        """
         return self.v_from(q, tau)
 
     def a_to(self, q: Array, v: Array, a: Array) -> Array:
-        """Our accelerations at our q and v, as the rates of the peer's speeds."""
+        """Return catena's accelerations a (..., nv), at catena's q and v, as the rates of the
+        peer's speeds.
+        """
         return self.v_to(q, a) + self._spin(q, v)
 
     def a_from(self, q: Array, v: Array, a: Array) -> Array:
-        """The rates of the peer's speeds, as our accelerations; q and v are ours."""
+        """Return the rates of the peer's speeds (..., nv) as catena's accelerations; q and v are
+        catena's.
+        """
         return self.v_from(q, np.asarray(a, float) - self._spin(q, v))
 
     def matrix_to(self, q: Array, M: Array) -> Array:
-        """Our (..., nv, nv) matrix over the speeds, such as the mass matrix, as the peer's."""
+        """Return a matrix over catena's speeds (..., nv, nv), such as the mass matrix, over the
+        peer's.
+        """
         T = self._map(q)
         return T @ np.asarray(M, float) @ np.swapaxes(T, -1, -2)
 
     def jacobian_to(self, q: Array, J: Array) -> Array:
-        """Our (..., 6, nv) Jacobian with its columns in the peer's speeds (rows stay angular
-        first).
+        """Return a Jacobian (..., 6, nv) with its columns along the peer's speeds; rows stay
+        angular first.
         """
         return np.asarray(J, float) @ np.swapaxes(self._map(q), -1, -2)
 
     def _map(self, q: Array) -> Array:
-        """T with v_peer = T v."""
+        """Return T (..., nv, nv) with v_peer = T v."""
         q = np.asarray(q, float)
         columns = [
             self.v_to(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)
@@ -139,7 +168,9 @@ class Bridge:
         return np.stack(columns, axis=-1)
 
     def _spin(self, q: Array, v: Array) -> Array:
-        """d/dt of the map times v: what turning axes add to the rates of the peer's speeds."""
+        """Return Tdot v (..., nv), the term that turning axes add to the rates of the peer's
+        speeds.
+        """
         q = np.asarray(q, float)
         v = np.asarray(v, float)
         added = np.zeros(np.broadcast_shapes(q.shape[:-1], v.shape[:-1]) + (self.nv,))
@@ -156,7 +187,7 @@ class Bridge:
         return added  # in the parent's axes w x w vanishes, so Drake's angular rates need nothing
 
     def _rotation(self, j: _Joint, q: Array) -> Array:
-        """R (..., 3, 3) of a ball, free or planar joint, from the child's axes into the
+        """Return R (..., 3, 3) of a ball, free or planar joint, from the child's axes to the
         parent's.
         """
         if j.kind != "planar":
@@ -167,7 +198,9 @@ class Bridge:
         return rotation(np.stack([np.cos(half), zero, zero, np.sin(half)], axis=-1))
 
     def _block(self, j: _Joint, q: Array) -> Array | None:
-        """T (..., n, n) of one joint with v_peer = T v, orthogonal; None for the identity."""
+        """Return T (..., n, n) of one joint, orthogonal, with v_peer = T v; None for the
+        identity.
+        """
         if (
             j.kind in ("plain", "continuous")
             or self.peer == "mujoco"
@@ -185,7 +218,10 @@ class Bridge:
             T[..., :n, :n], T[..., n:, n:] = np.swapaxes(R, -1, -2)[..., :n, :n], np.eye(j.nv - n)
         return T
 
-    def _turned(self, q: Array, v: Array, inward: bool) -> Array:
+    def _rotated(self, q: Array, v: Array, inward: bool) -> Array:
+        """Return speeds v (..., nv) transformed joint by joint: to the peer's, or with `inward`
+        from them.
+        """
         q = np.asarray(q, float)
         v = np.asarray(v, float)
         for name, x, n in (("q", q, self.nq), ("v", v, self.nv)):
@@ -196,15 +232,18 @@ class Bridge:
             source, target = (j.peer_v, j.v) if inward else (j.v, j.peer_v)
             part = v[..., source : source + j.nv]
             T = self._block(j, q)
-            turned = (
+            rotated = (
                 part
                 if T is None
                 else np.einsum("...ji,...j->...i" if inward else "...ij,...j->...i", T, part)
             )
-            out[..., target : target + j.nv] = turned
+            out[..., target : target + j.nv] = rotated
         return out
 
     def _copy(self, x: Array, f: Callable, back: bool = False) -> Array:
+        """Return coordinates transformed joint by joint by `f`: to the peer's, or with `back` from
+        them.
+        """
         given, wanted = (self.peer_nq, self.nq) if back else (self.nq, self.peer_nq)
         if x.shape[-1:] != (given,):
             raise StateError(f"q has shape {x.shape}; its last size is {given}")
@@ -218,11 +257,39 @@ class Bridge:
 
 
 def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None) -> Bridge:
-    """The bridge from a machine to a peer: "pinocchio", "mujoco" or "drake".
+    """Return the conversions between a machine and a peer.
 
-    joint_order: the peer's own order of the moving joints, where it is known (`model.names[1:]` of
-    Pinocchio); without it, the peer's rule is used. The mechanism must be the peer's too: the same
-    URDF, mimic joints treated alike.
+    The mechanism must be the same on both sides: read from the same URDF, with mimic joints treated
+    alike.
+
+    Parameters
+    ----------
+    machine : Machine
+        The compiled mechanism.
+    peer : {"pinocchio", "mujoco", "drake"}
+        Whose conventions are meant.
+    joint_order : sequence of str, optional
+        The moving joints in the peer's own order, such as `model.names[1:]` of Pinocchio. Default:
+        the order that the peer's rule gives.
+
+    Returns
+    -------
+    Bridge
+        Conversions of coordinates, speeds, accelerations, forces and matrices.
+
+    Raises
+    ------
+    StateError
+        If the peer is not known, `joint_order` has other joints, or a planar joint has a normal
+        that Pinocchio cannot represent.
+
+    Examples
+    --------
+    >>> import catena
+    >>> from catena.machine.bridge import bridge
+    >>> arm = catena.compile(catena.load("two_link_arm"))
+    >>> bridge(arm, "pinocchio").joint_order
+    ('shoulder', 'elbow')
     """
     if peer not in ("pinocchio", "mujoco", "drake"):
         raise StateError(unknown("peer", peer, ("pinocchio", "mujoco", "drake")))
@@ -261,15 +328,17 @@ def bridge(machine: Machine, peer: str, joint_order: Sequence[str] | None = None
 
 
 def _layout(j: Joint, peer: str) -> str:
-    """How the joint's coordinates lie in the peer's vectors, as the joint catalogue says."""
+    """Return how the joint's coordinates are laid out in the peer's vectors, from the joint
+    catalogue.
+    """
     layouts = CATALOGUE[j.kind].layouts
     endless, limited = layouts.get(peer) or layouts.get("", ("plain", "plain"))
     return limited if any(np.isfinite((*j.lower, *j.upper))) else endless
 
 
 def _order(machine: Machine, peer: str) -> list[str]:
-    """The peer's joint order: ours, except that Pinocchio visits the children of a link by their
-    joints' names.
+    """Return the peer's order of the moving joints: catena's, except that Pinocchio visits the
+    children of a link in the order of their joints' names.
     """
     if peer != "pinocchio":
         return list(machine.joint_names)
@@ -278,7 +347,7 @@ def _order(machine: Machine, peer: str) -> list[str]:
 
 
 def rotation(quaternion: Array) -> Array:
-    """R (..., 3, 3) of unit quaternions (..., 4), scalar first."""
+    """Return the rotation matrices R (..., 3, 3) of unit quaternions (..., 4), scalar first."""
     w, x, y, z = np.moveaxis(np.asarray(quaternion, float), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -1,4 +1,6 @@
-"""Coordinates of a machine: neutral and random ones, their rates, and moving along the speeds."""
+"""Coordinates of a machine: neutral and random ones, their rates, and displacements along the
+speeds.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ Array = NDArray[np.float64]
 
 
 def neutral(spec: Spec) -> Array:
-    """q with every coordinate zero and every quaternion the identity."""
+    """Return q (nq,) with every coordinate zero and every quaternion the identity."""
     q = np.zeros(spec.sizes.nq)
     q[list(spec.quaternions)] = 1.0
     return q
 
 
 def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
-    """Random coordinates (*shape, nq): normal numbers, quaternions of length one, small bending of
-    flexible bodies.
+    """Return random coordinates (*shape, nq): standard normal numbers, quaternions of length one,
+    small amplitudes of flexible bodies.
     """
     q = rng.standard_normal((*shape, spec.sizes.nq))
     for k in spec.quaternions:
@@ -34,7 +36,9 @@ def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
 
 
 def coordinate_rate(spec: Spec, q: ArrayLike, v: ArrayLike) -> Array:
-    """qdot (..., nq): the speeds themselves, and half the quaternion times the angular velocity."""
+    """Return qdot (..., nq): the speeds themselves; for a quaternion, half its product with the
+    angular velocity.
+    """
     q, v = (_finite(spec, "coordinate_rate", name, x) for name, x in (("q", q), ("v", v)))
     rate = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), spec.sizes.nq))
     for c in spec.layout.coordinates:
@@ -48,8 +52,8 @@ def coordinate_rate(spec: Spec, q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def move(spec: Spec, q: ArrayLike, change: ArrayLike) -> Array:
-    """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball turns by
-    its rotation vector.
+    """Return the coordinates after a displacement `change` (..., nv) along the speeds (rad, m). A
+    ball joint turns exactly by its rotation vector.
     """
     q = _finite(spec, "move", "q", q)
     d = _finite(spec, "move", "change", change)
@@ -71,7 +75,9 @@ def move(spec: Spec, q: ArrayLike, change: ArrayLike) -> Array:
 
 
 def _finite(spec: Spec, question: str, name: str, x: ArrayLike) -> Array:
-    """An argument as doubles of the right last size, all of them finite."""
+    """Return an argument as doubles of the right last size. Raise a StateError where one is not
+    finite.
+    """
     found = arguments.array(spec, question, name, x)
     bad = ~np.isfinite(found)
     if bad.any():
@@ -86,7 +92,7 @@ def _finite(spec: Spec, question: str, name: str, x: ArrayLike) -> Array:
 
 
 def quaternion_product(a: Array, b: Array) -> Array:
-    """a b, scalar first, over any leading shapes."""
+    """Return the product a b of quaternions (..., 4), scalar first."""
     w, x, y, z = np.moveaxis(a, -1, 0)
     k, l, m, n = np.moveaxis(b, -1, 0)
     return np.stack(

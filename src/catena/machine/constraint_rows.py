@@ -41,11 +41,12 @@ Array = np.ndarray
 class Rows:
     """Every row of every loop, constraint and speed row, at one state.
 
-    names: (joint or row, direction) of each. between: (parent, child), the bodies it joins. error,
-    rate, gamma (m,): residual (m, or the cosine of an angle; zero for speed rows), its rate, and A
-    a. A: (m, nv). wrench: (m, 6), torque first: what one unit of the row's multiplier does to the
-    child, about the ground's origin in the ground's axes (the parent feels the opposite); zero for
-    constraints and for speed rows given as a text, which act along the speeds as motors do.
+    names: (joint or row, direction) of each row. between: (parent, child), the bodies that it
+    joins. error, rate, gamma (m,): the residual (m, or the cosine of an angle; zero for speed
+    rows), its rate, and A a. A: (m, nv). wrench: (m, 6), torque first: the wrench of one unit of
+    the row's multiplier on the child, about the ground's origin in the ground's axes (the parent
+    feels the opposite). It is zero for constraints and for speed rows that are given as a text,
+    which act along the speeds as motors do.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -58,11 +59,11 @@ class Rows:
 
 
 class Spaces(NamedTuple):
-    """Rank and null spaces of rows A (m, nv): T (nv, nv - rank) with A T = 0, N (m, m - rank) with
-    N' A = 0.
+    """The rank and the null spaces of rows A (m, nv).
 
-    inverse (nv, m) = C^1/2 (A~)+ N^-1/2: the least d with A d = r is inverse r, the least lam with
-    A' lam = f inverse' f, in the metric of `kernels.rank`.
+    T (nv, nv - rank): A T = 0. N (m, m - rank): N' A = 0. values: the singular values of A~,
+    largest first. inverse (nv, m) = C^1/2 (A~)+ N^-1/2: the least d with A d = r is inverse r, and
+    the least lam with A' lam = f is inverse' f, in the metric of `kernels.rank`.
     """
 
     rank: int
@@ -73,12 +74,12 @@ class Spaces(NamedTuple):
 
 
 def openings(machine: Machine, rows: Rows) -> Array:
-    """|residuals| of all rows beside their sizes."""
+    """Return the absolute residuals of all rows relative to the sizes of their rows, (m,)."""
     return np.abs(metric(machine, acting=False).beside(rows.error, rows.A))
 
 
 def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) -> Rows:
-    """Every row at one state (q, v) and time t (s); v defaults to rest."""
+    """Return every row at one state (q, v) and time t (s). v: by default zero."""
     v = np.zeros(machine.nv) if v is None else v
     m = machine.mechanism
     tree, con, lift_at, _ = row_table(machine)
@@ -102,14 +103,14 @@ def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) 
 
 
 def position_count(machine: Machine) -> int:
-    """How many of `machine.rows` are of positions, those of loops and of constraints: they come
-    first, the speed rows last.
+    """Return how many of `machine.rows` are position rows, of loops and of constraints. They come
+    first, and the speed rows last.
     """
     return len(machine.rows) - sum(len(row.labels) for row in machine.mechanism.nonholonomic)
 
 
 def _and_others(machine: Machine, q: Array, v: Array, t: float, loops: Rows) -> Rows:
-    """The rows of constraints and of speeds after those of loops."""
+    """Return the rows of loops, followed by those of constraints and by the speed rows."""
     m = machine.mechanism
     found = machine.constraint_rows(q, v, t=t)
     first = len(machine.rows) - sum(len(row.labels) for row in m.row_records)
@@ -123,8 +124,8 @@ def _and_others(machine: Machine, q: Array, v: Array, t: float, loops: Rows) -> 
 
 
 def speed_row_wrenches(machine: Machine, q: Array, row: Nonholonomic) -> list[tuple[str, Array]]:
-    """(body, wrench) of each row of a speed constraint: what its multiplier does to the body, about
-    the ground's origin.
+    """Return (body, wrench) for each row of a speed constraint: the wrench of one unit of its
+    multiplier on the body, about the ground's origin in the ground's axes.
     """
     if row.text is not None:
         return [(GROUND, np.zeros(6))]
@@ -138,10 +139,12 @@ def speed_row_wrenches(machine: Machine, q: Array, row: Nonholonomic) -> list[tu
 
 
 def spaces(A: Array, by: Metric | None = None, tolerance: float = EXACT) -> Spaces:
-    """Rank and null spaces of a matrix, by the singular values of A~ = N^-1/2 A C^1/2; `by` has the
-    scales, by default ones.
+    """Return the rank and the null spaces of a matrix, from the singular values of A~ = N^-1/2 A
+    C^1/2.
 
-    A (..., m, n): with leading sizes those of all matrices, which have the same rank (`ranks`).
+    A (..., m, n): a batch must have one rank (`ranks`). by: the scales C and N; by default C is one
+    and rows are measured by their entries. tolerance: singular values of A~ up to this are zero; A~
+    has entries of order one.
 
     >>> spaces(np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])).rank
     1
@@ -170,13 +173,15 @@ def least_multipliers(
     t: ArrayLike = 0.0,
     check: bool = True,
 ) -> Array:
-    """lambda (..., rows): `Machine.multipliers`. check: refuse states that break the rows; False
-    takes them as they are (rows of a run, whose ledger says how well they were kept).
+    """Return lambda (..., rows), as `Machine.multipliers` does.
+
+    check: whether to raise for states that break the rows. The rows of a run are evaluated without
+    it: the ledger says how well they kept the constraints.
     """
     (lam,) = machine.evaluate(
         "multipliers", q, v, tau, wrenches=wrenches, parameters=parameters, t=t, check=check
     )
-    short = (lam == 0.0).any(axis=-1)  # rows that say what others say were left out there
+    short = (lam == 0.0).any(axis=-1)  # redundant rows were left out of these states
     if short.any():
         A = np.broadcast_to(
             machine.constraint_rows(q, v, parameters, t=t)[3],
@@ -188,20 +193,20 @@ def least_multipliers(
 
 
 def ranks(A: Array, by: Metric, tolerance: float = EXACT) -> Array:
-    """(...,): the rank of each of the matrices A (..., m, n)."""
+    """Return the rank of each of the matrices A (..., m, n), an array (...,)."""
     if not A.shape[-2] or not A.shape[-1]:
         return np.zeros(A.shape[:-2], int)
     return (np.linalg.svd(by.scaled(A), compute_uv=False) > tolerance).sum(axis=-1)
 
 
 def across(A: Array) -> Array:
-    """The transposes of matrices (..., m, n)."""
+    """Return the transposes of matrices (..., m, n)."""
     return np.swapaxes(A, -1, -2)
 
 
 def all_rows(machine: Machine, A: Array) -> Array:
-    """The rows A (..., m, nv) of `machine.rows` among all rows, as `rows_at` has them: those that
-    never act are zero.
+    """Return the rows A (..., m, nv) of `machine.rows` in their places among all rows, as in
+    `rows_at`. Rows that can never act are zero.
     """
     loops = sum(len(j.closure) for j in machine.mechanism.loops)
     active = row_table(machine)[3]
@@ -212,8 +217,8 @@ def all_rows(machine: Machine, A: Array) -> Array:
 
 
 def _orthonormal(T: Array, scale: Array | None = None) -> Array:
-    """The same space, columns at right angles and of length one. scale: of the rows; with the
-    largest first small ones keep their digits.
+    """Return an orthonormal basis of the columns of T. scale: the sizes of the rows of T; rows are
+    factored largest first, so that small ones keep their digits.
     """
     if not T.size:
         return T
@@ -224,12 +229,12 @@ def _orthonormal(T: Array, scale: Array | None = None) -> Array:
 def least_change(
     M: Array, A: Array, r: Array, by: Metric, tolerance: float = EXACT
 ) -> tuple[Array, Array]:
-    """d (..., nv) with A d = r and d' M d least, and lam (..., m) with M d = A' lam; least squares
-    where rows contradict.
+    """Return d (..., nv) with A d = r and the least d' M d, and lam (..., m) with M d = A' lam.
+    Rows that contradict each other are met in the least-squares sense.
 
-    The rank is that of A~, which knows no mass. What is left of the rows is looked at in d and met
-    again: where rows share a light body, A M^-1 A' has lost as many digits as its mass has beside
-    the others'.
+    The rank is that of A~, which does not depend on masses. The residual of the rows is corrected
+    twice: where rows share a light body, A M^-1 A' loses as many digits as that body's mass is
+    smaller than the others'.
     """
     size = np.sqrt(by.sizes(A))
     U, s, _ = np.linalg.svd(by.scaled(A), full_matrices=False)

@@ -1,5 +1,5 @@
-"""Diagnosis: why a result is not finite or extremely large: a bad input, a spring of no length, a
-singular inertia.
+"""Diagnosis: why a result is not finite or extremely large: a bad input, a spring of zero length,
+or a singular inertia.
 """
 
 from __future__ import annotations
@@ -17,20 +17,26 @@ from .spec import Spec
 
 Ask = Callable[..., tuple[Array, ...]]  # `Router.ask`
 
-SINGULAR = 1e13  # an inertia so many times its own pivot cannot be inverted in doubles
-HUGE = 1e9  # accelerations this large are looked into before they are handed out
+# An inertia that exceeds its pivot by this factor cannot be inverted in double precision.
+SINGULAR_INERTIA_OVER_PIVOT = 1e13
+# Results of quantities that invert inertias are examined for a singular inertia above this absolute
+# value (SI units); it only decides whether to look, not whether to raise.
+SUSPICIOUS_RESULT = 1e9
 
 
 def suspicious(request: Request, out: Array) -> bool:
-    """Whether a result is so large that it is looked into before it is handed out."""
+    """Whether a result is so large (SUSPICIOUS_RESULT) that its cause is examined before it is
+    returned.
+    """
     return request.quantity.inverts and bool(
-        out.max(initial=0.0) > HUGE or out.min(initial=0.0) < -HUGE
+        out.max(initial=0.0) > SUSPICIOUS_RESULT or out.min(initial=0.0) < -SUSPICIOUS_RESULT
     )
 
 
 def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
-    """Say why a result is not finite: an input that is not, or an inertia that vanishes. ask: what
-    answers further questions to the same machine.
+    """Raise an error that says why a result is not finite: an input that is not, a spring of zero
+    length, or a singular inertia. ask: `Router.ask` of the same machine. A result that is large but
+    finite, with a regular inertia, raises nothing.
     """
     quantity = request.quantity.name
     for name, x in (
@@ -57,7 +63,7 @@ def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
                 f"{quantity}: {name} of {names[index[-1]]!r}{at} is {x[tuple(index)]}; it takes"
                 " finite numbers"
             )
-    _short(spec, ask, request)
+    _check_spring_lengths(spec, ask, request)
     if request.quantity.inputs == ("q", "v", "tau"):
         rows = np.abs(out.reshape(request.batch, -1)).max(axis=-1)
         worst = int(np.nanargmax(np.where(np.isfinite(rows), rows, np.inf)))
@@ -74,8 +80,8 @@ def explain(spec: Spec, ask: Ask, request: Request, out: Array) -> None:
     )
 
 
-def _short(spec: Spec, ask: Ask, request: Request) -> None:
-    """Raise where the ends of a spring lie in one point: its force has no direction there."""
+def _check_spring_lengths(spec: Spec, ask: Ask, request: Request) -> None:
+    """Raise where both ends of a spring are at one point: its force has no direction there."""
     for load, start, end in ((x, *ends) for x in spec.mechanism.loads for ends in x.gaps()):
         ends = (
             ask(QUANTITIES["pose"], request.states[:1], which=(f,))[0][..., 3] for f in (end, start)
@@ -90,22 +96,25 @@ def _short(spec: Spec, ask: Ask, request: Request) -> None:
 
 
 def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> None:
-    """Raise when the articulated pass meets a pivot that is nothing beside its inertia, and name
-    the joint.
+    """Raise where the articulated-body pass meets a pivot that is zero relative to its inertia, and
+    name the joint.
     """
-    if spec.layout.modal:  # no articulated pass knows of flexible bodies
+    if spec.layout.modal:  # the articulated-body pass has no flexible bodies
         _singular_matrix(spec, ask, q, at)
         return
     n = len(spec.layout.nodes)
     nv = spec.sizes.nv
     tree = spec.layout.tree(snap=spec.snap)
     x = Work.empty(n)
-    with np.errstate(all="ignore"):  # the pass itself, in Python, to look at its pivots
+    with np.errstate(all="ignore"):  # the pass itself, in Python, for its pivots
         dynamics.forward_dynamics(tree, q, v, tau, np.zeros((n, 6)), np.zeros(nv), x, np.zeros(nv))
     for i in reversed(range(len(tree.parent))):
         S = x.C[i] if tree.motion[i] == SLIDE else x.A[i]
         scale = S[0] + S[3] + S[5]
-        small = not scale > 0 if tree.motion[i] == BALL else not scale * x.D[i, 0] < SINGULAR
+        if tree.motion[i] == BALL:
+            small = not scale > 0
+        else:
+            small = not scale * x.D[i, 0] < SINGULAR_INERTIA_OVER_PIVOT
         if small:
             name = spec.speed_names[tree.vi[i]]
             joint = next(j for j in spec.mechanism.moving if name in j.speed_names)
@@ -124,8 +133,8 @@ def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> 
 
 
 def _singular_matrix(spec: Spec, ask: Ask, q: Array, at: str) -> None:
-    """The same by the mass matrix: raise where a motion has no inertia, and name the speed that has
-    the largest part in it.
+    """Raise where the mass matrix is singular, and name the speed with the largest part in the
+    motion that has no inertia.
     """
     found = motion_without_energy(ask(QUANTITIES["mass_matrix"], (q,))[0])
     if found is not None:

@@ -1,8 +1,7 @@
-"""A Machine whose forward dynamics are those of one formulation's own equations, in lanes like
-everything else.
+"""A Machine whose forward dynamics are the equations of one formulation.
 
-Accelerations and multipliers come from the formulation; what is the same in all of them
-(kinematics, the mass matrix, the forces of a motion, derivatives) stays the mechanism's.
+Accelerations and multipliers come from the formulation. What is the same for all formulations
+(kinematics, the mass matrix, inverse dynamics, derivatives) is computed as in any Machine.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .spec import Trace
 
 
 class EquationMachine(Machine):
-    """A Machine that moves by its `equations`."""
+    """A Machine whose forward dynamics are its `equations`."""
 
     def __init__(self, equations: Equations, **options: Any):
         self.equations = equations
@@ -39,7 +38,7 @@ class EquationMachine(Machine):
         return f"{super().__repr__()[:-1]}, by {self.equations.formulation})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As a Machine's: made anew, the equations too."""
+        """Return how to rebuild the machine, with the equations derived again."""
         return _again, (
             self.mechanism,
             self.equations.formulation,
@@ -50,8 +49,8 @@ class EquationMachine(Machine):
 
 
 def _trace(f: ca.Function, s: Tracer) -> ca.SX:
-    """A formulation's function f(t, q, v, tau, p) as an expression. External wrenches join tau by
-    virtual work.
+    """Return a formulation's function f(t, q, v, tau, p) as an expression of the tracer's symbols.
+    External wrenches are added to tau by virtual work.
     """
     m, tau = s.layout.mechanism, s.tau
     if s.wrenches:

@@ -40,7 +40,7 @@ MATH = {line.partition("(")[0] for line in program.C.values() if line[0].isalpha
 
 @dataclass(frozen=True)
 class CArgument:
-    """An argument of the C function: its name, its shape, what it is, and a line for each entry
+    """An argument of the C function: its name, its shape, its meaning, and a line for each entry
     where that helps.
     """
 
@@ -51,13 +51,13 @@ class CArgument:
 
     @property
     def size(self) -> int:
-        """How many doubles."""
+        """The number of doubles."""
         return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
 class CKernel:
-    """One kernel as C. `source` and `header` are the texts, `write` puts both into a folder."""
+    """One quantity as C. `source` and `header` are the texts, `write` writes both into a folder."""
 
     name: str
     title: str
@@ -80,17 +80,20 @@ class CKernel:
 
     @cached_property
     def header(self) -> str:
-        """The header: the prototype, and every argument entry by entry."""
+        """The header file: the prototype, and a comment that describes every argument entry by
+        entry.
+        """
         guard = f"{self.name.upper()}_H"
-        told = "\n".join(f" * {line}".rstrip() for line in self._told())
+        comment = "\n".join(f" * {line}".rstrip() for line in self._description())
         return (
-            f'/*\n{told}\n */\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C"'
-            f" {{\n#endif\n\n{self.declaration};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+            f"/*\n{comment}\n */\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\n"
+            f'extern "C" {{\n#endif\n\n{self.declaration};\n\n'
+            "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
         )
 
     @cached_property
     def source(self) -> str:
-        """The source: one function of straight-line code."""
+        """The source file: one function of straight-line code."""
         results = [f"{y.name}[{k}]" for y in self.outputs for k in range(y.size)]
         body = program.c_body(self.tape, self._arguments, results, "x")
         return (
@@ -100,8 +103,8 @@ class CKernel:
         )
 
     def write(self, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
-        """Write NAME.c and NAME.h into a folder, which is made if it is not there; the two
-        paths.
+        """Write NAME.c and NAME.h into a folder, which is created where it is missing, and return
+        the two paths.
         """
         from ..formats import files
 
@@ -117,7 +120,8 @@ class CKernel:
             files.write(path, text)
         return paths
 
-    def _told(self) -> Iterator[str]:
+    def _description(self) -> Iterator[str]:
+        """Yield the lines of the header's comment."""
         yield self.title
         yield (
             f"Written by catena {VERSION}. SI units, matrices by rows. A result may be written over"
@@ -139,13 +143,13 @@ def c_kernel(
     name: str | None = None,
     fixed: bool = False,
 ) -> CKernel:
-    """A kernel of a machine as C.
+    """Return a quantity of a machine as C.
 
-    quantity: one of the table in `quantities`, named as the machine's methods. which: the frame,
-    then "world" or "body" axes, for quantities of a frame. wrenches: the (frame, axes) of external
-    wrenches, for a kernel that takes them. name: of the C function, by default the mechanism's name
-    and the quantity. fixed: the parameters' present values go into the code; otherwise a mechanism
-    with parameters has a kernel that takes them.
+    quantity: a name of the table in `quantities`. which: the frame, then "world" or "body" axes,
+    for quantities of a frame. wrenches: the (frame, axes) of external wrenches, for a function that
+    takes them. name: of the C function, by default the mechanism's name and the quantity. fixed:
+    whether the parameters' present values are written into the code; otherwise the function of a
+    mechanism with parameters takes them.
     """
     found = find(quantity, "kernel")
     sizes = machine.spec.sizes
@@ -182,7 +186,7 @@ def c_kernel(
 
 
 def identifier(text: str) -> str:
-    """A name for C: lower-case letters, digits and underscores.
+    """Return a name for C: lower-case letters, digits and underscores.
 
     >>> identifier("two-link arm_mass_matrix")
     'two_link_arm_mass_matrix'
@@ -243,7 +247,9 @@ def _inputs(
 
 
 def _entries(machine: Machine, quantity: Quantity) -> tuple[str, ...]:
-    """The rows of a result that have names: joints, or constraint rows."""
+    """Return the names of the rows of a result: joints or constraint rows, nothing for other
+    results.
+    """
     (first, *_), *more = [y.shape or ("",) for y in quantity.outputs]
     if first == "joints":
         return tuple(_comment(j.name) for j in machine.mechanism.ordered)
@@ -255,7 +261,7 @@ def _lines(names: Iterable[str], units: Sequence[str]) -> tuple[str, ...]:
 
 
 def _fix(f: ca.Function, k: int, values: Sequence[float]) -> ca.Function:
-    """The function with its k-th argument at these values."""
+    """Return the function with its k-th argument replaced by these values."""
     symbols = f.sx_in()
     given = [ca.SX(ca.DM(values)) if i == k else x for i, x in enumerate(symbols)]
     rest = [x for i, x in enumerate(symbols) if i != k]
@@ -263,6 +269,6 @@ def _fix(f: ca.Function, k: int, values: Sequence[float]) -> ca.Function:
 
 
 def _comment(text: str) -> str:
-    """A text that may stand in a C comment and on one line."""
+    """Return a text with everything replaced that may not stand in a one-line C comment."""
     line = "".join(c if c.isprintable() else "?" for c in text)
     return line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace("\\", "/")

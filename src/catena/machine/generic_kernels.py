@@ -1,5 +1,4 @@
-"""The generic life's kernels, one function per quantity: rows of states in, an array (batch, ...)
-out.
+"""The generic kernels, one function per quantity: rows of states in, an array (batch, ...) out.
 
 A kernel takes the `KernelRuns` of a request, which run compiled kernels, and a `Request` whose
 states are rows (batch, n).
@@ -21,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
-    """An argument as (batch, n), contiguous, its leading sizes broadcast."""
+    """Return an argument as a contiguous array (batch, n), its leading dimensions broadcast."""
     if x.ndim == 2 and x.shape[0] == batch and x.flags.c_contiguous and x.flags.writeable:
         return x
     if x.shape[:-1] != lead:
@@ -33,25 +32,31 @@ def rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
 
 # --- quantities of a state
 def plain(name: str) -> GenericKernel:
-    """The generic kernel of that name, of the states alone. Several results stand side by side."""
+    """Return the generic kernel of that name, for quantities of the states alone. Several outputs
+    stand side by side.
+    """
     return lambda runs, request: runs.run(name, request.states)
 
 
 def dynamics(name: str) -> GenericKernel:
-    """The generic kernel of that name, of the states and the wrenches on nodes."""
+    """Return the generic kernel of that name, for quantities of the states and of the external
+    wrenches on nodes.
+    """
     return lambda runs, request: runs.run(name, (*request.states, _wrenches(runs, request, "node")))
 
 
 def still(runs: KernelRuns, request: Request) -> Array:
-    """The inverse dynamics with the speeds and accelerations that are not given at zero."""
+    """Evaluate the inverse dynamics with zero for the speeds and accelerations that are not inputs
+    of the quantity.
+    """
     zeros = np.zeros(runs.spec.sizes.nv)
     missing = [zeros] * (3 - len(request.states))
     return dynamics("inverse_dynamics")(runs, request._replace(states=(*request.states, *missing)))
 
 
 def forward(layout: Layout) -> str:
-    """The generic kernel of forward dynamics: under rows where there are loops, by the mass matrix
-    where joints mimic.
+    """Return the name of the generic kernel of forward dynamics: a constrained one where there are
+    loops, one by the mass matrix where joints mimic others.
     """
     return ("constrained_dynamics" if layout.mechanism.loops else "forward_dynamics") + (
         "_dense" if layout.coupled else ""
@@ -59,21 +64,21 @@ def forward(layout: Layout) -> str:
 
 
 def accelerations(runs: KernelRuns, request: Request) -> Array:
-    """The forward dynamics, under the rows of loops where there are any."""
+    """Evaluate the forward dynamics, under the rows of loops where there are any."""
     nv = runs.spec.sizes.nv
     return _possible(runs, request, dynamics(forward(runs.spec.layout))(runs, request), slice(nv))
 
 
 def multipliers(runs: KernelRuns, request: Request) -> Array:
-    """The multipliers of the rows of loops."""
+    """Evaluate the multipliers of the rows of loops."""
     nv, m = runs.spec.sizes.nv, runs.spec.sizes.rows
     found = dynamics(forward(runs.spec.layout))(runs, request)
     return _possible(runs, request, found, slice(nv, nv + m))
 
 
 def _possible(runs: KernelRuns, request: Request, found: Array, wanted: slice) -> Array:
-    """The columns that are wanted of accelerations, multipliers, residuals and rates; no numbers
-    for states that break the rows, where a request refuses them.
+    """Return the columns `wanted` of accelerations, multipliers, residuals and rates. Where the
+    request requires states on the rows, states that break them give NaN.
     """
     out = found[:, wanted].copy()
     if request.on_rows:
@@ -86,13 +91,15 @@ def _possible(runs: KernelRuns, request: Request, found: Array, wanted: slice) -
 
 
 def reactions(runs: KernelRuns, request: Request) -> Array:
-    """The wrenches in the joints of the tree."""
+    """Evaluate the wrenches in the joints of the tree."""
     return runs.run("joint_wrenches", (*request.states, _wrenches(runs, request, "body")))
 
 
 # --- quantities of a frame
 def framed(name: str) -> GenericKernel:
-    """The generic kernel of that name, of a frame; in the axes asked for."""
+    """Return the generic kernel of that name, for quantities of a frame, in the axes of the
+    request.
+    """
 
     def run(runs: KernelRuns, request: Request) -> Array:
         frame, axes = (*request.which, "")[:2]
@@ -113,7 +120,9 @@ def framed(name: str) -> GenericKernel:
 
 
 def jacobian_rate(runs: KernelRuns, request: Request) -> Array:
-    """Jdot v: the acceleration with a = 0; in body axes less w x u, the rate of the axes."""
+    """Evaluate Jdot v: the acceleration with a = 0; in body axes less w x u, because these axes
+    turn.
+    """
     zeros = np.zeros(runs.spec.sizes.nv)
     rate = framed("frame_acceleration")(runs, request._replace(states=(*request.states, zeros)))
     if request.which[1] == "body":
@@ -124,7 +133,7 @@ def jacobian_rate(runs: KernelRuns, request: Request) -> Array:
 
 # --- wrenches
 def _seat_matrix(runs: KernelRuns, seat: Any) -> Array:
-    """X_NF as (3, 4) numbers."""
+    """Return X_NF, the pose of a frame on its node, as numbers (3, 4)."""
     value = lambda x: value_of(x, runs.spec.mechanism.parameters)  # noqa: E731
     return np.array(
         [[*map(value, row), value(p)] for row, p in zip(seat.pose.rotation, seat.pose.position)],
@@ -133,8 +142,8 @@ def _seat_matrix(runs: KernelRuns, seat: Any) -> Array:
 
 
 def _wrenches(runs: KernelRuns, request: Request, by: str) -> Array:
-    """External wrenches as (batch, 6 n): about node origins in node axes, six columns for each node
-    or body; (6 n,) for none.
+    """Return the external wrenches (batch, 6 n), about node origins in node axes, six columns for
+    each node or body; (6 n,) zeros where there are none.
     """
     batch, spec = request.batch, runs.spec
     if request.forces is None:

@@ -1,5 +1,5 @@
-"""The generic life: kernels compiled once for any mechanism, over lanes of states; nothing is
-compiled for a mechanism.
+"""The life "generic": kernels that are compiled once for all mechanisms, and run over several
+states at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .spec import Spec
 
 
 class GenericLife:
-    """Answers every quantity that has a generic kernel, at the mechanism's own parameters."""
+    """Evaluates every quantity that has a generic kernel, at the mechanism's own parameters."""
 
     name = "generic"
 
@@ -26,12 +26,12 @@ class GenericLife:
 
     @cached_property
     def structure(self) -> generic.Structure:
-        """The mechanism's arrays, as the kernels find them."""
+        """The arrays of the mechanism, as the kernels read them."""
         return generic.Structure(self.spec.layout, self.spec.snap)
 
     def can(self, request: Request) -> bool:
-        """Quantities with a generic kernel, where it knows everything that acts in the
-        mechanism.
+        """Whether it can evaluate a request: the quantity has a generic kernel, the kernels treat
+        everything in the mechanism, and no parameters are given.
         """
         known = (
             request.quantity.generic is not None and request.quantity.name not in self.spec.traces
@@ -39,7 +39,7 @@ class GenericLife:
         return known and self.spec.generic and request.parameters is None
 
     def call(self, request: Request) -> Answer:
-        """The answer for rows of states."""
+        """Evaluate a request."""
         request = request._replace(
             states=tuple(rows(x, request.lead, request.batch) for x in request.states)
         )
@@ -59,13 +59,13 @@ class GenericLife:
         )
 
     def _parts(self, request: Request, out: Array) -> Sequence[Array]:
-        """The results of a quantity that stand side by side in one array."""
+        """Split an array that holds the outputs of a quantity side by side."""
         shapes = [y.size(self.spec.sizes) for y in request.quantity.outputs_of(self.spec.sizes)]
         flat = out.reshape(request.batch, -1)
         return tuple(np.split(flat, np.cumsum([int(np.prod(s)) for s in shapes])[:-1], axis=1))
 
     def kernel(self, name: str, node: int, X: Array | None) -> LaneKernel:
-        """A generic kernel of this mechanism, bound at its first use."""
+        """Return a generic kernel bound to this mechanism, from a cache after the first call."""
         key = (name, node, b"" if X is None else X.tobytes())
         if key not in self._kernels:
             self._kernels[key] = generic_binding.bind(name, self.structure, node=node, X=X)
@@ -73,8 +73,8 @@ class GenericLife:
 
 
 class Runs:
-    """The runs of compiled kernels for one request, and whether all numbers in and out of them were
-    finite.
+    """Runs compiled kernels for one request, and records whether all numbers in and out of them
+    were finite.
     """
 
     def __init__(self, life: GenericLife):
@@ -86,8 +86,8 @@ class Runs:
     def run(
         self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None
     ) -> Array:
-        """The rows (batch, ...) that a generic kernel makes of rows of its inputs. node, X: of a
-        frame.
+        """Return the rows (batch, ...) that a generic kernel computes from rows of its inputs.
+        node, X: node and pose of a frame, for quantities of a frame.
         """
         batch = len(states[0])
         (out,), finite = self.life.kernel(name, node, X)(states, batch, threads=self.spec.threads)

@@ -1,5 +1,5 @@
-"""Life in lanes: the tape of a quantity of this mechanism alone, as machine code over several
-states at once.
+"""The life "lanes": machine code that is compiled for this mechanism and runs over several states
+at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .generic_kernels import rows
 from .quantities import Quantity
 from .request import Answer, Request
 from .spec import Spec, Trace
-from .state_check import poisoned
+from .state_check import nan_off_rows
 
 
 def tape(
@@ -24,12 +24,12 @@ def tape(
     wrenches: tuple[tuple[str, str], ...] = (),
     on_rows: bool = False,
 ) -> ca.Function:
-    """The tape of a quantity: a CasADi function of its inputs, wrenches, parameters and time, as
-    far as it has them. on_rows: its first result is no number where the state breaks the
+    """Return the tape of a quantity: a CasADi function of its inputs, wrenches, parameters and
+    time, as far as it has them. on_rows: whether its first output is NaN where the state breaks the
     constraint rows.
 
-    What catena's own code traces is kept on disk: to read a tape takes a hundredth of the time of
-    tracing it.
+    Tapes of catena's own expressions are cached on disk: reading one takes a hundredth of the time
+    of tracing it.
     """
     trace = spec.traces.get(quantity.name, quantity.trace)
     on_rows = on_rows and bool(spec.rows)
@@ -51,11 +51,12 @@ def _traced(
     wrenches: tuple[tuple[str, str], ...],
     on_rows: bool,
 ) -> ca.Function:
+    """Trace the expression of a quantity, and return it as a CasADi function."""
     s = Tracer(spec.layout, spec.snap, wrenches)
     result = trace(s, *which)
     outputs = list(result) if isinstance(result, tuple) else [result]
     if on_rows:
-        outputs = ca.cse(poisoned(s, [ca.SX(x) for x in outputs], spec.resting))
+        outputs = ca.cse(nan_off_rows(s, [ca.SX(x) for x in outputs], spec.resting))
     inputs = [getattr(s, name) for name in quantity.inputs]
     inputs += (
         ([s.w] if wrenches else [])
@@ -69,7 +70,9 @@ def _traced(
 
 
 class LanesLife:
-    """Answers everything: a tape is compiled at the first use of a quantity, and kept."""
+    """Evaluates every quantity. A tape is compiled when a quantity is first evaluated, and
+    cached.
+    """
 
     name = "lanes"
 
@@ -80,11 +83,11 @@ class LanesLife:
         ] = {}
 
     def can(self, request: Request) -> bool:
-        """Every quantity has an expression."""
+        """Whether it can evaluate a request: always, because every quantity has an expression."""
         return True
 
     def call(self, request: Request) -> Answer:
-        """The answer for rows of states; one row for all of them is passed as it is."""
+        """Evaluate a request. An input that is the same for all states is passed as one row."""
         p = request.parameters
         if p is None and self.spec.parameter_names:
             p = np.array(list(self.spec.mechanism.parameters.values()))
@@ -97,7 +100,7 @@ class LanesLife:
         return Answer(*self.kernel(request)(flat, request.batch, threads=self.spec.threads))
 
     def kernel(self, request: Request) -> LaneKernel:
-        """The lane kernel of a quantity, compiled at its first use."""
+        """Return the compiled kernel of a quantity, from a cache after the first call."""
         key = (request.quantity.name, request.keys, request.which, request.on_rows)
         if key not in self.kernels:
             self.kernels[key] = compile_lanes(

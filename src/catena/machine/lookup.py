@@ -1,8 +1,7 @@
-"""Lookup: the machine that a question is put to, the coordinates and speeds of a name, and checked
-states.
+"""Lookup: the machine for a question, the places of names in q and v, and checked states.
 
-Every question takes a Mechanism or a Machine first. A Mechanism is compiled for the call; compile
-it once for several questions.
+Every question takes a Mechanism or a Machine first. A Mechanism is compiled for the call, so
+compile it once for several questions.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Array = np.ndarray
 
 
 def machine_of(asked: Mechanism | Machine) -> Machine:
-    """The machine asked, or the one a mechanism becomes."""
+    """Return a Machine as it is, or the Machine compiled from a Mechanism."""
     if isinstance(asked, Machine):
         return asked
     if isinstance(asked, Mechanism):
@@ -35,8 +34,8 @@ def machine_of(asked: Mechanism | Machine) -> Machine:
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One scalar coordinate that is also a speed: its names, its places in q and v, its joint and
-    limits.
+    """A scalar coordinate whose rate is a speed: its name, the name of the speed, their places in q
+    and v, its joint, and its limits (rad, m).
     """
 
     name: str
@@ -49,7 +48,7 @@ class Coordinate:
 
 
 def coordinates(asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
-    """The coordinates whose rate is a speed: all but those of quaternions."""
+    """Return the coordinates whose rate is a speed: all but those of quaternions."""
     found, qi, vi = [], 0, 0
     for j in _mechanism(asked).moving:
         names = j.coordinate_names
@@ -79,8 +78,8 @@ def _mechanism(asked: Mechanism | Machine) -> Mechanism:
 
 
 def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
-    """Where the speeds of that name are in v: a joint's, all of its speeds; a speed's or a
-    coordinate's, that one.
+    """Return the places in v of a name: all speeds of a joint, or the one speed of a coordinate or
+    speed.
     """
     first, m = 0, _mechanism(asked)
     for j in m.moving:
@@ -99,14 +98,14 @@ def speeds_of(asked: Mechanism | Machine, name: str) -> list[int]:
 
 
 def all_speeds_of(machine: Machine, names: Iterable[str] | str) -> list[int]:
-    """The places in v of several names, each once, in order."""
+    """Return the places in v of several names, each once, in increasing order."""
     names = [names] if isinstance(names, str) else names
     return sorted({k for name in names for k in speeds_of(machine, name)})
 
 
 def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -> dict[int, float]:
-    """{place in v: value} of a mapping by names; a joint of several freedoms takes one value for
-    each.
+    """Return {place in v: value} for a mapping by names. A joint with several speeds takes one
+    value for each. question: for error messages.
     """
     found: dict[int, float] = {}
     for name, value in (given or {}).items():
@@ -124,8 +123,8 @@ def by_speed(machine: Machine, question: str, given: Mapping[str, Any] | None) -
 
 
 def state(machine: Machine, question: str, **given: Any) -> list[Array]:
-    """One state's arrays, checked: q and whatever else is as long as v; None becomes the neutral q,
-    or zeros.
+    """Return the arrays of one state, checked: q or guess (nq,), and others (nv,). None becomes the
+    neutral q, or zeros. question: for error messages.
     """
     found = []
     for name, x in given.items():
@@ -145,8 +144,8 @@ def state(machine: Machine, question: str, **given: Any) -> list[Array]:
 def states(
     machine: Machine, question: str, q: Any, v: Any, parameters: Any
 ) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    """q, v and parameters as rows, one per state, and the leading shape they came in; None:
-    neutral, at rest, the mechanism's.
+    """Return q, v and parameters as rows, one per state, and their leading shape. None becomes the
+    neutral q, zero speeds, the mechanism's own parameters. question: for error messages.
     """
     q = machine.neutral() if q is None else arguments.array(machine, question, "q", q)
     v = np.zeros(machine.nv) if v is None else arguments.array(machine, question, "v", v)
@@ -175,5 +174,5 @@ def states(
 
 
 def where(asked: Mechanism | Machine) -> str:
-    """The mechanism, for messages."""
+    """Return the name of the mechanism, for messages."""
     return f"mechanism {_mechanism(asked).name!r}"

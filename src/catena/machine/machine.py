@@ -1,9 +1,11 @@
-"""Machine: a mechanism that answers, behind methods that take arrays of any leading shape.
+"""Machine: the quantities of a mechanism as methods that take arrays with any leading shape.
 
-Each method is a quantity of the table in `quantities`; the router decides which life of its kernels
-answers: one state goes through the generic life (nothing to compile for it), a batch through lanes
-of machine code made for this mechanism alone, a mechanism of hundreds of bodies through the generic
-life again. The answers are the same to rounding.
+Each method evaluates one quantity of the table in `quantities`. The router (`router`) chooses which
+compiled code, called a life, evaluates it. Lanes come first, for one state as for a batch: machine
+code that is compiled for this mechanism and runs over several states at once. Mechanisms with more
+than `LANES_UP_TO` nodes use the generic kernels instead, which are compiled once for all
+mechanisms, because the time to compile lanes grows with the mechanism. Both give the same results
+to rounding.
 """
 
 from __future__ import annotations
@@ -38,11 +40,51 @@ Array = NDArray[np.float64]
 
 
 class Machine:
-    """A mechanism with compiled kernels. Arrays are (..., n): any leading shape is a batch.
+    """A mechanism with compiled code for its kinematics and dynamics.
 
-    M(q) a + bias(q, v) = tau + sum of J' wrench. tau is the whole generalised force in the joints'
-    freedoms: joint damping and friction are losses that `simulate` and the questions about motors
-    add; they are not in here (as in Pinocchio), `losses` has them. Armature is.
+    The equations of motion are M(q) a + bias(q, v) = tau + sum of J' wrench. Here tau is the whole
+    generalised force along the joints' speeds. Joint damping and friction are not part of the other
+    methods (as in Pinocchio): `losses` returns them, and `simulate` and the questions about motors
+    add them. Armature is part of M.
+
+    Every array argument has the shape (..., n). Leading dimensions are a batch; those of the
+    arguments are broadcast against each other.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism. It is validated, and flexible bodies are discretised.
+    threads : int, optional
+        The number of threads that share a batch. Default: one per core.
+    snap : float, default 1.1e-11
+        The largest entry of a rotation (dimensionless) that is taken for an exact zero where it is
+        the residue of a right angle written with too few digits; 0 keeps every digit. See
+        `compile`.
+    life : {"auto", "generic", "lanes"}, default "auto"
+        Which compiled code is used. See `compile`.
+
+    Attributes
+    ----------
+    nq, nv : int
+        The number of coordinates and of speeds.
+    coordinate_names, speed_names, joint_names, parameter_names : tuple of str
+        Names in the order of q, of v, of the moving joints and of the parameters.
+    rows : sequence of (str, str)
+        Joint or constraint, and label, of each constraint row.
+
+    Raises
+    ------
+    StateError
+        If an argument has the wrong type or an unknown value.
+
+    Examples
+    --------
+    >>> import catena
+    >>> arm = catena.compile(catena.load("two_link_arm"))
+    >>> arm.nq, arm.nv, arm.speed_names
+    (2, 2, ('shoulder', 'elbow'))
+    >>> arm.mass_matrix([[0.0, 0.0], [0.0, 1.0]]).shape
+    (2, 2, 2)
     """
 
     def __init__(
@@ -85,7 +127,9 @@ class Machine:
         self._single = SingleCalls(self._router)
 
     def _traces(self) -> Mapping[str, Trace]:
-        """The quantities that have expressions of their own, other than the recursive kernels'."""
+        """Return the quantities, by name, that have expressions other than those of the recursive
+        kernels.
+        """
         return {}
 
     def __repr__(self) -> str:
@@ -96,14 +140,38 @@ class Machine:
         )
 
     def __reduce__(self) -> tuple:
-        """Copies and pickles are made anew from the mechanism: addresses of memory and machine code
-        do not travel.
+        """Return how to rebuild the machine from its mechanism: memory addresses and machine code
+        cannot be copied or pickled.
         """
         return _again, (type(self), self.mechanism, self.threads, self.snap, self.life)
 
     def at(self, parameters: Mapping[str, float]) -> Machine:
-        """The same machine at other values of its parameters: what is compiled for one serves the
-        other.
+        """Return the same machine at other parameter values, sharing its compiled code.
+
+        Parameters
+        ----------
+        parameters : mapping of str to float
+            New values by name, in SI units. Parameters that are not named keep their values.
+
+        Returns
+        -------
+        Machine
+            A machine that shares the lanes compiled for this one, and always uses lanes.
+
+        Raises
+        ------
+        UnknownNameError
+            If the mechanism has no parameter of that name.
+        StateError
+            If the values give a body an impossible mass or inertia.
+
+        Examples
+        --------
+        >>> import catena
+        >>> arm = catena.compile(catena.load("two_link_arm"))
+        >>> heavy = arm.at({"m2": 8.0})
+        >>> bool(heavy.gravity([0.0, 0.0])[1] > arm.gravity([0.0, 0.0])[1])
+        True
         """
         m = self.mechanism.with_(parameters={**self.mechanism.parameters, **parameters})
         if unknown := sorted(parameters.keys() - self.mechanism.parameters.keys()):
@@ -129,12 +197,44 @@ class Machine:
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
     ) -> Array:
-        """tau (..., nv): the forces of a motion, M a + bias - sum of J' wrench.
+        """Return the generalised forces that produce the accelerations `a`.
 
-        wrenches: what acts from outside, {frame: (..., 6)} with torque first, about and along the
-        frame's own axes at its origin (N m, N); the key (frame, "world") means along the ground's
-        axes. parameters: {name: value}, for those the mechanism leaves free. t: the time, seconds,
-        for loads that depend on it. [Merwe1995] chapter 4.
+        tau = M a + bias - sum of J' wrench; [Merwe1995] chapter 4. Also available as `rnea`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates (rad, m; quaternions as unit vectors, scalar first).
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        a : array_like, shape (..., nv)
+            Accelerations, the rates of the speeds (rad/s2, m/s2).
+        wrenches : mapping, optional
+            External wrenches, {frame: (..., 6)}, torque first (N m, N), about the frame's origin
+            along the frame's own axes. The key (frame, "world") means along the ground's axes.
+        parameters : mapping or array_like, optional
+            Parameter values, {name: (...)} or (..., number of parameters). Default: the mechanism's
+            own.
+        t : array_like, default 0.0
+            Time (s), for loads that depend on it.
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            tau (N m for rotations, N for displacements).
+
+        Raises
+        ------
+        StateError
+            If an argument has the wrong shape, is not a number, or names an unknown frame or
+            parameter.
+
+        Examples
+        --------
+        >>> import catena
+        >>> arm = catena.compile(catena.load("two_link_arm"))
+        >>> arm.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3)
+        array([42.183,  7.848])
         """
         if wrenches is None and parameters is None:
             return self._single["inverse_dynamics"](q, v, a, t)
@@ -149,10 +249,41 @@ class Machine:
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
     ) -> Array:
-        """a (..., nv): the motion of forces, M^-1 (tau - bias + sum of J' wrench).
+        """Return the accelerations that the generalised forces `tau` produce.
 
-        With loops or other constraint rows a ClosureError refuses states that leave one open, or
-        have speeds that open one; `catena.assemble(mechanism, q, v)` finds possible ones.
+        a = M^-1 (tau - bias + sum of J' wrench), under the constraint rows where the mechanism has
+        any. Also available as `aba`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        tau : array_like, shape (..., nv)
+            Generalised forces (N m, N).
+        wrenches, parameters, t
+            As in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            Accelerations (rad/s2, m/s2).
+
+        Raises
+        ------
+        ClosureError
+            If a state leaves a loop open, or its speeds open one; `catena.assemble(mechanism, q,
+            v)` finds a state that does not.
+        SingularError
+            If nothing resists some motion, so that the acceleration is not determined.
+
+        Examples
+        --------
+        >>> import catena
+        >>> arm = catena.compile(catena.load("two_link_arm"))
+        >>> arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3)
+        array([-24.135,  31.088])
         """
         if wrenches is None and parameters is None:
             return self._single["forward_dynamics"](q, v, tau, t)
@@ -161,7 +292,30 @@ class Machine:
     rnea, aba = inverse_dynamics, forward_dynamics
 
     def mass_matrix(self, q: ArrayLike, parameters: Parameters | None = None) -> Array:
-        """M (..., nv, nv): kinetic energy is 1/2 v' M v."""
+        """Return the mass matrix M; the kinetic energy is 1/2 v' M v.
+
+        Also available as `crba`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., nv, nv)
+            M, symmetric (kg m2, kg m or kg).
+
+        Examples
+        --------
+        >>> import catena
+        >>> arm = catena.compile(catena.load("two_link_arm"))
+        >>> arm.mass_matrix([0.0, 0.0]).round(3)
+        array([[2.54 , 0.615],
+               [0.615, 0.225]])
+        """
         if parameters is None:
             return self._single["mass_matrix"](q)
         return self._ask("mass_matrix", (q,), None, parameters)[0]
@@ -176,7 +330,25 @@ class Machine:
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
     ) -> Array:
-        """(..., nv): the forces of a motion with a = 0: Coriolis, centrifugal and gravity."""
+        """Return the generalised forces of a motion without accelerations.
+
+        These are the Coriolis, centrifugal and gravity terms, less the loads of the mechanism and
+        the external wrenches: `inverse_dynamics` with a = 0.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        wrenches, parameters, t
+            As in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            Generalised forces (N m, N).
+        """
         if wrenches is None and parameters is None:
             return self._single["bias"](q, v, t)
         return self._ask("bias", (q, v), wrenches, parameters, t=t)[0]
@@ -184,24 +356,66 @@ class Machine:
     def gravity(
         self, q: ArrayLike, parameters: Parameters | None = None, t: ArrayLike = 0.0
     ) -> Array:
-        """(..., nv): the forces that hold the mechanism still, dV/dq."""
+        """Return the generalised forces that hold the mechanism at rest, dV/dq.
+
+        This is `inverse_dynamics` with v = 0 and a = 0, so loads such as springs are part of it.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        parameters, t
+            As in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            Generalised forces (N m, N).
+        """
         if parameters is None:
             return self._single["gravity"](q, t)
         return self._ask("gravity", (q,), None, parameters, t=t)[0]
 
     def losses(self, v: ArrayLike, parameters: Parameters | None = None) -> Array:
-        """(..., nv): the forces of joint damping and of dry friction at the speeds v, along them.
+        """Return the forces of joint damping and of dry friction at the speeds `v`.
 
-        In the other methods tau is the whole force in the joints' freedoms. What motors give is
-        less by these: tau = motors + losses, in `simulate`, `hybrid_dynamics` and
-        `catena.analysis.inverse_dynamics`, where tau is what the motors give.
+        In the other methods tau is the whole force along the joints' speeds. In `simulate`,
+        `hybrid_dynamics` and `catena.analysis.inverse_dynamics` tau is what the motors give, and
+        these forces act in addition: whole force = motors + losses.
+
+        Parameters
+        ----------
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            Forces along the speeds (N m, N). Dry friction is smoothed over small speeds.
         """
         return self._ask("losses", (v,), None, parameters)[0]
 
     def coriolis_matrix(
         self, q: ArrayLike, v: ArrayLike, parameters: Parameters | None = None
     ) -> Array:
-        """C (..., nv, nv) with C v + gravity = bias and Mdot - 2 C skew."""
+        """Return the Coriolis matrix C, with C v + gravity = bias and Mdot - 2 C skew-symmetric.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., nv, nv)
+            C.
+        """
         return self._ask("coriolis_matrix", (q, v), None, parameters)[0]
 
     def reactions(
@@ -214,14 +428,39 @@ class Machine:
         t: ArrayLike = 0.0,
         tau: ArrayLike | None = None,
     ) -> dict[str, Array]:
-        """The wrench in every joint, fixed ones and loops included: {joint: (..., 6)}, torque
-        first.
+        """Return the wrench in every joint, fixed joints and joints that close loops included.
 
-        What the parent does to the child through the joint (its motor included), about the child
-        body's origin, in the child body's axes (N m, N). With loops give the joint forces tau of
-        the motion (by default none act): a motion alone does not say which motors push; components
-        that redundant rows leave open come back as NaN, not determined. Other axes, and how to
-        rotate a wrench with such components: `catena.machine.reactions`.
+        It is what the parent does to the child through the joint, its motor included, about the
+        child body's origin and along the child body's axes. `catena.machine.reactions` has other
+        axes, and a function that rotates wrenches with undetermined components.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        a : array_like, shape (..., nv)
+            Accelerations (rad/s2, m/s2).
+        wrenches, parameters, t
+            As in `inverse_dynamics`. Mechanisms with constraint rows take no `parameters` here.
+        tau : array_like, shape (..., nv), optional
+            The joint forces of the motion (N m, N), for mechanisms with constraint rows: the motion
+            alone does not determine them. Default: zero.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (..., 6)
+            {joint: wrench}, torque first (N m, N). A component that is NaN is not determined,
+            because constraint rows are redundant or because a constraint does not say where it
+            acts.
+
+        Raises
+        ------
+        StateError
+            If `parameters` are given for a mechanism with constraint rows.
+        QuestionError
+            If `tau` and `a` contradict each other.
         """
         if self.rows:
             if parameters is not None:
@@ -237,13 +476,27 @@ class Machine:
     def regressor(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, parameters: Parameters | None = None
     ) -> Array:
-        """Y (..., nv, 10 bodies) with tau = Y theta + armature a, less loads: the forces are linear
-        in the inertial parameters theta.
+        """Return the regressor Y: the forces are linear in the inertial parameters theta.
 
-        Columns: mass, first moment and inertia about the body's origin (m, hx, hy, hz, Ixx, Ixy,
-        Iyy, Ixz, Iyz, Izz), body by body; `catena.identification.inertial_names(machine)`
-        names them.
-        [KhalilDombre2002] chapter 12.
+        tau = Y theta + armature a, less loads; [KhalilDombre2002] chapter 12.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        a : array_like, shape (..., nv)
+            Accelerations (rad/s2, m/s2).
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., nv, 10 bodies)
+            Y. The columns are, body by body, the mass, the first moment and the inertia about the
+            body's origin (m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz);
+            `catena.identification.inertial_names(machine)` names them.
         """
         return self._ask("regressor", (q, v, a), None, parameters)[0]
 
@@ -257,11 +510,31 @@ class Machine:
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
     ) -> Array:
-        """lambda (..., rows): the forces of the loops' rows, as `machine.rows` names them, at the
-        motion of tau.
+        """Return the multipliers lambda of the constraint rows at the motion that `tau` produces.
 
-        Where rows are redundant, of all lambda that act alike the shortest, in the metric of
-        `kernels.rank`. States that break the rows are refused, as by `forward_dynamics`.
+        Where rows are redundant, lambda is not unique; the one of least norm is returned, in the
+        metric of `kernels.rank`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        tau : array_like, shape (..., nv)
+            Generalised forces (N m, N).
+        wrenches, parameters, t
+            As in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., rows)
+            lambda, in the order of `rows` (N for displacements, N m for directions).
+
+        Raises
+        ------
+        ClosureError
+            If a state breaks the constraint rows, as in `forward_dynamics`.
         """
         least = loaded("catena.machine.constraint_rows:least_multipliers")
         return least(self, q, v, tau, wrenches, parameters, t)
@@ -269,10 +542,29 @@ class Machine:
     def constraint_rows(
         self, q: ArrayLike, v: ArrayLike, parameters: Parameters | None = None, t: ArrayLike = 0.0
     ) -> tuple[Array, Array, Array, Array]:
-        """Residuals, their rates, gamma (..., rows) each, and A (..., rows, nv): A v = rate, A a =
-        gamma.
+        """Return the residuals of the constraint rows, their rates, gamma and the Jacobian A.
 
-        Residuals are metres for displacements and cosines for rotations.
+        A v = rate for rows that do not depend on the time, and A a = gamma.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        parameters, t
+            As in `inverse_dynamics`.
+
+        Returns
+        -------
+        error : ndarray, shape (..., rows)
+            Residuals: metres for displacements, cosines for directions.
+        rate : ndarray, shape (..., rows)
+            The rates of the residuals (1/s times their units).
+        gamma : ndarray, shape (..., rows)
+            The right side of A a = gamma.
+        A : ndarray, shape (..., rows, nv)
+            The constraint Jacobian.
         """
         error, rate, gamma, A = self._ask("constraint_rows", (q, v), None, parameters, t=t)
         return error, rate, gamma, A
@@ -281,17 +573,62 @@ class Machine:
     def energy(
         self, q: ArrayLike, v: ArrayLike, parameters: Parameters | None = None
     ) -> tuple[Array, Array]:
-        """(kinetic, potential), joules, each (...). Potential counts from the ground's origin."""
+        """Return the kinetic and the potential energy.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        kinetic : ndarray, shape (...)
+            Kinetic energy (J).
+        potential : ndarray, shape (...)
+            Potential energy (J); that of gravity is zero at the ground's origin.
+
+        Examples
+        --------
+        >>> import catena
+        >>> arm = catena.compile(catena.load("two_link_arm"))
+        >>> kinetic, potential = arm.energy([0.0, 0.0], [1.0, 0.0])
+        >>> round(float(kinetic), 3)
+        1.27
+        """
         (E,) = self._ask("energy", (q, v), None, parameters)
         return E[..., 0], E[..., 1]
 
     def momentum(
         self, q: ArrayLike, v: ArrayLike, parameters: Parameters | None = None
     ) -> dict[str, Array]:
-        """mass, com (centre of mass), com_velocity, linear and angular momentum (about it), in the
-        ground's axes.
+        """Return mass, centre of mass, its velocity and the momenta, in the ground's axes.
 
-        Of the bodies that move: those fixed to the ground are part of it.
+        Bodies that are fixed to the ground are not counted.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        dict of str to ndarray
+            "mass" (...) in kg; "com" (..., 3), the centre of mass, in m; "com_velocity" (..., 3) in
+            m/s; "linear" (..., 3) in kg m/s; "angular" (..., 3), about the centre of mass, in kg
+            m2/s.
+
+        Raises
+        ------
+        StateError
+            If the mechanism has no mass, or nothing of it moves.
         """
         if not any(value_of(b.mass, self.mechanism.parameters) for b in self.mechanism.bodies):
             raise StateError(
@@ -309,7 +646,29 @@ class Machine:
         }
 
     def pose(self, q: ArrayLike, frame: str, parameters: Parameters | None = None) -> Array:
-        """(..., 4, 4): the homogeneous pose of a frame or body in the ground."""
+        """Return the pose of a frame or body in the ground.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        frame : str
+            The name of a frame or a body.
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., 4, 4)
+            The homogeneous transform from the frame to the ground (translation in m).
+
+        Examples
+        --------
+        >>> import catena
+        >>> arm = catena.compile(catena.load("two_link_arm"))
+        >>> arm.pose([0.0, 0.0], "tip")[:3, 3].round(3)
+        array([0.9, 0. , 0. ])
+        """
         (top,) = self._ask("pose", (q,), None, parameters, (frame,))
         X = np.zeros((*top.shape[:-2], 4, 4))
         X[..., :3, :], X[..., 3, 3] = top, 1.0
@@ -318,8 +677,25 @@ class Machine:
     def jacobian(
         self, q: ArrayLike, frame: str, axes: str = "world", parameters: Parameters | None = None
     ) -> Array:
-        """J (..., 6, nv), angular first: (angular velocity, velocity of the frame's origin) = J v,
-        in "world" or "body" axes.
+        """Return the Jacobian J of a frame, angular rows first.
+
+        (angular velocity, velocity of the frame's origin) = J v.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        frame : str
+            The name of a frame or a body.
+        axes : {"world", "body"}, default "world"
+            Whether the components are along the ground's axes or the frame's own.
+        parameters : mapping or array_like, optional
+            Parameter values, as in `inverse_dynamics`.
+
+        Returns
+        -------
+        ndarray, shape (..., 6, nv)
+            J.
         """
         return self._ask("jacobian", (q,), None, parameters, (frame, axes))[0]
 
@@ -331,7 +707,23 @@ class Machine:
         axes: str = "world",
         parameters: Parameters | None = None,
     ) -> Array:
-        """Jdot v (..., 6), in the same axes as J."""
+        """Return Jdot v, the acceleration of a frame with a = 0, in the same axes as `jacobian`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        frame, axes, parameters
+            As in `jacobian`.
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Jdot v, angular components first (rad/s2, m/s2). In "body" axes it is the rate of J in
+            those turning axes times v.
+        """
         return self._ask("jacobian_rate", (q, v), None, parameters, (frame, axes))[0]
 
     def frame_velocity(
@@ -342,7 +734,22 @@ class Machine:
         axes: str = "world",
         parameters: Parameters | None = None,
     ) -> Array:
-        """(..., 6): angular velocity (rad/s), then velocity of the origin (m/s)."""
+        """Return the angular velocity of a frame and the velocity of its origin.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        frame, axes, parameters
+            As in `jacobian`.
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Angular velocity (rad/s), then velocity of the origin (m/s).
+        """
         return self._ask("frame_velocity", (q, v), None, parameters, (frame, axes))[0]
 
     def frame_acceleration(
@@ -354,7 +761,24 @@ class Machine:
         axes: str = "world",
         parameters: Parameters | None = None,
     ) -> Array:
-        """(..., 6): angular acceleration (rad/s2), then acceleration of the origin (m/s2)."""
+        """Return the angular acceleration of a frame and the acceleration of its origin.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+        a : array_like, shape (..., nv)
+            Accelerations (rad/s2, m/s2).
+        frame, axes, parameters
+            As in `jacobian`.
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Angular acceleration (rad/s2), then acceleration of the origin (m/s2).
+        """
         return self._ask("frame_acceleration", (q, v, a), None, parameters, (frame, axes))[0]
 
     # --- derivatives
@@ -367,11 +791,21 @@ class Machine:
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
     ) -> tuple[Array, ...]:
-        """d tau / d q, d tau / d v, d tau / d a, each (..., nv, nv), and d tau / d parameters where
-        there are any.
+        """Return the derivatives of `inverse_dynamics`.
 
-        d/dq is along the speeds: column k is the change when the coordinates move along the k-th
-        speed, so that a quaternion has three columns.
+        Derivatives with respect to q are along the speeds: column k is the change of tau when the
+        coordinates move along speed k. A quaternion therefore has three columns.
+
+        Parameters
+        ----------
+        q, v, a, wrenches, parameters, t
+            As in `inverse_dynamics`.
+
+        Returns
+        -------
+        tuple of ndarray
+            d tau / d q, d tau / d v and d tau / d a = M, each (..., nv, nv); then d tau / d
+            parameters, (..., nv, number of parameters), if the mechanism has parameters.
         """
         return self._ask("inverse_dynamics_derivatives", (q, v, a), wrenches, parameters, t=t)
 
@@ -384,31 +818,89 @@ class Machine:
         parameters: Parameters | None = None,
         t: ArrayLike = 0.0,
     ) -> tuple[Array, ...]:
-        """d a / d q, d a / d v, d a / d tau = M^-1, and d a / d parameters where there are any;
-        d/dq along the speeds.
+        """Return the derivatives of `forward_dynamics`.
+
+        Derivatives with respect to q are along the speeds, as in `inverse_dynamics_derivatives`.
+
+        Parameters
+        ----------
+        q, v, tau, wrenches, parameters, t
+            As in `forward_dynamics`.
+
+        Returns
+        -------
+        tuple of ndarray
+            d a / d q, d a / d v and d a / d tau, each (..., nv, nv); without constraint rows the
+            last is M^-1. Then d a / d parameters, (..., nv, number of parameters), if the mechanism
+            has parameters.
+
+        Raises
+        ------
+        ClosureError
+            If a state breaks the constraint rows, as in `forward_dynamics`.
         """
         return self._ask("forward_dynamics_derivatives", (q, v, tau), wrenches, parameters, t=t)
 
     # --- coordinates
     def neutral(self) -> Array:
-        """q with every coordinate zero and every quaternion the identity."""
+        """Return the neutral coordinates: every coordinate zero, every quaternion the identity.
+
+        Returns
+        -------
+        ndarray, shape (nq,)
+            q.
+        """
         return coordinates.neutral(self.spec)
 
     def sample(self, rng: np.random.Generator, *shape: int) -> Array:
-        """Random coordinates (*shape, nq): normal numbers, quaternions of length one, small bending
-        of flexible bodies.
+        """Return random coordinates.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The source of random numbers.
+        *shape : int
+            Leading sizes of the result.
+
+        Returns
+        -------
+        ndarray, shape (*shape, nq)
+            Standard normal numbers; quaternions have length one, and the amplitudes of flexible
+            bodies are small.
         """
         return coordinates.sample(self.spec, rng, *shape)
 
     def coordinate_rate(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """qdot (..., nq): the speeds themselves, and half the quaternion times the angular
-        velocity.
+        """Return the rates of the coordinates, qdot = N(q) v.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv)
+            Speeds (rad/s, m/s).
+
+        Returns
+        -------
+        ndarray, shape (..., nq)
+            The speeds themselves; for a quaternion, half its product with the angular velocity.
         """
         return coordinates.coordinate_rate(self.spec, q, v)
 
     def move(self, q: ArrayLike, change: ArrayLike) -> Array:
-        """The coordinates after moving by `change` (..., nv) along the speeds, exactly: a ball
-        turns by its rotation vector.
+        """Return the coordinates after a finite displacement along the speeds.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Coordinates.
+        change : array_like, shape (..., nv)
+            The displacement along each speed (rad, m).
+
+        Returns
+        -------
+        ndarray, shape (..., nq)
+            The new coordinates. A ball joint turns exactly by the rotation vector given.
         """
         return coordinates.move(self.spec, q, change)
 
@@ -421,8 +913,27 @@ class Machine:
         t: ArrayLike = 0.0,
         **words: str,
     ) -> None:
-        """Raise a ClosureError where states q (..., nq), v (..., nv) leave a loop open, or have
-        speeds that open one: `state_check`. v: None looks at positions alone.
+        """Raise a ClosureError where states leave a loop open, or have speeds that open one.
+
+        The tolerance is that of `catena.machine.state_check`.
+
+        Parameters
+        ----------
+        question : str
+            What is computed, for the error message.
+        q : array_like, shape (..., nq)
+            Coordinates.
+        v : array_like, shape (..., nv), optional
+            Speeds (rad/s, m/s). Without them only positions are checked.
+        parameters, t
+            As in `inverse_dynamics`.
+        **words : str
+            Passed on to `state_check.require_possible`, which words the error with them.
+
+        Raises
+        ------
+        ClosureError
+            If a state breaks a constraint row.
         """
         if self.rows:
             given = (q, np.zeros(self.nv) if v is None else v)
@@ -441,13 +952,46 @@ class Machine:
         t: ArrayLike = 0.0,
         check: bool = True,
     ) -> tuple[Array, ...]:
-        """A quantity of the table by its name: its outputs as the table gives them, one array (...,
-        *shape) each.
+        """Return the outputs of a quantity of the table, by its name.
 
-        states: what it is a function of, in order. `catena.machine.quantities.find(name).help()`
-        says what it takes and gives; quantities that were registered from outside are answered in
-        the same way. check: refuse states that break the constraint rows, for quantities that mean
-        nothing there.
+        `catena.machine.quantities.find(name).help()` describes the inputs and outputs of a
+        quantity. Quantities that were registered from outside catena are evaluated in the same way.
+
+        Parameters
+        ----------
+        quantity : str
+            The name of the quantity.
+        *states : array_like, shape (..., n)
+            Its inputs, in the order of the table.
+        frame : str, optional
+            The frame or body, for quantities of a frame.
+        axes : {"world", "body"}, default "world"
+            Whose axes are used, for quantities that have axes.
+        wrenches, parameters, t
+            As in `inverse_dynamics`.
+        check : bool, default True
+            Whether to raise where a state breaks the constraint rows, for quantities that are only
+            defined on them.
+
+        Returns
+        -------
+        tuple of ndarray
+            One array (..., *shape) per output.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no quantity of that name.
+        StateError
+            If an argument is missing or has the wrong shape.
+
+        Examples
+        --------
+        >>> import catena
+        >>> arm = catena.compile(catena.load("two_link_arm"))
+        >>> (energy,) = arm.evaluate("energy", [0.0, 0.0], [1.0, 0.0])
+        >>> energy.shape
+        (2,)
         """
         found = find(quantity)
         which = () if not found.frame else (frame or "", axes) if found.axes else (frame or "",)
@@ -468,31 +1012,66 @@ class Machine:
         t: ArrayLike = 0.0,
         check: bool = True,
     ) -> tuple[Array, ...]:
-        """The results of a quantity, through the router."""
+        """Return the outputs of a quantity, evaluated by the router."""
         return self._router.ask(find(quantity), states, wrenches, parameters, which, t, check)
 
     def torch(self, quantity: str, *which: str) -> Callable[..., object]:
-        """A quantity as a differentiable operator of PyTorch: float64 tensors on the CPU, any
-        leading shape a batch. which: as in `function`.
+        """Return a quantity as a differentiable PyTorch operator.
+
+        Parameters
+        ----------
+        quantity : str
+            The name of the quantity.
+        *which : str
+            The frame, then "world" or "body", for quantities of a frame.
+
+        Returns
+        -------
+        callable
+            A function of float64 tensors on the CPU; leading dimensions are a batch.
         """
         return loaded("catena.machine.operators:torch_operator")(self, quantity, *which)
 
     def jax(self, quantity: str, *which: str) -> Callable[..., object]:
-        """A quantity as a differentiable operator of JAX: float64 arrays, any leading shape a
-        batch; with grad (reverse), jit and vmap.
+        """Return a quantity as a differentiable JAX operator, with grad (reverse mode), jit and
+        vmap.
+
+        Parameters
+        ----------
+        quantity : str
+            The name of the quantity.
+        *which : str
+            The frame, then "world" or "body", for quantities of a frame.
+
+        Returns
+        -------
+        callable
+            A function of float64 arrays; leading dimensions are a batch.
         """
         return loaded("catena.machine.operators:jax_operator")(self, quantity, *which)
 
     def function(
         self, quantity: str, *which: str, wrenches: Sequence[tuple[str, str]] = ()
     ) -> ca.Function:
-        """The tape of a quantity, as a CasADi function of q, v, a or tau (those it needs), wrenches
-        and parameters.
+        """Return the traced expression of a quantity as a CasADi function of one state.
 
-        which: the frame, then "world" or "body", for quantities of a frame. wrenches: (frame, axes)
-        of each external wrench; the function then takes their components side by side, (6 k).
-        Parameters come next where the mechanism has any, the time last where it has loads or speed
-        rows.
+        Its inputs are q, v, a or tau as far as the quantity depends on them, then the components of
+        the external wrenches side by side, (6 k), then the parameters where the mechanism has any,
+        then the time where the mechanism has loads or speed rows.
+
+        Parameters
+        ----------
+        quantity : str
+            The name of the quantity.
+        *which : str
+            The frame, then "world" or "body", for quantities of a frame.
+        wrenches : sequence of (str, str), default ()
+            (frame, axes) of each external wrench.
+
+        Returns
+        -------
+        casadi.Function
+            The function; it has one output per output of the quantity.
         """
         return tape(self.spec, find(quantity), which, tuple(wrenches))
 
@@ -505,16 +1084,46 @@ def compile(
     snap: float = SNAP,
     life: str = "auto",
 ) -> Machine:
-    """A Machine for this mechanism, or for its equations by one formulation.
+    """Return a Machine for a mechanism, or for the equations of one formulation.
 
-    by: whose forward dynamics it has; Equations bring their own.
+    Parameters
+    ----------
+    mechanism : Mechanism or Equations
+        What is compiled.
+    by : str, default "recursive"
+        The formulation whose equations give the forward dynamics, one of `catena.ALL_FORMULATIONS`.
+        Ignored where `mechanism` is an Equations.
+    threads : int, optional
+        The number of threads that share a batch. Default: one per core.
+    snap : float, default 1.1e-11
+        A right angle that was written with a limited number of digits (1.57079632679) leaves
+        entries such as 4.9e-12 in a rotation. Entries that are such residues, and at most this
+        large, are replaced by zero. The default accepts right angles with ten decimals or more, and
+        changes no result by more than about 1e-11; 0 keeps every digit.
+    life : {"auto", "generic", "lanes"}, default "auto"
+        Which compiled code is used. "lanes": code compiled for this mechanism, over several states
+        at once. "generic": kernels compiled once for all mechanisms; quantities that have no such
+        kernel still use lanes. "auto": lanes, for one state and for batches, except for mechanisms
+        with more than 64 nodes, which use the generic kernels.
 
-    threads: over batches, by default one per core. snap: a right angle that was written with a
-    limited number of digits (1.57079632679) leaves entries such as 4.9e-12 in a rotation; those
-    that are such residues, and at most this large, are taken for the zeros they mean. By default
-    that is from ten decimals on, and no answer moves by more than about 1e-11; 0 keeps every digit.
-    life: "auto" (one state generic, batches in lanes, very large mechanisms generic), or "generic"
-    or "lanes" always.
+    Returns
+    -------
+    Machine
+        The compiled mechanism.
+
+    Raises
+    ------
+    MechanismError
+        If the mechanism is not valid.
+    StateError
+        If an option has a value that is not allowed.
+
+    Examples
+    --------
+    >>> import catena
+    >>> arm = catena.compile(catena.load("two_link_arm"))
+    >>> arm.gravity([0.0, 0.0]).round(3)
+    array([42.183,  7.848])
     """
     if isinstance(mechanism, Equations) or by != "recursive":
         from ..equations.formulations import derive

@@ -1,11 +1,11 @@
-"""Kernels as differentiable operators of PyTorch and JAX: a quantity and its exact pullback, both
-in lanes of machine code.
+"""Quantities as differentiable operators of PyTorch and JAX: the value and the exact pullback, both
+compiled to lanes.
 
     y = f(q, v, ...),      (dq, dv, ...) = (df/dq)' dy, (df/dv)' dy, ...
 
-Arrays are (..., n), any leading shape a batch; they are read where they are, without a copy, if
-they are contiguous float64 on the CPU. Derivatives are along the entries of the arrays: those of a
-quaternion are its four.
+Arrays are (..., n); leading dimensions are a batch. Contiguous float64 arrays on the CPU are read
+in place, without a copy. Derivatives are with respect to the entries of the arrays: a quaternion
+has four.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..compiler import LARGEST, Handler, LaneKernel, compile_lanes
 from ..errors import StateError
-from .diagnosis import HUGE
+from .diagnosis import SUSPICIOUS_RESULT
 from .lanes_life import tape
 from .quantities import find
 from .xla_call import register
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 class Operator:
-    """One quantity of one machine: its value, and its pullback."""
+    """One quantity of one machine: its value and its pullback."""
 
     def __init__(self, machine: Machine, quantity: str, *which: str):
         self.machine, self.quantity, self.which = machine, find(quantity), which
@@ -52,7 +52,7 @@ class Operator:
         self.plain = not which
 
     def value(self, *given: Array) -> Array:
-        """y (..., *shape)."""
+        """Return the value y (..., *shape)."""
         if self.plain and given[0].ndim == 1:
             return (
                 self.machine._single[self.quantity.name](*given)
@@ -62,7 +62,7 @@ class Operator:
         return self.machine._router.ask(self.quantity, given, None, None, self.which)[0]
 
     def pullback(self, dy: Array, *given: Array) -> tuple[Array, ...]:
-        """(df/dx)' dy of each input, in its shape."""
+        """Return (df/dx)' dy for each input x, in the shape of x."""
         lead = dy.shape[: dy.ndim - len(self.shape)]
         batch = int(np.prod(lead))
         flat = [_rows(x, lead, batch) for x in given] + [_rows(dy.reshape(*lead, -1), lead, batch)]
@@ -70,8 +70,8 @@ class Operator:
         return tuple(_summed(x.reshape(*lead, x.shape[-1]), y.shape) for x, y in zip(out, given))
 
     def native_value(self, rest: int) -> Handler | None:
-        """The value in machine code alone, where lanes answer batches; `rest` at an address answers
-        what it does not take.
+        """Return machine code for the value, where lanes evaluate batches; else None. rest: the
+        address of the function that evaluates what this code does not take.
         """
         router = self.machine._router
         states = tuple(
@@ -85,7 +85,7 @@ class Operator:
             or "q" not in self.quantity.inputs[:1]
         ):
             return None
-        limit = HUGE if self.quantity.inverts else LARGEST
+        limit = SUSPICIOUS_RESULT if self.quantity.inverts else LARGEST
         return Handler(
             router.lanes.kernel(request._replace(on_rows=self.quantity.on_rows)),
             range(self.count),
@@ -96,12 +96,14 @@ class Operator:
         )
 
     def native_pullback(self, rest: int) -> Handler | None:
-        """The pullback in machine code alone; the call has dy first, the tape last."""
+        """Return machine code for the pullback. The call has dy first, the tape has it last."""
         return Handler(self._kernel, [*range(1, self.count + 1), 0], self._same, rest)
 
     @cached_property
     def _same(self) -> list[Array]:
-        """What the tape takes besides: the parameters, and the time zero."""
+        """The inputs of the tape that are the same for all states: the parameters, and the time
+        zero.
+        """
         spec = self.machine.spec
         p = (
             [np.array(list(spec.mechanism.parameters.values()), float)]
@@ -134,7 +136,7 @@ def _rows(x: Array, lead: tuple[int, ...], batch: int) -> Array:
 
 
 def _summed(x: Array, shape: tuple[int, ...]) -> Array:
-    """What was broadcast is summed."""
+    """Sum an array over the dimensions that were broadcast from `shape`."""
     if x.shape == shape:
         return x
     x = x.sum(axis=tuple(range(x.ndim - len(shape))))
@@ -144,7 +146,7 @@ def _summed(x: Array, shape: tuple[int, ...]) -> Array:
 
 
 def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[..., Any]:
-    """The quantity as a function of float64 tensors on the CPU, with gradients and vmap."""
+    """Return the quantity as a function of float64 tensors on the CPU, with gradients and vmap."""
     try:
         import torch
     except ImportError:
@@ -155,7 +157,7 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
     enabled = torch.is_grad_enabled
 
     class Pullback(torch.autograd.Function):
-        """The pullback of the kernel, which can be mapped and has no derivatives of its own."""
+        """The pullback of the kernel. It supports vmap, and has no derivatives of its own."""
 
         @staticmethod
         def forward(dy: Any, *xs: Any) -> Any:
@@ -179,8 +181,8 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
 
         @staticmethod
         def vmap(info: Any, dims: Any, *given: Any) -> Any:
-            """Each entry of the batch has gradients of its own, also where an input is the same for
-            all.
+            """Map over a batch. Each entry has gradients of its own, also for an input that is the
+            same for all.
             """
             moved = [
                 x.expand(info.batch_size, *x.shape) if d is None else x.movedim(d, 0)
@@ -192,8 +194,8 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
             return tuple(g.reshape(x.shape) for g, x in zip(found, moved[1:])), (0,) * len(found)
 
     class Recorded(torch.autograd.Function):
-        """The kernel and its pullback where nothing is mapped: a third of the time of the form that
-        can be.
+        """The kernel and its pullback without vmap, in a third of the time of the form that
+        supports it.
         """
 
         @staticmethod
@@ -206,7 +208,7 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
             return Pullback.apply(dy, *ctx.saved_tensors)
 
     class Kernel(torch.autograd.Function):
-        """The kernel and its pullback."""
+        """The kernel and its pullback, with vmap."""
 
         @staticmethod
         def forward(*xs: Any) -> Any:
@@ -222,7 +224,7 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
 
         @staticmethod
         def vmap(info: Any, dims: Any, *xs: Any) -> Any:
-            """A batch in front, whatever dimension was mapped."""
+            """Map over a batch, which is moved to the first dimension."""
             deepest = max(x.ndim - (d is not None) for x, d in zip(xs, dims))
             moved = [x if d is None else _front(x.movedim(d, 0), deepest) for x, d in zip(xs, dims)]
             return Kernel.apply(*moved), 0
@@ -253,12 +255,14 @@ def torch_operator(machine: Machine, quantity: str, *which: str) -> Callable[...
 
 
 def _front(x: Any, deepest: int) -> Any:
-    """With ones after the batch, so that inputs of different depth are broadcast alike."""
+    """Insert dimensions of size one after the batch, so that inputs with different numbers of
+    dimensions broadcast alike.
+    """
     return x.reshape(x.shape[0], *[1] * (deepest + 1 - x.ndim), *x.shape[1:])
 
 
 def jax_operator(machine: Machine, quantity: str, *which: str) -> Callable[..., Any]:
-    """The quantity as a function of float64 arrays of JAX, with gradients, jit and vmap."""
+    """Return the quantity as a function of float64 JAX arrays, with gradients, jit and vmap."""
     try:
         import jax
     except ImportError:

@@ -1,8 +1,8 @@
-"""Checks of parameter values: masses and inertias that a body can have, losses that are zero or
-more.
+"""Checks of parameter values: a body's mass and inertia must be physically possible, and losses
+zero or more.
 
-A mechanism is checked at its own parameters when it is compiled; here the same rules are checked,
-for whole batches, at the parameters a call brings.
+A mechanism is checked at its own parameters when it is compiled. Here the same rules are applied to
+the parameters of a call, for whole batches.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from ..errors import StateError
 from ..model import Body, Mechanism, evaluate, impossible_inertia
 
 Array = NDArray[np.float64]
-TOLERANCE = 1e-6  # of an inertia beside its largest entry, as in `impossible_inertia`
+# Tolerance on the triangle inequality of principal moments, relative to the largest entry of the
+# inertia, as in `impossible_inertia`.
+INERTIA_TOLERANCE = 1e-6
 
 
 class ParameterCheck:
-    """The rules of one mechanism's scalars that depend on parameters."""
+    """The rules for those scalars of one mechanism that depend on parameters."""
 
     def __init__(self, mechanism: Mechanism):
         self.names = tuple(mechanism.parameters)
@@ -31,8 +33,8 @@ class ParameterCheck:
         self._passed: bytes = b""
 
     def __call__(self, values: Array) -> None:
-        """A StateError where values (..., count) make a mass negative or an inertia impossible, or
-        are not finite.
+        """Raise a StateError where values (..., count) make a mass negative or an inertia
+        impossible, or are not finite.
         """
         seen = values.tobytes() if values.size <= len(self.names) else b""
         if seen and seen == self._passed:
@@ -70,8 +72,8 @@ class ParameterCheck:
             if principal
             else np.linalg.eigvalsh(turned)
         )
-        bad = (moments[:, 0] < -TOLERANCE) | (
-            moments[:, 0] + moments[:, 1] < moments[:, 2] - TOLERANCE
+        bad = (moments[:, 0] < -INERTIA_TOLERANCE) | (
+            moments[:, 0] + moments[:, 1] < moments[:, 2] - INERTIA_TOLERANCE
         )
         if bad.any():
             k = int(bad.argmax())
@@ -82,7 +84,7 @@ class ParameterCheck:
 
 
 def _zero_or_more(m: Mechanism) -> Iterator[tuple[str, Any]]:
-    """The scalars that are zero or more, and where each stands."""
+    """Yield the scalars that must be zero or more, each with its name for messages."""
     for b in m.bodies:
         if b.flexible is None:
             yield f"the mass of body {b.name!r} (kg)", b.mass
@@ -98,6 +100,6 @@ def _depends(x: Any) -> bool:
 
 
 def _at(table: Mapping[str, Array], k: int) -> str:
-    """The values that were given, in words."""
+    """Return the values of the parameters of state k, in words."""
     values = {name: x.flat[k] if x.size > k else x.flat[0] for name, x in table.items()}
     return " where " + ", ".join(f"{name} = {x:g}" for name, x in list(values.items())[:6])

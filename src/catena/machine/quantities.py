@@ -30,14 +30,14 @@ register = QUANTITIES.register
 
 
 def find(name: str, kind: str = "quantity") -> Quantity:
-    """The quantity of that name."""
+    """Return the quantity of that name. kind: the word for it in the error where there is none."""
     if name not in QUANTITIES:
         raise UnknownNameError(kind, name, QUANTITIES, "a machine")
     return QUANTITIES[name]
 
 
 def markdown() -> str:
-    """The table for people, as docs/quantities.md shows it."""
+    """Return the table of quantities as docs/quantities.md shows it."""
     return "\n".join(_markdown())
 
 

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 AXES = ("body", "joint", "world")
-CONSISTENT = 1e-6  # forces that fail the motion by less, beside the largest, are rounding
-ALIGNED = 1e-12  # entries of a rotation below this are zeros
+# Tolerance on the forces that the rows cannot provide, relative to the largest force along the
+# speeds: less is rounding.
+CONTRADICTION_TOLERANCE = 1e-6
+ZERO_ROTATION_ENTRY = 1e-12  # entries of a rotation matrix below this are zero
 
 
 def reactions(
@@ -55,18 +57,20 @@ def reactions(
     t: ArrayLike = 0.0,
     check: bool = True,
 ) -> dict[str, Array]:
-    """{joint: (..., 6)}: the wrench on the child of every joint, loops included, torque first (N m,
-    N).
+    """Return the wrench on the child of every joint, loops included, torque first: {joint: (...,
+    6)} (N m, N).
 
-    What the parent does to the child through the joint, its motor included. axes: "body", about the
-    child body's origin in its axes; "joint", at the joint's frame on the child, in its axes;
-    "world", about the child's origin in the ground's axes; the name of a frame or body, about the
-    child's origin in that frame's axes. tau (..., nv): the joint forces of the motion, by default
-    zero. With loops they must be given: a motion alone does not say which motors push. A
-    QuestionError says where tau and a do not belong together. NaN: not determined, because rows
-    are redundant, or because a constraint does not say where it acts (`undetermined`). check:
-    refuse states that leave a loop open or have speeds that open one; False takes them as they are
-    (rows of a run, whose ledger says how well they were kept).
+    It is what the parent does to the child through the joint, its motor included. axes: "body",
+    about the child body's origin in its axes; "joint", at the joint's frame on the child, in its
+    axes; "world", about the child's origin in the ground's axes; the name of a frame or body, about
+    the child's origin in that frame's axes. tau (..., nv): the joint forces of the motion (N m, N),
+    by default zero; with loops the motion alone does not determine them. t: time, s. check: whether
+    to raise for states that leave a loop open or have speeds that open one; the rows of a run are
+    evaluated without it, because the ledger says how well they kept the constraints.
+
+    A component is NaN where it is not determined, because rows are redundant or because a
+    constraint does not state where it acts (`undetermined`). A QuestionError is raised where tau
+    and a contradict each other.
     """
     machine = machine_of(m)
     frames = (
@@ -103,13 +107,13 @@ def reactions(
 
 
 def joints_of(machine: Machine) -> tuple[Joint, ...]:
-    """All joints: those of the tree, then those that close loops."""
+    """Return all joints: those of the tree, then those that close loops."""
     return all_joints(machine.mechanism)
 
 
 def undetermined(m: Mechanism | Machine) -> dict[str, tuple[str, ...]]:
-    """{joint: reasons}: the joints that carry forces of constraints or of speed rows whose place or
-    size their records do not say. Some components in them are NaN, or all.
+    """Return {joint: reasons} for the joints that carry forces of constraints or speed rows whose
+    place or size is not stated. Some or all components of their wrenches are NaN.
     """
     return row_actions(machine_of(m)).undetermined
 
@@ -123,11 +127,12 @@ def under_rows(
     t: ArrayLike = 0.0,
     steady: bool = True,
 ) -> tuple[Array, Array]:
-    """The wrenches (..., joints, 6) where the rows give `need` (..., nv), and what they cannot give
-    of it (..., nv).
+    """Return the wrenches (..., joints, 6) where the constraint rows provide the forces `need`
+    (..., nv), and the part of `need` that they cannot provide, (..., nv).
 
     tree (..., joints of the tree, 6): the wrenches without rows, in the children's axes. steady:
-    with forces that act at all times, such as the pretension of belts, which a blow has not.
+    whether forces that act at all times count, such as the pretension of belts; they have no part
+    in an impact.
     """
     A, wrench, R, p = machine._router.ask(EVERY_ROW, (q,), t=t)
     rows = row_actions(machine)
@@ -173,8 +178,8 @@ def under_rows(
 
 
 class Seen(NamedTuple):
-    """Where the wrenches of joints are wanted: R_WB (..., joints, 3, 3) and p_WB (..., joints, 3)
-    of their children, R_BF and p_BF of the frames in which they are seen.
+    """The frames in which the wrenches of joints are expressed: R_WB (..., joints, 3, 3) and p_WB
+    (..., joints, 3) of the children, R_BF (turn) and p_BF (arm) of the frames relative to them.
     """
 
     R: Array
@@ -183,8 +188,8 @@ class Seen(NamedTuple):
     arm: Array
 
     def wrenches(self, w: Array, share: Array) -> Array:
-        """(..., joints, 6): what joints carry of a wrench w (..., 6) about the ground's origin, in
-        the ground's axes.
+        """Return the part (..., joints, 6) that each joint carries of a wrench w (..., 6) about the
+        ground's origin, in the ground's axes. share (joints,): the factor for each joint.
         """
         w = share[:, None] * w[..., None, :]
         t, f = w[..., :3], w[..., 3:]
@@ -195,15 +200,16 @@ class Seen(NamedTuple):
 
 
 def _turned_by(R: Array, x: Array) -> Array:
-    """R' x, for each joint."""
+    """Return R' x for each joint."""
     return np.einsum("...ji,...j->...i", R, x)
 
 
 def _with_actions(
     rows: RowActions, said: list[Acting], seen: Seen, table: Array, sizes: Array, steady: bool
 ) -> Array:
-    """Wrenches (..., joints, 6) with what rows do beside their work: sideways and steadily; NaN
-    where that is not known. sizes (..., m): the multipliers, NaN where rows leave them open.
+    """Return wrenches (..., joints, 6) with the forces of rows that do no work, those proportional
+    to the multiplier and the steady ones; NaN where these are not known. sizes (..., m): the
+    multipliers, NaN where they are not determined.
     """
     table = np.array(table)
     for x in said:
@@ -223,8 +229,8 @@ def _with_actions(
 
 
 def _touched(rows: RowActions, seen: Seen, w: Array, share: Array) -> Array:
-    """(..., joints, 6): which components a wrench changes by more than rounding: relative to its
-    force, or to its torque and its force times a length of the mechanism.
+    """Return which components a wrench changes by more than rounding, (..., joints, 6): relative to
+    its force, or for torques to its torque plus its force times a typical length of the mechanism.
     """
     found = np.abs(seen.wrenches(w, share))
     force = np.linalg.norm(w[..., None, 3:], axis=-1, keepdims=True)
@@ -236,18 +242,17 @@ def _touched(rows: RowActions, seen: Seen, w: Array, share: Array) -> Array:
 
 @functools.cache
 def _kernel(rows: int, nv: int, joints: int) -> LaneKernel:
-    """The kernel for so many rows, speeds and joints."""
+    """Return the kernel for this number of rows, speeds and joints."""
     return generic_binding.bind("loop_reactions", generic.SizesOnly(m=rows, nv=nv, b=joints))
 
 
 def _check(machine: Machine, forces: Array, left: Array) -> None:
-    """A QuestionError where the rows do not give what the motion needs, beside the forces along the
-    speeds (`kernels.rank` has the units).
+    """Raise a QuestionError where the rows cannot provide what the motion needs, to
+    CONTRADICTION_TOLERANCE relative to the forces along the speeds, in the units of `kernels.rank`.
     """
     unit = np.sqrt(metric(machine).column)
-    short = (np.abs(left) * unit).max(axis=-1, initial=0.0) > CONSISTENT * (forces * unit).max(
-        axis=-1, initial=0.0
-    )
+    largest = (forces * unit).max(axis=-1, initial=0.0)
+    short = (np.abs(left) * unit).max(axis=-1, initial=0.0) > CONTRADICTION_TOLERANCE * largest
     if short.any():
         name, size = name_of(machine, left[short][0])
         raise QuestionError(
@@ -259,8 +264,8 @@ def _check(machine: Machine, forces: Array, left: Array) -> None:
 
 # --- axes
 def _frames(machine: Machine, q: Array, R: Array, axes: str) -> tuple[Array, Array]:
-    """R_BF (..., joints, 3, 3) and p_BF (..., joints, 3): where the wrench of each joint is wanted,
-    seen from its child at R_WB.
+    """Return R_BF (..., joints, 3, 3) and p_BF (..., joints, 3) of the frame in which the wrench of
+    each joint is expressed, relative to its child. R: R_WB of the children.
     """
     joints = joints_of(machine)
     arm = np.zeros((len(joints), 3))
@@ -279,7 +284,7 @@ def _frames(machine: Machine, q: Array, R: Array, axes: str) -> tuple[Array, Arr
 
 
 def _turned(machine: Machine, q: Array, tree: Array, axes: str) -> Array:
-    """Wrenches (..., joints, 6) of the children's axes, where they are wanted."""
+    """Return wrenches (..., joints, 6), given in the children's axes, in the axes asked for."""
     if axes == "body":
         return tree
     R = np.stack(
@@ -296,9 +301,10 @@ def _turned(machine: Machine, q: Array, tree: Array, axes: str) -> Array:
 
 
 def rotated(R: ArrayLike, wrench: ArrayLike) -> Array:
-    """Wrenches or other pairs of vectors (..., 6) along other axes: R (..., 3, 3) times each half.
+    """Return wrenches, or other pairs of vectors, (..., 6) along other axes: R (..., 3, 3) times
+    each half.
 
-    Components that are not determined (NaN) make only those undetermined that R mixes them into.
+    A component that is not determined (NaN) makes only those components NaN that R mixes it into.
     """
     R = arguments.numbers("rotated", "R", R)
     w = arguments.numbers("rotated", "the wrench", wrench)
@@ -309,5 +315,5 @@ def rotated(R: ArrayLike, wrench: ArrayLike) -> Array:
         )
     R = R[..., None, :, :]
     halves = w.reshape(*w.shape[:-1], 2, 1, 3)
-    found = np.where(np.abs(R) < ALIGNED, 0.0, R * halves).sum(axis=-1)
+    found = np.where(np.abs(R) < ZERO_ROTATION_ENTRY, 0.0, R * halves).sum(axis=-1)
     return found.reshape(*found.shape[:-2], 6)

@@ -1,5 +1,5 @@
-"""What a machine can be asked for, one record per quantity; what is asked of it, checked and in one
-record; and what a life answers.
+"""The records of a call: Quantity (what a machine can compute), Request (checked arguments) and
+Answer (what a life returns).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ INPUTS = {  # what quantities are functions of
 
 @dataclass(frozen=True)
 class Output:
-    """One result: its name (in C too), what it is with its unit, and its shape as names of `Sizes`
-    and numbers.
+    """One output of a quantity: its name (in C too), its meaning with the unit, and its shape as
+    names of `Sizes` and numbers.
 
-    optional: it is left out where the mechanism has no parameters.
+    optional: whether it is left out where the mechanism has no parameters.
     """
 
     name: str
@@ -39,26 +39,26 @@ class Output:
     optional: bool = False
 
     def size(self, sizes: Sizes) -> tuple[int, ...]:
-        """The shape for one mechanism."""
+        """Return the shape for one mechanism."""
         return tuple(getattr(sizes, n) if isinstance(n, str) else n for n in self.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """One thing a machine can be asked for.
+    """One quantity that a machine can compute.
 
     inputs: names of `INPUTS`, in order. trace: its expression, a function of a `Tracer` (then of
-    the frame, then of the axes, where it has them) that gives an expression or a tuple of them, one
-    per output. generic: its kernel for batches of any mechanism without compilation per mechanism,
-    if there is one. single: which generic kernel answers a single state of a large mechanism, if
-    there is one: its inputs beyond the quantity's own are zero. wrenches, time: whether external
-    wrenches act in it, and loads that depend on the time. springs: where joint springs enter the
-    generic kernels ("before" the kernel, "after" it, as "energy"; nothing where they do not).
-    frame, axes: whether it is a quantity of a frame, in "world" or "body" axes. of_rows: whether it
-    belongs to the constraints. moving: whether it takes a mechanism that can move. inverts: whether
-    inertias are inverted in it, so that a huge result is looked into before it is handed out.
-    on_rows: whether it means something only where the constraint rows hold, so that other states
-    are refused (`state_check`). method: what the method of Machine gives, where that is not the
+    the frame, then of the axes, where it has them) that returns an expression or a tuple of them,
+    one per output. generic: its generic kernel, which needs no compilation per mechanism; None
+    where there is none. single: a function of the layout that names the generic kernel for a single
+    state of a large mechanism, whose further inputs are zero; None where there is none. wrenches,
+    time: whether it depends on external wrenches, and on the time through loads. springs: where
+    joint springs enter the generic kernel: "before" it, "after" it, as "energy", or nowhere ("").
+    frame, axes: whether it is a quantity of a frame, and in "world" or "body" axes. of_rows:
+    whether it belongs to the constraint rows. moving: whether it requires a mechanism that can
+    move. inverts: whether it inverts inertias, so that a huge result is examined before it is
+    returned. on_rows: whether it is defined only where the constraint rows hold, so that other
+    states raise (`state_check`). method: what the method of Machine returns, where that is not the
     arrays of its outputs; "none" where there is no method.
     """
 
@@ -86,12 +86,12 @@ class Quantity:
                 raise UnknownNameError("input", name, INPUTS, f"quantity {self.name!r}")
 
     def outputs_of(self, sizes: Sizes) -> tuple[Output, ...]:
-        """The results that a mechanism of these sizes has."""
+        """Return the outputs for a mechanism of these sizes."""
         return tuple(y for y in self.outputs if sizes.parameters or not y.optional)
 
     @property
     def signature(self) -> str:
-        """How it is called, as text.
+        """The call of the method, as text.
 
         >>> from catena.machine.quantities import QUANTITIES
         >>> QUANTITIES["jacobian"].signature
@@ -109,7 +109,9 @@ class Quantity:
         )
 
     def help(self) -> str:
-        """Its signature, its sentence, and what comes in and out, with shapes and units."""
+        """Return the signature, the description, and the inputs and outputs with shapes and
+        units.
+        """
         inputs = [f"  {x}  (..., {'nq' if x == 'q' else 'nv'})  {INPUTS[x]}" for x in self.inputs]
         outputs = [
             f"  {y.name}  ({', '.join(['...', *map(str, y.shape)])})  {y.meaning}"
@@ -119,14 +121,14 @@ class Quantity:
 
 
 class Request(NamedTuple):
-    """One question: a quantity of states with a common leading shape.
+    """The checked arguments of one call: a quantity, and states with a common leading shape.
 
     states: (..., n) arrays, in the order of `quantity.inputs`. which: the frame and the axes, where
     the quantity has them. keys: (frame, axes) of each external wrench; forces: their components
-    side by side, (..., 6 k), or None. parameters: (..., count) or None for the mechanism's own.
+    side by side, (..., 6 k), or None. parameters: (..., count), or None for the mechanism's own.
     time: (..., 1), or None where the mechanism does not depend on it. lead: the leading shape of
-    everything together; batch: how many states that are. on_rows: whether there shall be no numbers
-    for states that break the constraint rows.
+    all of them; batch: the number of states. on_rows: whether states that break the constraint rows
+    give NaN.
     """
 
     quantity: Quantity
@@ -142,7 +144,7 @@ class Request(NamedTuple):
 
 
 class KernelRuns(Protocol):
-    """What a generic kernel runs compiled kernels with, for one request."""
+    """What a generic kernel uses to run compiled kernels for one request."""
 
     spec: Spec
     finite: bool
@@ -150,8 +152,8 @@ class KernelRuns(Protocol):
     def run(
         self, name: str, states: Sequence[Array], node: int = -1, X: Array | None = None
     ) -> Array:
-        """Return the rows (batch, ...) that a compiled kernel makes of rows of its inputs. node, X:
-        of a frame.
+        """Return the rows (batch, ...) that a compiled kernel computes from rows of its inputs.
+        node, X: node and pose of a frame, for quantities of a frame.
         """
 
 
@@ -159,8 +161,8 @@ GenericKernel = Callable[[KernelRuns, Request], Array]
 
 
 class Answer(NamedTuple):
-    """results: per output of the quantity `batch` rows of numbers. finite: whether every number in
-    and out is finite.
+    """The result of a request. results: `batch` rows of numbers per output of the quantity. finite:
+    whether every number in and out is finite.
     """
 
     results: Sequence[Array]
@@ -168,16 +170,16 @@ class Answer(NamedTuple):
 
 
 class Life(Protocol):
-    """One way to answer requests: kernels compiled in one manner, with whatever memory they
+    """One way to evaluate requests: kernels that are compiled in one manner, with the memory they
     need.
     """
 
     name: str
 
     def can(self, request: Request) -> bool:
-        """Whether it answers this request."""
+        """Whether it can evaluate this request."""
         ...
 
     def call(self, request: Request) -> Answer:
-        """The answer."""
+        """Evaluate a request."""
         ...

@@ -1,12 +1,14 @@
-"""The router in front of the lives: arguments are checked once, one life answers, the answer is
-checked.
+"""The router: it checks the arguments of a quantity, chooses the life that evaluates it, and checks
+the result.
 
-    single state of plain doubles ---> SingleCalls ----(what it cannot take)----+ anything else
-    -------------------------------------------------------------> Router ---> the first life that
-    can
+    single state of plain doubles --> SingleCalls --(what it does not take)--+
+    anything else ---------------------------------------------------------> Router --> first life
 
-A life is a member of `Router.single_state` and `Router.batch`, which say in which order they are
-asked.
+A life is one way to compile kernels: lanes, compiled for one mechanism, or generic kernels,
+compiled once for all mechanisms. `Router.batch` and `Router.single_state` hold the lives in the
+order in which they are tried; the first that can evaluate a request does. Lanes come first, for
+single states too, except where the life "generic" was chosen, where nothing moves, and where a
+mechanism has more than LANES_UP_TO nodes.
 """
 
 from __future__ import annotations
@@ -29,20 +31,20 @@ from .request import Array, Life, Request
 from .spec import Spec
 from .state_check import require_possible
 
-# nodes: a tape grows with the mechanism, and its compilation with it; generic code comes near it in
-# speed
+# The largest number of nodes for which "auto" uses lanes. The time to compile a tape grows with the
+# mechanism, and for large mechanisms generic kernels are nearly as fast.
 LANES_UP_TO = 64
-# bytes of the stack that a single call may take; a thread has 512 kB on some systems
-STACK = 400_000
+# The most bytes of stack that a single call may use: on some systems a thread has only 512 kB.
+SINGLE_CALL_STACK_BYTES = 400_000
 LIVES = ("auto", "generic", "lanes")
 
 
 class Router:
-    """Everything that can be asked of one machine goes through `ask`."""
+    """Evaluates every quantity of one machine, through `ask`."""
 
     def __init__(self, spec: Spec):
         self.spec, self.generic, self.lanes = spec, GenericLife(spec), LanesLife(spec)
-        # the lives, in the order in which they are asked
+        # the lives, in the order in which they are tried
         self.batch: tuple[Life, ...] = (self.lanes, self.generic)
         if (
             spec.life == "generic"
@@ -63,8 +65,10 @@ class Router:
         t: Any = 0.0,
         check: bool = True,
     ) -> tuple[Array, ...]:
-        """The results of a quantity, one array (..., *shape) each. check: refuse states that break
-        the constraint rows, where the quantity means nothing there.
+        """Return the outputs of a quantity, one array (..., *shape) each.
+
+        check: whether to raise where a state breaks the constraint rows, for quantities that are
+        only defined on them (`Quantity.on_rows`).
         """
         request = self.request(quantity, given, wrenches, parameters, which, t)
         shapes = self.shapes(quantity)
@@ -80,14 +84,14 @@ class Router:
         return tuple(x.reshape((*request.lead, *shape)) for x, shape in zip(answer.results, shapes))
 
     def life(self, request: Request) -> Life:
-        """The life that answers a request: the first that can."""
+        """Return the first life that can evaluate a request."""
         for life in self.batch if request.lead else self.single_state:
             if life.can(request):
                 return life
         raise StateError(f"no life of the kernels answers {request.quantity.name}")
 
     def shapes(self, quantity: Quantity) -> tuple[tuple[int, ...], ...]:
-        """The shape of each result of a quantity, for one state."""
+        """Return the shape of each output of a quantity, for one state."""
         if quantity not in self._shapes:
             self._shapes[quantity] = tuple(
                 y.size(self.spec.sizes) for y in quantity.outputs_of(self.spec.sizes)
@@ -103,7 +107,7 @@ class Router:
         which: tuple[str, ...],
         t: Any,
     ) -> Request:
-        """The question as a record, its arguments checked."""
+        """Check the arguments of a call, and return them as one record."""
         spec = self.spec
         arguments.check_frame(spec, quantity, which)
         if quantity.moving and not spec.sizes.nv:
@@ -133,12 +137,14 @@ class Router:
 
 
 class SingleCalls(dict[str, Callable[..., Any]]):
-    """One call per quantity for a single state: compiled, or found, at the first single state, from
-    arrays to a new array.
+    """Compiled calls for a single state, {name of the quantity: call}, each from arrays to a new
+    array.
 
-    A small mechanism's is its own tape, a large one's the generic kernel. The calls take the
-    quantity's states, then the time where it depends on it; what they cannot take they pass on to
-    the router. A batch does not wait for them.
+    A call is compiled when the quantity is first evaluated at a single state; until then batches go
+    to the router. For a mechanism with at most LANES_UP_TO nodes it is the tape of the quantity,
+    for a larger one the generic kernel. It takes the states of the quantity, then the time where
+    the quantity depends on it. Arguments that it does not take, such as batches, are passed on to
+    the router.
     """
 
     def __init__(self, router: Router):
@@ -153,25 +159,26 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         return rest
 
     def _first(self, quantity: Quantity, rest: Callable[..., Any], *given: Any) -> Any:
-        """The first call of a quantity: a single state makes its built-in, which takes over; a
-        batch goes on.
+        """Evaluate the first call of a quantity: a single state compiles the call that is used from
+        then on, a batch goes to the router (`rest`).
         """
         if getattr(given[0], "ndim", 0) != 1:
             return rest(*given)
-        self[quantity.name] = made = self._made(quantity, rest)
-        return made(*given)
+        self[quantity.name] = call = self._compile(quantity, rest)
+        return call(*given)
 
-    def _made(self, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
+    def _compile(self, quantity: Quantity, rest: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the call of a quantity for single states: its generic kernel, or its tape."""
         spec = self.router.spec
-        known = (
+        has_generic_kernel = (
             quantity.single is not None
             and quantity.name not in spec.traces
             and spec.generic
             and spec.life != "lanes"
         )
-        if known and (spec.life == "generic" or len(spec.layout.nodes) > LANES_UP_TO):
+        if has_generic_kernel and (spec.life == "generic" or len(spec.layout.nodes) > LANES_UP_TO):
             bind = partial(_generic_call, self.router, quantity)
-            if quantity.on_rows and spec.rows:  # the router looks at the state first
+            if quantity.on_rows and spec.rows:  # the router checks the state first
                 return rest
             return (
                 bind(rest)
@@ -181,10 +188,10 @@ class SingleCalls(dict[str, Callable[..., Any]]):
         return _tape_call(spec, quantity, rest, partial(_replace, weakref.ref(self), quantity.name))
 
 
-def _replace(calls: weakref.ref[SingleCalls], name: str, made: Callable[..., Any]) -> None:
-    """Another call takes the place of one, where there still is somebody to call it."""
+def _replace(calls: weakref.ref[SingleCalls], name: str, call: Callable[..., Any]) -> None:
+    """Replace the call of a quantity, unless the table of calls has been deleted."""
     if (found := calls()) is not None:
-        found[name] = made
+        found[name] = call
 
 
 class RoutedCalls(dict[str, Callable[..., Any]]):
@@ -194,8 +201,8 @@ class RoutedCalls(dict[str, Callable[..., Any]]):
         self.router = router
 
     def __missing__(self, name: str) -> Callable[..., Any]:
-        self[name] = made = partial(_ask_state, self.router, find(name))
-        return made
+        self[name] = call = partial(_ask_state, self.router, find(name))
+        return call
 
 
 def _tape_call(
@@ -204,22 +211,26 @@ def _tape_call(
     rest: Callable[..., Any],
     improved: Callable[[Any], None] = lambda _: None,
 ) -> Callable[..., Any]:
-    """The call of a mechanism's own tape. improved: is handed the call that takes its place after
-    some time.
+    """Return the compiled call of a quantity's tape. improved: a function that receives the
+    optimised call that replaces this one later.
     """
     p = list(spec.mechanism.parameters.values())
     clock = "used" if spec.timed else "ignored" if quantity.time else ""
-    # its tape has a time all the same, which is always zero
+    # the tape of every quantity of a timed mechanism takes the time; here it is always zero
     if clock == "used" and not quantity.time:
         p, clock = [*p, 0.0], ""
-    made = tape(spec, quantity, on_rows=quantity.on_rows)
-    return compile_single(made, _single(spec, quantity, len(p), clock)).builtin(p, rest, improved)
+    function = tape(spec, quantity, on_rows=quantity.on_rows)
+    single = _single(spec, quantity, len(p), clock)
+    return compile_single(function, single).builtin(p, rest, improved)
 
 
 def _generic_call(
     router: Router, quantity: Quantity, rest: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The call of a generic kernel. Its inputs beyond the quantity's own are zero."""
+    """Return the call of a quantity's generic kernel; inputs that the kernel has beyond the
+    quantity's own are zero. Return `rest` where its memory does not fit into
+    SINGLE_CALL_STACK_BYTES.
+    """
     assert quantity.single is not None
     spec = router.spec
     structure = router.generic.structure
@@ -231,7 +242,7 @@ def _generic_call(
         int(np.prod(structure.shape(shape)))
         for _, shape in generic.scratch(generic.KERNELS[name].kernel)
     )
-    if 8 * (sum(sizes) + outputs + scratch) > STACK:
+    if 8 * (sum(sizes) + outputs + scratch) > SINGLE_CALL_STACK_BYTES:
         return rest
     single = _single(spec, quantity, same, "ignored" if quantity.time else "", outputs)
     return generic_binding.bind_single(name, structure, single).builtin([0.0] * same, rest)
@@ -240,17 +251,19 @@ def _generic_call(
 def _single(
     spec: Spec, quantity: Quantity, same: int, clock: str, outputs: int | None = None
 ) -> Single:
-    """How a state of a quantity is handed over."""
+    """Return the record that says how a single state of a quantity is passed to compiled code."""
     given = tuple(spec.sizes.nq if name == "q" else spec.sizes.nv for name in quantity.inputs)
     shape = quantity.outputs[0].size(spec.sizes)
-    limit = diagnosis.HUGE if quantity.inverts else single_state.LARGEST
+    limit = diagnosis.SUSPICIOUS_RESULT if quantity.inverts else single_state.LARGEST
     return Single(
         given, same, clock, outputs or int(np.prod(shape)), shape, spec.quaternions, limit
     )
 
 
 def _ask_state(router: Router, quantity: Quantity, *given: Any) -> Array:
-    """The one result of a quantity, of its states and then the time."""
+    """Return the only output of a quantity, evaluated by the router at its states and then the
+    time.
+    """
     count = len(quantity.inputs)
     t = given[count] if quantity.time else 0.0
     return router.ask(quantity, given[:count], t=t)[0]

@@ -1,13 +1,13 @@
-"""Row actions: which bodies the rows of constraints and speeds push, and where, so that the joints
-that carry it are known; and which joints carry what no record says.
+"""Row actions: on which bodies the forces of constraints and speed rows act, and where, so that it
+is known which joints carry them.
 
     pairs        (row, parent, child): two bodies that a row pushes against each other
-    records      constraints that say where they act (`model.loads.Action`), looked at in numbers
-    undetermined joints that carry forces whose place or size no record says, with the reason
+    records      constraints that state where they act (`model.loads.Action`)
+    undetermined joints that carry forces whose place or size no record states, with the reason
 
-A record is believed only where its forces do the work of its row: along every freedom, at random
-states, J' w = A. Rows of several joints' coordinates that say nothing (a coupling, a text of
-coordinates or speeds) act somewhere on these joints' bodies, and nobody knows where.
+A record is used only where its forces do the work of its row: J' w = A along every speed, checked
+at random states. A row of the coordinates of several joints that states nothing (a coupling, a text
+of coordinates or speeds) acts on the bodies of these joints at unknown places.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 Array = np.ndarray
-WORK = 1e-9  # relative to the terms of a sum that should vanish: work by rounding is none
-STATES = 3  # random ones, at which the work of a row's forces is looked at
-SPOKEN = "it ties coordinates, and where on the bodies its forces act is not known"
-IDLE = "the forces at the place that its record gives do not do the work of its row"
+# Tolerance on J' w - A, relative to the largest sum of the absolute values of its terms: a smaller
+# difference of work is rounding.
+WORK_TOLERANCE = 1e-9
+WORK_CHECK_STATES = 3  # the number of random states at which that is checked
+UNKNOWN_PLACE = "it ties coordinates, and where on the bodies its forces act is not known"
+WRONG_WORK = "the forces at the place that its record gives do not do the work of its row"
 
 
 EVERY_ROW = Quantity(
@@ -65,8 +67,8 @@ EVERY_ROW = Quantity(
 
 @dataclass(frozen=True)
 class Acting:
-    """One row that says where it acts, at states of shape (...). index: among all rows. The
-    wrenches (..., 6) of `Action`, about the ground's origin.
+    """The action of one row at states of shape (...). index: of the row among all rows. The
+    wrenches (..., 6) are those of `Action`, about the ground's origin.
     """
 
     index: int
@@ -77,7 +79,7 @@ class Acting:
 
 
 class RowActions:
-    """Of one machine; its mechanism's parameters decide what is known."""
+    """The row actions of one machine, at its mechanism's own parameters."""
 
     def __init__(self, machine: Machine):
         self.machine = machine
@@ -93,23 +95,29 @@ class RowActions:
 
     # --- which bodies
     def _tie(self, k: int, row: Holonomic) -> list[tuple[str, str, str]]:
+        """Return (row, parent, child) for each row of constraint k, and note why its forces are not
+        fully known, if so.
+        """
         index = self.first + sum(len(x.labels) for x in self.mechanism.constraints[:k])
-        said = self._said(index, row)
+        said = self._checked_action(index, row)
         if isinstance(said, Action):
             self.records[index] = row
             bodies = {said.on, said.against}
             self.reasons += [(row.name, bodies, f"{x} is not known") for x in said.missing]
             return [(row.name, said.against, said.on)]
-        spoken = self._spoken(k)
+        coupled = self._coupled_joints(k)
         pushed = self.machine.spec.pushed.get(row.name, (GROUND, GROUND))
-        alone = len(spoken) == 1 and set(pushed) == {GROUND}
-        if said is not None or (spoken and not alone):
-            ends = {x for j in spoken for x in (j.parent, j.child)}
+        alone = len(coupled) == 1 and set(pushed) == {GROUND}
+        if said is not None or (coupled and not alone):
+            ends = {x for j in coupled for x in (j.parent, j.child)}
             ends |= set(pushed) if set(pushed) != {GROUND} else set()
-            self.reasons.append((row.name, ends, said or SPOKEN))
+            self.reasons.append((row.name, ends, said or UNKNOWN_PLACE))
         return [(row.name, *pushed)] * len(row.labels)
 
     def _speed_row(self, k: int) -> list[tuple[str, str, str]]:
+        """Return (row, parent, child) for each row of speed constraint k, and note if it couples
+        several joints.
+        """
         row = self.mechanism.nonholonomic[k]
         if row.text is None:
             body = self.mechanism.frame(row.frame).body
@@ -120,34 +128,43 @@ class RowActions:
         before += sum(len(x.labels) for x in m.nonholonomic[:k])
         text = s.applied.rows()[0][before]
         slopes = ca.jacobian(text, s.v)
-        spoken = self._joints(slopes, [n for j in self.mechanism.moving for n in j.speed_names])
-        if len(spoken) > 1:
-            ends = {x for j in spoken for x in (j.parent, j.child)}
-            self.reasons.append((row.name, ends, SPOKEN))
+        coupled = self._joints(slopes, [n for j in self.mechanism.moving for n in j.speed_names])
+        if len(coupled) > 1:
+            ends = {x for j in coupled for x in (j.parent, j.child)}
+            self.reasons.append((row.name, ends, UNKNOWN_PLACE))
         return [(row.name, GROUND, GROUND)] * len(row.labels)
 
     @cached_property
     def _tracer(self) -> Tracer:
         return Tracer(self.machine.layout, self.machine.snap)
 
-    def _spoken(self, k: int) -> list[Joint]:
-        """The joints whose coordinates stand in a constraint, other than in places of frames."""
+    def _coupled_joints(self, k: int) -> list[Joint]:
+        """Return the joints whose coordinates occur in a constraint, other than through the poses
+        of frames.
+        """
         s = self._tracer
         slopes = ca.jacobian(s.applied.placed.own[k], s.q)
         return self._joints(slopes, list(self.mechanism.coordinate_names))
 
     def _joints(self, slopes: ca.SX, names: list[str]) -> list[Joint]:
+        """Return the joints whose columns of `slopes` are not structurally zero. names: of the
+        columns.
+        """
         used = {names[c] for c in set(slopes.sparsity().get_triplet()[1])}
         return [j for j in self.mechanism.moving if used & {*j.coordinate_names, *j.speed_names}]
 
     # --- whether a record is right
-    def _said(self, index: int, row: Holonomic) -> Action | str | None:
-        """What a record says, if its forces do the work of its row at random states."""
+    def _checked_action(self, index: int, row: Holonomic) -> Action | str | None:
+        """Return the action that a record states, if its forces do the work of its row at random
+        states; else a sentence that says they do not. None where the record states nothing.
+        """
         machine = self.machine
         rng = np.random.default_rng(7)
         q = machine.move(
-            np.array([machine.layout.sample(rng) for _ in range(STATES)]).reshape(STATES, -1),
-            np.zeros((STATES, machine.nv)),
+            np.array([machine.layout.sample(rng) for _ in range(WORK_CHECK_STATES)]).reshape(
+                WORK_CHECK_STATES, -1
+            ),
+            np.zeros((WORK_CHECK_STATES, machine.nv)),
         )
         A, _, R, p = machine._router.ask(EVERY_ROW, (q,), t=0.3)
         said = row.action(Numbers(machine, A, R, p, index))
@@ -162,12 +179,17 @@ class RowActions:
             if w is None:
                 continue
             terms = np.einsum("skn,sk->sn", size, np.abs(w)).max() + np.abs(wanted).max()
-            if not np.abs(np.einsum("skn,sk->sn", apart, w) - wanted).max() <= WORK * terms:
-                return IDLE
+            if (
+                not np.abs(np.einsum("skn,sk->sn", apart, w) - wanted).max()
+                <= WORK_TOLERANCE * terms
+            ):
+                return WRONG_WORK
         return said
 
     def _jacobian(self, q: Array, body: str) -> Array:
-        """(states, 6, nv): the motion of a body about the ground's origin."""
+        """Return the Jacobian (states, 6, nv) of a body, for the point of it at the ground's
+        origin.
+        """
         if body == GROUND:
             return np.zeros((len(q), 6, self.machine.nv))
         J = np.array(self.machine.jacobian(q, body))
@@ -178,8 +200,8 @@ class RowActions:
 
     # --- at states
     def at(self, A: Array, R: Array, p: Array) -> list[Acting]:
-        """The rows that say where they act, at states: A (..., m, nv), R (..., joints, 9), p
-        (..., joints, 3) of EVERY_ROW.
+        """Return the actions of the rows that state them. A (..., m, nv), R (..., joints, 9), p
+        (..., joints, 3): outputs of EVERY_ROW.
         """
         found = []
         for index, row in self.records.items():
@@ -191,7 +213,7 @@ class RowActions:
     # --- which joints
     @cached_property
     def blind(self) -> list[bool]:
-        """For each joint, those of loops last: whether it carries forces of which nothing is
+        """Whether each joint, those of loops last, carries forces of which no component is
         known.
         """
         known = {self.pairs[index][0] for index in self.records}
@@ -217,7 +239,7 @@ class RowActions:
 
     @cached_property
     def beyond(self) -> dict[str, set[str]]:
-        """The bodies that each tree joint carries."""
+        """The bodies that each joint of the tree carries, {joint: names}."""
         found: dict[str, set[str]] = {}
         carried: dict[str, set[str]] = {}
         for j in reversed(self.mechanism.ordered):
@@ -246,7 +268,9 @@ class RowActions:
 
     @cached_property
     def length(self) -> float:
-        """A length of the mechanism, m: torques are small relative to forces times it."""
+        """A typical length of the mechanism, m: torques are small relative to forces times this
+        length.
+        """
         return usual_length(self.machine.layout)
 
 
@@ -254,19 +278,19 @@ _known: WeakKeyDictionary[Machine, RowActions] = WeakKeyDictionary()
 
 
 def row_actions(machine: Machine) -> RowActions:
-    """What is known of the rows of a machine; looked at once."""
+    """Return the row actions of a machine, from a cache after the first call."""
     if machine not in _known:
         _known[machine] = RowActions(machine)
     return _known[machine]
 
 
 def all_joints(m: Mechanism) -> tuple[Joint, ...]:
-    """Those of the tree, then those that close loops."""
+    """Return the joints of the tree, then those that close loops."""
     return (*m.ordered, *m.loops)
 
 
 def acting(index: int, said: Action, lead: tuple[int, ...]) -> Acting:
-    """An action as arrays over states of shape `lead`."""
+    """Return an action as arrays over states of shape `lead`."""
 
     def array(w: Any) -> Array:
         return np.stack([np.broadcast_to(x, lead) for x in (*w[0], *w[1])], axis=-1)
@@ -281,7 +305,9 @@ def acting(index: int, said: Action, lead: tuple[int, ...]) -> Acting:
 
 
 class Numbers:
-    """The `Sites` of a row: arrays over states, one scalar per state."""
+    """The poses and the row that `Holonomic.action` reads (`Sites`), as arrays with one scalar per
+    state.
+    """
 
     def __init__(self, machine: Machine, A: Array, R: Array, p: Array, index: int):
         self.mechanism = machine.mechanism
@@ -297,20 +323,24 @@ class Numbers:
         self.poses[GROUND] = (np.eye(3), np.zeros(3))
 
     def body(self, frame: str) -> str:
-        """The body of a frame."""
+        """Return the body of a frame."""
         return self.mechanism.frame(frame).body
 
     def origin(self, frame: str) -> Vector:
-        """Where a frame's origin is."""
+        """Return the origin of a frame, in the ground's axes, m."""
         f = self.mechanism.frame(frame)
         return self._placed(f.body, f.pose)[0]
 
     def line(self, body: str, carrier: str, sort: str) -> Line:
-        """The first joint on the way from a body to its carrier: all turn about one axis there."""
+        """Return the axis of the first joint on the way from a body to its carrier; all joints on
+        that way have one axis.
+        """
         return self._axis(travel(self.mechanism, body, carrier, sort).terms[0][1])
 
     def freedom(self, coordinate: str) -> Freedom | None:
-        """The joint of a coordinate that has no other."""
+        """Return the freedom of a joint whose only coordinate this is; None where there is no such
+        joint.
+        """
         found = [j for j in self.mechanism.moving if j.coordinate_names == (coordinate,)]
         sorts = {motion: sort for sort, motion in MOTIONS.items()}
         if not found or coordinate not in self.speeds:
@@ -321,7 +351,7 @@ class Numbers:
         return Freedom(j.child, sorts[j.freedoms[0].motion], self._axis(j))
 
     def slope(self, coordinate: str) -> Array:
-        """Of the row by a coordinate."""
+        """Return the entry of the row along the speed of a coordinate."""
         return self.row[..., self.speeds.index(coordinate)]
 
     def _axis(self, j: Joint) -> Line:

@@ -1,4 +1,6 @@
-"""The metric of constraint rows: the scales on which rank, residuals and rates are judged."""
+"""The metric of constraint rows: the scales relative to which rank, residuals and rates are
+judged.
+"""
 
 from __future__ import annotations
 
@@ -16,42 +18,42 @@ Array = np.ndarray
 
 
 class Metric(NamedTuple):
-    """The scales in which rank is decided, `kernels.rank`: C (nv,), and N (m,) of rows, 0 where a
-    row is measured by its entries.
+    """The scales of `kernels.rank`. column: C (nv,), of the speeds. size: N (m,), of the rows, 0
+    for a row that is measured by its entries.
     """
 
     column: Array
     size: Array
 
     def sizes(self, A: Array) -> Array:
-        """N (..., m), also of the rows that are measured by their entries; one where those
-        vanish.
+        """Return N (..., m), computed from the entries of A for rows whose size is 0; one where
+        those entries vanish.
         """
         own = (A * A * self.column).sum(axis=-1)
         found = np.where(self.size > 0.0, self.size, own)
         return np.where(found > 0.0, found, 1.0)
 
     def scaled(self, A: Array) -> Array:
-        """A~ = N^-1/2 A C^1/2, entries of order one."""
+        """Return A~ = N^-1/2 A C^1/2, with entries of order one."""
         return A * np.sqrt(self.column) / np.sqrt(self.sizes(A))[..., None]
 
     def beside(self, error: Array, A: Array) -> Array:
-        """Residuals or rates (..., m) beside the sizes of their rows: of a loop's length, or one
-        for a cosine.
+        """Return residuals or rates (..., m) relative to the sizes of their rows: the length of a
+        loop, or one for a cosine.
         """
         return error / np.sqrt(self.sizes(A))
 
     def rows(self, which: slice) -> Metric:
-        """That of some rows."""
+        """Return the metric of some rows."""
         return Metric(self.column, self.size[which])
 
     def speeds(self, which: list[int]) -> Metric:
-        """That of some speeds."""
+        """Return the metric of some speeds."""
         return Metric(self.column[which], self.size)
 
 
 class RowOwner(Protocol):
-    """A Machine or its Spec: what rows are read from."""
+    """A Machine or its Spec, from which rows are read."""
 
     @property
     def mechanism(self) -> Mechanism:
@@ -59,11 +61,11 @@ class RowOwner(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """Its arrays."""
+        """The layout of its arrays."""
 
     @property
     def snap(self) -> float:
-        """The size below which numbers of the mechanism are zero."""
+        """The size below which residues of right angles in placements are zero."""
 
 
 _tables: WeakKeyDictionary[RowOwner, tuple[Tree, Constraints, Callable[..., Lift], list[int]]] = (
@@ -73,7 +75,9 @@ _metrics: WeakKeyDictionary[RowOwner, dict[bool, Metric]] = WeakKeyDictionary()
 
 
 def metric(machine: RowOwner, acting: bool = True) -> Metric:
-    """The metric of `machine.rows`, or of all rows, as `rows_at` has them."""
+    """Return the metric of `machine.rows`; with acting=False that of all rows, as `rows_at` has
+    them.
+    """
     found = _metrics.setdefault(machine, {})
     if acting not in found:
         _, con, _, active = row_table(machine)
@@ -87,7 +91,9 @@ def metric(machine: RowOwner, acting: bool = True) -> Metric:
 
 
 def row_table(machine: RowOwner) -> tuple[Tree, Constraints, Callable[..., Lift], list[int]]:
-    """Return the tree, its constraints, its lift and the rows that act, made once."""
+    """Return the tree, its constraints, its lift and the rows that can act, from a cache after the
+    first call.
+    """
     if machine not in _tables:
         value = partial(value_of, parameters=machine.mechanism.parameters)
         tree = machine.layout.tree(snap=machine.snap)

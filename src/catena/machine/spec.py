@@ -1,5 +1,5 @@
-"""Spec: the mechanism and the options of a machine. Both lives of the kernels, generic and lanes,
-are built from one.
+"""Spec: the mechanism and the options of a machine, from which both lives, generic and lanes, are
+built.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from ..kernels import BALL, SNAP, Layout, layout, row_names, usual_length
 from ..model import GROUND, Mechanism, value_of
 from .parameter_check import ParameterCheck
 
-# speeds this small relative to a fall through the mechanism's length are rest: their square, which
-# is what they change in forces relative to weights, is rounding
-RESTING = 1e-6
+# Speeds below this, relative to those of a fall through the mechanism's length, are rest: they
+# change forces by their square relative to the weights, which is rounding.
+RESTING_SPEED_RATIO = 1e-6
 
-# a function of a Tracer (and a frame, and axes) that gives one expression or a tuple of them
+# a function of a Tracer (and a frame, and axes) that returns one expression or a tuple of them
 Trace = Callable[..., Any]
 
 
 class Sizes(NamedTuple):
-    """What the shapes of quantities depend on.
+    """The numbers that the shapes of quantities depend on.
 
-    nq coordinates, nv speeds; rows of constraints, loop_rows those of loops among them; joints of
-    the tree, fixed ones included, one per body; parameters; every_row, also those that can never
-    act; all_joints, those of loops included; inertial, the inertial parameters, ten of each body
-    that has columns in the regressor.
+    nq, nv: coordinates and speeds. rows: constraint rows; loop_rows: those of loops among them;
+    every_row: all, those that can never act included. joints: joints of the tree, fixed ones
+    included, one per body; all_joints: those of loops included. parameters: of the mechanism.
+    inertial: inertial parameters, ten for each body that has columns in the regressor.
     """
 
     nq: int
@@ -47,10 +47,10 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spec:
-    """A mechanism and how it is to be compiled.
+    """A mechanism and the options with which it is compiled.
 
-    traces: quantities that have expressions of their own, other than the recursive kernels' (a
-    formulation's equations).
+    threads, snap, life: as in `compile`. traces: {name: expression} of quantities that have
+    expressions other than those of the recursive kernels, such as a formulation's equations.
     """
 
     mechanism: Mechanism
@@ -61,17 +61,19 @@ class Spec:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where everything stands in q and v."""
+        """The layout of the mechanism: the places of its coordinates and speeds in q and v."""
         return layout(self.mechanism)
 
     @cached_property
     def structure(self) -> str | None:
-        """The hash of what tapes of the mechanism depend on."""
+        """The hash of everything that the tapes of the mechanism depend on; the key of their cache
+        on disk.
+        """
         return structure(self.mechanism)
 
     @cached_property
     def sizes(self) -> Sizes:
-        """The numbers that shapes depend on."""
+        """The numbers that the shapes of quantities depend on."""
         m = self.mechanism
         joints = len(m.ordered)
         loop_rows = len(row_names(self.layout))
@@ -91,33 +93,35 @@ class Spec:
 
     @property
     def spec(self) -> Spec:
-        """Itself, so that a Spec and a Machine can be passed alike (`arguments.Specified`)."""
+        """The spec itself, so that a Spec and a Machine can be passed alike
+        (`arguments.Specified`).
+        """
         return self
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints that move, in order."""
+        """The names of the moving joints, in order."""
         return tuple(j.name for j in self.mechanism.moving)
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
-        """One per entry of q."""
+        """The name of each entry of q."""
         return tuple(n for j in self.mechanism.moving for n in j.coordinate_names)
 
     @cached_property
     def speed_names(self) -> tuple[str, ...]:
-        """One per entry of v."""
+        """The name of each entry of v."""
         return tuple(n for j in self.mechanism.moving for n in j.speed_names)
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
-        """One per parameter."""
+        """The name of each parameter."""
         return tuple(self.mechanism.parameters)
 
     @cached_property
     def rows(self) -> tuple[tuple[str, str], ...]:
         """(joint or row, direction) of each constraint row: those of loops that can act, then those
-        of constraints and of the speeds.
+        of constraints and of speed rows.
         """
         found = tuple(row_names(self.layout))
         return (
@@ -128,10 +132,10 @@ class Spec:
 
     @cached_property
     def pushed(self) -> dict[str, tuple[str, str]]:
-        """{constraint: (parent, child)}, the bodies that its rows push, against each other; the
-        ground twice where it acts along speeds alone.
+        """{constraint: (parent, child)}: the two bodies that its rows push against each other; the
+        ground twice where it acts along speeds only.
 
-        One that pushes several bodies otherwise has no such pair, and is missing.
+        A constraint that pushes several bodies in another way is left out.
         """
         s = Tracer(self.layout, self.snap)
         found = {}
@@ -144,7 +148,7 @@ class Spec:
 
     @cached_property
     def rheonomic(self) -> tuple[str, ...]:
-        """The constraints that depend on the time."""
+        """The names of the constraints that depend on the time."""
         if not self.mechanism.constraints:
             return ()
         s = Tracer(self.layout, self.snap)
@@ -155,7 +159,9 @@ class Spec:
         )
 
     def _balanced(self, s: Tracer, pushes: list) -> bool:
-        """Whether two wrenches are opposite everywhere: at some places."""
+        """Whether two wrenches are opposite to each other, to rounding, at three random
+        configurations.
+        """
         both = [ca.horzcat(t, f) for t, f in pushes]
         at = ca.Function("both", [s.t, s.q, s.p], [both[0] + both[1], both[0]])
         rng = np.random.default_rng(5)
@@ -168,39 +174,39 @@ class Spec:
 
     @cached_property
     def parameter_check(self) -> ParameterCheck:
-        """What parameters must leave possible."""
+        """The check of parameter values."""
         return ParameterCheck(self.mechanism)
 
     @cached_property
     def timed(self) -> bool:
-        """Whether the mechanism has loads, constraints or speed rows: they are expressions, and may
+        """Whether the mechanism has loads, constraints or speed rows: they are expressions that may
         depend on the time.
         """
         return bool(self.mechanism.loads or self.mechanism.row_records)
 
     @cached_property
     def resting(self) -> float:
-        """The speed, 1/s, below which a mechanism counts as at rest: RESTING of the rate of a fall
-        through its length. What is left of larger speeds by rounding is below it.
+        """The speed, 1/s, below which a mechanism counts as at rest: RESTING_SPEED_RATIO times
+        sqrt(g / L), with L a typical length. Rounding errors of larger speeds are below it.
         """
         g = [value_of(x, self.mechanism.parameters) for x in self.mechanism.gravity]
-        return RESTING * float(np.sqrt(np.linalg.norm(g) / usual_length(self.layout)))
+        return RESTING_SPEED_RATIO * float(np.sqrt(np.linalg.norm(g) / usual_length(self.layout)))
 
     @cached_property
     def springs(self) -> Springs | None:
-        """The joint springs, where they are the only loads: the generic kernels can take them into
-        account.
+        """The joint springs, where they are the only loads, so that the generic kernels can include
+        them; else None.
         """
         return springs(self.layout)
 
     @property
     def generic(self) -> bool:
-        """Whether the generic kernels know everything about this mechanism: no joints that follow
-        others by functions, no loads but joint springs.
+        """Whether the generic kernels treat everything in this mechanism: no joint follows others
+        by a function, and there are no loads but joint springs.
         """
         return not self.layout.followers and (not self.timed or self.springs is not None)
 
     @cached_property
     def quaternions(self) -> tuple[int, ...]:
-        """Where quaternions begin in q."""
+        """The places in q where quaternions begin."""
         return tuple(c.qi for c in self.layout.coordinates if c.motion == BALL)

@@ -1,11 +1,10 @@
-"""Whether a state is possible: every loop and constraint closed, and no speed that opens one.
+"""State check: whether every loop and constraint of a state is closed, and no speed opens one.
 
-Forces, accelerations and multipliers of a state that breaks its constraint rows answer no question
-about the mechanism. Everything that takes a state asks here, so that there is one rule, which is
-written down in `possible_states`.
+Forces, accelerations and multipliers mean nothing at a state that breaks its constraint rows.
+Everything that takes a state uses the one rule of `possible_states`.
 
-Compiled code carries the rule with it (`poisoned`), where it costs next to nothing; where it finds
-a state that is not possible, `require_possible` says why.
+Compiled code includes the rule (`nan_off_rows`) at almost no cost: it returns NaN for a state that
+is not possible, and `require_possible` then says why.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from .spec import Spec
 
 
 class Asked(Protocol):
-    """The router, which stands above this check: what it is asked for, and its spec."""
+    """The part of the router that this check uses."""
 
     spec: Spec
 
@@ -39,8 +38,8 @@ class Asked(Protocol):
 
 
 def _violations(s: Tracer) -> ca.SX:
-    """(3,): the largest residual and the largest rate, relative to the sizes of their rows; the
-    fastest speed.
+    """Return (3,): the largest residual and the largest rate, relative to the sizes of their rows,
+    and the fastest speed (1/s).
     """
     error, rate, _, A = s.constraint_rows()
     column = np.asarray(s.con.column, float)
@@ -71,13 +70,13 @@ def require_possible(
     speeds: bool = True,
     advice: str = "begin with q, v = catena.assemble(mechanism, q, v)",
 ) -> None:
-    """Raise a ClosureError where a state of a request, which begins with q and v, leaves a loop
-    open or has speeds that open one.
+    """Raise a ClosureError where a state of a request, whose first inputs are q and v, leaves a
+    loop open or has speeds that open one.
 
     The message names the loop, the row, how far it is open and relative to what, and in a batch
-    which state. States that are not finite are left to the question itself. question: what was
-    asked, in words; the quantity unless given. speeds: whether the speeds count. advice: what to
-    do.
+    which state. States that are not finite raise nothing here. question: what is computed, in
+    words; by default the quantity. speeds: whether speeds are checked too. advice: what the user
+    can do.
     """
     rows = Violations.of(router, request)
     bad = rows.bad(speeds) & np.isfinite(rows.fastest)
@@ -87,8 +86,9 @@ def require_possible(
 
 @dataclass(frozen=True)
 class Violations:
-    """The constraint rows of some states: residuals and rates (..., rows), both relative to the
-    sizes of the rows too; the fastest speed (...,) of each state, 1/s.
+    """The constraint rows of some states. error, rate: residuals and rates, (..., rows). opened,
+    torn: the same relative to the sizes of the rows. fastest (...,): the fastest speed of each
+    state, 1/s.
     """
 
     error: Array
@@ -99,7 +99,7 @@ class Violations:
 
     @classmethod
     def of(cls, router: Asked, request: Request) -> Violations:
-        """Those of the states of a request."""
+        """Return those of the states of a request."""
         q, v = request.states[:2]
         time = 0.0 if request.time is None else request.time[..., 0]
         asked = router.ask(find("constraint_rows"), (q, v), None, request.parameters, t=time)
@@ -110,12 +110,14 @@ class Violations:
         return cls(error, rate, opened, torn, np.maximum(fastest, router.spec.resting))
 
     def bad(self, speeds: bool) -> Array:
-        """(...,): whether a state breaks a row, by its coordinates or (`speeds`) its speeds."""
+        """Return whether each state breaks a row, (...,): by its coordinates, or with `speeds` by
+        its speeds.
+        """
         opened, torn = (x.max(axis=-1, initial=0.0) for x in (self.opened, self.torn))
         return np.asarray((opened > OPEN) | (speeds & (torn > OPEN * self.fastest)))
 
     def refusal(self, spec: Spec, question: str, bad: Array, advice: str) -> ClosureError:
-        """The error for the first of the states that are `bad` (...,)."""
+        """Return the error for the first of the states that are `bad` (...,)."""
         state = int(np.flatnonzero(bad)[0])
         error, rate, opened, torn = (
             np.abs(x).reshape(-1, len(spec.rows))[state]
@@ -148,7 +150,7 @@ class Violations:
 
 
 def _measure(mechanism: Mechanism, name: str, label: str) -> tuple[str, str]:
-    """The unit of a row's residual, and what it is relative to."""
+    """Return the unit of a row's residual, and what it is relative to."""
     if any(x.name == name for x in mechanism.row_records):
         return "(m or rad)", "the size of the row"
     if label.startswith("rotation"):
@@ -157,16 +159,18 @@ def _measure(mechanism: Mechanism, name: str, label: str) -> tuple[str, str]:
 
 
 def called(mechanism: Mechanism, name: str) -> str:
-    """What adds a row, for people: a loop, a constraint or a speed row, and its name."""
+    """Return the name of a row for messages, with the word loop, constraint or speed row before
+    it.
+    """
     words = {x.name: "constraint" for x in mechanism.constraints} | {
         x.name: "speed row" for x in mechanism.nonholonomic
     }
     return f"{words.get(name, 'loop')} {name!r}"
 
 
-def poisoned(s: Tracer, results: list[ca.SX], resting: float) -> list[ca.SX]:
-    """Results of a quantity that are no numbers where the state of this tracer breaks the rows: the
-    compiled code finds that at no cost of its own, and the router then says what is wrong.
+def nan_off_rows(s: Tracer, results: list[ca.SX], resting: float) -> list[ca.SX]:
+    """Return the results of a quantity, the first of them NaN where the state of this tracer breaks
+    the rows. The router then finds out which row, and raises.
     """
     error, rate, fastest = ca.vertsplit(_violations(s))
     keeps = ca.logic_and(error <= OPEN, rate <= OPEN * ca.fmax(fastest, resting))

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 Array = np.ndarray
-SINGULAR = 1e-13  # an eigenvalue of the scaled mass matrix this small beside the largest is zero
+# An eigenvalue of the mass matrix, scaled to a unit diagonal, is zero below this, relative to the
+# largest: it is rounding.
+SINGULAR_EIGENVALUE_RATIO = 1e-13
 
 
 @dataclass(frozen=True)
 class Terms:
-    """M (nv, nv); b (nv,): Coriolis, centrifugal, gravity, loads and wrenches with their sign; the
-    rows; what they leave.
+    """M (nv, nv). b (nv,): Coriolis, centrifugal and gravity terms, less loads and external
+    wrenches. rows: all constraint rows. spaces: their rank and null spaces.
     """
 
     M: Array
@@ -34,12 +36,12 @@ class Terms:
 
     @property
     def A(self) -> Array:
-        """(m, nv), every row of every loop."""
+        """The constraint Jacobian (m, nv), every row of every loop."""
         return self.rows.A
 
 
 def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float = 0.0) -> Terms:
-    """The terms at (q, v) and time t."""
+    """Return the terms at (q, v) and time t (s)."""
     rows = rows_at(machine, q, v, t)
     return Terms(
         machine.mass_matrix(q),
@@ -50,20 +52,20 @@ def terms(machine: Machine, q: Array, v: Array, wrenches: Any = None, t: float =
 
 
 def accelerated(machine: Machine, M: Array, forces: Array) -> Array:
-    """M^-1 forces (nv, k), also where M is singular (a gimbal in lock) as long as no force acts
-    there: then the shortest.
+    """Return M^-1 forces (nv, k). Where M is singular (a gimbal in lock) and no force acts along
+    the motion without inertia, the solution of least norm.
 
     Both are scaled by the diagonal of M first, so that neither units nor ratios of inertia decide
-    what is singular.
+    what is singular. A SingularError is raised where a force acts along a motion without inertia.
     """
     size = np.sqrt(np.maximum(np.diagonal(M), 0.0))
     size = np.where(size > 0.0, size, 1.0)
     S = M / np.outer(size, size)
     f = forces / size[:, None]
     values = np.linalg.eigvalsh(S)
-    if not len(values) or values[0] > SINGULAR * values[-1]:
+    if not len(values) or values[0] > SINGULAR_EIGENVALUE_RATIO * values[-1]:
         return np.linalg.solve(S, f) / size[:, None]
-    found = np.linalg.lstsq(S, f, rcond=10.0 * SINGULAR)[0]
+    found = np.linalg.lstsq(S, f, rcond=10.0 * SINGULAR_EIGENVALUE_RATIO)[0]
     left = np.abs(S @ found - f).max(axis=1)
     if left.max() > 1e-8 * np.abs(f).max():
         name = (*machine.speed_names, *["the target"] * 6)[int(left.argmax())]
@@ -76,6 +78,6 @@ def accelerated(machine: Machine, M: Array, forces: Array) -> Array:
 
 
 def name_of(machine: Machine, residual: Array) -> tuple[str, float]:
-    """The speed with the largest residual, and the residual."""
+    """Return the name of the speed with the largest residual, and the residual."""
     k = int(np.abs(residual).argmax())
     return machine.speed_names[k], float(residual[k])

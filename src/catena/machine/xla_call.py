@@ -1,9 +1,9 @@
-"""Functions of NumPy arrays as calls that XLA makes from compiled code on the CPU, through its
-foreign function interface.
+"""Functions of NumPy arrays that XLA calls from compiled code on the CPU, through its foreign
+function interface.
 
-The buffers of a frame (`compiler/xla_handler.py`) are read and written where they are. JAX's own
-callbacks copy, and take twenty times as long as machine code, which answers small batches without
-the interpreter.
+The buffers of a call frame (`compiler/xla_handler.py`) are read and written in place. JAX's own
+callbacks copy them, and take twenty times as long as machine code, which evaluates small batches
+without the interpreter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _numbers = count()
 
 
 class _Error(ctypes.Structure):
-    """What makes an error of XLA."""
+    """The arguments with which XLA creates an error."""
 
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -48,9 +48,10 @@ def register(
     f: Callable[..., Sequence[np.ndarray]],
     native: Callable[[int], Handler | None],
 ) -> str:
-    """The name under which compiled code calls f: arrays to a sequence of arrays. What f raises
-    becomes an error of XLA with its sentence. native: machine code that answers before it, and
-    leaves the rest to the function at an address; None where there is none.
+    """Register f, from arrays to a sequence of arrays, and return the name under which compiled
+    code calls it. An exception of f becomes an XLA error with its message. native: takes the
+    address of the function that calls f, and returns machine code that runs first and passes on to
+    it what it does not take; None where there is no such code.
     """
     name = f"catena_{title}_{next(_numbers)}"
 
@@ -77,7 +78,7 @@ def register(
 
 
 def _arrays(frame: list[int], at: int) -> list[np.ndarray]:
-    """The buffers of a frame as arrays of doubles, without a copy."""
+    """Return the buffers of a frame as arrays of doubles, without a copy."""
     pointers = (ctypes.c_int64 * frame[at]).from_address(frame[at + 2])
     return [_array(*BUFFER.from_address(p)[DATA:]) for p in pointers]
 
@@ -93,9 +94,7 @@ def _array(data: int, rank: int, dimensions: int) -> np.ndarray:
 
 
 def _describe(frame: list[int]) -> None:
-    """XLA asks what the function expects: the version of the interface that XLA has, and no
-    more.
-    """
+    """Answer XLA's request for metadata with the version of the interface that XLA itself has."""
     _, kind, _, metadata = (ctypes.c_int64 * 4).from_address(frame[EXTENSION])
     if kind & 0xFFFFFFFF == METADATA:
         version = API.from_address(frame[FUNCTIONS])[VERSION + 2]
@@ -103,5 +102,6 @@ def _describe(frame: list[int]) -> None:
 
 
 def _error(frame: list[int], message: str) -> int | None:
+    """Return the address of an XLA error with this message."""
     own = _Error(ctypes.sizeof(_Error), None, message.encode(), INVALID_ARGUMENT)
     return CREATE_ERROR(API.from_address(frame[FUNCTIONS])[ERROR])(ctypes.addressof(own))

@@ -1,13 +1,10 @@
-"""What came out: rows of a run or of inverse dynamics, how far they can be trusted, and plots of
-them.
+"""Results: the rows of a run or of inverse dynamics, their accuracy, and plots of them.
 
-result      Result and load_result: a labelled dataset with its mechanism
-ledger      what can be wrong with a result, as numbers and one verdict
-storage     rows on disk, whole after any interruption
-interference  when, where and how deep shapes met along a motion
-forces      what joints and contacts do along a run, for arrows
-plotting    the registry of plots, and how one is drawn and saved
-plots/      one file per plot; animation: GIF files and pages with a player
+result      Result and load_result: a labelled dataset with its mechanism ledger      the accuracy
+of a result, as numbers and one verdict storage     rows on disk, valid after any interruption
+interference  when, where and how deep shapes overlap along a motion forces      forces of joints
+and contacts along a run, for arrows plotting    the registry of plots, and how one is drawn and
+saved plots/      one file per plot; animation: GIF files and pages with a player
 """
 
 from typing import TYPE_CHECKING

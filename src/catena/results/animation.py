@@ -1,10 +1,10 @@
-"""Animation: a result as a film in solid 3-D: a GIF, an MP4 where ffmpeg is found, or one HTML page
-with a player in it.
+"""Animation: a film of a result in solid 3-D, as a GIF, as an MP4 where ffmpeg is found, or as one
+HTML page with a player.
 
     animate(result, "swing.gif")  animate(result, "swing.html")         animate(result, "swing.mp4")
 
 The page needs no network; it can be turned and zoomed (drag, wheel), played at any speed, and
-stopped at any instant. Pictures of GIF and MP4 are drawn without OpenGL.
+stopped at any instant. The pictures of GIF and MP4 are drawn without OpenGL.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CatenaError
-from .film import FINER, Film, film
+from .film import TRACK_POINTS_PER_PICTURE, Film, film
 from .forces import forces
 from .result import Result
 from .scene import wire
@@ -58,12 +58,13 @@ def animate(
     folders: Sequence[Path] | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Write an animation, .gif, .html or .mp4.
+    """Write an animation of a result to a .gif, .html or .mp4 file, and return its path.
 
-    speed: times real time, by default 1, or as fast as it takes for the animation to last at most
-    12 s (GIF) or 60 s (page, MP4). rate: pictures per second, by default 20 (GIF) or 30. run: which
-    of a batch. folders: where files of meshes may lie. progress: called with the number of pictures
-    that are drawn and of all.
+    speed: seconds of the run per second of film, by default 1, or as many as are needed for a film
+    of at most 12 s (GIF) or 60 s (page, MP4). rate: pictures per second, by default 20 (GIF) or 30.
+    run: the number of the run of a batch. folders: where mesh files are looked for. progress:
+    called with the number of pictures drawn and their total. Raises a CatenaError where the file
+    cannot be written.
     """
     path = Path(path)
     write = WRITERS.get(path.suffix)
@@ -89,7 +90,7 @@ def animate(
     beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # whole, or not there
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(made, beside, progress or _nobody)
+        write(made, beside, progress or _no_progress)
         os.replace(beside, path)
     except OSError as error:
         raise CatenaError(f"{path}: the animation could not be written ({reason(error)})") from None
@@ -100,7 +101,7 @@ def animate(
 
 @dataclass(frozen=True)
 class Playing:
-    """An animation that a notebook plays; `page` is its HTML."""
+    """An animation that a notebook plays. page: its HTML."""
 
     page: str
 
@@ -119,7 +120,7 @@ def playing(result: Result, **options: Any) -> Playing:
 
 # --- pictures
 def pictures(made: Film) -> Iterator[Image]:
-    """Every picture of a film, with its title and the time."""
+    """Yield every picture of a film, with its title and the time."""
     from PIL import ImageDraw, ImageFont
 
     box = made.box()
@@ -130,7 +131,7 @@ def pictures(made: Film) -> Iterator[Image]:
     for k, time in enumerate(made.times):
         forces = [(pair, FORCE) for pair in arrows[k] if np.isfinite(pair).all()]
         trails = [
-            (track[: FINER * k + 1], TRAILS[i % len(TRAILS)])
+            (track[: TRACK_POINTS_PER_PICTURE * k + 1], TRAILS[i % len(TRAILS)])
             for i, track in enumerate(made.tracks.values())
         ]
         image = painter.picture(dict(zip(made.scene.bodies, made.at[k])), trails, forces)
@@ -140,22 +141,24 @@ def pictures(made: Film) -> Iterator[Image]:
         yield image
 
 
-def _nobody(done: int, of: int) -> None:
-    """Progress that nobody watches."""
+def _no_progress(done: int, of: int) -> None:
+    """Report progress to nobody."""
 
 
-def _told(made: Film, progress: Progress) -> Iterator[Image]:
-    """The pictures, each told when it is drawn."""
+def _with_progress(made: Film, progress: Progress) -> Iterator[Image]:
+    """Yield the pictures, and report progress after each."""
     for k, picture in enumerate(pictures(made), start=1):
         progress(k, len(made.times))
         yield picture
 
 
 def _gif(made: Film, path: Path, progress: Progress) -> None:
-    """Every picture put into 128 colours, those of the last one, which has everything on it."""
+    """Write a GIF. All pictures use the 128 colours of the last one, which shows the complete
+    paths.
+    """
     from PIL import Image
 
-    drawn = list(_told(made, progress))
+    drawn = list(_with_progress(made, progress))
     colours = drawn[-1].quantize(128, method=Image.Quantize.MEDIANCUT)
     flat = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in drawn]
     delay = round(100 / made.rate) * 10  # ms; a GIF counts in hundredths of a second
@@ -171,7 +174,9 @@ def _gif(made: Film, path: Path, progress: Progress) -> None:
 
 
 def _ffmpeg() -> str | None:
-    """The machine's own ffmpeg, or the one of the package imageio-ffmpeg."""
+    """Return the path of the system's ffmpeg, or of the one in the package imageio-ffmpeg; None
+    without both.
+    """
     if found := shutil.which("ffmpeg"):
         return found
     try:
@@ -183,7 +188,7 @@ def _ffmpeg() -> str | None:
 
 
 def _mp4(made: Film, path: Path, progress: Progress) -> None:
-    """Pictures through a pipe to ffmpeg, H.264 that every player takes."""
+    """Write an MP4 (H.264) by sending the pictures through a pipe to ffmpeg."""
     w, h = SIZE
     command = [
         _ffmpeg() or "ffmpeg",
@@ -212,7 +217,7 @@ def _mp4(made: Film, path: Path, progress: Progress) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ffmpeg:
         assert ffmpeg.stdin is not None and ffmpeg.stderr is not None
         try:
-            for picture in _told(made, progress):
+            for picture in _with_progress(made, progress):
                 ffmpeg.stdin.write(picture.tobytes())
             ffmpeg.stdin.close()
         except BrokenPipeError:
@@ -226,7 +231,7 @@ def _mp4(made: Film, path: Path, progress: Progress) -> None:
 
 
 def _page(made: Film, path: Path, progress: Progress) -> None:
-    """The player with the film's numbers written into it: the browser draws the pictures."""
+    """Write a page with the player and the numbers of the film; the browser draws the pictures."""
     player = (resources.files("catena.results.scene") / "player.html").read_text(encoding="utf-8")
     scene, triangles = wire.header(made.scene, made.at[0], made.box())
     kept = [name for name in made.tracks if name in made.scene.tips]

@@ -1,5 +1,5 @@
-"""Contact forces as wrenches on bodies: among the loads when the reactions of joints are asked
-for.
+"""Contact forces as wrenches on bodies, which are loads when the reactions of joints are
+computed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Array = np.ndarray
 
 
 def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
-    """{body: (..., 6)}: the sum of the contact forces on each body, torque first, about its origin
-    in its own axes (N m, N).
+    """Return {body: (..., 6)}: the sum of the contact forces on each body, torque first, about its
+    origin in its own axes (N m, N).
     """
     names = [str(n) for n in result.data["contact"].values]
     points = touching(result.mechanism, names)
@@ -46,8 +46,8 @@ def contact_wrenches(result: Result, q: Array) -> dict[str, Array]:
 
 
 def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | ContactPatch]:
-    """{name: what touches what} of the points of a result; those of a pair, or of a rim by time
-    stepping, are called "pair point 3".
+    """Return {name: contact point or patch} for the names of the contact points of a result. The
+    points of a pair, or of a rim by time stepping, are called "pair point 3".
     """
     pairs: dict[str, ContactPoint | ContactPatch] = {
         p.name: p for p in contact_patches(m, by_features=True)
@@ -64,8 +64,8 @@ def touching(m: Mechanism, names: list[str]) -> dict[str, ContactPoint | Contact
 
 
 def shared(result: Result) -> Array:
-    """(...,): whether forces that rigid bodies do not determine act on more than one body, so that
-    they pass through joints.
+    """Return whether undetermined contact forces act on more than one body, so that they pass
+    through joints, (...,).
     """
     names = [str(n) for n in result.data["contact"].values]
     bodies = {
@@ -89,8 +89,8 @@ def shared(result: Result) -> Array:
 
 
 def _free(result: Result, pairs: list[frozenset[str]], involved: Array) -> Array:
-    """(...,): whether the body whose contacts are not determined is moved by nothing but a free
-    joint, so that their sum is.
+    """Return whether the body with undetermined contact forces moves by a free joint alone, so that
+    their sum is determined, (...,).
     """
     loose = {j.child for j in result.mechanism.joints if j.nv == 6}
     own = np.array([bool((pair - {GROUND}) & loose) for pair in pairs])
@@ -100,8 +100,8 @@ def _free(result: Result, pairs: list[frozenset[str]], involved: Array) -> Array
 def reactions_with_contacts(
     result: Result, axes: str, q: Array, v: Array, a: Array, acting: Array
 ) -> dict[str, Array]:
-    """Of every joint, with the contact forces among the loads; NaN where they are not determined
-    and pass through joints.
+    """Return {joint: (..., 6)} with the contact forces as loads; NaN where contact forces that pass
+    through joints are not determined.
     """
     if "contact_residual" in result.data:
         raise CatenaError(

@@ -1,4 +1,4 @@
-"""Drive forces: what constraints that prescribe the motion of a coordinate push with, over time.
+"""Drive forces: the forces of the constraints that prescribe the motion of a coordinate, over time.
 
 A drive q = f(t) is a constraint row with one entry, along the speed of its coordinate, so that its
 multiplier is the torque or force of the motor behind it: it moves the mechanism and overcomes the
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def drive_forces(result: Result) -> xr.DataArray:
-    """(..., drive): the force of every drive of the mechanism (N m or N); no columns where it has
-    none.
+    """Return the force of every drive of the mechanism, (..., drive), N m or N; no columns where it
+    has none.
 
-    NaN: not determined, where the other rows alone impose the motion of the drive too.
+    NaN: the force is not determined, because the other rows alone impose the same motion.
     """
     import xarray as xr
 
@@ -55,8 +55,8 @@ def drive_forces(result: Result) -> xr.DataArray:
 
 
 def _determined(machine: Machine, A: np.ndarray, places: list[int]) -> np.ndarray:
-    """(..., drives): whether the rows lose rank without that of a drive, so that its force has one
-    value.
+    """Return whether the force of each drive is unique, (..., drives): without its row the others
+    have a lower rank.
     """
     by = metric(machine)
     whole = ranks(A, by)

@@ -1,5 +1,4 @@
-"""What happened in runs, as variables and coordinates of their dataset: events in words, and the
-impacts of contacts.
+"""Events and impacts of runs, as variables and coordinates of their dataset.
 
     event (occurrence,) with event_time, s            impulse, impulse_sum (impact, component), N s;
     event_q_before, event_q_after                     approach (impact,), m/s; with impact_time, s,
@@ -7,8 +6,8 @@ impacts of contacts.
     event_v_after (occurrence, speed): just before
     and just after all of that instant
 
-Of several runs, `event_run` and `impact_run` say in which. Where nothing happened, all of them are
-there and have no entries. States that a file does not hold are NaN.
+For several runs, `event_run` and `impact_run` give the number of the run. Where nothing happened,
+all of them exist and have no entries. States that a file does not hold are NaN.
 """
 
 from __future__ import annotations
@@ -24,7 +23,9 @@ Tables = tuple[dict[str, Any], dict[str, Any]]  # variables and coordinates, (di
 def event_table(
     events: Sequence[Any], sizes: tuple[int, int], runs: Sequence[int] | None = None
 ) -> Tables:
-    """Of events, (time, words, state before, state after); sizes: nq and nv."""
+    """Return variables and coordinates for events, each (time, words, state before, state after).
+    sizes: nq and nv. runs: the run of each event.
+    """
     nq, nv = sizes
     states = np.full((2, len(events), nq + nv), np.nan)
     for n, (_, _, *both) in enumerate(events):
@@ -41,8 +42,8 @@ def event_table(
 def impact_table(
     hits: Sequence[Any], names: Sequence[str], runs: Sequence[int] | None = None
 ) -> Tables:
-    """Of impacts, (time, point, approach, impulse, sum of the contact, mode); names: of the contact
-    points.
+    """Return variables and coordinates for impacts, each (time, point, approach, impulse, sum of
+    the contact, mode). names: of the contact points. runs: the run of each impact.
     """
     times, points, approach, impulse, total, _ = zip(*hits) if hits else ((),) * 6
     shown = {
@@ -60,5 +61,8 @@ def impact_table(
 def _along(
     what: str, dimension: str, times: Sequence[float], runs: Sequence[int] | None
 ) -> dict[str, Any]:
+    """Return the coordinates of events or impacts along their dimension: times, and runs where
+    given.
+    """
     found = {f"{what}_time": (dimension, np.array(times, float), {"units": "s"})}
     return found if runs is None else found | {f"{what}_run": (dimension, np.array(runs, int))}

@@ -1,6 +1,4 @@
-"""Forces along a run as pictures show them: what each joint does to its child, and what each
-contact does where it touches.
-"""
+"""Forces along a run for pictures: of each joint on its child, and of each contact at its place."""
 
 from __future__ import annotations
 
@@ -17,17 +15,17 @@ from .scene import Scene
 from .scene.placement import placement
 
 Array = np.ndarray
-ROWS = 400  # of which arrows are kept
+ARROW_ROWS = 400  # the largest number of rows for which forces are computed
 
 
 @dataclass(frozen=True)
 class Forces:
-    """Arrows at times (n,).
+    """Forces at times (n,), to be drawn as arrows.
 
-    joints: {name: (parent, point (3,))} where each sits; pull: (n, joints, 3), N in the ground's
-    axes, on the child. contacts: names; place, push: (n, contacts, 3), m and N, in the ground's
-    axes, on the contact's first body; zero where it is open. said: why the forces in the joints are
-    not there.
+    joints: {name: (parent, point (3,))}, the place of each joint. pull: (n, joints, 3), N in the
+    ground's axes, on the child. contacts: names. place, push: (n, contacts, 3), m and N, in the
+    ground's axes, on the contact's first body; zero where it is open. said: why the forces of the
+    joints are missing, if they are.
     """
 
     times: Array
@@ -39,7 +37,7 @@ class Forces:
     said: str = ""
 
     def wire(self, scene: Scene) -> tuple[dict[str, Any], bytes]:
-        """(plain data, numbers as float32) for a page that shows this scene."""
+        """Return (plain data, numbers as float32) for a page that shows this scene."""
         bodies = list(scene.bodies)
         head = {
             "times": self.times.round(6).tolist(),
@@ -54,12 +52,12 @@ class Forces:
 
 
 def forces(result: Result, machine: Machine | None = None, joints: bool = True) -> Forces:
-    """Of one run. machine: that of its mechanism at its parameters, where it is known. joints: with
-    the forces in the joints.
+    """Return the forces of one run. machine: the mechanism compiled at the run's parameters, if
+    there is one. joints: whether to include the forces of the joints.
 
-    What rigid bodies do not determine is zero here: no arrow is better than a wrong one.
+    Forces that rigid bodies do not determine are zero here, so that no arrow is drawn.
     """
-    thin = result.thinned(ROWS)
+    thin = result.thinned(ARROW_ROWS)
     n = len(thin.time)
     said = ""
     found = dict[str, Array]()
@@ -80,14 +78,14 @@ def forces(result: Result, machine: Machine | None = None, joints: bool = True) 
 
 
 def _valued(result: Result) -> Any:
-    """The mechanism at the run's own parameters."""
+    """Return the mechanism at the run's own parameters."""
     own = result._parameters
     m = result.mechanism
     return m if own is None else m.with_(parameters=dict(zip(m.parameters, np.asarray(own, float))))
 
 
 def _in_joints(result: Result, machine: Machine | None) -> dict[str, Array]:
-    """{joint: (n, 3)}, N in the ground's axes, on the child."""
+    """Return {joint: (n, 3)}, the force on the child, N in the ground's axes."""
     from ..machine import reactions
 
     touching = "contact_mode" in result.data and bool(result.data["contact_mode"].values.any())
@@ -115,7 +113,7 @@ def _in_joints(result: Result, machine: Machine | None) -> dict[str, Array]:
 
 
 def _at_contacts(result: Result) -> tuple[tuple[str, ...], Array, Array]:
-    """(names, place, push) of the contact points."""
+    """Return the names, places and forces of the contact points."""
     n = len(result.time)
     if "contact_push" not in result.data:
         return (), np.zeros((n, 0, 3)), np.zeros((n, 0, 3))

@@ -1,8 +1,9 @@
-"""Interference: when, where and how deep shapes met along a motion, and how close the others came.
+"""Interference: when, where and how deep shapes overlap along a motion, and how close other pairs
+come.
 
-The motion is known at its rows. Between two of them the coordinates are cubics through the rows and
-their rates; where a distance has its least row, its minimum is sought on them, and where it changes
-its sign, its zero.
+A motion is given by its rows. Between two rows the coordinates are cubic Hermite interpolants
+through the rows and their rates. A minimum of a distance is refined on them near each row where the
+distance is least, and a zero where the distance changes sign.
 """
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ if TYPE_CHECKING:
     from ..model import Mechanism
 
 Array = np.ndarray
-# points of a search for a minimum, how often it zooms in, bisections to a zero
-GRID, ZOOMS, HALVINGS = 17, 6, 48
+# A minimum is refined on MINIMUM_GRID_POINTS equally spaced times, MINIMUM_REFINEMENTS times, each
+# time between the neighbours of the least; a zero by ZERO_BISECTIONS bisections.
+MINIMUM_GRID_POINTS, MINIMUM_REFINEMENTS, ZERO_BISECTIONS = 17, 6, 48
 
 
 @dataclass(frozen=True)
 class Approach:
-    """The closest approach of a pair: signed distance (m), when (s), the nearest points and the
-    normal from first to second; the run.
+    """The closest approach of a pair of shapes.
+
+    pair: their names. distance: signed, m. time: s. first, second (3,): the nearest points in the
+    ground's axes, m. normal (3,): the unit vector from the first to the second. run: the number of
+    the run.
     """
 
     pair: tuple[str, str]
@@ -44,8 +49,8 @@ class Approach:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two shapes that overlap from begin to end (s). deepest: their closest approach in between,
-    with the depth as its distance.
+    """Two shapes that overlap from `begin` to `end` (s). deepest: their closest approach in that
+    time, whose distance is minus the depth.
     """
 
     pair: tuple[str, str]
@@ -56,13 +61,15 @@ class Meeting:
 
     @property
     def depth(self) -> float:
-        """How far they overlapped, m: the shortest translation that would have parted them."""
+        """The largest depth of the overlap, m: the length of the shortest translation that parts
+        the shapes.
+        """
         return -self.deepest.distance
 
     @property
     def point(self) -> Array:
-        """Where they were deepest: half way between the two nearest points, in the ground's
-        axes.
+        """The point of the deepest overlap (3,), half way between the two nearest points, in the
+        ground's axes, m.
         """
         return 0.5 * (self.deepest.first + self.deepest.second)
 
@@ -81,8 +88,10 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Interference:
-    """The meetings of a motion, in the order of time, and the closest approach of every pair,
-    nearest first. It counts its meetings.
+    """The overlaps of a motion in the order of time, and the closest approach of every pair,
+    nearest first.
+
+    Its length is the number of overlaps, and iterating over it gives them.
     """
 
     meetings: tuple[Meeting, ...]
@@ -111,17 +120,38 @@ def interference(
     *,
     pairs: Pairs = None,
 ) -> Interference:
-    """When, where and how deep shapes met along a result; or along a motion of a mechanism, q
-    (time, nq) and its speeds v (time, nv).
+    """Find when, where and how deep shapes overlap along a motion.
 
-    Without v the rates are those of cubics through the rows. pairs: as in `catena.clearance`.
+    Parameters
+    ----------
+    motion : Result, Mechanism or Machine
+        A result, or the mechanism that moves as `time`, `q` and `v` say.
+    time : array_like, shape (n,), optional
+        Increasing times (s), at least two. Not for a result.
+    q : array_like, shape (n, nq), optional
+        Coordinates at these times. Not for a result.
+    v : array_like, shape (n, nv), optional
+        Speeds at these times (rad/s, m/s). Default: from a cubic spline through q.
+    pairs : iterable of (str, str), optional
+        Pairs of names of shapes, bodies or groups to look at. Default: all that the mechanism's
+        collision filter leaves.
+
+    Returns
+    -------
+    Interference
+        The overlaps, and the closest approach of every pair, of all runs of a result.
+
+    Raises
+    ------
+    StateError
+        If a motion is missing, has the wrong shape, or is given in addition to a result.
     """
     if isinstance(motion, Result):
         if time is not None or q is not None:
             raise StateError(
                 "interference: a result has its own motion; time and q are for a mechanism"
             )
-        courses = list(_runs(motion, pairs))
+        motions = list(_runs(motion, pairs))
     else:
         if time is None or q is None:
             raise StateError(
@@ -129,22 +159,22 @@ def interference(
                 " and q (n, nq)"
             )
         machine = machine_of(motion)
-        courses = [_Course(proximities(machine, pairs), *_motion(machine, time, q, v), None, 0)]
-    meetings = sorted((x for c in courses for x in c.meetings()), key=lambda x: (x.run, x.begin))
-    closest = sorted((x for c in courses for x in c.closest()), key=lambda x: x.distance)
+        motions = [_Motion(proximities(machine, pairs), *_motion(machine, time, q, v), None, 0)]
+    meetings = sorted((x for c in motions for x in c.meetings()), key=lambda x: (x.run, x.begin))
+    closest = sorted((x for c in motions for x in c.closest()), key=lambda x: x.distance)
     return Interference(tuple(meetings), tuple(closest))
 
 
-def _runs(result: Result, pairs: Pairs) -> Iterator[_Course]:
+def _runs(result: Result, pairs: Pairs) -> Iterator[_Motion]:
     q = result._rows("q")
     v = result._rows("v")
     p = result._parameters
     own = proximities(result.machine, pairs)
     if q.ndim == 2:
-        yield _Course(own, result.time, q, result.machine.coordinate_rate(q, v), p, 0)
+        yield _Motion(own, result.time, q, result.machine.coordinate_rate(q, v), p, 0)
         return
     for k in range(len(q)):
-        yield _Course(
+        yield _Motion(
             own,
             result.time,
             q[k],
@@ -174,8 +204,8 @@ def _motion(machine: Machine, time: Any, q: Any, v: Any) -> tuple[Array, Array, 
     return time, q, CubicSpline(time, q)(time, 1)
 
 
-class _Course:
-    """One motion: the distances of all pairs at its rows, and between them."""
+class _Motion:
+    """One motion: the distances of all pairs at its rows and between them."""
 
     def __init__(
         self, own: Proximities, time: Array, q: Array, rate: Array, p: Array | None, run: int
@@ -190,7 +220,9 @@ class _Course:
         self.refined = self._minima()
 
     def at(self, t: Array) -> Array:
-        """q (..., nq) at any times: cubics between the rows, quaternions of length one."""
+        """Return q (..., nq) at any times within the rows: cubic interpolants with quaternions of
+        length one.
+        """
         k = np.clip(np.searchsorted(self.time, t, side="right") - 1, 0, max(0, len(self.time) - 2))
         n = np.minimum(k + 1, len(self.time) - 1)
         step = np.where(self.time[n] > self.time[k], self.time[n] - self.time[k], 1.0)
@@ -203,7 +235,7 @@ class _Course:
         return q
 
     def distance(self, t: Array, pair: Array) -> Array:
-        """The distance of each pair at its time; both (k,) or (k, m) and (k,)."""
+        """Return the distance of each pair at its time, m. t: (k,) or (k, m); pair: (k,)."""
         found = self.own.distance(
             self.at(t),
             self.p if self.p is None else np.broadcast_to(self.p, (*t.shape, self.p.shape[-1])),
@@ -213,8 +245,8 @@ class _Course:
         )[..., 0]
 
     def _minima(self) -> tuple[Array, Array, Array]:
-        """Minima between the rows, of every pair: pairs (k,), times (k,), distances (k,). Only
-        those that can matter are sought.
+        """Return pairs (k,), times (k,) and distances (k,) of the minima between rows. Only minima
+        that could be an overlap or the least distance of a pair are refined.
         """
         d, n = self.rows, len(self.time)
         before = np.vstack([d[:1], d[:-1]])
@@ -227,8 +259,8 @@ class _Course:
         right = self.time[np.minimum(row + 1, n - 1)]
         best = self.time[row]
         least = d[row, pair]
-        for _ in range(ZOOMS if len(row) else 0):
-            t = left[:, None] + (right - left)[:, None] * np.linspace(0, 1, GRID)
+        for _ in range(MINIMUM_REFINEMENTS if len(row) else 0):
+            t = left[:, None] + (right - left)[:, None] * np.linspace(0, 1, MINIMUM_GRID_POINTS)
             found = self.distance(t, pair)
             k = found.argmin(axis=1)
             rows = np.arange(len(k))
@@ -236,11 +268,11 @@ class _Course:
             best = np.where(better, t[rows, k], best)
             least = np.where(better, found[rows, k], least)
             left = t[rows, np.maximum(k - 1, 0)]
-            right = t[rows, np.minimum(k + 1, GRID - 1)]
+            right = t[rows, np.minimum(k + 1, MINIMUM_GRID_POINTS - 1)]
         return pair, best, least
 
     def closest(self) -> Iterator[Approach]:
-        """Of every pair."""
+        """Yield the closest approach of every pair."""
         times = []
         for k in range(len(self.own.names)):
             t, d = self._series(k)
@@ -248,7 +280,7 @@ class _Course:
         yield from self._approaches(np.arange(len(self.own.names)), np.array(times))
 
     def meetings(self) -> Iterator[Meeting]:
-        """Where shapes overlap."""
+        """Yield the overlaps of every pair, pair by pair."""
         spans: list[tuple[int, float, float, float]] = []
         for k in range(len(self.own.names)):
             t, d = self._series(k)
@@ -267,7 +299,7 @@ class _Course:
             yield Meeting(self.own.names[k], begin, end, found, self.run)
 
     def _series(self, k: int) -> tuple[Array, Array]:
-        """Times and distances of one pair: rows and refined minima."""
+        """Return times and distances of one pair: those of the rows and of the refined minima."""
         pair, t, d = self.refined
         mine = pair == k
         t = np.concatenate([self.time, t[mine]])
@@ -276,12 +308,15 @@ class _Course:
         return t[order], d[order]
 
     def _zero(self, k: int, out: float, into: float) -> float:
-        """When a distance vanishes, between a time with a distance, or a touch, and one with an
-        overlap.
+        """Return the time at which a distance changes sign, by bisection between a time `out`
+        without overlap and a time `into` with one.
+
+        Where the shapes already touch at `out`, the depth that counts as touching is the level
+        instead of zero.
         """
         pair = np.array([k])
         level = 0.0 if self.distance(np.array([out]), pair)[0] >= 0.0 else -self.own.touch[k]
-        for _ in range(HALVINGS):
+        for _ in range(ZERO_BISECTIONS):
             middle = 0.5 * (out + into)
             if self.distance(np.array([middle]), pair)[0] < level:
                 into = middle

@@ -1,4 +1,4 @@
-"""Labels: units beside the names of a result, and the mechanism itself as a text among its
+"""Labels: names and units of the variables of a result, and the mechanism as a text among its
 attributes.
 """
 
@@ -22,8 +22,8 @@ TEXT = "mechanism_toml"  # the attribute that holds the mechanism
 
 @dataclass(frozen=True)
 class Labels:
-    """What all results of one mechanism have in common: the names along their dimensions, units,
-    attributes.
+    """The names along dimensions, the units and the attributes that all results of one mechanism
+    have in common.
     """
 
     names: xr.Coordinates
@@ -32,8 +32,8 @@ class Labels:
 
 
 def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
-    """The names of coordinates and speeds, `more` names by dimension, their units, and the
-    mechanism's text.
+    """Return the labels of a mechanism's results: names of coordinates and speeds, `more` names by
+    dimension, units, and the mechanism's text. by: the formulation.
     """
     import xarray as xr
 
@@ -59,8 +59,8 @@ def labels(mechanism: Mechanism, by: str, **more: Iterable[str]) -> Labels:
 
 
 def labelled(variables: dict[str, tuple], along: dict[str, Any], labels: Labels) -> xr.Dataset:
-    """The dataset of variables (dims, values), with the labels `along` its rows, such as time,
-    beside those in common.
+    """Return the dataset of variables {name: (dims, values)}. along: labels of its rows, such as
+    time, in addition to the labels in common.
     """
     import xarray as xr
 
@@ -76,8 +76,8 @@ def labelled(variables: dict[str, tuple], along: dict[str, Any], labels: Labels)
 
 
 def units(joints: Iterable[Joint]) -> tuple[list[str], list[str]]:
-    """rad, m or 1 (a quaternion's part) for each coordinate; rad or m for each speed, a second left
-    out.
+    """Return the units of coordinates (rad, m, or 1 for a quaternion's component), and those of
+    speeds without "/s" (rad or m).
     """
     freedoms = [f for j in joints for f in j.freedoms]
     names = {Motion.SLIDE: "m", Motion.BALL: "1"}
@@ -86,7 +86,7 @@ def units(joints: Iterable[Joint]) -> tuple[list[str], list[str]]:
 
 
 def write_text(mechanism: Mechanism) -> str:
-    """The mechanism as TOML, or nothing where a file has no words for what it holds."""
+    """Return the mechanism as TOML; "" where TOML cannot express it."""
     from ..formats import toml
 
     try:
@@ -96,7 +96,7 @@ def write_text(mechanism: Mechanism) -> str:
 
 
 def read_text(text: str) -> Mechanism:
-    """The mechanism of a TOML text, its flexible bodies discretised."""
+    """Return the mechanism of a TOML text, with its flexible bodies discretised."""
     from ..formats.toml import draft, parsed
     from ..model.flexible import discretise
 

@@ -1,4 +1,4 @@
-"""Ledger: how far a result can be trusted, and what it cost."""
+"""Ledger: the accuracy of a result, and what it cost."""
 
 from __future__ import annotations
 
@@ -12,46 +12,59 @@ import numpy as np
 
 from ..registry import loaded
 
-MET = 10.0  # times the tolerance: a run no farther from a tighter one has the accuracy asked for
-# of its length, a loop is open; and not far from it: worth a word
+# A run has the accuracy asked for if its difference to a tighter run is at most this many times the
+# tolerance.
+VERIFIED_TOLERANCES = 10.0
+# Residual of a loop's row relative to the loop's length (or as a cosine): above OPEN the loop is
+# open, above NOTED_OPENING the verdict mentions it.
 OPEN = 1e-3
-OPENING = 1e-6
-CLOSE = 1e-2  # a pivot this near to the threshold of rank, or the threshold to it: worth a word
-# of the fastest speed: a row that is not met, and not far from it
-SLIP = 1e-3
-SLIPPING = 1e-6
-# of the weight times the length, and of the pace: energies and speeds of what rests
+NOTED_OPENING = 1e-6
+# Ratio of a pivot to the threshold of rank, or of the threshold to it, above which the verdict
+# mentions that the rank was nearly another.
+NOTED_RANK_RATIO = 1e-2
+# Rate of a row relative to its size and the fastest speed: above UNMET_ROW_RATE the row is not met,
+# above NOTED_ROW_RATE the verdict mentions it.
+UNMET_ROW_RATE = 1e-3
+NOTED_ROW_RATE = 1e-6
+# Energies below this times weight and length, and speeds below this times the pace, are rounding.
 ROUNDING = 1e-12
-FAINT = 1e-6  # of a motion, if rounding leaves no more: worth a word
-# of the energy that came and went: lost or found; and worth a word
-ABSURD = 0.1
-POOR = 1e-3
+# Error that rounding leaves to the steps, relative to the motion, above which the verdict mentions
+# it.
+NOTED_RESOLUTION = 1e-6
+# Error of the energy balance relative to the energy that came and went: above ABSURD_IMBALANCE the
+# run is not to be trusted, above NOTED_IMBALANCE the verdict mentions it.
+ABSURD_IMBALANCE = 0.1
+NOTED_IMBALANCE = 1e-3
+# Difference to a tighter run relative to the motion, above which the verdict mentions their ratio.
+NOTED_DIFFERENCE = 1e-3
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """The largest magnitudes that the rows of a run have shown so far.
+    """The largest magnitudes in the rows of a run so far.
 
-    kinetic, potential, strain: energies, J; weight: the mechanism's, times its length, J; change:
-    of the potential energy since the start; work: done; balance: change of energy less work.
-    closure: residuals of rows (m, or cosine); opening: beside the loop's length, or one for an
-    angle. rate: of rows beside their sizes, and speed, in the metric of `kernels.rank`; pace: the
-    speed that gravity or the duration give it, 1/s; rank: how close theirs was to another, 1 being
-    on the threshold. quaternion: | |q| - 1 |. moved: how far anything has gone, beside its length
-    (1 for an angle), of the run that moves least; rounding: what steps do not resolve of that
-    length.
+    kinetic, potential, strain: energies, J. weight: the mechanism's weight times its length, J.
+    change: of the potential energy since the start, J. work: done, J. balance: change of energy
+    less work, J. closure: residuals of rows (m, or cosine); opening: the same relative to the
+    loop's length, or one for an angle. rate, speed: the rates of rows relative to their sizes, and
+    the fastest speed, 1/s, in the metric of `kernels.rank`; pace: the speed that gravity or the
+    duration suggests, 1/s. rank: how close a decision of rank was to its threshold; 1 is on it.
+    quaternion: | |q| - 1 |. moved: how far anything has moved relative to its length (1 for an
+    angle), for the run that moves least; rounding: the part of that length which steps do not
+    resolve.
 
-    Of contacts: penetration, beside the mechanism's length; pressing: normal force, N; grinding:
-    normal force times gap rate, and gain: power of friction, both beside the length; outside:
-    friction outside its cone, pulling: normal force that pulls, N; angle: sine of the angle between
-    friction and slip.
+    For contacts: penetration, relative to the mechanism's length; pressing: normal force, N;
+    grinding: normal force times gap rate, and gain: power of friction, both relative to the length;
+    outside: friction outside its cone, N; pulling: normal force that pulls, N; angle: sine of the
+    angle between friction and slip.
 
-    Of contacts by time stepping, over all steps of one run: residual of the solver beside the
-    fastest speed, and steps above the one asked for; complementarity and cone, each beside the
-    largest of its step; energy gained and dissipated by contacts, J; impacts and changes of mode.
+    For contacts by time stepping, over all steps of one run: residual of the solver relative to the
+    fastest speed; unconverged: steps with a residual above the tolerance; complementarity and cone,
+    each relative to the largest of its step; gained, dissipated: energy by contacts, J; impacts;
+    changes of mode.
 
-    Of joints with smoothed friction, for each speed: what was travelled slowly, and altogether, m
-    or rad (`simulation.friction_creep`).
+    For joints with smoothed friction, for each speed: slow and way, the distances travelled slowly
+    and in all, m or rad (`simulation.friction_creep`).
     """
 
     kinetic: float = 0.0
@@ -89,7 +102,7 @@ class Extremes:
     way: tuple[float, ...] = ()
 
     def __or__(self, other: Extremes) -> Extremes:
-        """Of both; a number that is none stays. What was travelled adds up."""
+        """Return the extremes of both; NaN stays NaN. The distances `slow` and `way` are added."""
         theirs = asdict(other)
         sums: dict[str, Any] = {
             name: tuple((np.array(getattr(self, name)) + getattr(other, name)).tolist())
@@ -108,22 +121,26 @@ class Extremes:
 
     @property
     def energy(self) -> float:
-        """The energy beside which a balance is judged, J: what came and went, or rounding."""
+        """The energy, J, relative to which the energy balance is judged: the largest of kinetic
+        energy, change of potential energy and work, and at least rounding.
+        """
         return max(
             self.kinetic, self.change, self.work, 1e-6 * self.potential, ROUNDING * self.weight
         )
 
     @property
     def largest(self) -> float:
-        """The largest kinetic energy, J; of what rests, the largest potential energy, or
-        rounding.
+        """The largest kinetic energy, J; for a mechanism at rest the largest potential energy, and
+        at least rounding.
         """
         least = ROUNDING * self.weight
         return self.kinetic if self.kinetic > least else max(self.potential, least)
 
     @property
     def moving(self) -> float:
-        """The speed beside which rates are judged, 1/s: the fastest, or rounding."""
+        """The speed, 1/s, relative to which rates are judged: the fastest, and at least
+        rounding.
+        """
         return max(self.speed, ROUNDING * self.pace)
 
 
@@ -137,24 +154,26 @@ def _versions() -> tuple[tuple[str, str], ...]:
 
 
 def versions() -> dict[str, str]:
-    """What ran: catena, Python, NumPy."""
+    """Return the versions of catena, Python and NumPy that ran."""
     return dict(_versions())
 
 
 @dataclass(frozen=True)
 class ContactLedger:
-    """How well the laws of contact were kept, in the rows of a run and in its impacts.
+    """How well a run kept the laws of contact, in its rows and in its impacts.
 
-    penetration: the deepest, beside the mechanism's length. complementarity: normal force times gap
-    rate, and impulses times what the law of impact leaves of the speed, beside the largest of each.
-    cone: forces outside their cones, or that pull, beside the largest. angle: between friction and
-    slip, rad. gain: the most that contacts have put in, beside what came and went. dissipated: in
-    impacts, J. law: of impact. impacts, accumulations, changes: how many, the last of modes.
-    remark: of motions that are not unique.
+    penetration: the deepest, relative to the mechanism's length. complementarity: normal force
+    times gap rate, and impulses times the residual of the impact law, each relative to its largest
+    value. cone: forces outside their friction cones, or that pull, relative to the largest force.
+    angle: between friction and the direction opposite to slip, rad. gain: the most energy that
+    contacts have added, relative to the energy that came and went. dissipated: in impacts, J. law:
+    of impact. impacts, accumulations, changes: the number of impacts, of accumulations of impacts,
+    and of changes of mode. remark: on motions that are not unique.
 
-    stepped: whether by time stepping; then dissipated is by all contacts, and numbers are those of
-    the worst run, in all its steps. residual: of the solver beside the fastest speed of a contact,
-    the worst; asked: the one asked for; unconverged: steps above it.
+    stepped: whether by time stepping; then dissipated counts all contacts, and the numbers are
+    those of the worst run over all its steps. residual: the largest of the solver, relative to the
+    fastest speed of a contact; asked: the tolerance on it; unconverged: the number of steps above
+    that tolerance.
     """
 
     law: str
@@ -175,12 +194,12 @@ class ContactLedger:
 
     @classmethod
     def read(cls, given: Any) -> ContactLedger | None:
-        """Of a file."""
+        """Return the contact ledger of a file; None where it has none."""
         return None if given is None else cls(**given)
 
     def __or__(self, other: ContactLedger) -> ContactLedger:
-        """Of the runs of both: residuals of the worst, counts and what was dissipated of all, the
-        first remark.
+        """Return the contact ledger of the runs of both: the largest residuals, the sums of counts
+        and of dissipated energy, and the first remark.
         """
         worst = {
             name: max(getattr(self, name), getattr(other, name))
@@ -193,7 +212,7 @@ class ContactLedger:
         return replace(self, remark=self.remark or other.remark, **worst, **sums)
 
     def of_rows(self, seen: Extremes) -> ContactLedger:
-        """With what the rows have shown."""
+        """Return the contact ledger with the extremes of the rows."""
         force = seen.pressing or 1.0
         power = (seen.pressing * seen.moving) or 1.0
         return replace(
@@ -206,7 +225,7 @@ class ContactLedger:
         )
 
     def rows(self) -> list[tuple[str, str]]:
-        """Name and value, as a table shows them."""
+        """Return (name, value) pairs for a table."""
         kept = (
             f"penetration {self.penetration:.2g} of the length, complementarity"
             f" {self.complementarity:.2g}, cone {self.cone:.2g}"
@@ -249,7 +268,7 @@ class ContactLedger:
         ]
 
     def missed(self, limit: float) -> list[str]:
-        """Laws that were missed by more than this, in words; a number that is none is missed."""
+        """Return a sentence for each law whose error exceeds the limit or is NaN."""
         found = [
             (self.penetration, f"bodies penetrate by {self.penetration:.2g} of their length"),
             (
@@ -279,33 +298,29 @@ class ContactLedger:
 class Ledger:
     """The accuracy of a run, and what it cost.
 
-    energy_balance: the largest |change of energy - work done|, J, and beside the largest kinetic
-    energy. closure: the largest residual of a loop's row (m, or cosine). quaternion: the largest |
-    |q| - 1 |. verified: the largest difference to a run at a tighter tolerance, if there was one;
-    met: whether the accuracy asked for was met by that; verdict: in a sentence. strain: the most
+    energy_balance: the largest |change of energy - work done|, J; relative_energy_balance: relative
+    to the largest kinetic energy; imbalance: relative to the energy that came and went. closure:
+    the largest residual of a loop's row (m, or cosine); opening: relative to the loop's length, or
+    one for an angle. slip: the largest rate of a row relative to its size and the fastest speed
+    (`kernels.rank` has the sizes). rank: how close the decision which rows are redundant was to its
+    threshold, as a ratio; 1 is on it. quaternion: the largest | |q| - 1 |. strain: the most energy
     that flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance
-    chose them. resolution: the accuracy that rounding leaves to the steps of an adaptive method,
-    beside how far anything has moved; of many runs that of the one that moves least. opening: the
-    largest residual of a loop's row beside the loop's length, or one for an angle. slip: the
-    largest rate of a row beside its size and the fastest speed (`kernels.rank` has the sizes).
-    rank: how close the decision which rows repeat others was to going the other way, a pivot beside
-    its threshold or the reverse: 1 is on it. imbalance: the energy balance beside the energy that
-    came and went.
+    determined the steps. resolution: the accuracy that rounding leaves to the steps of an adaptive
+    method, relative to how far anything has moved; of many runs, that of the run that moves least.
 
-    A run whose loops open, whose rows are not met or whose energy balance is absurd is not to be
-    trusted: `doubts` says why, and then `met` is False, whatever a tighter run says, which may be
-    wrong in the same way.
+    verified: the largest difference to a run with a tighter tolerance, if there was one; met:
+    whether it is within the accuracy asked for; verdict: the same in a sentence.
 
-    contact: how well the laws of contact were kept; None where there are no contacts.
+    A run whose loops open, whose rows are not met or whose energy balance is off by more than a
+    tenth is not to be trusted: `doubts` says why, and `met` is then False whatever a tighter run
+    says, because that may be wrong in the same way.
 
-    creeping: which joint creeps most under smoothed dry friction, and by how much, in words; empty
-    where none does.
-
-    laboured: how many steps a run took, and where, in words, if these are so many that it went
-    close to a singular position, or that something is stiff; else empty.
-
-    frequencies: by how much the first frequencies of beams by modes are too high with what they
-    carry, relative; None without such beams.
+    contact: how well the laws of contact were kept; None where there are no contacts. creeping: the
+    joint that creeps most under smoothed dry friction, and by how much, in words; empty where none
+    does. laboured: where and how many steps a run took, in words, if these are so many that it
+    passed close to a singular configuration or something is stiff; else empty. frequencies: by how
+    much, relative, the first frequencies of modal beams are too high with the bodies that they
+    carry; None without such beams.
     """
 
     outcome: str
@@ -340,7 +355,7 @@ class Ledger:
 
     @classmethod
     def of(cls, seen: Extremes, **more: Any) -> Ledger:
-        """The ledger of rows that have shown these extremes; more: the other fields."""
+        """Return the ledger of rows with these extremes. more: the other fields."""
         if more.get("contact") is not None:
             more["contact"] = more["contact"].of_rows(seen)
         relative = seen.balance / (seen.largest or 1.0)
@@ -362,7 +377,7 @@ class Ledger:
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Ledger:
-        """The ledger of a file; a TypeError where a field is not what it is in a ledger."""
+        """Return the ledger of a file. Raise a TypeError where a field has another type."""
         found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
         for name, kinds in (
             ("outcome formulation integrator verdict creeping laboured", str),
@@ -385,7 +400,7 @@ class Ledger:
         return found
 
     def rows(self) -> list[tuple[str, str]]:
-        """Name and value, as a table shows them."""
+        """Return (name, value) pairs for a table."""
         relative = f"{self.relative_energy_balance:.2g}"
         shown = [
             ("outcome", self.outcome),
@@ -437,13 +452,15 @@ class Ledger:
         return shown
 
     def doubts(self) -> list[str]:
-        """Why the run is not to be trusted; nothing where there is no reason."""
-        return self._said(OPEN, SLIP, ABSURD, np.inf, np.inf)
+        """Return the reasons why the run is not to be trusted; an empty list where there are
+        none.
+        """
+        return self._exceeded(OPEN, UNMET_ROW_RATE, ABSURD_IMBALANCE, np.inf, np.inf)
 
-    def _said(
+    def _exceeded(
         self, opening: float, slip: float, imbalance: float, rank: float, resolution: float
     ) -> list[str]:
-        """A sentence for each quantity that exceeds its limit, or is not a number."""
+        """Return a sentence for each quantity that exceeds its limit or is NaN."""
         found = [
             (
                 self.opening,
@@ -480,9 +497,17 @@ class Ledger:
         return [words for x, limit, words in found if not x <= limit] + laws
 
     def weighed(self) -> Ledger:
-        """The ledger with a verdict on closure, rows and energy, where there is one to speak."""
+        """Return the ledger with a verdict on closure, rows and energy, if one of them is doubtful
+        or close to it.
+        """
         doubts = self.doubts()
-        close = self._said(OPENING, SLIPPING, POOR, CLOSE, max(FAINT, MET * self.tolerance))
+        close = self._exceeded(
+            NOTED_OPENING,
+            NOTED_ROW_RATE,
+            NOTED_IMBALANCE,
+            NOTED_RANK_RATIO,
+            max(NOTED_RESOLUTION, VERIFIED_TOLERANCES * self.tolerance),
+        )
         close += [words for words in (self.creeping, self.laboured) if words]
         if doubts:
             text = f"NOT to be trusted: {'; '.join(doubts)}"
@@ -490,18 +515,19 @@ class Ledger:
         return replace(self, verdict=f"close: {'; '.join(close)}") if close else self
 
     def judged(self, difference: float, size: float, again: int | None = None) -> Ledger:
-        """The ledger with the difference of coordinates to a tighter run, judged beside a size (rad
-        or m): how far it has moved, and beside what the run's own errors are judged.
+        """Return the ledger with a verdict on the difference of the coordinates to a tighter run.
 
-        again: the steps of the tighter run; one that took the very same steps says nothing.
+        difference: the largest, rad or m. size: how far the run has moved, rad or m, relative to
+        which its own errors are judged. again: the number of steps of the tighter run; one that
+        took the same steps gives no verdict.
         """
         if difference == 0.0 and again == self.steps:
             said = "no verdict: a tighter run was asked for, and took the same steps"
             return replace(self, verdict="; ".join(filter(None, (self.verdict, said))))
-        asked = MET * self.tolerance * size
+        asked = VERIFIED_TOLERANCES * self.tolerance * size
         met = difference <= asked
         said = f"{difference:.2g} from a tighter run, {asked:.2g} allowed"
-        if size < 1.0 and difference > POOR * size:
+        if size < 1.0 and difference > NOTED_DIFFERENCE * size:
             said += (
                 f"; that is {difference / size if size else np.inf:.2g} of the largest coordinate:"
                 " a motion this small needs a smaller tolerance or step"

@@ -1,8 +1,8 @@
-"""What a notebook shows of mechanisms, results and answers: HTML without scripts, found by the
-objects' `_repr_html_`.
+"""HTML for notebooks: what `_repr_html_` of mechanisms, results and answers returns, without
+scripts.
 
-The objects live in lower rooms; they name the functions here as text and load them when a notebook
-asks (`registry.loaded`).
+The objects are defined in lower rooms; they name the functions here as text and load them when a
+notebook asks (`registry.loaded`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CELL = "padding:2px 10px;text-align:left;border-bottom:1px solid #8883"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table of texts."""
+    """Return an HTML table of texts."""
     top = "".join(f"<th style='{CELL}'>{html.escape(x)}</th>" for x in head)
     body = "".join(
         "<tr>" + "".join(f"<td style='{CELL}'>{html.escape(str(x))}</td>" for x in row) + "</tr>"
@@ -40,14 +40,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def plain(answer: object) -> str:
-    """What an answer prints, as it prints it."""
+    """Return the printed form of an answer as preformatted HTML."""
     return f"<pre style='line-height:1.3'>{html.escape(str(answer))}</pre>"
 
 
 def report(
     title: str, head: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()
 ) -> str:
-    """A table with a title above it and sentences below."""
+    """Return a table with a title above it and sentences below."""
     return (
         (f"<b>{html.escape(title)}</b>" if title else "")
         + table(head, rows)
@@ -56,7 +56,7 @@ def report(
 
 
 def picture(figure: Figure, dpi: int = 90) -> str:
-    """A figure inside the page."""
+    """Return a matplotlib figure as an embedded image."""
     with BytesIO() as file:
         figure.savefig(file, format="png", dpi=dpi)
         return _image(file.getvalue())
@@ -69,7 +69,9 @@ def _image(png: bytes) -> str:
 
 
 def mechanism(m: Mechanism) -> str:
-    """A drawing with its loops closed, and tables of bodies and joints."""
+    """Return a drawing of a mechanism with its loops closed, and tables of its bodies and
+    joints.
+    """
     bodies = [
         (
             b.name,
@@ -87,8 +89,8 @@ def mechanism(m: Mechanism) -> str:
 
 
 def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
-    """Its solids near where all coordinates are zero, loops closed; nothing where it cannot be
-    drawn, as of a mechanism with faults.
+    """Return a picture of a mechanism near its neutral configuration, with loops closed; "" where
+    it cannot be drawn, such as for an invalid mechanism. size: pixels.
     """
     from ..errors import CatenaError
     from ..machine import compile
@@ -109,8 +111,8 @@ def drawing(m: Mechanism, size: tuple[int, int] = (560, 380)) -> str:
 
 
 def standing(machine: Machine) -> np.ndarray:
-    """q with loops closed: near zero, or near the first of some starts from which they close; zero
-    where they do not.
+    """Return q with loops closed, from the neutral configuration or the first of some random starts
+    from which they close; the neutral configuration where they do not.
     """
     import numpy as np
 
@@ -132,17 +134,17 @@ def standing(machine: Machine) -> np.ndarray:
 
 
 def result(r: Result) -> str:
-    """The overview and the ledger; of a batch, that of its first run."""
+    """Return the overview of a result (of a batch, of its first run) and its ledger."""
     return picture(r.plot("overview")) + ledger(r.ledger)
 
 
 def ledger(book: Ledger) -> str:
-    """Its rows as a table."""
+    """Return the rows of a ledger as a table."""
     return table((), book.rows())
 
 
 def player(page: str, height: int = 560) -> str:
-    """A page of its own inside a notebook, without a server."""
+    """Return a page embedded in a notebook, without a server. height: pixels."""
     return (
         f"<iframe style='width:100%;height:{height}px;border:0'"
         f' srcdoc="{html.escape(page)}"></iframe>'

@@ -1,7 +1,7 @@
-"""The registry of plots: one record per plot says what `Result.plot`, files, the command line and
-the documentation must know.
+"""The registry of plots: one record per plot holds what `Result.plot`, files, the command line and
+the documentation need.
 
-The function that draws is loaded when the plot is drawn, so that a list of plots costs nothing.
+The function that draws is imported when the plot is drawn, so that a list of plots costs nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from ..model import Mechanism
 
-ROWS = 4000  # rows of a long run that a plot shows
-MOST_RUNS = 100  # that are laid over each other
+PLOTTED_ROWS = 4000  # the largest number of rows that a plot shows
+LARGEST_OVERLAY = 100  # the largest number of runs in one plot
 SUFFIXES = (".png", ".pdf", ".svg")  # of the files a plot is saved as
 
 
@@ -32,11 +32,11 @@ def _always(mechanism: Mechanism) -> bool:
 class Plot:
     """A plot of a result.
 
-    name: its word. draw(result, **options): the function that makes the matplotlib Figure, or where
-    it is ("package.module:function"), loaded when it draws. doc: one line for people. options: the
-    keywords that draw takes. select: which of these names the coordinates, joints or frames to
-    show; `catena plot --only` fills it. needs: what a mechanism must have for it, in words, and
-    applies(mechanism): whether it has.
+    name: its name. draw(result, **options): the function that makes the matplotlib Figure, or its
+    place ("package.module:function"), from which it is imported when it draws. doc: one line of
+    description. options: the keywords of draw. select: the option that names the coordinates,
+    joints or frames to show; `catena plot --only` sets it. needs: what the mechanism must have, in
+    words; applies(mechanism): whether it has.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Plot:
     applies: Callable[[Mechanism], bool] = _always
 
     def check(self, mechanism: Mechanism, options: Iterable[str]) -> None:
-        """Refuse options that it does not take, and a mechanism that it has nothing to show of."""
+        """Raise where an option is not known, or the mechanism has nothing that this plot shows."""
         for name in options:
             if name not in self.options:
                 raise UnknownNameError("option", name, self.options, f"the plot {self.name!r}")
@@ -71,12 +71,12 @@ def plot(
     title: str | None = None,
     **options: Any,
 ) -> Figure:
-    """A plot of a result, as a matplotlib Figure that is not shown yet.
+    """Return a plot of a result as a matplotlib Figure, which is not shown.
 
-    what: one of `PLOTS`. run: which run of a batch; several, or "all", are laid over each other,
-    the first of them in front (of more than MOST_RUNS some at equal distances). title: by default
-    the mechanism's name, "" for none. Other options are those of the plot. An UnknownNameError says
-    which plots or options there are.
+    what: one of `PLOTS`. run: the number of a run of a batch; several, or "all", are overlaid, with
+    the first of them in front. Of more than LARGEST_OVERLAY runs some are drawn, at equal
+    distances. title: by default the mechanism's name, "" for none. options: those of the plot.
+    Raises an UnknownNameError where there is no such plot or option.
     """
     import matplotlib as mpl
 
@@ -89,7 +89,7 @@ def plot(
     with mpl.rc_context(HOUSE):
         figures = []
         for k in runs:
-            shown = result.select(run=k).thinned(ROWS)
+            shown = result.select(run=k).thinned(PLOTTED_ROWS)
             shown.data.load()
             figures.append(loaded(kind.draw)(shown, **options))
         figure = overlay(figures[0], figures[1:])
@@ -101,7 +101,7 @@ def plot(
 
 
 def _runs(result: Any, run: int | Iterable[int] | str) -> list[int]:
-    """The runs to be drawn."""
+    """Return the numbers of the runs to draw."""
     count = result.data.sizes.get("run", 1)
     if isinstance(run, str) and run != "all":
         raise CatenaError(f"run is {run!r}; it is a number, several of them, or 'all'")
@@ -114,19 +114,19 @@ def _runs(result: Any, run: int | Iterable[int] | str) -> list[int]:
     )
     if not asked:
         raise CatenaError("no run was asked for; it is a number, several of them, or 'all'")
-    every = -(-len(asked) // MOST_RUNS)
+    every = -(-len(asked) // LARGEST_OVERLAY)
     return asked[::every]
 
 
 def save(result: Any, path: str | Path, what: str = "overview", **options: Any) -> Path:
-    """Draw a plot and write it to a file, .png, .pdf or .svg; the folder is made where it is
+    """Draw a plot and write it to a .png, .pdf or .svg file. The folder is created where it is
     missing.
     """
     return write(path, "plot", lambda: plot(result, what, **options))
 
 
 def write(path: str | Path, word: str, draw: Callable[[], Figure]) -> Path:
-    """Write what `draw` draws to a file. word: what it is called in messages."""
+    """Write the figure that `draw` returns to a file. word: what it is called in messages."""
     import matplotlib as mpl
 
     from .plots.style import HOUSE
@@ -149,12 +149,12 @@ def write(path: str | Path, word: str, draw: Callable[[], Figure]) -> Path:
 
 
 def markdown() -> str:
-    """The plots as a table, as docs/simulation.md shows it."""
+    """Return the table of plots as docs/simulation.md shows it."""
     return table("plot", PLOTS.values())
 
 
 def table(word: str, plots: Iterable[Any]) -> str:
-    """Records of plots as a table for people."""
+    """Return a Markdown table of records of plots."""
     rows = [
         f"| `{p.name}` | {p.doc} | {', '.join(f'`{x}`' for x in p.options)} | {p.needs} |"
         for p in plots

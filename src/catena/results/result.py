@@ -1,11 +1,12 @@
-"""Result: what came out. A labelled xarray dataset with names and units, and the ledger that says
-how far to trust it.
+"""Result: the labelled rows of a run as an xarray dataset with names and units, and the ledger of
+its accuracy.
 
     run --> Dataset over time (and run) + Ledger + the mechanism's own text --save--> .nc, .csv
                                                                            <--load_result-- .nc
 
-What follows from the states is computed on request: poses, momentum, reactions, multipliers. So are
-the dataset and the ledger themselves, so that a batch of which few runs are looked at costs little.
+Quantities that follow from the states (poses, momentum, reactions, multipliers) are computed when
+they are asked for. So are the dataset and the ledger themselves, so that a batch of which few runs
+are read costs little.
 """
 
 from __future__ import annotations
@@ -46,32 +47,54 @@ ENERGIES = ("kinetic", "potential", "strain", "work", "energy_error")
 
 @dataclass(frozen=True)
 class Result:
-    """A run: `data` is an xarray Dataset over time (and run, for a batch); `ledger` its accuracy.
+    """The rows of a run, or of a batch of runs, with names and units.
 
-    Variables: q (time, coordinate), v, a, tau (time, speed), kinetic, potential (of it strain, with
-    flexible bodies), work, energy_error (time), state and input (what the integrator saw), and for
-    loops closure (time, row). `coordinate_unit`, `speed_unit`, `acceleration_unit` and `force_unit`
-    stand beside the names. On request: `poses`, `momentum`, `reactions`, `multipliers`.
+    The variables of `data` can also be read as attributes, such as `result.q`. They are q (time,
+    coordinate); v, a and tau (time, speed); kinetic, potential, work and energy_error (time), in J;
+    strain (time), the part of potential in flexible bodies, where there are any; state and input,
+    as the integrator saw them; and with loops closure (time, row). The coordinates
+    `coordinate_unit`, `speed_unit`, `acceleration_unit` and `force_unit` give the unit of each
+    name. A batch has a leading dimension `run`.
+
+    Parameters
+    ----------
+    source : xarray.Dataset or callable
+        The data, or a function that returns them when they are first read.
+    trust : Ledger or callable
+        The ledger, or a function that returns it when it is first read.
+    model : Mechanism, optional
+        The mechanism that ran. Without it, it is read from the attributes of the data.
+    shared : dict, optional
+        A cache that all parts of one result share (`select`, `thinned`).
+
+    Examples
+    --------
+    >>> import catena
+    >>> result = catena.simulate(catena.load("pendulum"), q=[0.5], until=1.0)
+    >>> result.q.dims, float(result.time[-1])
+    (('time', 'coordinate'), 1.0)
+    >>> result.ledger.complete
+    True
     """
 
-    source: xr.Dataset | Callable[[], xr.Dataset]  # the data, or what makes them
-    trust: Ledger | Callable[[], Ledger]  # the ledger, or what makes it
+    source: xr.Dataset | Callable[[], xr.Dataset]
+    trust: Ledger | Callable[[], Ledger]
     model: Mechanism | None = None
-    # by all parts of one result
+    # a cache that all parts of one result share
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def data(self) -> xr.Dataset:
-        """The labelled rows."""
+        """The labelled rows, an xarray.Dataset over time (and run, for a batch)."""
         return self.source() if callable(self.source) else self.source
 
     @cached_property
     def ledger(self) -> Ledger:
-        """How far to trust the rows."""
+        """The accuracy and the cost of the run, a `catena.results.Ledger`."""
         return self.trust() if callable(self.trust) else self.trust
 
     def __reduce__(self) -> tuple:
-        """Copies and pickles have the rows themselves."""
+        """Return how to rebuild the result: copies and pickles hold the rows themselves."""
         return Result, (self.data, self.ledger, self.model)
 
     def _repr_html_(self) -> str:
@@ -90,30 +113,55 @@ class Result:
 
     @property
     def time(self) -> np.ndarray:
-        """Seconds, (time,)."""
+        """The times of the rows in seconds, an ndarray of shape (time,)."""
         return self.data["time"].values
 
     @property
     def energy(self) -> xr.DataArray:
-        """Kinetic plus potential energy, J."""
+        """The kinetic plus the potential energy in joules, (..., time)."""
         return self.data["kinetic"] + self.data["potential"]
 
     @property
     def complete(self) -> bool:
-        """Whether the run reached its end; a partial one says so."""
+        """Whether the run reached its end."""
         return self.ledger.complete
 
     def plot(self, what: str = "overview", **options: Any) -> Any:
-        """One of `catena.results.plotting.PLOTS`, as a matplotlib Figure; see
-        `catena.results.plotting.plot` for its options.
+        """Return one of the plots of a result as a matplotlib Figure.
+
+        Parameters
+        ----------
+        what : str, default "overview"
+            The name of the plot, one of `catena.results.plotting.PLOTS`.
+        **options
+            `run`, `title` and the options of the plot, as in `catena.results.plotting.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure; it is not shown.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such plot or option.
         """
         return plotting.plot(self, what, **options)
 
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
-        """Write an animation, .gif, .mp4 or .html, and give its path; without a path, one that
-        plays inside a notebook.
+        """Write an animation to a file, or return one for a notebook.
 
-        See `catena.results.animation.animate` for the options.
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file .gif, .mp4 or .html. Without it, nothing is written.
+        **options
+            The options of `catena.results.animation.animate`.
+
+        Returns
+        -------
+        Path or Playing
+            The path that was written; without a path, an object that plays inside a notebook.
         """
         if path is None:
             return loaded("catena.results.animation:playing")(self, **options)
@@ -121,7 +169,25 @@ class Result:
 
     # --- parts of it
     def select(self, run: int | None = None, every: int = 1) -> Result:
-        """One run of a batch, every so many rows."""
+        """Return one run of a batch, or fewer rows.
+
+        Parameters
+        ----------
+        run : int, optional
+            The number of the run. Default: all of them.
+        every : int, default 1
+            Take one row in so many.
+
+        Returns
+        -------
+        Result
+            The rows selected, with the same ledger.
+
+        Raises
+        ------
+        CatenaError
+            If there is no run of that number.
+        """
         data = self.data.isel(time=slice(None, None, every)) if every > 1 else self.data
         if run is not None and "run" in data.dims:
             if not 0 <= run < data.sizes["run"]:
@@ -132,16 +198,33 @@ class Result:
         return replace(self, source=data)
 
     def thinned(self, rows: int) -> Result:
-        """At most so many rows, at equal distances."""
+        """Return at most a given number of rows, at equal distances in the row number.
+
+        Parameters
+        ----------
+        rows : int
+            The largest number of rows.
+
+        Returns
+        -------
+        Result
+            The rows selected, with the same ledger.
+        """
         return self.select(every=-(-self.data.sizes["time"] // rows))
 
     @property
     def contacts(self) -> xr.Dataset:
-        """Of contacts, over time: gap (m), normal_force (N), friction_force (N) and slip (m/s) as
-        vectors in the ground's axes, mode ("open", "slip", "stick"), place (m) of each point; force
-        (N) and pressure_centre (m) of each contact, summed over its points.
+        """The contact variables over time, an xarray.Dataset.
 
-        NaN: not determined by rigid bodies, or open.
+        For each contact point: gap (m), normal_force (N), friction_force (N) and slip (m/s) as
+        vectors in the ground's axes, mode ("open", "slip" or "stick") and place (m). For each
+        contact, summed over its points: force (N) and pressure_centre (m). NaN: the contact is
+        open, or rigid bodies do not determine the value.
+
+        Raises
+        ------
+        CatenaError
+            If the mechanism has no contacts.
         """
         own = {
             str(name): str(name).removeprefix("contact_")
@@ -160,7 +243,14 @@ class Result:
     # --- on request
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism that ran, its flexible bodies discretised."""
+        """The mechanism that ran, with its flexible bodies discretised.
+
+        Raises
+        ------
+        CatenaError
+            If the result was read from a file that does not hold its mechanism, and `load_result`
+            was not given it.
+        """
         if self.model is not None:
             from ..model.flexible import discretise
 
@@ -174,7 +264,7 @@ class Result:
 
     @property
     def machine(self) -> Machine:
-        """The mechanism, compiled."""
+        """The mechanism that ran, compiled: a `Machine`."""
         from ..machine import compile
 
         return self._once("machine", lambda: compile(self.mechanism))
@@ -185,8 +275,18 @@ class Result:
         return self.shared[name]
 
     def poses(self, frames: Iterable[str] | None = None) -> xr.Dataset:
-        """position (..., frame, axis), m, and rotation (..., frame, axis, column) of frames, by
-        default of every body.
+        """Return the poses of frames along the run.
+
+        Parameters
+        ----------
+        frames : iterable of str, optional
+            Names of frames or bodies. Default: every body.
+
+        Returns
+        -------
+        xarray.Dataset
+            position (..., frame, axis) in m, and rotation (..., frame, axis, column), both in the
+            ground.
         """
         import xarray as xr
 
@@ -211,8 +311,14 @@ class Result:
         )
 
     def momentum(self) -> xr.Dataset:
-        """Centre of mass (m), its velocity, linear momentum and angular momentum about it, in the
-        ground's axes.
+        """Return the centre of mass, its velocity and the momenta along the run, in the ground's
+        axes.
+
+        Returns
+        -------
+        xarray.Dataset
+            com (m), com_velocity (m/s), linear (kg m/s) and angular (kg m2/s, about the centre of
+            mass), each (..., axis).
         """
         import xarray as xr
 
@@ -225,12 +331,25 @@ class Result:
         return xr.Dataset(made, {**self._labels, "axis": AXES})
 
     def reactions(self, axes: str = "body") -> xr.DataArray:
-        """(..., joint, component): the wrench on the child of every joint, loops included, torque
-        first (N m, N).
+        """Return the wrench on the child of every joint along the run, loops included.
 
-        axes: "body", "joint" or "world", as in `catena.analysis.reactions`. NaN: not determined by
-        rigid bodies, or by what constraints say of themselves; the attribute `undetermined` then
-        names the joints and the reasons.
+        Parameters
+        ----------
+        axes : {"body", "joint", "world"}, default "body"
+            The axes and the point, as in `catena.analysis.reactions`. The name of a frame or body
+            means along its axes.
+
+        Returns
+        -------
+        xarray.DataArray, shape (..., joint, component)
+            Torque first (N m, N). NaN: not determined by rigid bodies, or by what a constraint
+            states of where it acts; the attribute `undetermined` then names the joints and the
+            reasons.
+
+        Raises
+        ------
+        CatenaError
+            If a lock held a frame during the run: its force is not among the loads.
         """
         import xarray as xr
 
@@ -257,7 +376,9 @@ class Result:
         )
 
     def _undetermined(self) -> dict[str, str]:
-        """The attribute that names the joints of whose forces something is not known, if any."""
+        """Return the attribute that names the joints whose wrenches are not fully determined, or
+        nothing.
+        """
         from ..machine import undetermined
 
         found = undetermined(self.machine) if self.mechanism.row_records else {}
@@ -265,7 +386,7 @@ class Result:
         return {"undetermined": "\n".join(said)} if said else {}
 
     def _caught_frames(self) -> str:
-        """The names of the locks that hold a frame at some row."""
+        """Return the names of the locks that hold a frame at some row, separated by commas."""
         if "mode" not in self.data:
             return ""
         names = [str(n) for n in self.data["mode_name"].values]
@@ -275,8 +396,10 @@ class Result:
         return ", ".join(n.removeprefix("the lock of ") for n in on)
 
     def _reactions(self, axes: str, *rows: np.ndarray) -> dict[str, np.ndarray]:
-        """By the question of that name, which takes the parameters of one mechanism: runs with
-        their own are asked in turn.
+        """Return {joint: wrenches} by `catena.machine.reactions`.
+
+        That function takes one mechanism's own parameters, so runs that have their own are computed
+        one after another.
         """
         from ..machine import compile, reactions
 
@@ -301,8 +424,13 @@ class Result:
         )
 
     def multipliers(self) -> xr.DataArray:
-        """(..., row): the forces of the rows of loops, constraints and speed rows (N for
-        displacements, N m for directions).
+        """Return the multipliers of the constraint rows along the run.
+
+        Returns
+        -------
+        xarray.DataArray, shape (..., row)
+            The forces of the rows of loops, constraints and speed rows (N for displacements, N m
+            for directions).
         """
         import xarray as xr
 
@@ -322,8 +450,12 @@ class Result:
         )
 
     def drive_forces(self) -> xr.DataArray:
-        """(..., drive): the torque or force of every drive of the mechanism, N m or N; NaN where
-        other rows impose the same motion, so that it is not determined.
+        """Return the torque or force of every drive of the mechanism along the run.
+
+        Returns
+        -------
+        xarray.DataArray, shape (..., drive)
+            N m or N. NaN: other rows impose the same motion, so that the force is not determined.
         """
         return loaded("catena.results.drive_forces:drive_forces")(self)
 
@@ -340,20 +472,25 @@ class Result:
 
     @property
     def _parameters(self) -> np.ndarray | None:
-        """The parameters of each row, where a batch has its own."""
+        """The parameters of each row, (..., 1, count), where a batch has its own; else None."""
         return self.data["parameters"].values[..., None, :] if "parameters" in self.data else None
 
     @property
     def _acting(self) -> np.ndarray:
-        """The joint forces that act: the controller's, and the damping, friction and holding, which
-        the rows have where there were any.
+        """The joint forces that act, (..., nv): those of the controller, plus damping, friction and
+        holding forces where the rows record them.
         """
         return self._rows("tau") + (self._rows("losses") if "losses" in self.data else 0.0)
 
     # --- tables and files
     def to_pandas(self) -> pd.DataFrame:
-        """One row per time (and run), one column per coordinate, speed, force and energy, such as
-        "q elbow"; all SI. The force of a drive among the constraints has a column "drive NAME".
+        """Return the rows as a table, in SI units.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per time (and run), one column per coordinate, speed, acceleration, force and
+            energy, such as "q elbow". The force of a drive has a column "drive NAME".
         """
         import pandas as pd  # type: ignore[import-untyped]
 
@@ -376,7 +513,23 @@ class Result:
         return pd.DataFrame(columns, index=index)
 
     def save(self, path: str | Path) -> Path:
-        """Write to netCDF (.nc: everything) or CSV (.csv: the rows), whole or not at all."""
+        """Write the result to a file. The file appears only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file .nc (netCDF: everything) or .csv (the table of `to_pandas`).
+
+        Returns
+        -------
+        Path
+            The path.
+
+        Raises
+        ------
+        CatenaError
+            If the suffix is another, or the file cannot be written.
+        """
         path = Path(path)
         writers: dict[str, Callable[[Path], Any]] = {
             ".csv": lambda p: self.to_pandas().to_csv(p),
@@ -409,10 +562,39 @@ class Result:
 def load_result(
     path: str | Path, *, every: int = 1, lazy: bool = False, mechanism: Mechanism | None = None
 ) -> Result:
-    """Read what `Result.save` or a streamed run wrote as netCDF.
+    """Read a result that `Result.save` or a streamed run wrote as netCDF.
 
-    every: take one row in so many. lazy: leave the rows in the file until they are used, for a run
-    larger than memory. mechanism: for a result that could not hold its own.
+    Parameters
+    ----------
+    path : str or Path
+        The .nc file.
+    every : int, default 1
+        Take one row in so many.
+    lazy : bool, default False
+        Leave the rows in the file until they are used, for a run that is larger than memory.
+    mechanism : Mechanism, optional
+        The mechanism that ran, for a file that could not hold it.
+
+    Returns
+    -------
+    Result
+        The result. If the run was interrupted, it has the rows written until then.
+
+    Raises
+    ------
+    FormatError
+        If the file does not exist, is not a result of catena, or is damaged.
+
+    Examples
+    --------
+    >>> import catena, tempfile
+    >>> from pathlib import Path
+    >>> result = catena.simulate(catena.load("pendulum"), q=[0.5], until=1.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = result.save(Path(folder) / "swing.nc")
+    ...     again = catena.load_result(path, every=10)
+    >>> again.time.shape
+    (21,)
     """
     import xarray as xr
 
@@ -443,8 +625,8 @@ def load_result(
 
 
 def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
-    """The rows that count, and the ledger: from the attributes, or from the journal of a file that
-    was written as it ran.
+    """Return the valid rows of a file, and the ledger: from the attributes of a saved result, or
+    from the journal of a file that was written during a run.
     """
     if storage.JOURNAL not in file and "ledger" not in file.attrs:
         raise KeyError("ledger")
@@ -488,7 +670,9 @@ def _unpacked(file: xr.Dataset, every: int) -> tuple[xr.Dataset, Ledger]:
 def chosen(
     asked: Iterable[str] | str | None, known: Iterable[str], what: str, where: str
 ) -> list[str]:
-    """The names asked for, or all; one that is not there is an error with the nearest that is."""
+    """Return the names asked for, or all known names. Raise an UnknownNameError, with the nearest
+    known name, for one that is not known.
+    """
     names = list(known)
     if asked is None:
         return names

@@ -1,17 +1,16 @@
-"""Storage: the netCDF file of a run that is written while it goes on, and is whole at every
-instant.
+"""Storage: the netCDF file of a run, written during the run and valid at every instant.
 
     time      known from the beginning                the other rows are NaN until they are computed
-    journal   two slots, written in turn: how far the run has come, its ledger, and what is needed
-              to go on
-    log       lines that are only added: events, and the impacts of contacts; the journal says how
-              many bytes of it count
+    journal   two slots, written in turn: how far the run has come, its ledger, and the checkpoint
+              for a restart
+    log       lines that are only appended: events, and the impacts of contacts; the journal holds
+              how many bytes of it are valid
 
-HDF5 makes the file and takes all its space. Afterwards nothing but bytes are written, in place and
-past HDF5: rows first, then a slot of the journal with its own checksum. So a process may die at any
-instant; what it leaves is a netCDF file whose last good slot says how many rows count. (An
+HDF5 creates the file and reserves all its space. Afterwards bytes are written in place, without
+HDF5: rows first, then a slot of the journal with its own checksum. So a process may die at any
+instant; what it leaves is a netCDF file whose last valid slot says how many rows are valid. (An
 unlimited time dimension would grow HDF5's own tables at each write, and a death in between would
-tear them.) Others may read the file meanwhile.
+damage them.) Other processes may read the file meanwhile.
 """
 
 from __future__ import annotations
@@ -40,21 +39,22 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal"
 LOG = "log"
-SLOT = 1 << 16  # bytes of a slot, besides what the state takes
-LINES = 1 << 21  # bytes of the log of a run that may have events: some ten thousand of them
-STATES = 10_000  # events whose states before and after have room there
-# what a lock says that another process holds
-BUSY = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK)
-HEAD = struct.Struct("<II")  # length and checksum of what a slot holds
+SLOT_BYTES = 1 << 16  # bytes of a slot of the journal, without the state
+LOG_BYTES = 1 << 21  # bytes of the log without states: some ten thousand events
+LOGGED_STATES = 10_000  # the number of events whose states before and after have room in the log
+# error numbers that mean that another process holds a lock
+LOCK_BUSY = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK)
+HEAD = struct.Struct("<II")  # length and checksum of the text of a slot
 
 
 @dataclass(frozen=True)
 class Journal:
-    """How far the run of a file has come, its ledger, and what is needed to go on.
+    """How far the run of a file has come, its ledger, and the checkpoint for a restart.
 
-    number: of this journal. row: rows that count. state: the checkpoint. energy: kinetic and
-    potential at the start, J. extremes: of all rows. wall_time: s. key: what decides the run.
-    logged, checksum: bytes of the log that count, and theirs; lost: lines for which it had no room.
+    number: of this journal, counted from zero. row: the number of valid rows. state: the
+    checkpoint. energy: kinetic and potential at the start, J. extremes: of all rows. wall_time: s.
+    key: the fingerprint of the run. logged, checksum: the number of valid bytes of the log, and
+    their checksum. lost: the number of lines for which the log had no room.
     """
 
     number: int
@@ -71,7 +71,7 @@ class Journal:
 
     @staticmethod
     def read(text: bytes) -> Journal:
-        """The journal of a slot's text; a ValueError where it is none."""
+        """Return the journal of a slot's text. Raise a ValueError where it is not one."""
         try:
             found = Journal(**json.loads(text))
             kinds = (
@@ -99,8 +99,8 @@ class Journal:
 
 # --- the log
 class Logged(NamedTuple):
-    """What a log holds: events, (time, words, state before, state after), and the impacts of
-    contacts, lists of what a `Hit` of the run has.
+    """The contents of a log: events, (time, words, state before, state after), and impacts of
+    contacts, lists of the fields of a `Hit`.
     """
 
     events: list[tuple[float, str, tuple[float, ...], tuple[float, ...]]]
@@ -108,7 +108,9 @@ class Logged(NamedTuple):
 
 
 def log_lines(events: Iterable[Any], impacts: Iterable[Any]) -> list[bytes]:
-    """The lines of events and impacts in the order of their times, whatever is written together."""
+    """Return the lines of events and impacts that are written together, in the order of their
+    times.
+    """
     lines = [
         *(["event", t, what, *map(_packed, states)] for t, what, *states in events),
         *(["impact", *i] for i in impacts),
@@ -117,21 +119,25 @@ def log_lines(events: Iterable[Any], impacts: Iterable[Any]) -> list[bytes]:
 
 
 def log_room(size: int) -> int:
-    """Bytes of the log of a run that may have events, whose q and v have so many numbers."""
-    return LINES + min(STATES * 2 * (len(_packed((0.0,) * size)) + 4), 4 * LINES)
+    """Return the size in bytes of the log of a run that may have events. size: how many numbers q
+    and v have together.
+    """
+    states = LOGGED_STATES * 2 * (len(_packed((0.0,) * size)) + 4)
+    return LOG_BYTES + min(states, 4 * LOG_BYTES)
 
 
 def _packed(state: Iterable[float]) -> str:
-    """The bits of a state, as text."""
+    """Return the bits of a state as text."""
     return base64.b64encode(np.array(tuple(state), "<f8").tobytes()).decode()
 
 
 def _unpacked(text: str) -> tuple[float, ...]:
+    """Return the state whose bits a text holds."""
     return tuple(np.frombuffer(base64.b64decode(text), "<f8").tolist())
 
 
 def read_log(entry: Journal, log: np.ndarray) -> Logged:
-    """What counts of a log (bytes,); a ValueError where it is damaged."""
+    """Return the valid part of a log (bytes,). Raise a ValueError where it is damaged."""
     text = log[: entry.logged].tobytes()
     if len(text) < entry.logged or zlib.crc32(text) != entry.checksum:
         raise ValueError("its log is damaged")
@@ -149,20 +155,22 @@ def read_log(entry: Journal, log: np.ndarray) -> Logged:
 
 
 # --- the file
-def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int, lines: int = LINES) -> None:
-    """Make the file: the labels and attributes of `first`, its rows at the head of as many as there
-    are `times`.
+def create(
+    path: Path, first: xr.Dataset, times: np.ndarray, room: int, lines: int = LOG_BYTES
+) -> None:
+    """Create the file: the labels and attributes of `first`, whose rows come first, and space for a
+    row at each of the `times`.
 
-    room: how many numbers the state holds that the journal keeps. lines: bytes of the log.
+    room: how many numbers the state in the journal has. lines: bytes of the log.
     """
     import h5netcdf
     import h5py  # type: ignore[import-untyped]
 
-    slot = SLOT + 64 * room
+    slot = SLOT_BYTES + 64 * room
     row = sum(v.nbytes for v in first.variables.values() if "time" in v.dims) // max(
         1, first.sizes["time"]
     )
-    reserve(path, len(times) * row + 2 * slot + SLOT + lines)
+    reserve(path, len(times) * row + 2 * slot + SLOT_BYTES + lines)
     with h5netcdf.File(path, "w") as file:
         sizes = {str(name): size for name, size in first.sizes.items()}
         file.dimensions = {
@@ -195,8 +203,8 @@ def create(path: Path, first: xr.Dataset, times: np.ndarray, room: int, lines: i
 
 
 def reserve(path: Path, size: int) -> None:
-    """Raise an OSError where there is no room for so many bytes; HDF5, told so while it writes,
-    takes the process down.
+    """Raise an OSError where the disk has no room for this many bytes. (When HDF5 finds that out
+    while it writes, the process crashes.)
     """
     try:
         with path.open("wb") as file:
@@ -208,8 +216,8 @@ def reserve(path: Path, size: int) -> None:
 
 @dataclass(frozen=True)
 class FileRegion:
-    """Where a variable's bytes stand in the file: the first, how many a row has, its type, how many
-    rows it has room for.
+    """The bytes of a variable in the file. offset: of the first byte. width: bytes of a row. dtype:
+    its type. count: the number of rows that it has room for.
     """
 
     offset: int
@@ -219,7 +227,7 @@ class FileRegion:
 
 
 def places(path: Path) -> dict[str, FileRegion]:
-    """Where the variables of a file stand that was made by `create`."""
+    """Return the regions of the variables of a file that `create` made."""
     import h5py
 
     try:
@@ -249,8 +257,8 @@ def append(
     journal: Journal,
     lines: bytes = b"",
 ) -> None:
-    """Write rows (n, ...) from `row` on, the last lines of the log, then the journal into the slot
-    that its number says.
+    """Write rows (n, ...) from number `row` on, then the last lines of the log, then the journal
+    into the slot that its number selects.
     """
     slot = known[JOURNAL]
     text = packed(journal, known[JOURNAL].width)
@@ -268,19 +276,21 @@ def append(
 
 
 def rows_of(path: Path, place: FileRegion, first: int, last: int) -> NDArray[np.float64]:
-    """The numbers of rows first to last of a variable, one after another."""
+    """Return rows `first` to `last` of a variable, flattened."""
     with path.open("rb") as file:
         file.seek(place.offset + first * place.width)
         return np.frombuffer(file.read((last - first) * place.width), place.dtype)
 
 
 def journal_of(path: Path) -> Journal:
-    """The last good journal of a file."""
+    """Return the last valid journal of a file."""
     return with_log(path)[0]
 
 
 def with_log(path: Path) -> tuple[Journal, Logged]:
-    """The last good journal of a file, and its log; a ValueError where the latter is damaged."""
+    """Return the last valid journal of a file, and its log. Raise a ValueError where the log is
+    damaged.
+    """
     known = places(path)
     with path.open("rb") as file:
         file.seek(known[JOURNAL].offset)
@@ -292,13 +302,13 @@ def with_log(path: Path) -> tuple[Journal, Logged]:
 
 
 def latest(slots: np.ndarray) -> Journal | None:
-    """The newest slot whose checksum is right."""
+    """Return the newest journal whose checksum is right; None where neither is."""
     found = [entry for slot in slots if (entry := _read(slot.tobytes())) is not None]
     return max(found, key=lambda entry: entry.number, default=None)
 
 
 def packed(journal: Journal, width: int) -> bytes:
-    """The bytes of a slot."""
+    """Return the bytes of a slot."""
     text = json.dumps(asdict(journal)).encode()
     if len(text) > width - HEAD.size:
         raise CatenaError(
@@ -309,7 +319,7 @@ def packed(journal: Journal, width: int) -> bytes:
 
 
 def _put(file: Any, offset: int, data: bytes) -> None:
-    """All the bytes; a disk may take them in parts."""
+    """Write all bytes at an offset, in as many parts as the system takes."""
     file.seek(offset)
     left = memoryview(data)
     while left:
@@ -317,6 +327,7 @@ def _put(file: Any, offset: int, data: bytes) -> None:
 
 
 def _read(slot: bytes) -> Journal | None:
+    """Return the journal of a slot; None where its checksum is wrong or it is not a journal."""
     if len(slot) < HEAD.size:
         return None
     length, checksum = HEAD.unpack_from(slot)
@@ -331,8 +342,8 @@ def _read(slot: bytes) -> Journal | None:
 # --- one writer
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
-    """Be the only process that writes a result to `path`. The system lets go of the lock when a
-    process dies.
+    """Hold a lock so that no other process writes a result to `path`. The system releases it when
+    the process dies.
     """
     beside = path.with_name(f".{path.name}.lock")
     try:
@@ -354,7 +365,7 @@ def lock(path: Path) -> Iterator[None]:
 
 
 def _locked(file: int) -> bool:
-    """Whether the lock of an open file could be had."""
+    """Whether the lock on an open file was acquired, or the file system has no locks."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -365,12 +376,14 @@ def _locked(file: int) -> bool:
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno not in BUSY  # some file systems have no locks
+        return error.errno not in LOCK_BUSY  # some file systems have no locks
     return True
 
 
 def _same(file: int, path: Path) -> bool:
-    """Whether the open file is still the one at that path: one who ended meanwhile took it away."""
+    """Whether the open file is still the one at that path; a process that ended in the meantime may
+    have removed it.
+    """
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except OSError:
@@ -378,15 +391,15 @@ def _same(file: int, path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Take a file away, if it is there and that can be done."""
+    """Delete a file, if it exists and can be deleted."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
 
 # --- failures
 def reason(error: BaseException) -> str:
-    """Why a file could not be read or written, in the system's words; HDF5 hides them in its
-    own.
+    """Return why a file could not be read or written, in the system's words, also from within a
+    message of HDF5.
     """
     number = getattr(error, "errno", None) or next(
         iter(map(int, re.findall(r"errno = (\d+)", str(error)))), None

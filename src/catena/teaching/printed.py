@@ -1,11 +1,11 @@
-"""Which form of equations of motion is printed: as a textbook has them where that fits on a page,
-else the formulation's compact statement.
+"""Which form of the equations of motion is printed: the textbook's where that fits on a page, else
+the formulation's compact statement.
 
     the last steps of the derivation -> the same without eliminated rows -> the formulation's own
     rows -> the compact statement
 
-The first of these that fits on a page is taken. A page is counted in points of print
-(`readable.height`), never in time, so that the same mechanism gives the same text on every machine.
+The first of these that fits on a page is printed. A page is measured in points of print
+(`readable.height`), not in time, so that the same mechanism gives the same text on every machine.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ from ..errors import FormulationError
 from .compact import compact_form
 from .derivation import WrongLineError, latex_form, text_form, textbook_forms
 
-LARGEST = 8  # speeds of a mechanism whose derivation may fit on a page; with more it is not tried
+# The largest number of speeds of a mechanism whose derivation is tried: larger ones do not fit on a
+# page.
+LARGEST_DERIVED_SPEEDS = 8
 FORMS = {"text": text_form, "latex": latex_form}
 
 
 def printed(
     equations: Derived, readable: Callable[[], Readable], how: str, full: bool = False
 ) -> str:
-    """The equations as "text" or "latex". readable: makes the formulation's own rows. full:
-    multiplied out, on as many pages as that takes.
+    """Return the equations as "text" or "latex" (how). readable: a function that returns the
+    formulation's own rows. full: whether to print the scalar equations on as many pages as they
+    need.
     """
-    large = not full and len(equations.mechanism.speed_names) > LARGEST
+    large = not full and len(equations.mechanism.speed_names) > LARGEST_DERIVED_SPEEDS
     derived = [] if large else textbook_forms(equations)
     for form in derived:
         if height(latex_form(form)) <= PAGE:
@@ -45,7 +48,7 @@ def printed(
         except FormulationError:
             if large:
                 return printed(equations, readable, how, full=True)
-            # it has something that is not written so; then as it is, however long
+            # the compact form cannot express it: print the rows as they are, however long
     return (
         FORMS[how](derived[0])
         if derived and (full or rows is None)

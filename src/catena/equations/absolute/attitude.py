@@ -15,7 +15,7 @@ from ...spatial import cos, cross, dot, rotate, sin, unrotate
 
 
 def rotation(axis: Sequence[float], angle: Any) -> tuple:
-    """Rot(axis, angle), three rows (Rodrigues): cos 1 + sin tilde(a) + (1 - cos) a a'."""
+    """Return Rot(axis, angle), three rows (Rodrigues): cos 1 + sin tilde(a) + (1 - cos) a a'."""
     (x, y, z), c, s = axis, cos(angle), sin(angle)
     k = 1.0 - c
     return (
@@ -26,8 +26,8 @@ def rotation(axis: Sequence[float], angle: Any) -> tuple:
 
 
 def quaternion(R: Any) -> list:
-    """The unit quaternion (w, x, y, z) of a rotation: the column of 4 Q Q' whose diagonal entry is
-    largest, over its root.
+    """Return the unit quaternion (w, x, y, z) of a rotation: the column of 4 Q Q' whose diagonal
+    entry is largest, divided by its root.
 
     No angle is singular (Shepperd 1978). Of Q and -Q, the one whose largest entry is positive.
     """
@@ -47,15 +47,17 @@ def quaternion(R: Any) -> list:
 
 
 def between(axis: Any, a: Any, b: Any) -> Any:
-    """The angle about a unit axis that turns the vector a into b; both lean on the axis alike."""
+    """Return the angle about a unit axis that turns the vector a into b. Both must make the same
+    angle with the axis.
+    """
     return ca.atan2(dot(axis, cross(a, b)), dot(a, b) - dot(axis, a) * dot(axis, b))
 
 
 def angles(axes: Sequence[Any], R: Any) -> list:
-    """The angles of up to three turns whose product is R, each between -pi and pi.
+    """Return the angles of up to three turns whose product is R, each between -pi and pi.
 
-    Of three turns the second has two values, q2 and its mirror; the branch that holds zero is
-    taken. Where the first axis and the third fall together (gimbal lock) only their sum is known,
+    Of three turns the second has two values, q2 and its mirror; the branch that contains zero is
+    taken. Where the first axis and the third coincide (gimbal lock) only their sum is determined,
     and the values are not to be trusted.
     """
     if len(axes) < 2:
@@ -81,9 +83,10 @@ def angles(axes: Sequence[Any], R: Any) -> list:
 
 
 def components(w: Any, axes: Sequence[Any], cosine: Any) -> list:
-    """The parts of a vector w along up to three axes: w = sum of them, where w lies in their span.
+    """Return the components of a vector w along up to three axes, with w their sum where w lies in
+    the span of the axes.
 
-    cosine: of the angle between two axes, which a joint keeps.
+    cosine: of the angle between two axes, which a joint keeps constant.
     """
     if len(axes) < 2:
         return [dot(a, w) for a in axes]

@@ -31,10 +31,10 @@ from .joint_constraints import Bodies
 
 @dataclass(frozen=True)
 class Chart:
-    """Coordinates y and speeds w of one link: symbols; P, R (of y), V (of y and w, linear in w) and
-    y' as expressions of them.
+    """Coordinates y and speeds w of one link as symbols, and the expressions P, R (of y), V (of y
+    and w, linear in w) and y'.
 
-    start: y and w as the joints' q and v make them. angle: about the plane's normal, in a flat
+    start: y and w as functions of the joints' q and v. angle: about the plane's normal, in a flat
     chart. hinged: whether y and w are the joint's own.
     """
 
@@ -51,7 +51,7 @@ class Chart:
 
 
 def free(bodies: Bodies, k: int) -> Chart:
-    """Position, quaternion; velocity, angular velocity."""
+    """Return the chart of position and quaternion, with velocity and angular velocity as speeds."""
     name, (P, R, V) = bodies.links[k].name, _motion(k, *bodies.motion)
     y = ca.SX.sym("y", 7)
     w = ca.SX.sym("w", 6)
@@ -73,7 +73,9 @@ def free(bodies: Bodies, k: int) -> Chart:
 
 
 def flat(bodies: Bodies, k: int) -> Chart:
-    """Two coordinates along `bodies.directions` and an angle; their rates."""
+    """Return the chart of two coordinates along `bodies.directions` and an angle, with their rates
+    as speeds.
+    """
     name, s, (e, f) = bodies.links[k].name, bodies.tracer, bodies.directions
     n: tuple = bodies.normal or ()
     P, R, V = _motion(k, *bodies.motion)
@@ -104,8 +106,8 @@ def flat(bodies: Bodies, k: int) -> Chart:
 
 
 def hinged(bodies: Bodies, k: int) -> Chart:
-    """The joint's own coordinates and speeds; the link hangs on the ground, so no other joint moves
-    it.
+    """Return the chart of the joint's own coordinates and speeds, for a link on the ground, which
+    no other joint moves.
     """
     s, pair = bodies.tracer, bodies.pairs[k]
     y, w = s.q[pair.q], s.v[pair.v]
@@ -118,7 +120,7 @@ def hinged(bodies: Bodies, k: int) -> Chart:
 
 
 def bent(bodies: Bodies, body: str) -> Chart:
-    """Amplitudes; their rates, which stand in V as they are."""
+    """Return the chart of amplitudes, whose rates are entries of V."""
     s = bodies.tracer
     at = bodies.bending[body]
     names = bodies.mechanism.speed_names[at.v]
@@ -141,11 +143,10 @@ def bent(bodies: Bodies, body: str) -> Chart:
 
 @dataclass(frozen=True)
 class State:
-    """The charts of all links, then those of bodies that bend, as one state x = (all y, all w):
-    what it says, and where it comes from.
+    """The charts of all links, then those of bodies that bend, as one state x = (all y, all w).
 
     names: of x. P, R, V: motion of the links. rate: y'. q, v: the joints' coordinates and speeds,
-    read from the bodies. start: x as q and v make it.
+    from the bodies. start: x as a function of q and v.
     """
 
     charts: tuple[Chart, ...]
@@ -161,7 +162,7 @@ class State:
 
 
 def state(bodies: Bodies, charts: Sequence[Chart]) -> State:
-    """One state out of the charts of all links."""
+    """Return one state made of the charts of all links."""
     amplitudes = {body: bent(bodies, body) for body in bodies.bending}
     s = bodies.tracer
     own = [(c, pair) for c, pair in zip(charts, bodies.pairs) if pair.joint.mimic is None]
@@ -193,13 +194,13 @@ def state(bodies: Bodies, charts: Sequence[Chart]) -> State:
 
 
 def chart(bodies: Bodies, k: int) -> Chart:
-    """The chart of a free link: flat where there is a plane."""
+    """Return the chart of a free link: flat where the mechanism is planar."""
     make: Callable[[Bodies, int], Chart] = free if bodies.normal is None else flat
     return make(bodies, k)
 
 
 def _motion(k: int, P: ca.SX, R: ca.SX, V: ca.SX) -> tuple[ca.SX, tuple, ca.SX]:
-    """P, three rows of R, and V of link k, out of those of all links."""
+    """Return P, three rows of R, and V of link k, from those of all links."""
     r = elements(R[9 * k : 9 * k + 9])
     return P[3 * k : 3 * k + 3], (tuple(r[:3]), tuple(r[3:6]), tuple(r[6:])), V[6 * k : 6 * k + 6]
 

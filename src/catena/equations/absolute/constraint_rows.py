@@ -25,11 +25,11 @@ from .joint_constraints import Bodies, Pair
 
 @dataclass(frozen=True)
 class BodyRows:
-    """Some rows with one name. f: m or cosines, zero where the row begins with f'. angles: which of
-    them are cosines.
+    """Some rows with one name. f: residuals (m or cosines), zero where the rows begin with f'.
+    angles: which of them are cosines.
 
-    between: the two bodies they push, where they do. along: the rows in the speeds u of all joints,
-    where they are that.
+    between: the two bodies that they push, where they push bodies. along: the rows in the speeds u
+    of all joints, where they act along speeds.
     """
 
     name: str
@@ -47,10 +47,10 @@ class BodyRows:
 
 @dataclass(frozen=True)
 class JointSpeeds:
-    """The speeds of all joints, those that mimic included: u = G V, u' = G V' + g.
+    """The speeds of all joints, those that mimic others included: u = G V, u' = G V' + g.
 
     own: which are the mechanism's, v = u[own]. columns: those of each joint, in the order of the
-    pairs. first: by name.
+    pairs. first: the first speed of each joint, by name.
     """
 
     u: ca.SX
@@ -62,7 +62,7 @@ class JointSpeeds:
 
 
 def speeds(b: Bodies) -> JointSpeeds:
-    """The speeds of all joints, read from the bodies."""
+    """Return the speeds of all joints, from the motion of the bodies."""
     u = ca.vertcat(*(x for pair in b.pairs for x in b.speeds(pair)))
     starts = np.cumsum([0, *(pair.joint.nv for pair in b.pairs)]).tolist()
     columns = [slice(*ends) for ends in pairwise(starts)]
@@ -72,7 +72,7 @@ def speeds(b: Bodies) -> JointSpeeds:
 
 
 def joint(b: Bodies, pair: Pair) -> BodyRows:
-    """What a joint of the tree, or of a loop, forbids."""
+    """Return the rows that a joint of the tree, or of a loop, imposes."""
     f, j = b.residual(pair), pair.joint
     rate = b.rate(f)
     angles = tuple(r.kind == RowKind.ANGLE for r in pair.rows)
@@ -82,8 +82,8 @@ def joint(b: Bodies, pair: Pair) -> BodyRows:
 
 
 def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
-    """One row for each joint that mimics another: its speed less the ratio times the other's; by a
-    function f, f'(q) is the ratio.
+    """Return one row for each joint that mimics another: its speed less the ratio times the
+    other's; for a function f the ratio is f'(q).
     """
     for j in (pair.joint for pair in b.pairs):
         if j.mimic is not None and not j.deflection:
@@ -94,8 +94,8 @@ def mimics(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
 
 
 def follows(b: Bodies, j: Joint) -> tuple[Any, Any]:
-    """ratio and drift of a joint that mimics another: u' = ratio u_leader' + drift, where f'' of a
-    function makes a drift.
+    """Return ratio and drift of a joint that mimics another: u' = ratio u_leader' + drift. The
+    second derivative of a function makes the drift.
     """
     assert j.mimic is not None
     if j.mimic.function is None:
@@ -108,8 +108,8 @@ def follows(b: Bodies, j: Joint) -> tuple[Any, Any]:
 
 
 def nonholonomic(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
-    """What constraints and speed rows ask, in their order: velocities of points of bodies, or rows
-    in the joints' speeds.
+    """Return the rows of constraints and of speed rows, in their order: velocities of points of
+    bodies, or rows in the joints' speeds.
     """
     t, k = b.tracer, 0
     texts, f = (
@@ -147,7 +147,7 @@ def nonholonomic(b: Bodies, s: JointSpeeds) -> Iterator[BodyRows]:
 
 
 def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds, f: ca.SX, B: ca.SX) -> BodyRows:
-    """Rows f with f' = along u + B, f'' = along u' + drift."""
+    """Return rows f with f' = along u + B and f'' = along u' + drift."""
     return BodyRows(
         name,
         f,
@@ -160,7 +160,7 @@ def _along(name: str, along: ca.SX, drift: ca.SX, s: JointSpeeds, f: ca.SX, B: c
 
 
 def _slip(b: Bodies, row: Nonholonomic) -> tuple:
-    """The velocities of the point of contact that the row forbids."""
+    """Return the velocities of the point of contact that the row forbids."""
     side = b.frame(row.frame)
     R, p = b.pose(side)
     arm, directions = row.contact(R, b.value)

@@ -57,11 +57,11 @@ ACROSS = (RowKind.ACROSS_P, RowKind.ACROSS_C)
 
 @dataclass(frozen=True)
 class Pair:
-    """A joint between two free bodies, and the rows it forbids. point: it forbids every
-    displacement (of the plane).
+    """A joint between two free bodies, and the rows that it imposes. point: whether it forbids
+    every displacement (in the plane).
 
-    q, v: where its coordinates and speeds stand in the mechanism's; empty for a joint that mimics
-    or closes a loop. sense: 1 or -1, of its turn about the plane's normal.
+    q, v: the places of its coordinates and speeds in the mechanism's; empty for a joint that mimics
+    or closes a loop. sense: 1 or -1, the direction of its turn relative to the plane's normal.
     """
 
     joint: Joint
@@ -76,7 +76,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Amplitudes:
-    """Where the amplitudes of a body that bends stand: in q, in v, and their rates in V."""
+    """The places of the amplitudes of a body that bends in q and in v, and of their rates in V."""
 
     q: slice
     v: slice
@@ -89,8 +89,8 @@ class Bodies:
 
     `pairs[i]` carries `links[i]`; `loops` are the pairs that close the tree. The symbols q, v, tau
     and p are the tracer's, and `value` turns a scalar of the mechanism into a number or an
-    expression of p. normal: of the plane, if there is one; with planar=False every mechanism is a
-    spatial one. bending: {body: its amplitudes}, of bodies that bend by modes.
+    expression of p. normal: of the plane, if there is one; with planar=False every mechanism is
+    treated as spatial. bending: {body: its amplitudes}, for modal flexible bodies.
     """
 
     def __init__(self, mechanism: Mechanism, planar: bool = True):
@@ -107,7 +107,7 @@ class Bodies:
         self.pairs, self.loops = list(self._pairs()), list(self._loops())
 
     def _amplitudes(self, first: int) -> dict[str, Amplitudes]:
-        """{body: its amplitudes}. first: where their rates begin in V."""
+        """Return {body: its amplitudes}. first: the place where their rates begin in V."""
         q = v = 0
         found = {}
         for j in self.mechanism.moving:
@@ -121,28 +121,28 @@ class Bodies:
 
     # --- motion
     def axes(self, k: int) -> tuple:
-        """The axes of link k, three rows of symbols."""
+        """Return the axes of link k, three rows of symbols."""
         r = elements(self.R[9 * k : 9 * k + 9])
         return tuple(r[:3]), tuple(r[3:6]), tuple(r[6:])
 
     def centre(self, k: int) -> tuple:
-        """The centre of mass of link k."""
+        """Return the centre of mass of link k."""
         return tuple(elements(self.P[3 * k : 3 * k + 3]))
 
     def spin(self, k: int) -> tuple:
-        """The angular velocity of link k in its own axes."""
+        """Return the angular velocity of link k in its own axes."""
         return tuple(elements(self.V[6 * k + 3 : 6 * k + 6]))
 
     def pose(self, side: JointSide) -> tuple[tuple, tuple]:
-        """Axes and origin of one side of a joint, in the ground."""
+        """Return axes and origin of one side of a joint, in the ground."""
         if side.link < 0:
             return side.R, side.p
         R = self.axes(side.link)
         return product(R, side.R), add(self.centre(side.link), rotate(R, side.p))
 
     def parent_pose(self, pair: Pair) -> tuple[tuple, tuple]:
-        """Axes and origin of a joint on its parent; of a modal joint, where the amplitudes have
-        carried them.
+        """Return axes and origin of a joint on its parent; for a modal joint, displaced by the
+        amplitudes.
         """
         R, p = self.pose(pair.parent)
         if pair.joint.deflection:
@@ -160,18 +160,18 @@ class Bodies:
         return R, p
 
     def frame(self, name: str) -> JointSide:
-        """The side that a named frame or body makes."""
+        """Return the side of a joint that a named frame or body would make."""
         f = self.mechanism.frame(name)
         return self._welded.side(f.body, f.pose)
 
     def turning(self, side: JointSide) -> tuple:
-        """Angular velocity of a side in the ground's axes."""
+        """Return the angular velocity of a side in the ground's axes."""
         return (
             (0.0, 0.0, 0.0) if side.link < 0 else rotate(self.axes(side.link), self.spin(side.link))
         )
 
     def rate(self, f: ca.SX) -> ca.SX:
-        """The rate of an expression of P, R and q, with V and v held."""
+        """Return the rate of an expression of P, R and q, with V and v constant."""
         return ca.jtimes(f, *self._flow)
 
     @cached_property
@@ -186,7 +186,7 @@ class Bodies:
 
     @cached_property
     def motion(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """P, R, V as the joints' q and v make them."""
+        """P, R and V as functions of the joints' q and v."""
         s, x = self.tracer, self.tracer.work()
         kinematics.velocities(s.tree, s.Q, s.V, x)
         P: list = []
@@ -203,21 +203,21 @@ class Bodies:
 
     @cached_property
     def rest(self) -> tuple[ca.SX, ca.SX]:
-        """P, R with every joint at zero."""
+        """P and R with every joint at zero."""
         P, R = ca.substitute(
             list(self.motion[:2]), [self.tracer.q], [ca.SX.zeros(self.tracer.layout.nq)]
         )
         return P, R
 
     def sample(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Some q and v: normal numbers, quaternions of length one."""
+        """Return random q and v: normal numbers, quaternions of length one."""
         rng = np.random.default_rng(seed)
         n = self.tracer.layout
         return n.sample(rng), rng.standard_normal(n.nv)
 
     # --- joints
     def _pairs(self) -> Iterator[Pair]:
-        """The pairs of the tree; in the plane each with the rows that speak of it."""
+        """Return the pairs of the tree; in the plane each with the rows that act in it."""
         q = v = 0
         for j in (link.joint for link in self.links):
             nq, nv = (j.nq, j.nv) if j.mimic is None else (0, 0)
@@ -238,8 +238,8 @@ class Bodies:
             q, v = q + nq, v + nv
 
     def _loops(self) -> Iterator[Pair]:
-        """The pairs that close the tree, with the rows that can ever act, as the kernels choose and
-        order them.
+        """Return the pairs that close the tree, with the rows that can act, as the kernels choose
+        and order them.
         """
         active = set(active_rows(self.tracer.layout))
         count = 0
@@ -251,7 +251,9 @@ class Bodies:
             yield Pair(j, *sides, kept, False, slice(0), slice(0))
 
     def _normal_in(self, side: JointSide) -> tuple:
-        """The plane's normal in the axes of a side, at the parameters' own values."""
+        """Return the plane's normal in the axes of a side, at the mechanism's own parameter
+        values.
+        """
         _, R = ca.Function("rest", [self.tracer.p], list(self.rest))(
             list(self.mechanism.parameters.values())
         )
@@ -270,8 +272,8 @@ class Bodies:
 
     @cached_property
     def directions(self) -> tuple:
-        """The directions of the ground along which a link's place is told: x, y, z, or two of the
-        plane.
+        """The directions of the ground along which the position of a link is measured: x, y, z, or
+        two in the plane.
         """
         if self.normal is None:
             return X, Y, Z
@@ -280,15 +282,16 @@ class Bodies:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to call those directions."""
+        """The names of those directions."""
         names = {X: "x", Y: "y", Z: "z"}
         return tuple(names.get(e, f"along{k}") for k, e in enumerate(self.directions, 1))
 
     def residual(self, pair: Pair) -> ca.SX:
-        """f of a joint: a cosine for each angle it keeps, metres for each displacement it forbids.
+        """Return f of a joint: a cosine for each angle it keeps, metres for each displacement it
+        forbids.
 
         A joint that forbids every displacement does so along the ground's directions, others across
-        what they leave free.
+        the directions that they leave free.
         """
         (R_P, p_P), (R_C, p_C) = self.parent_pose(pair), self.pose(pair.child)
         d = sub(p_C, p_P)
@@ -311,10 +314,10 @@ class Bodies:
         return ca.vertcat(ca.SX(0, 1), *f)
 
     def speeds(self, pair: Pair) -> list:
-        """v of a joint: turns along their axes, slides as rates, a ball in the child's axes.
+        """Return v of a joint: turns along their axes, slides as rates, a ball in the child's axes.
 
         Of three turns the middle axis depends on the first angle, which is taken from the symbols
-        q. Those of a modal joint are e'.
+        q. The speeds of a modal joint are e'.
         """
         if pair.joint.deflection:
             return elements(self.V[self.bending[pair.joint.deflection.body].V])
@@ -338,11 +341,11 @@ class Bodies:
         return v
 
     def coordinates(self, pair: Pair, turned: Sequence[Any]) -> list:
-        """q of a joint from the poses of its bodies. turned: the angles of the links about the
-        plane's normal, if there is one.
+        """Return q of a joint from the poses of its bodies. turned: the angles of the links about
+        the plane's normal, if there is one.
 
-        In space an angle comes back between -pi and pi, and the second of three in the branch that
-        holds zero.
+        In space an angle is between -pi and pi, and the second of three in the branch that contains
+        zero.
         """
         (R_P, p_P), (R_C, p_C) = self.pose(pair.parent), self.pose(pair.child)
         Q = product(transpose(R_P), R_C)
@@ -368,20 +371,20 @@ class Bodies:
 
 
 def _turns(j: Joint) -> list:
-    """The axes a joint turns about."""
+    """Return the axes that a joint turns about."""
     return [f.axis for f in j.freedoms if f.motion in (Motion.TURN, Motion.SCREW)]
 
 
 def _slid(j: Joint, R_P: tuple, R_C: tuple, axis: tuple) -> tuple:
-    """The direction of a slide in the ground's axes: slides that come before the turns stay with
-    the parent.
+    """Return the direction of a slide in the ground's axes. Slides that come before the turns are
+    fixed in the parent.
     """
     return rotate(R_P if j.freedoms[0].motion == Motion.SLIDE else R_C, axis)
 
 
 def _in_plane(found: tuple[ClosureRow, ...], n: tuple) -> tuple[ClosureRow, ...]:
-    """What rows forbid in the plane with normal n: displacements in their span less n; the turn
-    about n if they forbid all.
+    """Return what rows forbid in the plane with normal n: displacements in their span without n,
+    and the turn about n if they forbid all turns.
     """
     across = [r for r in found if r.kind in ACROSS]
     D = np.array([r.a for r in across]).reshape(-1, 3)

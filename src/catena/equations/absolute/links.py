@@ -1,5 +1,5 @@
-"""Links: bodies that move as one. What a moving joint carries, with everything welded to it; the
-ground has its share too.
+"""Links: bodies that move as one. A link is the body that a moving joint carries, with everything
+welded to it; the ground has welded bodies too.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Member:
 
 @dataclass(frozen=True)
 class Link:
-    """One free body, in the axes of the body its joint carries. inertia: about the centre of mass,
-    (xx, xy, xz, yy, yz, zz).
+    """One free body, in the axes of the body that its joint carries. inertia: about the centre of
+    mass, (xx, xy, xz, yy, yz, zz).
 
     at: the centre of mass in the carried body's frame, or that frame's origin where nothing has
     mass.
@@ -50,14 +50,14 @@ class Link:
 
     @property
     def name(self) -> str:
-        """That of the body its joint carries."""
+        """The name of the body that its joint carries."""
         return self.joint.child
 
 
 @dataclass(frozen=True)
 class JointSide:
-    """One side of a joint: a frame on a link (-1: the ground), in the link's axes and seen from its
-    centre of mass.
+    """One side of a joint: a frame on a link (-1: the ground), in the link's axes and relative to
+    its centre of mass.
     """
 
     link: int
@@ -66,7 +66,7 @@ class JointSide:
 
 
 class Welded:
-    """The links of a mechanism, `ground` (the members that stand still), and the side of a joint on
+    """The links of a mechanism, `ground` (the members that are fixed), and the side of a joint on
     any body.
     """
 
@@ -94,7 +94,7 @@ class Welded:
         self.links = [_link(j, group, heavy) for j, group in zip(carried, groups)]
 
     def _member(self, m: Mechanism, name: str) -> Member:
-        """A body in its link's frame."""
+        """Return a body in its link's frame."""
         b = m.body(name)
         pose = self._home[name][1]
         R, p = self._seen(pose)
@@ -112,19 +112,21 @@ class Welded:
         return (tuple(R[:3]), tuple(R[3:6]), tuple(R[6:])), tuple(p)
 
     def side(self, body: str, frame: Pose) -> JointSide:
-        """The side of a joint whose frame has this pose on this body."""
+        """Return the side of a joint whose frame has this pose on this body."""
         k, X = self._home[body]
         R, p = self._seen(X @ frame)
         return JointSide(k, R, sub(p, self.links[k].at) if k >= 0 else p)
 
 
 def snapped(x: Any) -> Any:
-    """A number of a placement; whole ones without their residue."""
+    """Return a number of a placement; one that is nearly a whole number without its residue."""
     return float(round(x)) if isinstance(x, float) and abs(x - round(x)) < SNAP else x
 
 
 def _link(j: Joint, members: Sequence[Member], heavy: set[str]) -> Link:
-    """Members put together about their common centre of mass. heavy: the bodies that have mass."""
+    """Return the link that members make about their common centre of mass. heavy: the bodies that
+    have mass.
+    """
     if len(members) == 1:
         (only,) = members
         mass, at = only.mass, only.com
@@ -148,7 +150,7 @@ def _link(j: Joint, members: Sequence[Member], heavy: set[str]) -> Link:
 
 
 def _parallel(mass: Any, c: tuple) -> tuple:
-    """m (c.c 1 - c c'), what a centre of mass at c adds to an inertia."""
+    """Return m (c.c 1 - c c'), which a centre of mass at c adds to an inertia."""
     d = dot(c, c)
     return tuple(
         mass * x for x in sadd((d, 0.0, 0.0, d, 0.0, d), neg(outer(c)[:3]) + neg(outer(c)[3:]))

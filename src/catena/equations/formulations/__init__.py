@@ -1,8 +1,8 @@
-"""The formulations: siblings with one face, none importing another. `derive` picks one by its name.
+"""The formulations, one file each, none importing another. `derive` selects one by its name.
 
-Each file here registers its own record (`catena.equations.formulation`) when it is imported: that
-file alone when a formulation is asked for by its name, all of them when the list of formulations is
-asked for.
+Each file registers its own record (`catena.equations.formulation`) when it is imported: only that
+file when a formulation is asked for by name, all of them when the list of formulations is asked
+for.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FILES = tuple(m.name for m in pkgutil.iter_modules(__path__) if not m.name.star
 
 
 def formulation(name: str) -> Formulation:
-    """The record of that name."""
+    """Return the record of the formulation of that name."""
     if name not in FORMULATIONS and name in _FILES:
         import_module(f".{name}", __package__)
     if name not in FORMULATIONS:
@@ -40,7 +40,7 @@ def formulation(name: str) -> Formulation:
 
 
 def formulations() -> list[Formulation]:
-    """All records, in the order of their years."""
+    """Return all records, in the order of the years of their sources."""
     for name in _FILES:
         formulation(name)
     return sorted(FORMULATIONS.values(), key=lambda f: (f.year, f.name))
@@ -53,8 +53,33 @@ def __getattr__(name: str) -> tuple[str, ...]:
 
 
 def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equations:
-    """The equations of motion of a mechanism, by one of `ALL_FORMULATIONS`; options are that
-    formulation's own.
+    """Derive the equations of motion of a mechanism by one formulation.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism. It is validated, and flexible bodies are discretised.
+    by : str, default "recursive"
+        The name of the formulation, one of `catena.ALL_FORMULATIONS`.
+    **options
+        Options of that formulation.
+
+    Returns
+    -------
+    Equations
+        The equations, with the mechanism's loads acting.
+
+    Raises
+    ------
+    FormulationError
+        If there is no such formulation, nothing moves, or the formulation does not treat a feature
+        of the mechanism; the message names those that do.
+
+    Examples
+    --------
+    >>> import catena
+    >>> print(catena.derive(catena.load("pendulum"), by="lagrange").text())
+    l^2*m*pivot'' + g*l*m*sin(pivot) = tau_pivot
     """
     f = formulation(by)
     m = discretise(mechanism.validate())
@@ -74,14 +99,16 @@ def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equati
 def _with_gravity_as_a_letter(
     f: Formulation, m: Mechanism, options: dict[str, object]
 ) -> Equations:
-    """The equations that are written for people."""
+    """Return the equations with the size of gravity as a symbol, for the form that people read."""
     from ..readable.gravity import with_letter  # loads SymPy
 
     return f.derive(with_letter(m), **options)
 
 
 def _refusal(f: Formulation, m: Mechanism, feature: str) -> str:
-    """What the formulation cannot treat, where the mechanism has it, and which can."""
+    """Return the error message for a feature that a formulation does not treat: which part of the
+    mechanism has it, why it is not treated, and which formulations treat it.
+    """
     here = FEATURES[feature]
     able = [g.name for g in formulations() if not g.lacks(m)]
     advice = [f"take {', '.join(able)}"] if able else []
@@ -93,7 +120,7 @@ def _refusal(f: Formulation, m: Mechanism, feature: str) -> str:
 
 
 def with_loads(e: Equations) -> Equations:
-    """The same equations with the mechanism's loads acting, as generalised forces beside tau."""
+    """Return the equations with the mechanism's loads added to tau as generalised forces."""
     s = Tracer(layout(e.mechanism))
     Q = ca.Function("loads", [s.t, s.q, s.v, s.p], [s.applied.generalised()])
     t = s.t

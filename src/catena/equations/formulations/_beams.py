@@ -1,5 +1,5 @@
-"""Flexible bodies by modes, from their mass integrals ([Everett1988] eq. 33-37): what formulations
-add.
+"""Modal flexible bodies, from their mass integrals ([Everett1988] eq. 33-37): the terms that
+formulations add.
 
 A point of the body lies at r = n + v in the body's frame B, n of the neutral body, v its
 deflection, and moves with
@@ -33,7 +33,7 @@ AROUND = ((1, 2), (2, 0), (0, 1))
 
 class TracedBeam:
     """The mass integrals of one flexible body with the symbols of a tracer. e: its amplitudes; own:
-    where their speeds are.
+    the places of their speeds.
     """
 
     def __init__(self, s: Tracer, modal: Any):
@@ -57,30 +57,32 @@ class TracedBeam:
         self.chi2 = [x * x * ca.SX(ca.sparsify(ca.DM(I.chi2[d]))) for d, x in enumerate(scale)]
 
     def first(self, c: ca.SX) -> ca.SX:
-        """integral rho sum c_a B_a, (3, k) for k columns of amplitudes."""
+        """Return integral rho sum c_a B_a, (3, k) for k columns of amplitudes."""
         return self.m * ca.vertcat(
             *(ca.DM(self._S[f]).T @ c[f, :] if f else ca.SX(1, c.shape[1]) for f in self._fields)
         )
 
     def second(self, c: ca.SX, d: ca.SX, i: int, j: int) -> ca.SX:
-        """<c, d>_ij, (k, l) for k and l columns of amplitudes."""
+        """Return <c, d>_ij, (k, l) for k and l columns of amplitudes."""
         f, g = self._fields[i], self._fields[j]
         if not f or not g:
             return ca.SX(c.shape[1], d.shape[1])
         return self.m * (c[f, :].T @ ca.DM(self._P[np.ix_(f, g)]) @ d[g, :])
 
     def tensor(self, c: ca.SX, d: ca.SX) -> ca.SX:
-        """<c, d>, (3, 3)."""
+        """Return <c, d>, (3, 3)."""
         return ca.vertcat(
             *(ca.horzcat(*(self.second(c, d, i, j) for j in range(3))) for i in range(3))
         )
 
     def trace(self, c: ca.SX, d: ca.SX) -> ca.SX:
-        """integral rho (sum c_a B_a) . (sum d_b B_b), (k, l)."""
+        """Return integral rho (sum c_a B_a) . (sum d_b B_b), (k, l)."""
         return sum((self.second(c, d, i, i) for i in range(3)), ca.SX(c.shape[1], d.shape[1]))
 
     def crossed(self, c: ca.SX, d: ca.SX) -> ca.SX:
-        """integral rho (sum c_a B_a) x (sum d_b B_b), (3, l), for one column c and l columns d."""
+        """Return integral rho (sum c_a B_a) x (sum d_b B_b), (3, l), for one column c and l columns
+        d.
+        """
         return ca.vertcat(*(self.second(c, d, i, j) - self.second(c, d, j, i) for i, j in AROUND))
 
     @property
@@ -111,7 +113,7 @@ class TracedBeam:
         return moved + ca.skew(w) @ self.places()
 
     def axis(self, k: int) -> ca.SX:
-        """The axis along which field k displaces."""
+        """Return the axis along which field k displaces."""
         e = ca.SX(3, 1)
         e[next(d for d in range(3) if k in self._fields[d])] = 1.0
         return e
@@ -119,8 +121,8 @@ class TracedBeam:
     def energies(
         self, V: ca.SX, w: ca.SX, rate: ca.SX, R: ca.SX, p: ca.SX, g: ca.SX
     ) -> tuple[ca.SX, ca.SX]:
-        """T and V. V, w (3,): of the frame along its own axes. rate: of the amplitudes. R, p: its
-        pose. g: gravity.
+        """Return T and V. V, w (3,): velocity and angular velocity of the frame along its own axes.
+        rate: of the amplitudes. R, p: the pose of the frame. g: gravity.
         """
         dc = self.C @ rate
         s = self.first(self.c)
@@ -138,5 +140,5 @@ class TracedBeam:
 
 
 def beams(s: Tracer) -> list[TracedBeam]:
-    """The flexible bodies by modes of a mechanism."""
+    """Return the modal flexible bodies of a mechanism."""
     return [TracedBeam(s, modal) for modal in s.layout.modal]

@@ -1,4 +1,4 @@
-"""How the bodies of a mechanism move, as expressions of its coordinates and speeds: kinematics for
+"""The motion of the bodies of a mechanism as expressions of its coordinates and speeds, for
 formulations that differentiate velocities.
 """
 
@@ -14,8 +14,8 @@ from ...spatial import full
 
 
 class MovingBody(NamedTuple):
-    """A rigid body. m; com (3) and I (3, 3) about it, in the body's axes; R, p: the pose of its
-    frame in the ground.
+    """A rigid body. m: mass. com (3), I (3, 3): centre of mass and inertia about it, in the body's
+    axes. R, p: the pose of its frame in the ground.
 
     w, V (3): its angular velocity and the velocity of its origin, along its own axes, linear in the
     speeds.
@@ -32,8 +32,8 @@ class MovingBody(NamedTuple):
 
 
 def moving_bodies(s: Tracer) -> list[MovingBody]:
-    """The rigid bodies in the order of `mechanism.ordered`; those that bend by modes have a class
-    of their own (`_beams`).
+    """Return the rigid bodies in the order of `mechanism.ordered`; modal flexible bodies have a
+    class of their own (`_beams`).
     """
     rigid = {b.name: b for b in s.layout.rigid}
     found = []
@@ -64,5 +64,5 @@ def moving_bodies(s: Tracer) -> list[MovingBody]:
 
 
 def time_derivative(s: Tracer, f: ca.SX, a: ca.SX) -> ca.SX:
-    """The rate of an expression of q and v along q' = N v, v' = a."""
+    """Return the rate of an expression of q and v along q' = N v, v' = a."""
     return ca.jtimes(f, ca.vertcat(s.q, s.v), ca.vertcat(s.coordinate_rate(), a))

@@ -24,7 +24,9 @@ from ._boltzmann_hamel_links import TreeLink
 
 
 class BendingLink(NamedTuple):
-    """A flexible body on link number `link` (-1: the ground), its frame at p with axes R there."""
+    """A flexible body on link number `link` (-1: the ground), with its frame at p with axes R
+    there.
+    """
 
     beam: TracedBeam
     link: int
@@ -34,8 +36,8 @@ class BendingLink(NamedTuple):
     def needed(
         self, w: ca.SX, dw: ca.SX, acceleration: ca.SX, rate: ca.SX, bend: ca.SX
     ) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Moment about O_i and force in the link's axes, and the rows of e'. acceleration: R'' + g
-        of O_i; rate, bend: e', e''.
+        """Return moment about O_i and force in the link's axes, and the rows of e'. acceleration:
+        R'' + g of O_i; rate, bend: e', e''.
         """
         beam, R = self.beam, self.R
         at = R.T @ (acceleration + ca.cross(dw, self.p) + ca.cross(w, ca.cross(w, self.p)))
@@ -61,7 +63,9 @@ class BendingLink(NamedTuple):
         return R @ moment + ca.cross(self.p, R @ f[0]), R @ f[0], rows
 
     def _sections(self, w: ca.SX, dw: ca.SX, rate: ca.SX, bend: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Moment and rows of e' of sections that turn at omega + chi e' about the body's axes."""
+        """Return moment and rows of e' for sections that turn at omega + chi e' about the body's
+        axes.
+        """
         b = self.beam
         H = ca.vertcat(*(b.J[d] * (w[d] + ca.dot(b.chi1[d], rate)) for d in range(3)))
         turned = ca.vertcat(*(b.J[d] * (dw[d] + ca.dot(b.chi1[d], bend)) for d in range(3)))
@@ -72,7 +76,7 @@ class BendingLink(NamedTuple):
         return turned + ca.cross(w, H), rows
 
     def quasi_inertia(self) -> ca.SX:
-        """B (6 + n, 6 + n) of (omega, V, e'), along the body's axes."""
+        """Return B (6 + n, 6 + n) of (omega, V, e'), along the body's axes."""
         b = self.beam
         s = ca.skew(self.beam.first(self.beam.c))
         turn = b.crossed(b.c, b.C) + ca.vertcat(*(b.J[d] * b.chi1[d].T for d in range(3)))
@@ -86,7 +90,7 @@ class BendingLink(NamedTuple):
 
 
 def bending_links(s: Tracer, chain: list[TreeLink]) -> list[BendingLink]:
-    """The flexible bodies by modes, each on its link."""
+    """Return the modal flexible bodies, each on its link."""
     found = []
     for beam in beams(s):
         node, R, p = s.seat(beam.body)

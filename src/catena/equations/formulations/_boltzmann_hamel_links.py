@@ -21,13 +21,12 @@ UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class TreeLink(NamedTuple):
-    """A link and the joint that carries it; `parent` is the index of the link below, -1 for the
-    ground.
+    """A link and the joint that carries it. parent: the index of the link below, -1 for the ground.
 
     C: C_ki, from the link's axes to the parent's. L: from O_k to O_i in the parent's axes. Omega,
     U: relative angular velocity (link's axes) and L' (parent's axes), with dOmega, dU their rates
     at a = 0. D: (6 x nv), (Omega, U) = D v. m, S, I: mass and moments about O_i in the link's axes.
-    name, node: of the body, and where it sits.
+    name, node: the body, and the node on which it is.
     """
 
     name: str
@@ -46,8 +45,8 @@ class TreeLink(NamedTuple):
 
 
 def links(s: Tracer, melt: bool) -> list[TreeLink]:
-    """The links in the order of the joints, parents first. melt: bodies on fixed joints become part
-    of the link they sit on.
+    """Return the links in the order of the joints, parents first. melt: whether bodies on fixed
+    joints become part of the link that they are on.
     """
     m = s.layout.mechanism
     rate = s.coordinate_rate()
@@ -87,7 +86,7 @@ def links(s: Tracer, melt: bool) -> list[TreeLink]:
 
 
 def joint_motion(s: Tracer, nodes: range) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-    """C_ki, L, Omega and U = L' of a joint, through its elementary motions."""
+    """Return C_ki, L, Omega and U = L' of a joint, through its elementary motions."""
     C = ca.SX.eye(3)
     L = ca.SX.zeros(3)
     Omega = ca.SX.zeros(3)
@@ -114,7 +113,7 @@ Rotations = list[dict[int, ca.SX]]
 
 
 def connectivity(chain: list[TreeLink]) -> Rotations:
-    """C_ij = C_ik C_kj for every link j below link i, and C_iN."""
+    """Return C_ij = C_ik C_kj for every link j below link i, and C_iN."""
     C: Rotations = []
     for i, link in enumerate(chain):
         below = C[link.parent] if link.parent >= 0 else {-1: ca.SX.eye(3)}

@@ -56,17 +56,19 @@ class Energies:
 
     @property
     def scales(self) -> tuple[np.ndarray, list[float]]:
-        """C of the speeds and N of the rows, where rank is decided (`kernels.rank`); charts do not
-        mix turns and slides.
+        """C of the speeds and N of the rows, relative to which rank is decided (`kernels.rank`);
+        charts do not mix turns and slides.
         """
         return self.tracer.con.column, self.tracer.row_scales()
 
     def along(self, gradient: ca.SX) -> ca.SX:
-        """N' dF/dq (nv): the change of a function along the speeds, from its gradient (nq)."""
+        """Return N' dF/dq (nv), the change of a function along the speeds, from its gradient
+        (nq).
+        """
         return ca.jtimes(self.rate, self.v, gradient, True)
 
     def bracket(self, h: ca.SX) -> ca.SX:
-        """(nv): w x h on the three rows of every ball, zero elsewhere."""
+        """Return (nv): w x h on the three rows of every ball, zero elsewhere."""
         turned = ca.SX.zeros(h.numel())
         for node in self.tracer.layout.nodes:
             if node.motion == BALL:
@@ -75,15 +77,15 @@ class Energies:
         return turned
 
     def own(self, q: ca.SX, v: ca.SX) -> list[ca.SX]:
-        """Coordinates and speeds of the mechanism's own, from the chosen ones."""
+        """Return the mechanism's own coordinates and speeds from the chosen ones."""
         return [mapped(np.linalg.inv(self.chart), x) for x in (q, v)]
 
     def chosen(self, q: ca.SX, v: ca.SX) -> list[ca.SX]:
-        """Chosen coordinates and speeds, from the mechanism's own."""
+        """Return the chosen coordinates and speeds from the mechanism's own."""
         return [mapped(self.chart, x) for x in (q, v)]
 
     def in_own(self, found: ca.SX) -> ca.SX:
-        """What was found in the chosen coordinates and speeds, as an expression of the mechanism's
+        """Return an expression of the chosen coordinates and speeds as one of the mechanism's
         own.
         """
         s = self.tracer
@@ -92,13 +94,15 @@ class Energies:
         )
 
     def accelerations_in_own(self, a: ca.SX) -> ca.SX:
-        """The same of accelerations, which are then those of the mechanism's own speeds."""
+        """Return accelerations of the chosen speeds as those of the mechanism's own, as an
+        expression of its own symbols.
+        """
         return mapped(np.linalg.inv(self.chart), self.in_own(a))
 
     # --- for people
     def statement(self, left: ca.SX, right: ca.SX, **more: ca.SX) -> Statement:
-        """The rows left = right, after q' = N v where a speed is no coordinate's rate by name,
-        before what must stay zero.
+        """Return the rows left = right; before them q' = N v where a speed is not the rate of a
+        coordinate, after them the constraint rows.
         """
         q_rate = ca.SX.sym("q_rate", self.q.numel())
         s = self.tracer
@@ -123,16 +127,18 @@ class Energies:
         return Statement.of(symbols, left, right, self.note)
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """Of the chosen coordinates: the joints' own, marked where the angle is an absolute one."""
+        """The names of the chosen coordinates: the joints' own, with a mark where the angle is an
+        absolute one.
+        """
         return self._marked(self.tracer.layout.mechanism.coordinate_names)
 
     def speed_names(self, form: str = "{}") -> tuple[str, ...]:
-        """Of the chosen speeds, each put into a form such as "momentum of {}"."""
+        """Return the names of the chosen speeds, each put into a form such as "momentum of {}"."""
         return self._marked(form.format(n) for n in self.tracer.layout.mechanism.speed_names)
 
     @property
     def note(self) -> str:
-        """What a reader of these coordinates should know."""
+        """A remark for readers on these coordinates."""
         from_ground = [n.removesuffix(MARK) for n in self.coordinate_names() if n.endswith(MARK)]
         return (
             f"{', '.join(from_ground)}: measured from the ground, not from the link before"
@@ -149,8 +155,8 @@ class Energies:
 
 
 def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
-    """T and V, traced, in the coordinates asked for; the loads' forces and the rows of loops beside
-    them.
+    """Return T and V, traced, in the coordinates asked for, with the loads' forces and the rows of
+    loops.
     """
     if coordinates not in COORDINATES:
         raise FormulationError(unknown("coordinate system", coordinates, COORDINATES))
@@ -178,11 +184,11 @@ def energies(mechanism: Mechanism, coordinates: str = "joint") -> Energies:
 
 
 def loads(s: Tracer) -> ca.SX:
-    """Q (nv) of springs, dampers and forces at points: the slope of their power in the speeds, eq.
-    8.
+    """Return Q (nv) of springs, dampers and forces at points: the slope of their power in the
+    speeds, eq. 8.
 
-    A wrench (t, f) at a body's origin has the power t.w + f.u; what it does along a speed is that
-    power's slope.
+    A wrench (t, f) at a body's origin has the power t.w + f.u; its generalised force along a speed
+    is that power's slope.
     """
     Q = s.applied.forces
     for body, (t, f) in s.applied.wrenches.items():
@@ -192,15 +198,15 @@ def loads(s: Tracer) -> ca.SX:
 
 
 def mapped(A: np.ndarray, x: ca.SX) -> ca.SX:
-    """A x for a matrix of whole numbers; quaternions as they are, since they come with A = 1
-    only.
+    """Return A x for a matrix of whole numbers. Quaternions are returned unchanged, since they
+    occur with A = 1 only.
     """
     return x if x.numel() != len(A) else ca.densify(ca.sparsify(ca.DM(np.round(A))) @ x)
 
 
 def absolute(layout: Layout) -> np.ndarray:
-    """A (nv, nv) with theta = A q: row i adds up the turns, about the plane's normal, on the way
-    from the ground to joint i.
+    """Return A (nv, nv) with theta = A q: row i adds the turns, about the plane's normal, on the
+    way from the ground to joint i.
     """
     m = layout.mechanism
     n = plane(m)

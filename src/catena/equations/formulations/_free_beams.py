@@ -25,8 +25,8 @@ from ._beams import TracedBeam, beams
 
 
 class Needed(NamedTuple):
-    """What a body that bends needs to move. torque: about its frame's origin; both along its own
-    axes. along: of each amplitude.
+    """What a body that bends needs to move. force, torque (about its frame's origin): along its own
+    axes. along: the generalised force of each amplitude.
     """
 
     torque: ca.SX
@@ -35,7 +35,7 @@ class Needed(NamedTuple):
 
 
 class FreeBeam:
-    """A body that bends, on link number `link` (-1: the ground), its frame at p with axes R
+    """A body that bends, on link number `link` (-1: the ground), with its frame at p with axes R
     there.
     """
 
@@ -48,12 +48,12 @@ class FreeBeam:
 
     @property
     def axes(self) -> ca.SX:
-        """Of its frame, in the ground."""
+        """The axes of its frame, in the ground."""
         return self.R if self.link < 0 else matrix(self.b.axes(self.link)) @ self.R
 
     @property
     def origin(self) -> ca.SX:
-        """Of its frame, in the ground."""
+        """The origin of its frame, in the ground."""
         return (
             self.p
             if self.link < 0
@@ -61,8 +61,8 @@ class FreeBeam:
         )
 
     def motion(self, V: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Angular velocity and velocity of its frame along its own axes, and e'; as well their
-        rates from V'.
+        """Return angular velocity and velocity of its frame along its own axes, and e', from V; or
+        their rates from V'.
         """
         if (k := self.link) < 0:
             return ca.SX(3, 1), ca.SX(3, 1), V[self.at]
@@ -71,7 +71,7 @@ class FreeBeam:
         return self.R.T @ w, self.R.T @ u, V[self.at]
 
     def needed(self, moved: ca.SX, gravity: ca.SX) -> Needed:
-        """At the accelerations V'."""
+        """Return what it needs at the accelerations V' (moved)."""
         beam, b = self.beam, self.b
         (w, u, rate), (alpha, linear, bend) = self.motion(b.V), self.motion(moved)
         fields = beam.velocities(w, u, rate)
@@ -91,8 +91,8 @@ class FreeBeam:
         return Needed(torque, f[:, 0], along)
 
     def sections(self, moved: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Torque and what is needed along the amplitudes by sections that turn at w + chi e' about
-        the body's axes.
+        """Return the torque, and the forces along the amplitudes, that sections need which turn at
+        w + chi e' about the body's axes.
         """
         beam, (w, _, rate), (alpha, _, bend) = self.beam, self.motion(self.b.V), self.motion(moved)
         H = ca.vertcat(*(beam.J[d] * (w[d] + ca.dot(beam.chi1[d], rate)) for d in range(3)))
@@ -103,7 +103,7 @@ class FreeBeam:
         return turned + ca.cross(w, H), sum(along, ca.SX(bend.numel(), 1))
 
     def balance(self, x: Needed) -> ca.SX:
-        """What it needs, along V: force and torque on its link, and of its amplitudes."""
+        """Return what it needs along V: force and torque on its link, and along its amplitudes."""
         found = ca.SX(self.b.V.numel(), 1)
         found[self.at] = x.along
         if (k := self.link) >= 0:
@@ -114,7 +114,7 @@ class FreeBeam:
 
 
 def beam_masses(b: Bodies) -> ca.SX:
-    """What bodies that bend add to the mass matrix of V."""
+    """Return the terms that bodies that bend add to the mass matrix of V."""
     moved = ca.SX.sym("moved", b.V.numel())
     total = ca.SX(b.V.numel(), b.V.numel())
     for x in free_beams(b):
@@ -123,15 +123,15 @@ def beam_masses(b: Bodies) -> ca.SX:
 
 
 def beam_bias(b: Bodies) -> ca.SX:
-    """What bodies that bend need along V without accelerations, less their weight."""
+    """Return what bodies that bend need along V without accelerations, less their weight."""
     still = ca.SX(b.V.numel(), 1)
     g = gravity(b)
     return sum((x.balance(x.needed(still, g)) for x in free_beams(b)), still)
 
 
 def beam_wrenches(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
-    """{body: wrench} about the ground's origin in its axes: what each needs at the accelerations
-    V', beside its weight.
+    """Return {body: wrench} about the ground's origin in its axes: what each needs at the
+    accelerations V', in addition to its weight.
     """
     found = {}
     for x in free_beams(b):
@@ -142,10 +142,10 @@ def beam_wrenches(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
 
 
 def free_beams(b: Bodies) -> list[FreeBeam]:
-    """The bodies that bend by modes."""
+    """Return the modal flexible bodies."""
     return [FreeBeam(b, beam) for beam in beams(b.tracer)]
 
 
 def gravity(b: Bodies) -> ca.SX:
-    """Of the mechanism, along the ground's axes."""
+    """Return the mechanism's gravity, along the ground's axes."""
     return vector([b.value(z) for z in b.mechanism.gravity])

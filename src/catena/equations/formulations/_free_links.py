@@ -1,5 +1,5 @@
-"""Free links for formulations in absolute velocities: their mass, what acts on them, and what their
-members need to move.
+"""Free links for formulations in absolute velocities: their mass, the forces on them, and the
+wrenches that their members need to move.
 
 V = (velocity of the centre of mass in the ground's axes, angular velocity in the link's own) for
 every link, 6 numbers each; then the rates of the amplitudes of bodies that bend (`_free_beams`).
@@ -18,20 +18,22 @@ from ._free_beams import beam_bias, beam_masses, beam_wrenches
 
 
 def masses(b: Bodies) -> ca.SX:
-    """The mass and the inertia of each link and of bodies that bend: square, of the size of V."""
+    """Return the mass and the inertia of each link and of bodies that bend, a square matrix of the
+    size of V.
+    """
     rigid = (ca.diagcat(x.mass * ca.SX.eye(3), ca.SX(matrix(full(x.inertia)))) for x in b.links)
     bending = b.V.numel() - 6 * len(b.links)
     return ca.sparsify(ca.diagcat(*rigid, ca.SX(bending, bending)) + beam_masses(b))
 
 
 def _of_links(b: Bodies, parts: Iterable[ca.SX]) -> ca.SX:
-    """A column of the size of V: of links, with nothing along amplitudes."""
+    """Return a column of the size of V with parts of links, and zeros along amplitudes."""
     return ca.vertcat(*parts, ca.SX.zeros(b.V.numel() - 6 * len(b.links)))
 
 
 def loads(b: Bodies) -> ca.SX:
-    """Force on each link's centre of mass in the ground's axes, and torque about it in the link's,
-    of loads alone.
+    """Return the force of loads on each link's centre of mass in the ground's axes, and the torque
+    about it in the link's.
     """
     found = []
     for k, link in enumerate(b.links):
@@ -45,14 +47,14 @@ def loads(b: Bodies) -> ca.SX:
 
 
 def weights(b: Bodies) -> ca.SX:
-    """The links' weights; that of bodies that bend is in `gyration`."""
+    """Return the links' weights; that of bodies that bend is in `gyration`."""
     g = vector([b.value(z) for z in b.mechanism.gravity])
     return _of_links(b, (ca.vertcat(x.mass * g, ca.SX.zeros(3)) for x in b.links))
 
 
 def gyration(b: Bodies) -> ca.SX:
-    """-w x I w of each link, and of bodies that bend their weight less all that their inertia has
-    beside accelerations.
+    """Return -w x I w of each link; for bodies that bend, their weight less the inertia terms
+    without accelerations.
     """
     spins = ((vector(b.spin(k)), matrix(full(link.inertia))) for k, link in enumerate(b.links))
     return _of_links(
@@ -61,8 +63,8 @@ def gyration(b: Bodies) -> ca.SX:
 
 
 def needed(b: Bodies, moved: ca.SX) -> dict[str, ca.SX]:
-    """{body: wrench} about the ground's origin in its axes: what each body needs beside its weight.
-    moved: V'.
+    """Return {body: wrench} about the ground's origin in its axes: what each body needs in addition
+    to its weight. moved: V'.
     """
     g = vector([b.value(z) for z in b.mechanism.gravity])
     found = {}

@@ -25,14 +25,14 @@ from ...compiler import Tracer
 from ...errors import SingularError
 from ...kernels import BALL
 
-PLACES = 8  # closed configurations looked for, at which rows are compared
-# a row, in units of its own, of which less than this is left beside the others repeats them
-REPEATED = 1e-9
+CLOSED_CONFIGURATIONS = 8  # the number of closed configurations at which rows are compared
+# A row is redundant if its pivot is below this, relative to the largest, with rows in their units.
+REDUNDANT_PIVOT_RATIO = 1e-9
 
 
 class Reflection(NamedTuple):
-    """x -> x - w (w . x) / half, with w (n) and half = w . w / 2; pivot: the speed that is left of
-    its column of (J D)'.
+    """x -> x - w (w . x) / half, with w (n) and half = w . w / 2. pivot: the speed whose entry
+    remains in its column of (J D)'.
     """
 
     pivot: int
@@ -45,11 +45,11 @@ class Reflection(NamedTuple):
 
 
 class Complement(NamedTuple):
-    """The factors of rows on n speeds. D (n,), R (rank x rows) upper triangular, free: the speeds
+    """The factors of rows on n speeds. D (n,). R (rank x rows): upper triangular. free: the speeds
     that Q2 is closest to.
 
-    unit (rows,): what each row is divided by. swaps: (k, j, condition) of the rows that changed
-    places, in this order.
+    unit (rows,): what each row is divided by. swaps: (k, j, condition) of the rows that are
+    exchanged, in this order.
     """
 
     D: np.ndarray
@@ -61,7 +61,7 @@ class Complement(NamedTuple):
 
     @property
     def Z(self) -> ca.SX:
-        """(n x n - m): the speeds that obey the rows are its combinations."""
+        """Z (n x n - m): the speeds that obey the rows are combinations of its columns."""
         columns = []
         for k in self.free:
             x = ca.SX(len(self.D), 1)
@@ -70,7 +70,7 @@ class Complement(NamedTuple):
         return ca.sparsify(ca.horzcat(*columns)) if columns else ca.SX(len(self.D), 0)
 
     def particular(self, g: ca.SX) -> ca.SX:
-        """The smallest z (n), in these units, with J z = g."""
+        """Return the smallest z (n), in these units, with J z = g."""
         x = ca.SX(len(self.D), 1)
         g = _swapped(g / self.unit, self.swaps)
         for k, h in enumerate(self.reflections):
@@ -81,8 +81,8 @@ class Complement(NamedTuple):
         return self._back(ca.sparsify(x))
 
     def multipliers(self, f: ca.SX) -> ca.SX:
-        """lambda (rows) with J' lambda = f, for an f that the rows can make; zero in those that
-        repeat others.
+        """Return lambda (rows) with J' lambda = f, for an f in the span of the rows; zero for
+        redundant rows.
         """
         x = ca.SX(self.D) * f
         m = len(self.reflections)
@@ -97,7 +97,7 @@ class Complement(NamedTuple):
         return _swapped(found, self.swaps[::-1]) / self.unit
 
     def _back(self, x: ca.SX) -> ca.SX:
-        """D Q x."""
+        """Return D Q x."""
         for h in reversed(self.reflections):
             x = h(x)
         return ca.sparsify(ca.SX(self.D) * x)
@@ -110,12 +110,12 @@ def complement(
     rank: int | None = None,
     unit: np.ndarray | None = None,
 ) -> Complement:
-    """The complement of rows J (m x n); value: J at some place, which decides the order of
-    elimination and no more.
+    """Return the complement of rows J (m x n). value: J at some configuration, which only decides
+    the order of elimination.
 
-    rank: how many rows are independent, by default all. Where there are fewer, those of which most
-    is left, in their units, are taken first, again at every instant: rows that repeat others in one
-    place are needed in another.
+    rank: how many rows are independent, by default all. Where there are fewer, those with the
+    largest remainder, in their units, are taken first, again at every instant: rows that are
+    redundant at one configuration are needed at another.
     """
     from scipy.linalg import lu
 
@@ -149,7 +149,7 @@ def complement(
 
 
 def _swapped(x: ca.SX, swaps: list[tuple[int, int, ca.SX]]) -> ca.SX:
-    """The entries of x, changed about where the conditions say so."""
+    """Return x with entries exchanged where the conditions hold."""
     parts = ca.vertsplit(x)
     for k, j, condition in swaps:
         parts[k], parts[j] = (
@@ -160,11 +160,11 @@ def _swapped(x: ca.SX, swaps: list[tuple[int, int, ca.SX]]) -> ca.SX:
 
 
 def measures(M: np.ndarray) -> np.ndarray:
-    """D (n,): one over the root of each speed's inertia, so that squares of speeds are energies,
-    whatever their units are.
+    """Return D (n,): one over the root of each speed's inertia, so that squares of speeds are
+    energies, whatever their units are.
 
-    M (places, n, n): the mass matrix at some places. A speed that no inertia resists is measured
-    like the lightest.
+    M (places, n, n): the mass matrix at some configurations. A speed that no inertia resists is
+    measured like the lightest.
     """
     inertia = np.abs(np.einsum("kii->ki", M)).max(axis=0)
     lightest = inertia[inertia > 0].min(initial=np.inf)
@@ -174,7 +174,7 @@ def measures(M: np.ndarray) -> np.ndarray:
 # --- the mechanism's own rows
 class OwnRows(NamedTuple):
     """The rows A v + B = 0, A a = gamma of a mechanism's loops and speed rows; which are
-    independent where; closed places.
+    independent; and configurations with closed loops.
     """
 
     A: ca.SX
@@ -185,7 +185,7 @@ class OwnRows(NamedTuple):
     places: list[list[np.ndarray]]
 
     def complement(self, s: Tracer, M: ca.SX) -> Complement:
-        """What these rows leave of the speeds v, measured by the mass matrix M."""
+        """Return what these rows leave of the speeds v, measured by the mass matrix M."""
         f = ca.Function("at", [s.t, s.q, s.p], [ca.densify(self.A), ca.densify(M)])
         found = [[np.array(x) for x in f(0.0, *place)] for place in self.places]
         return complement(
@@ -197,26 +197,33 @@ class OwnRows(NamedTuple):
         )
 
     def map(self, s: Tracer) -> Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]:
-        """(t, q, p) -> A, B of the rows that are kept where a choice is made once and for all."""
+        """Return a function (t, q, p) -> A, B of the independent rows, where the choice is made
+        once for all configurations.
+        """
         f = ca.Function("rows", [s.t, s.q, s.p], [self.A[self.kept, :], self.B[self.kept]])
         return lambda t, q, p: tuple(f.call([t, q, p]))  # type: ignore[return-value]
 
     def spread(self, lam: ca.SX) -> ca.SX:
-        """The multipliers of all rows from those of the rows kept: of those left out, zero."""
+        """Return the multipliers of all rows from those of the independent rows, with zero for the
+        others.
+        """
         found = ca.SX.zeros(self.A.shape[0])
         found[self.kept] = lam
         return found
 
 
 def own_rows(s: Tracer) -> OwnRows:
-    """The rows of the mechanism's loops and speed rows, without those that follow from the others.
+    """Return the rows of the mechanism's loops and speed rows, without those that follow from the
+    others.
 
     That is decided where the loops are closed: an overconstrained loop has redundant rows there and
-    nowhere else. Where no closed place is found, nothing can be left out.
+    nowhere else. Where no closed configuration is found, no row is left out.
     """
     error, rate, gamma, A = s.constraint_rows()
     at = ca.Function("at", [s.t, s.q, s.p], [ca.densify(error), ca.densify(A)])
-    places = [place for seed in range(PLACES) if (place := closed(s, at, seed)) is not None]
+    places = [
+        place for seed in range(CLOSED_CONFIGURATIONS) if (place := closed(s, at, seed)) is not None
+    ]
     values = np.array(
         [
             np.array(at(0.0, *place)[1])
@@ -238,8 +245,8 @@ def own_rows(s: Tracer) -> OwnRows:
 
 # --- places
 def closed(s: Tracer, at: ca.Function, seed: int) -> list[np.ndarray] | None:
-    """A place near the neutral one where the residuals vanish (Gauss-Newton), and the parameters;
-    None if not found.
+    """Return a configuration near the neutral one where the residuals vanish (Gauss-Newton), and
+    the parameters; None if it is not found.
 
     at: (t, q, p) -> the rows' residuals, and A.
     """
@@ -262,19 +269,19 @@ def closed(s: Tracer, at: ca.Function, seed: int) -> list[np.ndarray] | None:
 
 
 def units(A: np.ndarray) -> np.ndarray:
-    """(m,): the unit of each row of A (places, m, n), its largest entry anywhere: one that vanishes
-    here is not magnified.
+    """Return the unit of each row of A (places, m, n), (m,): its largest entry at any place, so
+    that a row that vanishes at one place is not magnified.
     """
     largest = np.abs(A).max(axis=(0, 2), initial=0.0)
     return np.where(largest > 0, largest, 1.0)
 
 
 def independent_rows(A: np.ndarray, unit: np.ndarray) -> list[int]:
-    """Which rows of A (m x n), each in its unit, are independent: the first pivots of a QR
+    """Return which rows of A (m x n), each in its unit, are independent: the first pivots of a QR
     factorisation.
     """
     from scipy.linalg import qr
 
     _, R, order = qr((A / unit[:, None]).T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
-    return sorted(int(k) for k in order[: int((size > REPEATED * size[0]).sum())])
+    return sorted(int(k) for k in order[: int((size > REDUNDANT_PIVOT_RATIO * size[0]).sum())])

@@ -1,5 +1,5 @@
-"""Mass matrices that are singular wherever the mechanism is are refused, with the name of what
-moves no inertia.
+"""The refusal of mechanisms whose mass matrix is singular in every configuration, with the name of
+the motion without inertia.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ._energies import Energies
 
 
 def require_inertia(by: str, s: Tracer, M: ca.SX, names: Sequence[str] = ()) -> None:
-    """Refuse a mechanism that can move without inertia in every configuration: name the speed.
+    """Raise where a mechanism can move without inertia in every configuration, and name the speed.
     names: of the columns of M, by default the speeds.
     """
     motion = _motion_without_inertia(s, M, s.q)
@@ -28,8 +28,8 @@ def require_inertia(by: str, s: Tracer, M: ca.SX, names: Sequence[str] = ()) -> 
 
 
 def require_inertia_of_coordinates(by: str, e: Energies, M: ca.SX) -> None:
-    """The same for the mass matrix of lagrange and hamilton: name every coordinate of the motion,
-    and the body.
+    """Raise in the same way for the mass matrix of lagrange and hamilton, and name every coordinate
+    of the motion, and the body.
     """
     motion = _motion_without_inertia(e.tracer, M, e.q)
     m = e.tracer.layout.mechanism
@@ -56,7 +56,9 @@ def require_inertia_of_coordinates(by: str, e: Energies, M: ca.SX) -> None:
 
 
 def _motion_without_inertia(s: Tracer, M: ca.SX, q: ca.SX) -> np.ndarray | None:
-    """The motion that M gives no energy, if there is one in each of three random configurations."""
+    """Return the motion to which M gives no energy, if there is one in each of three random
+    configurations.
+    """
     f = ca.Function("M", [s.t, q, s.p], [ca.densify(M)])
     found = [
         motion_without_energy(np.array(f(0.0, *s.layout.somewhere(seed)))) for seed in range(3)

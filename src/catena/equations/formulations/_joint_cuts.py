@@ -25,12 +25,12 @@ from ...model import GROUND
 def joint_wrenches(
     s: Tracer, needed: Mapping[str, ca.SX], lam: ca.SX | None = None, loads: bool = True
 ) -> ca.SX:
-    """(joints, 6) in the order of `mechanism.ordered`: what each joint does to its child, about its
-    origin in its axes.
+    """Return the wrench of each joint on its child, (joints, 6) in the order of
+    `mechanism.ordered`, about the child's origin in its axes.
 
-    needed: {body: wrench (6)}, of those that have mass; with none it is what loads and rows add to
-    wrenches found otherwise. lam: the multipliers of all rows, loops first, where there are any.
-    loads: whether the mechanism's loads are to be taken off.
+    needed: {body: wrench (6)}, for bodies with mass; without any, the result is what loads and rows
+    add to wrenches that were found otherwise. lam: the multipliers of all rows, loops first, where
+    there are any. loads: whether the mechanism's loads are subtracted.
     """
     m = s.layout.mechanism
     total = {b.name: ca.SX.zeros(6) for b in s.layout.mechanism.bodies}
@@ -51,7 +51,7 @@ def joint_wrenches(
 
 
 def _loads(s: Tracer) -> dict[str, ca.SX]:
-    """What the mechanism's loads do to its bodies."""
+    """Return the wrenches of the mechanism's loads on its bodies."""
     return {
         body: ca.vertcat(t + ca.cross(s.pose(body)[:, 3], f), f)
         for body, (t, f) in s.applied.wrenches.items()
@@ -59,8 +59,8 @@ def _loads(s: Tracer) -> dict[str, ca.SX]:
 
 
 def row_forces(s: Tracer, lam: ca.SX) -> dict[str, ca.SX]:
-    """What the rows do to bodies with the multipliers lam: a loop's to its child, the opposite to
-    its parent; a speed row's to its body.
+    """Return the wrenches of the rows on bodies with the multipliers lam: of a loop on its child,
+    and the opposite on its parent; of a speed row on its body.
 
     A row that is a text acts along the speeds of joints, as a motor does, and so on no body from
     outside.

@@ -24,8 +24,8 @@ from ._beams import TracedBeam
 
 
 class BendingPartials(NamedTuple):
-    """A flexible body. V, dV: of its fields, (3 x nv) each. w, dw (3 x nv): of its frame. S: its
-    axes. r: r_a, one per field. E: e' = E v.
+    """A flexible body. V, dV: partial velocities of its fields and their rates, (3 x nv) each. w,
+    dw (3 x nv): of its frame. S: its axes. r: r_a, one per field. E: e' = E v.
     """
 
     beam: TracedBeam
@@ -40,11 +40,11 @@ class BendingPartials(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The body's."""
+        """The name of the body."""
         return self.beam.body
 
     def inertia(self) -> ca.SX:
-        """Its share of A_rj (nv x nv)."""
+        """Return its share of A_rj (nv x nv)."""
         m = self.beam.masses
         V = ca.vertcat(*self.V)
         beam = self.beam
@@ -57,8 +57,8 @@ class BendingPartials(NamedTuple):
         return ca.sparsify(A)
 
     def forces(self, v: ca.SX, a: ca.SX, g: ca.SX) -> tuple[list[ca.SX], ca.SX, ca.SX]:
-        """Weight and inertia force that each field meets (3), the torque of turning sections (3,
-        ground's axes), and along e'.
+        """Return weight and inertia force on each field (3), the torque of turning sections (3,
+        ground's axes), and the forces along e'.
         """
         m, beam = self.beam.masses, self.beam
         moved = ca.horzcat(*(V @ a + dV @ v for V, dV in zip(self.V, self.dV)))
@@ -79,12 +79,14 @@ class BendingPartials(NamedTuple):
         return ca.horzsplit(F), -self.S @ turn, -along
 
     def active(self, v: ca.SX, a: ca.SX, g: ca.SX) -> ca.SX:
-        """Its share of F_r + F*_r (nv)."""
+        """Return its share of F_r + F*_r (nv)."""
         F, T, along = self.forces(v, a, g)
         return sum((V.T @ f for V, f in zip(self.V, F)), self.w.T @ T + self.E.T @ along)
 
     def wrench(self, v: ca.SX, a: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Torque about O and force that it needs to move as it does, ground's axes."""
+        """Return torque about O and force that it needs to move as it does, in the ground's
+        axes.
+        """
         F, T, _ = self.forces(v, a, g)
         return -T - sum((ca.cross(r, f) for r, f in zip(self.r, F)), ca.SX.zeros(3)), -F[0]
 
@@ -92,7 +94,7 @@ class BendingPartials(NamedTuple):
 def bending(
     s: Tracer, beam: TracedBeam, S: ca.SX, O: ca.SX, w: ca.SX, dw: ca.SX, V: ca.SX, dV: ca.SX
 ) -> BendingPartials:
-    """The partial velocities of a flexible body from those of its frame, (3 x nv) each."""
+    """Return the partial velocities of a flexible body from those of its frame, (3 x nv) each."""
     E = ca.SX(len(beam.own), s.layout.nv)
     for k, column in enumerate(beam.own):
         E[k, column] = 1.0

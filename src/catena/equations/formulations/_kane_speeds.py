@@ -52,12 +52,12 @@ class KaneSpeeds(NamedTuple):
 
     @property
     def size(self) -> int:
-        """p, how many are independent."""
+        """p, the number of independent speeds."""
         return len(self.names)
 
 
 def adapted_speeds(s: Tracer, rows: Complement, gamma: ca.SX) -> KaneSpeeds:
-    """The independent speeds that rows A a = gamma leave at each instant; the state is v."""
+    """Return the independent speeds that rows A a = gamma leave at each instant; the state is v."""
     own = _names(s)
     same = ca.Function("same", [s.q, s.v, s.p], [s.v])
     return KaneSpeeds(
@@ -74,8 +74,8 @@ def adapted_speeds(s: Tracer, rows: Complement, gamma: ca.SX) -> KaneSpeeds:
 def own_speeds(
     s: Tracer, t: ca.SX, rows: Map | None, speeds: Map | None, dependent: Sequence[int] | None
 ) -> KaneSpeeds:
-    """The independent speeds of a traced mechanism under these rows; v itself if nothing is
-    asked.
+    """Return the independent speeds of a traced mechanism under these rows; v itself if there are
+    no options.
     """
     n = s.layout.nv
     W, X = speeds(t, s.q, s.p) if speeds else (ca.SX.eye(n), ca.SX(n, 1))
@@ -114,8 +114,8 @@ def _names(s: Tracer) -> tuple[str, ...]:
 
 
 def _determined(s: Tracer, J: ca.SX) -> list[int]:
-    """The m speeds that the rows J u + c = 0 determine best at a random place: the first pivots of
-    a QR factorisation.
+    """Return the m speeds that the rows J u + c = 0 determine best at a random configuration: the
+    first pivots of a QR factorisation.
     """
     if not J.shape[0]:
         return []
@@ -137,7 +137,7 @@ def _determined(s: Tracer, J: ca.SX) -> list[int]:
 def _check(
     s: Tracer, t: ca.SX, W: ca.SX, X: ca.SX, A: ca.SX, B: ca.SX, dependent: Sequence[int] | None
 ) -> None:
-    """Refuse maps of the wrong shape, and maps of time."""
+    """Raise where maps have the wrong shape or depend on the time."""
     n = s.layout.nv
     m = B.numel()
     name = s.layout.mechanism.name

@@ -25,7 +25,7 @@ from ._free_beams import Needed, free_beams, gravity
 
 
 def natural_beams(b: Bodies, y: ca.SX, rate: ca.SX, L: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """What bodies that bend add to M and to -Q. rate: y'. L: V' = L y''."""
+    """Return the terms that bodies that bend add to M and to -Q. rate: y'. L: V' = L y''."""
     n = y.numel()
     M, bias = ca.SX(n, n), ca.SX(n, 1)
     for x in free_beams(b):
@@ -48,6 +48,6 @@ def natural_beams(b: Bodies, y: ca.SX, rate: ca.SX, L: ca.SX) -> tuple[ca.SX, ca
 
 
 def _second_rate(f: ca.SX, y: ca.SX, rate: ca.SX) -> ca.SX:
-    """f'' with y'' = 0."""
+    """Return f'' with y'' = 0."""
     still = ca.SX.sym("rate", y.numel())
     return ca.substitute(ca.jtimes(ca.jtimes(f, y, still), y, still), still, rate)

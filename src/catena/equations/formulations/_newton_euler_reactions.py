@@ -1,5 +1,5 @@
 """The wrench in every joint, for newton_euler: from the forces of its rows and its motor, and by
-cutting where it has none.
+cuts for joints without rows.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ def reactions(
 
 
 def _about_ground(b: Bodies, k: int, on: ca.SX) -> Wrench:
-    """The wrench of a (force, torque) on link k, torque about its centre of mass in its axes."""
+    """Return the wrench of a (force, torque) on link k, torque about its centre of mass in its
+    axes, about the ground's origin.
+    """
     f = tuple(elements(on[:3]))
     return add(rotate(b.axes(k), elements(on[3:])), cross(b.centre(k), f)), f
 
 
 def _in_joint(b: Bodies, k: int, held: ca.SX, cut: Wrench) -> Wrench:
-    """The wrench in a joint, from its rows and motors; what it has across the plane, from the
-    cut.
-    """
+    """Return the wrench in a joint from its rows and motors, and across the plane from the cut."""
     (t, f), n = _about_ground(b, k, held), b.normal
     if n is None:
         return t, f
@@ -78,7 +78,9 @@ def _in_joint(b: Bodies, k: int, held: ca.SX, cut: Wrench) -> Wrench:
 
 
 def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
-    """The wrench that a body needs, beside its weight and its loads, to move as it does."""
+    """Return the wrench that a body needs, in addition to its weight and its loads, to move as it
+    does.
+    """
     g = tuple(b.value(z) for z in b.mechanism.gravity)
     loads = b.tracer.applied.wrenches
     t, f = _inertia(b, k, x, moved, g)
@@ -92,7 +94,7 @@ def _needed(b: Bodies, k: int, x: Member, moved: ca.SX) -> Wrench:
 
 
 def _inertia(b: Bodies, k: int, x: Member, moved: ca.SX, g: tuple) -> Wrench:
-    """m (a - g), and I w' + w x I w with the moment of that."""
+    """Return m (a - g), and I w' + w x I w with the moment of the former."""
     if k < 0:
         f = scale(-x.mass, g)
         return cross(x.com, f), f

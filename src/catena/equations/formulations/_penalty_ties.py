@@ -31,13 +31,14 @@ from ..absolute.constraint_rows import JointSpeeds, mimics
 from ..absolute.joint_constraints import Bodies
 from ._saddle_point import total_mass
 
-NOTHING = 1e-12  # of an inertia beside the largest, or beside the mass times the square of the arm
+# An inertia is zero below this, relative to the largest, or to the mass times the arm squared.
+ZERO_INERTIA_RATIO = 1e-12
 
 
 @dataclass(frozen=True)
 class Ties:
     """Rows A V' + S z' + bias of f = slip, with rate f'. names: of slips and spins z. J (spins,):
-    the rotors' inertia; scale: of rows.
+    the rotors' inertia. scale: of the rows.
     """
 
     names: tuple[tuple[str, ...], tuple[str, ...]]
@@ -53,8 +54,8 @@ class Ties:
 
 
 def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:
-    """The followers and rotors of a mechanism. hinged: the speeds whose rotor is part of their
-    link's own inertia.
+    """Return the followers and rotors of a mechanism. hinged: the speeds whose rotor is part of
+    their link's own inertia.
     """
     s = b.tracer
     turning = {
@@ -90,8 +91,8 @@ def ties(b: Bodies, u: JointSpeeds, length: float, hinged: set[int]) -> Ties:
 
 
 def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
-    """Of the size of V: what links that lack mass, or inertia about some axis, are given. share:
-    step / T. sound: links that need none.
+    """Return a matrix of the size of V: the inertia that is added to links without mass, or without
+    inertia about some axis. share: step / T. sound: links that need none.
     """
     blocks = []
     p = list(b.mechanism.parameters.values())
@@ -103,7 +104,7 @@ def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
         mass, I = at(p)
         m, arm = float(mass), _arm(b, k, p)
         sizes, axes = np.linalg.eigh(np.array(I))
-        lacking = axes[:, sizes <= NOTHING * max(sizes[-1], m * arm**2)]
+        lacking = axes[:, sizes <= ZERO_INERTIA_RATIO * max(sizes[-1], m * arm**2)]
         weight = m or total_mass(b)
         blocks.append(
             ca.diagcat(
@@ -116,15 +117,18 @@ def added_inertia(b: Bodies, share: float, sound: set[int]) -> ca.SX:
 
 
 def regular(m: np.ndarray) -> bool:
-    """Whether every direction of speeds feels inertia m (n, n), beside what each speed has."""
+    """Whether the inertia m (n, n) is positive definite, after scaling to a unit diagonal."""
     own = np.diag(m)
     return bool(
-        (own > 0).all() and np.linalg.eigvalsh(m / np.sqrt(np.outer(own, own)))[0] > NOTHING
+        (own > 0).all()
+        and np.linalg.eigvalsh(m / np.sqrt(np.outer(own, own)))[0] > ZERO_INERTIA_RATIO
     )
 
 
 def _arm(b: Bodies, k: int, p: list[float]) -> float:
-    """The longest way from the centre of mass of link k to a joint, m; 1 m where there is none."""
+    """Return the longest distance from the centre of mass of link k to a joint, m; 1 m where it is
+    zero.
+    """
     sides = [
         side.p
         for pair in (*b.pairs, *b.loops)

@@ -23,8 +23,8 @@ from ._joint_cuts import joint_wrenches
 
 
 def released_wrenches(s: Tracer, a: ca.SX, lam: ca.SX | None) -> ca.SX:
-    """(joints, 6) at the accelerations a and the multipliers lam, expressions of the mechanism's
-    own symbols.
+    """Return (joints, 6) at the accelerations a and the multipliers lam, as expressions of the
+    mechanism's own symbols.
     """
     needed = {}
     g = vector(s.tree.gravity)
@@ -54,6 +54,6 @@ def released_wrenches(s: Tracer, a: ca.SX, lam: ca.SX | None) -> ca.SX:
 
 
 def _along(s: Tracer, T: ca.SX, V: ca.SX, e: ca.SX) -> ca.SX:
-    """d/dt dT/de + dV/de at e = 0, at the accelerations s.a."""
+    """Return d/dt dT/de + dV/de at e = 0, at the accelerations s.a."""
     h, slope = ca.substitute([ca.gradient(T, e), ca.gradient(V, e)], [e], [ca.SX.zeros(6)])
     return time_derivative(s, h, s.a) + slope

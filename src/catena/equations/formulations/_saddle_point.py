@@ -15,8 +15,8 @@ from ..absolute.joint_constraints import Bodies
 def saddle_point(
     b: Bodies, H: ca.SX, A: ca.SX, F: ca.SX, gamma: ca.SX, order: list[int]
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """w', lambda of [H A^T; A 0] (w', -lambda) = (F, gamma); the tree's pivots, each beside its
-    diagonal (rows: as they are).
+    """Return w' and lambda of [H A^T; A 0] (w', -lambda) = (F, gamma), and the pivots of the tree,
+    each relative to its diagonal entry (those of rows as they are).
 
     order: the unknowns of the tree. The other rows of A, which close it, come last.
     """
@@ -48,5 +48,5 @@ def saddle_point(
 
 
 def total_mass(b: Bodies) -> float:
-    """The mechanism's mass, kg."""
+    """Return the mechanism's mass, kg."""
     return sum(value_of(body.mass, b.mechanism.parameters) for body in b.mechanism.bodies) or 1.0

@@ -33,8 +33,8 @@ class Flexible:
         self.found = [(beam, *self._frame(beam)) for beam in beams(s)]
 
     def _frame(self, beam: TracedBeam) -> tuple[Turning, Turning]:
-        """w and V of the body's frame, along its own axes; their frame is that of the node it sits
-        on.
+        """Return w and V of the body's frame, along its own axes; their frame is that of the node
+        on which it is.
         """
         node, R, p = self.s.seat(beam.body)
         E = ca.sparsify(matrix(R)).T
@@ -49,7 +49,7 @@ class Flexible:
         return w, V
 
     def energies(self) -> tuple[ca.SX, ca.SX]:
-        """T and V of all of them."""
+        """Return T and V of all of them."""
         g = vector(self.s.tree.gravity)
         total = [ca.SX(0), ca.SX(0)]
         for beam, w, V in self.found:
@@ -61,7 +61,7 @@ class Flexible:
         return total[0], total[1]
 
     def inertia(self) -> ca.SX:
-        """What multiplies u' in the rows."""
+        """Return the coefficients of u' in the rows."""
         n = self.u.Z.shape[1]
         M = ca.SX(n, n)
         for b, w, V in self.found:
@@ -81,15 +81,15 @@ class Flexible:
         return ca.sparsify(M)
 
     def bias(self) -> ca.SX:
-        """The rest of the rows: what is left while u stays, and the weight."""
+        """Return the rest of the rows: the inertia terms with constant u, and the weight."""
         rows = ca.SX.zeros(self.u.Z.shape[1])
         for (b, w, V), (force, torque, along) in zip(self.found, self._forces()):
             rows += V.P.T @ force + w.P.T @ torque + self.u.W[b.own, :].T @ along
         return rows
 
     def needed(self, y: ca.SX) -> dict[str, ca.SX]:
-        """{body: wrench} about the ground's origin: integral rho a and rho r x a, at the rates
-        y.
+        """Return {body: wrench} about the ground's origin: integral rho a and rho r x a, at the
+        rates y.
         """
         found = {}
         for (b, w, V), (force, torque, _) in zip(self.found, self._forces()):
@@ -107,8 +107,8 @@ class Flexible:
         return found
 
     def _forces(self) -> list[tuple[ca.SX, ca.SX, ca.SX]]:
-        """integral rho a, rho r x a and rho (dr/de) . a of each body while u stays, less the
-        weight, along its axes.
+        """Return integral rho a, rho r x a and rho (dr/de) . a of each body with constant u, less
+        the weight, along its axes.
         """
         found = []
         g = vector(self.s.tree.gravity)
@@ -152,7 +152,7 @@ class Flexible:
 
     @staticmethod
     def _centrifugal(b: TracedBeam, o: ca.SX) -> ca.SX:
-        """integral rho (dr/de) . (w x (w x r)), (n,)."""
+        """Return integral rho (dr/de) . (w x (w x r)), (n,)."""
         total = -ca.sumsqr(o) * b.trace(b.C, b.c)
         for i in range(3):
             for j in range(3):

@@ -30,8 +30,8 @@ COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
 def own_speeds(
     s: Tracer, names: Sequence[str] | None
 ) -> tuple[VariationalSpeeds, VariationalSpeeds, Complement | None]:
-    """The speeds that are independent under the mechanism's rows; all of them, the joints' own or
-    those named; and what the rows leave.
+    """Return the speeds that are independent under the mechanism's rows; all speeds, the joints'
+    own or those named; and what the rows leave.
     """
     own = _joint_speeds(s)
     m = s.layout.mechanism
@@ -43,7 +43,7 @@ def own_speeds(
 
 
 def _joint_speeds(s: Tracer) -> VariationalSpeeds:
-    """u = v."""
+    """Return the speeds u = v."""
     n = s.layout.nv
     names = tuple(f"{x}'" for x in s.layout.mechanism.speed_names)
     same = ca.Function("same", [s.q, s.v, s.p], [s.v])
@@ -53,7 +53,7 @@ def _joint_speeds(s: Tracer) -> VariationalSpeeds:
 
 
 def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSpeeds:
-    """u = Y v by the names of its rows; Y is inverted once, symbolically."""
+    """Return u = Y v by the names of its rows; Y is inverted once, symbolically."""
     n = s.layout.nv
     k = FrameKinematics(s, own, lambda i: i)
     joints = [x.removesuffix("'") for x in own.names]
@@ -81,8 +81,8 @@ def _named(s: Tracer, own: VariationalSpeeds, names: list[str]) -> VariationalSp
 def _component(
     k: FrameKinematics, name: str, joints: list[str]
 ) -> tuple[ca.SX, tuple[tuple[int, str, int], float] | None]:
-    """A component's row of Y; and the node's axis it lies along, with its sign, where the body's
-    axes are the node's.
+    """Return a component's row of Y; and the node's axis along which it is, with its sign, where
+    the body's axes are the node's.
     """
     body, _, part = name.rpartition(".")
     m = k.s.layout.mechanism
@@ -113,8 +113,8 @@ def _component(
 
 
 def _independent(s: Tracer, c: VariationalSpeeds) -> tuple[VariationalSpeeds, Complement]:
-    """The same speeds under the rows A v + B = 0 of loops and of the mechanism's speed rows, (2)
-    and (20); and what is left of them.
+    """Return the same speeds under the rows A v + B = 0 of loops and of the mechanism's speed rows,
+    (2) and (20); and what the rows leave.
     """
     own, m = own_rows(s), s.layout.mechanism
     A, gamma = (ca.substitute(x, s.v, c.v) for x in (own.A, own.gamma))
@@ -153,7 +153,9 @@ def _mapped(
     known: dict,
     encode: ca.Function,
 ) -> VariationalSpeeds:
-    """Speeds u with these maps; the rate of v while u stays comes from differentiating W."""
+    """Return speeds u with these maps. The rate of v with constant u comes from differentiating
+    W.
+    """
     rate = ca.jtimes(v, s.q, ca.substitute(s.coordinate_rate(), s.v, v))
     decode = ca.Function("decode", [s.q, u, s.p], [ca.densify(v)])
     Z = ca.SX.eye(len(names))
@@ -162,8 +164,8 @@ def _mapped(
 
 
 def _require_regular(s: Tracer, Y: ca.SX, names: list[str]) -> None:
-    """Refuse speeds that do not determine the motion anywhere, (1): name one that follows from the
-    others.
+    """Raise where speeds do not determine the motion anywhere, (1), and name one that follows from
+    the others.
     """
     f = ca.Function("Y", [s.q, s.p], [ca.densify(Y)])
     values = [np.array(f(*s.layout.somewhere(seed))) for seed in range(3)]

@@ -70,8 +70,8 @@ class VariationalSpeeds(NamedTuple):
 
 @dataclass
 class FrameKinematics:
-    """omega and the velocity of the origin of every node, along the axes of its home frame, found
-    when first asked for.
+    """omega and the velocity of the origin of every node, along the axes of its home frame, each
+    computed when it is first used.
     """
 
     s: Tracer
@@ -81,7 +81,9 @@ class FrameKinematics:
 
     # --- axes
     def turned(self, a: int, b: int, x: ca.SX) -> ca.SX:
-        """The columns of x (3 x k), given along the axes of frame a, along those of frame b."""
+        """Return the columns of x (3 x k), given along the axes of frame a, along those of frame
+        b.
+        """
         nodes = self.s.layout.nodes
         placed = self.s.posed
         if a == b:
@@ -95,11 +97,11 @@ class FrameKinematics:
         return ca.sparsify(matrix(placed.R[a]) @ x)
 
     def spin(self, a: int) -> ca.SX:
-        """0_omega_a along the axes of a itself."""
+        """Return 0_omega_a along the axes of a itself."""
         return ca.SX.zeros(3) if a == INERTIAL else self.angular(a, a).x
 
     def seen(self, x: Turning, b: int) -> Turning:
-        """The same vector in frame b: bD x = aD x + b_omega_a x x."""
+        """Return the same vector in frame b: bD x = aD x + b_omega_a x x."""
         a = x.frame
         if a == b:
             return x
@@ -115,22 +117,22 @@ class FrameKinematics:
         return Turning(b, y, D + ca.cross(relative, y), P)
 
     def rate(self, x: Turning) -> ca.SX:
-        """0D x (3) while u stays, along the axes x lives in."""
+        """Return 0D x (3) with constant u, along the axes of x."""
         return x.D if x.frame == INERTIAL else x.D + ca.cross(self.spin(x.frame), x.x)
 
     # --- motion
     def angular(self, i: int, f: int | None = None) -> Turning:
-        """0_omega_i along the axes of frame f, by default of its home."""
+        """Return 0_omega_i along the axes of frame f, by default of its home."""
         return self._memory("w", i, f, self._angular)
 
     def linear(self, i: int, f: int | None = None) -> Turning:
-        """The velocity of the origin of node i along the axes of frame f, by default of its
+        """Return the velocity of the origin of node i along the axes of frame f, by default of its
         home.
         """
         return self._memory("v", i, f, self._linear)
 
     def position(self, i: int, f: int) -> ca.SX:
-        """The origin of node i, from that of the ground, along the axes of frame f."""
+        """Return the origin of node i relative to that of the ground, along the axes of frame f."""
         return (
             self.turned(INERTIAL, f, ca.SX(vector(self.s.posed.p[i]))) if i >= 0 else ca.SX.zeros(3)
         )
@@ -163,15 +165,15 @@ class FrameKinematics:
         return carried + self._driven(i, f, self.seen(w, f), sliding)
 
     def _below(self, what: Callable[[int, int | None], Turning], i: int, f: int) -> Turning:
-        """The parent's motion: along its own axes on the way to a node's own, else along those of
-        its home.
+        """Return the parent's motion: along its own axes on the way to a node's own, else along
+        those of its home.
         """
         p = self.s.layout.nodes[i].parent
         return what(p, p if f == i else None)
 
     def _own(self, i: int) -> tuple[Turning, Turning]:
-        """What node i turns and slides by in its parent, along its own axes, where the directions
-        stand still.
+        """Return the motion of node i in its parent, along its own axes, where the directions are
+        constant.
         """
         node = self.s.layout.nodes[i]
         nv = self.s.layout.nv
@@ -188,8 +190,8 @@ class FrameKinematics:
         return turning, sliding
 
     def _following(self, i: int, k: int) -> tuple[Turning, Turning]:
-        """The same for a node that follows the amplitudes of a flexible body: its speed is F v, and
-        F has a rate.
+        """Return the same for a node that follows the amplitudes of a flexible body: its speed is F
+        v, and F has a rate.
         """
         u = self.speeds
         F = ca.SX(1, self.s.layout.nv)
@@ -205,8 +207,8 @@ class FrameKinematics:
         return turning, sliding
 
     def _driven(self, i: int, f: int, below: Turning, own: Turning) -> Turning:
-        """A joint's own motion in frame f. Its direction is fixed in i; what i turns by adds
-        nothing along itself.
+        """Return a joint's own motion in frame f. Its direction is fixed in i; the rotation of i
+        adds nothing along itself.
         """
         if f == i:
             return own
@@ -218,8 +220,8 @@ class FrameKinematics:
         return Turning(f, none, none, ca.SX(3, self.speeds.Z.shape[1]))
 
     def _stated(self, what: str, i: int, x: Turning) -> Turning:
-        """The same, with the components that are speeds by definition put in place of what they
-        were computed from.
+        """Return a vector with the components that are speeds by definition in place of their
+        computed expressions.
         """
         for axis in range(3) if x.frame == i else ():
             if (i, what, axis) in self.speeds.known:
@@ -236,7 +238,7 @@ class FrameKinematics:
 
 
 def _columns(turn: Callable[[tuple], tuple], x: ca.SX) -> ca.SX:
-    """A rotation of tuples, on every column that is not zero."""
+    """Apply a rotation of tuples to every column that is not zero."""
     out = [
         ca.sparsify(vector(turn(tuple(elements(x[:, k]))))) if x[:, k].nnz() else ca.SX(3, 1)
         for k in range(x.shape[1])

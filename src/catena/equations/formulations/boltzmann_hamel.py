@@ -62,14 +62,15 @@ from ._boltzmann_hamel_beams import BendingLink, bending_links
 from ._boltzmann_hamel_links import Rotations, TreeLink, connectivity, links
 from ._joint_cuts import joint_wrenches as cut
 
-SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
+# A pivot below this, relative to its diagonal entry, is rounding: the speed has no inertia.
+SINGULAR_PIVOT_RATIO = 1e-13
 
 Vectors = list[ca.SX]  # one per link
 
 
 def boltzmann_hamel(mechanism: Mechanism) -> Equations:
-    """The equations in minimal order (39), with multipliers where loops and speed rows close the
-    tree. State: q and v.
+    """Return the equations in minimal order (39), with multipliers where loops and speed rows close
+    the tree. State: q and v.
     """
     s = Tracer(layout(mechanism))
     chain = links(s, melt=True)
@@ -112,7 +113,9 @@ def boltzmann_hamel(mechanism: Mechanism) -> Equations:
 
 # --- equations (22)-(31)
 class Motion(NamedTuple):
-    """Of each link in its axes: omega, omega', U = L', U' (in the parent's), and R'' + g of O_i."""
+    """The motion of each link in its axes: omega, omega', U = L', U' (in the parent's), and R'' + g
+    of O_i.
+    """
 
     w: Vectors
     dw: Vectors
@@ -124,8 +127,8 @@ class Motion(NamedTuple):
 def moved(
     s: Tracer, chain: list[TreeLink], w: Vectors, dw: Vectors, U: Vectors, dU: Vectors
 ) -> Motion:
-    """The accelerations of the O_i (22c), root to leaves, from inertial angular velocities, sliding
-    velocities and their rates.
+    """Return the accelerations of the O_i (22c), root to leaves, from inertial angular velocities,
+    sliding velocities and their rates.
     """
     g = -vector(s.tree.gravity)
     acceleration = Vectors()
@@ -138,8 +141,8 @@ def moved(
 
 
 def inertial(chain: list[TreeLink], x: Motion) -> tuple[Vectors, Vectors]:
-    """Moment about O_i and force that each rigid link needs alone, in its axes: the terms of (22b)
-    and (22a) without sums.
+    """Return moment about O_i and force that each rigid link alone needs, in its axes: the terms of
+    (22b) and (22a) without sums.
     """
     force, moment = Vectors(), Vectors()
     for link, w, dw, R in zip(chain, x.w, x.dw, x.acceleration):
@@ -149,13 +152,13 @@ def inertial(chain: list[TreeLink], x: Motion) -> tuple[Vectors, Vectors]:
 
 
 def A(w: ca.SX, dw: ca.SX, b: ca.SX) -> ca.SX:
-    """The acceleration of the tip of a vector b that turns with its link (22c)."""
+    """Return the acceleration of the tip of a vector b that turns with its link (22c)."""
     return ca.cross(dw, b) + ca.cross(w, ca.cross(w, b))
 
 
 def gathered(chain: list[TreeLink], moment: Vectors, force: Vectors) -> tuple[Vectors, Vectors]:
-    """tau_i and F_i, leaves to root, of moments about O_i and forces that act on each link alone
-    (15), (16).
+    """Return tau_i and F_i, leaves to root, from moments about O_i and forces that act on each link
+    alone (15), (16).
     """
     moment = list(moment)
     force = list(force)
@@ -167,7 +170,7 @@ def gathered(chain: list[TreeLink], moment: Vectors, force: Vectors) -> tuple[Ve
 
 
 def absolute(chain: list[TreeLink], Omega: Vectors, dOmega: Vectors) -> tuple[Vectors, Vectors]:
-    """omega = G Omega and omega' = G Omega' + h, root to leaves: h_i = C_ik h_k + omega_i x
+    """Return omega = G Omega and omega' = G Omega' + h, root to leaves: h_i = C_ik h_k + omega_i x
     Omega_i, the sum (30a) nested.
     """
     w, dw = Vectors(), Vectors()
@@ -179,7 +182,7 @@ def absolute(chain: list[TreeLink], Omega: Vectors, dOmega: Vectors) -> tuple[Ve
 
 
 def relative(chain: list[TreeLink], tau: Vectors) -> Vectors:
-    """M = G^T tau, leaves to root: M_i = tau_i + sum_c C_ic M_c, the sum (25) nested."""
+    """Return M = G^T tau, leaves to root: M_i = tau_i + sum_c C_ic M_c, the sum (25) nested."""
     M = list(tau)
     for i, link in reversed(list(enumerate(chain))):
         if link.parent >= 0:
@@ -188,10 +191,10 @@ def relative(chain: list[TreeLink], tau: Vectors) -> Vectors:
 
 
 def inverse(s: Tracer, chain: list[TreeLink], a: ca.SX) -> tuple[Vectors, Vectors, ca.SX]:
-    """M_i and F_i in every joint for the accelerations a: the inverse problem, constraint moments
-    and forces included.
+    """Return M_i and F_i in every joint for the accelerations a: the inverse problem, constraint
+    moments and forces included.
 
-    And the rows of amplitudes (nv), which belong to no joint.
+    The rows of amplitudes (nv), which belong to no joint, are returned too.
     """
     d = [link.D @ a for link in chain]
     w, dw = absolute(
@@ -218,13 +221,13 @@ def inverse(s: Tracer, chain: list[TreeLink], a: ca.SX) -> tuple[Vectors, Vector
 
 
 def inverse_forces(s: Tracer, chain: list[TreeLink], a: ca.SX) -> ca.SX:
-    """What the motion with the accelerations a needs along the speeds (nv)."""
+    """Return the generalised forces (nv) that the motion with the accelerations a needs."""
     M, F, rows = inverse(s, chain, a)
     return project(chain, M, F, s.layout.nv) + rows
 
 
 def project(chain: list[TreeLink], M: Vectors, F: Vectors, nv: int) -> ca.SX:
-    """D^T (M, F): what moments and forces in the joints do along the speeds (nv)."""
+    """Return D^T (M, F), the generalised forces (nv) of moments and forces in the joints."""
     return sum(
         (link.D.T @ ca.vertcat(M[i], link.C @ F[i]) for i, link in enumerate(chain)), ca.SX(nv, 1)
     )
@@ -232,7 +235,7 @@ def project(chain: list[TreeLink], M: Vectors, F: Vectors, nv: int) -> ca.SX:
 
 # --- equations (27)-(37)
 def configuration_inertia(s: Tracer, chain: list[TreeLink]) -> ca.SX:
-    """M_c = D^T G^T A G D (37), and the rotors' own inertia on its diagonal."""
+    """Return M_c = D^T G^T A G D (37), with the rotors' own inertia on its diagonal."""
     C = connectivity(chain)
     D = ca.vertcat(*(link.D[:3, :] for link in chain), *(link.D[3:, :] for link in chain))
     GD = joined(chain, C) @ D
@@ -246,7 +249,7 @@ def configuration_inertia(s: Tracer, chain: list[TreeLink]) -> ca.SX:
 
 
 def origin_velocities(chain: list[TreeLink]) -> Vectors:
-    """R' of the O_i, each in its link's axes, root to leaves."""
+    """Return R' of the O_i, each in its link's axes, root to leaves."""
     (w, _), V = (
         absolute(chain, [link.Omega for link in chain], [link.dOmega for link in chain]),
         Vectors(),
@@ -258,7 +261,9 @@ def origin_velocities(chain: list[TreeLink]) -> Vectors:
 
 
 def _quasi_velocities(s: Tracer, beam: BendingLink, GD: ca.SX, V: Vectors) -> ca.SX:
-    """(6 + n, nv): (omega, V, e') of a flexible body, along its own axes, from the speeds."""
+    """Return (6 + n, nv): (omega, V, e') of a flexible body, along its own axes, from the
+    speeds.
+    """
     w = ca.SX(3, s.layout.nv)
     O = ca.SX(3, s.layout.nv)
     E = ca.SX(len(beam.beam.own), s.layout.nv)
@@ -271,8 +276,8 @@ def _quasi_velocities(s: Tracer, beam: BendingLink, GD: ca.SX, V: Vectors) -> ca
 
 
 def joined(chain: list[TreeLink], C: Rotations) -> ca.SX:
-    """G (27) and, for the sliding velocities, which stay relative, the identity: (omega, U) = G
-    (Omega, U).
+    """Return G (27), with the identity for the sliding velocities, which stay relative: (omega, U)
+    = G (Omega, U).
     """
     n = len(chain)
     blocks = {(i, j): C[i][j] for i in range(n) for j in range(n) if j in C[i]}
@@ -311,14 +316,14 @@ def quasi_inertia(chain: list[TreeLink], C: Rotations) -> ca.SX:
 
 
 def matrix_of(n: int, blocks: dict[tuple[int, int], ca.SX]) -> ca.SX:
-    """A matrix of n x n blocks of 3 x 3, those not given empty."""
+    """Return a matrix of n x n blocks of 3 x 3; blocks that are not given are empty."""
     return ca.blockcat([[blocks.get((i, j), ca.SX(3, 3)) for j in range(n)] for i in range(n)])
 
 
 # --- questions
 def joint_wrenches(s: Tracer) -> ca.SX:
-    """(joints, 6): M_i and F_i of every joint at the accelerations s.a, about the child's origin in
-    the child's axes.
+    """Return (joints, 6): M_i and F_i of every joint at the accelerations s.a, about the child's
+    origin in the child's axes.
     """
     chain, rows = links(s, melt=False), []
     for link, M, F in zip(chain, *inverse(s, chain, s.a)[:2]):
@@ -348,8 +353,8 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
 
 
 def given_forces(s: Tracer, chain: list[TreeLink]) -> ca.SX:
-    """D^T G^T tau (nv) of the mechanism's loads, with tau of (13)-(16), and their forces along the
-    speeds.
+    """Return D^T G^T tau (nv) of the mechanism's loads, with tau of (13)-(16), and their forces
+    along the speeds.
     """
     C = connectivity(chain)
     force, moment = ([ca.SX.zeros(3) for _ in chain] for _ in range(2))
@@ -415,7 +420,11 @@ def solve(s: Tracer, M: ca.SX, b: ca.SX) -> ca.SX:
         row[k] = scaled
     found = ca.Function("pivots", [s.q, s.p], [ca.vertcat(*pivots) / ca.diag(M)])
     vanishing = np.all(
-        [np.abs(np.array(found(*s.layout.somewhere(seed)))) < SINGULAR for seed in range(3)], axis=0
+        [
+            np.abs(np.array(found(*s.layout.somewhere(seed)))) < SINGULAR_PIVOT_RATIO
+            for seed in range(3)
+        ],
+        axis=0,
     )
     if vanishing.any():
         raise without_inertia(

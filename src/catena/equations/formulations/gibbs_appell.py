@@ -37,7 +37,7 @@ from ._joint_cuts import joint_wrenches
 
 
 def gibbs_appell(mechanism: Mechanism) -> Equations:
-    """The Gibbs-Appell equations. State: coordinates q and speeds v."""
+    """Return the Gibbs-Appell equations. State: coordinates q and speeds v."""
     s = Tracer(layout(mechanism))
     bodies = moving_bodies(s)
     bending = beams(s)
@@ -86,7 +86,7 @@ def gibbs_appell(mechanism: Mechanism) -> Equations:
 def _gibbs(
     s: Tracer, bodies: list[MovingBody], bending: list[TracedBeam], release: dict[str, ca.SX]
 ) -> ca.SX:
-    """S of all bodies, the releases among the accelerations."""
+    """Return S of all bodies, with the releases among the accelerations."""
     moved = ca.vertcat(ca.SX(0, 1), *(ca.vertcat(b.w, b.V + ca.cross(b.w, b.com)) for b in bodies))
     rates = ca.vertsplit(time_derivative(s, moved, s.a), 6) if bodies else []
     S = 0.5 * ca.dot(vector(s.tree.armature), s.a**2)
@@ -108,7 +108,9 @@ def _gibbs(
 
 
 def _bending(s: Tracer, beam: TracedBeam, release: ca.SX, g: ca.SX) -> ca.SX:
-    """S of a flexible body, along its own axes: of its points, and of its sections that turn."""
+    """Return S of a flexible body, along its own axes: of its points, and of its sections that
+    turn.
+    """
     X = s.pose(beam.body)
     V = s.frame_velocity(beam.body, "body")
     rate = s.v[beam.own]
@@ -135,7 +137,7 @@ def _bending(s: Tracer, beam: TracedBeam, release: ca.SX, g: ca.SX) -> ca.SX:
 
 # --- forces and reactions
 def _forces(s: Tracer) -> ca.SX:
-    """Q (nv) of the loads: along the speeds, and the slope of their power on bodies."""
+    """Return Q (nv) of the loads: along the speeds, and the slope of their power on bodies."""
     Q = s.applied.forces
     for body, (t, f) in s.applied.wrenches.items():
         if s.layout.seat(body).node >= 0:
@@ -146,7 +148,9 @@ def _forces(s: Tracer) -> ca.SX:
 def _reactions(
     s: Tracer, S: ca.SX, release: dict[str, ca.SX], a: ca.SX, lam: ca.SX | None
 ) -> ca.SX:
-    """The joints' wrenches: dS along the releases at rest, at the accelerations found."""
+    """Return the joints' wrenches: the slope of S along the releases at rest, at the accelerations
+    found.
+    """
     all_of = ca.vertcat(*release.values())
     slope = ca.substitute(ca.gradient(S, all_of), all_of, ca.SX.zeros(all_of.numel()))
     needed = dict(zip(release, ca.vertsplit(slope, 6)))
@@ -159,7 +163,7 @@ def _reactions(
 
 
 def _statement(s: Tracer, row: ca.SX, Q: ca.SX, A: ca.SX) -> Statement:
-    """dS/da = Q + A' lambda, with A a = gamma left to the rows."""
+    """Return the statement dS/da = Q + A' lambda, with the rows A a = gamma."""
     lam = ca.SX.sym("lam", A.shape[0])
     symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p, "lam": lam}
     held = s.constraint_rows()[1]

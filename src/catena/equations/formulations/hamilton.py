@@ -32,11 +32,11 @@ from ._released_joints import released_wrenches
 
 
 def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
-    """Hamilton's equations. coordinates: "joint", or "absolute" angles for a planar linkage.
+    """Return Hamilton's equations. coordinates: "joint", or "absolute" angles for a planar linkage.
 
-    State: the coordinates chosen and their momenta, kg m2/s of a turn, kg m/s of a slide. Where an
-    acceleration is asked for, it is the rate of v(q, h) = M^-1 h along (q', h'), so that it shares
-    no arithmetic with Lagrange's equations.
+    State: the coordinates chosen and their momenta, kg m2/s for a turn, kg m/s for a slide. The
+    acceleration is the rate of v(q, h) = M^-1 h along (q', h'), so that it shares no arithmetic
+    with Lagrange's equations.
     """
     e = energies(mechanism, coordinates)
     s = e.tracer
@@ -84,7 +84,7 @@ def hamilton(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
 
 
 def _statement(e: Energies, momenta: ca.SX, slope: ca.SX, A: ca.SX) -> Statement:
-    """The rows h = M v, which give the speeds, and h' = Q - N' dH/dq - w x h + A' lambda."""
+    """Return the rows h = M v, which give the speeds, and h' = Q - N' dH/dq - w x h + A' lambda."""
     h = ca.SX.sym("h", e.v.numel())
     rate = ca.SX.sym("h_rate", e.v.numel())
     lam = ca.SX.sym("lam", A.shape[0])

@@ -41,7 +41,7 @@ from ._joint_cuts import joint_wrenches
 
 
 def jourdain(mechanism: Mechanism) -> Equations:
-    """Jourdain's equations. State: coordinates q and speeds v."""
+    """Return Jourdain's equations. State: coordinates q and speeds v."""
     s = Tracer(layout(mechanism))
     rows, needed = _virtual_power(s)
     M = ca.jacobian(rows, s.a)
@@ -79,8 +79,8 @@ def jourdain(mechanism: Mechanism) -> Equations:
 
 # --- virtual power
 def _virtual_power(s: Tracer) -> tuple[ca.SX, dict[str, ca.SX]]:
-    """What multiplies delta v (nv) of all bodies' p' less their weight, at the accelerations s.a;
-    and the wrench each body needs.
+    """Return the coefficients of delta v (nv) of all bodies' p' less their weight, at the
+    accelerations s.a; and the wrench that each body needs.
     """
     rows = vector(s.tree.armature) * s.a
     needed = {}
@@ -98,7 +98,7 @@ def _virtual_power(s: Tracer) -> tuple[ca.SX, dict[str, ca.SX]]:
 
 
 def _rate_of_momentum(s: Tracer, b: MovingBody) -> ca.SX:
-    """p' (6) about the body's origin, along its axes."""
+    """Return p' (6) about the body's origin, along its axes."""
     push = b.m * (b.V + ca.cross(b.w, b.com))
     turn = b.I @ b.w + ca.cross(b.com, push)
     moved = time_derivative(s, ca.vertcat(turn, push), s.a)
@@ -106,14 +106,16 @@ def _rate_of_momentum(s: Tracer, b: MovingBody) -> ca.SX:
 
 
 def _weight(b: MovingBody, g: ca.SX) -> ca.SX:
-    """(6): moment about the body's origin and force, along its axes."""
+    """Return the moment of the weight about the body's origin and its force, (6), along the body's
+    axes.
+    """
     f = b.m * (b.R.T @ g)
     return ca.vertcat(ca.cross(b.com, f), f)
 
 
 def _bending(s: Tracer, beam: TracedBeam, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """The virtual power of a flexible body: what multiplies delta v, and the wrench it needs about
-    the ground's origin.
+    """Return the coefficients of delta v in the virtual power of a flexible body, and the wrench
+    that it needs about the ground's origin.
     """
     X = s.pose(beam.body)
     V = s.frame_velocity(beam.body, "body")
@@ -142,13 +144,15 @@ def _bending(s: Tracer, beam: TracedBeam, g: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 def _about_ground(wrench: ca.SX, R: ca.SX, p: ca.SX) -> ca.SX:
-    """A wrench about a body's origin in its axes, about the ground's origin in the ground's."""
+    """Return a wrench about a body's origin in its axes as one about the ground's origin in the
+    ground's.
+    """
     t, f = R @ wrench[:3], R @ wrench[3:]
     return ca.vertcat(t + ca.cross(p, f), f)
 
 
 def _power_of_loads(s: Tracer) -> ca.SX:
-    """What multiplies delta v in the virtual power of loads."""
+    """Return the coefficients of delta v in the virtual power of loads."""
     Q = s.applied.forces
     for body, (t, f) in s.applied.wrenches.items():
         if s.layout.seat(body).node >= 0:
@@ -160,12 +164,12 @@ def _power_of_loads(s: Tracer) -> ca.SX:
 
 # --- what is solved and asked
 def _solved(M: ca.SX, b: ca.SX) -> ca.SX:
-    """M^-1 b for a symmetric positive M."""
+    """Return M^-1 b for a symmetric positive definite M."""
     return ca.ldl_solve(b, *ca.ldl(ca.sparsify((M + M.T) / 2), False))
 
 
 def _reactions(s: Tracer, needed: dict[str, ca.SX], a: ca.SX, lam: ca.SX | None) -> ca.SX:
-    """The joints' wrenches at the accelerations a."""
+    """Return the joints' wrenches at the accelerations a."""
     force = ca.SX.sym("lam", 0 if lam is None else lam.numel())
     wrenches = joint_wrenches(s, needed, None if lam is None else force)
     return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [wrenches])(
@@ -174,8 +178,8 @@ def _reactions(s: Tracer, needed: dict[str, ca.SX], a: ca.SX, lam: ca.SX | None)
 
 
 def _statement(s: Tracer, rows: ca.SX, Q: ca.SX) -> Statement:
-    """The virtual power that multiplies each delta v, inertia left and forces right; then what the
-    speeds obey.
+    """Return the coefficients of each delta v in the virtual power, inertia left and forces right;
+    then the constraint rows.
     """
     _, held, _, A = s.constraint_rows()
     lam = ca.SX.sym("lam", held.numel())

@@ -61,7 +61,8 @@ from ._joint_cuts import joint_wrenches as cut
 from ._kane_beams import BendingPartials, bending
 from ._kane_speeds import KaneSpeeds, Map, adapted_speeds, own_speeds
 
-SINGULAR = 1e-13  # a pivot so much smaller than its diagonal entry is rounding
+# A pivot below this, relative to its diagonal entry, is rounding: the speed has no inertia.
+SINGULAR_PIVOT_RATIO = 1e-13
 
 
 class Partials(NamedTuple):
@@ -77,8 +78,8 @@ class Partials(NamedTuple):
     O: ca.SX
 
     def at(self, r: ca.SX, v: ca.SX) -> Partials:
-        """The same body, another point r away, fixed in it: V_ijk adds omega_ij x r, (2.16); its
-        rate is (2.23).
+        """Return the partials of another point of the same body, at a distance r and fixed in it:
+        V_ijk adds omega_ij x r, (2.16); its rate is (2.23).
         """
         rate = ca.cross(self.w @ v, r)
         V = self.V - ca.skew(r) @ self.w
@@ -87,7 +88,7 @@ class Partials(NamedTuple):
 
 
 class MassCentre(NamedTuple):
-    """A body where its mass is: its name, m_i, I_i about G_i in the ground's axes, and the partial
+    """A body at its mass centre: its name, m_i, I_i about G_i in the ground's axes, and the partial
     velocities of G_i.
     """
 
@@ -159,14 +160,16 @@ def kane(
 
 # --- chapter II: kinematics
 def partials(s: Tracer) -> dict[int, Partials]:
-    """omega_ijk, V_ijk and their rates for the origin of every node, ground (-1) to leaves."""
+    """Return omega_ijk, V_ijk and their rates for the origin of every node, from the ground (-1) to
+    the leaves.
+    """
     found = _by_nodes(s)
     return found if not s.lift else {i: _lifted(s, at) for i, at in found.items()}
 
 
 def _lifted(s: Tracer, at: Partials) -> Partials:
-    """The columns of nodes that follow coordinates (`kernels.lifting`) brought back to the
-    mechanism's speeds: V W, V' W + V W'.
+    """Return the columns of nodes that follow coordinates (`kernels.lifting`) in the mechanism's
+    speeds: V W, V' W + V W'.
     """
     n, own = len(s.V), s.layout.nv
     W, dW = ca.SX(n, own), ca.SX(n, own)
@@ -182,7 +185,7 @@ def _lifted(s: Tracer, at: Partials) -> Partials:
 
 
 def _by_nodes(s: Tracer) -> dict[int, Partials]:
-    """The same along the speeds of all nodes, those that follow included."""
+    """Return the same along the speeds of all nodes, those that follow included."""
     none = ca.SX(3, len(s.V))
     speeds = vector(s.V)
     found = {-1: Partials(none, none, none, none, ca.SX.eye(3), ca.SX.zeros(3))}
@@ -210,27 +213,27 @@ def _by_nodes(s: Tracer) -> dict[int, Partials]:
 
 
 class MovingBodies(NamedTuple):
-    """The rigid bodies in the order of `mechanism.ordered`, and those that bend by modes."""
+    """The rigid bodies in the order of `mechanism.ordered`, and the modal flexible bodies."""
 
     rigid: list[MassCentre]
     bending: list[BendingPartials]
 
 
 def bodies(s: Tracer) -> MovingBodies:
-    """All bodies with their partial velocities."""
+    """Return all bodies with their partial velocities."""
     found = partials(s)
     return MovingBodies(mass_centres(s, found), [_bending(s, found, beam) for beam in beams(s)])
 
 
 def _bending(s: Tracer, found: dict[int, Partials], beam: TracedBeam) -> BendingPartials:
-    """A body that bends by modes, from the partial velocities of its frame."""
+    """Return a modal flexible body, from the partial velocities of its frame."""
     node, R, p = s.seat(beam.body)
     at = found[node].at(found[node].S @ vector(p), s.v)
     return bending(s, beam, at.S @ matrix(R), at.O, at.w, at.dw, at.V, at.dV)
 
 
 def mass_centres(s: Tracer, found: dict[int, Partials]) -> list[MassCentre]:
-    """Every rigid body at its mass centre G_i, in the order of `mechanism.ordered`."""
+    """Return every rigid body at its mass centre G_i, in the order of `mechanism.ordered`."""
     m = s.layout.mechanism
     masses = []
     rigid = {b.name for b in s.layout.rigid}
@@ -249,7 +252,7 @@ def mass_centres(s: Tracer, found: dict[int, Partials]) -> list[MassCentre]:
 
 # --- chapter III: equations
 def inertia(s: Tracer, moving: MovingBodies) -> ca.SX:
-    """A_rj (nv x nv) of (3.28); the rotors' own inertia stands on the diagonal."""
+    """Return A_rj (nv x nv) of (3.28), with the rotors' own inertia on the diagonal."""
     A = ca.sparsify(ca.diag(vector(s.tree.armature)))
     for b in moving.rigid:
         A += b.m * b.G.V.T @ b.G.V + b.G.w.T @ b.I @ b.G.w
@@ -257,8 +260,8 @@ def inertia(s: Tracer, moving: MovingBodies) -> ca.SX:
 
 
 def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
-    """F_i + F*_i = m_i (g - a_i) and T*_i = -I_i alpha_i - omega_i x I_i omega_i of every body
-    (3.20), (3.21).
+    """Return F_i + F*_i = m_i (g - a_i) and T*_i = -I_i alpha_i - omega_i x I_i omega_i of every
+    body (3.20), (3.21).
     """
     g, found = vector(s.tree.gravity), []
     for b in masses:
@@ -271,8 +274,8 @@ def loads(s: Tracer, masses: list[MassCentre], a: ca.SX) -> list[tuple[ca.SX, ca
 
 
 def forces(s: Tracer, moving: MovingBodies) -> ca.SX:
-    """f_r + F_r (nv), the right side of (3.27): weight and inertia at a = 0, and the motors, which
-    (3.18) shows to be tau.
+    """Return f_r + F_r (nv), the right side of (3.27): weight and inertia at a = 0, and the motors,
+    which (3.18) shows to be tau.
     """
     still = ca.SX(s.layout.nv, 1)
     g = vector(s.tree.gravity)
@@ -287,8 +290,8 @@ def forces(s: Tracer, moving: MovingBodies) -> ca.SX:
 
 
 def _applied(s: Tracer) -> ca.SX:
-    """F_r (nv) of springs, dampers and forces at points: V_r . F + omega_r . T of the bodies they
-    act on, (3.7).
+    """Return F_r (nv) of springs, dampers and forces at points: V_r . F + omega_r . T of the bodies
+    on which they act, (3.7).
     """
     Q = s.applied.forces
     found = partials(s) if s.applied.wrenches else {}
@@ -338,7 +341,7 @@ def joint_wrenches(s: Tracer, moving: MovingBodies) -> ca.SX:
 
 
 def _reactions(s: Tracer, moving: MovingBodies, a: ca.SX, lam: ca.SX | None) -> ca.SX:
-    """The same at the accelerations a, less what loads and rows push."""
+    """Return the joints' wrenches at the accelerations a, less the wrenches of loads and rows."""
     force = ca.SX.sym("lam", 0 if lam is None else lam.numel())
     found = joint_wrenches(s, moving) + cut(s, {}, None if lam is None else force)
     return ca.Function("wrenches", [s.t, s.q, s.v, s.a, s.p, force], [found])(
@@ -370,7 +373,10 @@ def solve(s: Tracer, u: KaneSpeeds, M: ca.SX, b: ca.SX) -> ca.SX:
         "pivots", [s.t, s.q, s.p], [ca.vertcat(*(L[k][k] for k in range(n))) / ca.diag(M)]
     )
     dead = np.all(
-        [np.abs(np.array(pivots(0.0, *s.layout.somewhere(seed)))) < SINGULAR for seed in range(3)],
+        [
+            np.abs(np.array(pivots(0.0, *s.layout.somewhere(seed)))) < SINGULAR_PIVOT_RATIO
+            for seed in range(3)
+        ],
         axis=0,
     )
     if dead.any():

@@ -36,10 +36,10 @@ from ._released_joints import released_wrenches
 
 
 def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
-    """Lagrange's equations. coordinates: "joint", or "absolute" angles for a planar linkage.
+    """Return Lagrange's equations. coordinates: "joint", or "absolute" angles for a planar linkage.
 
-    State: the coordinates chosen and their speeds. `acceleration` speaks the joints' coordinates
-    whichever are chosen.
+    State: the coordinates chosen and their speeds. `acceleration` is in the joints' own coordinates
+    in either case.
     """
     e = energies(mechanism, coordinates)
     s = e.tracer
@@ -82,7 +82,7 @@ def lagrange(mechanism: Mechanism, coordinates: str = "joint") -> Equations:
 
 
 def _statement(e: Energies, h: ca.SX, phi: ca.SX, A: ca.SX) -> Statement:
-    """The rows M a + phi = Q + A' lambda."""
+    """Return the rows M a + phi = Q + A' lambda."""
     a = ca.SX.sym("a", e.v.numel())
     lam = ca.SX.sym("lam", A.shape[0])
     return e.statement(ca.jtimes(h, e.v, a) + phi, e.force + A.T @ lam, a=a, lam=lam)

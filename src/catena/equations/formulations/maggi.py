@@ -41,7 +41,7 @@ from ._joint_cuts import joint_wrenches
 
 
 def maggi(mechanism: Mechanism) -> Equations:
-    """Maggi's equations. State: coordinates q and speeds v of the joints."""
+    """Return Maggi's equations. State: coordinates q and speeds v of the joints."""
     b = Bodies(mechanism, planar=False)
     s, u = b.tracer, speeds(b)
     tree = [joint(b, pair) for pair in b.pairs]
@@ -88,8 +88,8 @@ def maggi(mechanism: Mechanism) -> Equations:
 
 
 def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, ca.SX]:
-    """R (of V x nv) and N with V' = R v' + N: the rows of each joint, six with its speeds, give the
-    motion of its link, root to leaves.
+    """Return R (size of V x nv) and N with V' = R v' + N: the rows of each joint, six with its
+    speeds, give the motion of its link, root to leaves.
     """
     (driven, drift), n, links = _driven(b, u), b.tracer.layout.nv, 6 * len(tree)
     # the amplitudes of bodies that bend are speeds as they are
@@ -112,10 +112,10 @@ def _left_free(b: Bodies, u: JointSpeeds, tree: list[BodyRows]) -> tuple[ca.SX, 
 
 
 def _motion(K: ca.SX, right: ca.SX) -> ca.SX:
-    """(u', w') of one link with K (u', w') = right: its turning from the rows that meet nothing
-    else, then its centre of mass.
+    """Return (u', w') of one link with K (u', w') = right: its angular acceleration from the rows
+    that contain nothing else, then its centre of mass.
 
-    Metres and radians are eliminated apart, so that the digits do not depend on the unit of length.
+    Metres and radians are eliminated apart, so that rounding does not depend on the unit of length.
     """
     turning = [k for k in range(6) if not K[k, :3].nnz()]
     if len(turning) != 3:
@@ -128,8 +128,8 @@ def _motion(K: ca.SX, right: ca.SX) -> ca.SX:
 
 
 def _driven(b: Bodies, u: JointSpeeds) -> tuple[ca.SX, ca.SX]:
-    """E (all joints' speeds x nv) and e: u' = E v' + e, one for a joint's own speeds, the ratio for
-    one that follows another.
+    """Return E (all joints' speeds x nv) and e with u' = E v' + e: one for a joint's own speeds,
+    the ratio for one that follows another.
     """
     E = ca.SX(u.u.numel(), len(u.own))
     e = ca.SX(u.u.numel(), 1)
@@ -151,7 +151,7 @@ def _driven(b: Bodies, u: JointSpeeds) -> tuple[ca.SX, ca.SX]:
 def _solved(
     b: Bodies, M: ca.SX, r: ca.SX, C: ca.SX, gamma: ca.SX
 ) -> tuple[ca.SX, ca.SX | None, int]:
-    """v' with M v' = r + C' lambda and C v' = gamma, lambda, and the size of what was solved."""
+    """Return v' with M v' = r + C' lambda and C v' = gamma, lambda, and the size of the system."""
     if not C.shape[0]:
         return _by_ldl(M, r), None, M.shape[0]
     s, own = b.tracer, own_rows(b.tracer)
@@ -171,7 +171,7 @@ def _solved(
 
 
 def _by_ldl(M: ca.SX, b: ca.SX) -> ca.SX:
-    """M^-1 b for a symmetric positive M."""
+    """Return M^-1 b for a symmetric positive definite M."""
     return ca.ldl_solve(b, *ca.ldl(ca.sparsify((M + M.T) / 2), False))
 
 

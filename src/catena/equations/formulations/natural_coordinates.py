@@ -48,15 +48,15 @@ from ._joint_cuts import joint_wrenches
 from ._natural_beams import natural_beams
 from ._saddle_point import saddle_point, total_mass
 
-# of J's extents beside the largest; to fill pivots that need it not costs operations and nothing
-# else
-THIN = 1e-3
+# Ratio of the least to the largest eigenvalue of J up to which a body is thin. Pivots that are
+# filled without need cost operations and nothing else.
+THIN_EXTENT_RATIO = 1e-3
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))  # of columns of R
 
 
 def natural_coordinates(mechanism: Mechanism) -> Equations:
-    """Garcia de Jalon's equations, solved with the multipliers of all rows. State: coordinates q
-    and speeds v of the joints.
+    """Return Garcia de Jalon's equations, solved with the multipliers of all rows. State:
+    coordinates q and speeds v of the joints.
     """
     b = Bodies(mechanism, planar=False)
     s = b.tracer
@@ -99,7 +99,7 @@ def natural_coordinates(mechanism: Mechanism) -> Equations:
 # --- rows of y
 @dataclass(frozen=True)
 class Rows:
-    """Some rows A y'' = right. weight (rows,): W of the head, kg or kg m2."""
+    """Some rows A y'' = right. weight (rows,): W of the module's docstring, kg or kg m2."""
 
     A: ca.SX
     right: ca.SX
@@ -110,8 +110,8 @@ class Rows:
 
 
 class Natural:
-    """y and y' of all links and then of amplitudes, y' as the motion of the bodies makes it; L with
-    V' = L y''.
+    """y and y' of all links and then of amplitudes, with y' as a function of the bodies' motion; L
+    with V' = L y''.
     """
 
     def __init__(self, b: Bodies):
@@ -135,7 +135,9 @@ class Natural:
         self.weight = (m, m * usual_length(b.tracer.layout) ** 2)  # of a displacement, of a cosine
 
     def quadratic(self, f: ca.SX, angles: tuple[bool, ...]) -> Rows:
-        """Rows f(y) = 0, differentiated twice along y'; y' stays what it is in the second."""
+        """Return rows f(y) = 0, differentiated twice along y', with y' constant in the second
+        derivative.
+        """
         still = ca.SX.sym("rate", self.y.numel())
         twice = ca.jtimes(ca.jtimes(f, self.y, still), self.y, still)
         A = ca.sparsify(ca.jacobian(f, self.y))
@@ -144,25 +146,25 @@ class Natural:
         )
 
     def rigid(self, k: int) -> Rows:
-        """Three unit vectors at right angles."""
+        """Return the rows of three unit vectors at right angles."""
         R = matrix(self.b.axes(k))
         f = ca.vertcat(*(ca.dot(R[:, i], R[:, j]) - (1.0 if i == j else 0.0) for i, j in PAIRS))
         return self.quadratic(f, (True,) * len(PAIRS))
 
     def along(self, A: ca.SX, bias: ca.SX, angles: tuple[bool, ...]) -> Rows:
-        """Rows A V' + bias = 0, of y''."""
+        """Return rows A V' + bias = 0 as rows of y''."""
         return Rows(ca.sparsify(A @ self.L), -bias, [self.weight[angle] for angle in angles])
 
 
 def _axial(R: ca.SX) -> ca.SX:
-    """(3, 9): R'' (row by row) -> the axial vector of R^T R''."""
+    """Return (3, 9): R'' (row by row) -> the axial vector of R^T R''."""
     D = ca.SX.sym("D", 9)
     S = R.T @ ca.reshape(D, 3, 3).T
     return ca.jacobian(0.5 * ca.vertcat(S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]), D)
 
 
 def _masses(b: Bodies) -> ca.SX:
-    """M (12 n, 12 n) of rigid links, constant: m for the point, J for each row of R."""
+    """Return M (12 n, 12 n) of rigid links, constant: m for the point, J for each row of R."""
     blocks = []
     for link in b.links:
         I = ca.SX(matrix(full(link.inertia)))
@@ -173,7 +175,9 @@ def _masses(b: Bodies) -> ca.SX:
 
 # --- the linear system
 def _system(b: Bodies) -> tuple[list[ca.SX], int]:
-    """v' of the joints, lambda of the closing rows, V' of the links; and the number of unknowns."""
+    """Return v' of the joints, lambda of the closing rows, V' of the links, and the number of
+    unknowns.
+    """
     s = b.tracer
     u = speeds(b)
     y = Natural(b)
@@ -213,21 +217,21 @@ def _system(b: Bodies) -> tuple[list[ca.SX], int]:
 
 
 def _angles(pair: Pair) -> tuple[bool, ...]:
-    """Which rows of a joint are cosines."""
+    """Return which rows of a joint are cosines."""
     return tuple(r.kind == RowKind.ANGLE for r in pair.rows)
 
 
 def _thin(J: np.ndarray) -> bool:
-    """Whether a body is flat, a rod or a point, or nearly so: J then has a direction that resists
-    little, or rounding.
+    """Whether a body is flat, a rod or a point, or nearly so: the least eigenvalue of J is at most
+    THIN_EXTENT_RATIO of the largest.
     """
     sizes = np.linalg.eigvalsh(J)
-    return not sizes[0] > THIN * np.abs(sizes).max()
+    return not sizes[0] > THIN_EXTENT_RATIO * np.abs(sizes).max()
 
 
 def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
-    """W of the head: of the rigidity and the joint of each link whose own mass matrix is singular,
-    or may be by a parameter.
+    """Return W of the module's docstring: for the rigidity and the joint of each link whose own
+    mass matrix is singular, or may be at other parameter values.
     """
     weights: list[float] = []
     for k, both in enumerate(tree):
@@ -243,8 +247,8 @@ def _fill(M: ca.SX, tree: list[tuple[Rows, Rows]], rows: int) -> ca.SX:
 
 
 def _order(b: Bodies, tree: list[tuple[Rows, Rows]], tied: int) -> list[int]:
-    """The unknowns, leaves to root: amplitudes on a link, its coordinates, its rigidity, its joint;
-    rows that tie joints together last.
+    """Return the unknowns, leaves to root: amplitudes on a link, its coordinates, its rigidity, its
+    joint; rows that couple joints last.
     """
     n = len(tree)
     first = b.V.numel() + 6 * n + np.cumsum([0, *(len(r) + len(j) for r, j in tree)])

@@ -59,12 +59,12 @@ from ._free_beams import beam_bias, beam_masses
 from ._newton_euler_reactions import reactions
 from ._saddle_point import saddle_point, total_mass
 
-VANISHED = 1e-14  # a pivot this small beside the diagonal it came from is rounding
+ZERO_PIVOT_RATIO = 1e-14  # a pivot below this, relative to its diagonal entry, is rounding
 
 
 def newton_euler(mechanism: Mechanism) -> Equations:
-    """Newton's and Euler's equations of every link, with the joints' constraints differentiated
-    twice.
+    """Return Newton's and Euler's equations of every link, with the joints' constraints
+    differentiated twice.
     """
     b = Bodies(mechanism)
     x = state(b, [chart(b, k) for k in range(len(b.links))])
@@ -154,7 +154,7 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
 
 
 def _on(k: int, A: ca.SX, force: ca.SX) -> ca.SX:
-    """(force, torque) on link k, about its centre of mass, of forces along rows."""
+    """Return (force, torque) on link k, about its centre of mass, of forces along rows."""
     return A[:, 6 * k : 6 * k + 6].T @ force
 
 
@@ -207,7 +207,7 @@ def _order(
 
 
 def _require_inertia(b: Bodies, solved: ca.Function, unknowns: list[str]) -> None:
-    """Refuse a mechanism in which something moves without inertia, whatever the configuration."""
+    """Raise where something moves without inertia in every configuration."""
     s = b.tracer
     p = list(b.mechanism.parameters.values())
     pivots = ca.Function(
@@ -216,7 +216,7 @@ def _require_inertia(b: Bodies, solved: ca.Function, unknowns: list[str]) -> Non
     D = np.max([np.array(pivots(0, *b.sample(seed), 0, p)).ravel() for seed in range(3)], axis=0)
     links = {n: link for link in b.links for n in unknowns if n.startswith(f"{link.name}.")}
     for name, pivot in zip(unknowns, D):
-        if name in links and not pivot > VANISHED:
+        if name in links and not pivot > ZERO_PIVOT_RATIO:
             body = links[name].name
             j = links[name].joint.name
             raise SingularError(
@@ -228,8 +228,8 @@ def _require_inertia(b: Bodies, solved: ca.Function, unknowns: list[str]) -> Non
 
 
 def _load(b: Bodies, k: int) -> ca.SX:
-    """(m g, -w x I w) and loads: what acts on link k beside its joints, torque about its centre of
-    mass in its axes.
+    """Return (m g, -w x I w) and loads: what acts on link k besides its joints, torque about its
+    centre of mass in its axes.
     """
     link = b.links[k]
     w = b.spin(k)

@@ -67,20 +67,24 @@ from ._joint_cuts import joint_wrenches
 from ._penalty_ties import Ties, added_inertia, regular, ties
 from ._saddle_point import total_mass
 
-STEP = 1e-3  # s, which the default beta and gamma are made for
+DEFAULT_STEP = 1e-3  # s, the step of the integrator for which beta and gamma are chosen by default
 TIME = 1.0  # s, T above
-SOME = 3  # states at which the inertia of a link on the ground is looked at
-# at so many the springs' frequencies and the error are measured; what the error is multiplied by
-STATES, MARGIN = 30, 10.0
+INERTIA_CHECK_STATES = 3  # the number of states at which the inertia of a grounded link is checked
+# the number of states at which the springs' frequencies and the error are measured, and the factor
+# by which the error is multiplied
+STATES, ERROR_MARGIN = 30, 10.0
 
 
 def penalty(
-    mechanism: Mechanism, beta: float | None = None, gamma: float | None = None, step: float = STEP
+    mechanism: Mechanism,
+    beta: float | None = None,
+    gamma: float | None = None,
+    step: float = DEFAULT_STEP,
 ) -> Equations:
-    """Newton's equations of every link, with springs and dampers for joints.
+    """Return Newton's equations of every link, with springs and dampers in place of joints.
 
-    beta: their stiffness, N/m. gamma: their damping beside it, s. step: s, of the integrator that
-    the defaults of both suit.
+    beta: stiffness of the springs, N/m. gamma: damping relative to the stiffness, s. step: of the
+    integrator for which the defaults of both are chosen, s.
     """
     b = Bodies(mechanism)
     for fault in _faults(beta, gamma, step):
@@ -135,7 +139,7 @@ def _grounded(pair: Pair) -> bool:
 
 
 def _faults(beta: float | None, gamma: float | None, step: float) -> Iterator[str]:
-    """What is wrong with its numbers."""
+    """Return what is wrong with the numbers given."""
     for name, value, unit in (("beta", beta, "N/m"), ("step", step, "s")):
         if value is not None and not 0.0 < value < np.inf:
             yield f"{name} is {value:g}; it is a number above zero, {unit}"
@@ -236,8 +240,8 @@ def _system(b: Bodies, x: State, share: float) -> _System:
 
 
 def _sound(b: Bodies, x: State, m: ca.SX) -> set[int]:
-    """The links on the ground whose joints' coordinates feel inertia: none has to be given to
-    these.
+    """Return the links on the ground whose joints' coordinates have inertia, so that none needs to
+    be added.
     """
     s, found, first = b.tracer, set(), 0
     given = [b.P, b.R, b.V, s.t, s.q, s.v, s.tau, s.p]
@@ -251,7 +255,7 @@ def _sound(b: Bodies, x: State, m: ca.SX) -> set[int]:
             at = ca.Function("at", [s.q, s.v, s.p], [block])
             if all(
                 regular(np.array(at(*b.sample(seed), list(b.mechanism.parameters.values()))))
-                for seed in range(SOME)
+                for seed in range(INERTIA_CHECK_STATES)
             ):
                 found.add(k)
     return found
@@ -260,8 +264,8 @@ def _sound(b: Bodies, x: State, m: ca.SX) -> set[int]:
 def _settled(
     m: ca.SX, A: ca.SX, Q: ca.SX, bias: ca.SX, beta: ca.SX, weight: float
 ) -> tuple[ca.SX, ca.SX]:
-    """w' and the forces beta T^2 f'' of the springs. weight: W, which fills pivots where a link
-    lacks inertia; below beta T^2 / 2.
+    """Return w' and the forces beta T^2 f'' of the springs after their oscillation has decayed.
+    weight: W, which fills pivots where a link lacks inertia; below beta T^2 / 2.
     """
     W = ca.fmin(weight, 0.5 * beta * TIME**2) if weight else ca.SX(0)
     c = 1.0 - W / (beta * TIME**2)
@@ -273,7 +277,9 @@ def _settled(
 
 
 def _speeds(b: Bodies, x: State, G: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """v' = G w' + g of the joints; a link that keeps its joint's speeds has them in w."""
+    """Return G and g with v' = G w' + g of the joints. A link that keeps its joint's speeds has
+    them in w.
+    """
     column = 0
     for c, pair in zip(x.charts, b.pairs):
         if c.hinged:
@@ -284,7 +290,7 @@ def _speeds(b: Bodies, x: State, G: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 def _length(b: Bodies) -> float:
-    """The mechanism's length, m: the longest way from a centre of mass to a joint."""
+    """Return the mechanism's length, m: the longest distance from a centre of mass to a joint."""
     ways = ca.horzcat(
         *(
             ca.vertcat(*side.p)
@@ -298,20 +304,22 @@ def _length(b: Bodies) -> float:
 
 
 def _solve(K: ca.SX, right: ca.SX) -> ca.SX:
-    """K^-1 right for a symmetric K, positive on top and negative below, eliminated as it stands."""
+    """Return K^-1 right for a symmetric K, positive definite on top and negative below, eliminated
+    in the given order.
+    """
     return ca.ldl_solve(right, *ca.ldl(K, False))
 
 
 def _tidy(K: ca.SX) -> ca.SX:
-    """A symmetric matrix without entries that are zero on both sides of its diagonal."""
+    """Return a symmetric matrix without entries that are zero on both sides of its diagonal."""
     K = ca.sparsify(K)
     return ca.project(K, K.sparsity() + K.T.sparsity())
 
 
 # --- numbers
 def _stiffest(b: Bodies, inside: ca.Function) -> float:
-    """The largest eigenvalue of A m^-1 A^T at some states, 1/kg: beta times it is the square of a
-    spring's frequency.
+    """Return the largest eigenvalue of A m^-1 A^T at some states, 1/kg: beta times it is the square
+    of a spring's frequency.
     """
     s, found = b.tracer, [0.0]
     at = ca.Function("at", [s.q, s.v, s.p], list(inside(*b.motion, 0, s.q, s.v, 0, s.p)))
@@ -323,8 +331,8 @@ def _stiffest(b: Bodies, inside: ca.Function) -> float:
 
 
 def _error(b: Bodies, settled: ca.Function, beta: float) -> float:
-    """A bound for the relative error of accelerations: 4/3 of what those at beta and at 4 beta
-    differ by, with a margin.
+    """Return a bound for the relative error of accelerations: 4/3 of the difference of those at
+    beta and at 4 beta, times a margin.
     """
     s = b.tracer
     k = ca.SX.sym("k")
@@ -343,7 +351,7 @@ def _error(b: Bodies, settled: ca.Function, beta: float) -> float:
         worst = max(
             worst, 4.0 / 3.0 * np.abs(soft - stiff).max() / max(np.abs(stiff).max(), 1e-300)
         )
-    return MARGIN * float(worst)
+    return ERROR_MARGIN * float(worst)
 
 
 register(

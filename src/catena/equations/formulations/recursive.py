@@ -1,8 +1,7 @@
-"""recursive: the O(n) passes of the foundation behind the common face ([Merwe1995] chapters 4 and
-5).
+"""recursive: the O(n) passes of the kernels as a formulation ([Merwe1995] chapters 4 and 5).
 
-State: coordinates q and speeds v. Nothing is solved but one pivot per joint; with flexible bodies
-by modes, whose masses move with all their amplitudes at once, the mass matrix.
+State: coordinates q and speeds v. Nothing is solved but one pivot per joint; with modal flexible
+bodies, whose masses move with all their amplitudes at once, the mass matrix.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from ._joint_cuts import joint_wrenches
 
 
 def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
-    """Articulated-body forward dynamics, and the joints' wrenches by the outward pass at the
-    acceleration found.
+    """Return articulated-body forward dynamics, and the joints' wrenches by the outward pass at the
+    accelerations found.
     """
     s = Tracer(layout(mechanism), snap)
     t = s.t
@@ -73,7 +72,7 @@ def recursive(mechanism: Mechanism, snap: float = SNAP) -> Equations:
 
 
 def _wrenches(s: Tracer, rows: int) -> ca.Function:
-    """(t, q, v, a, p, lam) -> the wrenches of the joints, of the outward pass."""
+    """Return a function (t, q, v, a, p, lam) -> the wrenches of the joints, by the outward pass."""
     force = ca.SX.sym("lam", rows)
     if s.layout.mechanism.nonholonomic:
         found = s.reactions() + joint_wrenches(s, {}, force, loads=False)
@@ -83,8 +82,8 @@ def _wrenches(s: Tracer, rows: int) -> ca.Function:
 
 
 def _held(s: Tracer, lam: ca.SX) -> dict[str, tuple[Any, Any]]:
-    """What the loops' rows do to the bodies they join: torque about the node's origin and force, in
-    the node's axes.
+    """Return the wrenches of the loops' rows on the bodies that they join: torque about the node's
+    origin and force, in the node's axes.
     """
     W = s.row_wrenches()
     found: dict[str, tuple[Any, Any]] = {}

@@ -44,8 +44,8 @@ from ._saddle_point import total_mass
 
 
 def udwadia_kalaba(mechanism: Mechanism) -> Equations:
-    """The fundamental equation of Udwadia and Kalaba on free bodies. State: every link's own place
-    and velocity.
+    """Return the fundamental equation of Udwadia and Kalaba on free bodies. State: every link's own
+    position and velocity.
     """
     b = Bodies(mechanism)
     s = b.tracer
@@ -126,14 +126,14 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
 
 
 def _stacked(rows: list[BodyRows], B: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """A and b of some rows, A w' = b."""
+    """Return A and b of some rows, A w' = b."""
     A = ca.vertcat(ca.SX(0, B.shape[0]), *(x.A for x in rows))
     return ca.sparsify(A @ B), -ca.vertcat(ca.SX(0, 1), *(x.bias for x in rows))
 
 
 def _fill(b: Bodies, x: State, M: ca.SX, rows: list[BodyRows]) -> ca.SX:
-    """W, of all rows where some link lacks inertia, or may where a parameter stands in it; else
-    nothing.
+    """Return W, for all rows where some link lacks inertia, or may lack it at other parameter
+    values; else nothing.
     """
     starts = np.cumsum([0, *(c.w.numel() for c in x.charts)])
     blocks = [M[i:j, i:j] for i, j in pairwise(starts)]

@@ -58,8 +58,8 @@ Frames = str | Mapping[str, str]
 
 
 class Mass(NamedTuple):
-    """A body, by its name, in the frame its vectors live in: m_i, I_i about the mass centre, w_i,
-    V_i of the mass centre, its node.
+    """A body, by its name, in the frame of its vectors: m_i, I_i about the mass centre, w_i, V_i of
+    the mass centre, its node.
     """
 
     name: str
@@ -142,7 +142,7 @@ def variational(
 
 # --- energies (25)-(27)
 def _masses(k: FrameKinematics) -> list[Mass]:
-    """Every rigid body with inertia, in its home frame."""
+    """Return every rigid body with inertia, in its home frame."""
     found = []
     rigid = {b.name: b for b in k.s.layout.rigid}
     for body in (rigid[j.child] for j in k.s.layout.mechanism.ordered if j.child in rigid):
@@ -161,8 +161,8 @@ def _masses(k: FrameKinematics) -> list[Mass]:
 
 
 def _at(k: FrameKinematics, node: int, c: ca.SX) -> tuple[Turning, Turning]:
-    """omega of a node, and the velocity of a point c of it, given along its axes; both in its home
-    frame.
+    """Return omega of a node, and the velocity of a point c of it, given along its axes; both in
+    its home frame.
     """
     w, v = k.angular(node), k.linear(node)
     r = k.turned(node, w.frame, c)
@@ -170,12 +170,12 @@ def _at(k: FrameKinematics, node: int, c: ca.SX) -> tuple[Turning, Turning]:
 
 
 def _dyadic(k: FrameKinematics, a: int, b: int, I: ca.SX) -> ca.SX:
-    """A dyadic given along the axes of frame a, along those of frame b."""
+    """Return a dyadic, given along the axes of frame a, along those of frame b."""
     return k.turned(a, b, k.turned(a, b, I).T).T if a != b else I
 
 
 def _energies(k: FrameKinematics, masses: list[Mass]) -> ca.SX:
-    """T and V (2,)."""
+    """Return T and V (2,)."""
     s = k.s
     v = k.speeds.v
     g = vector(k.s.tree.gravity)
@@ -193,7 +193,7 @@ def _energies(k: FrameKinematics, masses: list[Mass]) -> ca.SX:
 def _equations(
     k: FrameKinematics, masses: list[Mass], flexible: Flexible, varied: Callable[[int], int]
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """M, b and Q of the rows M u' + b = Q of (30)."""
+    """Return M, b and Q of the rows M u' + b = Q of (30)."""
     s, u = k.s, k.speeds
     M = _inertia(s, u, masses) + flexible.inertia()
     b = _bias(k, masses, varied) + flexible.bias()
@@ -203,16 +203,16 @@ def _equations(
 def _multipliers(
     k: FrameKinematics, varied: Callable[[int], int], left: Complement, du: ca.SX
 ) -> ca.SX:
-    """What the rows do: the force that is missing in (30) where all speeds may vary, at the rates
-    found.
+    """Return the multipliers of the rows: from the force that is missing in (30) where all speeds
+    may vary, at the rates found.
     """
     M, b, Q = _equations(k, _masses(k), Flexible(k.s, k), varied)
     return left.multipliers(M @ du + b - Q)
 
 
 def _needed(k: FrameKinematics, masses: list[Mass], y: ca.SX) -> dict[str, ca.SX]:
-    """{body: wrench}: 0D(I . w) and 0D(m V) - m g at the rates y, about the ground's origin; what
-    stands still bears its weight.
+    """Return {body: wrench}: 0D(I . w) and 0D(m V) - m g at the rates y, about the ground's origin;
+    a fixed body carries its weight.
     """
     g = vector(k.s.tree.gravity)
     found = {}
@@ -233,8 +233,8 @@ def _needed(k: FrameKinematics, masses: list[Mass], y: ca.SX) -> dict[str, ca.SX
 
 
 def _inertia(s: Tracer, u: VariationalSpeeds, masses: list[Mass]) -> ca.SX:
-    """What multiplies u' in the rows of (30): the momenta I_i . w_i and m_i V_i change with u,
-    along (31).
+    """Return the coefficients of u' in the rows of (30): the momenta I_i . w_i and m_i V_i change
+    with u, along (31).
     """
     M = u.W.T @ ca.sparsify(ca.diag(vector(s.tree.armature))) @ u.W
     for b in masses:
@@ -243,7 +243,7 @@ def _inertia(s: Tracer, u: VariationalSpeeds, masses: list[Mass]) -> ca.SX:
 
 
 def _bias(k: FrameKinematics, masses: list[Mass], varied: Callable[[int], int]) -> ca.SX:
-    """The rest of the inertia in the rows of (30), and the weight: what is left while u stays."""
+    """Return the rest of the inertia in the rows of (30), with constant u, and the weight."""
     u = k.speeds
     g = vector(k.s.tree.gravity)
     rows = u.W.T @ (vector(k.s.tree.armature) * u.rate)
@@ -261,7 +261,7 @@ def _bias(k: FrameKinematics, masses: list[Mass], varied: Callable[[int], int]) 
 
 
 def _weight(k: FrameKinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
-    """m (p x g) . 0_theta_j + m g . j_delta p, varied in a frame j that turns."""
+    """Return m (p x g) . 0_theta_j + m g . j_delta p, varied in a frame j that turns."""
     p = k.position(b.node, j) + k.turned(b.node, j, b.com)
     g_j = k.turned(INERTIAL, j, g)
     theta = k.angular(j, j).P
@@ -270,7 +270,9 @@ def _weight(k: FrameKinematics, b: Mass, j: int, g: ca.SX) -> ca.SX:
 
 
 def _virtual_work(k: FrameKinematics) -> ca.SX:
-    """Of the loads on bodies: torque . 0_theta + force . 0_delta p, (nv)."""
+    """Return the virtual work of the loads on bodies, torque . 0_theta + force . 0_delta p,
+    (nv).
+    """
     total = ca.SX.zeros(k.speeds.Z.shape[1])
     for body, wrench in k.s.applied.wrenches.items():
         node, _, p = k.s.seat(body)
@@ -286,7 +288,7 @@ def _virtual_work(k: FrameKinematics) -> ca.SX:
 
 # --- what is asked
 def _homes(s: Tracer, frames: Frames, option: str) -> Callable[[int], int]:
-    """node -> the frame that its body's vectors live in, from the user's words."""
+    """Return {node: the frame of its body's vectors} from the user's option."""
     if frames == "body":
         return lambda i: i
     if frames == GROUND:
@@ -315,7 +317,7 @@ def _coordinate_rate(s: Tracer, u: VariationalSpeeds) -> ca.SX:
 
 
 def _rows(s: Tracer, u: VariationalSpeeds, M: ca.SX, b: ca.SX, Q: ca.SX) -> ca.Function:
-    """(t, q, u, y, tau, p) -> the rows of (30), each zero: the equations as they are collected,
+    """Return a function (t, q, u, y, tau, p) -> the rows of (30), each zero, as they are collected
     before they are solved.
     """
     y = ca.SX.sym("y", len(u.independent))
@@ -323,7 +325,7 @@ def _rows(s: Tracer, u: VariationalSpeeds, M: ca.SX, b: ca.SX, Q: ca.SX) -> ca.F
 
 
 def _statement(s: Tracer, M: ca.SX, b: ca.SX, Q: ca.SX) -> Statement:
-    """M a + b = Q."""
+    """Return the statement M a + b = Q."""
     symbols = {"t": s.t, "q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "p": s.p}
     return Statement.of(symbols, M @ s.a + b, Q)
 

@@ -1,11 +1,12 @@
-"""The form people read: equations with the user's own symbols, as SymPy, text, LaTeX, Python or C.
+"""The readable form: equations with the names of the mechanism as symbols, as SymPy, text, LaTeX,
+Python or C.
 
     Equations -> Statement (what the formulation writes down) -> normal form, or intermediate
     variables -> Readable
 
-A small mechanism's equations come out as a textbook prints them (`textbook`, `harmonics`); where
-that form would be longer than the computation itself, or is not found within the limits, as a list
-of named intermediate variables (`convert`).
+The equations of a small mechanism are printed as in a textbook (`textbook`, `harmonics`). Where
+that form would be longer than the computation itself, or is not found within the limits, they are a
+list of named intermediate variables (`convert`).
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from .textbook import EquationRow, Term, textbook
 
 __all__ = ["Readable", "EquationRow", "Term", "c", "python", "read", "sx_to_sympy"]
 
-EFFORT = 4_000_000  # for simplification: products of terms
-TERMS = 1000  # in one expression on the way, and in all of the equations at the end
-STEPS = ("z", "u", "y")  # the letters of intermediate variables
-# how much longer than the steps the textbook's form may be, and its characters in all
-LONGER, PAGE = 3.0, 8000
+EFFORT = 4_000_000  # budget of simplification: products of terms
+TERMS = 1000  # the largest number of terms in one expression during simplification
+INTERMEDIATE_LETTERS = ("z", "u", "y")  # the letters of intermediate variables, in order of choice
+# the largest length of the textbook's form, relative to that of the steps, and in characters
+TEXTBOOK_OVER_STEPS, TEXTBOOK_CHARACTERS = 3.0, 8000
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Readable:
     """Equations of motion in SymPy.
 
     rows: each with the terms of its left and right side, in the order of print. intermediates:
-    (symbol, expression) pairs in the order of computation; none in a textbook's form. note: what a
-    reader should know, one sentence or nothing.
+    (symbol, expression) pairs in the order of computation; none in a textbook's form. note: a
+    remark for the reader, one sentence or nothing.
     """
 
     rows: tuple[EquationRow, ...]
@@ -52,15 +53,15 @@ class Readable:
 
     @property
     def equations(self) -> list[Any]:
-        """As a list of SymPy's Eq."""
+        """The equations as a list of SymPy's Eq."""
         return [row.equation for row in self.rows]
 
     def text(self) -> str:
-        """Plain text, one row below the other."""
+        """Return plain text, one row below the other."""
         return printing.text(self.rows, self.intermediates, self.note, self.names)
 
     def latex(self) -> str:
-        """A LaTeX align* environment."""
+        """Return a LaTeX align* environment."""
         return printing.latex(self.rows, self.intermediates, self.note, self.names)
 
     def __str__(self) -> str:
@@ -68,8 +69,8 @@ class Readable:
 
 
 def read(equations: Derived, effort: int = EFFORT) -> Readable:
-    """The equations as people read them. effort: how many operations to spend on the textbook's
-    form; 0 does not look.
+    """Return the readable form of equations. effort: how many operations to spend on the textbook's
+    form; 0 does not try.
     """
     if equations.readable is None:
         note = f"accelerations as {equations.formulation} computes them"
@@ -85,13 +86,13 @@ def read(equations: Derived, effort: int = EFFORT) -> Readable:
     steps = _in_steps(statement, names, "")
     plain = Readable(tuple(rows), (), statement.note, names)
     length = len(plain.text())
-    if length <= min(PAGE, LONGER * len(steps.text())):
+    if length <= min(TEXTBOOK_CHARACTERS, TEXTBOOK_OVER_STEPS * len(steps.text())):
         return plain
     return _in_steps(statement, names, f"in full these equations have {length} characters")
 
 
 def _solved(equations: Derived) -> Statement:
-    """a = what the formulation computes."""
+    """Return the statement a = what the formulation computes."""
     f = equations.acceleration
     symbols = dict(zip(("t", "q", "v", "tau", "p"), f.sx_in()))
     a = ca.SX.sym("a", f.size1_out(0))
@@ -99,9 +100,9 @@ def _solved(equations: Derived) -> Statement:
 
 
 def _in_steps(statement: Statement, names: Names, note: str) -> Readable:
-    """With a name for everything that is used more than once."""
+    """Return the statement with a name for every value that is used more than once."""
     inputs = [[name.symbol for name in names[role]] for role in statement.roles]
-    sides, named = sx_to_sympy(statement.tape, inputs, letter(words(names), STEPS))
+    sides, named = sx_to_sympy(statement.tape, inputs, letter(words(names), INTERMEDIATE_LETTERS))
     rows = tuple(EquationRow(*((Term(x, sp.Integer(1)),) for x in pair)) for pair in zip(*sides))
     count = f"{len(named)} intermediate variables, in the order of computation" if named else ""
     return Readable(
@@ -111,18 +112,20 @@ def _in_steps(statement: Statement, names: Names, note: str) -> Readable:
 
 # --- programs
 def python(equations: Derived, what: str = "acceleration") -> str:
-    """The source of a Python function `acceleration(t, q, v, tau, p)` or `derivative(t, x, tau,
-    p)`, with math only.
+    """Return the source of a Python function `acceleration(t, q, v, tau, p)` or `derivative(t, x,
+    tau, p)` that uses only math.
     """
     return program.python(*_program(equations, what))
 
 
 def c(equations: Derived, what: str = "acceleration") -> str:
-    """The source of the same function in C, with math.h only; results go into its last argument."""
+    """Return the source of the same function in C, with math.h only. Results are written to its
+    last argument.
+    """
     return program.c(*_program(equations, what))
 
 
-# and what they take
+# the functions that can be written, and their arguments
 PROGRAMS = {"acceleration": ("t", "q", "v", "tau", "p"), "derivative": ("t", "x", "tau", "p")}
 
 
@@ -151,7 +154,7 @@ def _program(equations: Derived, what: str) -> tuple[ca.Function, list[Argument]
         getattr(equations, what),
         arguments,
         re.sub(r'[\\"*\s]+', " ", about),
-        letter(used | set(entries["x"]), STEPS),
+        letter(used | set(entries["x"]), INTERMEDIATE_LETTERS),
     )
 
 

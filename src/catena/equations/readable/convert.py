@@ -1,8 +1,8 @@
-"""A tape as SymPy expressions: `sx_to_sympy` walks the instructions of an SX function, one SymPy
+"""A tape as SymPy expressions: `sx_to_sympy` converts the instructions of an SX function, one SymPy
 operation for each.
 
-Truths on a tape are 1 and 0, and everything but zero is true; a fraction such as 0.5 or
-0.08333333333333333 becomes 1/2 or 1/12, a decimal such as 9.81 stays one.
+Truth values on a tape are 1 and 0, and everything but zero is true. A fraction such as 0.5 or
+0.08333333333333333 becomes 1/2 or 1/12; a decimal such as 9.81 stays one.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def sx_to_sympy(
 
 
 def expression(node: Node, arguments: Sequence[Any], inputs: Sequence[Any]) -> Any:
-    """One node, where its arguments and the tape's inputs are SymPy expressions."""
+    """Return one node, given its arguments and the tape's inputs as SymPy expressions."""
     if node.op == "INPUT":
         return inputs[node.at]
     if node.op == "CONST":
@@ -130,13 +130,13 @@ def expression(node: Node, arguments: Sequence[Any], inputs: Sequence[Any]) -> A
 
 
 def constant(node: Node) -> float:
-    """The value of a CONST."""
+    """Return the value of a CONST."""
     return struct.unpack("<d", struct.pack("<Q", node.at & (2**64 - 1)))[0]
 
 
 def number(x: float | Fraction) -> Any:
-    """A whole number or a small fraction in halves and thirds as such, exactly; any other number as
-    a float.
+    """Return a whole number or a small fraction in halves and thirds exactly, any other number as a
+    float.
     """
     if not math.isfinite(x):
         return sp.sympify(float(x))
@@ -148,7 +148,7 @@ def number(x: float | Fraction) -> Any:
 
 
 def uses(tape: Tape) -> dict[int, int]:
-    """How often each node is read."""
+    """Return how often each node is read."""
     count: dict[int, int] = {}
     for node in tape.nodes:
         for a in node.args:

@@ -1,4 +1,4 @@
-"""Gravity as people write it: the letter g in place of 9.81."""
+"""Gravity as a symbol: the letter g in place of 9.81."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ LETTERS = ("g", "g0", "g_0")
 
 
 def with_letter(m: Mechanism) -> Mechanism:
-    """The same mechanism with the size of its gravity as one more parameter, the last; itself where
-    gravity is free already, or none.
+    """Return the mechanism with the size of its gravity as one more parameter, the last; the
+    mechanism itself where gravity already depends on a parameter, or is zero.
 
-    The letter is g, unless the mechanism has given that name to something else.
+    The letter is g, unless the mechanism uses that name for something else.
     """
     if not all(isinstance(x, float) for x in m.gravity):
         return m

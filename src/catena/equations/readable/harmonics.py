@@ -32,19 +32,19 @@ ROUNDING = Fraction(1, 10**13)
 
 
 class NotHarmonic(Exception):
-    """An operation that leads out of the harmonic sums; its message says which."""
+    """An operation whose result is not a harmonic sum; its message says which."""
 
 
 class OutOfBudget(Exception):
-    """Operations or terms ran out; its message is a sentence about which."""
+    """The budget of operations or terms is exhausted; its message is a sentence that says which."""
 
 
 @dataclass
 class Budget:
-    """What a simplification may cost: products of polynomials in all, weighed by their terms, and
+    """What a simplification may cost: products of polynomials in all, weighted by their terms, and
     terms in one expression.
 
-    It counts and looks at no clock, so that the same equations are written the same way on every
+    It counts operations and not time, so that the same equations are written the same way on every
     machine.
     """
 
@@ -53,7 +53,9 @@ class Budget:
     spent: int = 0
 
     def spend(self, cost: int = 1, terms: int = 0) -> None:
-        """Count a piece of work, and look at the size of an expression."""
+        """Count a piece of work, and check the size of an expression. Raise OutOfBudget where a
+        limit is exceeded.
+        """
         self.spent += cost
         if terms > self.terms:
             raise OutOfBudget(f"an expression grew beyond {self.terms} terms")
@@ -81,16 +83,16 @@ class Harmonics:
         return made
 
     def constant(self, x: Fraction) -> Harmonics:
-        """The number x."""
+        """Return the number x."""
         return self._new({self.still: self.ring(sp.QQ_I(sp.QQ(x.numerator, x.denominator), 0))})
 
     def generator(self, k: int) -> Harmonics:
-        """The k-th symbol of the ring."""
+        """Return the k-th symbol of the ring."""
         return self._new({self.still: self.ring.gens[k]})
 
     @property
     def still(self) -> Mode:
-        """The mode of what does not oscillate."""
+        """The mode of terms that do not oscillate."""
         return (0,) * self.ring.ngens
 
     # --- arithmetic
@@ -123,12 +125,12 @@ class Harmonics:
         return result
 
     def scaled(self, x: Any) -> Harmonics:
-        """Times a Gaussian rational."""
+        """Return it times a Gaussian rational."""
         return self._new({mode: poly.mul_ground(x) for mode, poly in self.parts.items()})
 
     def reduced(self, first: int, others: Sequence[int]) -> Harmonics:
-        """With 1 - (the sum of the squares of the other symbols) for the square of the first: the
-        length of a quaternion.
+        """Return it with 1 - (the sum of the squares of the other symbols) in place of the square
+        of the first: the length of a quaternion is one.
         """
         rest = self.ring.one - sum((self.ring.gens[k] ** 2 for k in others), self.ring.zero)
         parts = {}
@@ -142,7 +144,7 @@ class Harmonics:
 
     # --- angles
     def turned(self) -> Harmonics:
-        """exp(i x) of x = a sum of symbols with rational factors, and a number."""
+        """Return exp(i x), for x a sum of symbols with rational factors and a number."""
         mode, phase = list(self.still), 0.0
         for other, poly in self.parts.items():
             if other != self.still:
@@ -164,7 +166,7 @@ class Harmonics:
         return self._new({tuple(mode): self.ring(unit)})
 
     def conjugate(self) -> Harmonics:
-        """c_n exp(i n.q) to its conjugate."""
+        """Return the conjugate of c_n exp(i n.q)."""
         parts = {}
         for mode, poly in self.parts.items():
             parts[tuple(-x for x in mode)] = self.ring.from_dict(
@@ -173,19 +175,19 @@ class Harmonics:
         return self._new(parts)
 
     def cos(self) -> Harmonics:
-        """cos x = (exp(ix) + exp(-ix)) / 2."""
+        """Return cos x = (exp(ix) + exp(-ix)) / 2."""
         e = self.turned()
         return (e + e.conjugate()).scaled(sp.QQ_I(sp.QQ(1, 2), 0))
 
     def sin(self) -> Harmonics:
-        """sin x = (exp(ix) - exp(-ix)) / 2i."""
+        """Return sin x = (exp(ix) - exp(-ix)) / 2i."""
         e = self.turned()
         return (e - e.conjugate()).scaled(sp.QQ_I(0, sp.QQ(-1, 2)))
 
     # --- looking
     @property
     def terms(self) -> int:
-        """How many terms the polynomials have together."""
+        """The number of terms of all polynomials."""
         return sum(map(len, self.parts.values()))
 
     def number(self) -> Fraction | None:
@@ -198,7 +200,7 @@ class Harmonics:
         return fraction(poly.LC.x)
 
     def cleaned(self) -> Harmonics:
-        """Without what rounding left of zero."""
+        """Return it without coefficients that are rounding."""
         sizes = [
             abs(fraction(z))
             for poly in self.parts.values()
@@ -220,13 +222,13 @@ class Harmonics:
 
 
 def fraction(x: Any) -> Fraction:
-    """A rational of SymPy's ground types as Python's."""
+    """Return a rational of SymPy's ground types as Python's."""
     return Fraction(int(x.numerator), int(x.denominator))
 
 
 def exact(x: float) -> Fraction:
-    """A float as the fraction it most likely means: a small one that rounds to it, else its
-    shortest decimal.
+    """Return a float as the fraction that it most likely means: a small one that rounds to it, else
+    its shortest decimal.
     """
     if not math.isfinite(x):
         raise NotHarmonic(f"the number {x}")

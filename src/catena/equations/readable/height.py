@@ -18,7 +18,7 @@ ENVIRONMENT = re.compile(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", re.DOTALL)
 
 
 def height(latex: str) -> float:
-    """Points of a print: align* environments, and nothing else but remarks."""
+    """Return the height of a print in points: align* environments, with remarks between them."""
     return sum(
         DISPLAY + sum(_row(row) for row in re.split(r"\\\\\s*\n", body) if row.strip())
         for body in ENVIRONMENT.findall(latex)
@@ -26,5 +26,5 @@ def height(latex: str) -> float:
 
 
 def _row(row: str) -> float:
-    """Points of one row, by its tallest part."""
+    """Return the height of one row in points, by its tallest part."""
     return next((size for part, size in TALL if part in row), ROW)

@@ -1,4 +1,4 @@
-"""Equations as a browser shows them: LaTeX made into MathML, line by line."""
+"""MathML: equations for a browser, converted from LaTeX line by line."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SMALLEST = 0.6
 
 
 def mathml(latex: str, width: int | None = None) -> str:
-    """The lines of an align* environment as MathML, one block each; the LaTeX itself where no
-    converter is installed or it fails.
+    """Return the lines of an align* environment as MathML, one block each; the LaTeX itself where
+    no converter is installed or it fails.
 
     width: about how many letters a line may have; a longer one is broken at its sums, and set
     smaller where it has none.
@@ -43,7 +43,9 @@ def mathml(latex: str, width: int | None = None) -> str:
 
 
 def _page(latex: str, width: int | None, convert: Callable[..., str]) -> str:
-    """Words, tables and displays one below the other: what `catena.teaching.compact` writes."""
+    """Return words, tables and displays one below the other, as `catena.teaching.compact` writes
+    them.
+    """
     shown = []
     for kind, inside, words in PARTS.findall(latex):
         if kind == "align*":
@@ -68,7 +70,7 @@ def _page(latex: str, width: int | None, convert: Callable[..., str]) -> str:
 
 
 def _inline(latex: str, convert: Callable[..., str]) -> str:
-    """Words with formulas between dollar signs."""
+    """Return words with formulas between dollar signs."""
     pieces = latex.split("$")
     plain = [html.escape(re.sub(r"\\textbf\{(.*?)\}|\\(?=_)", r"\1", x)) for x in pieces[::2]]
     formulas = [
@@ -79,7 +81,7 @@ def _inline(latex: str, convert: Callable[..., str]) -> str:
 
 
 def _lines(body: str, width: int | None, convert: Callable[..., str]) -> str:
-    """The lines of a display."""
+    """Return the lines of a display."""
     shown = []
     for line in re.split(r"\\\\\s*\n", body):
         text = FUNCTION.sub(
@@ -101,7 +103,7 @@ def _lines(body: str, width: int | None, convert: Callable[..., str]) -> str:
 
 
 def _line(made: str, width: int | None) -> str:
-    """One line, set smaller where it is too wide."""
+    """Return one line, set smaller where it is too wide."""
     scale = (
         max(SMALLEST, min(1.0, width / max(_letters(ElementTree.fromstring(made)), 1.0)))
         if width
@@ -113,8 +115,8 @@ def _line(made: str, width: int | None) -> str:
 
 
 def _broken(text: str, width: int | None, convert: Callable[..., str]) -> Iterator[str]:
-    """A line, or the parts of one that is too wide: broken before signs that stand in no fraction,
-    its brackets no longer stretched.
+    """Return a line, or the parts of one that is too wide: broken before signs outside fractions,
+    with brackets that are no longer stretched.
     """
     made = ElementTree.fromstring(convert(text)) if width else None
     if width is None or made is None or _letters(made) <= width:
@@ -137,7 +139,7 @@ def _broken(text: str, width: int | None, convert: Callable[..., str]) -> Iterat
 
 
 def _letters(e: ElementTree.Element) -> float:
-    """About how wide a formula is, in letters."""
+    """Return the approximate width of a formula, in letters."""
     tag = e.tag.rpartition("}")[2]
     parts = [_letters(x) for x in e]
     if tag == "mfrac":

@@ -70,9 +70,7 @@ RESERVED = {
 
 @dataclass(frozen=True)
 class Name:
-    """One quantity: the name of its symbol (a word for Python and C), how it reads in a text, how
-    in LaTeX.
-    """
+    """The names of one quantity: of its symbol (valid in Python and C), in a text, and in LaTeX."""
 
     symbol: str
     text: str
@@ -83,8 +81,8 @@ Names = Mapping[str, tuple[Name, ...]]  # role -> a name for each entry of its v
 
 
 def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]:
-    """The names of every role, in the order of the mechanism's own vectors; of so many
-    multipliers.
+    """Return the names of every role, in the order of the mechanism's own vectors. rows: the number
+    of multipliers.
     """
     coordinates = list(mechanism.coordinate_names)
     several = {
@@ -115,8 +113,8 @@ def names_of(mechanism: Mechanism, rows: int = 0) -> dict[str, tuple[Name, ...]]
 
 
 def with_letters(names: Names, letters: Mapping[str, str]) -> dict[str, tuple[Name, ...]]:
-    """The names, and those that somebody else has for some of them: {another letter: a quantity's
-    text}. Speeds, accelerations and forces follow.
+    """Return the names with other letters for some of them: {another letter: a quantity's text}.
+    Speeds, accelerations and forces follow.
     """
     found = {role: list(group) for role, group in names.items()}
     for other, ours in letters.items():
@@ -131,12 +129,12 @@ def with_letters(names: Names, letters: Mapping[str, str]) -> dict[str, tuple[Na
 
 
 def words(names: Names) -> set[str]:
-    """Every name of a symbol."""
+    """Return every name of a symbol."""
     return {name.symbol for group in names.values() for name in group}
 
 
 def letter(used: Collection[str], choices: Sequence[str]) -> str:
-    """The first of some letters for a series z1, z2 ... that no used name belongs to."""
+    """Return the first of some letters for a series z1, z2 ... that no used name belongs to."""
     return next(
         z
         for z in (*choices, "aux", "catena")
@@ -145,7 +143,7 @@ def letter(used: Collection[str], choices: Sequence[str]) -> str:
 
 
 def texts(names: Names, how: str) -> dict[Any, str]:
-    """Symbol -> its "text" or "latex", for SymPy's printers."""
+    """Return {symbol: its "text" or "latex"}, for SymPy's printers."""
     import sympy
 
     return {
@@ -174,8 +172,8 @@ def _name(raw: str, dots: int = 0, of: str = "", alone: bool = False) -> Name:
 
 
 def _of_joint(raw: str, alone: bool = False) -> str:
-    r"""A joint's coordinate or speed in LaTeX, where the joint has several: tip.qw is q_{w,tip},
-    hinge.first is hinge_{1}. Else nothing.
+    """Return a joint's coordinate or speed in LaTeX, where the joint has several: tip.qw is
+    q_{w,tip}, hinge.first is hinge_{1}. Else None.
     """
     joint, dot, label = raw.rpartition(".")
     if not dot or not joint:
@@ -227,7 +225,7 @@ def _unique(name: Name, taken: set[str]) -> Name:
 
 
 def symbols(names: Iterable[Name]) -> list[Any]:
-    """The SymPy symbols of some names."""
+    """Return the SymPy symbols of some names."""
     import sympy
 
     return [sympy.Symbol(name.symbol) for name in names]

@@ -1,4 +1,4 @@
-"""Rows of equations as text and as LaTeX, as many terms on a line as there is room for."""
+"""Rows of equations as text and as LaTeX, with as many terms on a line as there is room for."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Writer = Callable[[Any, bool], str]
 
 
 class Paper(NamedTuple):
-    """What lines are broken for: room on a line, how wide a string is there, the sign of a product,
-    and how far later lines are indented.
+    """What lines are broken for: the room on a line, a function that measures a string, the sign of
+    a product, and the indentation of later lines.
     """
 
     room: float
@@ -36,7 +36,9 @@ LATEX = Paper(PAGE, width, r" \, ", 1.45)
 
 
 def text_writer(names: Names) -> Writer:
-    """Expressions as plain text: powers with ^, speeds and accelerations with ' and ''."""
+    """Return a function that writes expressions as plain text: powers with ^, speeds and
+    accelerations with ' and ''.
+    """
     known = texts(names, "text")
 
     class TextPrinter(StrPrinter):
@@ -56,8 +58,8 @@ def text_writer(names: Names) -> Writer:
 
 
 def latex_writer(names: Names) -> Writer:
-    """Expressions as LaTeX; a thin space between factors where some names are words, which would
-    run into one.
+    """Return a function that writes expressions as LaTeX, with a thin space between factors where
+    some names are words.
     """
     known = texts(names, "latex")
     words = any(r"\mathrm" in x for x in known.values())
@@ -79,7 +81,7 @@ def latex_writer(names: Names) -> Writer:
 def text(
     rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names
 ) -> str:
-    """Plain text: powers with ^, speeds and accelerations with ' and ''."""
+    """Return plain text: powers with ^, speeds and accelerations with ' and ''."""
     write = text_writer(names)
     lines = [f"# {note}"] if note else []
     lines += [
@@ -98,7 +100,7 @@ def text(
 def latex(
     rows: Sequence[EquationRow], intermediates: Sequence[tuple[Any, Any]], note: str, names: Names
 ) -> str:
-    r"""An align* environment; a long row goes over several lines."""
+    """Return an align* environment; a long row goes over several lines."""
     write = latex_writer(names)
     lines = [f"{write(s, False)} &= {write(e, False)}" for s, e in intermediates]
     for row in rows:
@@ -111,8 +113,8 @@ def latex(
 def equation_lines(
     lefts: Iterable[Term], rights: Iterable[Term], write: Writer, paper: Paper
 ) -> list[str]:
-    """An equation with as many terms on a line as there is room for; the right side together where
-    that is possible.
+    """Return an equation with as many terms on a line as there is room for; the right side together
+    where that is possible.
     """
     left, right = (broken(side, write, paper) for side in (lefts, rights))
     together = f"= {' '.join(right)}"
@@ -121,8 +123,8 @@ def equation_lines(
 
 
 def filled(pieces: Sequence[str], paper: Paper) -> list[str]:
-    """As many pieces on a line as there is room for; lines after the first are indented by whoever
-    writes them.
+    """Return as many pieces on a line as there is room for. The caller indents lines after the
+    first.
     """
     lines = [""]
     for piece in pieces:
@@ -136,8 +138,8 @@ def filled(pieces: Sequence[str], paper: Paper) -> list[str]:
 
 
 def broken(terms: Iterable[Term], write: Writer, paper: Paper) -> list[str]:
-    """The terms of one side, the signs in front of all but the first; a coefficient too long for a
-    line is as many terms as it has.
+    """Return the terms of one side, with signs in front of all but the first; a coefficient that is
+    too long for a line is split into its terms.
     """
     found: list[Term] = []
     for term in terms:
@@ -159,7 +161,7 @@ def broken(terms: Iterable[Term], write: Writer, paper: Paper) -> list[str]:
 
 
 def joined(terms: Iterable[Term], write: Writer, times: str) -> list[str]:
-    """The terms of one side, the signs in front of all but the first."""
+    """Return the terms of one side, with signs in front of all but the first."""
     shown: list[str] = []
     for coefficient, of in _single(terms):
         negative = coefficient.could_extract_minus_sign()
@@ -171,7 +173,7 @@ def joined(terms: Iterable[Term], write: Writer, times: str) -> list[str]:
 
 
 def _single(terms: Iterable[Term]) -> Iterable[Term]:
-    """A sum that stands alone is as many terms as it has."""
+    """Split a sum that is a single term into its terms."""
     for term in terms:
         alone = term.of == 1 and term.coefficient.is_Add
         yield from (

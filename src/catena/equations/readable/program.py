@@ -1,7 +1,7 @@
-"""A tape as a program to take away: one function in plain Python (math only) or in C (math.h only).
+"""A tape as a program: one function in plain Python (math only) or in C (math.h only).
 
-Each value that is used more than once has a line of its own; the rest stands where it is needed.
-The arithmetic is the tape's, operation by operation.
+Each value that is used more than once has a line of its own; the others are written where they are
+used. The arithmetic is the tape's, operation by operation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import casadi as ca
 from ...compiler import Tape, read
 from .convert import constant, uses
 
-LONG = 90  # characters: a longer expression gets a line of its own
+LONGEST_EXPRESSION = 90  # characters: a longer expression gets a line of its own
 SUM, PRODUCT, SIGNED, ATOM = range(4)  # how tightly an expression binds
 
 BINARY = {"ADD": (" + ", SUM), "SUB": (" - ", SUM), "MUL": ("*", PRODUCT), "DIV": ("/", PRODUCT)}
@@ -91,10 +91,9 @@ C = {op: line.removeprefix("math.") for op, line in PYTHON.items()} | {
 
 @dataclass(frozen=True)
 class Dialect:
-    """A language: operations by their texts, how a value is named, its words for infinity and what
-    is no number.
+    """A language: the text of each operation, how a value is named, its words for infinity and NaN.
 
-    sign: how tightly a sign binds; SUM where a minus may stand at the head of a sum alone.
+    sign: how tightly a sign binds; SUM where a minus may only begin a sum.
     """
 
     operations: Mapping[str, str]
@@ -110,10 +109,9 @@ AS_C = Dialect(C, "const double {} = {};", "INFINITY", "NAN")
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of the function: its name, a name for each of its entries, values to take where
-    none are given.
+    """An argument of the function: its name, a name for each of its entries, and default values.
 
-    An argument whose one entry has its own name is a number; any other is a list.
+    An argument whose only entry has its own name is a number; any other is a list.
     """
 
     name: str
@@ -127,7 +125,7 @@ class Argument:
 
 
 def python(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) -> str:
-    """The source of a Python function of lists that returns a list."""
+    """Return the source of a Python function of lists that returns a list."""
     lines, results, used = statements(read(f), arguments, AS_PYTHON, letter)
     head = ", ".join(a.name if a.default is None else f"{a.name}={a.default!r}" for a in arguments)
     lists = [a for a in arguments if used & set(a.entries) and not a.scalar]
@@ -141,7 +139,7 @@ def python(f: ca.Function, arguments: Sequence[Argument], about: str, letter: st
 
 
 def c(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) -> str:
-    """The source of a C function that writes its results into the last argument."""
+    """Return the source of a C function that writes its results into the last argument."""
     out, tape = f"{letter}_out", read(f)
     results = [f"{out}[{k}]" for k in range(_size(tape))]
     head = c_head(f.name(), arguments, [out])
@@ -152,16 +150,16 @@ def c(f: ca.Function, arguments: Sequence[Argument], about: str, letter: str) ->
 
 
 def c_head(name: str, arguments: Sequence[Argument], outputs: Sequence[str]) -> str:
-    """The prototype of a C function of these arguments that fills arrays of these names, without a
-    semicolon.
+    """Return the prototype of a C function of these arguments that fills arrays of these names,
+    without a semicolon.
     """
     taken = [f"double {a.name}" if a.scalar else f"const double *{a.name}" for a in arguments]
     return f"void {name}({', '.join([*taken, *(f'double *{out}' for out in outputs)])})"
 
 
 def c_body(tape: Tape, arguments: Sequence[Argument], results: Sequence[str], letter: str) -> str:
-    """The statements of a C function. Arguments are read first and results stored last, so that
-    they may share memory.
+    """Return the statements of a C function. Arguments are read first and results stored last, so
+    that they may share memory.
     """
     lines, values, used = statements(tape, arguments, AS_C, letter)
     entries = [(x, a.name, k) for a in arguments if not a.scalar for k, x in enumerate(a.entries)]
@@ -174,7 +172,7 @@ def c_body(tape: Tape, arguments: Sequence[Argument], results: Sequence[str], le
 def statements(
     tape: Tape, arguments: Sequence[Argument], dialect: Dialect, letter: str
 ) -> tuple[list[str], list[str], set[str]]:
-    """The assignments, the results, and the names of the inputs that are used."""
+    """Return the assignments, the results, and the names of the inputs that are used."""
     inputs = [entry for a in arguments for entry in a.entries]
     often, used = uses(tape), set[str]()
     lines: list[str] = []
@@ -196,7 +194,7 @@ def statements(
             value = _literal(constant(node), dialect)
         else:
             value = _expression(node.op, arguments_here, dialect)
-            if often.get(n, 0) > 1 or len(value[0]) > LONG:
+            if often.get(n, 0) > 1 or len(value[0]) > LONGEST_EXPRESSION:
                 name = f"{letter}{len(lines) + 1}"
                 lines.append(dialect.assign.format(name, value[0]))
                 value = name, ATOM
@@ -223,7 +221,7 @@ def _literal(x: float, dialect: Dialect) -> Text:
 
 
 def _expression(op: str, arguments: Sequence[Text], dialect: Dialect) -> Text:
-    """One operation, with no more brackets than it needs."""
+    """Return one operation, with no more brackets than it needs."""
     table = dialect.operations
 
     def at_least(x: Text, level: int) -> str:

@@ -1,5 +1,5 @@
-"""The form a textbook prints: rows of terms, each a coefficient times accelerations, speeds, forces
-or nothing.
+"""The textbook's form: rows of terms, each a coefficient times accelerations, speeds, forces or
+nothing.
 
 statement -> harmonic sums -> grouped by a_j, v_j v_k, the rest -> coefficients factored
 """
@@ -26,7 +26,9 @@ FACTORED = 30  # terms: longer coefficients stay as they are
 
 
 class Term(NamedTuple):
-    """coefficient * of: `of` is a product of accelerations, speeds, momenta or forces, or 1."""
+    """The product coefficient * of, where `of` is a product of accelerations, speeds, momenta or
+    forces, or 1.
+    """
 
     coefficient: Any
     of: Any
@@ -46,7 +48,7 @@ class EquationRow:
 
     @property
     def equation(self) -> Any:
-        """As SymPy's Eq."""
+        """The row as SymPy's Eq."""
         left, right = (sp.Add(*(term.value for term in side)) for side in (self.left, self.right))
         return sp.Eq(left, right, evaluate=False)
 
@@ -54,10 +56,10 @@ class EquationRow:
 def textbook(
     statement: Statement, names: Names, budget: Budget, units: Sequence[Sequence[Any]] = ()
 ) -> list[EquationRow]:
-    """The rows of a statement in normal form; NotHarmonic or OutOfBudget where there is none, or
-    none within the budget.
+    """Return the rows of a statement in normal form. Raise NotHarmonic or OutOfBudget where there
+    is none, or none within the budget.
 
-    units: quaternions of length 1, as symbols; the square of the first of each gives way to the
+    units: quaternions of length 1, as symbols; the square of the first of each is replaced by the
     others.
     """
     inputs = [s for role in statement.roles for s in symbols(names[role])]
@@ -82,8 +84,8 @@ def textbook(
 def _walk(
     statement: Statement, inputs: Sequence[Any], names: Names, budget: Budget
 ) -> tuple[list, list, list]:
-    """The outputs as harmonic sums, left and right, and the expressions that the ring's generators
-    stand for.
+    """Return the outputs as harmonic sums, left and right, and the expressions that the ring's
+    generators stand for.
     """
     tape = read(statement.tape)
     fixed = _of_parameters(tape, inputs, set(symbols(names["p"])))
@@ -114,7 +116,7 @@ def _walk(
 
 
 def _of_parameters(tape: Tape, inputs: Sequence[Any], parameters: set) -> dict[int, Any]:
-    """The nodes that hold nothing but parameters and numbers, as SymPy expressions."""
+    """Return the nodes that depend on nothing but parameters and numbers, as SymPy expressions."""
     fixed: dict[int, Any] = {}
     for n, node in enumerate(tape.nodes):
         if node.op == "INPUT" and inputs[node.at] not in parameters:
@@ -125,7 +127,7 @@ def _of_parameters(tape: Tape, inputs: Sequence[Any], parameters: set) -> dict[i
 
 
 def _value(node: Node, arguments: Sequence[Harmonics], zero: Harmonics) -> Harmonics:
-    """One operation of the tape on harmonic sums."""
+    """Evaluate one operation of the tape on harmonic sums."""
     if node.op == "INPUT":
         return zero.generator(node.at)
     if node.op == "CONST":
@@ -156,8 +158,8 @@ def _value(node: Node, arguments: Sequence[Harmonics], zero: Harmonics) -> Harmo
 def _terms(
     x: Harmonics, meanings: Sequence[Any], head: Sequence[int], budget: Budget
 ) -> tuple[Term, ...]:
-    """Group a sum by the powers of its moving symbols: accelerations first, then speeds, then what
-    stands alone.
+    """Group a sum by the powers of its moving symbols: accelerations first, then speeds, then terms
+    without either.
     """
     # powers of the head -> cosine or sine -> coefficients
     groups: dict[tuple[int, ...], dict[Any, list[Any]]] = {}
@@ -192,8 +194,8 @@ def _terms(
 
 
 def _shortest(e: Any) -> Any:
-    """The shortest of several forms: cosines of sums as they are, products of cosines, squares of
-    sines.
+    """Return the shortest of several forms: cosines of sums as they are, products of cosines,
+    squares of sines.
     """
     forms = [e, sp.factor_terms(e, sign=True)]
     if 1 < len(e.args) <= FACTORED and any(
@@ -211,8 +213,8 @@ def _shortest(e: Any) -> Any:
 
 
 def tidy(e: Any) -> Any:
-    """A polynomial of parameters as a product where it is one, else collected by the symbols that
-    shorten it.
+    """Return a polynomial of parameters as a product where it is one, else collected by the symbols
+    that shorten it.
     """
     if not e.is_Add or len(e.args) > FACTORED:
         return e
@@ -224,7 +226,9 @@ def tidy(e: Any) -> Any:
 
 
 def _length(e: Any) -> int:
-    """How long an expression is to read: its operations, and the digits of its numbers."""
+    """Return a measure of how long an expression is to read: its operations, and the digits of its
+    numbers.
+    """
     digits = sum(
         len(f"{abs(float(x)):.15g}")
         for x in sp.preorder_traversal(e)
@@ -234,5 +238,5 @@ def _length(e: Any) -> int:
 
 
 def _decimal(e: Any) -> Any:
-    """Whole numbers and simple fractions as they are, all other numbers as decimals."""
+    """Return whole numbers and simple fractions as they are, all other numbers as decimals."""
     return e.xreplace({x: number(Fraction(int(x.p), int(x.q))) for x in e.atoms(sp.Rational)})

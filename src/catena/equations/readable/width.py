@@ -66,12 +66,12 @@ GREEK = {
 
 
 def width(latex: str) -> float:
-    """Em of one line of LaTeX; of rows in a matrix the widest counts."""
+    """Return the width of one line of LaTeX in em; for a matrix, that of its widest row."""
     return _of(_grouped(iter(TOKEN.findall(latex))))
 
 
 def _grouped(tokens: Iterator[str], until: str = "") -> list:
-    """Tokens with what braces hold as lists."""
+    """Return tokens with the contents of braces as lists."""
     found: list = []
     for token in tokens:
         if token == until:
@@ -84,7 +84,7 @@ def _grouped(tokens: Iterator[str], until: str = "") -> list:
 
 
 def _of(items: list) -> float:
-    """The sum of the widths of some items."""
+    """Return the sum of the widths of some items."""
     total, k = 0.0, 0
     while k < len(items):
         size, k = _item(items, k)
@@ -93,7 +93,7 @@ def _of(items: list) -> float:
 
 
 def _item(items: list, k: int) -> tuple[float, int]:
-    """The width of item k, with what it takes along, and where the next one is."""
+    """Return the width of item k with its arguments, and the place of the next item."""
     x = items[k]
     if isinstance(x, list):
         return _of(x), k + 1
@@ -120,7 +120,7 @@ def _item(items: list, k: int) -> tuple[float, int]:
 
 
 def _scripts(items: list, k: int) -> tuple[float, int]:
-    """A subscript, and a superscript above it: the wider counts."""
+    """Return the width of a subscript and a superscript above it: the wider one."""
     sizes = []
     while k < len(items) and items[k] in ("^", "_"):
         sizes.append(SCRIPT * _of(_argument(items, k + 1)))
@@ -129,14 +129,14 @@ def _scripts(items: list, k: int) -> tuple[float, int]:
 
 
 def _argument(items: list, k: int) -> list:
-    """What a command at k - 1 takes."""
+    """Return the argument of a command at k - 1."""
     if k >= len(items):
         return []
     return items[k] if isinstance(items[k], list) else [items[k]]
 
 
 def _matrix(items: list, k: int) -> tuple[float, int]:
-    r"""A matrix between \begin and \end: its widest row, and the brackets."""
+    r"""Return the width of a matrix between \begin and \end: its widest row, and the brackets."""
     end = next((i for i in range(k + 1, len(items)) if items[i] == r"\end"), len(items))
     rows: list[list] = [[]]
     for x in items[k + 2 : end]:
@@ -148,13 +148,13 @@ def _matrix(items: list, k: int) -> tuple[float, int]:
 
 
 def _binary(items: list, k: int) -> bool:
-    """Whether a sign stands between two things, and so has space around it."""
+    """Whether a sign stands between two items, and so has space around it."""
     before = next((x for x in reversed(items[:k]) if x not in (" ", "&")), None)
     return before is not None and before not in ("(", "[", "=", ",", r"\left", r"\quad")
 
 
 def _symbol(x: str, binary: bool) -> float:
-    """A single sign; commands that print nothing have no width."""
+    """Return the width of a single sign; commands that print nothing have no width."""
     if x in BINARY:
         return (0.778 if x in "+-" else 0.5) + (0.444 if binary else 0.0)
     if x in RELATIONS:

@@ -1,13 +1,11 @@
-"""The plots of a result: one file per plot, one house style; `catena.results.plotting` is their
-registry.
+"""The plots of a result, one file each, in one style; `catena.results.plotting` is their registry.
 
 plot(result, "energies").savefig("energies.pdf")
 
 overview, series (coordinates, speeds, accelerations, torques), energies, reactions, paths, phase,
-cyclograph, bending
-style       colours, fonts, panels            view        from where a mechanism is looked at
-skeleton    bodies as lines and solids  sticks  a skeleton drawn  curves    flexible bodies as lines
-tip_paths   where the tips go
+cyclograph, bending style       colours, fonts, panels            view        from where a mechanism
+is looked at skeleton    bodies as lines and solids  sticks  a skeleton drawn  curves    flexible
+bodies as lines tip_paths   where the tips go
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bending: where the tip of each flexible body is beside its straight line."""
+"""Bending: the deflection of the tip of each flexible body from its undeformed place."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Array = np.ndarray
 
 
 def draw(result: Result) -> Figure:
-    """The deflection of each tip over time."""
+    """Draw the deflection of each tip over time."""
     figure, (ax,) = stacked(1, each=2.3)
     panel(ax, result)
     return figure
 
 
 def panel(ax: Axes, result: Result) -> None:
-    """A line for each tip and direction in which it moves."""
+    """Draw a line for each tip and each direction in which it moves."""
     for k, (label, w) in enumerate(deflections(result).items()):
         ax.plot(result.time, w, label=label, **pen(k))
     ax.axhline(0.0, color=FAINT, linewidth=0.6, zorder=0)
@@ -33,8 +33,9 @@ def panel(ax: Axes, result: Result) -> None:
 
 
 def deflections(result: Result) -> dict[str, Array]:
-    """{"boom along y": (rows,)}: the tip of each flexible body as seen from its frame, less where
-    it is at rest, m.
+    """Return {"boom along y": (rows,)}: the tip of each flexible body in the axes of its frame,
+    relative to its undeformed place, m. Directions in which it moves by less than 1e-9 of the
+    length are left out.
     """
     m = result.mechanism
     machine = result.machine

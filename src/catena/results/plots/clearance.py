@@ -10,17 +10,17 @@ from ..result import Result, chosen
 from .series import Names
 from .style import legend, named, pen, stacked
 
-SHOWN = 7  # pairs, those that come closest
+SHOWN_PAIRS = 7  # the number of pairs shown: those that come closest
 
 
 def draw(result: Result, pairs: Names = None) -> Figure:
-    """Signed distances over time, of the pairs that come closest or of those named "first -
-    second"; overlaps are shaded.
+    """Draw signed distances over time, of the pairs that come closest or of those named "first -
+    second". Overlaps are shaded.
     """
     own = proximities(result.machine)
     names = [" - ".join(pair) for pair in own.names]
     d = own.distance(result._rows("q"), result._parameters)
-    order = [names[k] for k in np.argsort(d.min(axis=0))][:SHOWN]
+    order = [names[k] for k in np.argsort(d.min(axis=0))][:SHOWN_PAIRS]
     asked = (
         order
         if pairs is None

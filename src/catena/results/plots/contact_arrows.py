@@ -1,4 +1,4 @@
-"""Arrows of contact forces: where contacts touch and how hard, for stick figures and films."""
+"""Arrows of contact forces, for stick figures and films."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from ..result import Result
 from ..scene.view import View
 
 Array = np.ndarray
-LONGEST = 0.22  # of what is seen: the arrow of the largest force
-SHORTEST = 0.01  # of the largest force: less has no arrow
+LARGEST_ARROW = 0.22  # length of the arrow of the largest force, relative to the picture's span
+LEAST_FORCE = 0.01  # the least force that has an arrow, relative to the largest
 RED = "#c00000"
 
 
 def contact_arrows(result: Result, times: Array, span: float) -> Array:
-    """(n, k, 2, 3): tail and head of the force at each contact point at these times, the largest as
-    long as LONGEST of a span (m); NaN where there is none. Forces are those of the nearest row.
+    """Return tail and head of the force at each contact point at these times, (n, k, 2, 3), m; NaN
+    where there is none.
+
+    The largest arrow has LARGEST_ARROW times the length `span` (m). A force is that of the last row
+    at or before the time.
     """
     if "contact_push" not in result.data:
         return np.zeros((len(times), 0, 2, 3))
@@ -27,13 +30,13 @@ def contact_arrows(result: Result, times: Array, span: float) -> Array:
     closed = result.data["contact_mode"].values[row] > 0.0
     size = np.linalg.norm(force, axis=-1)
     most = size[closed].max(initial=0.0)
-    head = place + force * (LONGEST * span / most if most > 0.0 else 0.0)
-    shown = closed & (size > SHORTEST * most)
+    head = place + force * (LARGEST_ARROW * span / most if most > 0.0 else 0.0)
+    shown = closed & (size > LEAST_FORCE * most)
     return np.where(shown[..., None, None], np.stack([place, head], axis=-2), np.nan)
 
 
 def draw_arrows(ax: Axes, arrows: Array, view: View) -> list[Any]:
-    """Those (k, 2, 3) of one instant; what was drawn."""
+    """Draw the arrows (k, 2, 3) of one instant, and return what was drawn."""
     found: list[Any] = []
     for tail, head in (view.flat(pair) for pair in arrows if np.isfinite(pair).all()):
         found.append(

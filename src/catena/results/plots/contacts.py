@@ -1,5 +1,5 @@
-"""Contacts: normal force and friction of every point over time, the modes as coloured bands behind
-them.
+"""Contacts: normal force and friction of every contact point over time, with the modes as coloured
+bands behind them.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from ..result import Result, chosen
 from .series import Names
 from .style import named, stacked
 
-SHOWN = 6  # points, those that press hardest
+SHOWN_POINTS = 6  # the number of contact points shown: those with the largest forces
 BANDS = {"slip": "#f4b183", "stick": "#a9d18e"}  # what is open has none
 
 
 def draw(result: Result, points: Names = None) -> Figure:
-    """Normal force and friction over time, a panel for each contact point (those that press
-    hardest), with its modes and impacts.
+    """Draw normal force and friction over time, one panel for each contact point, with its modes
+    and impacts. points: by default those with the largest forces.
 
-    Lines break where the mode changes.
+    Lines are interrupted where the mode changes.
     """
     seen = result.contacts
     names = [str(n) for n in seen["contact"].values]
     N = np.nan_to_num(np.abs(seen["normal_force"].values))
     hardest = [names[k] for k in np.argsort(-N.max(axis=0), kind="stable") if N[:, k].any()][
-        :SHOWN
-    ] or names[:SHOWN]
+        :SHOWN_POINTS
+    ] or names[:SHOWN_POINTS]
     asked = (
         [n for n in names if n in hardest]
         if points is None
@@ -50,7 +50,7 @@ def _panel(ax: Axes, result: Result, name: str, k: int) -> None:
     seen, t = result.contacts, result.time
     N = seen["normal_force"].values[:, k]
     T = np.linalg.norm(seen["friction_force"].values[:, k], axis=-1)
-    for mode, rows, start, end in _spells(t, seen["mode"].values[:, k]):
+    for mode, rows, start, end in _mode_intervals(t, seen["mode"].values[:, k]):
         if mode in BANDS:
             ax.axvspan(start, end, color=BANDS[mode], alpha=0.45, lw=0)
         ax.plot(t[rows], N[rows], color="black", label="normal force")
@@ -75,9 +75,9 @@ def _panel(ax: Axes, result: Result, name: str, k: int) -> None:
     ax.set_ylabel(named("force", "N"))
 
 
-def _spells(t: np.ndarray, modes: np.ndarray) -> Iterator[tuple[str, slice, float, float]]:
-    """(mode, rows, from, to) of rows with the same mode, s; a change is half way between two
-    rows.
+def _mode_intervals(t: np.ndarray, modes: np.ndarray) -> Iterator[tuple[str, slice, float, float]]:
+    """Yield (mode, rows, start, end) for successive rows with the same mode, s. A change is half
+    way between two rows.
     """
     edges = np.flatnonzero(modes[1:] != modes[:-1]) + 1
     for a, b in pairwise([0, *edges.tolist(), len(t)]):

@@ -25,8 +25,8 @@ FIGURES = 18  # as many as in [Baysec1996]
 def draw(
     result: Result, every: float | None = None, until: float | None = None, frames: Names = None
 ) -> Figure:
-    """Stick figures every so many seconds from the start to `until`, early ones pale; the paths of
-    frames behind them.
+    """Draw stick figures every `every` seconds from the start to `until` (s), early ones pale, over
+    the paths of frames.
     """
     scene = Cyclograph(result, every, until, frames)
     figure = fitted(scene.reach.min(axis=0), scene.reach.max(axis=0))
@@ -46,7 +46,7 @@ def draw(
 
 
 class Cyclograph:
-    """The figures and paths of a result, ready for any axes."""
+    """The figures and paths of a result, to be drawn on any axes."""
 
     def __init__(
         self,
@@ -71,7 +71,9 @@ class Cyclograph:
         self.reach = np.concatenate([self.reach, heads])
 
     def draw(self, ax: Axes) -> None:
-        """Paths, figures from pale to dark with the last one strong, the ground."""
+        """Draw the paths, the figures from pale to dark with the last one strongest, and the
+        ground.
+        """
         for path in self.paths:
             ax.plot(*path.T, color=FAINT, linewidth=0.6, zorder=0)
         last = len(self.times) - 1
@@ -92,10 +94,10 @@ class Cyclograph:
 
 
 def _turn(result: Result) -> float | None:
-    """The end of the first turn of what turns most, where it goes round more than twice: figures of
-    many turns lie over each other.
+    """Return the time at the end of the first turn of the coordinate that turns first, if it turns
+    more than twice; else None. Figures of many turns would cover each other.
 
-    A turn of fewer rows than would show it, as of a gyroscope's rotor, does not count.
+    Turns with fewer than half of FIGURES rows, such as those of a gyroscope's rotor, do not count.
     """
     angles = result.data["q"].values[:, result.data["coordinate_unit"].values == "rad"]
     ways = np.abs(np.diff(angles, axis=0)).cumsum(axis=0)
@@ -105,7 +107,7 @@ def _turn(result: Result) -> float | None:
 
 
 def _rows(time: np.ndarray, every: float | None, until: float | None) -> np.ndarray:
-    """The rows nearest to equal times."""
+    """Return the rows nearest to equally spaced times."""
     end = time[-1] if until is None else until
     if not time[0] < end <= time[-1] * (1 + 1e-12):
         raise CatenaError(f"until = {end:g} s; this result goes from {time[0]:g} to {time[-1]:g} s")

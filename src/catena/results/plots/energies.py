@@ -1,4 +1,6 @@
-"""Energies: kinetic, potential, total and the work done; below them what the balance misses."""
+"""Energies: kinetic, potential and total energy and the work done, with the error of their balance
+below.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from .style import COLOURS, INK, legend, page
 
 
 def draw(result: Result) -> Figure:
-    """Energies over time, and on axes of its own the change of energy less the work done."""
+    """Draw energies over time, and below them the change of energy less the work done."""
     figure = page(1.75)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.3])
     panel(upper, result)
@@ -22,7 +24,7 @@ def draw(result: Result) -> Figure:
 
 
 def panel(ax: Axes, result: Result) -> None:
-    """Kinetic, potential and total energy, and the work done where there is any."""
+    """Draw kinetic, potential and total energy, and the work done where there is any."""
     data, t = result.data, result.time
     ax.plot(t, data["kinetic"], label="kinetic", color=COLOURS[0])
     ax.plot(t, data["potential"], label="potential", color=COLOURS[1])
@@ -38,9 +40,7 @@ def panel(ax: Axes, result: Result) -> None:
 
 
 def error(ax: Axes, result: Result) -> None:
-    """The balance error; how large it is, beside the largest kinetic energy where there is one,
-    stands beside it.
-    """
+    """Draw the error of the energy balance, with its largest value in words."""
     ax.plot(result.time, result.data["energy_error"], color=COLOURS[3], linewidth=1.0)
     ax.set_ylabel("balance error (J)")
     ax.set_xlabel("time (s)")
@@ -60,8 +60,8 @@ def error(ax: Axes, result: Result) -> None:
 
 
 def balance(result: Result) -> str:
-    """The largest balance error in words: beside the largest kinetic energy, or in joules where
-    nothing moves.
+    """Return the largest error of the energy balance in words: relative to the largest kinetic
+    energy, or in joules where nothing moves.
     """
     book = result.ledger
     moves = float(np.abs(result.data["kinetic"]).max()) > resolution(result, "J")

@@ -1,5 +1,5 @@
-"""Overlay: the same plot of several runs in one figure. The first is drawn as ever; of the others
-lines and outlines are laid under it.
+"""Overlay: the same plot of several runs in one figure. The first run is drawn as usual, and lines
+and outlines of the others are put behind it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
-# how pale others become where there are many: FEW / their number
-PALEST = 0.06
-FEW = 2.4
+# opacity of the other runs: TOTAL_OPACITY / their number, and at least LEAST_OPACITY
+LEAST_OPACITY = 0.06
+TOTAL_OPACITY = 2.4
 
 
 def overlay(first: Figure, others: list[Figure]) -> Figure:
-    """The first figure with what the others show in the panels of the same place, paler and
-    behind.
-    """
-    pale = float(np.clip(FEW / max(1, len(others)), PALEST, 0.45))
+    """Return the first figure, with what the others show in the same panels paler and behind."""
+    pale = float(np.clip(TOTAL_OPACITY / max(1, len(others)), LEAST_OPACITY, 0.45))
     for other in others:
         for ax, source in zip(first.axes, other.axes):
             if not hasattr(ax, "_colorbar"):
@@ -31,7 +29,9 @@ def overlay(first: Figure, others: list[Figure]) -> Figure:
 
 
 def _copy(ax: Axes, source: Axes, pale: float) -> None:
-    """Lines, collections of lines and outlines, with their colours; limits hold both."""
+    """Copy lines, collections of lines and outlines to another panel, with their colours, and
+    extend its limits.
+    """
     low = [min(a, b) for a, b in zip(_corner(ax, 0), _corner(source, 0))]
     high = [max(a, b) for a, b in zip(_corner(ax, 1), _corner(source, 1))]
     for line in source.lines:
@@ -72,7 +72,7 @@ def _corner(ax: Axes, k: int) -> tuple[float, float]:
 
 
 def _put(ax: Axes, artist: Line2D | LineCollection | Polygon, pale: float) -> None:
-    """Paler, behind, and without a name in the legend."""
+    """Make an artist paler, and put it behind and out of the legend."""
     own = artist.get_alpha()
     artist.set_alpha(pale * (1.0 if own is None else float(own)))
     artist.set_zorder(artist.get_zorder() - 1.0)
@@ -82,7 +82,7 @@ def _put(ax: Axes, artist: Line2D | LineCollection | Polygon, pale: float) -> No
 
 
 def listed(runs: list[int]) -> str:
-    """Numbers of runs in words: "0", "0, 3, 5", "0 to 99", "0, 3, ... 90 (12 of them)"."""
+    """Return numbers of runs in words: "0", "0, 3, 5", "0 to 99", "0, 3, ... 90 (12 of them)"."""
     if len(runs) > 2 and all(b - a == 1 for a, b in pairwise(runs)):
         return f"{runs[0]} to {runs[-1]}"
     return (

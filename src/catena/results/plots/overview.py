@@ -1,5 +1,5 @@
-"""Overview: stick figures, energies, coordinates and speeds (or how flexible bodies bend) on one
-page, and the ledger in one line.
+"""Overview: stick figures, energies, coordinates and speeds (or the deflection of flexible bodies)
+on one page, and the ledger in one line.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from ..result import Result
 from . import bending, cyclograph, energies, series
 from .style import FAINT, WIDTH, Picture
 
-LINES = 7  # of a panel
-LAST = ("1",)  # units that give way to others: quaternions
+PANEL_LINES = 7  # the largest number of lines in a panel
+LAST_UNITS = ("1",)  # units, of quaternions, that are shown only where there are no others
 
 
 def draw(result: Result, degrees: bool = False) -> Figure:
-    """On the left stick figures and energies; on the right coordinates and speeds, one panel per
-    unit with those that move most. What has no room is counted.
+    """Draw stick figures and energies on the left; on the right coordinates and speeds, one panel
+    per unit with those that move most. How many are left out is written below.
     """
     rows, left_out = _rows(result)
     figure = Picture(figsize=(1.45 * WIDTH, max(6.2, 0.5 + 1.75 * len(rows))), layout="constrained")
@@ -48,7 +48,9 @@ def draw(result: Result, degrees: bool = False) -> Figure:
 
 
 def _rows(result: Result) -> tuple[list[tuple[str, list[str]]], int]:
-    """(quantity, names) of each panel on the right, and how many coordinates have none."""
+    """Return (quantity, names) of each panel on the right, and the number of coordinates that are
+    left out.
+    """
     rows, left_out = [], 0
     for name in ("q",) if result.mechanism.beams else ("q", "v"):
         names, units = series.labels(result, name)
@@ -59,15 +61,15 @@ def _rows(result: Result) -> tuple[list[tuple[str, list[str]]], int]:
 
 
 def _groups(result: Result, name: str, names: list[str], units: list[str]) -> list[list[str]]:
-    """The names of each unit that move most, in their order; units that can give way only where
-    there is no other.
+    """Return the names of each unit that move most, in their order. Units of LAST_UNITS have panels
+    only where there are no others.
     """
     places = list(series.units(result, name))
     moves = dict(zip(places, np.ptp(result.data[name].values, axis=0)))
     kinds = list(dict.fromkeys(units))
     found = []
-    for unit in [u for u in kinds if u not in LAST] or kinds:
+    for unit in [u for u in kinds if u not in LAST_UNITS] or kinds:
         own = [n for n, u in zip(names, units) if u == unit]
-        most = set(sorted(own, key=lambda n: -moves[n])[:LINES])
+        most = set(sorted(own, key=lambda n: -moves[n])[:PANEL_LINES])
         found.append([n for n in own if n in most])
     return found

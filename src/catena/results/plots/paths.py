@@ -15,8 +15,8 @@ from .view import letters
 
 
 def draw(result: Result, frames: Names = None) -> Figure:
-    """A line for each tip (for each joint that moves, where there is none); a dot marks its start,
-    a ring its end.
+    """Draw the path of each tip, or of each moving joint where there is no tip. A dot marks its
+    start, a ring its end.
     """
     found = positions(result, frames) or pins(result)
     v = view_of(result.mechanism)

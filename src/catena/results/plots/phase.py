@@ -13,8 +13,8 @@ from .style import COLOURS, FAINT, degrees_of, named, page, said
 
 
 def draw(result: Result, only: Names = None, degrees: bool = False) -> Figure:
-    """One panel per coordinate that has a speed of its own, all but quaternions, and that moves. A
-    dot marks the start, a ring the end.
+    """Draw one panel for each coordinate that moves and whose rate is a speed, which excludes
+    quaternions. A dot marks the start, a ring the end.
     """
     paired = {c.name: c for c in coordinates(result.machine)}
     if not paired:
@@ -26,7 +26,7 @@ def draw(result: Result, only: Names = None, degrees: bool = False) -> Figure:
     names = (
         chosen(only, paired, "coordinate", "the phase portrait")
         if only is not None
-        else _telling(result, paired, q_unit)
+        else _moving_coordinates(result, paired, q_unit)
     )
     if not names:
         return said("No coordinate moves by more than the run can tell.")
@@ -63,8 +63,10 @@ def draw(result: Result, only: Names = None, degrees: bool = False) -> Figure:
     return figure
 
 
-def _telling(result: Result, paired: dict[str, Coordinate], unit: dict[str, str]) -> list[str]:
-    """The coordinates that move, without those inside flexible bodies."""
+def _moving_coordinates(
+    result: Result, paired: dict[str, Coordinate], unit: dict[str, str]
+) -> list[str]:
+    """Return the coordinates that move, without those inside flexible bodies."""
     own = [name for name in labels(result, "q")[0] if name in paired]
     return [
         name

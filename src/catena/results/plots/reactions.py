@@ -17,19 +17,20 @@ from .resolution import resolution, widen
 from .series import Names
 from .style import FAINT, balanced, legend, named, pen, stacked
 
-MOST = 4  # reasons that are written below a picture
-ALIGNED = 1.0 - 1e-12  # the cosine of a plane's normal and an axis of the ground that it is along
-WIDE = 120  # letters of such a line
+SHOWN_REASONS = 4  # the number of reasons that are written below a picture
+# the least |cosine| between a plane's normal and an axis of the ground that count as parallel
+PARALLEL_NORMAL_COSINE = 1.0 - 1e-12
+REASON_LENGTH = 120  # the largest number of letters of such a line
 
 
 def draw(result: Result, joints: Names = None, axes: str = "joint") -> Figure:
-    """For one joint its components along `axes`; for several their sizes, without fixed ones, free
-    ones and those inside flexible bodies.
+    """Draw the components along `axes` of one joint's wrench, or the magnitudes for several joints.
+    By default fixed joints, free joints and those inside flexible bodies are left out.
 
     axes: "joint", at the joint's frame, where a free pin carries no torque about its axis; "body"
-    and "world", about the origin of the child. "in part": some components in that joint are not
-    determined, and not in its size. Lines below say why; of a planar mechanism they say once that
-    what joints carry across its plane is not determined. Torques that are zero have no line.
+    and "world", about the origin of the child. A joint marked "in part" has components that are not
+    determined and not part of its magnitude. Lines below say why; for a planar mechanism they say
+    once that forces across its plane are not determined. Torques that are zero have no line.
     """
     m = result.mechanism
     known = [j.name for j in (*m.ordered, *m.loops)]
@@ -45,17 +46,17 @@ def draw(result: Result, joints: Names = None, axes: str = "joint") -> Figure:
     if len(names) == 1:
         figure = _components(result, names[0], found[:, 0], axes)
     else:
-        figure = _sizes(result, names, found, open_)
+        figure = _magnitudes(result, names, found, open_)
     if notes := open_.notes():
         figure.supxlabel("\n".join(notes), fontsize=7.5, color=FAINT, x=0.01, ha="left")
     return figure
 
 
-def _sizes(result: Result, names: Sequence[str], found: np.ndarray, open_: Open) -> Figure:
-    """The sizes of forces and torques of several joints."""
-    force = open_.known(_size(found[..., 3:]), open_.force)
-    torque = open_.known(_size(found[..., :3]), open_.torque)
-    turned = [k for k in range(len(names)) if _some(result, torque[:, k], force)]
+def _magnitudes(result: Result, names: Sequence[str], found: np.ndarray, open_: Open) -> Figure:
+    """Draw the magnitudes of forces and torques of several joints."""
+    force = open_.known(_magnitude(found[..., 3:]), open_.force)
+    torque = open_.known(_magnitude(found[..., :3]), open_.torque)
+    turned = [k for k in range(len(names)) if _has_torque(result, torque[:, k], force)]
     kinds = [("force in the joint", "N", force, list(range(len(names))))]
     kinds += [("torque in the joint", "N m", torque, turned)] if turned else []
     panels = [
@@ -75,8 +76,9 @@ def _sizes(result: Result, names: Sequence[str], found: np.ndarray, open_: Open)
 
 
 def _components(result: Result, joint: str, wrench: np.ndarray, axes: str) -> Figure:
+    """Draw the components of the wrench of one joint."""
     kinds = [("force", "N", wrench[:, 3:]), ("torque", "N m", wrench[:, :3])]
-    shown = kinds if _some(result, wrench[:, :3], wrench[:, 3:]) else kinds[:1]
+    shown = kinds if _has_torque(result, wrench[:, :3], wrench[:, 3:]) else kinds[:1]
     figure, panels = stacked(len(shown), each=2.1)
     for ax, (quantity, unit, values) in zip(panels, shown):
         for k, axis in enumerate("xyz"):
@@ -90,9 +92,9 @@ def _components(result: Result, joint: str, wrench: np.ndarray, axes: str) -> Fi
 
 @dataclass(frozen=True)
 class Open:
-    """What is not determined of the joints of a picture. torque, force (time, joints): where some
-    component is not, of a planar mechanism those that act in its plane. across: whether something
-    across the plane is not. reasons: {joint: what constraints do not say}.
+    """What is not determined in the joints of a picture. torque, force (time, joints): where some
+    component is not; for a planar mechanism only components in its plane count. across: whether a
+    component across the plane is not. reasons: {joint: what constraints do not state}.
     """
 
     names: tuple[str, ...]
@@ -103,12 +105,12 @@ class Open:
 
     @staticmethod
     def of(result: Result, names: Sequence[str], found: np.ndarray) -> Open:
-        """Of the wrenches (time, joints, 6) along any axes."""
+        """Return it for the wrenches (time, joints, 6) along any axes."""
         m = result.mechanism
         reasons = undetermined(result.machine) if m.row_records else {}
         open_ = np.isnan(found)
         normal = plane(m)
-        if normal is None or not open_.any() or max(map(abs, normal)) < ALIGNED:
+        if normal is None or not open_.any() or max(map(abs, normal)) < PARALLEL_NORMAL_COSINE:
             torque, force = (x.any(axis=-1) for x in (open_[..., :3], open_[..., 3:]))
             return Open(tuple(names), torque, force, False, reasons)
         n = int(np.argmax(np.abs(normal)))
@@ -119,21 +121,21 @@ class Open:
         return Open(tuple(names), world[..., n], force, bool(across), reasons)
 
     def known(self, sizes: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-        """Sizes (time, joints) without those in which a force of unknown place or size may be the
-        larger part.
+        """Return magnitudes (time, joints), with NaN where a force of unknown place or size may be
+        the larger part.
         """
         named = np.array([name in self.reasons for name in self.names])
         return np.where(named & unknown, np.nan, sizes)
 
     def label(self, place: int, values: np.ndarray) -> str:
-        """What stands behind the name of a joint."""
+        """Return the remark behind the name of a joint."""
         if np.isnan(values).all():
             return " (not determined)"
         part = self.torque[:, place].any() or self.force[:, place].any()
         return " (in part)" if part and self.names[place] not in self.reasons else ""
 
     def notes(self) -> list[str]:
-        """The lines below the picture."""
+        """Return the lines below the picture."""
         found = []
         if self.across:
             found.append(
@@ -153,13 +155,17 @@ class Open:
         lines = [
             f"not determined in {', '.join(joints)}: constraint {why}" for why, joints in by.items()
         ]
-        found += [textwrap.shorten(line, WIDE, placeholder=" ...") for line in lines[:MOST]]
-        return found + [f"and {len(lines) - MOST} more reasons"] * (len(lines) > MOST)
+        found += [
+            textwrap.shorten(line, REASON_LENGTH, placeholder=" ...")
+            for line in lines[:SHOWN_REASONS]
+        ]
+        more = len(lines) - SHOWN_REASONS
+        return found + [f"and {more} more reasons"] * (more > 0)
 
 
-def _size(vectors: np.ndarray) -> np.ndarray:
-    """Lengths over the last axis, of what is determined: components that redundant rows leave open
-    are NaN.
+def _magnitude(vectors: np.ndarray) -> np.ndarray:
+    """Return lengths over the last axis, without components that are not determined (NaN); NaN
+    where none is.
     """
     open_ = np.isnan(vectors)
     return np.where(
@@ -167,9 +173,9 @@ def _size(vectors: np.ndarray) -> np.ndarray:
     )
 
 
-def _some(result: Result, torque: np.ndarray, force: np.ndarray) -> bool:
-    """Whether torques are more than the run can tell from none, also relative to the forces: those
-    of a fast machine are far above its weight.
+def _has_torque(result: Result, torque: np.ndarray, force: np.ndarray) -> bool:
+    """Whether torques exceed the resolution of the run, also relative to the forces times a length,
+    which for a fast machine are far above its weight.
     """
     lever = typical_length(result.mechanism) * np.abs(np.nan_to_num(force)).max(initial=0.0)
     largest = np.abs(np.nan_to_num(torque)).max(initial=0.0)

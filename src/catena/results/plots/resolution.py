@@ -1,5 +1,5 @@
-"""Resolution: what a run can tell. An axis spans no less, so that rounding is not drawn as if it
-were motion.
+"""Resolution: the smallest change that a run resolves. Axes span at least that much, so that
+rounding is not drawn as motion.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from ...model import value_of
 from ..result import Result
 from ..scene.description import typical_length
 
-ROOM = 0.05  # of a value that does not change, above and below it
+CONSTANT_MARGIN = 0.05  # the margin above and below a constant value, relative to the value
 
 
 def resolution(result: Result, unit: str, largest: float = 0.0) -> float:
-    """The run's tolerance beside the largest value of a unit and the mechanism's own scale of it:
-    its length, its weight, the run's duration.
+    """Return the smallest change of a quantity that the run resolves: its tolerance times the
+    largest value or the mechanism's own scale of that unit (its length, its weight, the run's
+    duration).
     """
     return (result.ledger.tolerance or 1e-9) * max(_scale(result, unit), largest)
 
 
 def _scale(result: Result, unit: str) -> float:
+    """Return the mechanism's own scale of a unit."""
     m = result.mechanism
     length = typical_length(m)
     duration = float(result.time[-1] - result.time[0]) or 1.0
@@ -55,8 +57,8 @@ def _scale(result: Result, unit: str) -> float:
 
 
 def widen(ax: Axes, result: Result, unit: str, largest: float = 0.0) -> None:
-    """Let the y axis of lines that do not change, as far as the run can tell, span a part of their
-    value; of zeros, the mechanism's own scale, of which only the zero is written.
+    """Widen the y axis of lines that are constant within the run's resolution: to a fraction of
+    their value, or for zeros to the mechanism's own scale, with only the zero labelled.
     """
     drawn = [
         y[np.isfinite(y)] for line in ax.lines if (y := np.asarray(line.get_ydata(), float)).size
@@ -71,12 +73,12 @@ def widen(ax: Axes, result: Result, unit: str, largest: float = 0.0) -> None:
     if high - low <= least:
         largest = max(abs(low), abs(high))
         none = largest <= least
-        room = _scale(result, unit) if none else max(least, ROOM * largest)
+        room = _scale(result, unit) if none else max(least, CONSTANT_MARGIN * largest)
         ax.set_ylim(low - room, high + room)
         if none:
             ax.set_yticks([0.0], ["0"])
 
 
 def still(result: Result, values: np.ndarray, unit: str) -> bool:
-    """Whether values over time stay where they are, as far as the run can tell."""
+    """Whether values over time are constant within the run's resolution."""
     return bool(np.ptp(values) <= resolution(result, unit))

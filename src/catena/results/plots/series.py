@@ -1,4 +1,4 @@
-"""Over time: coordinates, speeds, accelerations and joint forces, one panel per unit."""
+"""Time series: coordinates, speeds, accelerations and joint forces, one panel per unit."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ QUANTITY = {
 
 
 def coordinates(result: Result, only: Names = None, degrees: bool = False) -> Figure:
-    """q over time."""
+    """Draw q over time."""
     return draw(result, "q", only, degrees)
 
 
 def speeds(result: Result, only: Names = None, degrees: bool = False) -> Figure:
-    """v over time."""
+    """Draw v over time."""
     return draw(result, "v", only, degrees)
 
 
 def accelerations(result: Result, only: Names = None, degrees: bool = False) -> Figure:
-    """a over time."""
+    """Draw a over time."""
     return draw(result, "a", only, degrees)
 
 
 def torques(result: Result, only: Names = None) -> Figure:
-    """The joint torques and forces over time, those of drives among the constraints too; unless
-    names are given, of all joints that something drives.
+    """Draw the joint torques and forces over time, and those of drives. only: names; by default all
+    joints where some force is not zero.
     """
     every = [str(x) for x in result.data[result.data["tau"].dims[-1]].values]
     drives = [str(x) for x in result.drive_forces()["drive"].values]
@@ -64,7 +64,7 @@ def torques(result: Result, only: Names = None) -> Figure:
 
 
 def _with_drives(result: Result, joints: Sequence[str], drives: Sequence[str]) -> Figure:
-    """The forces of joints and of drives, one panel per unit."""
+    """Draw the forces of joints and of drives, one panel per unit."""
     names, units = labels(result, "tau", joints) if joints else ([], [])
     lines = [
         (name, unit, result.data["tau"].sel(speed=name).values) for name, unit in zip(names, units)
@@ -85,7 +85,7 @@ def _with_drives(result: Result, joints: Sequence[str], drives: Sequence[str]) -
 
 
 def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -> Figure:
-    """Panels below each other, one per unit and at most seven lines each."""
+    """Draw panels below each other, one per unit and with at most seven lines each."""
     names, units = labels(result, name, only)
     panels = by_unit(units)
     figure, axes = stacked(len(panels), each=2.3 if len(panels) < 3 else 1.9)
@@ -95,7 +95,7 @@ def draw(result: Result, name: str, only: Names = None, degrees: bool = False) -
 
 
 def panel(ax: Axes, result: Result, name: str, names: Sequence[str], degrees: bool = False) -> None:
-    """The lines of some names of one unit."""
+    """Draw the lines of some names of one unit."""
     data = result.data
     every = [str(x) for x in data[data[name].dims[-1]].values]
     unit = str(data[UNIT[name]].values[every.index(names[0])])
@@ -114,11 +114,11 @@ def panel(ax: Axes, result: Result, name: str, names: Sequence[str], degrees: bo
 
 
 def labels(result: Result, name: str, only: Names = None) -> tuple[list[str], list[str]]:
-    """The names asked for, and their units."""
+    """Return the names asked for, and their units."""
     unit = units(result, name)
     where = f"mechanism {result.data.attrs.get('mechanism')!r}"
     names = chosen(
-        _telling(result, list(unit)) if only is None else only,
+        _default_names(result, list(unit)) if only is None else only,
         unit,
         "coordinate" if name == "q" else "speed",
         where,
@@ -127,14 +127,14 @@ def labels(result: Result, name: str, only: Names = None) -> tuple[list[str], li
 
 
 def units(result: Result, name: str) -> dict[str, str]:
-    """{name: unit} of all coordinates, speeds, accelerations or forces."""
+    """Return {name: unit} for all coordinates, speeds, accelerations or forces."""
     data = result.data
     return dict(zip(map(str, data[data[name].dims[-1]].values), map(str, data[UNIT[name]].values)))
 
 
-def _telling(result: Result, every: Sequence[str]) -> Sequence[str]:
-    """The names that say most: without those inside flexible bodies; where there are no others,
-    some of them.
+def _default_names(result: Result, every: Sequence[str]) -> Sequence[str]:
+    """Return the names to plot by default: those outside flexible bodies; about seven of all where
+    there are no others.
     """
     inner = (
         {n for j in result.mechanism.elastic for n in (*j.coordinate_names, *j.speed_names)}

@@ -1,4 +1,4 @@
-"""Stick figures: a skeleton at one configuration, put on the page."""
+"""Stick figures: a skeleton at one configuration, drawn on matplotlib axes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ..scene.view import View
 from .style import FAINT, INK
 
 Array = np.ndarray
-EDGE_ON = 1e-9  # the area of a solid that is seen as a line, beside the square of its length
+# The area of a solid's outline, relative to the square of its length, below which it is a line.
+EDGE_ON = 1e-9
 GLASS = (0.35, 0.45, 0.55)  # of a solid that names no colour
 
 
@@ -27,8 +28,8 @@ def stick(
     solids: bool = True,
     width: float = 1.8,
 ) -> list[Artist]:
-    """One figure: solids (balls always, in the figure's colour), guides, lines, joints. at: {body:
-    (4, 4)}.
+    """Draw one figure: solids (balls always, in the figure's colour), guides, lines and joints. at:
+    {body: pose (4, 4)}.
     """
     drawn: list[Artist] = []
     for outline, solid, bare in outlined(bones, at, v):
@@ -95,17 +96,19 @@ def ground(ax: Axes, bones: Skeleton, v: View) -> None:
 
 
 def segments(bones: Skeleton, at: dict[str, Array], v: View) -> list[Array]:
-    """Every line on the page, (2, 2) each."""
+    """Return every line on the page, (2, 2) each."""
     return [line for limb in bones.limbs for line in v.flat(moved(at[limb.body], limb.lines))]
 
 
 def pins(bones: Skeleton, at: dict[str, Array], v: View) -> Array:
-    """Every joint on the page, (n, 2)."""
+    """Return every joint on the page, (n, 2)."""
     return np.concatenate([v.flat(moved(at[limb.body], limb.pins)) for limb in bones.limbs])
 
 
 def outlined(bones: Skeleton, at: dict[str, Array], v: View) -> list[tuple[Array, Solid, bool]]:
-    """The outline of every solid on the page, and whether its body has no lines of its own."""
+    """Return the outline of every solid on the page, the solid, and whether its body has no lines
+    of its own.
+    """
     found = [
         (_outline(solid, at[limb.body], v), solid, not len(limb.lines))
         for limb in bones.limbs
@@ -126,7 +129,9 @@ def _outline(solid: Solid, X: Array, v: View) -> Array | None:
 
 
 def hull(points: Array) -> Array:
-    """The corners of the convex hull of points (n, 2), anticlockwise: Andrew's monotone chain."""
+    """Return the corners of the convex hull of points (n, 2), anticlockwise, by Andrew's monotone
+    chain.
+    """
 
     def chain(rows: Array) -> list[Array]:
         found: list[Array] = []
@@ -141,7 +146,7 @@ def hull(points: Array) -> Array:
 
 
 def reach(bones: Skeleton, at: dict[str, Array], v: View) -> Array:
-    """Points (n, 2) that a picture of all these configurations must hold."""
+    """Return points (n, 2) that a picture of all these configurations must contain."""
     points = [v.flat(bones.ground)]
     for limb in bones.limbs:
         X = at[limb.body].reshape(-1, 4, 4)

@@ -1,4 +1,4 @@
-"""The house style: fonts, colours, axes and legends that every picture shares."""
+"""The style of all pictures: fonts, colours, axes and legends."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ LETTER, GAP = 0.65, 0.7
 
 
 class Ticks(ScalarFormatter):
-    """matplotlib's own numbers, with a power of ten beside the axis as ×10⁻³: plain text, which is
-    set at once, unlike a formula.
+    """matplotlib's own tick labels, with the power of ten at the axis written as ×10⁻³ in plain
+    text, which is drawn faster than a formula.
     """
 
     def get_offset(self) -> str:
@@ -78,15 +78,15 @@ class Ticks(ScalarFormatter):
 
 
 class Spaced(MaxNLocator):
-    """Places of numbers along x, as many as have room: matplotlib's own count on numbers of four
-    letters, and 0.0250 then runs into its neighbours.
+    """Tick places along x, as many as have room. matplotlib assumes labels of four characters, so
+    that 0.0250 runs into its neighbours.
     """
 
     def __init__(self) -> None:
         super().__init__(nbins=9, steps=[1, 2, 2.5, 5, 10])
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
-        """As many as nine, and so few that their numbers stay apart."""
+        """Return at most nine places, few enough that their labels stay apart."""
         axis: Any = self.axis
         room = 3.0 * axis.get_tick_space()  # the axis in heights of a letter
         write = axis.get_major_formatter().format_ticks
@@ -103,7 +103,7 @@ class Spaced(MaxNLocator):
 
 
 def plain_ticks(figure: Figure) -> None:
-    """Let all axes that have matplotlib's own numbers have `Ticks`, those along x `Spaced`."""
+    """Use `Ticks` on all axes that have matplotlib's own labels, and `Spaced` along x."""
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         if type(axis.get_major_formatter()) is ScalarFormatter:
             axis.set_major_formatter(Ticks())
@@ -113,7 +113,7 @@ def plain_ticks(figure: Figure) -> None:
 
 
 class Picture(Figure):
-    """A Figure that a notebook shows as a picture by itself, whether pyplot is there or not."""
+    """A Figure that a notebook shows by itself, whether or not pyplot is imported."""
 
     def _repr_png_(self) -> bytes:
         with BytesIO() as file:
@@ -122,12 +122,14 @@ class Picture(Figure):
 
 
 def page(rows: float, width: float = WIDTH, each: float = 2.0) -> Figure:
-    """An empty figure as tall as so many panels need."""
+    """Return an empty figure with the height of so many panels. width, each: inches."""
     return Picture(figsize=(width, 0.6 + each * rows), layout="constrained")
 
 
 def stacked(count: int, each: float = 2.0) -> tuple[Figure, list[Axes]]:
-    """A figure with panels below each other, over one time."""
+    """Return a figure with panels below each other and a common time axis. each: height of a panel,
+    inches.
+    """
     figure = page(count, each=each)
     axes = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
     axes[-1].set_xlabel("time (s)")
@@ -135,7 +137,7 @@ def stacked(count: int, each: float = 2.0) -> tuple[Figure, list[Axes]]:
 
 
 def said(text: str) -> Figure:
-    """A figure of one sentence, where there is nothing to draw."""
+    """Return a figure that shows one sentence, where there is nothing to draw."""
     figure = Picture(figsize=(WIDTH, 0.9), layout="constrained")
     figure.text(0.5, 0.4, text, ha="center", va="center", color=INK)
     return figure
@@ -144,8 +146,8 @@ def said(text: str) -> Figure:
 def fitted(
     low: np.ndarray, high: np.ndarray, beside: float = 1.2, least: float = 2.2, most: float = 5.5
 ) -> Figure:
-    """A figure for one panel of equal scales from corner `low` to corner `high`, with so many
-    inches beside it.
+    """Return a figure for one panel with equal scales, from corner `low` to corner `high` (m).
+    beside: inches for what stands at its side. least, most: limits of its height, inches.
     """
     wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))
     height = np.clip((WIDTH - beside) * tall / wide, least, most)
@@ -155,7 +157,9 @@ def fitted(
 
 
 def pen(k: int) -> dict[str, Any]:
-    """The colour and dashes of the k-th line: colours first, then dashes too."""
+    """Return the colour and the dashes of the k-th line: different colours first, then different
+    dashes.
+    """
     return {
         "color": COLOURS[k % len(COLOURS)],
         "linestyle": ("-", "--", ":", "-.")[k // len(COLOURS) % 4],
@@ -163,37 +167,37 @@ def pen(k: int) -> dict[str, Any]:
 
 
 def legend(ax: Axes) -> None:
-    """The names of the lines, beside the panel: never over the data."""
+    """Draw the legend outside the panel, at its right."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.03), borderaxespad=0.4)
 
 
 def pretty(unit: str) -> str:
-    """A unit as it is printed: rad/s², N·m."""
+    """Return a unit as it is printed: rad/s², N·m."""
     return {"1": ""}.get(unit, unit.replace("s2", "s²").replace("N m", "N·m").replace("m2", "m²"))
 
 
 def named(quantity: str, unit: str) -> str:
-    """An axis label: quantity (unit)."""
+    """Return an axis label: quantity (unit)."""
     shown = pretty(unit)
     return f"{quantity} ({shown})" if shown else quantity
 
 
 def degrees_of(values: np.ndarray, unit: str, degrees: bool) -> tuple[np.ndarray, str]:
-    """Values in degrees where they are radians and degrees are wanted."""
+    """Return values and their unit, in degrees where they are radians and degrees are wanted."""
     turned = degrees and unit.startswith("rad")
     return (np.degrees(values), unit.replace("rad", "deg")) if turned else (values, unit)
 
 
 def balanced(count: int, most: int) -> list[range]:
-    """0..count in as few groups as have at most `most` members, and nearly equal ones."""
+    """Split range(count) into as few groups of nearly equal size as have at most `most` members."""
     groups = -(-count // most)
     edges = [round(k * count / groups) for k in range(groups + 1)]
     return [range(a, b) for a, b in pairwise(edges)]
 
 
 def by_unit(units: Sequence[str], most: int = 7) -> list[tuple[str, list[int]]]:
-    """(unit, places) of each panel: one unit per panel, at most `most` lines each."""
+    """Return (unit, places) of each panel: one unit per panel, with at most `most` lines."""
     panels = []
     for unit in dict.fromkeys(units):
         places = [k for k, u in enumerate(units) if u == unit]

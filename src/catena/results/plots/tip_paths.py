@@ -1,5 +1,5 @@
-"""Where the tips of a mechanism go: the frames asked for, else those it names, else the far ends of
-its chains; and where the pins of one without ends go.
+"""Paths of the tips of a mechanism: the frames asked for, else the frames it names, else the far
+ends of its chains; and paths of joints for a mechanism without ends.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from ..result import Result
 from ..scene.skeleton import moved, tip_names, tips
 from .series import Names
 
-# of the largest distance that a joint travels: paths as near to each other are one path
-SAME = 1e-9
+# Distance of two paths, relative to the largest extent of a path, below which they are one path.
+SAME_PATH = 1e-9
 
 
 def positions(result: Result, frames: Names = None) -> dict[str, np.ndarray]:
-    """{name: (time, 3)}, m, in the ground's axes."""
+    """Return {name: (time, 3)}, m, in the ground's axes."""
     if frames is not None:
         names = [frames] if isinstance(frames, str) else list(frames)
         found = result.poses(names)["position"].values
@@ -36,9 +36,11 @@ def positions(result: Result, frames: Names = None) -> dict[str, np.ndarray]:
 
 
 def pins(result: Result) -> dict[str, np.ndarray]:
-    """{name: (time, 3)}, m, in the ground's axes: the joints that move, each called as the joint
-    is; where a joint slides, the origin of its child, called as that. Those that others stand for
-    are left out; all where nothing moves.
+    """Return {name: (time, 3)}, m, in the ground's axes, for the moving joints by their names; for
+    a joint that slides, the origin of its child by the child's name.
+
+    Paths that coincide with an earlier one, or do not move, are left out; all are returned where
+    nothing moves.
     """
     m = result.mechanism
     joints = [j for j in (*m.ordered, *m.loops) if j.nv]
@@ -59,8 +61,8 @@ def pins(result: Result) -> dict[str, np.ndarray]:
     size = max((float(np.ptp(x, axis=0).max()) for x in found.values()), default=0.0)
     moving: dict[str, np.ndarray] = {}
     for name, path in found.items():
-        known = any(np.abs(path - x).max() <= SAME * size for x in moving.values())
-        if np.ptp(path, axis=0).max() > SAME * size and not known:
+        known = any(np.abs(path - x).max() <= SAME_PATH * size for x in moving.values())
+        if np.ptp(path, axis=0).max() > SAME_PATH * size and not known:
             moving[name] = path
     return moving or found
 

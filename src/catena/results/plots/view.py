@@ -1,4 +1,4 @@
-"""Axes on the page: their letters, an outline around what is drawn, a triad and a scale."""
+"""Axes on the page: their letters, limits, a triad and a scale bar."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ..scene.view import View
 from .style import FAINT, INK
 
 Array = np.ndarray
-NARROW = 0.3  # of the other side
+NARROW_SIDE = 0.3  # a side is narrow below this, relative to the other side
 
 
 def letters(v: View) -> tuple[str, str]:
-    """What the page's axes are called: x, y or z where they are one, else words."""
+    """Return the names of the page's axes: x, y or z where they are parallel to one, else words."""
     return _letter(v.right, "across"), _letter(v.up, "upwards")
 
 
 def dress(ax: Axes, v: View, reach: Array) -> None:
-    """Equal scales and an outline around points `reach` (n, 2); metres on the axes of a plane, else
-    a scale and a triad.
+    """Set equal scales and limits around points `reach` (n, 2). A planar mechanism has axes in
+    metres, others a scale bar and a triad.
     """
     low = reach.min(axis=0)
     high = reach.max(axis=0)
@@ -33,7 +33,7 @@ def dress(ax: Axes, v: View, reach: Array) -> None:
         ax.set(xlabel=f"{across} (m)", ylabel=f"{upwards} (m)")
         wide, tall = high - low
         for axis, long, short in ((ax.xaxis, tall, wide), (ax.yaxis, wide, tall)):
-            if short < NARROW * long:  # few numbers, for they would lie over each other
+            if short < NARROW_SIDE * long:  # few tick labels, which would otherwise overlap
                 axis.set_major_locator(MaxNLocator(1, min_n_ticks=1))
         return
     ax.grid(False)
@@ -50,8 +50,8 @@ def _letter(direction: Array, otherwise: str) -> str:
 
 
 def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
-    """The ground's axes below the lower left corner, out of the layout's way: what counts points
-    would crush a small panel.
+    """Draw the ground's axes below the lower left corner, excluded from the layout, which would
+    otherwise shrink a small panel. length: points.
     """
     for k, name in enumerate("xyz"):
         x, y = v.flat(np.eye(3)[k]) * length
@@ -76,8 +76,8 @@ def _triad(ax: Axes, v: View, length: float = 20.0) -> None:
 
 
 def _scale(ax: Axes, across: float, upwards: float) -> None:
-    """A bar of a round length below the lower right corner, beside nothing that is drawn; beside it
-    where the triad leaves no room.
+    """Draw a bar of a round length below the lower right corner, or at the side of a narrow
+    panel.
     """
     from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 

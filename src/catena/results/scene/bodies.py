@@ -1,5 +1,5 @@
-"""Bodies as they are drawn: their shapes, each kind by a glyph in a registry; or, without shapes,
-tapered rods between their joints.
+"""Bodies as they are drawn: their shapes, by a registry of glyphs for kinds of shapes; or, without
+shapes, tapered rods between their joints.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ PLANE: Colour = (0.80, 0.82, 0.85, 0.55)
 
 @dataclass(frozen=True)
 class ShapeGlyph:
-    """How a kind of shape is drawn: solid(its sizes in metres, unit) -> Geometry. name: as files
-    call it. mark(shape, sizes): what is drawn on it in a darker shade, so that it is seen to turn;
-    None: nothing.
+    """How a kind of shape is drawn. name: of the kind. solid(sizes in metres, unit): its geometry.
+    mark(shape, sizes): what is drawn on it in a darker shade, so that a rotation is visible; None
+    for nothing.
     """
 
     name: str
@@ -39,8 +39,8 @@ register = GLYPHS.register
 
 
 def draw_bodies(d: Drawing) -> None:
-    """Every body: shapes that are drawn; rods where there are none; balls where there is nothing
-    else.
+    """Draw every body: its shapes that are drawn; rods where it has none; a ball where it has
+    nothing else.
     """
     m = d.mechanism
     shaped = {b.name for b in m.bodies if any(s.drawn and s.kind != "line" for s in b.shapes)}
@@ -93,7 +93,7 @@ def draw_bodies(d: Drawing) -> None:
 
 
 def _strut(d: Drawing, body: str, at: Array, shaped: set[str]) -> None:
-    """A thin rod from a body's lines to a frame beside them."""
+    """Draw a thin rod from a body's lines to a frame at some distance from them."""
     limb = next((x for x in d.bones.limbs if x.body == body), None)
     if limb is None or body in shaped or not len(limb.lines):
         return
@@ -114,13 +114,13 @@ def _strut(d: Drawing, body: str, at: Array, shaped: set[str]) -> None:
 
 
 def _nearest(a: Array, b: Array, p: Array) -> Array:
-    """The point of a line from a to b that is nearest to p."""
+    """Return the point on the line from a to b that is nearest to p."""
     s = float((p - a) @ (b - a) / ((b - a) @ (b - a)))
     return a + min(1.0, max(0.0, s)) * (b - a)
 
 
 def _bare(limb: Limb, point: Array) -> bool:
-    """Whether a point of a body lies outside all of its solids, or of the boxes around them."""
+    """Whether a point of a body lies outside the boxes around all of its solids."""
     for s in limb.solids:
         low = s.corners.min(axis=0) - s.radius
         high = s.corners.max(axis=0) + s.radius
@@ -130,6 +130,7 @@ def _bare(limb: Limb, point: Array) -> bool:
 
 
 def _rods(d: Drawing, body: str, lines: Array, colour: Colour, thick: float = 1.0) -> None:
+    """Draw tapered rods along lines. thick: relative to the usual radius."""
     u = thick * d.unit
     for start, end in lines:
         length = float(np.linalg.norm(end - start))
@@ -146,6 +147,7 @@ def _rods(d: Drawing, body: str, lines: Array, colour: Colour, thick: float = 1.
 
 
 def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
+    """Draw one shape of a body, with its mark; a box in place of a mesh that cannot be read."""
     size = [d.number(x) for x in s.size]
     X = d.matrix(s.pose)
     shade = (*map(float, s.colour), 1.0)[:4] if s.colour else colour
@@ -180,24 +182,25 @@ def _shape(d: Drawing, body: str, key: str, s: Shape, colour: Colour) -> None:
 
 
 def _sectors(g: Geometry, odd: bool) -> Geometry:
-    """Every other of six sectors about z."""
+    """Return every other of six sectors about z."""
     x, y, _ = g.points[g.faces].mean(axis=1).T
     sector = np.floor(np.arctan2(y, x) % (2 * np.pi) / (np.pi / 3)).astype(int) % 2 == 1
     return Geometry(g.points, g.normals, g.faces[sector == odd])
 
 
 def _disc(size: Sequence[float], unit: float) -> Geometry:
-    """A cylinder; where it is flat, what its mark leaves of it."""
+    """Return a cylinder; of a flat one only the sectors that its mark leaves."""
     made = cylinder(size[0], size[1], 48)
     return _sectors(made, False) if size[1] <= size[0] else made
 
 
 def _on_disc(s: Shape, size: Sequence[float]) -> Geometry | None:
+    """Return the mark on a flat cylinder."""
     return _sectors(cylinder(size[0], size[1], 48), True) if size[1] <= size[0] else None
 
 
 def _on_ball(s: Shape, size: Sequence[float]) -> Geometry | None:
-    """On a sphere that can roll on something."""
+    """Return the mark on a sphere that can collide."""
     return _sectors(ball(1.006 * size[0], 18), True) if s.collides else None
 
 

@@ -1,5 +1,5 @@
-"""Curves: flexible bodies by modes as bent lines, each of short straight pieces that are placed
-like bodies.
+"""Curves: modal flexible bodies as bent lines of short straight pieces, which are placed like
+bodies.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 from ...model import Mechanism, value_of
 
 Array = np.ndarray
-PIECES = 12  # of a line; four per shape where that is more
+PIECES = 12  # the least number of pieces of a line; four per mode shape where that is more
 
 
 def pieces(m: Mechanism) -> dict[str, float]:
-    """{name: length in m} of the pieces of every flexible body by modes, root to tip."""
+    """Return {name: length in m} for the pieces of every modal flexible body, from root to tip."""
     return {
         name: length
         for modal in _modal(m)
@@ -24,8 +24,8 @@ def pieces(m: Mechanism) -> dict[str, float]:
 
 
 def curved(m: Mechanism, q: Array, at: dict[str, Array]) -> dict[str, Array]:
-    """{name: (..., 4, 4)}: where the pieces are at coordinates q (..., nq); x leads along each. at:
-    where the bodies are.
+    """Return {name: (..., 4, 4)}: the poses of the pieces at coordinates q (..., nq), with x along
+    each piece. at: the poses of the bodies.
     """
     index = {name: k for k, name in enumerate(m.coordinate_names)}
     found: dict[str, Array] = {}
@@ -58,7 +58,9 @@ def _lengths(m: Mechanism, modal: Any) -> list[float]:
 
 
 def _point(m: Mechanism, modal: Any, s: float, e: Array) -> Array:
-    """A place of the beam in its body's frame, (..., 3)."""
+    """Return a point of the beam in its body's frame, (..., 3), m. s: its place along the beam from
+    0 to 1; e: the amplitudes.
+    """
     p = np.zeros((*e.shape[:-1], 3))
     p[..., 0] = s * float(value_of(modal.length, m.parameters))
     for shift in modal.shifts(float(s)):
@@ -73,7 +75,7 @@ def _point(m: Mechanism, modal: Any, s: float, e: Array) -> Array:
 
 
 def _along(start: Array, end: Array, side: Array) -> Array:
-    """Poses at `start` with x towards `end` and z near `side`."""
+    """Return poses at `start` with x towards `end` and z near `side`."""
     X = np.zeros((*start.shape[:-1], 4, 4))
     x = (end - start) / np.linalg.norm(end - start, axis=-1, keepdims=True)
     y = np.cross(side, x)

@@ -1,5 +1,5 @@
-"""Scene: what is drawn of a mechanism, from the mechanism alone. Where everything is, poses say:
-{body: (4, 4)}.
+"""Scene: the drawing of a mechanism, made from the mechanism alone. Poses {body: (4, 4)} place
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .skeleton import Skeleton, moved, placed, skeleton, tip_names, tips
 from .view import View, upward, view_of
 
 Array = np.ndarray
-LAYERS = {  # what can be switched, and whether it is seen at first
+LAYERS = {  # the layers that can be switched, and whether each is visible at first
     "bodies": True,
     "joints": True,
     "loads": True,
@@ -32,17 +32,18 @@ LAYERS = {  # what can be switched, and whether it is seen at first
     "masses": False,
     "inertia": False,
 }
-ROD = 0.045  # radius of a rod beside the middle length of the lines
+ROD_RADIUS_RATIO = 0.045  # radius of a rod, relative to the typical length of the mechanism
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is drawn of a mechanism.
+    """The drawing of a mechanism.
 
-    bodies: the names that have poses, the ground and the pieces of flexible bodies among them.
-    geometries: triangles by key. parts, spans: what is drawn of them, and where. unit: the radius
-    of a rod, m. view: from where it is looked at; up: against gravity. tips: {name: (body, point)}
-    of what leaves a trace. notes: what could not be drawn, in sentences.
+    bodies: the names that have poses, including the ground and the pieces of flexible bodies.
+    geometries: triangles by key. parts, spans: solids on bodies, and solids between bodies. unit:
+    the radius of a rod, m. view: the direction of view; up: the direction against gravity. tips:
+    {name: (body, point)} of the points that leave a trace. notes: what could not be drawn, in
+    sentences.
     """
 
     name: str
@@ -59,8 +60,8 @@ class Scene:
     def box(
         self, at: Mapping[str, Array], layers: Sequence[str] = ("bodies", "joints", "loads")
     ) -> Array:
-        """(2, 3): the lowest and the highest corner of what is seen with bodies at poses (..., 4,
-        4).
+        """Return the lowest and the highest corner of the visible layers, (2, 3), with bodies at
+        poses (..., 4, 4).
         """
         low = np.full(3, np.inf)
         high = np.full(3, -np.inf)
@@ -89,14 +90,14 @@ def describe(
     motors: Sequence[str] = (),
     unit: float | None = None,
 ) -> Scene:
-    """The scene of a mechanism at its parameters' own values.
+    """Return the scene of a mechanism at its own parameter values.
 
-    folders: where files of meshes may lie, the model's own first; None trusts the names. motors:
-    coordinates that are driven. unit: the radius of a rod, m; from the mechanism's own lengths
-    unless given.
+    folders: where mesh files are looked for, the model's own first; None opens the names as they
+    are. motors: the coordinates that are driven. unit: the radius of a rod, m, by default from the
+    mechanism's own lengths.
     """
     bones = skeleton(m)
-    d = Drawing(m, unit or ROD * typical_length(m, bones), upward(m), folders)
+    d = Drawing(m, unit or ROD_RADIUS_RATIO * typical_length(m, bones), upward(m), folders)
     for draw in (draw_bodies, draw_joints, draw_marks):
         draw(d)
     draw_loads(d, tuple(motors))
@@ -119,14 +120,14 @@ def describe(
 
 
 def poses(scene: Scene, machine: Machine, q: Array, parameters: Array | None = None) -> Array:
-    """(..., bodies, 4, 4): where the bodies of a scene are, in its order."""
+    """Return the poses of the bodies of a scene in its order, (..., bodies, 4, 4)."""
     at = placed(machine, q, parameters)
     return np.stack([at[name] for name in scene.bodies], axis=-3)
 
 
 def typical_length(m: Mechanism, bones: Skeleton | None = None) -> float:
-    """The length of a mechanism, m: the middle one of its lines, or of its solids; 0.44 where it
-    has none.
+    """Return a typical length of a mechanism, m: the median length of its lines, or of its solids;
+    0.44 where it has none.
     """
     bones = bones or skeleton(m)
     lengths = [float(np.linalg.norm(b - a)) for limb in bones.limbs for a, b in limb.lines]
@@ -140,7 +141,7 @@ def typical_length(m: Mechanism, bones: Skeleton | None = None) -> float:
     ground = float(np.ptp(bones.ground, axis=0).max()) if len(bones.ground) > 1 else 0.0
     found = [x for x in (*lengths, *spread, *balls, ground) if x > 1e-9]
     if not found:
-        return 0.02 / ROD
+        return 0.02 / ROD_RADIUS_RATIO
     typical = (
         float(np.median(found))
         if not lengths

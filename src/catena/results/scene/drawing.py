@@ -1,4 +1,6 @@
-"""Drawing: what the glyphs write on while a scene is made, and the records it is made of."""
+"""Drawing: the scene while it is made, to which glyphs add solids, and the records of these
+solids.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ BODY_COLOURS: tuple[Colour, ...] = (  # muted, apart for colour-blind eyes
 
 @dataclass(frozen=True)
 class Part:
-    """A solid on a body: where it sits (X_BP, 4 x 4), its triangles by key, its colour, its layer
-    and what it belongs to.
+    """A solid on a body: its pose X_BP (4, 4), the key of its triangles, its colour, its layer, and
+    the name of what it belongs to.
     """
 
     body: str
@@ -43,8 +45,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Span:
-    """A solid between a point of one body and a point of another: its geometry reaches from z = 0
-    to z = 1, and is `width` wide.
+    """A solid between a point of one body and a point of another. Its geometry reaches from z = 0
+    to z = 1, and is scaled to `width` (m) across.
     """
 
     start: str
@@ -60,8 +62,8 @@ class Span:
 
 @dataclass
 class Drawing:
-    """A scene in the making. unit: the radius of a rod, m, from the mechanism's own lengths.
-    folders: where meshes may lie.
+    """A scene while it is made. unit: the radius of a rod, m, from the mechanism's own lengths.
+    folders: where mesh files are looked for.
     """
 
     mechanism: Mechanism
@@ -88,8 +90,8 @@ class Drawing:
         layer: str,
         name: str = "",
     ) -> None:
-        """Add a solid; `key` names its triangles, which several may share and which are made
-        once.
+        """Add a solid to a body at the pose X. key: names its triangles, which several solids may
+        share; `make` computes them once.
         """
         self._keep(key, make)
         self.parts.append(Part(body, key, X, colour, layer, name))
@@ -104,33 +106,34 @@ class Drawing:
         layer: str,
         name: str = "",
     ) -> None:
-        """Add a solid between two points, (body, point, body, point)."""
+        """Add a solid between two points. ends: (body, point, body, point)."""
         self._keep(key, make)
         self.spans.append(Span(*ends, key, width, colour, layer, name))
 
     def _keep(self, key: str, make: Callable[[], Geometry]) -> None:
+        """Compute the triangles of a key, unless they are known."""
         if key not in self.geometries:
             self.geometries[key] = make()
 
     def number(self, x: Any) -> float:
-        """The value of a scalar at the mechanism's parameters; zero where it has none."""
+        """Return the value of a scalar at the mechanism's parameters; zero where it has none."""
         return float(value_of(x, self.mechanism.parameters) or 0.0)
 
     def matrix(self, X: Pose) -> Array:
-        """A pose as a 4 x 4 matrix of numbers."""
+        """Return a pose as a 4 x 4 matrix of numbers."""
         made = np.eye(4)
         made[:3, :3] = [[self.number(x) for x in row] for row in X.rotation]
         made[:3, 3] = [self.number(x) for x in X.position]
         return made
 
     def frame(self, name: str) -> tuple[str, Array]:
-        """(body, X_BF) of a named frame."""
+        """Return (body, X_BF) of a named frame."""
         found = self.mechanism.frame(name)
         return found.body, self.matrix(found.pose)
 
 
 def along(axis: Sequence[float] | Array, at: Sequence[float] | Array = (0.0, 0.0, 0.0)) -> Array:
-    """A pose whose z axis points along an axis."""
+    """Return a pose whose z axis points along an axis."""
     z = np.asarray(axis, float) / (np.linalg.norm(axis) or 1.0)
     side = np.eye(3)[int(np.argmin(np.abs(z)))]
     x = np.cross(side, z) / np.linalg.norm(np.cross(side, z))
@@ -140,13 +143,13 @@ def along(axis: Sequence[float] | Array, at: Sequence[float] | Array = (0.0, 0.0
 
 
 def glass(colour: Sequence[float], alpha: float) -> Colour:
-    """A colour seen through."""
+    """Return a colour with an opacity."""
     r, g, b = (float(x) for x in colour[:3])
     return r, g, b, alpha
 
 
 def scaled(x: float, y: float, z: float) -> Array:
-    """A pose that stretches along its axes."""
+    """Return a transform (4, 4) that scales along its axes."""
     return np.diag([x, y, z, 1.0])
 
 

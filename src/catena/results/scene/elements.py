@@ -1,5 +1,5 @@
 """Machine elements as they are drawn: toothed wheels, rings, pulleys with their belt, racks and
-cams. Members of the registry of loads' glyphs.
+cams. They are members of the registry of load glyphs.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from .geometry import Geometry, box, creased, joined, tube
 from .wheels import Axes, Wheel, facing, wheels
 
 Array = np.ndarray
-# height of a tooth above and below the pitch circle, of the radius, of a wheel with 20 of them
-TOOTH = 0.055
+# height of a tooth above and below the pitch circle, relative to the radius, for up to 20 teeth
+TOOTH_HEIGHT_RATIO = 0.055
 
 
 def draw_wheels(d: Drawing) -> None:
-    """All wheels of a mechanism, each once."""
+    """Draw all wheels of a mechanism, each once."""
     for w in wheels(d.mechanism):
         key = f"wheel {w.name} {w.body} {w.radius:.6g} {w.ring}"
         d.put(w.body, key, _made(w, 1.6 * d.unit), w.pose, STEEL, "loads", w.name)
@@ -31,22 +31,22 @@ def _made(w: Wheel, width: float) -> Callable[[], Geometry]:
 
 
 def ring(w: Wheel, width: float) -> Geometry:
-    """A ring with its teeth inside."""
+    """Return the geometry of a ring with its teeth inside."""
     return disc(np.full(len(_toothed(w)), 1.13 * w.radius), width, _toothed(w))
 
 
 def _toothed(w: Wheel) -> Array:
-    """The radii of its outline, with its teeth."""
+    """Return the radii of a wheel's outline, with its teeth."""
     if not w.teeth:
         return w.outline
     steps = np.arange(8 * w.teeth) % 8
-    height = TOOTH * w.radius * min(1.0, 20 / w.teeth)
+    height = TOOTH_HEIGHT_RATIO * w.radius * min(1.0, 20 / w.teeth)
     return w.radius + height * np.array([-1.0, -1.0, -1.0, 0.3, 1.0, 1.0, 1.0, 0.3])[steps]
 
 
 def disc(outer: Array, width: float, inner: Array | float) -> Geometry:
-    """A plate about z with an outline of radii at equal angles, and a hole of such radii, 0:
-    none.
+    """Return a plate about z, `width` thick. outer: radii of its outline at equal angles. inner:
+    radii of its hole, 0 for none.
     """
     n = len(outer)
     angle = np.linspace(0, 2 * np.pi, n, endpoint=False)
@@ -84,7 +84,7 @@ def disc(outer: Array, width: float, inner: Array | float) -> Geometry:
 
 
 def draw_belt(d: Drawing, x: Any) -> None:
-    """A belt about its two wheels, on the carrier that bears them."""
+    """Draw a belt around its two wheels, on the carrier of both."""
     m, axes = d.mechanism, Axes(d.mechanism)
     carrier = m.frame(x.carrier).body
     (p, n), (o, _) = axes.line(x.first, x.carrier), axes.line(x.second, x.carrier)
@@ -100,8 +100,8 @@ def draw_belt(d: Drawing, x: Any) -> None:
 
 
 def _around(a: float, b: float, apart: float, crossed: bool) -> Array | None:
-    """The closed line (n, 3) about circles of radius a at the origin and b at x = apart; None where
-    one lies in the other.
+    """Return the closed line (n, 3) around circles of radius a at the origin and b at x = apart;
+    None where one circle contains the other.
     """
     sine = (a + b if crossed else a - b) / apart if apart > 0 else 2.0
     if abs(sine) >= 1.0:
@@ -122,7 +122,7 @@ def _around(a: float, b: float, apart: float, crossed: bool) -> Array | None:
 
 
 def draw_rack(d: Drawing, x: Any) -> None:
-    """A toothed bar on the rack, at the pitch point of its pinion."""
+    """Draw a toothed bar on the rack, at the pitch point of its pinion."""
     axes = Axes(d.mechanism)
     p, n = axes.line(x.pinion, x.carrier)
     _, s = axes.line(x.rack, x.carrier, "sliding")

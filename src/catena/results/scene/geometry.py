@@ -18,8 +18,8 @@ SIDES = 20  # of a circle
 
 @dataclass(frozen=True)
 class Geometry:
-    """points (n, 3), normals (n, 3), faces (m, 3): indices into the points. coarse: the same with
-    fewer triangles, where it is known.
+    """Triangles. points (n, 3): m. normals (n, 3). faces (m, 3): indices into the points. coarse:
+    the same solid with fewer triangles, where it is known.
     """
 
     points: Array
@@ -28,7 +28,9 @@ class Geometry:
     coarse: Geometry | None = None
 
     def moved(self, X: Array) -> Geometry:
-        """The same at a pose X (4, 4), which may scale: normals are turned as planes are."""
+        """Return the geometry under a transform X (4, 4), which may scale; normals transform as
+        those of planes.
+        """
         R = X[:3, :3]
         normals = self.normals @ np.linalg.inv(R)
         normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
@@ -39,7 +41,7 @@ class Geometry:
 
 
 def joined(parts: Sequence[Geometry]) -> Geometry:
-    """Several as one."""
+    """Return several geometries as one."""
     starts = np.cumsum([0, *(len(g.points) for g in parts[:-1])])
     return Geometry(
         np.concatenate([g.points for g in parts]),
@@ -51,8 +53,8 @@ def joined(parts: Sequence[Geometry]) -> Geometry:
 def lathe(
     profile: Sequence[tuple[float, float]], sides: int = SIDES, smooth: bool = False
 ) -> Geometry:
-    """A profile of (radius, height), from below upwards, turned about z. smooth: without edges
-    between its bands.
+    """Return a profile of (radius, height), from below upwards, turned about z. smooth: whether
+    there are no edges between its bands.
     """
     r, z = np.array(profile, float).T
     angle = np.linspace(0, 2 * np.pi, sides + 1)
@@ -97,13 +99,13 @@ def _band(
 
 
 def cylinder(radius: float, length: float, sides: int = SIDES) -> Geometry:
-    """Along z, centred."""
+    """Return a cylinder along z, centred at the origin."""
     h = length / 2
     return lathe([(0, -h), (radius, -h), (radius, h), (0, h)], sides)
 
 
 def pin(radius: float, length: float) -> Geometry:
-    """A cylinder with bevelled edges."""
+    """Return a cylinder with bevelled edges."""
     h, b = length / 2, 0.18 * radius
     return lathe(
         [(0, -h), (radius - b, -h), (radius, -h + b), (radius, h - b), (radius - b, h), (0, h)], 24
@@ -111,7 +113,7 @@ def pin(radius: float, length: float) -> Geometry:
 
 
 def ball(radius: float, rings: int = 12) -> Geometry:
-    """A sphere about the origin."""
+    """Return a sphere about the origin."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, rings + 1)
     return lathe(
         list(zip(radius * np.cos(angle).round(15), radius * np.sin(angle))), 2 * rings, smooth=True
@@ -119,12 +121,12 @@ def ball(radius: float, rings: int = 12) -> Geometry:
 
 
 def capsule(radius: float, length: float, rings: int = 12) -> Geometry:
-    """Along z, centred; length: between the centres of its ends."""
+    """Return a capsule along z, centred at the origin. length: between the centres of its ends."""
     return rod(radius, radius, length, rings).moved(_lifted(-length / 2))
 
 
 def rod(start: float, end: float, length: float, rings: int = 12) -> Geometry:
-    """From the origin along z: a cone between two balls of these radii."""
+    """Return a cone between two balls of these radii, from the origin along z."""
     angle = np.linspace(-np.pi / 2, 0, rings // 2 + 1)
     low = [(start * np.cos(a).round(15), start * np.sin(a)) for a in angle]
     high = [(end * np.cos(a).round(15), length - end * np.sin(a)) for a in angle[::-1]]
@@ -132,7 +134,7 @@ def rod(start: float, end: float, length: float, rings: int = 12) -> Geometry:
 
 
 def box(x: float, y: float, z: float) -> Geometry:
-    """Centred, its edges along the axes."""
+    """Return a box centred at the origin, with its edges along the axes."""
     parts = []
     for k in range(3):
         for sign in (-1.0, 1.0):

@@ -1,8 +1,8 @@
-"""Joints as they are drawn: a glyph for every elementary motion, in a registry. A joint shows those
-of its freedoms.
+"""Joints as they are drawn: by a registry of glyphs for elementary motions. A joint shows those of
+its freedoms.
 
-turn    a pin along its axis               slide    a block on a rail
-screw   a threaded spindle                 ball     a ball in a socket
+turn    a pin along its axis               slide    a block on a rail screw   a threaded spindle
+ball     a ball in a socket
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Draw = Callable[[Drawing, Joint, Freedom, int], None]
 
 @dataclass(frozen=True)
 class MotionGlyph:
-    """How an elementary motion is drawn: draw(drawing, joint, freedom, its number within the
+    """How an elementary motion is drawn: draw(drawing, joint, freedom, number of the freedom in the
     joint).
     """
 
@@ -38,7 +38,9 @@ register = GLYPHS.register
 
 
 def draw_joints(d: Drawing) -> None:
-    """Every joint that is drawn, its axes, and feet below those on the ground."""
+    """Draw every joint that its kind says is drawn, its axes, and pedestals below those on the
+    ground.
+    """
     m = d.mechanism
     inner = {j.name for j in m.elastic}
     # their joints are seen already
@@ -68,7 +70,9 @@ def draw_joints(d: Drawing) -> None:
 
 
 def _buried(d: Drawing, at: Array) -> bool:
-    """Whether a slide starts here, whose rail is drawn instead."""
+    """Whether only sliding joints begin at this point of the ground: their rail is drawn instead of
+    a pedestal.
+    """
     slides = [
         j
         for j in (*d.mechanism.joints, *d.mechanism.loops)
@@ -108,8 +112,8 @@ def _turn(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
 
 
 def _slide(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
-    """A block on the child, unless the child has solids of its own; a rail on the parent as far as
-    it goes.
+    """Draw a block on the child, unless the child has solids of its own, and a rail on the parent
+    along its range.
     """
     u = d.unit
     if not _solid(d, j.child):
@@ -146,8 +150,9 @@ def _slide(d: Drawing, j: Joint, f: Freedom, k: int) -> None:
 
 
 def _reach(d: Drawing, j: Joint, k: int) -> tuple[float, float]:
-    """How far a rail goes: to the limits, where they are near; else some lengths of the mechanism,
-    unless both bodies are seen as solids, and a span follows the child.
+    """Return how far a rail goes on both sides, m: to the limits of the joint; without limits a few
+    rod radii, or zero where both bodies have solids. A joint without both limits also gets a span
+    that follows the child.
     """
     lower, upper = (j.lower[k], j.upper[k]) if j.sound and len(j.lower) > k else (-np.inf, np.inf)
     free = 0.0 if _solid(d, j.parent) and _solid(d, j.child) else 8 * d.unit

@@ -1,5 +1,5 @@
-"""Loads as they are drawn: a glyph for every kind of load or constraint that has one, in a
-registry. A kind without one is not drawn.
+"""Loads as they are drawn: by a registry of glyphs for kinds of loads and constraints. A kind
+without a glyph is not drawn.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WATER = glass((0.25, 0.60, 0.90), 0.25)
 
 @dataclass(frozen=True)
 class LoadGlyph:
-    """How a load is drawn: draw(drawing, load). name: the kind of load, as files call it."""
+    """How a load is drawn: draw(drawing, load). name: of the kind of load, as in files."""
 
     name: str
     draw: Callable[[Drawing, Any], None]
@@ -34,7 +34,7 @@ register = GLYPHS.register
 
 
 def draw_loads(d: Drawing, motors: tuple[str, ...] = ()) -> None:
-    """Every load and constraint that has a glyph, and a motor at each driven coordinate."""
+    """Draw every load and constraint that has a glyph, and a motor at each driven coordinate."""
     for load in (*d.mechanism.loads, *d.mechanism.constraints):
         glyph = GLYPHS.get(load.kind)
         if glyph is not None:
@@ -45,7 +45,7 @@ def draw_loads(d: Drawing, motors: tuple[str, ...] = ()) -> None:
 
 
 def draw_motor(d: Drawing, coordinate: str) -> None:
-    """A motor where a coordinate is driven: a can about the axis of a turn, along that of a
+    """Draw a motor at a driven coordinate: a can around the axis of a turn, along the axis of a
     slide.
     """
     found = _of(d, coordinate)
@@ -72,7 +72,7 @@ def draw_motor(d: Drawing, coordinate: str) -> None:
 
 
 def _of(d: Drawing, coordinate: str) -> tuple[Joint, int] | None:
-    """The joint of a coordinate or speed, and which of its freedoms it is."""
+    """Return the joint of a coordinate or speed, and the number of the freedom in it."""
     for j in d.mechanism.joints:
         for names in (j.coordinate_names, j.speed_names):
             if coordinate in names or coordinate == j.name:
@@ -160,7 +160,7 @@ def _spring_of(d: Drawing, coordinate: str, name: str) -> None:
 
 
 def _tension(d: Drawing, load: Any) -> None:
-    """A muscle or cylinder: a thin rod along its path, thick in the middle of each part."""
+    """Draw a muscle or cylinder: a thin rod along its path, thick in the middle of each part."""
     for a, b in pairwise(load.frames):
         d.stretch(
             _between(d, a, b),
@@ -183,7 +183,7 @@ def _tension(d: Drawing, load: Any) -> None:
 
 
 def _clutch(d: Drawing, load: Any) -> None:
-    """Two lined discs about the axis of each side."""
+    """Draw two lined discs about the axis of each side."""
     u = d.unit
     for coordinate in (load.coordinate, *load.other):
         if found := _of(d, coordinate):
@@ -211,7 +211,7 @@ def _clutch(d: Drawing, load: Any) -> None:
 
 
 def _screw(d: Drawing, load: Any) -> None:
-    """A thread between spindle and nut."""
+    """Draw a thread between spindle and nut."""
     ends = _between(d, load.spindle, load.nut)
     d.stretch(
         ends,
@@ -226,7 +226,7 @@ def _screw(d: Drawing, load: Any) -> None:
 
 
 def _coupling(d: Drawing, load: Any) -> None:
-    """A thin rod from joint to joint of those that it couples."""
+    """Draw a thin rod between the joints that a constraint couples."""
     places = [
         (j.parent, d.matrix(j.placement)[:3, 3])
         for name in load.coordinates
@@ -257,8 +257,8 @@ def _drag(d: Drawing, load: Any) -> None:
 
 
 def _force(d: Drawing, load: Any) -> None:
-    """An arrow along a constant force or torque; a force that changes is shown along its first axis
-    that acts.
+    """Draw an arrow along a constant force or torque; a force that varies is drawn along its first
+    axis that is not zero.
     """
     body, X = d.frame(load.frame)
     for values, colour in (

@@ -1,5 +1,5 @@
-"""Marks: frames, centres of mass, ellipsoids of inertia and contact points of a mechanism, each in
-a layer of its own.
+"""Marks: frames, centres of mass, inertia ellipsoids and contact points of a mechanism, each in a
+layer of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AXES = (
 
 
 def draw_marks(d: Drawing) -> None:
-    """All marks."""
+    """Draw all marks."""
     m = d.mechanism
     for b in m.bodies:
         _triad(d, b.name, np.eye(4), b.name)
@@ -32,14 +32,14 @@ def draw_marks(d: Drawing) -> None:
     try:
         points = contact_points(m)
     except CatenaError:
-        points = []  # what is wrong with them is said elsewhere
+        points = []  # validation reports what is wrong with them
     for p in points:
         _contact(d, p)
 
 
 def _contact(d: Drawing, p: ContactPoint) -> None:
-    """The sphere that touches, unless the body is seen as that sphere, or as a capsule that ends in
-    it; and a plane of the ground that it touches, unless that is seen.
+    """Draw the sphere of a contact point, unless the body has that sphere, or a capsule with its
+    radius, among its drawn shapes; and the ground plane that it touches, unless that is drawn.
     """
     X = np.eye(4)
     radius = d.number(p.radius)

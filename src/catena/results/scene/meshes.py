@@ -1,9 +1,9 @@
 """Meshes: the triangles of files that shapes name (STL, OBJ, DAE, PLY, ...), read by trimesh and
-kept for the next time.
+cached on disk.
 
-A name is looked for beside the model; package://NAME/... in the folders above the model and in
-ROS_PACKAGE_PATH. A file outside of these folders is not opened. What cannot be drawn is a note, and
-a box stands in for it.
+A name is looked for in the model's folder; package://NAME/... in the folders above the model and in
+ROS_PACKAGE_PATH. A file outside of these folders is not opened. A mesh that cannot be drawn becomes
+a note, and a box is drawn instead.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ...errors import CatenaError
 from .detail import coarse
 from .geometry import Geometry, box, creased
 
-LARGEST = 100 * 2**20  # bytes of a file
-MOST = 60_000  # triangles of one mesh that are drawn; a finer one is made coarser
-VERSION = "7"  # of what is kept
+LARGEST_FILE_BYTES = 100 * 2**20  # the largest mesh file that is read
+LARGEST_TRIANGLE_COUNT = 60_000  # of one mesh; a finer one is simplified
+VERSION = "7"  # of the cached arrays
 ARRAYS = ("points", "normals", "faces")
 
 
@@ -33,21 +33,21 @@ class MeshError(CatenaError):
 
 
 def mesh(file: str, scale: Sequence[float], folders: Sequence[Path] | None) -> Geometry:
-    """The triangles of a file, scaled. folders: the model's, and others that the user names; None
-    where the name itself is trusted.
+    """Return the triangles of a file, scaled. folders: the model's, and others that the user names;
+    None opens the name as it is.
     """
-    found = _kept(located(file, folders))
+    found = _cached(located(file, folders))
     size = np.asarray(scale, float)
     return found if (size == 1.0).all() else found.moved(np.diag([*size, 1.0]))
 
 
 def stand_in(size: float) -> Geometry:
-    """What is drawn in place of a mesh that cannot be."""
+    """Return the box that is drawn in place of a mesh that cannot be read. size: m."""
     return box(size, size, size)
 
 
 def located(file: str, folders: Sequence[Path] | None) -> Path:
-    """The path of a mesh, within the folders."""
+    """Return the path of a mesh within the folders. Raise a MeshError where there is none."""
     name = file.removeprefix("file://")
     if folders is None and not name.startswith("package://"):
         found = Path(name)
@@ -72,6 +72,7 @@ def located(file: str, folders: Sequence[Path] | None) -> Path:
 
 
 def _places(name: str, homes: Sequence[Path]) -> Iterator[Path]:
+    """Yield the paths at which a mesh may be."""
     if name.startswith("package://"):
         rest = Path(name.removeprefix("package://").lstrip("/"))
         for home in homes:
@@ -83,8 +84,8 @@ def _places(name: str, homes: Sequence[Path]) -> Iterator[Path]:
 
 
 def _roots(homes: Sequence[Path], name: str) -> list[Path]:
-    """Where a file may lie: in a named folder or its parent (urdf/ beside meshes/); packages in
-    those folders above that are packages.
+    """Return the folders in which a file may be opened: each named folder and its parent (for urdf/
+    next to meshes/), and the packages of that name above them.
     """
     roots = [root for home in homes for root in (home, home.parent) if len(root.parts) > 2]
     if name.startswith("package://"):
@@ -99,19 +100,20 @@ def _roots(homes: Sequence[Path], name: str) -> list[Path]:
 
 
 def _ros() -> list[Path]:
+    """Return the folders of ROS_PACKAGE_PATH."""
     return [
         Path(p).resolve() for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p
     ]
 
 
 # --- reading
-def _kept(path: Path) -> Geometry:
-    """The triangles of a file, from the cache where the file is as it was."""
+def _cached(path: Path) -> Geometry:
+    """Return the triangles of a file, from the cache where the file has not changed."""
     now = path.stat()
-    if now.st_size > LARGEST:
+    if now.st_size > LARGEST_FILE_BYTES:
         raise MeshError(
-            f"mesh {path.name!r} has {now.st_size / 2**20:.0f} MB; {LARGEST // 2**20} MB are read"
-            " at most"
+            f"mesh {path.name!r} has {now.st_size / 2**20:.0f} MB;"
+            f" {LARGEST_FILE_BYTES // 2**20} MB are read at most"
         )
     key = hashlib.sha256(
         f"{VERSION} {path.resolve()} {now.st_mtime_ns} {now.st_size}".encode()
@@ -146,6 +148,7 @@ def _kept(path: Path) -> Geometry:
 
 
 def _read(path: Path) -> Geometry:
+    """Return the triangles of a file."""
     try:
         import trimesh
     except ImportError:
@@ -167,10 +170,10 @@ def _read(path: Path) -> Geometry:
 
 
 def coarser(
-    points: np.ndarray, faces: np.ndarray, most: int = MOST
+    points: np.ndarray, faces: np.ndarray, most: int = LARGEST_TRIANGLE_COUNT
 ) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many triangles, about: points that share a cell of a grid become one, and what has
-    no area is left out.
+    """Return points and faces with at most about `most` triangles: points in one cell of a grid are
+    merged, and faces without area are left out.
     """
     cells = 512
     while len(faces) > most and cells > 8:

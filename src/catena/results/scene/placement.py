@@ -1,8 +1,8 @@
-"""Placement: where every body is, for one configuration or many, without a wait: the pass of the
-kernels over arrays as scalars.
+"""Placement: the poses of all bodies for one configuration or many, by the kinematic pass with
+arrays as scalars.
 
 Nothing is compiled, and all bodies come from one pass, so that a drawing of a hundred bodies
-follows a hand.
+follows the mouse.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from ...kernels import Layout, Lift, Work, kinematics, layout
 from ...model import GROUND, Mechanism, Scalar, value_of
 
 Array = np.ndarray
-KEPT = 16
+CACHED_PLACEMENTS = 16  # the number of placements in the cache
 
 
 class Scalars(np.ndarray):
-    """One scalar for each of many configurations, as the kernels take them."""
+    """One scalar for each of many configurations, in the form that the kernels take."""
 
     def sin(self) -> Array:
-        """Its sine."""
+        """Return its sine."""
         return np.sin(self)
 
     def cos(self) -> Array:
-        """Its cosine."""
+        """Return its cosine."""
         return np.cos(self)
 
 
 class Placement:
-    """The bodies of a mechanism at some values of its parameters."""
+    """The poses of the bodies of a mechanism at some parameter values."""
 
     def __init__(self, laid_out: Layout, parameters: Mapping[str, float]):
         self.layout, self.parameters = laid_out, parameters
@@ -41,11 +41,11 @@ class Placement:
         self.seats = {b.name: laid_out.seat(b.name) for b in m.bodies}
 
     def value(self, x: Scalar) -> float:
-        """The number of a scalar."""
+        """Return the number of a scalar."""
         return x if isinstance(x, float) else float(value_of(x, self.parameters))
 
     def at(self, q: Array) -> dict[str, Array]:
-        """{body: (..., 4, 4)} at coordinates q (..., nq), the ground too."""
+        """Return {body: (..., 4, 4)} at coordinates q (..., nq), the ground included."""
         lead = q.shape[:-1]
         flat = [
             column.view(Scalars)
@@ -69,11 +69,13 @@ class Placement:
         return found
 
 
-_made: OrderedDict[tuple[int, tuple[float, ...]], Placement] = OrderedDict()
+_cache: OrderedDict[tuple[int, tuple[float, ...]], Placement] = OrderedDict()
 
 
 def placement(m: Mechanism, parameters: Array | None = None) -> Placement:
-    """The placement of a mechanism at its own parameters or at others, kept for the next time."""
+    """Return the placement of a mechanism at its own parameters or at others, from a cache after
+    the first call.
+    """
     values = (
         m.parameters
         if parameters is None
@@ -81,8 +83,8 @@ def placement(m: Mechanism, parameters: Array | None = None) -> Placement:
     )
     laid_out = layout(m)
     key = (id(laid_out), tuple(values.values()))
-    if key not in _made:
-        _made[key] = Placement(laid_out, values)
-        while len(_made) > KEPT:
-            _made.popitem(last=False)
-    return _made[key]
+    if key not in _cache:
+        _cache[key] = Placement(laid_out, values)
+        while len(_cache) > CACHED_PLACEMENTS:
+            _cache.popitem(last=False)
+    return _cache[key]

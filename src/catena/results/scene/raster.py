@@ -1,5 +1,5 @@
-"""Raster: a picture of a scene without OpenGL, for films on any machine. Triangles are lit, sorted
-by depth and filled by Pillow.
+"""Raster: a picture of a scene without OpenGL. Triangles are lit, sorted by depth and filled by
+Pillow.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ SEEN = ("bodies", "joints", "loads", "contacts")
 
 @dataclass(frozen=True)
 class Camera:
-    """Where a picture is taken from: axes (3, 3) right, up, towards; the point it looks at; how far
-    it stands; pixels (w, h).
+    """The camera of a picture: axes (3, 3), right, up and towards it; the point it looks at; its
+    distance from it; pixels (w, h).
     """
 
     axes: Array
@@ -37,7 +37,7 @@ class Camera:
     size: tuple[int, int]
 
     def page(self, points: Array) -> tuple[Array, Array]:
-        """Pixels (..., 2) and depth (...), larger being nearer, of points (..., 3) of the
+        """Return pixels (..., 2) and depth (...), larger being nearer, of points (..., 3) in the
         ground.
         """
         seen = (points - self.middle) @ self.axes.T
@@ -48,8 +48,8 @@ class Camera:
 
 
 def camera_of(scene: Scene, box: Array, size: tuple[int, int]) -> Camera:
-    """A camera that holds a box (2, 3): the scene's own view, a planar one seen a little from above
-    and beside.
+    """Return a camera that contains a box (2, 3), from the scene's own view; a planar scene is seen
+    a little from above and from the side. size: pixels.
     """
     v, up = scene.view, scene.up
     towards = v.towards
@@ -71,7 +71,7 @@ def camera_of(scene: Scene, box: Array, size: tuple[int, int]) -> Camera:
 
 
 class Painter:
-    """Draws a scene again and again: what does not change from one picture to the next is made
+    """Draws pictures of a scene. What does not change from one picture to the next is computed
     once.
     """
 
@@ -96,8 +96,8 @@ class Painter:
         trails: Sequence[tuple[Array, Sequence[float]]] = (),
         arrows: Sequence[tuple[Array, Sequence[float]]] = (),
     ) -> Image:
-        """The scene with bodies at poses (4, 4), trails: (points (n, 3), colour), and in front of
-        it arrows: (tail and head (2, 3), colour).
+        """Return the scene with bodies at poses (4, 4). trails: (points (n, 3), colour). arrows, in
+        front of everything: (tail and head (2, 3), colour).
         """
         from PIL import Image, ImageDraw
 
@@ -121,7 +121,7 @@ class Painter:
         return image.resize(self.camera.size, Image.Resampling.BOX).convert("RGB")
 
     def _arrow(self, pen: Any, ends: Array, colour: tuple[int, ...]) -> None:
-        """A line with a dot at its tail and a head of a fixed size."""
+        """Draw a line with a dot at its tail and a head of a fixed size."""
         tail, tip = ends
         length = float(np.linalg.norm(tip - tail))
         size = FINER * 9.0
@@ -135,7 +135,7 @@ class Painter:
 
     @cached_property
     def _paper(self) -> Image:
-        """The background: a gradient and the grid of the floor."""
+        """Return the background: a gradient and the grid of the floor."""
         from PIL import Image, ImageDraw
 
         w, h = self.big.size
@@ -176,8 +176,8 @@ class Painter:
         return float((corners @ self.scene.up).min()) - 0.5 * self.scene.unit
 
     def _shadow(self, pen: Any, at: Mapping[str, Array]) -> None:
-        """Everything cast onto the floor along the sun's rays, where the floor is seen from
-        above.
+        """Draw the shadow of everything on the floor, along the sun's rays, where the floor is seen
+        from above.
         """
         if self.camera.axes[2] @ self.scene.up < 0.03:
             return
@@ -192,8 +192,8 @@ class Painter:
         pen.bitmap((0, 0), mask, fill=(40, 50, 60))
 
     def _triangles(self, at: Mapping[str, Array], solid: bool = False) -> tuple[Array, Array]:
-        """Corners (n, 3, 3) and colours (n, 4) of all triangles that face the camera, or of all
-        that cast shadows.
+        """Return corners (n, 3, 3) and colours (n, 4) of all triangles that face the camera, or
+        with `solid` of all that cast shadows.
         """
         corners = [np.zeros((0, 3, 3))]
         colours = [np.zeros((0, 4), int)]

@@ -1,9 +1,9 @@
-"""Skeleton: what is drawn of a mechanism, found from its joints, frames and shapes.
+"""Skeleton: a mechanism as lines and solids, found from its joints, frames and shapes.
 
 A body is lines from the joint that carries it to the joints it carries; the last body of a chain
-goes on to its frames, or to the far end of its shapes, or to its centre of mass. Shapes are solids.
-A joint that slides is a guide between two bodies. The joints inside a flexible body are not drawn:
-its pieces make one bent line.
+continues to its frames, or to the far end of its shapes, or to its centre of mass. Shapes are
+solids. A joint that slides is a guide between two bodies. The joints inside a flexible body are not
+drawn: its pieces make one bent line.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ class Solid:
 
 @dataclass(frozen=True)
 class Limb:
-    """What is drawn of a body, in its own frame: lines (n, 2, 3), the places of joints (k, 3),
-    solids.
-    """
+    """The drawing of a body in its own frame: lines (n, 2, 3), places of joints (k, 3), solids."""
 
     body: str
     lines: Array
@@ -64,7 +62,7 @@ class Skeleton:
 
 
 def skeleton(m: Mechanism) -> Skeleton:
-    """The skeleton of a mechanism at its parameters' own values."""
+    """Return the skeleton of a mechanism at its own parameter values."""
     joints = (*m.joints, *m.loops)
     carriers = {j.child: j for j in reversed(m.joints)}
     inner = {j.name for j in m.elastic}
@@ -87,7 +85,7 @@ def skeleton(m: Mechanism) -> Skeleton:
 
 
 def _wheeled(m: Mechanism, limbs: tuple[Limb, ...]) -> Iterator[Limb]:
-    """The limbs with the gears, pulleys and cams that they bear, as outlines."""
+    """Return the limbs with the outlines of the gears, pulleys and cams on them."""
     found: dict[str, list[Solid]] = {}
     for w in wheels(m):
         angle = np.linspace(0, 2 * np.pi, len(w.outline), endpoint=False)
@@ -102,8 +100,8 @@ def _wheeled(m: Mechanism, limbs: tuple[Limb, ...]) -> Iterator[Limb]:
 
 
 def tips(m: Mechanism) -> list[tuple[str, Array]]:
-    """(body, point) of the far ends: the named frames, else the last point of each last body's
-    lines.
+    """Return (body, point) of the far ends: the named frames, else the last point of each last
+    body's lines.
     """
     if m.frames:
         return [(f.body, _at(m, f.pose)) for f in m.frames]
@@ -113,25 +111,25 @@ def tips(m: Mechanism) -> list[tuple[str, Array]]:
 
 
 def tip_names(m: Mechanism) -> list[str]:
-    """How the tips are called: as the frames, else as the bodies."""
+    """Return the names of the tips: those of the frames, else of the bodies."""
     return [f.name for f in m.frames] or [body for body, _ in tips(m)]
 
 
 def placed(machine: Machine, q: Array, parameters: Array | None = None) -> dict[str, Array]:
-    """{body: (..., 4, 4)}: where every body is, the ground too, and the pieces of flexible bodies
-    by modes.
+    """Return {body: (..., 4, 4)}: the poses of all bodies, of the ground and of the pieces of modal
+    flexible bodies.
     """
     return bodies_at(machine.mechanism, np.asarray(q, float), parameters)
 
 
 def bodies_at(m: Mechanism, q: Array, parameters: Array | None = None) -> dict[str, Array]:
-    """As `placed`, of a mechanism that needs no machine."""
+    """Return the same as `placed` for a mechanism that is not compiled."""
     found = placement(m, parameters).at(q)
     return found | curved(m, q, found)
 
 
 def moved(X: Array, points: Array) -> Array:
-    """Points (n..., 3) of a body at poses X (..., 4, 4): (..., n..., 3) in the ground."""
+    """Return points (n..., 3) of a body at poses X (..., 4, 4) in the ground, (..., n..., 3)."""
     flat = points.reshape(-1, 3)
     world = np.einsum("...ij,nj->...ni", X[..., :3, :3], flat) + X[..., None, :3, 3]
     return world.reshape(*X.shape[:-2], *points.shape)
@@ -139,7 +137,7 @@ def moved(X: Array, points: Array) -> Array:
 
 # --- one body
 def _ends(m: Mechanism, joints: tuple[Joint, ...]) -> dict[str, list[tuple[str, Array]]]:
-    """{body: (joint, place)} of the joints that each body carries."""
+    """Return {body: (joint, place)} of the joints that each body carries."""
     found: dict[str, list[tuple[str, Array]]] = {}
     for j in joints:
         if j.deflection is None:
@@ -173,7 +171,7 @@ def _limb(
 
 
 def _far(m: Mechanism, body: Body, start: Array) -> list[Array]:
-    """Where a body that carries nothing ends."""
+    """Return the end of a body that carries nothing."""
     frames = [_at(m, f.pose) for f in m.frames if f.body == body.name]
     away = [p for p in frames if np.linalg.norm(p - start) > 1e-9]
     if away:

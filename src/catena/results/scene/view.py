@@ -1,5 +1,5 @@
-"""View: the direction from which a mechanism is drawn: across the plane of a planar one, else
-obliquely; parallel projection.
+"""View: the direction from which a mechanism is drawn, by parallel projection: across the plane of
+a planar one, else obliquely.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class View:
-    """right, up, towards (3,): the page's directions in the ground's axes. planar: whether the page
-    is the plane itself.
+    """right, up, towards (3,): the directions of the page in the ground's axes. planar: whether the
+    page is the plane of motion.
     """
 
     right: Array
@@ -25,13 +25,13 @@ class View:
     planar: bool
 
     def flat(self, points: Array) -> Array:
-        """Points (..., 3) of the ground on the page, (..., 2)."""
+        """Return points (..., 3) of the ground on the page, (..., 2)."""
         return np.stack([points @ self.right, points @ self.up], axis=-1)
 
 
 def view_of(m: Mechanism, azimuth: float = -60.0, elevation: float = 22.0) -> View:
-    """Across the plane of a planar mechanism with gravity downwards; else from azimuth and
-    elevation, degrees.
+    """Return the view across the plane of a planar mechanism with gravity downwards; else from
+    azimuth and elevation, degrees.
     """
     up = upward(m)
     normal = plane(m)
@@ -50,7 +50,7 @@ def view_of(m: Mechanism, azimuth: float = -60.0, elevation: float = 22.0) -> Vi
 
 
 def upward(m: Mechanism) -> Array:
-    """Against gravity; z where there is none."""
+    """Return the direction against gravity; z where there is none."""
     g = np.array([float(value_of(x, m.parameters)) for x in m.gravity])
     return -g / np.linalg.norm(g) if np.linalg.norm(g) > 1e-9 else np.array([0.0, 0.0, 1.0])
 

@@ -33,9 +33,9 @@ TURN = 2 * np.pi
 
 @dataclass(frozen=True)
 class Wheel:
-    """A disc of a body. pose: X_BW, its axis along z. outline (n,): radii at equal angles from x,
-    of one turn. teeth: how many, 0: none. ring: whether it is one with its teeth inside. name: the
-    constraint.
+    """A disc on a body. pose: X_BW, with its axis along z. outline (n,): radii at equal angles from
+    x, over one turn. teeth: their number, 0 for none. ring: whether its teeth are inside. name: of
+    the constraint.
     """
 
     body: str
@@ -47,12 +47,12 @@ class Wheel:
 
     @property
     def radius(self) -> float:
-        """The largest."""
+        """The largest radius, m."""
         return float(self.outline.max())
 
 
 class Axes:
-    """Where the axes of the bodies of a mechanism are with all coordinates zero."""
+    """The axes of the bodies of a mechanism with all coordinates zero."""
 
     def __init__(self, m: Mechanism):
         laid_out = layout(m)
@@ -64,11 +64,11 @@ class Axes:
     def of(
         self, body: str, carrier: str | None = None, sort: str = "turning"
     ) -> tuple[str, Array, Array, Array]:
-        """The body of a frame; its axis in it: a point and a direction; and X_WB.
+        """Return the body of a frame, its axis in it as a point and a direction, and X_WB.
 
-        carrier: of the wheel, or of what slides (`sort`), whose axis is that of the joints between
-        the two: a ring that stands still has no joint that moves, and the ground none at all. Else
-        the axis of the body's own joint.
+        carrier: of the wheel, or of the sliding body (`sort`); the axis is that of the joints
+        between the two. (A ring that is fixed has no moving joint, and the ground none at all.)
+        Without a carrier, the axis of the body's own joint.
         """
         m = self.mechanism
         name = m.frame(body).body
@@ -80,18 +80,18 @@ class Axes:
     def line(
         self, body: str, carrier: str | None = None, sort: str = "turning"
     ) -> tuple[Array, Array]:
-        """The axis in the ground: a point and a direction."""
+        """Return the axis in the ground: a point and a direction."""
         _, p, n, X = self.of(body, carrier, sort)
         return X[:3, :3] @ p + X[:3, 3], X[:3, :3] @ n
 
     def distance(self, first: str, second: str, carrier: str | None = None) -> float:
-        """Between two axes."""
+        """Return the distance between two axes, m."""
         (p, n), (o, _) = self.line(first, carrier), self.line(second, carrier)
         return float(np.linalg.norm(np.cross(p - o, n)))
 
 
 def wheels(m: Mechanism) -> list[Wheel]:
-    """All of a mechanism."""
+    """Return all wheels of a mechanism."""
     if not any(x.kind in MAKERS for x in m.constraints):
         return []
     axes = Axes(m)
@@ -101,7 +101,7 @@ def wheels(m: Mechanism) -> list[Wheel]:
 
 
 def matrix(m: Mechanism, X: Any) -> Array:
-    """A pose as numbers."""
+    """Return a pose as a matrix of numbers."""
     made = np.eye(4)
     made[:3, :3] = [[float(value_of(x, m.parameters)) for x in row] for row in X.rotation]
     made[:3, 3] = [float(value_of(x, m.parameters)) for x in X.position]
@@ -109,7 +109,7 @@ def matrix(m: Mechanism, X: Any) -> Array:
 
 
 def facing(n: Array, x: Array, at: Array) -> Array:
-    """A pose whose z is along n, and its x as near as can be to x."""
+    """Return a pose whose z is along n, and whose x is as near as possible to x."""
     X, z = np.eye(4), n / np.linalg.norm(n)
     side = x - z * (x @ z)
     if np.linalg.norm(side) < 1e-12:
@@ -141,7 +141,7 @@ def _gears(axes: Axes, x: Any) -> Iterator[Wheel]:
 
 
 def _usual(m: Mechanism) -> float:
-    """A radius where nothing gives one: a fifth of what the mechanism's joints span."""
+    """Return a radius where nothing gives one, m: a fifth of what the mechanism's joints span."""
     spots = np.array([matrix(m, j.placement)[:3, 3] for j in m.joints])
     return 0.2 * float(np.ptp(spots, axis=0).max()) or 0.1
 
@@ -156,8 +156,8 @@ def _pinion(axes: Axes, x: Any) -> Iterator[Wheel]:
 
 
 def _cam(axes: Axes, x: Any) -> Iterator[Wheel]:
-    """The curve that a follower's point at its distance from the cam's axis would roll along: base
-    circle and lift.
+    """Return the curve on which a follower's point, at its distance from the cam's axis, would
+    roll: base circle plus lift.
     """
     m = axes.mechanism
     cam, follower = (_joint(m, name) for name in (x.cam, x.follower))

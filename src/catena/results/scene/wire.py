@@ -1,8 +1,8 @@
-"""A scene and a film as a page takes them: a header of plain data, and one block of bytes with all
-triangles.
+"""A scene and a film in the form that a page takes: a header of plain data, and one block of bytes
+with all triangles.
 
 The page's own code is in `shaders.js`, `stage.js`, `flat.js` and `film.js`, its colours in
-`theme.css`; they stand in every page that shows a scene.
+`theme.css`; they are part of every page that shows a scene.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Array = np.ndarray
 
 
 def header(scene: Scene, at: Array, seen: Array | None = None) -> tuple[dict[str, Any], bytes]:
-    """(plain data, triangles) of a scene with bodies at poses `at` (bodies, 4, 4). seen: (2, 3),
-    the box that pictures are to hold.
+    """Return (plain data, triangles) of a scene with bodies at poses `at` (bodies, 4, 4). seen: (2,
+    3), the box that pictures contain.
     """
     shapes = {**scene.geometries, **_handles(scene.unit)}
     keys = {key: k for k, key in enumerate(shapes)}
@@ -94,7 +94,7 @@ def header(scene: Scene, at: Array, seen: Array | None = None) -> tuple[dict[str
 
 
 def film_numbers(at: Array) -> Array:
-    """Poses (n, bodies, 4, 4) as float32 (n, bodies, 7): position, then quaternion, scalar
+    """Return poses (n, bodies, 4, 4) as float32 (n, bodies, 7): position, then quaternion, scalar
     first.
     """
     n, count = at.shape[:2]
@@ -107,20 +107,20 @@ def film_numbers(at: Array) -> Array:
 
 
 def text(data: Mapping[str, Any]) -> str:
-    """Plain data as JSON that can stand in a page."""
+    """Return plain data as JSON that is safe inside a page."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def packed(numbers: Array | bytes) -> str:
-    """Numbers as text, for a page that is one file."""
+    """Return numbers as text, for a page that is one file."""
     return base64.b64encode(
         numbers if isinstance(numbers, bytes) else np.ascontiguousarray(numbers).tobytes()
     ).decode()
 
 
 def page(text: str, **parts: str) -> str:
-    """A page with what stands in it as {{name}}: its parts, the colours that all pages share, and
-    the code that draws scenes.
+    """Return a page with its placeholders {{name}} replaced: its parts, the colours that all pages
+    share, and the code that draws scenes.
     """
     folder = resources.files("catena.results.scene")
     read = lambda name: (folder / name).read_text(encoding="utf-8")  # noqa: E731
@@ -133,8 +133,8 @@ def page(text: str, **parts: str) -> str:
 def _packed(
     shapes: Mapping[str, Geometry], few: Mapping[str, Geometry]
 ) -> tuple[bytes, list[dict[str, Any]]]:
-    """All triangles one after the other, points with their normals as float32, faces as uint32; and
-    where each begins. few: coarser solids.
+    """Return all triangles one after the other, points with their normals as float32 and faces as
+    uint32, and where each begins. few: coarser solids.
     """
     blob, table = bytearray(), []
 
@@ -152,7 +152,9 @@ def _packed(
 
 
 def _handles(unit: float) -> dict[str, Geometry]:
-    """Triangles that a page places itself: arrows of forces, and the handles of what is grabbed."""
+    """Return the triangles that a page places itself: arrows of forces, and the handles of what is
+    dragged.
+    """
     angle = np.linspace(0, 2 * np.pi, 49)
     ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     long = arrow(1.0, 0.045)
@@ -166,7 +168,7 @@ def _handles(unit: float) -> dict[str, Geometry]:
 
 
 def _rows(X: Array) -> list[float]:
-    """The upper three rows of poses (..., 4, 4), one after the other."""
+    """Return the upper three rows of poses (..., 4, 4), one after the other."""
     return np.round(X[..., :3, :].reshape(-1), 9).tolist()
 
 
@@ -175,8 +177,8 @@ def _short(x: Array | Sequence[float]) -> list[float]:
 
 
 def cell_size(radius: float) -> float:
-    """The side of a cell of the floor's grid: 1, 2 or 5 times a power of ten, about a fifth of what
-    is seen.
+    """Return the side of a cell of the floor's grid, m: 1, 2 or 5 times a power of ten, about a
+    fifth of the radius that is seen.
     """
     power = 10.0 ** np.floor(np.log10(radius / 3))
     return float(next(k * power for k in (5, 2, 1) if k * power <= radius / 3 or k == 1))

@@ -48,8 +48,8 @@ STATEMENTS = {
 
 
 def statement(equations: Derived) -> tuple[Statement, Board]:
-    """The compact statement of equations of motion, checked; FormulationError where there is
-    none.
+    """Return the compact statement of equations of motion, checked at random states. Raise a
+    FormulationError where there is none.
     """
     name = equations.formulation
     if name not in STATEMENTS:
@@ -69,7 +69,7 @@ def statement(equations: Derived) -> tuple[Statement, Board]:
 
 
 def compact_form(equations: Derived, how: str) -> str:
-    """The same as "text" or "latex"."""
+    """Return the compact statement as "text" or "latex" (how)."""
     found, board = statement(equations)
     title = f"{equations.mechanism.name} by {equations.formulation}"
     return getattr(layout, how)(found, board, title)

@@ -1,4 +1,4 @@
-"""Compact statements that cut the bodies free: newton_euler, penalty, recursive,
+"""Compact statements in which the bodies are cut free: newton_euler, penalty, recursive,
 boltzmann_hamel.
 """
 
@@ -69,37 +69,39 @@ dw = Family("omega", r"\boldsymbol{\omega}", 1)
 
 
 def force_of_motor(fr: Frames, i: str) -> Expr:
-    """tau less what a rotor keeps, where there are rotors."""
+    """Return the symbol of the motor's force: tau, or tau less the inertia force of the rotor where
+    there are rotors.
+    """
     return motor(i) if k.rotors(fr) else tau(i)
 
 
-def of_rotors(fr: Frames) -> list[Equation]:
-    """Their equation."""
+def rotor_equations(fr: Frames) -> list[Equation]:
+    """Return the equation of the motors' forces, where there are rotors."""
     return k.with_motor(fr)
 
 
-def looped(fr: Frames) -> list[Block]:
-    """The rows of loops, with the partial velocities that they need."""
+def loop_blocks(fr: Frames) -> list[Block]:
+    """Return the blocks of the rows of loops, with the partial velocities that they use."""
     return (
         [Block(PARTIAL, tuple(k.partials(fr))), Block(LOOPS, tuple(k.loops(fr)))] if fr.rows else []
     )
 
 
-def tied(fr: Frames) -> list[Block]:
-    """The rows of loops, by the motion of the two bodies."""
+def loop_blocks_by_motion(fr: Frames) -> list[Block]:
+    """Return the block of the rows of loops, in terms of the motion of the two bodies."""
     if not fr.rows:
         return []
     *rows, second = k.loops(fr, along_speeds=False)
     return [Block(LOOPS, (*rows, row(second.right, ZERO, ROWS)))]
 
 
-def plus(x: Expr, fr: Frames, term: Expr) -> Expr:
-    """A sum, with what the loops add."""
+def with_loops(x: Expr, fr: Frames, term: Expr) -> Expr:
+    """Return a sum with the forces of the loops added."""
     return x + Total(ROWS, lam("k") * term) if fr.rows else x
 
 
 def along(fr: Frames, turning: Expr, sliding: Expr) -> Expr:
-    """The part of a wrench along a freedom."""
+    """Return the component of a wrench along a freedom."""
     if not k.slides(fr):
         return turning
     return turning + sliding if k.turns(fr) else sliding
@@ -107,8 +109,8 @@ def along(fr: Frames, turning: Expr, sliding: Expr) -> Expr:
 
 # --- ground's axes
 def laws(fr: Frames) -> list[Equation]:
-    """Newton and Euler, for every frame."""
-    force = plus(m("i") * g + f("i") - Total(CHILDREN, f("c")), fr, pull("i", "k"))
+    """Return Newton's and Euler's law for every frame."""
+    force = with_loops(m("i") * g + f("i") - Total(CHILDREN, f("c")), fr, pull("i", "k"))
     torque = (
         n("i")
         + Cross(o("i") - r("i"), f("i"))
@@ -116,24 +118,24 @@ def laws(fr: Frames) -> list[Equation]:
     )
     return [
         row(m("i") * a("i"), force, FRAMES),
-        row(spin(), plus(torque, fr, twist("i", "k")), FRAMES),
+        row(spin(), with_loops(torque, fr, twist("i", "k")), FRAMES),
     ]
 
 
 def free(fr: Frames) -> Equation:
-    """The joints' freedoms."""
+    """Return the equation of the joints' freedoms: the wrench along each is the motor's force."""
     return row(along(fr, Dot(u("i"), n("i")), Dot(s("i"), f("i"))), force_of_motor(fr, "i"), FREE)
 
 
-def cut(fr: Frames) -> list[Block]:
-    """How the bodies move."""
-    return [moving(fr, *k.masses(FRAMES)), *tied(fr)]
+def motion_blocks(fr: Frames) -> list[Block]:
+    """Return the blocks about the motion of the frames and the rows of loops."""
+    return [moving(fr, *k.masses(FRAMES)), *loop_blocks_by_motion(fr)]
 
 
 def newton_euler(fr: Frames) -> list[Block]:
-    """The laws of each body, with the forces of its joints."""
+    """Return the blocks of newton_euler: the laws of each body, with the forces of its joints."""
     return [
-        *cut(fr),
+        *motion_blocks(fr),
         Block(
             say(
                 "Newton's and Euler's law: {} and {} are force and torque about {} by which {} acts"
@@ -150,13 +152,15 @@ def newton_euler(fr: Frames) -> list[Block]:
         ),
         Block(
             say("Along its freedom a joint transmits the force of its motor, and nothing else."),
-            (*of_rotors(fr), free(fr)),
+            (*rotor_equations(fr), free(fr)),
         ),
     ]
 
 
 def penalty(fr: Frames) -> list[Block]:
-    """The same, with springs for what the joints forbid."""
+    """Return the blocks of penalty: the laws of each body, with springs in place of the joints'
+    constraints.
+    """
     push = force_of_motor(fr, "i")
     force, torque = (-beta * (x("i") + gamma * y("i")) for x, y in ((gap, gap1), (tilt, tilt1)))
     springs = [
@@ -164,7 +168,7 @@ def penalty(fr: Frames) -> list[Block]:
         row(n("i"), u("i") * push + torque if k.turns(fr) else torque, SPRUNG),
     ]
     return [
-        *cut(fr),
+        *motion_blocks(fr),
         Block(
             say(
                 "Newton's and Euler's law of the free frames: {} and {} are force and torque about"
@@ -187,26 +191,26 @@ def penalty(fr: Frames) -> list[Block]:
                 beta,
                 ("1/beta", r"1/\beta"),
             ),
-            (*of_rotors(fr), *springs, free(fr)),
+            (*rotor_equations(fr), *springs, free(fr)),
         ),
     ]
 
 
 # --- own axes
 def arms(fr: Frames, turned: bool) -> list[Equation]:
-    """Where the origin of i is in p."""
+    """Return the equation of the origin of frame i in frame p."""
     step = P("i") * d("i") * q("i") if turned else d("i") * q("i")
     return [Equation(l("i"), b("i") + step if k.slides(fr) else b("i"), FRAMES)]
 
 
 def own(fr: Frames, term: Expr) -> Expr:
-    """What the loops take from a balance in the body's own axes."""
+    """Return the forces of the loops in the body's own axes."""
     return R("i").T * Total(ROWS, lam("k") * term)
 
 
 def recursive(fr: Frames) -> list[Block]:
-    """Outwards velocities and accelerations, inwards forces, each along its own axes ([Merwe1995]
-    eq. 4.7-4.24, by blocks of three).
+    """Return the blocks of recursive: velocities and accelerations outwards, forces inwards, each
+    along its own axes ([Merwe1995] eq. 4.7-4.24, by blocks of three).
     """
     turned = fr.has(lambda x: x.turned)
     spun = Cross(C("i") * omega("p"), e("i") * q1("i"))
@@ -242,7 +246,7 @@ def recursive(fr: Frames) -> list[Block]:
     if fr.rows:
         F = F - own(fr, pull("i", "k"))
         N = N - own(fr, twist("i", "k") + Cross(R("i") * c("i"), pull("i", "k")))
-    looping = [Block(PLACES, tuple(k.places(fr))), *looped(fr)] if fr.rows else []
+    looping = [Block(PLACES, tuple(k.places(fr))), *loop_blocks(fr)] if fr.rows else []
     return [
         *looping,
         Block(
@@ -269,7 +273,7 @@ def recursive(fr: Frames) -> list[Block]:
         Block(
             say("The motor's force is the part along the freedom."),
             (
-                *of_rotors(fr),
+                *rotor_equations(fr),
                 row(
                     force_of_motor(fr, "i"),
                     along(fr, Dot(e("i"), n("i")), Dot(d("i"), f("i"))),
@@ -281,7 +285,9 @@ def recursive(fr: Frames) -> list[Block]:
 
 
 def boltzmann_hamel(fr: Frames) -> list[Block]:
-    """Angular velocities as quasi-velocities, moments by G and D ([Quinn1991] eq. 22-39)."""
+    """Return the blocks of boltzmann_hamel: angular velocities as quasi-velocities, moments by G
+    and D ([Quinn1991] eq. 22-39).
+    """
     turned = fr.has(lambda x: x.turned)
     swept = R("p") * (Cross(dw("p"), l("i")) + Cross(omega("p"), Cross(omega("p"), l("i"))))
     origin = k.sliding(
@@ -314,7 +320,7 @@ def boltzmann_hamel(fr: Frames) -> list[Block]:
     ]
     return [
         Block(PLACES, tuple(k.places(fr))),
-        *looped(fr),
+        *loop_blocks(fr),
         Block(
             say(
                 "Quasi-velocities: {} along the link's own axes. The blocks {} lead from the axes"
@@ -354,7 +360,7 @@ def boltzmann_hamel(fr: Frames) -> list[Block]:
                 ("D^T", "D^{T}"),
             ),
             (
-                *of_rotors(fr),
+                *rotor_equations(fr),
                 Equation(Mb("i"), Total(BEYOND, G("i", "l") * tb("l")), FRAMES),
                 row(
                     along(fr, Dot(e("i"), Mb("i")), Dot(d("i"), R("i").T * Eb("i"))),

@@ -1,5 +1,5 @@
-"""Whether the equations of a compact statement hold: rows with the formulation's own accelerations,
-kinematics beside the kernels'.
+"""Checks of a compact statement: its rows with the formulation's own accelerations, its kinematics
+against the kernels'.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from .language import At, Equation, Symbol, Total
 from .letters import SPEEDS, Phi, q1
 from .page import Statement
 
-INNER = {"n": (0, 1, 2), "l": (0, 1, 2)}  # indices of axes that no set names
+INNER = {"n": (0, 1, 2), "l": (0, 1, 2)}  # values of the indices of axes, which have no set
 
 
 def checked(statement: Statement, board: Board) -> float:
-    """The largest relative error of any row; WrongLineError where one does not hold."""
+    """Return the largest relative error of any row. Raise a WrongLineError where one exceeds the
+    tolerance.
+    """
     worst = 0.0
     for state in given(board, statement.frames, statement):
         values = Evaluation(statement.frames, statement.definitions, state)
@@ -31,8 +33,8 @@ def checked(statement: Statement, board: Board) -> float:
 
 
 def _places(x: Equation, values: Evaluation) -> list[At]:
-    """All places at which an equation says something; definitions of two indices at those that
-    others ask for.
+    """Return all values of the indices at which a row holds; none for a definition, which is
+    evaluated where other equations use it.
     """
     if not x.row:
         return []
@@ -43,6 +45,9 @@ def _places(x: Equation, values: Evaluation) -> list[At]:
 
 
 def _error(x: Equation, values: Evaluation, at: At) -> float:
+    """Return the relative error of an equation at a place. Raise a WrongLineError where it exceeds
+    the tolerance.
+    """
     difference = np.abs(x.left.at(values, at) - x.right.at(values, at))
     size = np.sum(x.left.magnitude(values, at)) + np.sum(x.right.magnitude(values, at))
     error = float(np.sum(difference) / size) if size else 0.0
@@ -55,8 +60,8 @@ def _error(x: Equation, values: Evaluation, at: At) -> float:
 
 
 def kinematic_errors(statement: Statement, board: Board) -> dict[str, float]:
-    """{name: the largest relative difference of a symbol from the kernels' recursive pass}: motion,
-    partial velocities, rows of loops and their rates.
+    """Return {name: the largest relative difference of a symbol to the kernels' recursive pass},
+    for motion, partial velocities, rows of loops and their rates.
     """
     defined = statement.definitions
     fr = statement.frames
@@ -101,14 +106,16 @@ def kinematic_errors(statement: Statement, board: Board) -> dict[str, float]:
 
 
 def _value(values: Evaluation, name: str, i: int) -> Any:
-    """Of a symbol of frame i; of a partial velocity the sum with all speeds."""
+    """Return the value of a symbol of frame i; for a partial velocity, its sum times all speeds."""
     if name not in PARTIAL:
         return values.value(name, ("i",), {"i": i})
     return Total(SPEEDS, Symbol(name, name, ("i", "j")) * q1("j")).at(values, {"i": i})
 
 
 def _known(bodies: Bodies, body: str, own: bool) -> dict[str, Any]:
-    """The motion of a body by the kernels; own: angular velocities along its own axes."""
+    """Return the motion of a body by the kernels. own: whether angular velocities are along its own
+    axes.
+    """
     b = bodies.mover(body)
     turned = ca.SX.eye(3) if own else b.R
     return {

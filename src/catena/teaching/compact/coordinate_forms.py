@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import kinematics as k
-from .body_forms import force_of_motor, looped, of_rotors
+from .body_forms import force_of_motor, loop_blocks, rotor_equations
 from .frames import Frames
 from .joint_forms import LOOPS, PARTIAL, effort, moving
 from .language import TWO, ZERO, Cross, Dot, Equation, Expr, Family, Total
@@ -65,7 +65,9 @@ big_A, pinv, big_M, big_Q, big_x, big_b = (
 
 
 def udwadia_kalaba(fr: Frames) -> list[Block]:
-    """(1 - A^+ A)(M x'' - Q) = 0, A x'' = b ([Udwadia1992], [Udwadia2010])."""
+    """Return the blocks of udwadia_kalaba: (1 - A^+ A)(M x'' - Q) = 0, A x'' = b ([Udwadia1992],
+    [Udwadia2010]).
+    """
     motor = force_of_motor(fr, "i")
     force: Expr = m("i") * g
     torque: Expr = (
@@ -102,7 +104,11 @@ def udwadia_kalaba(fr: Frames) -> list[Block]:
                 X("i"),
                 T("i"),
             ),
-            (*of_rotors(fr), Equation(X("i"), force, FRAMES), Equation(T("i"), torque, FRAMES)),
+            (
+                *rotor_equations(fr),
+                Equation(X("i"), force, FRAMES),
+                Equation(T("i"), torque, FRAMES),
+            ),
         ),
         Block(
             say(
@@ -159,8 +165,8 @@ def udwadia_kalaba(fr: Frames) -> list[Block]:
 
 
 def natural_coordinates(fr: Frames) -> list[Block]:
-    """B^T (M y'' - Q) = 0 with a constant mass matrix, B the rates of y by the speeds
-    ([GarciaDeJalon1994]).
+    """Return the blocks of natural_coordinates: B^T (M y'' - Q) = 0 with a constant mass matrix, B
+    the rates of y by the speeds ([GarciaDeJalon1994]).
     """
     turned = fr.has(lambda x: x.turned)
     second = Cross(alpha("i"), E("i", "l")) + Cross(omega("i"), Cross(omega("i"), E("i", "l")))
@@ -176,7 +182,7 @@ def natural_coordinates(fr: Frames) -> list[Block]:
         )
     return [
         moving(fr),
-        *(looped(fr) or [Block(PARTIAL, tuple(k.partials(fr)))]),
+        *(loop_blocks(fr) or [Block(PARTIAL, tuple(k.partials(fr)))]),
         Block(
             say(
                 "Natural coordinates {} of a body: {} and its unit vectors {}, the columns of {}."

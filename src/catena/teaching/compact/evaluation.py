@@ -1,9 +1,9 @@
-"""The symbols of a compact statement in numbers, at one state: given ones from the mechanism, all
-others by the statement's own equations.
+"""Evaluation: the symbols of a compact statement in numbers, at one state. Given symbols come from
+the mechanism, all others from the statement's own equations.
 
-A symbol is evaluated when it is first asked for, by the equation that defines it. Slopes and rates
-are found by a complex step of 1e-30: the same equations with that much of an imaginary part added
-to a coordinate, or to all of them along the motion; nothing is subtracted.
+A symbol is evaluated when it is first used, by the equation that defines it. Derivatives are found
+by a complex step of 1e-30: the same equations with that imaginary part added to a coordinate, or to
+all of them along the motion; nothing is subtracted.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ...spatial import full
 from .frames import GROUNDED, Frames
 from .language import At, Equation, Expr, Over, skew
 
-STEP = 1e-30
+COMPLEX_STEP = 1e-30  # small enough that its square vanishes relative to any value in doubles
 
 
 @dataclass(frozen=True)
 class State:
-    """A state: numbers by role (q, v, a, tau, lam, p), and what else the statement takes as given:
-    {(name, index ...): value}.
+    """A state. numbers: arrays by role (q, v, a, tau, lam, p). given: {(name, index ...): value} of
+    other symbols that the statement does not define.
     """
 
     numbers: Mapping[str, np.ndarray]
@@ -34,8 +34,8 @@ class State:
 
 
 class Evaluation:
-    """The values of symbols at one state. definitions: {name: its equations}, of which the first
-    holds that has the place in its set.
+    """The values of symbols at one state. definitions: {name: its equations}; the first whose set
+    contains the place is used.
     """
 
     def __init__(self, frames: Frames, definitions: Mapping[str, Sequence[Equation]], state: State):
@@ -48,7 +48,9 @@ class Evaluation:
 
     # --- of the language
     def value(self, name: str, index: tuple[str, ...], at: At) -> Any:
-        """Of a symbol whose letters stand for `at`."""
+        """Return the value of a symbol. at: the numbers that the letters of its indices stand
+        for.
+        """
         places = tuple(self._place(letter, at) for letter in index)
         key = (name, *places)
         if key not in self.known:
@@ -56,7 +58,7 @@ class Evaluation:
         return self.known[key]
 
     def members(self, over: Over, at: At) -> list[int]:
-        """Of a set."""
+        """Return the members of a set. at: the numbers that letters of indices stand for."""
         f = self.frames
         i = at.get("i", GROUNDED)
         if over.name in RowKind.__members__:
@@ -78,22 +80,23 @@ class Evaluation:
         return sets[over.name]()
 
     def slope(self, of: Expr, along: str, at: At) -> Any:
-        """By the coordinate of a frame."""
+        """Return the derivative of an expression with respect to the coordinate of a frame."""
         f = self.frames.all[at[along]]
         found = [
-            np.imag(of.at(self._moved(("q", f.v + k), {f.v + k: 1.0}), at)) / STEP
+            np.imag(of.at(self._moved(("q", f.v + k), {f.v + k: 1.0}), at)) / COMPLEX_STEP
             for k in range(f.nv)
         ]
         return np.array(found) if f.ball else found[0]
 
     def rate(self, of: Expr, at: At) -> Any:
-        """Along the motion."""
+        """Return the derivative of an expression in time, along the motion."""
         v = self.state.numbers["v"]
         a = self.state.numbers["a"]
-        return np.imag(of.at(self._moved("t", dict(enumerate(v)), a), at)) / STEP
+        return np.imag(of.at(self._moved("t", dict(enumerate(v)), a), at)) / COMPLEX_STEP
 
     # --- how
     def _place(self, letter: str, at: At) -> int:
+        """Return the number that the letter of an index stands for."""
         if letter in at:
             return at[letter]
         if letter == "p":
@@ -102,6 +105,7 @@ class Evaluation:
         return row.P if letter == "P" else row.C
 
     def _found(self, name: str, places: tuple[int, ...]) -> Any:
+        """Compute the value of a symbol at a place."""
         if places and places[0] == GROUNDED:
             return np.eye(3) if name == "R" else -self._gravity() if name == "acc" else np.zeros(3)
         if name in PARTIAL and places[1] not in self.frames.path(places[0]):
@@ -117,8 +121,8 @@ class Evaluation:
     def _moved(
         self, key: Any, along: Mapping[int, float], a: np.ndarray | None = None
     ) -> Evaluation:
-        """The same at a state that has moved by an imaginary step along some speeds; the speeds too
-        where accelerations are given.
+        """Return the evaluation at the state after an imaginary step along some speeds; with
+        accelerations `a` the speeds change too.
         """
         if key not in self.varied:
             numbers = {
@@ -129,20 +133,22 @@ class Evaluation:
                 speeds = np.array([along.get(f.v + k, 0.0) for k in range(f.nv)])
                 if f.nv:
                     numbers["q"][f.q : f.q + f.nq] += (
-                        1j * STEP * _coordinate_rate(f, numbers["q"][f.q : f.q + f.nq], speeds)
+                        1j
+                        * COMPLEX_STEP
+                        * _coordinate_rate(f, numbers["q"][f.q : f.q + f.nq], speeds)
                     )
             if a is not None:
-                numbers["v"] = numbers["v"] + 1j * STEP * a
+                numbers["v"] = numbers["v"] + 1j * COMPLEX_STEP * a
             self.varied[key] = Evaluation(self.frames, self.definitions, State(numbers, {}))
         return self.varied[key]
 
     # --- what is given
     def number(self, x: Any) -> float:
-        """A value of the mechanism."""
+        """Return the number of a scalar of the mechanism."""
         return float(value_of(x, self.parameters))
 
     def vector(self, xs: Sequence[Any]) -> np.ndarray:
-        """Three of them."""
+        """Return the numbers of three scalars."""
         return np.array([self.number(x) for x in xs])
 
     def _of_role(self, role: str, i: int) -> Any:
@@ -153,7 +159,7 @@ class Evaluation:
     def _coordinate(self, i: int) -> Any:
         f = self.frames.all[i]
         if f.ball:
-            return np.zeros(3)  # it slides nowhere
+            return np.zeros(3)  # a ball has no displacement
         return self.state.numbers["q"][f.q] if f.nv else 0.0
 
     def _speed(self, i: int) -> Any:
@@ -229,8 +235,8 @@ class Evaluation:
     # --- of all free frames
     @cached_property
     def _rows_of_joints(self) -> tuple[np.ndarray, np.ndarray]:
-        """A and b of A x'' = b, the rows of all joints and loops: linear in the accelerations, so
-        that one step of each is exact.
+        """A and b of A x'' = b, the rows of all joints and loops. They are linear in the
+        accelerations, so that one step of each is exact.
         """
         unknown = [
             (name, i, k)
@@ -250,7 +256,9 @@ class Evaluation:
         return np.array(columns).T, -at_rest
 
     def _with(self, given: Mapping[tuple, Any]) -> Evaluation:
-        """The same with other accelerations; what does not depend on them is taken over."""
+        """Return the evaluation with other accelerations. Values that do not depend on them are
+        reused.
+        """
         other = Evaluation(self.frames, self.definitions, self.state)
         other.known = {key: x for key, x in self.known.items() if key[0] not in ACCELERATED} | dict(
             given
@@ -386,7 +394,7 @@ NATIVE = {
 
 
 def _coordinate_rate(f: Any, q: np.ndarray, speeds: np.ndarray) -> np.ndarray:
-    """The rates of a frame's coordinates at its speeds: those of a quaternion are half its product
+    """Return the rates of a frame's coordinates at its speeds: for a quaternion, half its product
     with the angular velocity.
     """
     if not f.ball:
@@ -404,6 +412,6 @@ def _coordinate_rate(f: Any, q: np.ndarray, speeds: np.ndarray) -> np.ndarray:
 
 
 def quaternion_rotation(q: np.ndarray) -> np.ndarray:
-    """The rotation of a quaternion of length 1, scalar first."""
+    """Return the rotation matrix of a unit quaternion, scalar first."""
     w, u = q[0], skew(q[1:])
     return np.eye(3) + 2 * w * u + 2 * u @ u

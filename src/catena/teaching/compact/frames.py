@@ -1,9 +1,10 @@
-"""The frames of a mechanism, one elementary motion each: what the table of a compact statement
-lists, and the index i runs over.
+"""The frames of a mechanism, one elementary motion each: the rows of the table of a compact
+statement, over which the index i runs.
 
-A joint of several freedoms is several frames, of which the last carries the body; a joint that is
-welded, or whose child has its frame elsewhere than at the joint, adds one that does not move. The
-frame i sits in its carrier p as b_i, P_i; then it turns about e_i, or slides along d_i.
+A joint of several freedoms is several frames, of which the last carries the body. A joint that is
+welded, or whose child has its frame at another place than the joint, adds a frame that does not
+move. Frame i is in its carrier p at b_i, rotated by P_i; then it turns about e_i, or slides along
+d_i.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ GROUNDED = -1  # the index of the ground
 
 @dataclass(frozen=True)
 class Frame:
-    """One row of the table. joint: whose motion it is. body: the one whose frame it is, if any.
-    pose: in the carrier, before it moves.
+    """One row of the table. joint: the joint that it belongs to. carrier: the number of the frame
+    that it is on. body: the body whose frame it is, if any. pose: in the carrier, before it moves.
 
-    motion: what it does, None where it is welded. q, v: where its coordinates and speeds begin.
-    rotor: the armature along each speed.
+    motion: its elementary motion, None where it is welded. q, v: where its coordinates and speeds
+    begin. rotor: the armature along each speed.
     """
 
     joint: Joint
@@ -38,22 +39,22 @@ class Frame:
 
     @property
     def nq(self) -> int:
-        """Coordinates."""
+        """The number of coordinates."""
         return self.motion.nq if self.motion else 0
 
     @property
     def nv(self) -> int:
-        """Speeds."""
+        """The number of speeds."""
         return self.motion.nv if self.motion else 0
 
     @property
     def slides(self) -> bool:
-        """Whether it slides."""
+        """Whether its motion is a slide."""
         return self.motion is not None and self.motion.motion == Motion.SLIDE
 
     @property
     def ball(self) -> bool:
-        """Whether it turns as it likes."""
+        """Whether its motion is that of a ball joint."""
         return self.motion is not None and self.motion.motion == Motion.BALL
 
     @property
@@ -64,8 +65,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class LoopRow:
-    """A row of a joint that closes a loop. P, C: frames of the two bodies. a, b: its directions in
-    them. at: the joint's place on P and on C.
+    """A row of a joint that closes a loop. P, C: the frames of the two bodies. a, b: its directions
+    in them. at: the poses of the joint on P and on C.
     """
 
     loop: Joint
@@ -107,7 +108,7 @@ class Frames:
         return [i for i, f in enumerate(self.all) if f.nv]
 
     def path(self, i: int) -> list[int]:
-        """The frames from the ground to i, i included."""
+        """Return the frames from the ground to i, i included."""
         found = []
         while i != GROUNDED:
             found.append(i)
@@ -115,17 +116,17 @@ class Frames:
         return found[::-1]
 
     def carried(self, i: int) -> list[int]:
-        """The frames that i carries."""
+        """Return the frames that i carries directly."""
         return [k for k, f in enumerate(self.all) if f.carrier == i]
 
     def has(self, what: Callable[[Frame], bool]) -> bool:
-        """Whether some frame is such."""
+        """Whether some frame has a property."""
         return any(what(f) for f in self.all)
 
 
 def frames(m: Mechanism, active: list[int]) -> Frames:
-    """The frames of a mechanism. active: the numbers of the rows of its loops that say something.
-    FormulationError where it has what is not written so.
+    """Return the frames of a mechanism. active: the numbers of the rows of its loops that can act.
+    Raise a FormulationError where the compact form cannot express the mechanism.
     """
     lacking = {
         "flexible bodies by modes": any(b.modal for b in m.beams),

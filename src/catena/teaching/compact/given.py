@@ -1,5 +1,5 @@
-"""What a compact statement takes as given at a state, beside the mechanism's numbers: forces in
-joints and accelerations of free bodies, by the kernels.
+"""The symbols that a compact statement takes as given at a state, in addition to the mechanism's
+numbers: forces in joints and accelerations of free bodies, by the kernels.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from .frames import Frames
 from .language import Equation
 from .page import Statement, by_name
 
-BETA = 1e6  # of springs, where the formulation says nothing
+BETA = 1e6  # the penalty factor of springs, where the formulation does not give one
 
 
 def given(board: Board, frames: Frames, statement: Statement) -> list[State]:
-    """The board's states, with the symbols that the statement uses and does not define."""
+    """Return the board's states with values for the symbols that the statement uses and does not
+    define.
+    """
     used = statement.symbols
     defined = set(statement.definitions)
     states = [State(numbers, {}) for numbers in board.values]
@@ -42,15 +44,15 @@ def given(board: Board, frames: Frames, statement: Statement) -> list[State]:
 
 
 def _wrenches(board: Board) -> np.ndarray:
-    """(states, joints, 6): what each joint does to its child, by the kernels: torque about the
-    child's origin and force, child's axes.
+    """Return the wrench of each joint on its child by the kernels, (states, joints, 6): torque
+    about the child's origin and force, in the child's axes.
     """
     found = board.s.reactions(held_by_loops(board))
     return board.numbers(ca.vec(found.T)).reshape(len(board.values), -1, 6)
 
 
 def _moving(frames: Frames, state: State) -> Evaluation:
-    """How the frames move, and nothing else."""
+    """Return an evaluation of the motion of the frames only."""
     equations: list[Equation] = [
         *kinematics.places(frames),
         *kinematics.velocities(frames),
@@ -61,8 +63,8 @@ def _moving(frames: Frames, state: State) -> Evaluation:
 
 
 def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tuple, Any]:
-    """F, N of every frame, ground's axes: those of a joint are the same for all its frames, about
-    the origin of each.
+    """Return F and N of every frame in the ground's axes. The wrench of a joint is the same for all
+    its frames, about the origin of each.
     """
     moving = _moving(frames, state)
     found = {}
@@ -79,7 +81,7 @@ def _on_frames(frames: Frames, state: State, wrenches: np.ndarray) -> Mapping[tu
 
 
 def _gaps(frames: Frames, statement: Statement, state: State, beta: float) -> Mapping[tuple, Any]:
-    """The gaps at rest at which the springs bear what the joints would."""
+    """Return the gaps at rest at which the springs carry the forces of the joints."""
     moving = _moving(frames, state)
     found: dict[tuple, Any] = {("beta",): beta, ("gamma",): 0.0}
     for i in range(len(frames.all)):
@@ -96,7 +98,7 @@ def _gaps(frames: Frames, statement: Statement, state: State, beta: float) -> Ma
 
 
 def _accelerations(frames: Frames, state: State) -> Mapping[tuple, Any]:
-    """Of all frames, as the joints let them move."""
+    """Return the accelerations of all frames, as the joints let them move."""
     moving = _moving(frames, state)
     return {
         (name, i): moving.value(name, ("i",), {"i": i})

@@ -83,7 +83,9 @@ LOOPS = say(
 
 
 def moving(fr: Frames, *more: Equation, accelerating: bool = True) -> Block:
-    """Places, velocities and accelerations of the frames."""
+    """Return the block about places, velocities and (with `accelerating`) accelerations of the
+    frames.
+    """
     found = [*k.places(fr), *k.velocities(fr), *more]
     return (
         Block(AGAIN, (*found, *k.accelerations(fr)))
@@ -93,7 +95,9 @@ def moving(fr: Frames, *more: Equation, accelerating: bool = True) -> Block:
 
 
 def opening(fr: Frames, accelerating: bool = True) -> list[Block]:
-    """How the frames move, partial velocities, rows of loops."""
+    """Return the blocks that every statement begins with: motion of the frames, partial velocities,
+    rows of loops.
+    """
     return [
         moving(fr, *k.masses(), accelerating=accelerating),
         Block(PARTIAL, tuple(k.partials(fr))),
@@ -102,28 +106,28 @@ def opening(fr: Frames, accelerating: bool = True) -> list[Block]:
 
 
 def effort(fr: Frames) -> Expr:
-    """tau, and what loops do."""
-    return k.held(tau("j"), fr)
+    """Return tau with the forces of the loops."""
+    return k.with_loop_forces(tau("j"), fr)
 
 
 def weight() -> Expr:
-    """Of all bodies along speed j."""
+    """Return the generalised force of all weights along speed j."""
     return Total(BODIES, m("i") * Dot(g, v_j("i", "j")))
 
 
 def spin(i: str = "i") -> Expr:
-    """The rate of the angular momentum about the centre of mass."""
+    """Return the rate of the angular momentum about the centre of mass."""
     return J(i) * alpha(i) + Cross(omega(i), J(i) * omega(i))
 
 
-def kept(fr: Frames, x: Expr, rotor: Expr) -> Expr:
-    """A sum, and what the rotors add to it."""
+def with_rotors(fr: Frames, x: Expr, rotor: Expr) -> Expr:
+    """Return a sum with the term of the rotors added, where there are rotors."""
     return x + rotor if k.rotors(fr) else x
 
 
 # --- energies
 def inertia(fr: Frames) -> list[Equation]:
-    """T, V, and the mass matrix."""
+    """Return the equations of T, V, the mass matrix and the momenta."""
     moving = Total(
         BODIES, HALF * m("i") * Dot(v("i"), v("i")) + HALF * Dot(omega("i"), J("i") * omega("i"))
     )
@@ -133,22 +137,26 @@ def inertia(fr: Frames) -> list[Equation]:
         + Dot(omega_j("i", "j"), J("i") * omega_j("i", "l")),
     )
     return [
-        Equation(T, kept(fr, moving, Total(SPEEDS, HALF * Dot(q1("j"), kappa("j") * q1("j"))))),
+        Equation(
+            T, with_rotors(fr, moving, Total(SPEEDS, HALF * Dot(q1("j"), kappa("j") * q1("j"))))
+        ),
         Equation(V, -Total(BODIES, m("i") * Dot(g, r("i")))),
         Equation(M("j", "l"), entry, SPEEDS),
         Equation(
-            h("j"), kept(fr, Total(SPEEDS_K, M("j", "l") * q1("l")), kappa("j") * q1("j")), SPEEDS
+            h("j"),
+            with_rotors(fr, Total(SPEEDS_K, M("j", "l") * q1("l")), kappa("j") * q1("j")),
+            SPEEDS,
         ),
     ]
 
 
 def turned(fr: Frames, x: Expr) -> Expr:
-    """With omega x p along the axes of balls, which turn."""
+    """Return a sum with omega x p added, along the axes of balls, which turn."""
     return x + bracket("j") if fr.has(lambda f: f.ball) else x
 
 
 def brackets(fr: Frames) -> list[Equation]:
-    """omega x p of balls."""
+    """Return the equation of omega x p, where there are balls."""
     return (
         [Equation(bracket("j"), Cross(q1("j"), h("j")), BALLS)] if fr.has(lambda f: f.ball) else []
     )
@@ -162,7 +170,7 @@ BALL = say(
 
 
 def lagrange(fr: Frames) -> list[Block]:
-    """d/dt p - dT/dq + dV/dq = tau."""
+    """Return the blocks of lagrange: d/dt p - dT/dq + dV/dq = tau."""
     left = turned(fr, Rate(h("j")) - Slope(T, "j") + Slope(V, "j"))
     more = BALL if fr.has(lambda f: f.ball) else NOTHING
     return [
@@ -181,7 +189,7 @@ def lagrange(fr: Frames) -> list[Block]:
 
 
 def hamilton(fr: Frames) -> list[Block]:
-    """q' = dH/dp, p' = tau - dH/dq."""
+    """Return the blocks of hamilton: q' = dH/dp, p' = tau - dH/dq."""
     right = effort(fr) + Slope(T, "j") - Slope(V, "j")
     right = right - bracket("j") if fr.has(lambda f: f.ball) else right
     more = BALL if fr.has(lambda f: f.ball) else NOTHING
@@ -206,7 +214,7 @@ def hamilton(fr: Frames) -> list[Block]:
 
 # --- powers
 def kane(fr: Frames) -> list[Block]:
-    """F + F* = 0."""
+    """Return the blocks of kane: F + F* = 0."""
     inertial = -Total(BODIES, m("i") * Dot(a("i"), v_j("i", "j")) + Dot(spin(), omega_j("i", "j")))
     inertial = inertial - kappa("j") * q2("j") if k.rotors(fr) else inertial
     return [
@@ -225,7 +233,7 @@ def kane(fr: Frames) -> list[Block]:
 
 
 def gibbs_appell(fr: Frames) -> list[Block]:
-    """dS/dq'' = Q."""
+    """Return the blocks of gibbs_appell: dS/dq'' = Q."""
     energy = Total(
         BODIES,
         HALF * m("i") * Dot(a("i"), a("i"))
@@ -244,9 +252,12 @@ def gibbs_appell(fr: Frames) -> list[Block]:
             ),
             (
                 Equation(
-                    S, kept(fr, energy, Total(SPEEDS, HALF * Dot(q2("j"), kappa("j") * q2("j"))))
+                    S,
+                    with_rotors(
+                        fr, energy, Total(SPEEDS, HALF * Dot(q2("j"), kappa("j") * q2("j")))
+                    ),
                 ),
-                Equation(slope_of_S("j"), kept(fr, slope, kappa("j") * q2("j")), SPEEDS),
+                Equation(slope_of_S("j"), with_rotors(fr, slope, kappa("j") * q2("j")), SPEEDS),
             ),
         ),
         Block(
@@ -257,12 +268,14 @@ def gibbs_appell(fr: Frames) -> list[Block]:
 
 
 def slope_of_S(j: str) -> Expr:
-    """dS/dq_j''."""
+    """Return the symbol dS/dq_j''."""
     return Family("dS/dq''", r"\partial S/\partial\ddot{q}")(j)
 
 
 def jourdain(fr: Frames) -> list[Block]:
-    """The virtual power of forces and of rates of momenta along every virtual velocity."""
+    """Return the blocks of jourdain: the virtual power of forces and of rates of momenta along
+    every virtual velocity.
+    """
     power = Total(BODIES, Dot(v_j("i", "j"), m("i") * a("i")) + Dot(omega_j("i", "j"), L("i")))
     return [
         *opening(fr),
@@ -275,13 +288,13 @@ def jourdain(fr: Frames) -> list[Block]:
         ),
         Block(
             say("The virtual power vanishes, whatever the variation of the speeds."),
-            (row(kept(fr, power, kappa("j") * q2("j")), W("j"), SPEEDS),),
+            (row(with_rotors(fr, power, kappa("j") * q2("j")), W("j"), SPEEDS),),
         ),
     ]
 
 
 def variational(fr: Frames) -> list[Block]:
-    """[Everett1988] eq. 30-32."""
+    """Return the blocks of variational ([Everett1988] eq. 30-32)."""
     work: Expr = Total(
         BODIES,
         -Dot(L("i"), omega_j("i", "j"))
@@ -309,7 +322,7 @@ def variational(fr: Frames) -> list[Block]:
 
 
 def maggi(fr: Frames) -> list[Block]:
-    """R^T M R q'' = R^T (F - M N)."""
+    """Return the blocks of maggi: R^T M R q'' = R^T (F - M N)."""
     entry = Total(
         BODIES,
         m("i") * Dot(v_j("i", "j"), v_j("i", "l"))
@@ -349,7 +362,7 @@ def maggi(fr: Frames) -> list[Block]:
                 Equation(M("j", "l"), entry, SPEEDS),
                 Equation(F_of("j"), effort(fr) + rest, SPEEDS),
                 row(
-                    kept(fr, Total(SPEEDS_K, M("j", "l") * q2("l")), kappa("j") * q2("j")),
+                    with_rotors(fr, Total(SPEEDS_K, M("j", "l") * q2("l")), kappa("j") * q2("j")),
                     F_of("j"),
                     SPEEDS,
                 ),

@@ -1,5 +1,5 @@
-"""How the frames move: the equations that compact statements begin with. Terms that a mechanism has
-no use for are left out.
+"""The kinematics of the frames: the equations that compact statements begin with. Terms that are
+zero for a mechanism are left out.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from .letters import (
 
 
 def places(fr: Frames) -> list[Equation]:
-    """R, o, and the axes u and s, of every frame."""
+    """Return the equations of R, o and the axes u and s of every frame."""
     turned = fr.has(lambda f: f.turned)
     at = R("p") * b("i")
     found = [Equation(R("i"), R("p") * P("i") * Q("i") if turned else R("p") * Q("i"), FRAMES)]
@@ -96,12 +96,12 @@ def slides(fr: Frames) -> bool:
 
 
 def sliding(fr: Frames, x: Expr, *terms: Expr) -> Expr:
-    """A sum, with terms that slides add."""
+    """Return a sum with terms added that come from slides, where there are slides."""
     return sum(terms, x) if slides(fr) else x  # type: ignore[arg-type]
 
 
 def velocities(fr: Frames) -> list[Equation]:
-    """omega, o', v."""
+    """Return the equations of omega, o' and v."""
     return [
         Equation(omega("i"), omega("p") + u("i") * q1("i"), FRAMES),
         Equation(
@@ -112,7 +112,7 @@ def velocities(fr: Frames) -> list[Equation]:
 
 
 def accelerations(fr: Frames) -> list[Equation]:
-    """alpha, o'', a."""
+    """Return the equations of alpha, o'' and a."""
     arm = R("i") * c("i")
     moved = o2("p") + Cross(alpha("p"), rho("i")) + Cross(omega("p"), Cross(omega("p"), rho("i")))
     return [
@@ -133,7 +133,9 @@ def accelerations(fr: Frames) -> list[Equation]:
 
 
 def partials(fr: Frames) -> list[Equation]:
-    """What multiplies q_j' in omega_i and v_i, of the frames j on the way to i."""
+    """Return the equations of the partial velocities, the coefficients of q_j' in omega_i and v_i
+    for the frames j on the way to i.
+    """
     swept = Cross(u("j"), r("i") - o("j"))
     return [
         Equation(omega_j("i", "j"), u("j"), PATH),
@@ -142,12 +144,14 @@ def partials(fr: Frames) -> list[Equation]:
 
 
 def masses(each: Over = BODIES) -> list[Equation]:
-    """The inertias in the ground's axes."""
+    """Return the equation of the inertias in the ground's axes."""
     return [Equation(J("i"), R("i") * I("i") * R("i").T, each)]
 
 
 def with_motor(fr: Frames) -> list[Equation]:
-    """The motor's force less what its rotor keeps, where a joint has one."""
+    """Return the equation of the motor's force less the inertia force of its rotor, where a joint
+    has one.
+    """
     return [Equation(motor("i"), tau("i") - kappa("i") * q2("i"), FRAMES)] if rotors(fr) else []
 
 
@@ -157,8 +161,8 @@ def rotors(fr: Frames) -> bool:
 
 
 def loops(fr: Frames, along_speeds: bool = True) -> list[Equation]:
-    """The rows of loops: what they keep, the force w and torque t of a unit of lambda on the two
-    bodies; then the matrix A along the speeds, or Phi''.
+    """Return the equations of the rows of loops: their residuals Phi, the force w and torque t of
+    one unit of lambda on the two bodies; then the matrix A along the speeds, or Phi''.
     """
     kinds = {row.kind for row in fr.rows}
     if not kinds:
@@ -196,10 +200,10 @@ def loops(fr: Frames, along_speeds: bool = True) -> list[Equation]:
 
 
 def closing() -> Equation:
-    """The rows differentiated twice."""
+    """Return the rows differentiated twice."""
     return Equation(Rate(Total(SPEEDS, A("k", "j") * q1("j"))), ZERO, ROWS, row=True)
 
 
-def held(x: Expr, fr: Frames) -> Expr:
-    """A generalised force with what the loops add."""
+def with_loop_forces(x: Expr, fr: Frames) -> Expr:
+    """Return a generalised force with the forces of the loops added."""
     return x + Total(ROWS, A("k", "j") * lam("k")) if fr.rows else x

@@ -1,13 +1,13 @@
-"""Vector algebra that is printed and evaluated from one tree, so that what is shown is what was
+"""Vector algebra that is printed and evaluated from one tree, so that what is printed is what was
 checked.
 
     omega(i) == omega(p) + u(i) * q_rate(i)        written so in a statement, printed as text and
                                                    LaTeX, evaluated in numbers
 
 An expression is a tree of the nodes below. Its indices are letters: i is a frame, p the frame that
-carries i, j a frame along whose coordinate something is taken, k a row of a loop with its two
-frames P and C, c a frame that i carries. `evaluation` gives letters and symbols their values, which
-may be complex: slopes are found by complex steps.
+carries i, j a frame with respect to whose coordinate something is taken, k a row of a loop with its
+two frames P and C, c a frame that i carries. `evaluation` gives letters and symbols their values,
+which may be complex: derivatives are found by complex steps.
 """
 
 from __future__ import annotations
@@ -23,23 +23,25 @@ At = Mapping[str, int]  # letters of indices -> what they stand for
 
 
 class Values(Protocol):
-    """Where the numbers come from."""
+    """Provides the numbers at which expressions are evaluated."""
 
     def value(self, name: str, index: tuple[str, ...], at: At) -> Any:
-        """Of a symbol."""
+        """Return the value of a symbol."""
 
     def members(self, over: Over, at: At) -> list[int]:
-        """What the letter of a sum runs over."""
+        """Return the members of the set that the letter of a sum runs over."""
 
     def slope(self, of: Expr, along: str, at: At) -> Any:
-        """The derivative by the coordinate of a frame."""
+        """Return the derivative with respect to the coordinate of a frame."""
 
     def rate(self, of: Expr, at: At) -> Any:
-        """The derivative in time."""
+        """Return the derivative in time."""
 
 
 class Expr:
-    """A node. Precedence: 1 for sums, 2 for products, 3 for what needs no brackets."""
+    """A node of an expression. level: its precedence, 1 for sums, 2 for products, 3 for what needs
+    no brackets.
+    """
 
     level = 3
 
@@ -62,46 +64,46 @@ class Expr:
         return Transpose(self)
 
     def parts(self) -> list[Expr]:
-        """The expressions that it is made of."""
+        """Return the expressions that are its operands."""
         found = [getattr(self, x.name) for x in fields(self)]  # type: ignore[arg-type]
         for _ in range(2):  # terms are pairs in a tuple
             found = [y for x in found for y in (x if isinstance(x, tuple) else (x,))]
         return [x for x in found if isinstance(x, Expr)]
 
     def symbols(self) -> Iterator[Symbol]:
-        """All symbols in it."""
+        """Yield all symbols in it."""
         if isinstance(self, Symbol):
             yield self
         for x in self.parts():
             yield from x.symbols()
 
     def open_letters(self) -> set[str]:
-        """The letters of indices that no sum in it runs over."""
+        """Return the letters of indices that no sum in it runs over."""
         if isinstance(self, Symbol):
             return set(self.index)
         found = {letter for x in self.parts() for letter in x.open_letters()}
         return found - {self.over.letter} if isinstance(self, Total) else found
 
     def at(self, v: Values, at: At) -> Any:
-        """Its value."""
+        """Return its value, with indices standing for `at`."""
         raise NotImplementedError
 
     def magnitude(self, v: Values, at: At) -> Any:
-        """Entry by entry, the sum of the sizes of all terms and products in it: what rounding is
-        measured by.
+        """Return, entry by entry, the sum of the absolute values of all terms and products in it,
+        relative to which rounding is measured.
         """
         return np.abs(self.at(v, at))
 
     def text(self) -> str:
-        """As plain text."""
+        """Return it as plain text."""
         raise NotImplementedError
 
     def latex(self) -> str:
-        """As LaTeX."""
+        """Return it as LaTeX."""
         raise NotImplementedError
 
     def show(self, how: str, least: int = 1) -> str:
-        """As "text" or "latex", in brackets where it binds less than that."""
+        """Return it as "text" or "latex", in brackets where its level is below `least`."""
         shown = getattr(self, how)()
         if self.level >= least:
             return shown
@@ -114,10 +116,10 @@ def _terms(x: Expr) -> tuple[tuple[int, Expr], ...]:
 
 @dataclass(frozen=True)
 class Symbol(Expr):
-    """A named quantity with indices. letter: in LaTeX. primes: derivatives in time, which stand
-    behind the indices in text.
+    """A named quantity with indices. letter: in LaTeX. primes: the number of derivatives in time,
+    which are written behind the indices in text.
 
-    own: a name to evaluate it by, where another quantity is written with the same letter.
+    own: the name by which it is evaluated, where another quantity has the same letter.
     """
 
     name: str
@@ -128,7 +130,7 @@ class Symbol(Expr):
 
     @property
     def key(self) -> str:
-        """What it is evaluated by."""
+        """The name by which it is evaluated."""
         return (self.own or self.name) + "'" * self.primes
 
     def at(self, v: Values, at: At) -> Any:
@@ -148,7 +150,7 @@ class Symbol(Expr):
 
 @dataclass(frozen=True)
 class Family:
-    """Symbols of one letter: call it with indices."""
+    """Symbols of one letter. Call it with indices to get one."""
 
     name: str
     letter: str
@@ -209,7 +211,7 @@ class Sum(Expr):
 
 @dataclass(frozen=True)
 class Product(Expr):
-    """A product: of numbers, or of matrices and vectors."""
+    """A product of numbers, or of matrices and vectors."""
 
     factors: tuple[Expr, ...]
     level = 2
@@ -228,7 +230,7 @@ class Product(Expr):
 
 
 def _multiplied(factors: list[Any]) -> Any:
-    """A product of numbers, vectors and matrices."""
+    """Return the product of numbers, vectors and matrices."""
     total = factors[0]
     for x in factors[1:]:
         total = total * x if np.ndim(total) == 0 or np.ndim(x) == 0 else total @ x
@@ -237,7 +239,7 @@ def _multiplied(factors: list[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Cross(Expr):
-    """a x b; a may have columns, each of which is taken."""
+    """a x b. If a has columns, the product is taken with each."""
 
     a: Expr
     b: Expr
@@ -261,13 +263,15 @@ class Cross(Expr):
 
 
 def _second(x: Expr, how: str) -> str:
-    """The second factor of a cross product: a plain product needs no brackets."""
+    """Return the second factor of a cross product as text or LaTeX; a plain product needs no
+    brackets.
+    """
     return x.show(how, 2 if isinstance(x, Product) else 3)
 
 
 @dataclass(frozen=True)
 class Dot(Expr):
-    """a . b; of a with columns, one number for each."""
+    """a . b; one number for each column of a, if it has columns."""
 
     a: Expr
     b: Expr
@@ -296,7 +300,7 @@ class Dot(Expr):
 
 @dataclass(frozen=True)
 class Transpose(Expr):
-    """Rows for columns."""
+    """The transpose of a matrix."""
 
     of: Expr
 
@@ -312,10 +316,10 @@ class Transpose(Expr):
 
 @dataclass(frozen=True)
 class Over:
-    """What a letter runs over: a set that `Values.members` knows by name, in text and LaTeX as the
-    sign of a sum has it below.
+    """A set that a letter runs over: its name for `Values.members`, and how it is written below the
+    sign of a sum in text and LaTeX.
 
-    said: a word for the set, before the equations that hold for it alone.
+    said: a word for the set, printed before the equations that hold for it alone.
     """
 
     letter: str
@@ -353,8 +357,8 @@ class Total(Expr):
 
 @dataclass(frozen=True)
 class Slope(Expr):
-    """The derivative of a number by the coordinate of a frame; of a ball, along its three angular
-    velocities.
+    """The derivative of a number with respect to the coordinate of a frame; for a ball, along its
+    three angular velocities.
     """
 
     of: Expr
@@ -400,8 +404,8 @@ class Rate(Expr):
 
 @dataclass(frozen=True)
 class Equation:
-    """left = right, for each member of a set. A symbol alone on the left is defined by it; any
-    other equation is a row, which must hold.
+    """left = right, for each member of a set. An equation with a single symbol on the left defines
+    it; any other equation is a row, which must hold.
     """
 
     left: Expr
@@ -411,12 +415,12 @@ class Equation:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """Of the symbol that it defines."""
+        """The letters of the indices of the symbol that it defines."""
         return self.left.index if isinstance(self.left, Symbol) else ()
 
 
 def skew(a: Any) -> np.ndarray:
-    """The matrix of a cross product."""
+    """Return the matrix of the cross product with a."""
     x, y, z = a
     zero = 0.0 * x
     return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])

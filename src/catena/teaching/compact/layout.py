@@ -1,5 +1,5 @@
-"""A compact statement as text and as LaTeX: words, equations side by side where there is room,
-tables.
+"""Layout: a compact statement as text and as LaTeX, with words, equations side by side where there
+is room, and tables.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ FULL = say(
         for x in ("text(full=True)", "--full", "text(effort=0)", "--effort 0")
     ),
 )
-ROOM = 37.5  # em of small type across a page of the article class; a table has smaller type and 42
-PAPER = LATEX._replace(room=ROOM)
-TABLE = 42.0
-# the page's spaces, inside its group
+LINE_EM = 37.5  # width of a line of the article class, in em of small type
+TABLE_EM = 42.0  # width of a table, in em of its smaller type
+PAPER = LATEX._replace(room=LINE_EM)
+# the page's spacing, inside its group
 TIGHT = (
     r"\small\abovedisplayskip=3pt \belowdisplayskip=3pt \abovedisplayshortskip=3pt"
     r" \belowdisplayshortskip=3pt \jot=1pt \topsep=3pt \partopsep=0pt \parskip=0pt "
@@ -36,7 +36,7 @@ TIGHT = (
 
 
 def legend(fr: Frames) -> Sentence:
-    """What the table says."""
+    """Return the sentences that explain the table."""
     said = say("Frame {} sits in frame {} at {}", ("i", "i"), ("p", "p"), b("i"))
     said = Sentence(
         said.template + (", turned by {}." if fr.has(lambda f: f.turned) else "."),
@@ -73,7 +73,7 @@ def legend(fr: Frames) -> Sentence:
 
 # --- text
 def text(statement: Statement, board: Board, title: str) -> str:
-    """Plain text."""
+    """Return a compact statement as plain text."""
     write = text_writer(board.names)
     cells = Cells(write, "text")
     parts = [f"# {title}", _sentence(legend(statement.frames).text())]
@@ -110,7 +110,7 @@ def _text_equation(x: Equation, said: str) -> list[str]:
 
 
 def _text_table(columns: Sequence[Column]) -> list[str]:
-    """Columns side by side, as wide as their widest cell."""
+    """Return columns side by side, each as wide as its widest cell."""
     rows = [
         [c.text for c in columns],
         *([c.cells[k] for c in columns] for k in range(len(columns[0].cells))),
@@ -121,7 +121,7 @@ def _text_table(columns: Sequence[Column]) -> list[str]:
 
 # --- LaTeX
 def latex(statement: Statement, board: Board, title: str) -> str:
-    """The body of a LaTeX document (amsmath)."""
+    """Return a compact statement as the body of a LaTeX document (amsmath)."""
     write = latex_writer(board.names)
     cells = Cells(write, "latex")
     names = [x.latex for x in board.names["q"]]
@@ -139,15 +139,15 @@ def latex(statement: Statement, board: Board, title: str) -> str:
 
 
 def _display(equations: Sequence[Equation]) -> str:
-    """Equations side by side where there is room, one below the other else; long ones over several
-    lines.
+    """Return equations side by side where there is room, else one below the other; long ones over
+    several lines.
     """
     rows: list[str] = []
     for x, said in zip(equations, _headings(equations)):
         one = (rf"\text{{{said}: }}" if said else "") + f"{x.left.latex()} = {x.right.latex()}"
-        if rows and width(rows[-1] + one) + 2.0 <= ROOM and not rows[-1].startswith(r"\quad"):
+        if rows and width(rows[-1] + one) + 2.0 <= LINE_EM and not rows[-1].startswith(r"\quad"):
             rows[-1] += rf",\qquad {one}"
-        elif width(one) <= ROOM:
+        elif width(one) <= LINE_EM:
             rows.append(one)
         else:
             first, *more = filled([*_pieces(x.left), "=", *_pieces(x.right)], PAPER)
@@ -156,13 +156,15 @@ def _display(equations: Sequence[Equation]) -> str:
 
 
 def _headings(equations: Sequence[Equation]) -> list[str]:
-    """For each the word of its set, where it begins."""
+    """Return for each equation the word of its set, if the equation before it has another; else
+    "".
+    """
     said = [x.each.said if x.each else "" for x in equations]
     return [word if word and (k == 0 or said[k - 1] != word) else "" for k, word in enumerate(said)]
 
 
 def _pieces(side: Expr) -> list[str]:
-    """The terms of a side, with their signs."""
+    """Return the terms of a side with their signs."""
     terms = getattr(side, "terms", ((1, side),))
     shown = [term.show("latex", 2) for _, term in terms]
     signs = ["-" if sign < 0 else "+" if k else "" for k, (sign, _) in enumerate(terms)]
@@ -170,29 +172,29 @@ def _pieces(side: Expr) -> list[str]:
 
 
 def _latex_table(columns: Sequence[Column]) -> list[str]:
-    """A tabular; cells of a column that would make it too wide stand below, by name."""
+    """Return a tabular. Cells that would make a column too wide are written below it, by name."""
     below: list[tuple[str, str]] = []
-    kept = list(columns)
-    while _wide(kept) > TABLE and any(width(x) > 9.0 for c in kept for x in c.cells):
-        widest = max(range(len(kept)), key=lambda k: max(width(x) for x in kept[k].cells))
-        c = kept[widest]
+    shown = list(columns)
+    while _wide(shown) > TABLE_EM and any(width(x) > 9.0 for c in shown for x in c.cells):
+        widest = max(range(len(shown)), key=lambda k: max(width(x) for x in shown[k].cells))
+        c = shown[widest]
         limit = max(width(x) for x in c.cells) - 1e-9
         letter = c.latex.partition("_")[0]
-        named = [rf"{letter}_{{{x}}}" for x in kept[0].cells]
+        named = [rf"{letter}_{{{x}}}" for x in shown[0].cells]
         below += [(named[k], x) for k, x in enumerate(c.cells) if width(x) >= limit]
-        kept[widest] = Column(
+        shown[widest] = Column(
             c.text,
             c.latex,
             tuple(named[k] if width(x) >= limit else x for k, x in enumerate(c.cells)),
         )
-    head = " & ".join(f"${c.latex}$" for c in kept)
+    head = " & ".join(f"${c.latex}$" for c in shown)
     rows = [
-        " & ".join(f"${c.cells[k]}$" if c.cells[k] else "" for c in kept)
-        for k in range(len(kept[0].cells))
+        " & ".join(f"${c.cells[k]}$" if c.cells[k] else "" for c in shown)
+        for k in range(len(shown[0].cells))
     ]
     made = (
         "\\begin{center}\\footnotesize\\tabcolsep=4pt\\renewcommand{\\arraystretch}{0.93}\n\\begin{tabular}{@{}"
-        + "l" * len(kept)
+        + "l" * len(shown)
         + "@{}}\n"
         + " \\\\\n".join([head + r" \\ \hline", *rows])
         + "\n\\end{tabular}\n\\end{center}"
@@ -202,7 +204,7 @@ def _latex_table(columns: Sequence[Column]) -> list[str]:
 
 
 def _listed(below: Sequence[tuple[str, str]]) -> str:
-    """Names with their values; those of one value together."""
+    """Return names with their values; names that have the same value together."""
     by_value: dict[str, list[str]] = {}
     for name, value in below:
         by_value.setdefault(value, []).append(name)

@@ -1,4 +1,4 @@
-"""Page: a compact statement as blocks of words and equations, with the index sets said in words."""
+"""Page: a compact statement as blocks of words and equations, with the index sets in words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Sentence:
     parts: tuple[Part, ...] = ()
 
     def text(self) -> str:
-        """As plain text."""
+        """Return it as plain text."""
         return self.template.format(
             *(x.text() if isinstance(x, Expr) else x[0] for x in self.parts)
         )
 
     def latex(self) -> str:
-        """As LaTeX, expressions as mathematics."""
+        """Return it as LaTeX, with expressions as mathematics."""
         shown = (x.latex() if isinstance(x, Expr) else x[1] for x in self.parts)
         return words(self.template).format(*(f"${x}$" if x else "" for x in shown))
 
@@ -39,7 +39,7 @@ class Sentence:
 
 
 def say(template: str, *parts: Part) -> Sentence:
-    """A sentence."""
+    """Return a sentence."""
     return Sentence(template, parts)
 
 
@@ -66,22 +66,22 @@ class Statement:
 
     @property
     def equations(self) -> list[Equation]:
-        """All of them."""
+        """All equations of all blocks."""
         return [x for block in self.blocks for x in block.equations]
 
     @property
     def definitions(self) -> dict[str, list[Equation]]:
-        """By the name of the symbol that they define."""
+        """The equations that define symbols, {name of the symbol: equations}."""
         return by_name(self.equations)
 
     @property
     def symbols(self) -> set[str]:
-        """What all symbols are evaluated by."""
+        """The names by which all its symbols are evaluated."""
         return {s.key for x in self.equations for side in (x.left, x.right) for s in side.symbols()}
 
 
 def by_name(equations: Iterable[Equation]) -> dict[str, list[Equation]]:
-    """The equations that define a symbol, by its name."""
+    """Return {name of the symbol: equations that define it}."""
     found: dict[str, list[Equation]] = {}
     for x in equations:
         if isinstance(x.left, Symbol) and not x.row:
@@ -90,5 +90,5 @@ def by_name(equations: Iterable[Equation]) -> dict[str, list[Equation]]:
 
 
 def row(left: Expr, right: Expr, each: object) -> Equation:
-    """An equation that must hold."""
+    """Return an equation that must hold."""
     return Equation(left, right, each, row=True)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """The tables of a compact statement: the mechanism's frames with their places, motions and masses,
 and the rows of its loops.
 
-Numbers are written to six digits; symbols stay symbols. A cell that is too wide for its column is
-written below the table.
+Numbers are written with six digits; symbols remain symbols. A cell that is too wide for its column
+is written below the table.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from ...equations.readable import number, upright
 from ...model import ORIGIN, Motion, Pose, RowKind, named
 from .frames import Frame, Frames
 
-ROUNDING = 1e-15  # of a number beside the others of its vector, such as that of cos(pi/2)
+# A number below this, relative to the largest of its vector, is written as zero: it is rounding,
+# such as that of cos(pi/2).
+ROUNDING = 1e-15
 WORDS = {Motion.TURN: "turn", Motion.SLIDE: "slide"}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, as text and as LaTeX, and a cell for each row; words: whether cells are words and
+    """A heading, as text and as LaTeX, and a cell for each row. words: whether cells are words and
     not mathematics.
     """
 
@@ -35,21 +37,21 @@ class Column:
 
     @property
     def empty(self) -> bool:
-        """Whether it says nothing."""
+        """Whether all its cells are empty."""
         return not any(self.cells)
 
 
 class Cells:
-    """Numbers, vectors and tensors as the cells of a table, in one of two ways. write: an
-    expression; how: "text" or "latex".
+    """Writes numbers, vectors and tensors as cells of a table. write: writes an expression. how:
+    "text" or "latex".
     """
 
     def __init__(self, write: Callable[[Any, bool], str], how: str):
         self.write, self.how = write, how
 
     def number(self, x: Any, beside: float = 0.0) -> str:
-        """Six digits, or the symbols. beside: the size of the numbers around it, of which rounding
-        is a small part.
+        """Return a number with six digits, or its symbols. beside: the size of the numbers next to
+        it, relative to which it may be rounding.
         """
         if isinstance(x, sp.Basic) and x.free_symbols:
             largest = max(_largest(x), beside)
@@ -65,7 +67,7 @@ class Cells:
         return rf"{head}\cdot 10^{{{int(power)}}}" if e and self.how == "latex" else shown
 
     def vector(self, xs: Sequence[Any]) -> str:
-        """Three in brackets; nothing where all are zero."""
+        """Return three numbers in brackets; "" where all are zero."""
         if all(x == 0 for x in xs):
             return ""
         comma = r",\," if self.how == "latex" else ", "
@@ -73,8 +75,8 @@ class Cells:
         return f"({comma.join(self.number(x, beside) for x in xs)})"
 
     def inertia(self, S: Sequence[Any]) -> str:
-        """Of the six entries xx, xy, xz, yy, yz, zz the diagonal, and the others behind it where
-        there are any.
+        """Return the diagonal of the six entries xx, xy, xz, yy, yz, zz, and behind it the others
+        where they are not zero.
         """
         xx, xy, xz, yy, yz, zz = S
         diagonal = self.vector((xx, yy, zz))
@@ -82,7 +84,9 @@ class Cells:
         return f"{diagonal}; {others}" if others else diagonal
 
     def rotation(self, rows: Sequence[Sequence[Any]]) -> str:
-        """An axis and an angle in degrees; the rows where there are symbols in them."""
+        """Return an axis and an angle in degrees; the rows of the matrix where there are symbols in
+        them.
+        """
         if any(isinstance(x, sp.Basic) and x.free_symbols for row in rows for x in row):
             return f"[{'; '.join(self.vector(row) or '0' for row in rows)}]"
         R = np.array([[float(x) for x in row] for row in rows])
@@ -93,12 +97,12 @@ class Cells:
         return f"{self.axis(list(axis))}{gap}{self.number(np.degrees(angle))}{degree}"
 
     def axis(self, d: Sequence[float]) -> str:
-        """x, -y, or three components."""
+        """Return x, -y, or three components."""
         short = named(tuple(float(x) for x in d))  # type: ignore[arg-type]
         return short if len(short) <= 2 else self.vector([float(x) for x in d])
 
     def motion(self, f: Frame) -> str:
-        """turn z, slide x, ball, or weld."""
+        """Return turn z, slide x, ball, or weld."""
         if f.motion is None:
             return self.word("weld")
         if f.ball:
@@ -107,16 +111,16 @@ class Cells:
         return f"{self.word(WORDS[f.motion.motion])}{gap}{self.axis(f.motion.axis)}"
 
     def word(self, x: str) -> str:
-        """Upright in LaTeX."""
+        """Return a word, upright in LaTeX."""
         return rf"\mathrm{{{x}}}" if self.how == "latex" else x
 
     def name(self, x: str) -> str:
-        """Of a body or a joint."""
+        """Return the name of a body or a joint."""
         return upright(x) if self.how == "latex" else x
 
 
 def _largest(x: Any) -> float:
-    """The largest number in a value."""
+    """Return the largest absolute number in a value."""
     return (
         max((abs(float(y)) for y in x.atoms(sp.Number)), default=1.0)
         if isinstance(x, sp.Basic)
@@ -125,8 +129,8 @@ def _largest(x: Any) -> float:
 
 
 def _axis_angle(R: np.ndarray) -> tuple[float, np.ndarray]:
-    """Of a rotation: an angle from -pi to pi about an axis of length 1 whose largest entry is
-    positive.
+    """Return angle and axis of a rotation: an angle from -pi to pi about a unit vector whose
+    largest entry is positive.
     """
     angle = float(np.arccos(np.clip((np.trace(R) - 1) / 2, -1.0, 1.0)))
     axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
@@ -138,7 +142,7 @@ def _axis_angle(R: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def frame_columns(fr: Frames, cells: Cells, coordinates: Sequence[str]) -> list[Column]:
-    """One row for each frame."""
+    """Return the columns of the table of frames, one row for each frame."""
     names = [
         ", ".join(coordinates[f.q : f.q + f.nq]) if not f.ball else cells.name(f.joint.name)
         for f in fr.all
@@ -177,8 +181,8 @@ def frame_columns(fr: Frames, cells: Cells, coordinates: Sequence[str]) -> list[
 
 
 def row_columns(fr: Frames, cells: Cells) -> list[Column]:
-    """One line for the rows of a loop that keep its place, and one for those that keep its
-    angles.
+    """Return the columns of the table of loops: one line for the rows that keep a loop's place, and
+    one for those that keep its angles.
     """
     groups: dict[tuple[str, RowKind], list[int]] = {}
     for k, row in enumerate(fr.rows):
@@ -250,7 +254,7 @@ def _place(cells: Cells, at: Pose, angle: bool) -> str:
 
 
 def _direction(cells: Cells, at: Pose, d: Sequence[float]) -> str:
-    """A direction of a joint's frame, along the axes of the body."""
+    """Return a direction of a joint's frame, along the axes of the body."""
     turned = Pose(at.rotation).point(d)
     if any(isinstance(x, sp.Basic) and x.free_symbols for x in turned):
         return cells.vector(turned)

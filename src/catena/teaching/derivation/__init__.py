@@ -40,8 +40,8 @@ __all__ = [
 
 
 def derivation(equations: Derived) -> Derivation:
-    """The steps that lead to equations of motion; a FormulationError where their formulation has
-    none that can be read.
+    """Return the steps that lead to equations of motion. Raise a FormulationError where the
+    formulation has none that can be read.
     """
     name = equations.formulation
     if name not in DERIVATIONS:
@@ -64,12 +64,12 @@ def derivation(equations: Derived) -> Derivation:
 
 
 def textbook_forms(equations: Derived) -> list[Derivation]:
-    """The final steps of a derivation, the form in which the formulation's source prints its
-    equations; then a shorter one, where there is one.
+    """Return the final steps of a derivation, the form in which the formulation's source prints its
+    equations; then a shorter form, where there is one.
 
-    None where the formulation has no derivation, one too long to read, or a statement of its own
-    that is that form. The shorter form leaves out the equations of motion that follow from the rows
-    above them by elimination.
+    Nothing is returned where the formulation has no derivation, one that is too long to read, or a
+    statement of its own that already is that form. The shorter form leaves out the equations of
+    motion that follow from the rows above them by elimination.
     """
     way = DERIVATIONS.get(equations.formulation)
     if way is None or (way.rows_alone and equations.readable is not None):

@@ -22,8 +22,8 @@ from .words import along, bold, of_body
 
 # --- maggi
 def maggi(board: Board) -> list[Step]:
-    """R^T (M (R v' + N) - F) = tau: the velocities V = R v of free bodies that the constraints
-    allow ([Kurdila1990]).
+    """Return the steps of maggi: R^T (M (R v' + N) - F) = tau, with the velocities V = R v of free
+    bodies that the constraints allow ([Kurdila1990]).
     """
     bodies, s = Bodies(board), board.s
     still = ca.SX.zeros(s.layout.nv)
@@ -76,7 +76,9 @@ def maggi(board: Board) -> list[Step]:
 
 
 def _remainders(board: Board, bodies: Bodies) -> list[Line]:
-    """What the accelerations have beside those of the coordinates."""
+    """Return the lines of the parts of the accelerations that do not depend on the rates of the
+    speeds.
+    """
     s, found = board.s, []
     still = ca.SX.zeros(s.layout.nv)
     for b in bodies.all:
@@ -90,7 +92,7 @@ def _remainders(board: Board, bodies: Bodies) -> list[Line]:
 
 
 def _entries(board: Board, M: ca.SX) -> list[Line]:
-    """The upper triangle of a symmetric matrix; entries that vanish are left out."""
+    """Return the lines of the upper triangle of a symmetric matrix, without entries that vanish."""
     n, names = M.shape[0], board.freedoms
     places = [(i, j) for i in range(n) for j in range(i, n)]
     lines = [
@@ -106,8 +108,8 @@ def _entry(x: Name, y: Name) -> Label:
 
 # --- udwadia_kalaba
 def udwadia_kalaba(board: Board) -> list[Step]:
-    """Free motion, and of all motions that obey the joints the nearest to it, in the metric of the
-    masses ([Udwadia1992]).
+    """Return the steps of udwadia_kalaba: the free motion, and of all motions that obey the joints
+    the nearest to it, in the metric of the masses ([Udwadia1992]).
     """
     free = FreeBodies(board)
     bodies, s = free.bodies, board.s
@@ -192,8 +194,8 @@ def _difference(letter: str, body: str) -> Label:
 
 
 def _applied(board: Board, free: FreeBodies, b: Mover) -> tuple[ca.SX, ca.SX]:
-    """Force on a body, and torque about its centre of mass, ground's axes: weight, loads, motors;
-    no joint.
+    """Return the force on a body and the torque about its centre of mass, in the ground's axes, of
+    weight, loads and motors, without joints.
     """
     F = b.m * free.bodies.gravity
     T = ca.SX.zeros(3)
@@ -215,8 +217,8 @@ def _applied(board: Board, free: FreeBodies, b: Mover) -> tuple[ca.SX, ca.SX]:
 
 
 def _motor(board: Board, free: FreeBodies, joint: Joint) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """What a joint's motors do to its child, ground's axes: a couple about the axes of its turns, a
-    force along its slides at its frame.
+    """Return the wrench of a joint's motors on its child, in the ground's axes: a couple about the
+    axes of its turns, a force along its slides at its frame.
     """
     s = board.s
     J = free.relative(joint.child)
@@ -235,7 +237,7 @@ def _motor(board: Board, free: FreeBodies, joint: Joint) -> tuple[ca.SX, ca.SX, 
 
 
 def _along(board: Board, K: ca.SX, tau: ca.SX) -> ca.SX:
-    """The vector whose parts along the columns of K are tau, in their span."""
+    """Return the vector in the span of the columns of K whose components along them are tau."""
     n = K.shape[1]
     if not n:
         return ca.SX.zeros(3)
@@ -245,8 +247,8 @@ def _along(board: Board, K: ca.SX, tau: ca.SX) -> ca.SX:
 
 # --- natural_coordinates
 def natural_coordinates(board: Board) -> list[Step]:
-    """Points and unit vectors with a constant mass matrix; the rows of rigidity and of joints do no
-    work ([GarciaDeJalon1994]).
+    """Return the steps of natural_coordinates: points and unit vectors with a constant mass matrix;
+    the rows of rigidity and of joints do no work ([GarciaDeJalon1994]).
     """
     bodies, s = Bodies(board), board.s
     vectors, second, masses = [], [], []
@@ -315,7 +317,7 @@ def natural_coordinates(board: Board) -> list[Step]:
 
 
 def _euler_tensor(board: Board, body: str) -> ca.SX:
-    """J (3, 3) of a body by the kernels' tensor ([Merwe1995] eq. 3.21)."""
+    """Return J (3, 3) of a body from the kernels' tensor ([Merwe1995] eq. 3.21)."""
     s = board.s
     return matrix(full(euler_tensor(tuple(s.value(x) for x in board.mechanism.body(body).inertia))))
 

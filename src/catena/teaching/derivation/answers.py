@@ -1,8 +1,8 @@
-"""Answers of students: a text in Python's or LaTeX's notation, read without running it, compared
-term by term with a line.
+"""Answers of students: a text in Python's or LaTeX's notation is read without executing it, and
+compared term by term with a line.
 
-The text is read by `student_notation`. The line's terms are found again in the answer by the
-products of accelerations, speeds and forces that head them.
+`student_notation` reads the text. The terms of the line are identified in the answer by the
+products of accelerations, speeds and forces in them.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ...errors import CatenaError, ExpressionError
 from .steps import Derivation, Label, Line, Terms
 from .student_notation import entries, expression
 
-# random states, and what a rounded number of a student may differ by
-STATES = 5
+STATES = 5  # the number of random states at which answers are evaluated
+# Tolerance on values, relative to the size of the terms: students round their numbers.
 TOLERANCE = 1e-6
-TERMS = 5000  # of an answer, written out, that are compared one by one
+COMPARED_TERMS = 5000  # the largest number of terms of an answer that are compared one by one
 COEFFICIENTS = ("q", "p", "t")
 
 
 @dataclass(frozen=True)
 class Grade:
-    """What an answer is worth. right: whether it is the line's value. remarks: one sentence for
-    each term that is not.
+    """The grade of an answer. right: whether it equals the line's value. remarks: one sentence for
+    each term that is wrong.
     """
 
     right: bool
@@ -49,12 +49,12 @@ class Grade:
 def grade(
     d: Derivation, number: str, answer: str, letters: Mapping[str, str] | None = None
 ) -> Grade:
-    """Compare an answer with line "STEP.LINE" of a derivation; three answers with commas between,
-    or a matrix, for a vector.
+    """Compare an answer with line "STEP.LINE" of a derivation. The answer to a vector is three
+    entries separated by commas, or a matrix.
 
-    A line with a name may be answered with the name in front, T = ...; of a row both sides are
-    wanted, on either side of the sign =, and a factor of parameters and coordinates that all of it
-    has been divided by does not count. letters: {the student's own: the worksheet's}.
+    The answer to a line with a name may have the name in front, T = .... The answer to a row is an
+    equation; terms may be on either side of =, and a common factor of parameters and coordinates is
+    allowed. letters: {the student's own letter: the worksheet's}.
     """
     line = find(d, number)
     names = _with_letters(d.names, letters or {})
@@ -74,7 +74,7 @@ def grade(
 
 
 def find(d: Derivation, number: str) -> Line:
-    """The line of a number such as "4.1"."""
+    """Return the line with a number such as "4.1"."""
     match = re.fullmatch(r"(\d+)\.(\d+)", number.strip())
     known = [f"{k}.{n}" for k, step in enumerate(d.steps, 1) for n in range(1, len(step.lines) + 1)]
     if not match or number.strip() not in known:
@@ -86,7 +86,9 @@ def find(d: Derivation, number: str) -> Line:
 
 
 def _sides(line: Line) -> list[Terms]:
-    """What an answer is compared with: the right side; of a row, all of it brought to the left."""
+    """Return what an answer is compared with: the right side; for a row, everything brought to the
+    left.
+    """
     if not isinstance(line.left, Label):
         return [(*line.left, *(t._replace(coefficient=-t.coefficient) for t in line.right[0]))]
     return list(line.right)
@@ -94,8 +96,8 @@ def _sides(line: Line) -> list[Terms]:
 
 # --- reading
 def read(names: Names, answer: str, row: bool = True) -> Any:
-    """An answer as a SymPy expression of a derivation's symbols; an equation as left minus right.
-    row: else the last side alone counts.
+    """Return an answer as a SymPy expression of a derivation's symbols; an equation as left minus
+    right. row: whether the line is a row; otherwise only the last side is read.
     """
     sides = answer.split("=")
     if not row:
@@ -109,6 +111,9 @@ def read(names: Names, answer: str, row: bool = True) -> Any:
 
 
 def _with_letters(names: Names, letters: Mapping[str, str]) -> Names:
+    """Return the names with the student's own letters. Raise an ExpressionError where one is not
+    possible.
+    """
     known = [n.text for role in ("q", "v", "a", "tau", "p") for n in names[role]]
     for other, ours in letters.items():
         if ours not in known:
@@ -126,8 +131,8 @@ def _with_letters(names: Names, letters: Mapping[str, str]) -> Names:
 
 # --- comparing
 def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) -> list[str]:
-    """A sentence for each term that is missing, wrong or too much. equation: both are expressions
-    that are zero, so that a factor is free.
+    """Return a sentence for each term that is missing, wrong or superfluous. equation: whether both
+    expressions are equal to zero, so that a common factor is allowed.
     """
     heads = [
         sp.Symbol(n.symbol)
@@ -139,10 +144,10 @@ def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) 
     right = sp.Add(*(t.value for t in terms))
     if _same(answer, right, states):
         return []
-    if _terms(answer) > TERMS:
+    if _terms(answer) > COMPARED_TERMS:
         return [
-            f"its value differs; written out it has more than {TERMS} terms, which are not compared"
-            " one by one"
+            f"its value differs; written out it has more than {COMPARED_TERMS} terms, which are not"
+            " compared one by one"
         ]
     own = _grouped(answer, heads)
     known = _grouped(right, heads)
@@ -162,7 +167,9 @@ def _compared(d: Derivation, answer: Any, terms: Terms, equation: bool = False) 
 
 
 def _same(answer: Any, right: Any, states: list[dict[Any, float]]) -> bool:
-    """Whether two expressions have the same value at all states, beside the size of their terms."""
+    """Whether two expressions have the same value at all states, relative to the size of their
+    terms.
+    """
     size = [sum(abs(_at(x, s)) for x in sp.Add.make_args(sp.expand(right))) for s in states]
     return all(
         abs(_at(answer, s) - _at(right, s)) <= TOLERANCE * max(z, 1e-300)
@@ -173,8 +180,8 @@ def _same(answer: Any, right: Any, states: list[dict[Any, float]]) -> bool:
 def _factor(
     own: dict[Any, Any], known: dict[Any, Any], states: list[dict[Any, float]], free: set[Any]
 ) -> Any:
-    """The number or expression of parameters and coordinates by which most terms of an equation
-    have been multiplied.
+    """Return the number or expression of parameters and coordinates by which most terms of an
+    equation have been multiplied.
     """
     ratios = (
         sp.cancel(sp.together(own[of] / known[of])) for of in known if of in own and known[of] != 0
@@ -186,8 +193,8 @@ def _factor(
 
 
 def _remarks(head: Any, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
-    """What is wrong with all that has one head: a sentence of the whole, or of one or two terms of
-    its coefficient where that says more.
+    """Return what is wrong with the terms of one head (a product of speeds, accelerations and
+    forces): a sentence on all of them, or on one or two of them where that is more precise.
     """
     what = (
         f"the term of {write(head, False)}"
@@ -221,7 +228,9 @@ def _remarks(head: Any, a: Any, b: Any, states: list[dict[Any, float]], write: A
 
 
 def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: Any) -> list[str]:
-    """A sentence where a student's term a is not the right b; none where it is."""
+    """Return a sentence where a student's term a differs from the right term b; nothing where it
+    does not.
+    """
     own, known = (np.array([_at(x, s) for s in states]) for x in (a, b))
     if np.allclose(
         own, known, rtol=TOLERANCE, atol=TOLERANCE * float(np.abs(known).max(initial=0.0))
@@ -240,14 +249,14 @@ def _remark(what: str, a: Any, b: Any, states: list[dict[Any, float]], write: An
 
 
 def _short(ratio: float) -> str:
-    """A ratio as people say it: 2, -1/3, or a decimal number."""
+    """Return a ratio as people say it: 2, -1/3, or a decimal number."""
     simple = Fraction(ratio).limit_denominator(100)
     return str(simple) if abs(simple - ratio) <= TOLERANCE * abs(ratio) else f"{ratio:.6g}"
 
 
 def _terms(e: Any) -> int:
-    """How many terms an expression has at most when it is written out, those inside functions
-    included.
+    """Return an upper bound of the number of terms of an expression when it is expanded, those
+    inside functions included.
     """
     inside = [_terms(x) for x in e.args]
     if e.is_Pow and e.exp.is_Integer and e.exp > 0:
@@ -256,7 +265,7 @@ def _terms(e: Any) -> int:
 
 
 def _grouped(e: Any, heads: list[Any]) -> dict[Any, Any]:
-    """{product of heads: coefficient} of an expanded expression."""
+    """Return {product of heads: coefficient} of an expanded expression."""
     found: dict[Any, Any] = {}
     for term in sp.Add.make_args(sp.expand(e)):
         of = sp.Mul(
@@ -267,11 +276,11 @@ def _grouped(e: Any, heads: list[Any]) -> dict[Any, Any]:
 
 
 def random_values(names: Names) -> list[dict[Any, float]]:
-    """{symbol: number} for some states; the same name has the same numbers in every derivation of a
-    mechanism.
+    """Return {symbol: number} for some states. The same name has the same numbers in every
+    derivation of a mechanism.
 
-    Coordinates, speeds, accelerations and forces have both signs, angles in all quadrants: |theta'|
-    is not theta'. Parameters are positive.
+    Coordinates, speeds, accelerations and forces have both signs, and angles are in all quadrants,
+    so that |theta'| differs from theta'. Parameters are positive.
     """
     positive = {n.symbol for role in ("p", "t") for n in names.get(role, ())}
     draws = {}
@@ -286,7 +295,7 @@ def random_values(names: Names) -> list[dict[Any, float]]:
 
 
 def _at(e: Any, state: dict[Any, float]) -> float:
-    """The value at a state; NaN where it is no real number or too large for one."""
+    """Return the value at a state; NaN where it is not real or too large."""
     try:
         return float(sp.N(sp.sympify(e).xreplace(state)))
     except (TypeError, OverflowError):

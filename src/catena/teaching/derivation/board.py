@@ -1,9 +1,9 @@
-"""Board: the symbols of one mechanism, the names they are written with, and the random states where
-every line is checked.
+"""Board: the symbols of one mechanism, their printed names, and the random states at which every
+line is checked.
 
-A line is shown as SymPy writes it after simplification, so it is this text that is evaluated, and
-compared with a number that came another way: finite differences of the bodies' poses for
-kinematics, the kernels' recursive passes, the formulation's own accelerations.
+A line is printed as SymPy simplifies it, so this printed form is evaluated and compared with the
+same number by another route: finite differences of the bodies' poses for kinematics, the kernels'
+recursive passes, the formulation's own accelerations.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from .observed_motion import Observed, observed
 from .rounding import magnitudes, without_rounding
 from .steps import Label, Line, Terms
 
-STATES = 3  # random ones, where every line is checked
-TOLERANCE = 1e-9  # relative
-# products of terms for a whole derivation, and terms in one expression
+STATES = 3  # the number of random states at which every line is checked
+TOLERANCE = 1e-9  # on a line, relative to the sizes of its terms
+# budget of simplification: products of terms for a whole derivation, and terms in one expression
 EFFORT, TERMS = 4_000_000, 1500
-# of the numbers that meet in a line: rounding of expressions, and of finite differences
-ROUNDED, OBSERVED = 1e-15, 1e-11
-LONGEST = 300  # operations in a line that is shown as it was computed
+# rounding of expressions, and of finite differences, relative to the numbers that cancel in a line
+EXPRESSION_ROUNDING, DIFFERENCE_ROUNDING = 1e-15, 1e-11
+LONGEST_LINE = 300  # the largest number of operations in a line that is printed as it was computed
 
 
 class WrongLineError(FormulationError):
-    """A line of a derivation differs from the same number by another route: a fault of ours, which
-    is never hidden.
+    """A line of a derivation differs from the same number by another route. This is a fault of
+    catena, and is never hidden.
     """
 
 
 class Board:
-    """Expressions become lines here, and are checked."""
+    """Turns expressions into lines, and checks them."""
 
     def __init__(self, equations: Derived):
         m = with_letter(equations.mechanism)
@@ -86,16 +86,16 @@ class Board:
 
     @property
     def freedoms(self) -> list[Name]:
-        """What a force along each speed is called after: the speed's coordinate, or the speed where
-        it has a name of its own.
+        """The names after which forces along the speeds are called: of the coordinate, or of the
+        speed where it has a name of its own.
         """
         places = dict(zip(self.mechanism.coordinate_names, self.names["q"]))
         return [places.get(n, v) for n, v in zip(self.mechanism.speed_names, self.names["v"])]
 
     # --- states
     def _state(self, seed: int) -> dict[str, np.ndarray]:
-        """A random state, with the accelerations that the formulation finds there, and the
-        multipliers that go with them.
+        """Return a random state, with the accelerations of the formulation there and the
+        multipliers that belong to them.
         """
         s = self.s
         rng = np.random.default_rng(seed + 17)
@@ -115,7 +115,9 @@ class Board:
         return given
 
     def _accelerations(self, t: Any, q: Any, v: Any, tau: Any, own: Any, p: Any) -> np.ndarray:
-        """By the formulation itself where it is exact, else by the kernels."""
+        """Return the accelerations by the formulation itself where it is exact, else by the
+        kernels.
+        """
         if getattr(self.equations, "error", 0.0):
             f = ca.Function(
                 "a",
@@ -133,7 +135,7 @@ class Board:
         )
 
     def numbers(self, x: ca.SX) -> np.ndarray:
-        """(states, entries) of an expression."""
+        """Return the values of an expression, (states, entries)."""
         roles = [role for role in self.symbols if role in self.values[0]]
         f = ca.Function("x", [self.symbols[role] for role in roles], [ca.densify(x)])
         return np.array(
@@ -141,7 +143,9 @@ class Board:
         )
 
     def more(self, role: str, names: Sequence[Name], values: ca.SX) -> ca.SX:
-        """Further symbols, such as the reactions of joints, with these values at the states."""
+        """Return further symbols, such as the reactions of joints, with the given values at the
+        states.
+        """
         self.names[role] = tuple(names)
         found = self.numbers(values)
         x = ca.SX.sym(role, len(names))
@@ -152,8 +156,8 @@ class Board:
 
     @cached_property
     def loads(self) -> ca.SX:
-        """What loads do along the speeds, (nv,): written out where it is short, else as symbols Q
-        with a step of their own.
+        """The generalised forces of loads along the speeds, (nv,): written out where they are
+        short, else as symbols Q with a step of their own.
         """
         if not self.mechanism.loads:
             return ca.SX.zeros(self.s.layout.nv)
@@ -170,8 +174,8 @@ class Board:
     # --- second routes
     @cached_property
     def _passes(self) -> ca.Function:
-        """(q, v, a, p) -> the recursive pass without loads: at the motion, at rest; and the mass
-        matrix.
+        """A function (q, v, a, p) -> the recursive pass without loads at the motion, the same at
+        rest, and the mass matrix.
         """
         s = Tracer(layout(self.mechanism.with_(loads=())))
         return ca.Function(
@@ -189,7 +193,7 @@ class Board:
 
     @property
     def inertial(self) -> ca.SX:
-        """The forces that the motion alone takes, without weight and loads, (nv,)."""
+        """The forces that the motion alone requires, without weight and loads, (nv,)."""
         return self._passed[0] - self._passed[1]
 
     @property
@@ -199,15 +203,15 @@ class Board:
 
     @property
     def pushed(self) -> ca.SX:
-        """tau and the loads along the speeds, (nv,): what the recursive pass takes less where loads
-        act.
+        """tau plus the loads along the speeds, (nv,): the loads are what they reduce the recursive
+        pass by.
         """
         return self.s.tau + self._passed[0] - self.s.inverse_dynamics()
 
     # --- lines
     def terms(self, left: ca.SX, right: ca.SX) -> list[EquationRow]:
-        """Rows left = right in the textbook's form, or as they were computed where there is
-        none.
+        """Return rows left = right in the textbook's form, or as they were computed where there is
+        none. Raise a FormulationError where that is too long to read.
         """
         statement = Statement.of(self.symbols, ca.densify(left), ca.densify(right))
         try:
@@ -216,7 +220,7 @@ class Board:
                 found, lambda: self._sizes(left) + self._sizes(right), self._symbol_values
             )
         except (NotHarmonic, OutOfBudget) as why:
-            if statement.tape.n_instructions() > LONGEST:
+            if statement.tape.n_instructions() > LONGEST_LINE:
                 raise FormulationError(
                     f"steps: a line of the derivation of {self.mechanism.name!r} by"
                     f" {self.equations.formulation} is too long to read ({why}); ask for the"
@@ -231,7 +235,9 @@ class Board:
             ]
 
     def _sizes(self, x: ca.SX) -> np.ndarray:
-        """(states, entries): what the entries would come to if nothing cancelled in them."""
+        """Return the values that the entries would have if nothing cancelled in them, (states,
+        entries).
+        """
         f = ca.Function("x", list(self.symbols.values()), [ca.densify(x)])
         return np.array(
             [magnitudes(f, [state[role] for role in self.symbols]) for state in self.values]
@@ -251,7 +257,7 @@ class Board:
 
     @cached_property
     def _units(self) -> list[list[Any]]:
-        """The quaternions among the coordinates."""
+        """The symbols of the quaternions among the coordinates."""
         q = symbols(self.names["q"])
         return [q[c.qi : c.qi + 4] for c in self.s.layout.coordinates if c.motion == BALL]
 
@@ -265,8 +271,11 @@ class Board:
         seen: np.ndarray | None = None,
         beside: ca.SX | None = None,
     ) -> Line:
-        """label = x, a number or a vector; reference: the same by another route; seen (states,
-        entries): by a third. beside: what cancels in the reference.
+        """Return the line label = x, for a number or a vector, checked.
+
+        reference: the same by another route; seen (states, entries): by a third. beside: terms that
+        cancel in the reference, relative to which its rounding is measured. means: the definition
+        of the label. axes: whose axes the components are along.
         """
         right = tuple(row.right for row in self.terms(ca.SX.zeros(x.numel()), x))
         known = reference if isinstance(reference, np.ndarray) else self.numbers(reference)
@@ -277,18 +286,20 @@ class Board:
             right,
             known,
             floor,
-            lambda: ROUNDED * np.sum([self._sizes(e) for e in met], axis=0),
+            lambda: EXPRESSION_ROUNDING * np.sum([self._sizes(e) for e in met], axis=0),
         )
         other = (
             0.0
             if seen is None
-            else self._difference(label.text, right, seen, floor, lambda: OBSERVED * self._sizes(x))
+            else self._difference(
+                label.text, right, seen, floor, lambda: DIFFERENCE_ROUNDING * self._sizes(x)
+            )
         )
         return Line(label, right, means, axes, max(own, other))
 
     @cached_property
     def observed(self) -> dict[str, Observed]:
-        """The bodies' motion by finite differences of their poses."""
+        """The motion of the bodies by finite differences of their poses."""
         return observed(self.s, self.values, self.numbers)
 
     def lines(
@@ -299,8 +310,8 @@ class Board:
         means: Sequence[Label] | None = None,
         beside: ca.SX | None = None,
     ) -> list[Line]:
-        """One line for each entry of x. beside: what cancels in the reference, so that its rounding
-        is measured by it.
+        """Return one line for each entry of x, checked. beside: terms that cancel in the reference,
+        relative to which its rounding is measured.
         """
         rows = self.terms(ca.SX.zeros(x.numel()), x)
         known = self.numbers(reference)
@@ -312,8 +323,8 @@ class Board:
         return found
 
     def _floor(self, known: np.ndarray, beside: ca.SX | None) -> np.ndarray:
-        """(states, entries): a size for each entry, those of all entries brought to its unit by the
-        inertia along the speeds.
+        """Return a size for each entry, (states, entries): the sum over all entries, converted to
+        the unit of each by the inertia along the speeds.
         """
         nv = self.s.layout.nv
         if known.shape[1] != nv:
@@ -326,10 +337,11 @@ class Board:
         return unit * (sizes / unit).sum(1, keepdims=True)
 
     def rows(self, left: ca.SX, right: ca.SX, beside: ca.SX | None = None) -> list[Line]:
-        """The equations left = right; both sides are evaluated with the formulation's own
+        """Return the equations left = right as lines, evaluated with the formulation's own
         accelerations.
 
-        beside: one positive size, such as all the weights, for rows whose terms may all vanish.
+        beside: a positive size, such as the sum of all weights, for rows whose terms may all
+        vanish.
         """
         found = []
         floor = 0.0 if beside is None else self.numbers(beside)[:, 0]
@@ -359,8 +371,8 @@ class Board:
         floor: Any = 0.0,
         rounding: Callable[[], np.ndarray] | None = None,
     ) -> float:
-        """How far a result lies from the same number by another route, beside its size. rounding:
-        by how much both may be off where all cancels.
+        """Return the difference of a result to the same number by another route, relative to its
+        size. rounding: a function that returns the rounding error of both where everything cancels.
         """
         parts = [np.array(self._evaluated(terms)) for terms in right]
         found = np.column_stack([x.sum(1) for x in parts])
@@ -371,6 +383,7 @@ class Board:
         return self._held(what, error)
 
     def _held(self, what: str, error: float) -> float:
+        """Return the error of a line. Raise a WrongLineError where it exceeds the tolerance."""
         if not error <= TOLERANCE:
             raise WrongLineError(
                 f"steps: {what} of {self.mechanism.name!r} by {self.equations.formulation} differs"
@@ -380,7 +393,7 @@ class Board:
         return error
 
     def _evaluated(self, terms: Terms) -> list[list[float]]:
-        """The value of every term at every state; one zero where there is none."""
+        """Return the value of every term at every state; one zero where there is none."""
         inputs = [s for role in self.symbols for s in symbols(self.names[role])]
         f = sp.lambdify(
             inputs, [x for term in terms for x in sp.Add.make_args(term.value)] or [0.0], "math"

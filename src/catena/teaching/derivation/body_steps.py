@@ -22,7 +22,9 @@ NOTHING = 1e-12  # rounding of an entry that vanishes, where the others are of s
 
 
 def newton_euler(board: Board) -> list[Step]:
-    """Newton's and Euler's laws for every body, then the joints' freedoms."""
+    """Return the steps of newton_euler: Newton's and Euler's laws for every body, then the joints'
+    freedoms.
+    """
     free = FreeBodies(board)
     b = free.bodies
     return [
@@ -39,7 +41,7 @@ def newton_euler(board: Board) -> list[Step]:
 
 
 def laws(board: Board, free: FreeBodies) -> list[Step]:
-    """Newton's law and Euler's law of every body."""
+    """Return the steps of Newton's law and Euler's law of every body."""
     newton, euler = [], []
     forces = [k - 3 for k in free.shown if k >= 3]
     torques = [k for k in free.shown if k < 3]
@@ -74,7 +76,9 @@ def laws(board: Board, free: FreeBodies) -> list[Step]:
 
 
 def freedoms(board: Board, free: FreeBodies) -> Step:
-    """A joint bears nothing along its freedom but its motor."""
+    """Return the step of the joints' freedoms: along its freedom a joint carries nothing but its
+    motor's force.
+    """
     rows = board.rows(free.along_freedoms(), free.motors(), free.sizes[0] + free.sizes[1])
     return Step(
         "freedoms of the joints",
@@ -85,7 +89,7 @@ def freedoms(board: Board, free: FreeBodies) -> Step:
 
 
 def eliminated(board: Board, free: FreeBodies) -> Step:
-    """The equations of motion without the joints' forces."""
+    """Return the step with the equations of motion without the joints' forces."""
     rows = rate_rows(board) + board.rows(
         -inertia_forces(board, free.bodies), active(board, free.bodies) + board.A.T @ board.lam
     )
@@ -96,8 +100,8 @@ def eliminated(board: Board, free: FreeBodies) -> Step:
 
 # --- recursive
 def recursive(board: Board) -> list[Step]:
-    """Outward velocities and accelerations, inward forces, joint by joint, each along its own
-    body's axes.
+    """Return the steps of recursive: velocities and accelerations outwards, forces inwards, joint
+    by joint, each along its own body's axes.
     """
     free = FreeBodies(board, "body")
     s = board.s
@@ -162,7 +166,9 @@ def recursive(board: Board) -> list[Step]:
 
 # --- penalty
 def penalty(board: Board) -> list[Step]:
-    """The joints give way a little: springs of stiffness beta bear what the joints would."""
+    """Return the steps of penalty: the joints yield a little, and springs of stiffness beta carry
+    their forces.
+    """
     free = FreeBodies(board)
     m, stretch = board.mechanism, []
     names: list[Name] = []
@@ -222,8 +228,8 @@ def penalty(board: Board) -> list[Step]:
 
 # --- boltzmann_hamel
 def boltzmann_hamel(board: Board) -> list[Step]:
-    """Inertial angular velocities as quasi-velocities, the matrix G, moments in the joints
-    ([Quinn1991] eq. 22-39).
+    """Return the steps of boltzmann_hamel: inertial angular velocities as quasi-velocities, the
+    matrix G, moments in the joints ([Quinn1991] eq. 22-39).
     """
     free = FreeBodies(board, "body")
     s = board.s
@@ -297,8 +303,8 @@ def boltzmann_hamel(board: Board) -> list[Step]:
 
 
 def _relative_rates(board: Board, free: FreeBodies) -> list[Line]:
-    """The columns of D that do not vanish: joint by joint, along the axes of the link it
-    carries.
+    """Return the lines of the columns of D that do not vanish, joint by joint, along the axes of
+    the link it carries.
     """
     found = []
     for b in free.movers.values():
@@ -324,7 +330,9 @@ def _relative_rates(board: Board, free: FreeBodies) -> list[Line]:
 
 
 def _connectivity(board: Board, free: FreeBodies) -> list[Line]:
-    """C_ij, column by column, of links that turn and carry others that turn."""
+    """Return the lines of C_ij, column by column, for links that turn and carry others that
+    turn.
+    """
     m, found = board.mechanism, []
     parent = {j.child: j.parent for j in m.ordered}
     turning = {name for name, b in free.movers.items() if ca.depends_on(b.w, board.s.v)}
@@ -343,5 +351,5 @@ def _connectivity(board: Board, free: FreeBodies) -> list[Line]:
 
 
 def _said(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Without rows that say 0 = 0."""
+    """Return the lines without rows that read 0 = 0."""
     return tuple(line for line in lines if line.left or any(line.right))

@@ -1,9 +1,9 @@
-"""Two derivations of one mechanism set beside each other: what both have, and which of their terms
-are the same number.
+"""Comparison: two derivations of one mechanism side by side, and which of their terms are the same
+number.
 
-A named number of one way is looked for among the named numbers of the other: as it stands, with the
-other sign, or as the sum or difference of two of them, forces included: F*_x = dT/dx - d/dt dT/dx'.
-What is found holds at random values of all symbols.
+A named number of one derivation is looked for among the named numbers of the other: as it is, with
+the opposite sign, or as the sum or difference of two of them, forces included: F*_x = dT/dx - d/dt
+dT/dx'. What is found holds at random values of all symbols.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from . import pages, writing
 from .answers import random_values
 from .steps import Derivation, Label
 
-SAME = 1e-9  # relative
+SAME_VALUE = 1e-9  # tolerance of `_same`
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
@@ -34,7 +34,7 @@ class Quantity(NamedTuple):
 
 
 class Correspondence(NamedTuple):
-    """What a number of the second derivation is in the first."""
+    """A number of the second derivation (left), expressed by numbers of the first (right)."""
 
     left: Label
     right: Label
@@ -49,12 +49,14 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The title, in words."""
         return f"{self.one.mechanism}: {self.one.formulation} and {self.two.formulation}"
 
     @cached_property
     def correspondences(self) -> tuple[Correspondence, ...]:
-        """The numbers of the second derivation that are one or two numbers of the first."""
+        """The numbers of the second derivation that equal one number of the first, or a sum or
+        difference of two.
+        """
         ours = _quantities(self.one)
         theirs = _quantities(self.two)
         known = {q.label.text for q in ours}
@@ -66,7 +68,7 @@ class Comparison:
         return tuple(found)
 
     def text(self) -> str:
-        """Which terms correspond, then both derivations."""
+        """Return which terms correspond, then both derivations, as text."""
         table = [f"  {c.left.text} = {c.right.text}" for c in self.correspondences]
         head = [
             self.title,
@@ -77,7 +79,7 @@ class Comparison:
         return "\n\n".join(("\n".join(head), self.one.text(), self.two.text()))
 
     def latex(self) -> str:
-        """The same as the body of a LaTeX document."""
+        """Return the same as the body of a LaTeX document."""
         rows = [f"{c.left.latex} &= {c.right.latex}" for c in self.correspondences]
         table = ["\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"] if rows else []
         about = writing.words(
@@ -86,14 +88,14 @@ class Comparison:
         return "\n\n".join((rf"\section*{{{about}}}", *table, self.one.latex(), self.two.latex()))
 
     def html(self) -> str:
-        """Two columns on one page."""
+        """Return both derivations as two columns on one page."""
         return pages.side_by_side(
             self.one, self.two, [(c.left.text, c.right.text) for c in self.correspondences]
         )
 
     def notebook(self, file: str = "mechanism.toml") -> str:
-        """Both as one notebook, with the table before them. file: the mechanism's, for the cells
-        that derive them anew.
+        """Return both as one notebook, with the table before them. file: the mechanism's, for the
+        cells that derive them again.
         """
         first, second = (json.loads(d.notebook(file)) for d in (self.one, self.two))
         rows = "\n".join(f"| ${c.left.latex}$ | ${c.right.latex}$ |" for c in self.correspondences)
@@ -110,8 +112,8 @@ class Comparison:
 
 
 def _quantities(d: Derivation) -> list[Quantity]:
-    """The lines that give one number a name and do not vanish, without those of symbols that other
-    derivations lack.
+    """Return the lines that give one number a name and do not vanish, without those with symbols
+    that other derivations lack.
     """
     states = random_values(d.names)
     found: dict[str, Quantity] = {}
@@ -133,7 +135,7 @@ def _quantities(d: Derivation) -> list[Quantity]:
 
 
 def _forces(d: Derivation, known: set[str]) -> list[Quantity]:
-    """The forces along the speeds, by their own names."""
+    """Return the forces along the speeds, by their own names."""
     states = random_values(d.names)
     return [
         Quantity(Label(n.text, n.latex), _at(sp.Symbol(n.symbol), states))
@@ -147,7 +149,9 @@ def _at(e: Any, states: list[dict[Any, float]]) -> np.ndarray:
 
 
 def _matches(values: np.ndarray, ours: list[Quantity]) -> Iterator[Label]:
-    """One number with either sign, then sums and differences of two."""
+    """Yield the labels that have these values: one number with either sign, then sums and
+    differences of two.
+    """
     for q in ours:
         for sign in (1, -1):
             if _same(values, sign * q.values):
@@ -159,11 +163,14 @@ def _matches(values: np.ndarray, ours: list[Quantity]) -> Iterator[Label]:
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(np.all(np.abs(a - b) <= SAME * (np.abs(a) + np.abs(b))))
+    """Whether two arrays are equal within SAME_VALUE, relative to the sum of their absolute
+    values.
+    """
+    return bool(np.all(np.abs(a - b) <= SAME_VALUE * (np.abs(a) + np.abs(b))))
 
 
 def _sum(terms: list[tuple[int, Label]]) -> Label:
-    """A sum of labels with signs."""
+    """Return a sum of labels with signs."""
     text = latex = ""
     for sign, label in terms:
         mark = ("-" if sign < 0 else "") if not text else (" - " if sign < 0 else " + ")

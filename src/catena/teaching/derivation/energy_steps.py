@@ -18,9 +18,7 @@ from .words import along, scalar, slope
 
 
 class Energies:
-    """T and V of a mechanism on a board, from its bodies; and what differentiation makes of
-    them.
-    """
+    """T and V of a mechanism on a board, computed from its bodies, and their derivatives."""
 
     def __init__(self, board: Board):
         self.board, self.s, self.bodies = board, board.s, Bodies(board)
@@ -37,7 +35,7 @@ class Energies:
 
     @cached_property
     def kernel(self) -> tuple[ca.SX, ca.SX]:
-        """T, V by the recursive pass."""
+        """T and V by the recursive pass."""
         s = self.s
         T, V = kinematics.energy(s.tree, s.Q, s.V, s.work())
         return ca.SX(T), ca.SX(V)
@@ -48,7 +46,7 @@ class Energies:
         return self.s.mass_matrix()
 
     def slope(self, F: ca.SX) -> ca.SX:
-        """N' dF/dq: the change of F along each speed."""
+        """Return N' dF/dq, the change of F along each speed."""
         s = self.s
         return ca.jtimes(s.coordinate_rate(), s.v, ca.gradient(F, s.q), True)
 
@@ -74,12 +72,12 @@ class Energies:
 
     @cached_property
     def force(self) -> ca.SX:
-        """Q: motors and loads."""
+        """Q, the forces of motors and loads."""
         return self.s.tau + self.board.loads
 
     # --- steps
     def opening(self) -> list[Step]:
-        """Positions to energies."""
+        """Return the steps from positions to energies."""
         kinetic, potential = self.kernel
         board = self.board
         T = board.line(
@@ -116,7 +114,7 @@ class Energies:
         ]
 
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
-        """dT/dv."""
+        """Return the step of dT/dv."""
         v = self.board.names["v"]
         lines = self.board.lines(
             labels or slope("T", v), self.h, self.M @ self.s.v, slope("T", v) if labels else None
@@ -124,7 +122,7 @@ class Energies:
         return Step("momenta", "Differentiate the kinetic energy by each speed.", tuple(lines))
 
     def rates(self) -> Step:
-        """d/dt dT/dv."""
+        """Return the step of d/dt dT/dv."""
         lines = self.board.lines(
             slope("T", self.board.names["v"], True), self.bodies.rate(self.h), self.momentum_rate
         )
@@ -136,7 +134,7 @@ class Energies:
         )
 
     def gradients(self) -> Step:
-        """dT/dq and dV/dq, along the speeds."""
+        """Return the step of dT/dq and dV/dq, along the speeds."""
         s = self.s
         board = self.board
         names = self.board.freedoms
@@ -161,7 +159,7 @@ class Energies:
 
 
 def load_step(board: Board) -> list[Step]:
-    """What loads do along the speeds, where there are any."""
+    """Return the step of the generalised forces of loads, where there are any."""
     if not board.mechanism.loads:
         return []
     lines = board.lines(
@@ -178,7 +176,9 @@ def load_step(board: Board) -> list[Step]:
 
 
 def constraint_step(board: Board) -> list[Step]:
-    """The rows of loops and speed constraints, differentiated."""
+    """Return the step of the rows of loops and speed constraints, differentiated, if there are
+    any.
+    """
     if not board.lam.numel():
         return []
     lines = [
@@ -196,7 +196,7 @@ def constraint_step(board: Board) -> list[Step]:
 
 
 def rate_rows(board: Board) -> list[Line]:
-    """q' = N v where a speed is no coordinate's rate by name."""
+    """Return the rows q' = N v, where a speed is not the rate of a coordinate."""
     s, m = board.s, board.mechanism
     turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]
     if not turned:
@@ -207,7 +207,7 @@ def rate_rows(board: Board) -> list[Line]:
 
 
 def lagrange(board: Board) -> list[Step]:
-    """d/dt dT/dv - dT/dq + dV/dq = Q + A' lambda."""
+    """Return the steps of lagrange: d/dt dT/dv - dT/dq + dV/dq = Q + A' lambda."""
     e = Energies(board)
     left = e.bodies.rate(e.h) - e.slope(e.T) + e.bracket + e.slope(e.V)
     rows = rate_rows(board) + board.rows(left, e.force + board.A.T @ board.lam)
@@ -228,7 +228,7 @@ def lagrange(board: Board) -> list[Step]:
 
 
 def hamilton(board: Board) -> list[Step]:
-    """q' = v(h), h' = Q - dH/dq + A' lambda."""
+    """Return the steps of hamilton: q' = v(h), h' = Q - dH/dq + A' lambda."""
     e, s = Energies(board), board.s
     names = board.names
     h = board.more("h", names["h"], e.M @ s.v)

@@ -1,10 +1,10 @@
-"""Every body cut free, with the forces of its joints as named symbols: Newton and Euler, the
-recursive passes, springs for joints.
+"""Bodies cut free, with the forces of their joints as named symbols: for Newton and Euler, the
+recursive passes, and springs in place of joints.
 
-    F, T of a joint      what the parent does to the child through it, motor included, about the
+    F, T of a joint      the wrench of the parent on the child through it, motor included, about the
                          child body's origin
 
-Loops keep the multipliers of their rows for forces. In the plane two forces and one torque are
+The forces of loops are the multipliers of their rows. In the plane two forces and one torque are
 written for each joint.
 """
 
@@ -47,7 +47,9 @@ class FreeBodies:
     # --- what is shown
     @cached_property
     def _normal(self) -> int | None:
-        """Which of the ground's axes all turns are about; None in space, or in a plane askew."""
+        """The index of the ground's axis about which all turns are; None in space, or in a plane
+        that is not across one of the axes.
+        """
         n = plane(self.board.mechanism)
         return None if n is None or max(map(abs, n)) < 1 - 1e-12 else int(np.argmax(np.abs(n)))
 
@@ -68,11 +70,13 @@ class FreeBodies:
     # --- symbols
     @cached_property
     def held(self) -> dict[str, tuple[Any, Any]]:
-        """What the rows of loops do to bodies."""
+        """The wrenches of the rows of loops on bodies."""
         return held_by_loops(self.board)
 
     def _symbols(self) -> dict[str, ca.SX]:
-        """Torque and force (6,) of every joint on its child, as symbols where they are written."""
+        """Return torque and force (6,) of every joint on its child, as symbols where they are
+        written.
+        """
         m = self.board.mechanism
         found = self.s.reactions(self.held)
         names: list[Name] = []
@@ -102,22 +106,22 @@ class FreeBodies:
         }
 
     def _turn(self, b: Mover) -> ca.SX:
-        """From the body's axes to those that forces are written in."""
+        """Return the rotation from the body's axes to those in which forces are written."""
         return b.R if self.axes == "ground" else ca.SX.eye(3)
 
     def into(self, b: Mover, x: ca.SX) -> ca.SX:
-        """A vector of the ground's axes, in those of body b if forces are written there."""
+        """Return a vector of the ground's axes in those of body b, if forces are written there."""
         return x if self.axes == "ground" else b.R.T @ x
 
     def out_of(self, b: Mover, x: ca.SX) -> ca.SX:
-        """The reverse."""
+        """Return a vector of the axes in which forces are written in the ground's axes."""
         return x if self.axes == "ground" else b.R @ x
 
     # --- balances
     @cached_property
     def sizes(self) -> tuple[ca.SX, ca.SX]:
-        """What forces and torques are measured by: weights and inertia forces of all bodies, and
-        their torques about the ground's origin.
+        """The sizes relative to which forces and torques are compared: weights and inertia forces
+        of all bodies, and their torques about the ground's origin.
         """
         force, torque = ca.SX(0), ca.SX(0)
         for b in self.movers.values():
@@ -132,8 +136,8 @@ class FreeBodies:
         return force, torque + ca.norm_1(self.s.tau)
 
     def relative(self, name: str) -> ca.SX:
-        """(6, nv): motion of a body relative to its parent, at the body's origin, ground's axes,
-        angular first.
+        """Return (6, nv): the motion of a body relative to its parent, at the body's origin in the
+        ground's axes, angular first.
         """
         s = self.s
         joint = next(j for j in self.board.mechanism.ordered if j.child == name)
@@ -145,11 +149,11 @@ class FreeBodies:
         return J - ca.vertcat(P[:3, :], P[3:, :] - ca.skew(arm) @ P[:3, :])
 
     def origin(self, name: str) -> ca.SX:
-        """(3,) of a body's frame."""
+        """Return the origin of a body's frame, (3,)."""
         return self.s.pose(name)[:, 3]
 
     def force(self, name: str) -> ca.SX:
-        """All forces on a body but weight, ground's axes."""
+        """Return all forces on a body but its weight, in the ground's axes."""
         b = self.movers[name]
         F = self.out_of(b, self.wrench[name][3:])
         for child in self._carried(name):
@@ -157,7 +161,7 @@ class FreeBodies:
         return F + self._outside(name)[1]
 
     def torque(self, name: str, about: ca.SX) -> ca.SX:
-        """All torques on a body about a point, weight left out, ground's axes."""
+        """Return all torques on a body about a point, without its weight, in the ground's axes."""
         b, T = self.movers[name], ca.SX.zeros(3)
         for body, sign in ((name, 1), *((child, -1) for child in self._carried(name))):
             t, f = (
@@ -172,7 +176,9 @@ class FreeBodies:
         return [j.child for j in self.board.mechanism.ordered if j.parent == name]
 
     def _outside(self, name: str) -> tuple[ca.SX, ca.SX]:
-        """Loads and loops on a body: torque about its origin and force, ground's axes."""
+        """Return loads and loops on a body: torque about its origin and force, in the ground's
+        axes.
+        """
         t, f = (
             self.s.applied.wrenches.get(name, (ca.SX.zeros(3), ca.SX.zeros(3)))
             if self.board.mechanism.loads
@@ -187,8 +193,8 @@ class FreeBodies:
         return t, f
 
     def along_freedoms(self) -> ca.SX:
-        """(nv,): what the joints' forces do along each speed, by the motion of each child relative
-        to its parent.
+        """Return (nv,): the generalised forces of the joints' forces along each speed, by the
+        motion of each child relative to its parent.
         """
         total = ca.SX.zeros(self.s.layout.nv)
         for joint in self.board.mechanism.ordered:
@@ -202,7 +208,7 @@ class FreeBodies:
         return total
 
     def motors(self) -> ca.SX:
-        """(nv,): tau, loads along the speeds, less what rotors keep."""
+        """Return (nv,): tau and loads along the speeds, less the inertia forces of rotors."""
         s = self.s
         loads = ca.SX.zeros(s.layout.nv)
         if self.board.mechanism.loads:
@@ -211,8 +217,8 @@ class FreeBodies:
 
 
 def held_by_loops(board: Board) -> dict[str, tuple[Any, Any]]:
-    """What the rows of loops do to bodies: torque about the node's origin and force, in the node's
-    axes.
+    """Return the wrenches of the rows of loops on bodies: torque about the node's origin and force,
+    in the node's axes.
     """
     if not board.lam.numel():
         return {}

@@ -1,5 +1,5 @@
-"""Kane's derivation: partial velocities, generalised active forces, generalised inertia forces
-([Passerello1972] chapters I-III).
+"""The derivations of kane, gibbs_appell, variational and jourdain: partial velocities, generalised
+active forces, generalised inertia forces ([Passerello1972] chapters I-III).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .words import along, bold, partial
 
 
 def kane(board: Board) -> list[Step]:
-    """F_r + F*_r = 0 along every speed."""
+    """Return the steps of kane: F_r + F*_r = 0 along every speed."""
     bodies = Bodies(board)
     names = board.freedoms
     F = active(board, bodies)
@@ -78,7 +78,7 @@ def kane(board: Board) -> list[Step]:
 
 
 def gibbs_appell(board: Board) -> list[Step]:
-    """dS/da = F, S the energy of the accelerations."""
+    """Return the steps of gibbs_appell: dS/da = F, with S the energy of the accelerations."""
     s, bodies = board.s, Bodies(board)
     S = ca.dot(vector(s.tree.armature) * s.a, s.a) / 2
     for b in bodies.all:
@@ -137,7 +137,9 @@ def gibbs_appell(board: Board) -> list[Step]:
 
 
 def variational(board: Board) -> list[Step]:
-    """Hamilton's principle on vectors ([Everett1988] eq. 25-32)."""
+    """Return the steps of variational: Hamilton's principle on vectors ([Everett1988] eq.
+    25-32).
+    """
     bodies, momenta = Bodies(board), []
     for b in bodies.all:
         if b.heavy:
@@ -206,7 +208,9 @@ def variational(board: Board) -> list[Step]:
 
 
 def jourdain(board: Board) -> list[Step]:
-    """Virtual power: what forces and inertia do along every virtual velocity."""
+    """Return the steps of jourdain: the virtual power of forces and inertia along every virtual
+    velocity.
+    """
     titles = {
         "variations": (
             "virtual velocities",
@@ -236,7 +240,9 @@ def jourdain(board: Board) -> list[Step]:
 
 
 def partials(board: Board, bodies: Bodies) -> list[Line]:
-    """One line for each body and speed where one of them is not zero."""
+    """Return the lines of the partial velocities, for each body and speed where one of them is not
+    zero.
+    """
     s, found = board.s, []
     for b in bodies.all:
         w, V = b.partial(s)
@@ -265,7 +271,7 @@ def partials(board: Board, bodies: Bodies) -> list[Line]:
 
 
 def active(board: Board, bodies: Bodies) -> ca.SX:
-    """F_r (nv): weights, motors and loads."""
+    """Return F_r (nv,), of weights, motors and loads."""
     F = board.s.tau
     for b in bodies.all:
         F = F + b.partial(board.s)[1].T @ (b.m * bodies.gravity)
@@ -273,7 +279,7 @@ def active(board: Board, bodies: Bodies) -> ca.SX:
 
 
 def inertia_forces(board: Board, bodies: Bodies) -> ca.SX:
-    """F*_r (nv)."""
+    """Return F*_r (nv,)."""
     s = board.s
     F = -vector(s.tree.armature) * s.a
     for b in bodies.all:

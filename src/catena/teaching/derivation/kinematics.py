@@ -1,5 +1,5 @@
-"""What every derivation begins with: the bodies' mass centres, velocities, angular velocities, as
-expressions and as steps.
+"""The steps that every derivation begins with: the bodies' mass centres, velocities and angular
+velocities, as expressions and as steps.
 
 Positions come from the chain of frames; velocities from positions by differentiation in time,
 angular velocities from the rotation R by R^T R'. All are checked against the kernels' recursive
@@ -46,7 +46,7 @@ class Mover:
     stiff: bool
 
     def partial(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Partial angular velocities and partial velocities (3, nv)."""
+        """Return the partial angular velocities and partial velocities, (3, nv) each."""
         return ca.jacobian(self.w, s.v), ca.jacobian(self.v, s.v)
 
 
@@ -68,12 +68,12 @@ class Bodies:
         ]
 
     def rate(self, x: ca.SX) -> ca.SX:
-        """dx/dt along the motion, of an expression of q and v."""
+        """Return dx/dt along the motion, for an expression of q and v."""
         s = self.s
         return ca.jtimes(x, s.q, s.coordinate_rate()) + ca.jtimes(x, s.v, s.a)
 
     def mover(self, name: str) -> Mover:
-        """One body."""
+        """Return one body."""
         s = self.s
         body = self.board.mechanism.body(name)
         X = s.pose(name)
@@ -119,19 +119,19 @@ class Bodies:
 
     @cached_property
     def _quaternion(self) -> bool:
-        """Whether some speed is no coordinate's rate: R^T R' then holds on unit quaternions
-        alone.
+        """Whether some speed is not the rate of a coordinate: R^T R' then holds only for unit
+        quaternions.
         """
         return self.s.layout.nq != self.s.layout.nv
 
     @property
     def gravity(self) -> ca.SX:
-        """(3,) in the ground's axes."""
+        """The acceleration of gravity (3,) in the ground's axes."""
         return vector(self.s.tree.gravity)
 
     # --- steps
     def positions(self) -> Step:
-        """Where the centres of mass are."""
+        """Return the step of the places of the centres of mass."""
         lines = [
             self.board.line(bold("r", b.name), b.r, self.board.observed[b.name].r, axes="ground")
             for b in self.all
@@ -144,7 +144,7 @@ class Bodies:
         )
 
     def velocities(self) -> Step:
-        """Of the centres of mass, in the ground's axes."""
+        """Return the step of the velocities of the centres of mass, in the ground's axes."""
         lines = [
             self.board.line(
                 bold("v", b.name),
@@ -164,7 +164,9 @@ class Bodies:
         )
 
     def turning(self) -> list[Step]:
-        """Angular velocities, of the bodies whose inertia they meet."""
+        """Return the step of the angular velocities of the bodies that have inertia about them, if
+        there are any.
+        """
         lines = [
             self.board.line(
                 bold("omega", b.name),
@@ -183,7 +185,9 @@ class Bodies:
         return [Step("angular velocities", why, tuple(lines))] if lines else []
 
     def accelerations(self) -> Step:
-        """Of the centres of mass, and angular ones."""
+        """Return the step of the accelerations of the centres of mass and of the angular
+        accelerations.
+        """
         lines = []
         for b in self.all:
             if b.heavy:

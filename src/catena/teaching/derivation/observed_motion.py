@@ -1,5 +1,5 @@
-"""Motion observed: where bodies are along a curve of the coordinates, by the joints' own poses, and
-its rates by finite differences.
+"""Observed motion: the poses of bodies along a curve of the coordinates, and their rates by finite
+differences.
 
 A second route to kinematics that shares nothing with kernels or derivatives of expressions: X =
 product of the joints' poses in numbers,
@@ -29,8 +29,8 @@ STEPS = np.arange(-4, 5)
 
 
 class Observed(NamedTuple):
-    """Of one body: its axes R (states, 3, 3); (states, 3) each: centre of mass r, its velocity and
-    acceleration in the ground's axes; omega and alpha in the body's.
+    """The motion of one body: its axes R (states, 3, 3); and (states, 3) each: centre of mass r,
+    its velocity and acceleration in the ground's axes; omega and alpha in the body's.
     """
 
     R: np.ndarray
@@ -44,8 +44,8 @@ class Observed(NamedTuple):
 def observed(
     s: Tracer, states: States, numbers: Callable[[ca.SX], np.ndarray]
 ) -> dict[str, Observed]:
-    """{body: its motion} at random states of the symbols s. numbers: (states, entries) of an
-    expression.
+    """Return {body: its motion} at random states of the symbols s. numbers: a function that returns
+    the values of an expression, (states, entries).
     """
     m = s.layout.mechanism
     rate = s.coordinate_rate()
@@ -64,7 +64,9 @@ def observed(
 
 
 def _seen(m: Mechanism, states: States, body: str, X: np.ndarray, h: np.ndarray) -> Observed:
-    """X (states, times, 4, 4), h (states, 1) apart."""
+    """Return the motion of a body from its poses X (states, times, 4, 4), at times h (states, 1)
+    apart.
+    """
     R = X[..., :3, :3]
     r = np.empty((*X.shape[:2], 3))
     for k, state in enumerate(states):
@@ -93,7 +95,7 @@ def _axial(W: np.ndarray) -> np.ndarray:
 
 
 def _poses(m: Mechanism, q: np.ndarray, values: Mapping[str, float]) -> dict[str, np.ndarray]:
-    """{body: X (4, 4)} in the ground at the coordinates q."""
+    """Return {body: X (4, 4)} in the ground at the coordinates q."""
     own = {}
     found = {GROUND: np.eye(4)}
     at = 0
@@ -109,7 +111,7 @@ def _poses(m: Mechanism, q: np.ndarray, values: Mapping[str, float]) -> dict[str
 
 
 def _coordinates(j: Joint, own: dict[str, np.ndarray], values: Mapping[str, float]) -> np.ndarray:
-    """Those of a joint, its own or those that follow another."""
+    """Return the coordinates of a joint: its own, or those that follow another joint."""
     if j.mimic is None:
         return own.get(j.name, np.empty(0))
     leader = own[j.mimic.joint]

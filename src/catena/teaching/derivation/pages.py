@@ -1,4 +1,4 @@
-"""A derivation as one page, two derivations side by side, and a notebook."""
+"""A derivation as one HTML page, two derivations side by side, and a notebook."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ table{border-collapse:collapse;font:14px/1.6 ui-monospace,monospace}td,th{text-a
 
 
 def html(d: Derivation, blank: bool = False) -> str:
-    """One page that needs nothing from elsewhere."""
+    """Return a derivation as one page that needs no other files. blank: as a worksheet."""
     parts = [_step(step, k, d, blank) for k, step in enumerate(d.steps, 1)]
     checked = (
         f"<small>After {escape(d.source)}; every line checked at {d.states} random states, largest"
@@ -37,8 +37,8 @@ def html(d: Derivation, blank: bool = False) -> str:
 
 
 def side_by_side(one: Derivation, two: Derivation, same: Sequence[tuple[str, str]] = ()) -> str:
-    """A page with two derivations in two columns; lines that both have are marked in green. same:
-    terms of the second that are some of the first.
+    """Return a page with two derivations in two columns; lines in both are marked in green. same:
+    terms of the second and the equal terms of the first.
     """
     shared = _written(one) & _written(two)
     columns = []
@@ -84,8 +84,8 @@ def _step(
 
 
 def _lines(formulas: str, shown: list[str]) -> str:
-    """Formulas as a browser sets them, with their text to copy; the text alone where no converter
-    is installed.
+    """Return formulas as MathML, with their text to copy; the text alone where no converter is
+    installed.
     """
     text = f"<pre>{escape(chr(10).join(shown))}</pre>"
     return (
@@ -107,8 +107,8 @@ def _page(title: str, body: str) -> str:
 
 
 def notebook(d: Derivation, file: str) -> str:
-    """A Jupyter notebook (nbformat 4.5): a cell of LaTeX for each step, and one that derives all of
-    it anew.
+    """Return a Jupyter notebook (nbformat 4.5): a cell of LaTeX for each step, and one that derives
+    everything again.
     """
     cells = [
         _markdown(

@@ -13,8 +13,8 @@ from .steps import Step
 
 @dataclass(frozen=True)
 class Way:
-    """A derivation. name: that of its formulation. steps: writes them on a board. source: where its
-    form is printed.
+    """A derivation. name: of its formulation. steps: a function of a board that returns its steps.
+    source: where its form is printed.
 
     rows_alone: whether the source's form is the equations of motion alone, so that `Equations.text`
     prints nothing before them. eliminates: whether its last step only eliminates forces from the
@@ -32,7 +32,7 @@ DERIVATIONS: dict[str, Way] = {}
 
 
 def register(way: Way) -> Way:
-    """Add a derivation; `Equations.steps` knows it from here on."""
+    """Add a derivation to the registry that `Equations.steps` uses."""
     if DERIVATIONS.get(way.name, way) != way:
         raise FormulationError(
             f"a derivation by {way.name!r} is known already; give this one another name"

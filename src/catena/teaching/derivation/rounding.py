@@ -1,9 +1,9 @@
-"""Rounding: how large the numbers are that meet in an expression, and terms that are nothing but
-what their digits leave over.
+"""Rounding: the size of the numbers that cancel in an expression, and the removal of terms that are
+only rounding.
 
-An axis askew, (0.658, 0, 0.753), is a unit vector to sixteen digits. What cancels with exact
-numbers, such as the velocity of a point on it, leaves 1e-17 then; beside the numbers that
-cancelled, and only beside them, that is nothing.
+An oblique axis, (0.658, 0, 0.753), is a unit vector to sixteen digits. What cancels with exact
+numbers, such as the velocity of a point on it, then leaves 1e-17, which is rounding relative to the
+numbers that cancelled.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import sympy as sp
 from ...compiler import OPERATIONS
 from ...equations.readable import EquationRow, Term
 
-DIGITS = 1e-14  # of the numbers that meet: what lies below is rounding
-# of the largest number in the rows: smaller ones are looked at; whether one is dropped depends on
-# what it stands beside
-SUSPECT = 1e-10
+# A term is rounding below this, relative to the numbers that cancel in its row or sum.
+ROUNDING_RATIO = 1e-14
+# Rows are examined for rounding only if they have a number below this, relative to their largest
+# (or to one).
+SUSPECT_RATIO = 1e-10
 Array = np.ndarray
 
 
 def magnitudes(f: ca.Function, inputs: Sequence[Array]) -> Array:
-    """What the entries of all outputs of a tape would come to at one state if nothing cancelled:
-    sums and products of absolute values, in their own units.
+    """Return the values that the entries of all outputs of a tape would have at one state if
+    nothing cancelled: sums and products of absolute values, in their own units.
     """
     value: dict[int, float] = {}
     size: dict[int, float] = {}
@@ -69,7 +70,7 @@ _SIZES: Mapping[str, Callable[[list[float], list[float]], float]] = {
 
 
 def _value(op: str, xs: list[float]) -> float:
-    """One operation of a tape on numbers, by CasADi's own."""
+    """Evaluate one operation of a tape on numbers, by CasADi."""
     symbols = [ca.SX(x) for x in xs]
     made = (
         ca.SX.unary(getattr(ca, f"OP_{op}"), *symbols)
@@ -82,8 +83,8 @@ def _value(op: str, xs: list[float]) -> float:
 def without_rounding(
     rows: list[EquationRow], sizes: Callable[[], Array], states: Sequence[Mapping[Any, float]]
 ) -> list[EquationRow]:
-    """The rows without terms that are rounding. sizes() (states, rows): what each row would come to
-    if nothing cancelled.
+    """Return the rows without terms that are rounding. sizes: a function that returns (states,
+    rows), the value that each row would have if nothing cancelled.
     """
     numbers = [
         abs(float(x))
@@ -91,25 +92,28 @@ def without_rounding(
         for term in (*row.left, *row.right)
         for x in sp.sympify(term.coefficient).atoms(sp.Float)
     ]
-    if not numbers or min(numbers) > SUSPECT * max(*numbers, 1.0):
+    if not numbers or min(numbers) > SUSPECT_RATIO * max(*numbers, 1.0):
         return rows
-    beside = sizes()
+    size = sizes()
     return [
-        EquationRow(*(_kept(side, beside[:, k], states) for side in (row.left, row.right)))
+        EquationRow(*(_significant(side, size[:, k], states) for side in (row.left, row.right)))
         for k, row in enumerate(rows)
     ]
 
 
-def _kept(
+def _significant(
     terms: tuple[Term, ...], size: Array, states: Sequence[Mapping[Any, float]]
 ) -> tuple[Term, ...]:
+    """Return the terms whose values exceed rounding at some state. size (states,): that of the
+    row.
+    """
     shown = []
     for term in terms:
         head = _at(term.of, states)
         parts = [
             x
             for x in sp.Add.make_args(term.coefficient)
-            if np.any(_at(x, states) * head > DIGITS * size)
+            if np.any(_at(x, states) * head > ROUNDING_RATIO * size)
         ]
         if parts:
             shown.append(term._replace(coefficient=sp.Add(*(_inside(x, states) for x in parts))))
@@ -117,15 +121,15 @@ def _kept(
 
 
 def _inside(e: Any, states: Sequence[Mapping[Any, float]]) -> Any:
-    """The same inside products and functions: an addend that is nothing beside the others of its
-    sum is left out.
+    """Return an expression with the addends of every sum inside it left out that are rounding
+    relative to the others of that sum.
     """
     if not e.args:
         return e
     parts = e.args
     if e.is_Add:
         sizes = [_at(x, states) for x in parts]
-        parts = tuple(x for x, s in zip(parts, sizes) if np.any(s > DIGITS * sum(sizes)))
+        parts = tuple(x for x, s in zip(parts, sizes) if np.any(s > ROUNDING_RATIO * sum(sizes)))
     return e.func(*(_inside(x, states) for x in parts))
 
 

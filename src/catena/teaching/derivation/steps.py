@@ -1,5 +1,5 @@
-"""Steps: a derivation as a list of equations, each with one sentence of why and the error it was
-checked to.
+"""Steps: a derivation as a list of equations, each with one sentence of explanation and the error
+found when it was checked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Terms = tuple[Term, ...]
 
 
 class Label(NamedTuple):
-    """What an equation is about: as plain text and as LaTeX."""
+    """The left side of an equation, as plain text and as LaTeX."""
 
     text: str
     latex: str
@@ -27,10 +27,10 @@ class Label(NamedTuple):
 class Line:
     """One equation of a step.
 
-    left: a label, or the terms of the left side of a row. means: the definition that stands between
-    the label and the result, where there is one. right: the terms of the result, one tuple for a
-    number, three for a vector. axes: whose axes the three are along. error: the largest difference
-    from a second route to the same number, at random states, beside its size.
+    left: a label, or the terms of the left side of a row. means: the definition that is printed
+    between the label and the result, where there is one. right: the terms of the result, one tuple
+    for a number, three for a vector. axes: whose axes the three are along. error: the largest
+    difference to a second route to the same number, at random states, relative to its size.
     """
 
     left: Label | Terms
@@ -53,7 +53,7 @@ class Line:
 @dataclass(frozen=True)
 class Step:
     """A step of a derivation. title: a few words. why: one sentence. lines: its equations. final:
-    part of the textbook's form.
+    whether it is part of the textbook's form.
     """
 
     title: str
@@ -63,7 +63,7 @@ class Step:
 
     @property
     def error(self) -> float:
-        """The largest of its lines."""
+        """The largest error of its lines."""
         return max((line.error for line in self.lines), default=0.0)
 
 
@@ -72,7 +72,8 @@ class Derivation:
     """The derivation of one mechanism's equations of motion by one formulation, step by step, every
     line checked.
 
-    states: at how many random states. Iterate over it for the steps; str() is the text.
+    states: the number of random states at which lines were checked. Iterating over it gives the
+    steps; str() gives the text.
     """
 
     mechanism: str
@@ -98,20 +99,20 @@ class Derivation:
         return max(step.error for step in self.steps)
 
     def text(self, blank: bool = False) -> str:
-        """As plain text; blank: with room in place of the results, for a student."""
+        """Return it as plain text. blank: with gaps in place of the results, as a worksheet."""
         return str(loaded("catena.teaching.derivation.writing:text")(self, blank))
 
     def latex(self, blank: bool = False) -> str:
-        """As the body of a LaTeX document (amsmath)."""
+        """Return it as the body of a LaTeX document (amsmath). blank: as in `text`."""
         return str(loaded("catena.teaching.derivation.writing:latex")(self, blank))
 
     def html(self, blank: bool = False) -> str:
-        """As one page, which needs nothing from elsewhere."""
+        """Return it as one page that needs no other files. blank: as in `text`."""
         return str(loaded("catena.teaching.derivation.pages:html")(self, blank))
 
     def notebook(self, file: str = "mechanism.toml") -> str:
-        """As a Jupyter notebook, JSON: a cell of LaTeX for each step, and a cell that derives it
-        anew from the mechanism's file.
+        """Return it as a Jupyter notebook (JSON): a cell of LaTeX for each step, and a cell that
+        derives it again from the mechanism's file.
         """
         return str(loaded("catena.teaching.derivation.pages:notebook")(self, file))
 

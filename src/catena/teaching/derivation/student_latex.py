@@ -1,6 +1,6 @@
-r"""Answers in LaTeX: \frac12 m\dot x^2. Letters that stand together are a product; a quantity is
-known by its dots, its letter and its index, however these are written: \dot\theta_1,
-\dot{\theta}_{1} and \dot{\theta_1} are one.
+r"""Answers in LaTeX: \frac12 m\dot x^2. Adjacent letters are a product. A quantity is identified by
+its dots, its letter and its index, however these are written: \dot\theta_1, \dot{\theta}_{1} and
+\dot{\theta_1} are the same.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BRACKETS = {"(": "(", "[": "(", ")": ")", "]": ")"}
 
 
 class Quantity(NamedTuple):
-    """How a quantity is known in LaTeX: dots above it, its letter or word, its index."""
+    """What identifies a quantity in LaTeX: the dots above it, its letter or word, its index."""
 
     dots: int
     head: str
@@ -50,12 +50,12 @@ class Quantity(NamedTuple):
 
 
 def latex_text(text: str, names: Names) -> str:
-    """A formula in LaTeX in the notation of the parser of model files."""
+    """Return a formula in LaTeX in the notation of the parser of model files."""
     return _Latex(text, names).all()
 
 
 class _Latex:
-    """A reader of formulas in LaTeX; each method takes what it reads off the tokens."""
+    """A reader of formulas in LaTeX. Each method removes what it reads from the tokens."""
 
     def __init__(self, text: str, names: Names):
         self.names = names
@@ -64,22 +64,22 @@ class _Latex:
         self.at = 0
 
     def all(self) -> str:
-        """The whole formula in plain notation."""
+        """Return the whole formula in plain notation."""
         found = self.until("")
         return with_products(found)
 
     def peek(self) -> str:
-        """The next token, or nothing."""
+        """Return the next token, or "" at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self) -> str:
-        """The next token."""
+        """Remove and return the next token."""
         token = self.peek()
         self.at = self.at + 1
         return token
 
     def until(self, end: str) -> list[str]:
-        """Pieces up to a closing token."""
+        """Return the pieces up to a closing token."""
         out: list[str] = []
         while (token := self.peek()) != end or not end:
             if not token:
@@ -91,7 +91,7 @@ class _Latex:
         return out
 
     def piece(self) -> list[str]:
-        """One factor or sign."""
+        """Return one factor or sign."""
         token = self.peek()
         if token in ("^",):
             self.take()
@@ -118,7 +118,7 @@ class _Latex:
         return [self.take()]
 
     def argument(self) -> list[str]:
-        """What a command takes: a group, or one token; of \\frac12 one figure."""
+        r"""Return the argument of a command: a group, or one token; for \frac12 one digit."""
         token = self.peek()
         if token == "{":
             self.take()
@@ -129,7 +129,7 @@ class _Latex:
         return self.piece()
 
     def function(self) -> list[str]:
-        """sin^2 x, \\sin(x), \\sin{x} or \\sin 2x."""
+        r"""Read sin^2 x, \sin(x), \sin{x} or \sin 2x."""
         name = self.take().removeprefix("\\")
         power: list[str] = []
         if self.peek() == "^":
@@ -146,7 +146,7 @@ class _Latex:
         return ["(", name, "(", with_products(inside), ")", ")", *power]
 
     def bracket(self) -> list[str]:
-        """What stands in round or square brackets, those inside it included."""
+        """Return what is in round or square brackets, nested ones included."""
         self.take()
         out: list[str] = []
         while BRACKETS.get(token := self.peek()) != ")":
@@ -158,7 +158,7 @@ class _Latex:
 
     # --- quantities
     def quantity(self) -> str:
-        """A symbol of the worksheet: dots, a letter or a word, an index."""
+        """Return a symbol of the worksheet: dots, a letter or a word, an index."""
         found = self.mark()
         if found in self.known:
             return self.known[found]
@@ -170,7 +170,7 @@ class _Latex:
         raise refused(f"there is no quantity {shown!r} here; {listed(self.names, 'latex')}")
 
     def mark(self) -> Quantity:
-        """What stands next, as a quantity is known."""
+        """Return the next quantity by its identification."""
         token, dots, index = self.take(), 0, ""
         if token in DOTS:
             braced = self.peek() == "{"
@@ -206,7 +206,9 @@ class _Latex:
         return Quantity(dots + self.primes(), head, index)
 
     def primes(self) -> int:
-        """The primes that stand next, as signs or as a power: \\theta'', \\theta^{\\prime}."""
+        r"""Return the number of primes that come next, as signs or as a power: \theta'',
+        \theta^{\prime}.
+        """
         count = 0
         while self.peek() in ("'", r"\prime") or re.match(
             r"\^\{?(\\prime|')", "".join(self.tokens[self.at : self.at + 3])
@@ -219,8 +221,8 @@ class _Latex:
         return count
 
     def braced_quantity(self) -> bool:
-        """Whether a group is one letter with dots or primes on or behind it, such as {\\theta}_1 or
-        {\\theta_1}'.
+        r"""Whether a group is one letter with dots or primes on or behind it, such as {\theta}_1 or
+        {\theta_1}'.
         """
         end, depth = self.at, 0
         while end < len(self.tokens):
@@ -231,7 +233,7 @@ class _Latex:
         return "".join(self.tokens[end : end + 1]) in ("_", "'")
 
     def group(self) -> list[str]:
-        """The tokens of a group, or the next token."""
+        """Return the tokens of a group, or the next token."""
         if self.peek() != "{":
             return [self.take()]
         depth, out = 0, []
@@ -291,14 +293,14 @@ def _greek(token: str) -> str:
 
 
 def _flat(tokens: list[str]) -> str:
-    """An index without braces, spaces and fonts."""
+    """Return an index without braces, spaces and fonts."""
     return "".join(
         x.removeprefix("\\") for x in tokens if x not in ("{", "}", "_", ",", *UPRIGHT, *SKIPPED)
     )
 
 
 def _quantities(names: Names) -> Mapping[Quantity, str]:
-    """{how it is known: its symbol}."""
+    """Return {identification: symbol} of all names."""
     found: dict[Quantity, str] = {}
     for _, group in reversed(list(names.items())):
         for n in group:

@@ -1,12 +1,12 @@
-r"""What a student writes, as an expression: Python's notation, a hand's (m l^2 theta'^2, ½mẋ²), or
-LaTeX's (\frac12 m\dot x^2).
+r"""What a student writes, as an expression: in Python's notation, as written by hand (m l^2
+theta'^2, ½mẋ²), or in LaTeX (\frac12 m\dot x^2).
 
     text -> tokens -> names of the worksheet, numbers, + - * / ^ ( ) and functions -> the parser of
     model files
 
-Nothing is run. In LaTeX letters that stand together are a product; a quantity is known by its dots,
+Nothing is executed. In LaTeX adjacent letters are a product; a quantity is identified by its dots,
 its letter and its index, however these are written: \dot\theta_1, \dot{\theta}_{1} and
-\dot{\theta_1} are one.
+\dot{\theta_1} are the same.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ RATE = re.compile(
 
 
 def expression(text: str, names: Names) -> Any:
-    """A student's text as a SymPy expression of the worksheet's symbols."""
+    """Return a student's text as a SymPy expression of the worksheet's symbols."""
     if not text.strip():
         raise ExpressionError("the answer is empty: write an expression, such as m*l^2*theta'")
     if len(text) > LENGTH:
@@ -70,8 +70,8 @@ def expression(text: str, names: Names) -> Any:
 
 
 def entries(text: str) -> list[str]:
-    """The entries of a vector: between commas or semicolons outside brackets, or the rows of a
-    matrix in LaTeX.
+    """Return the entries of a vector: separated by commas or semicolons outside brackets, or the
+    rows of a matrix in LaTeX.
     """
     if inside := re.search(
         r"\\begin\{(?:[a-z]*matrix|array)\}(?:\{[clr]*\})?(.*)\\end\{", text, re.DOTALL
@@ -93,7 +93,7 @@ def entries(text: str) -> list[str]:
 
 
 def _reason(said: str) -> str:
-    """What the parser says, without the text that it quotes."""
+    """Return the message of the parser, without the text that it quotes."""
     after = said.partition("': ")[2]
     return after or (
         "it has no finite real value: it divides by zero or takes the root of less"
@@ -103,7 +103,9 @@ def _reason(said: str) -> str:
 
 
 def _hand(text: str) -> str:
-    """Letters and signs of a hand: Greek by name, dots as primes, small figures as powers."""
+    """Return a text with handwritten signs replaced: Greek letters by name, dots as primes,
+    superscripts as powers.
+    """
     for sign, plain in SIGNS.items():
         text = text.replace(sign, plain)
     text = re.sub(

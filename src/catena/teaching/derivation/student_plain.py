@@ -1,4 +1,4 @@
-"""Answers in plain notation: Python's, or a hand's: m l^2 theta'^2, mlx', sin^2(theta).
+"""Answers in plain notation, Python's or as written by hand: m l^2 theta'^2, mlx', sin^2(theta).
 
 text -> names of the worksheet, numbers, + - * / ^ ( ) and functions, a sign * between factors ->
 the parser of model files
@@ -19,8 +19,8 @@ MODULES = re.compile(
 
 
 def plain_text(text: str, names: Names) -> str:
-    """Names as symbols, a sign * between factors that stand side by side, brackets around what a
-    function takes.
+    """Return a text with names as symbols, a sign * between adjacent factors, and brackets around
+    the arguments of functions.
     """
     shown = {n.text: n.symbol for _, group in reversed(list(names.items())) for n in group}
     text = MODULES.sub("", text)
@@ -36,8 +36,8 @@ def plain_text(text: str, names: Names) -> str:
 
 
 def _bracketed(pieces: list[str]) -> list[str]:
-    """Brackets around what a function takes, and its power behind it: cos theta, sin 2 theta,
-    sin^2(theta).
+    """Put brackets around the argument of a function, and its power behind it: cos theta, sin 2
+    theta, sin^2(theta).
     """
     out: list[str] = []
     while pieces:
@@ -57,8 +57,8 @@ def _bracketed(pieces: list[str]) -> list[str]:
 
 
 def _taken(pieces: list[str]) -> tuple[list[str], list[str]]:
-    """What a function takes, and what comes after it: the inside of brackets, a name, or a number
-    and a name.
+    """Return the argument of a function, and what comes after it. The argument is in brackets, a
+    name, or a number and a name.
     """
     if pieces[:1] == ["("]:
         end = _end(pieces, 0)
@@ -75,7 +75,7 @@ def _taken(pieces: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _end(pieces: list[str], start: int) -> int:
-    """Behind the bracket that closes the one at `start`."""
+    """Return the place behind the bracket that closes the one at `start`."""
     depth = 0
     for k, piece in enumerate(pieces[start:], start):
         depth += (piece == "(") - (piece == ")")
@@ -85,13 +85,13 @@ def _end(pieces: list[str], start: int) -> int:
 
 
 def refuse_inverse(name: str, power: list[str]) -> None:
-    """sin^-1 has two meanings."""
+    """Raise for a power -1 of a function: sin^-1 has two meanings."""
     if "-" in power:
         raise refused(f"{name}^-1 may be 1/{name} or the inverse function; write 1/{name}(...)")
 
 
 def _word(piece: str, known: set[str], names: Names) -> list[str]:
-    """A word as a name, as a function, or as the product of the names and functions that are
+    """Return a word as a name, as a function, or as the product of the names and functions that are
     written together in it.
     """
     if not re.match(r"@?[^\W\d]", piece):
@@ -116,7 +116,7 @@ def _word(piece: str, known: set[str], names: Names) -> list[str]:
 
 
 def _split(word: str, spelt: Mapping[str, str]) -> list[str]:
-    """A word as the fewest names that, written together, make it; nothing where there are none.
+    """Return the fewest names that, written together, make a word; nothing where there are none.
     mlx' is m l x'.
     """
     best: dict[int, list[str]] = {0: []}
@@ -130,12 +130,14 @@ def _split(word: str, spelt: Mapping[str, str]) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """A name without what joins its parts: theta_1_dot, theta1_dot and theta1dot are one."""
+    """Return a name without the signs that join its parts: theta_1_dot, theta1_dot and theta1dot
+    are the same.
+    """
     return word.replace("_", "").replace(".", "")
 
 
 def listed(names: Names, how: str) -> str:
-    """The quantities of a worksheet, as they are written."""
+    """Return the quantities of a worksheet, as they are written."""
     shown = dict.fromkeys(
         getattr(n, how) for role in ("q", "v", "a", "tau", "p") for n in names[role]
     )
@@ -146,7 +148,7 @@ def listed(names: Names, how: str) -> str:
 
 
 def with_products(pieces: list[str]) -> str:
-    """The pieces as one text, with a sign * between factors that stand side by side."""
+    """Return the pieces as one text, with a sign * between adjacent factors."""
     out: list[str] = []
     for piece in pieces:
         begins = piece == "(" or bool(re.match(r"[\w.]", piece))
@@ -160,7 +162,7 @@ def with_products(pieces: list[str]) -> str:
 
 
 def refused(said: str) -> ExpressionError:
-    """An error that keeps its sentence, so that the answer can be put before it."""
+    """Return an error that keeps its message, so that the answer can be put before it."""
     error = ExpressionError(said)
     error.said = said  # type: ignore[attr-defined]
     return error

@@ -11,23 +11,25 @@ GREEK = {"omega": r"\boldsymbol{\omega}", "alpha": r"\boldsymbol{\alpha}"}
 
 
 def of_body(name: str) -> str:
-    """A body's name as a subscript."""
+    """Return a body's name as a subscript."""
     return upright(name)
 
 
 def bold(letter: str, *below: str) -> Label:
-    """A vector: v_pole."""
+    """Return the label of a vector, such as v_pole."""
     head = GREEK.get(letter, rf"\mathbf{{{letter}}}")
     return Label("_".join((letter, *below)), f"{head}_{{{', '.join(map(of_body, below))}}}")
 
 
 def rate(letter: str, body: str) -> str:
-    """The derivative of a vector in time, in LaTeX: its letter has the dot, not its index."""
+    """Return the derivative of a vector in time, in LaTeX; the dot is on its letter, not on its
+    index.
+    """
     return rf"\dot{{\mathbf{{{letter}}}}}_{{{of_body(body)}}}"
 
 
 def partial(letter: str, body: str, speed: Name) -> Label:
-    """A partial velocity of a body along a speed."""
+    """Return the label of a partial velocity of a body along a speed."""
     head = GREEK.get(letter, rf"\mathbf{{{letter}}}")
     return Label(
         f"d{letter}_{body}/d{speed.text}", rf"{head}_{{{of_body(body)}}}^{{\,{speed.latex}}}"
@@ -35,12 +37,12 @@ def partial(letter: str, body: str, speed: Name) -> Label:
 
 
 def scalar(text: str, latex: str = "") -> Label:
-    """A number."""
+    """Return the label of a number."""
     return Label(text, latex or text)
 
 
 def slope(of: str, along: Sequence[Name], rate: bool = False) -> list[Label]:
-    """dT/dx for each x; rate: its derivative in time."""
+    """Return the labels dT/dx for each x; with `rate`, of their derivatives in time."""
     if rate:
         return [
             Label(
@@ -55,7 +57,7 @@ def slope(of: str, along: Sequence[Name], rate: bool = False) -> list[Label]:
 
 
 def along(letter: str, speeds: Sequence[Name], mark: str = "") -> list[Label]:
-    """A generalised force for each speed: F_x."""
+    """Return the label of a generalised force for each speed, such as F_x."""
     return [
         Label(f"{letter}{mark}_{x.text}", rf"{letter}{'^{*}' if mark else ''}_{{{x.latex}}}")
         for x in speeds
@@ -63,12 +65,14 @@ def along(letter: str, speeds: Sequence[Name], mark: str = "") -> list[Label]:
 
 
 def column_of(letter: str, body: str, x: Name) -> Label:
-    """A column of a matrix: what a joint's rate adds to a link's angular velocity."""
+    """Return the label of a column of a matrix: the part of a link's angular velocity due to a
+    joint's rate.
+    """
     return Label(f"{letter}_{body},{x.text}", rf"\mathbf{{{letter}}}_{{{of_body(body)},{x.latex}}}")
 
 
 def block_of_g(i: str, j: str, k: int) -> Label:
-    """Column k of the block of G that leads from the axes of body j to those of body i."""
+    """Return the label of column k of the block of G from the axes of body j to those of body i."""
     return Label(
         f"G_{i},{j} e{'xyz'[k]}",
         rf"\mathbf{{G}}_{{{of_body(i)},{of_body(j)}}}\,\mathbf{{e}}_{{{'xyz'[k]}}}",

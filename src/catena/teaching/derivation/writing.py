@@ -27,7 +27,7 @@ EQUALS = 1.4  # em of the sign between a label and its value
 
 
 def text(d: Derivation, blank: bool = False) -> str:
-    """Steps one below the other, numbered."""
+    """Return the steps one below the other, numbered. blank: as a worksheet."""
     write = text_writer(d.names)
     head = (
         [f"{d.mechanism} by {d.formulation}, after {d.source}", _checked(d)]
@@ -50,7 +50,7 @@ def text(d: Derivation, blank: bool = False) -> str:
 
 
 def given(d: Derivation, how: str = "text") -> str:
-    """With what the lines of a worksheet are to be written: its symbols, and how an answer is
+    """Return the sentence on a worksheet that lists its symbols and says how an answer is
     checked.
     """
     roles = {
@@ -79,8 +79,8 @@ def _checked(d: Derivation) -> str:
 
 
 def text_line(line: Line, write: Writer, blank: str = "") -> list[str]:
-    """One equation, over as many lines as it needs; blank: its number, with a gap in place of the
-    result.
+    """Return one equation over as many lines as it needs. blank: its number on a worksheet, with a
+    gap in place of the result.
     """
     if isinstance(line.left, Label):
         means = f" = {line.means.text}" if line.means else ""
@@ -118,8 +118,8 @@ def _axes(line: Line) -> str:
 
 
 def text_form(d: Derivation) -> str:
-    """The final steps alone, a heading above each but the equations of motion themselves where they
-    stand alone.
+    """Return the final steps alone, with a heading above each, unless the equations of motion are
+    the only step.
     """
     write = text_writer(d.names)
     final = [step for step in d.steps if step.final]
@@ -131,13 +131,13 @@ def text_form(d: Derivation) -> str:
 
 
 def latex_form(d: Derivation) -> str:
-    """The final steps alone, one align* environment each."""
+    """Return the final steps alone, one align* environment each."""
     return "\n".join(f"% {step.title}\n{latex_step(step, d)}" for step in d.steps if step.final)
 
 
 # --- LaTeX
 def latex(d: Derivation, blank: bool = False) -> str:
-    """Sections with align* environments; needs amsmath."""
+    """Return sections with align* environments (amsmath). blank: as a worksheet."""
     parts = [rf"\section*{{{words(d.mechanism)} by {words(d.formulation)}}}"]
     if blank:
         parts.append(given(d, "latex").replace(d.formulation, words(d.formulation)))
@@ -150,8 +150,8 @@ def latex(d: Derivation, blank: bool = False) -> str:
 
 
 def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
-    """The lines of a step as one align* environment, broken so that they fit on a page beside the
-    widest label.
+    """Return the lines of a step as one align* environment, broken so that they fit on a page next
+    to the widest label.
 
     blank: the step's number on a worksheet, with gaps in place of the results, each line numbered.
     """
@@ -176,13 +176,13 @@ def latex_step(step: Step, d: Derivation, blank: int = 0) -> str:
 
 
 def _beside_labels(lines: Sequence[Line]) -> Paper:
-    """The room that the widest label leaves."""
+    """Return the paper with the width that the widest label leaves to the right sides."""
     labels = [width(line.left.latex) + EQUALS for line in lines if isinstance(line.left, Label)]
     return LATEX._replace(room=LATEX.room - max(labels, default=0.0))
 
 
 def latex_line(line: Line, write: Writer, paper: Paper) -> list[str]:
-    """One equation as rows of an align* environment."""
+    """Return one equation as rows of an align* environment."""
     if not isinstance(line.left, Label):
         return _indented("& ", equation_lines(line.left, line.right[0], write, paper))
     head = f"{line.left.latex} &= "
@@ -203,7 +203,9 @@ def latex_line(line: Line, write: Writer, paper: Paper) -> list[str]:
 
 
 def _after(head: str, means: str, rows: list[str]) -> list[str]:
-    """A label, what it means on a line of its own, and its value."""
+    """Return the rows of an equation: the label with its definition on a line of its own, then the
+    value.
+    """
     return [f"{head}{means}", *_indented("&= ", rows)] if means else _indented(head, rows)
 
 
@@ -212,7 +214,7 @@ def _indented(head: str, rows: list[str]) -> list[str]:
 
 
 def _gap(line: Line) -> str:
-    """Room for a student's answer."""
+    """Return an equation with room for a student's answer."""
     gap = r"\underline{\hspace{6em}}"
     if not isinstance(line.left, Label):
         return f"{gap} &= {gap}"
@@ -221,7 +223,7 @@ def _gap(line: Line) -> str:
 
 
 def _components(line: Line) -> list[Line]:
-    """A vector as three numbers."""
+    """Return the line of a vector as three lines of numbers."""
     label = line.left.latex if isinstance(line.left, Label) else ""
     return [
         Line(Label("", rf"\left({label}\right)_{{{x}}}"), (terms,))
@@ -230,7 +232,7 @@ def _components(line: Line) -> list[Line]:
 
 
 def _vector(line: Line, write: Writer, paper: Paper) -> str:
-    """Three entries side by side where there is room, else as a column; nothing where one of them
+    """Return three entries side by side where there is room, else as a column; "" where one of them
     is wider than a line.
     """
     entries = [" ".join(joined(terms, write, paper.times)) for terms in line.right]
@@ -240,7 +242,7 @@ def _vector(line: Line, write: Writer, paper: Paper) -> str:
 
 
 def words(x: str) -> str:
-    """Plain words with the letters that LaTeX reads as commands escaped."""
+    """Return plain words with the characters escaped that LaTeX reads as commands."""
     return "".join(
         {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "^": r"\^{}"}.get(c, c)
         for c in x
