@@ -121,8 +121,8 @@ def in_processes(
             if attempt == MAX_RESTARTS:
                 raise StudyError(
                     f"processes of the study died {MAX_RESTARTS + 1} times, for want of memory"
-                    f" perhaps; {len(spans) - len(left)} of {len(spans)} shards were finished and stay. Take"
-                    " smaller shards (shard=...), and go on with resume=True"
+                    f" perhaps; {len(spans) - len(left)} of {len(spans)} shards were finished and"
+                    " stay. Take smaller shards (shard=...), and go on with resume=True"
                 ) from None
 
 
