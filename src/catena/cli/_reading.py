@@ -1,5 +1,5 @@
-"""What commands take: a mechanism from a file or a built-in example, with what `catena.load` can
-change (`Model`).
+"""Arguments that commands share: a mechanism from a file or a built-in example, with the changes
+that `catena.load` can make (`Model`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 
 def _completed(begun: str) -> list[str]:
-    """Built-in examples and files that begin so, for the shell."""
+    """Return the built-in examples and files that begin with the given letters, for shell
+    completion.
+    """
     from ..formats import examples, suffixes
 
     here = Path(begun)
@@ -113,7 +115,7 @@ Csv = Annotated[
 
 
 def seconds(text: str | float) -> float:
-    """A time as files take it: a number of seconds, or a text with a unit, "200 ms"."""
+    """Return a time (s) from a number, or from a text with a unit such as "200 ms"."""
     from ..errors import QuantityError
     from ..formats import quantity
 
@@ -124,12 +126,12 @@ def seconds(text: str | float) -> float:
 
 
 def time_option(sentence: str, **options: Any) -> Any:
-    """An option that takes a time."""
+    """Return an option that takes a time."""
     return typer.Option(help=sentence, parser=seconds, metavar="TIME", **options)
 
 
 def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
-    """{name: value} of options NAME=VALUE."""
+    """Return {name: value} of options written as NAME=VALUE; raise CatenaError for others."""
     found: dict[str, str] = {}
     for text in given or ():
         name, sign, value = text.partition("=")
@@ -146,8 +148,9 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Model:
-    """The mechanism of a command, and what is changed of it: a command that has a parameter `model:
-    Model` takes all of these (`with_model`).
+    """The mechanism of a command, with the changes that options ask for.
+
+    A command with a parameter `model: Model` accepts all of these options (`with_model`).
     """
 
     file: File
@@ -162,11 +165,13 @@ class Model:
 
     @property
     def stem(self) -> str:
-        """The name of the file without its ending."""
+        """The name of the file without its suffix."""
         return Path(self.file).stem
 
     def load(self) -> Mechanism:
-        """The mechanism. Warnings about doubtful values are left out: `catena info` prints them."""
+        """Return the mechanism. Warnings about doubtful values are suppressed: `catena info`
+        prints them.
+        """
         from ..formats import load
 
         options = {**self._reader, **self.of_format, **({"trusted": True} if self.trust else {})}
@@ -180,14 +185,16 @@ class Model:
             )
 
     def scenario(self, **changes: Any) -> Scenario:
-        """The mechanism with the scenario of its file, and changes in place of the file's."""
+        """Return the mechanism with the scenario of its file; changes replace values of the
+        file.
+        """
         from ..simulation.scenario import read
 
         return read(self.file, **self.scenario_options, **changes)
 
     @property
     def scenario_options(self) -> dict[str, Any]:
-        """The options of a reader of scenarios."""
+        """The options with which a scenario is read."""
         gravity = list(self.gravity) if self.gravity else None
         return {
             **self._reader,
@@ -199,13 +206,12 @@ class Model:
 
     @property
     def _reader(self) -> dict[str, Any]:
+        """The options that all readers of mechanisms take."""
         return {"floating": self.floating, "mimic": not self.no_mimic, "companion": self.companion}
 
     @property
     def of_format(self) -> dict[str, Any]:
-        """The options of the format's reader: --option, where true and false are no texts, and
-        --arg.
-        """
+        """The options of the format's reader: --option, with true and false as flags, and --arg."""
         given = pairs("--arg", self.arg)
         words = {"true": True, "false": False}
         found: dict[str, Any] = {
@@ -215,9 +221,11 @@ class Model:
 
 
 def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
-    """The configuration (nq,) at which a command without --q looks at a mechanism, and what it is:
-    where the scenario of its file starts, or every coordinate zero; with loops as near to that as
-    they close.
+    """Return the configuration (nq,) that a command without --q uses, and a phrase that describes
+    it.
+
+    It is the start of the file's scenario, or every coordinate zero; with loops, the closest
+    configuration found in which they close.
     """
     from ..analysis import assemble
     from ..simulation.scenario import near, start
@@ -227,8 +235,10 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
     try:
         found = start(model.file, machine)
     except ClosureError:
-        found = near(model.file, machine.mechanism)  # the question itself says what stays open
-    except CatenaError:  # it names what this mechanism has not, such as one made --floating
+        found = near(
+            model.file, machine.mechanism
+        )  # the analysis itself reports which loop stays open
+    except CatenaError:  # the scenario names what this mechanism lacks, such as with --floating
         found = None
     if found is not None:
         return found, "where the scenario starts"
@@ -239,8 +249,8 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
 
 
 def with_model(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with a parameter `model`, as one that has a model's file before its own options and
-    the others after them.
+    """Return a command with a parameter `model` as one with the model's file before its own
+    options and the model's options after them.
     """
     own = inspect.signature(command, eval_str=True).parameters
     if "model" not in own:
