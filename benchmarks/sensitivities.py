@@ -19,10 +19,10 @@ from peers import best, size, urdf
 
 import catena
 from catena.sensitivity.adjoint import Steps
-from catena.sensitivity.integration import taken
+from catena.sensitivity.integration import step_times
 from catena.sensitivity.linearised import Linearised
 from catena.sensitivity.sensitivities import planned
-from catena.sensitivity.smooth_segments import legs
+from catena.sensitivity.smooth_segments import run_segments
 from catena.studies.variables import vary
 
 ROBOT = size("talos", "ur5")
@@ -52,7 +52,7 @@ def main() -> None:
     plan = planned(varied, None, np.sin(1.0 + np.arange(len(model.speed_names))), UNTIL, options)
     s, p = plan.system, plan.p[0]
     tapes = Linearised(s, range(len(names)))
-    x, (leg,) = legs(plan)
+    x, (segment,) = run_segments(plan)
     engine = plan.engine(slice(0, 1))
 
     def run() -> None:
@@ -63,7 +63,7 @@ def main() -> None:
     gradient = np.zeros((len(names) + s.nv, 1))
 
     def adjoint() -> None:
-        steps = Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p))
+        steps = Steps(tapes, plan.how, x, segment.held, p, *step_times(plan, tapes, segment, x, p))
         lam[:], gradient[:] = 0.0, 0.0
         lam[s.nq - 1] = 1.0
         steps.pull(lam, gradient)
@@ -83,14 +83,14 @@ def main() -> None:
     )
     found = gradient[: len(names), 0]
     worst = max(
-        abs(_difference(plan, tapes, leg, x, k) - found[k])
+        abs(_difference(plan, tapes, segment, x, k) - found[k])
         for k in range(0, len(names), max(1, len(names) // 5))
     )
     print(f"  beside central differences: {worst:.1e} of {np.abs(found).max():.1e}")
 
 
 def _difference(
-    plan: object, tapes: Linearised, leg: object, x: np.ndarray, k: int, h: float = 1e-4
+    plan: object, tapes: Linearised, segment: object, x: np.ndarray, k: int, h: float = 1e-4
 ) -> float:
     """The derivative of the last coordinate along one parameter, by central differences of fourth
     order.
@@ -100,9 +100,9 @@ def _difference(
         p = plan.p[0].copy()  # type: ignore[attr-defined]
         p[k] += change
         return float(
-            Steps(tapes, plan.how, x, leg.held, p, *taken(plan, tapes, leg, x, p)).after[
-                plan.system.nq - 1
-            ]
+            Steps(
+                tapes, plan.how, x, segment.held, p, *step_times(plan, tapes, segment, x, p)
+            ).after[plan.system.nq - 1]
         )  # type: ignore[attr-defined,arg-type]
 
     return (8 * (end(h) - end(-h)) - (end(2 * h) - end(-2 * h))) / (12 * h)

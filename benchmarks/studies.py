@@ -136,7 +136,7 @@ def main() -> None:
     with workers() if "dask" in PARTS else nullcontext() as client:
         if client is not None:
             # each worker's machine code, once
-            client.run(lambda text: engines._task(text, 0, 64), engines._pickled(s))
+            client.run(lambda text: engines._task(text, 0, 64), engines._pickle_study(s))
         ways = {
             "driver": lambda: driver(s),
             "threads": lambda: timed(s),

@@ -185,7 +185,7 @@ def test_a_robot_with_much_damping_and_friction_is_certified_in_few_steps(monkey
     """Losses are added to every formulation alike: free runs leave them out, and are not stiff."""
     from catena.certify import certificate
 
-    monkeypatch.setattr(certificate, "STEPS", 500)
+    monkeypatch.setattr(certificate, "FREE_RUN_MAX_STEPS", 500)
     found = check(rubbing_arm(), formulations=("recursive", "kane", "lagrange"), states=10)
     assert found.passed and found.unfinished == ()
     assert max(f.drift for f in found.findings) < 1e-8

@@ -84,7 +84,7 @@ def test_equations_are_mathml_of_words_and_lines_that_fit(four_bar):
 
 def test_large_equations_are_counted_and_a_free_motion_is_said(monkeypatch):
     s = subject(urdf("ur5"))
-    monkeypatch.setattr(chapters, "OPERATIONS", 100)
+    monkeypatch.setattr(chapters, "MAX_PRINTED_OPERATIONS", 100)
     said = CHAPTERS["equations"].blocks(s)
     assert (
         isinstance(said[0], Paragraph)

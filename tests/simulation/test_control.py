@@ -419,7 +419,7 @@ def test_long_table_is_a_short_one(integrator: str, monkeypatch: pytest.MonkeyPa
     for control in (C.PD(60.0, 6.0, path), C.PID(60.0, 10.0, 6.0, path, sample=0.017)):
         found = []
         for longest in (16, 1):
-            monkeypatch.setattr(trajectory_state, "LONG", longest)
+            monkeypatch.setattr(trajectory_state, "MAX_TRACED_PIECES", longest)
             q = [[0.1, 0.2], [0.0, -0.4], [0.3, 0.0]]
             found.append(
                 simulate(

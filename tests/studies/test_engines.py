@@ -224,7 +224,7 @@ def test_a_disk_that_fills(swings, whole, tmp_path, monkeypatch) -> None:
 
 
 def test_engines_that_are_none(swings, monkeypatch) -> None:
-    monkeypatch.setattr(engines, "PATIENCE", "1s")
+    monkeypatch.setattr(engines, "SCHEDULER_TIMEOUT", "1s")
     for on, words in (
         ("cloud", "on is 'cloud'; a study runs on None"),
         (3, "on is a int"),
@@ -261,8 +261,8 @@ def test_processes_that_die_are_begun_anew(swings, monkeypatch) -> None:
         for n, (k, first, last) in enumerate(spans):
             if n == 2 and len(tried) < 3:
                 raise BrokenProcessPool
-            yield k, engines.shard(swings, first, last)
+            yield k, engines.run_shard(swings, first, last)
 
-    monkeypatch.setattr(engines, "_pooled", fragile)
+    monkeypatch.setattr(engines, "_run_pool", fragile)
     found = swings.run(on="processes", shard=64)
     assert tried == [[0, 1, 2, 3, 4], [2, 3, 4], [4]] and not any(found["failure"].values)

@@ -96,7 +96,7 @@ def test_checkpoints_change_nothing(monkeypatch):
         "way": "adjoint",
     }
     whole = catena.sensitivities(catena.load("double_pendulum"), **given)
-    monkeypatch.setattr(adjoint, "MEMORY", 7 * 8 * 4 * 5)  # seven steps at once
+    monkeypatch.setattr(adjoint, "MAX_STAGE_BYTES", 7 * 8 * 4 * 5)  # seven steps at once
     parts = catena.sensitivities(catena.load("double_pendulum"), **given)
     assert np.array_equal(whole.derivatives, parts.derivatives)
 

@@ -177,7 +177,7 @@ def test_a_model_that_takes_long_to_read_says_so_and_leaves_the_page_alive(tmp_p
     path = tmp_path / "bar.toml"
     path.write_text(_find("four_bar").read_text())
     go_on = threading.Event()
-    monkeypatch.setattr(import_module("catena.studio.studio"), "PATIENCE", 0.05)
+    monkeypatch.setattr(import_module("catena.studio.studio"), "SLOW_READING_SECONDS", 0.05)
 
     def read(self, text):
         go_on.wait(20)

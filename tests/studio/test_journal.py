@@ -11,7 +11,7 @@ from catena.errors import CatenaError
 from catena.formats import examples
 from catena.studio.document import Document
 from catena.studio.journal import Journal
-from catena.studio.server import seated
+from catena.studio.server import server_at_last_address
 from catena.studio.studio import Studio
 
 pytest.importorskip("tomlkit")
@@ -125,13 +125,13 @@ def test_a_damaged_journal_is_passed_over(crank):
 def test_the_address_stays(crank):
     pytest.importorskip("websockets")
     session = crank()
-    first = seated(session, "127.0.0.1", 0, session.journal).start()
-    busy = seated(session, "127.0.0.1", 0, Journal(session.document.path)).start()
+    first = server_at_last_address(session, "127.0.0.1", 0, session.journal).start()
+    busy = server_at_last_address(session, "127.0.0.1", 0, Journal(session.document.path)).start()
     assert busy.port != first.port and busy.token == first.token
     first.close()
     busy.close()
     session = crank()
-    again = seated(session, "127.0.0.1", 0, session.journal).start()
+    again = server_at_last_address(session, "127.0.0.1", 0, session.journal).start()
     assert again.address == busy.address
     again.close()
 

@@ -1,4 +1,4 @@
-"""The certificate that the formulations agree, and what each of them costs."""
+"""The certificate that the formulations agree on a mechanism, and the comparison of their costs."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""check: every formulation that applies, asked the same questions at the same random states.
+"""check: all formulations that apply are evaluated at the same random states and compared.
 
     accelerations   each formulation against the median of all, relative to the largest of the state
     reactions       where two formulations or more give them
     power           dE/dt of the motion found against the power put in
     mass matrix     symmetric and positive definite
-    free run        a second of free motion without the losses of joints, and the energy it lost or
-                    won; one that takes too many steps is no disagreement, and said to be unfinished
+    free run        a second of free motion without the losses of joints: its energy drift; a run
+                    that takes too many steps is reported as unfinished, not as a disagreement
 
-No formulation is taken as right: the middle of all answers is, so that one wrong sibling stands out
-by itself.
+No formulation is taken as the reference: the median of all answers is, so that a single wrong one
+stands out.
 """
 
 from __future__ import annotations
@@ -33,13 +33,17 @@ from ..machine import Machine, compile, reactions
 from ..model import Mechanism
 from ..registry import loaded
 
-VAGUE = 0.1  # an approximate formulation that may err by more of the acceleration is no witness
-AGREEMENT = 1e-9  # largest relative difference of accelerations, and of the power balance
-REACTIONS = 1e-8  # of reactions, whose scale varies more from joint to joint
-DRIFT = 1e-6  # of energy in a free run, beside the largest kinetic energy
-# steps that a free run may take. A second of motion without losses takes a few hundred; a mechanism
+MAX_WITNESS_ERROR = (
+    0.1  # stated error, relative to the acceleration, above which agreement proves nothing
+)
+ACCELERATION_TOLERANCE = 1e-9  # relative to the largest acceleration of a state
+REACTION_TOLERANCE = (
+    1e-8  # relative to the largest reaction of a state; they vary more between joints
+)
+ENERGY_DRIFT_TOLERANCE = 1e-6  # relative to the largest kinetic energy of a free run
+# The most steps of a free run. A second of motion without losses takes a few hundred; a mechanism
 # whose loads are so stiff that it takes more is compared at states alone
-STEPS = 20_000
+FREE_RUN_MAX_STEPS = 20_000
 
 Array = NDArray[np.float64]
 Derivation = Callable[[Mechanism], Equations]
@@ -47,37 +51,54 @@ Derivation = Callable[[Mechanism], Equations]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one formulation; None where it was not asked or has no answer."""
+    """The measured differences of one formulation; None where something was not measured."""
 
     formulation: str
     acceleration: float | None = None
     reactions: float | None = None
     power: float | None = None
     drift: float | None = None
-    allowed: float = AGREEMENT  # an approximate formulation states its own error
+    allowed: float = ACCELERATION_TOLERANCE  # an approximate formulation states its own error
     note: str = ""
     unfinished: str = ""  # why the free run has no result, where it has none
 
     @property
     def passed(self) -> bool:
-        """Whether all that was measured stayed within what is allowed; an approximate formulation
-        is held to its own word.
+        """Whether all measured differences are within their tolerances.
+
+        An approximate formulation is judged by its accelerations alone, against the error that it
+        states.
         """
-        if self.allowed > AGREEMENT:
+        if self.allowed > ACCELERATION_TOLERANCE:
             return self.acceleration is None or self.acceleration <= self.allowed
         measured = (
             (self.acceleration, self.allowed),
             (self.power, 10 * self.allowed),
-            (self.reactions, max(self.allowed, REACTIONS)),
-            (self.drift, max(10 * self.allowed, DRIFT)),
+            (self.reactions, max(self.allowed, REACTION_TOLERANCE)),
+            (self.drift, max(10 * self.allowed, ENERGY_DRIFT_TOLERANCE)),
         )
         return all(value is None or value <= limit for value, limit in measured)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The findings, and the worst state, kept so that it can be looked at: {"q", "v", "tau", "p",
-    "formulation", ...}.
+    """The findings of all formulations on one mechanism.
+
+    Attributes
+    ----------
+    mechanism : str
+        The name of the mechanism.
+    states : int
+        The number of random states.
+    findings : tuple of Finding
+        One per formulation.
+    asymmetry : float
+        The largest |M - M'| relative to the largest |M|.
+    smallest_pivot : float
+        The smallest eigenvalue of the mass matrix over the states examined.
+    worst : dict
+        The state with the largest difference relative to its tolerance: "q", "v", "tau", "p", "a",
+        "formulation", "difference" and "score".
     """
 
     mechanism: str
@@ -89,14 +110,16 @@ class Certificate:
 
     @property
     def passed(self) -> bool:
-        """Whether the formulations agree, at least two of them, on a mass matrix that is one."""
+        """Whether at least two formulations apply, all agree, and the mass matrix is symmetric and
+        positive definite.
+        """
         applied = [f for f in self.findings if f.acceleration is not None]
         sound = self.asymmetry <= 1e-12 and self.smallest_pivot > 0
         return sound and len(applied) >= 2 and all(f.passed for f in self.findings)
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The formulations that do not agree, or what else is wrong."""
+        """The names of the formulations that differ, or the name of what else failed."""
         found = [f.formulation for f in self.findings if not f.passed]
         applied = sum(f.acceleration is not None for f in self.findings)
         return tuple(
@@ -106,13 +129,17 @@ class Certificate:
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """The formulations whose free runs have no result: they were compared at states alone."""
+        """The formulations whose free runs did not finish; they were compared at random states
+        alone.
+        """
         return tuple(f.formulation for f in self.findings if f.unfinished)
 
     HEAD = ("formulation", "accelerations", "reactions", "power", "free run", "")
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Formulation, accelerations, reactions, power, drift, verdict: as a table shows them."""
+        """Return the cells of the table: formulation, accelerations, reactions, power, drift,
+        verdict.
+        """
 
         def shown(x: float | None) -> str:
             return "-" if x is None else f"{x:.1e}"
@@ -148,6 +175,7 @@ class Certificate:
         return "\n".join([f"{self.mechanism}: {self.states} random states", *lines, *self._lines()])
 
     def _lines(self) -> list[str]:
+        """Return the lines below the table: the mass matrix, unfinished runs, and the verdict."""
         said = (
             "the formulations agree"
             if self.passed
@@ -163,7 +191,7 @@ class Certificate:
         ]
 
     def doubts(self) -> list[str]:
-        """What was not shown, in sentences."""
+        """Return a sentence about free runs that did not finish; empty where all did."""
         if not self.unfinished:
             return []
         why = next(f.unfinished for f in self.findings if f.unfinished)
@@ -174,11 +202,16 @@ class Certificate:
 
 
 def _verdict(f: Finding) -> str:
+    """Return the verdict on one formulation, for the last column of the table."""
     if not f.passed:
         return "DIFFERS"
-    if f.allowed > VAGUE:
+    if f.allowed > MAX_WITNESS_ERROR:
         return f"approximate: may err by {f.allowed:.0e}, which proves nothing"
-    said = "agrees" if f.allowed <= AGREEMENT else f"agrees within its own {f.allowed:.0e}"
+    said = (
+        "agrees"
+        if f.allowed <= ACCELERATION_TOLERANCE
+        else f"agrees within its own {f.allowed:.0e}"
+    )
     return f"{said} at states; its free run was not finished" if f.unfinished else said
 
 
@@ -192,13 +225,43 @@ def check(
     near: ArrayLike | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """The certificate of a mechanism: all formulations that apply, on random states, forces and
-    parameters.
+    """Compare all formulations that apply at the same random states, forces and parameters.
 
-    formulations: names, or {name: function} to ask others; by default all. run: also run freely for
-    a second with each, without damping and friction in the joints, which no formulation treats by
-    itself. near: coordinates (nq,) about which the states are taken, and from which
-    loops are closed; by default anywhere, and the neutral ones.
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        The mechanism.
+    formulations : sequence of str, mapping or None, default None
+        Names of formulations, or {name: function from a Mechanism to Equations}; None means all.
+    states : int, default 100
+        The number of random states.
+    seed : int, default 0
+        The seed of the random numbers.
+    run : bool, default True
+        Whether to simulate one second of free motion with each formulation given by its name,
+        without the joints' damping and friction, which no formulation treats by itself.
+    near : array_like, shape (nq,), or None, default None
+        Coordinates (rad or m) around which states are drawn and from which loops are closed; by
+        default states are drawn anywhere, and loops are closed from the neutral configuration.
+    progress : callable or None, default None
+        Called with a short text before each formulation and each free run.
+
+    Returns
+    -------
+    Certificate
+        The findings; `print` shows them as a table, `passed` is the verdict.
+
+    Raises
+    ------
+    FormulationError
+        If the mechanism has no degree of freedom, or no formulation applies.
+
+    Examples
+    --------
+    >>> import catena
+    >>> pendulum = catena.load(catena.formats.examples()["pendulum"])  # doctest: +SKIP
+    >>> catena.check(pendulum, states=10).passed  # doctest: +SKIP
+    True
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
@@ -239,7 +302,7 @@ def check(
 def _answers(
     m: Mechanism, asked: Mapping[str, Derivation], progress: Callable[[str], None] | None
 ) -> tuple[dict[str, Equations], dict[str, str]]:
-    """The equations by each formulation that applies, and why the others do not."""
+    """Return the equations of each formulation that applies, and why the others do not."""
     answers, notes = {}, {}
     for name, derived in asked.items():
         if progress:
@@ -252,7 +315,7 @@ def _answers(
 
 
 class Evidence:
-    """What the formulations answer at the same states, and the middle of their answers."""
+    """The accelerations and reactions of all formulations at the same states, and their medians."""
 
     def __init__(
         self,
@@ -277,15 +340,17 @@ class Evidence:
         self.rate = energy_rate(machine.mechanism)
 
     def off(self, name: str) -> Array:
-        """How far the accelerations of a formulation lie from the middle, per state, beside the
-        largest of the state.
+        """Return, per state, the largest difference of a formulation's accelerations from the
+        median.
+
+        It is relative to the largest acceleration of the state, or to 1 where that is smaller.
         """
         return np.abs(self.a[name] - self.middle).max(axis=1) / np.maximum(
             np.abs(self.middle).max(axis=1), 1.0
         )
 
     def finding(self, name: str) -> Finding:
-        """What was found of one formulation, without a run."""
+        """Return the finding of one formulation, without a free run."""
         reactions = (
             _relative(self.W[name], self.between)
             if self.between is not None and name in self.W
@@ -299,19 +364,19 @@ class Evidence:
             reactions,
             power,
             None,
-            max(AGREEMENT, self.answers[name].error),
+            max(ACCELERATION_TOLERANCE, self.answers[name].error),
         )
 
     def worst(self) -> dict[str, Any]:
-        """The state at which a formulation lies furthest from the middle, beside what it is
-        allowed.
+        """Return the state with the largest difference from the median, relative to its
+        tolerance.
         """
         worst: dict[str, Any] = {"score": -1.0}
         for name, a in self.a.items():
             off = self.off(name)
             k = _largest(off)
             score = (
-                float(off[k]) / max(AGREEMENT, self.answers[name].error)
+                float(off[k]) / max(ACCELERATION_TOLERANCE, self.answers[name].error)
                 if np.isfinite(off[k])
                 else np.inf
             )
@@ -330,15 +395,17 @@ class Evidence:
 
 
 def _largest(off: Array) -> int:
-    """Where the largest entry stands; what is no number counts as largest."""
+    """Return the index of the largest entry; an entry that is not finite counts as largest."""
     return int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
 
 
 def random_states(
     machine: Machine, states: int, seed: int, near: ArrayLike | None = None
 ) -> tuple[Array, Array, Array, Array]:
-    """Random q, v, tau and parameters (within a fifth of their values); closed and consistent where
-    there are loops. near: about which q.
+    """Return random q, v, tau and parameters (within a fifth of their values), one row per state.
+
+    With loops, q and v are assembled and the parameters keep their values. near: coordinates (nq,)
+    around which q is drawn.
     """
     rng = np.random.default_rng(seed)
     q, v, tau = machine.sample(rng, states), *rng.standard_normal((2, states, machine.nv))
@@ -359,7 +426,9 @@ def random_states(
 
 
 def energy_rate(m: Mechanism) -> ca.Function:
-    """(q, v, a, tau, p) -> dE/dt of that motion, and the power put in by tau and by loads."""
+    """Return the function (t, q, v, a, tau, p) -> dE/dt of that motion, power of tau and of loads
+    (W).
+    """
     s = Tracer(layout(m))
     energy = s.energy()
     total = energy[0] + energy[1]
@@ -373,34 +442,34 @@ def energy_rate(m: Mechanism) -> ca.Function:
 
 
 def _asked(formulations: Mapping[str, Derivation] | Sequence[str] | None) -> dict[str, Derivation]:
+    """Return {name: function that derives the equations} of the formulations asked for."""
     if isinstance(formulations, Mapping):
         return dict(formulations)
     return {name: partial(derive, by=name) for name in formulations or families.ALL_FORMULATIONS}
 
 
 def _rows(f: ca.Function, q: Array, v: Array, tau: Array, p: Array) -> Array:
-    """A traced function at all states, at time zero, (states, ...)."""
+    """Return the values of a traced function at all states and time zero, (states, ...)."""
     n = len(q)
     out = f.map(n)(np.zeros((1, n)), q.T, v.T, tau.T, p.T)
     return np.array(ca.DM(out)).T.reshape(n, -1) if f.size2_out(0) == 1 else _stacked(out, n)
 
 
 def _wrenches(e: Equations, states: tuple[Array, Array, Array, Array]) -> Array:
-    """The wrenches in all joints, those of loops last, (states, 6 joints)."""
+    """Return the wrenches in all joints, those of loops last, (states, 6 joints)."""
     loops = e.loop_reactions
     found = [_rows(f, *states) for f in (e.reactions, loops) if f is not None]
     return np.concatenate(found, axis=1)
 
 
 def _stacked(out: Any, n: int) -> Array:
+    """Return a mapped matrix output of CasADi as rows, (n, entries)."""
     rows = np.array(ca.DM(out))
     return np.stack(np.split(rows, n, axis=1)).reshape(n, -1)
 
 
 def _middle(answers: Sequence[Array]) -> Array:
-    """The median, entry by entry, of the answers that are numbers: one that is not must not hide
-    the others.
-    """
+    """Return the median of the finite answers, entry by entry; zero where no answer is finite."""
     found = np.stack(answers)
     found = np.where(np.isfinite(found), found, np.nan)
     none = np.isnan(found).all(axis=0)
@@ -408,8 +477,9 @@ def _middle(answers: Sequence[Array]) -> Array:
 
 
 def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> Array:
-    """Which components of all joints' wrenches, (states, 6 joints), the motion determines:
-    redundant rows leave some open.
+    """Return which components of all joints' wrenches the motion determines, (states, 6 joints).
+
+    Redundant constraint rows leave some undetermined.
     """
     found = reactions(machine, q, v, a, tau)
     m = machine.mechanism
@@ -417,8 +487,11 @@ def _determined(machine: Machine, q: Array, v: Array, a: Array, tau: Array) -> A
 
 
 def _relative(x: Array, y: Array) -> float:
-    """The largest difference beside the largest entry of a state; what y does not determine is left
-    out, what x does not answer is infinitely far.
+    """Return the largest difference of x and y, relative to the largest entry of the state or to
+    1.
+
+    Entries that y does not determine (NaN) are left out; entries of x that are not finite count as
+    infinitely far.
     """
     known = np.isfinite(y)
     scale = np.maximum(np.where(known, np.abs(y), 0.0).max(axis=1, keepdims=True), 1.0)
@@ -427,6 +500,9 @@ def _relative(x: Array, y: Array) -> float:
 
 
 def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array) -> float:
+    """Return the largest residual of the power balance, relative to |a . v|, the power, or 1
+    (W).
+    """
     n = len(q)
     found = rate.map(n)(np.zeros((1, n)), q.T, v.T, a.T, tau.T, p.T)
     change, power = (np.array(x).ravel() for x in found)
@@ -435,21 +511,25 @@ def _power(rate: ca.Function, q: Array, v: Array, a: Array, tau: Array, p: Array
 
 
 class FreeRuns:
-    """A second of free motion by one formulation after another, all from the same start.
+    """One second of free motion by one formulation after another, all from the same start.
 
     Damping and dry friction of joints are left out: they are added to the forces of every
-    formulation alike, so that a run with them shows nothing of it; and robots have so much of them
-    that such a run is stiff.
+    formulation alike, so that they show nothing about it; and many robots have so much of them that
+    a run is stiff.
     """
 
     def __init__(self, machine: Machine, seed: int, progress: Callable[[str], None] | None = None):
         self.machine = without_losses(machine)
         self.start = random_states(machine, 1, seed + 1)
         self.progress = progress
-        self.ended = ""  # the first that was not finished: the others' are the same motion
+        self.ended = (
+            ""  # the first that did not finish; the others, being the same motion, are not tried
+        )
 
     def drift(self, name: str) -> tuple[float | None, str]:
-        """The energy balance, relative to the largest kinetic energy; or why there is none."""
+        """Return the energy drift relative to the largest kinetic energy, or None and the
+        reason.
+        """
         from ..simulation import simulate
 
         if self.ended:
@@ -466,7 +546,7 @@ class FreeRuns:
                 by=name,
                 output=0.1,
                 limits="ignore",
-                most_steps=STEPS,
+                most_steps=FREE_RUN_MAX_STEPS,
             )
             return run.ledger.relative_energy_balance, ""
         except CatenaError as error:
@@ -475,7 +555,7 @@ class FreeRuns:
 
 
 def without_losses(machine: Machine) -> Machine:
-    """The machine of the same mechanism with joints that neither damp nor rub."""
+    """Return the machine of the same mechanism with joints that have no damping and no friction."""
     m = machine.mechanism
     if not any(x != 0.0 for j in (*m.joints, *m.loops) for x in (*j.damping, *j.friction)):
         return machine

@@ -1,4 +1,4 @@
-"""compare: what each formulation costs on one mechanism, as [Baysec1996] compares them on the
+"""compare: the cost of each formulation on one mechanism, as [Baysec1996] compares them on the
 triple pendulum.
 """
 
@@ -20,15 +20,35 @@ from ..model import Mechanism
 from ..registry import loaded
 from .certificate import Array, random_states
 
-BATCH = 1024
+TIMING_STATES = 1024  # random states in the batch whose evaluation is timed
 States = tuple[Array, Array, Array, Array]  # q, v, tau, parameters
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a formulation needs and what it gave. evaluation: ns per state, in lanes. simulation:
-    time beside the quickest. deviation: of the coordinates at the end, from the default
-    formulation. drift: energy balance beside the largest kinetic energy.
+    """The cost of one formulation on one mechanism.
+
+    Attributes
+    ----------
+    formulation : str
+        Its name.
+    first_order : int
+        The number of first-order equations.
+    largest_matrix : int
+        The size of the largest matrix that is factorised.
+    operations : int
+        The number of operations of one evaluation of the accelerations.
+    evaluation : float
+        Time per state in a batch, ns.
+    simulation : float
+        Time to simulate, relative to the quickest formulation.
+    deviation : float
+        The largest difference of the coordinates at the end of the run from the default
+        formulation.
+    drift : float
+        The energy drift relative to the largest kinetic energy.
+    note : str
+        Why there is no result, where there is none.
     """
 
     formulation: str
@@ -62,7 +82,7 @@ class Comparison:
     )
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The table's cells."""
+        """Return the cells of the table, without formulations that do not apply."""
         found: list[tuple[str, ...]] = []
         for c in self.costs:
             counted = (
@@ -81,7 +101,7 @@ class Comparison:
         return found
 
     def notes(self) -> list[str]:
-        """A sentence for each formulation that is not in the table."""
+        """Return a sentence for each formulation without a complete row in the table."""
         return [c.note for c in self.costs if c.note]
 
     def _repr_html_(self) -> str:
@@ -111,10 +131,34 @@ def compare(
     formulations: Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """The costs of formulations: counts, time per evaluation, time to simulate `until` seconds at
-    one accuracy, deviation.
+    """Compare the costs of formulations on one mechanism: operations, times, deviation and drift.
 
-    formulations: their names; by default all. progress: called with each name before its turn.
+    The time to simulate is the number of evaluations of a run times the time per evaluation.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        The mechanism.
+    until : float, default 1.0
+        The duration of the simulated run, s.
+    tolerance : float, default 1e-8
+        The relative tolerance of the integrator, the same for all.
+    seed : int, default 0
+        The seed of the random states.
+    formulations : sequence of str or None, default None
+        Names of formulations; None means all.
+    progress : callable or None, default None
+        Called with the name of each formulation before its turn.
+
+    Returns
+    -------
+    Comparison
+        One `Cost` per formulation; `print` shows them as a table.
+
+    Raises
+    ------
+    FormulationError
+        If the mechanism has no degree of freedom.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     if not machine.nv:
@@ -123,7 +167,7 @@ def compare(
             " fixed"
         )
     names = list(formulations or families.ALL_FORMULATIONS)
-    states = random_states(machine, BATCH, seed)
+    states = random_states(machine, TIMING_STATES, seed)
     costs, end = {}, None
     # first the one from which the others deviate
     for name in sorted(names, key=lambda n: n != DEFAULT):
@@ -132,16 +176,18 @@ def compare(
         costs[name], last = _cost(machine, name, states, until, tolerance, end)
         end = last if end is None else end
     quickest = np.nanmin([cost.simulation for cost in costs.values()])
-    beside = tuple(
+    relative_costs = tuple(
         replace(costs[name], simulation=costs[name].simulation / quickest) for name in names
     )
-    return Comparison(machine.mechanism.name, until, beside)
+    return Comparison(machine.mechanism.name, until, relative_costs)
 
 
 def _cost(
     machine: Machine, name: str, states: States, until: float, tolerance: float, end: Array | None
 ) -> tuple[Cost, Array | None]:
-    """What one formulation costs, its time to simulate in ns; and where its run ended."""
+    """Return the cost of one formulation, with its time to simulate in ns, and the last q of its
+    run.
+    """
     from ..simulation import simulate
 
     q, v, tau, p = states
@@ -154,8 +200,8 @@ def _cost(
         )
     kernel = compile_lanes(e.acceleration)
     evaluation = (
-        min(_timed(partial(kernel, [np.zeros(1), q, v, tau, p], BATCH)) for _ in range(20))
-        / BATCH
+        min(_timed(partial(kernel, [np.zeros(1), q, v, tau, p], TIMING_STATES)) for _ in range(20))
+        / TIMING_STATES
         * 1e9
     )
     cost = Cost(
@@ -180,6 +226,7 @@ def _cost(
 
 
 def _timed(f: Callable[[], object]) -> float:
+    """Return the time that one call takes, s."""
     began = time.perf_counter()
     f()
     return time.perf_counter() - began

@@ -2,10 +2,11 @@
 
     registry        the commands: names, one line each, and where their functions are
     one file per command, with a function of the same name, loaded when the command runs
-    _reading    arguments that commands share: mechanisms  _results    results and where output goes
+    _reading        arguments that commands share: mechanisms
+    _results        arguments that commands share: results, and where output goes
     _tables         tables on the terminal
 
-An error that catena knows becomes one message on stderr and exit status 2; Ctrl-C one line and exit
+A CatenaError becomes one message on stderr and exit status 2; Ctrl-C becomes one line and exit
 status 130.
 """
 
@@ -25,12 +26,13 @@ from typer.core import TyperGroup
 
 from ..errors import CatenaError, MechanismWarning
 from ..registry import loaded
-from ._reading import expanded
+from ._reading import with_shared_options
 from .registry import COMMANDS, find
 
-# new objects before rubbish is looked for: what a command loads stays, and looking through it took
-# a tenth of its time
-GARBAGE = 50_000
+# allocations before the garbage collector runs: what a command imports stays, and scanning it took
+# a
+# tenth of its time
+COLLECTION_THRESHOLD = 50_000
 HOME = Path(__file__).parent.parent
 
 
@@ -38,17 +40,21 @@ class Commands(TyperGroup):
     """The registered commands. `--help` reads the registry and loads none of them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, in the order of the registry."""
+        """Return the names of the commands, in the order of the registry."""
         return [*COMMANDS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """One of them, loaded and made into Typer's own kind of command."""
+        """Load a command and return it as a command of Typer."""
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name)(careful(expanded(loaded(find(cmd_name).function))))
+        single.command(cmd_name)(
+            with_error_messages(with_shared_options(loaded(find(cmd_name).function)))
+        )
         return typer.main.get_command(single)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Names of commands that begin so, from the registry; nothing is loaded."""
+        """Return the commands that begin with the given letters, from the registry; none is
+        loaded.
+        """
         from click.shell_completion import CompletionItem
 
         found = [
@@ -63,7 +69,7 @@ class Commands(TyperGroup):
         )
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Their names and lines, for `--help`."""
+        """Write names and lines of all commands, for `--help`."""
         with formatter.section("Commands"):
             formatter.write_dl([(command.name, command.doc) for command in COMMANDS.values()])
 
@@ -83,15 +89,15 @@ app = typer.Typer(
 )
 
 
-def careful(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, with the errors that catena knows told in one message."""
+def with_error_messages(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the command with catena's errors printed as one message instead of a traceback."""
 
     @functools.wraps(command)
-    def told(*args: Any, **options: Any) -> Any:
+    def run_command(*args: Any, **options: Any) -> Any:
         try:
             return command(*args, **options)
         except BrokenPipeError:
-            raise  # the reader went away: typer ends quietly
+            raise  # the reader of the pipe has closed it: typer ends quietly
         except (CatenaError, OSError) as error:
             say(str(error))
             raise typer.Exit(2) from None
@@ -99,16 +105,16 @@ def careful(command: Callable[..., Any]) -> Callable[..., Any]:
             say("interrupted")
             raise typer.Exit(130) from None
 
-    return told
+    return run_command
 
 
 def say(message: str) -> None:
-    """One message to the person, on stderr."""
+    """Print one message to the user, on stderr."""
     print(f"catena: {message}", file=sys.stderr)
 
 
 def _warn(usual: Callable[..., None]) -> Callable[..., None]:
-    """Tell catena's own warnings as messages, without the line of the library that gave them."""
+    """Return a function that prints catena's own warnings as messages, without the line of code."""
 
     @functools.wraps(usual)
     def warn(
@@ -123,7 +129,7 @@ def _warn(usual: Callable[..., None]) -> Callable[..., None]:
 
 
 def version(asked: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit, where that is asked for."""
     if asked:
         from importlib import metadata
 
@@ -145,8 +151,8 @@ def catena(version: Version = False) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit status."""
-    gc.set_threshold(GARBAGE)
+    """Run the command line and exit with its status."""
+    gc.set_threshold(COLLECTION_THRESHOLD)
     if sys.stdout is None or sys.stderr is None:  # closed by the caller
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         sys.stdout = sys.stdout or nowhere
@@ -155,7 +161,7 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.showwarning = _warn(usual)
     try:
         app(arguments, prog_name="catena")
-    except CatenaError as error:  # a command that is not there
+    except CatenaError as error:  # an unknown command
         say(str(error))
         sys.exit(2)
     except KeyboardInterrupt:

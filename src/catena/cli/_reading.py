@@ -1,5 +1,5 @@
-"""What commands take: a mechanism from a file or a built-in example, with what `catena.load` can
-change (`Model`).
+"""Arguments that commands share: a mechanism from a file or a built-in example, with the changes
+that `catena.load` can make (`Model`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 
 def _completed(begun: str) -> list[str]:
-    """Built-in examples and files that begin so, for the shell."""
+    """Return the built-in examples and files that begin with the given letters, for shell
+    completion.
+    """
     from ..formats import examples, suffixes
 
     here = Path(begun)
@@ -111,12 +113,12 @@ Csv = Annotated[
     bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")
 ]
 
-# the options of a run that have a flag, {name: value, or None where it is not given} (`expanded`)
+# the options of a run that have a flag, {name: value, or None where it is not given} (`with_shared_options`)
 RunFlags = dict[str, Any]
 
 
 def seconds(text: str | float) -> float:
-    """A time as files take it: a number of seconds, or a text with a unit, "200 ms"."""
+    """Return a time (s) from a number, or from a text with a unit such as "200 ms"."""
     from ..errors import QuantityError
     from ..formats import quantity
 
@@ -127,12 +129,12 @@ def seconds(text: str | float) -> float:
 
 
 def time_option(sentence: str, **options: Any) -> Any:
-    """An option that takes a time."""
+    """Return an option that takes a time."""
     return typer.Option(help=sentence, parser=seconds, metavar="TIME", **options)
 
 
 def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
-    """{name: value} of options NAME=VALUE."""
+    """Return {name: value} of options written as NAME=VALUE; raise CatenaError for others."""
     found: dict[str, str] = {}
     for text in given or ():
         name, sign, value = text.partition("=")
@@ -149,8 +151,9 @@ def pairs(option: str, given: Iterable[str] | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Model:
-    """The mechanism of a command, and what is changed of it: a command that has a parameter `model:
-    Model` takes all of these (`expanded`).
+    """The mechanism of a command, with the changes that options ask for.
+
+    A command with a parameter `model: Model` accepts all of these options (`with_shared_options`).
     """
 
     file: File
@@ -165,11 +168,13 @@ class Model:
 
     @property
     def stem(self) -> str:
-        """The name of the file without its ending."""
+        """The name of the file without its suffix."""
         return Path(self.file).stem
 
     def load(self) -> Mechanism:
-        """The mechanism. Warnings about doubtful values are left out: `catena info` prints them."""
+        """Return the mechanism. Warnings about doubtful values are suppressed: `catena info`
+        prints them.
+        """
         from ..formats import load
 
         options = {**self._reader, **self.of_format, **({"trusted": True} if self.trust else {})}
@@ -183,14 +188,16 @@ class Model:
             )
 
     def scenario(self, **changes: Any) -> Scenario:
-        """The mechanism with the scenario of its file, and changes in place of the file's."""
+        """Return the mechanism with the scenario of its file; changes replace values of the
+        file.
+        """
         from ..simulation.scenario import read
 
         return read(self.file, **self.scenario_options, **changes)
 
     @property
     def scenario_options(self) -> dict[str, Any]:
-        """The options of a reader of scenarios."""
+        """The options with which a scenario is read."""
         gravity = list(self.gravity) if self.gravity else None
         return {
             **self._reader,
@@ -202,13 +209,12 @@ class Model:
 
     @property
     def _reader(self) -> dict[str, Any]:
+        """The options that all readers of mechanisms take."""
         return {"floating": self.floating, "mimic": not self.no_mimic, "companion": self.companion}
 
     @property
     def of_format(self) -> dict[str, Any]:
-        """The options of the format's reader: --option, where true and false are no texts, and
-        --arg.
-        """
+        """The options of the format's reader: --option, with true and false as flags, and --arg."""
         given = pairs("--arg", self.arg)
         words = {"true": True, "false": False}
         found: dict[str, Any] = {
@@ -218,9 +224,11 @@ class Model:
 
 
 def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
-    """The configuration (nq,) at which a command without --q looks at a mechanism, and what it is:
-    where the scenario of its file starts, or every coordinate zero; with loops as near to that as
-    they close.
+    """Return the configuration (nq,) that a command without --q uses, and a phrase that describes
+    it.
+
+    It is the start of the file's scenario, or every coordinate zero; with loops, the closest
+    configuration found in which they close.
     """
     from ..analysis import assemble
     from ..simulation.scenario import near, start
@@ -230,8 +238,10 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
     try:
         found = start(model.file, machine)
     except ClosureError:
-        found = near(model.file, machine.mechanism)  # the question itself says what stays open
-    except CatenaError:  # it names what this mechanism has not, such as one made --floating
+        found = near(
+            model.file, machine.mechanism
+        )  # the analysis itself reports which loop stays open
+    except CatenaError:  # the scenario names what this mechanism lacks, such as with --floating
         found = None
     if found is not None:
         return found, "where the scenario starts"
@@ -242,7 +252,7 @@ def start_of_file(model: Model, machine: Machine) -> tuple[np.ndarray, str]:
 
 
 def run_flags() -> list[inspect.Parameter]:
-    """The flags that are options of a run, from their records."""
+    """Return the flags that are options of a run, from their records."""
     from ..simulation import RUN_OPTIONS
 
     found = []
@@ -260,9 +270,10 @@ def run_flags() -> list[inspect.Parameter]:
     return found
 
 
-def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with a parameter `model` as one that has a model's file before its own options and
-    the others after them, and one with a parameter `flags` with the flags of a run in its place.
+def with_shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command with a parameter `model` as one with the model's file before its own
+    options and the model's options after them; the flags of a run stand in the place of a parameter
+    `flags`.
     """
     own = inspect.signature(command, eval_str=True).parameters
     groups: dict[str, tuple[Callable[..., Any], list[inspect.Parameter]]] = {}

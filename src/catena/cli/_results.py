@@ -1,4 +1,4 @@
-"""What commands on results take: the file, and where pictures go."""
+"""Arguments that commands on results share: the file, and where pictures go."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME = "results.nc"
 
 
 def opened(path: str, lazy: bool = True) -> Result:
-    """The result of a file, or of the results.nc in a folder."""
+    """Return the result in a file, or in the results.nc of a folder."""
     from ..results import load_result
 
     place = Path(path)
@@ -29,7 +29,7 @@ def opened(path: str, lazy: bool = True) -> Result:
 
 
 def free(path: Path, force: bool) -> Path:
-    """The path, if nothing is there or it may be written over."""
+    """Return the path; raise CatenaError where something is there, unless `force`."""
     if path.exists() and not force:
         raise CatenaError(
             f"{path} is there already; give another --out, or --force to write over it"

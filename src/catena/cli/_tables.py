@@ -17,21 +17,22 @@ from ..report import count, number, plain, vector
 
 __all__ = ["comma_separated", "console", "count", "number", "plain", "table", "vector"]
 
-WIDE = 160  # columns where the output is a file or a pipe
+PIPE_COLUMNS = 160  # where the output is a file or a pipe
 
 
 def console(stderr: bool = False) -> Console:
-    """The console that tables go to: as wide as the terminal, or WIDE where there is none. stderr:
-    that of what people watch while they wait.
+    """Return the console for tables: as wide as the terminal, or PIPE_COLUMNS where there is none.
+
+    stderr: whether it writes to stderr, for progress.
     """
     stream = sys.stderr if stderr else sys.stdout
     unseen = not stream.isatty() and "COLUMNS" not in os.environ
-    return Console(width=WIDE if unseen else None, highlight=False, stderr=stderr)
+    return Console(width=PIPE_COLUMNS if unseen else None, highlight=False, stderr=stderr)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table without the columns that are empty in every row. A column of whole or plain numbers
-    is aligned to the right.
+    """Return a table without columns that are empty in every row; numeric columns are aligned
+    right.
     """
     rows = [[plain(cell) for cell in row] for row in rows]
     kept = [k for k in range(len(columns)) if k == 0 or any(row[k] for row in rows)]
@@ -45,7 +46,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as comma-separated values, one line for each row."""
+    """Return a table as comma-separated values, one line per row."""
     import csv
     import io
 

@@ -69,6 +69,7 @@ def clearance(
 
 
 def _pair(text: str) -> tuple[str, str]:
+    """Return the two names of a --pair option."""
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names):
         raise CatenaError(
@@ -78,6 +79,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
+    """Return the closest approach of every pair along a result."""
     from dataclasses import replace
 
     from ..results import interference
@@ -119,6 +121,7 @@ def _along(mechanism: Any, path: str, pairs: Any) -> dict[str, Any]:
 
 
 def _at(model: Model, mechanism: Any, pairs: Any, given: list[str] | None) -> dict[str, Any]:
+    """Return the distance of every pair in one configuration."""
     from ..analysis import clearance as of
     from ..machine import compile
     from ..report import started

@@ -1,4 +1,4 @@
-"""`catena compare`: what each formulation costs."""
+"""`catena compare`: the cost of each formulation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import CatenaError
 from ._reading import Model, time_option
 from ._tables import console, table
 
-SHORTEST = 1e-6  # s of a simulation whose time can be measured
+MIN_DURATION = 1e-6  # s; a shorter simulation cannot be timed
 
 
 def compare(
@@ -24,8 +24,8 @@ def compare(
     from ..certify import Comparison
     from ..certify import compare as weigh
 
-    if not until >= SHORTEST:
-        raise CatenaError(f"--until is {until:g} s; it is {SHORTEST:g} s at least")
+    if not until >= MIN_DURATION:
+        raise CatenaError(f"--until is {until:g} s; it is {MIN_DURATION:g} s at least")
     mechanism = model.load()
     screen = console()
     with screen.status("deriving ...") as status:

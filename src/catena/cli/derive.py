@@ -18,7 +18,7 @@ Out = Annotated[
 
 
 class Form(StrEnum):
-    """How a derivation is written."""
+    """The forms in which a derivation is written."""
 
     text = "text"
     latex = "latex"
@@ -26,12 +26,12 @@ class Form(StrEnum):
     notebook = "notebook"
 
 
-# what the name of a file says of its form
+# the form that follows from the suffix of a file
 SUFFIXES = {".tex": Form.latex, ".html": Form.html, ".ipynb": Form.notebook}
 
 
 def form_of(form: Form | None, out: Path | None) -> Form:
-    """The form that was asked for, by its name or by that of the file."""
+    """Return the form that was asked for, by its name or by the suffix of the file."""
     return form or SUFFIXES.get(out.suffix if out else "", Form.text)
 
 
@@ -81,7 +81,7 @@ def derive(
 
 
 def emit(written: str, out: Path | None) -> None:
-    """To a file, or to the terminal."""
+    """Write a text to a file, or to the terminal."""
     if out is None:
         print(written.rstrip("\n"))
     else:

@@ -1,4 +1,4 @@
-"""`catena equations`: the equations of motion, to read or to take away."""
+"""`catena equations`: the equations of motion, to read or as code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import typer
 
 from ._reading import Model
 
-EFFORT = 4_000_000  # products of terms
+DEFAULT_EFFORT = 4_000_000  # products of terms
 
 
 class Form(StrEnum):
-    """How equations are written."""
+    """The forms in which equations are written."""
 
     text = "text"
     latex = "latex"
@@ -36,7 +36,7 @@ def equations(
                 " itself."
             ),
         ),
-    ] = EFFORT,
+    ] = DEFAULT_EFFORT,
     full: Annotated[
         bool,
         typer.Option(

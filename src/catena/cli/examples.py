@@ -30,7 +30,7 @@ def examples(
 
 
 def text(name: str) -> str:
-    """The TOML text of an example."""
+    """Return the TOML text of an example."""
     return (resources.files("catena") / "examples" / f"{name}.toml").read_text(encoding="utf-8")
 
 

@@ -105,7 +105,7 @@ def kernels(
     name: str | None,
     fixed: bool,
 ) -> list[str]:
-    """Write kernels as C; their paths."""
+    """Write kernels as C, and return their paths."""
     from ..errors import CompileError
     from ..machine import c_kernel, compile, find
 

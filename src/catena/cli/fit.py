@@ -99,7 +99,7 @@ def fit(
 
 
 def report(screen: Any, name: str, found: Fit) -> None:
-    """What was done, the estimates, how well they fit, and what is not told."""
+    """Print what was done, the estimates, how well they fit, and what the data do not determine."""
     screen.print(
         f"{name}: {len(found.estimates)} estimates from {found.rows} rows",
         style="bold",

@@ -1,7 +1,7 @@
 """`catena gallery`: the pages of the worked examples, made by running them.
 
-The examples are in the folder `gallery` of the source distribution, not of the installed package:
-they are users of catena.
+The examples are in the folder `gallery` of the source distribution, not in the installed package:
+they use catena like any other program.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ def gallery(
     with Progress(*columns, console=screen, disable=not sys.stdout.isatty()) as bar:
         task = bar.add_task("making pages", total=len(set(names or building.NAMES)))
 
-        def told(entry: Any) -> None:
+        def show_progress(entry: Any) -> None:
             agree = entry.numbers - len(entry.disagreements)
             bar.console.print(
                 f"{entry.name}: {agree} of {entry.numbers} numbers agree", markup=False
             )
             bar.advance(task)
 
-        made = building.build(out, names or (), processes=processes, progress=told)
+        made = building.build(out, names or (), processes=processes, progress=show_progress)
     screen.print(f"{len(made)} page{'s' if len(made) != 1 else ''} in {out}", markup=False)
 
 
 def _building(source: str | None) -> ModuleType:
-    """The gallery's own module that builds pages, from the source distribution asked for or the one
-    this package lies in.
+    """Return the gallery's module that builds pages, from the given source distribution or the one
+    that contains this package.
     """
     root = Path(source).resolve() if source else Path(__file__).resolve().parents[3]
     if not (root / "gallery" / "building.py").is_file():

@@ -33,7 +33,7 @@ def info(
         return _mapping(model, as_json)
     mechanism = model.load()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MechanismWarning)  # told below, as doubts
+        warnings.simplefilter("ignore", MechanismWarning)  # printed below, as doubts
         machine = compile(mechanism)
     start = started(machine, pairs("--q", q)) if q else start_of_file(model, machine)[0]
     found = (
@@ -73,7 +73,7 @@ def info(
 
 
 def _mapping(model: Model, as_json: bool) -> None:
-    """The mapping report: one row per element, or that the format has none."""
+    """Return the mapping report: one row per element, or a note that the format has none."""
     from dataclasses import asdict
 
     from ..formats import mapping

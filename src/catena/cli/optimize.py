@@ -76,7 +76,7 @@ def optimize(
 
 
 def _written(found: Optimum, folder: Path, pictures: bool, screen: Console) -> list[Path]:
-    """The ledger on the screen, the motion and its pictures in the folder."""
+    """Print the ledger, and write the motion and its pictures into the folder."""
     from ..results import save
 
     screen.print()
@@ -91,7 +91,7 @@ def _written(found: Optimum, folder: Path, pictures: bool, screen: Console) -> l
 
 
 def _designed(found: Design, folder: Path) -> Path:
-    """The mechanism with what was found in it."""
+    """Write the mechanism of the design."""
     from ..formats import save
 
     save(found.mechanism, folder / "design.toml")

@@ -11,7 +11,7 @@ from ._reading import Model, time_option
 from ._results import Force, free
 from ._tables import console
 
-LEFT_OUT = {  # what a scenario may have and a page has not, in words
+LEFT_OUT = {  # what a scenario may contain and a page cannot, in words
     "control": lambda asked: "control" in asked,
     "events": lambda asked: "events" in asked,
     "stops": lambda asked: asked.get("limits") == "stop",

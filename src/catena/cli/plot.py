@@ -63,7 +63,7 @@ def plot(
 
 
 def runs(given: list[str] | None) -> str | list[int]:
-    """The runs that were named: "all", or numbers."""
+    """Return the runs that were named: "all", or numbers."""
     if given and "all" in given:
         return "all"
     try:
@@ -75,7 +75,7 @@ def runs(given: list[str] | None) -> str | list[int]:
 
 
 def study_at(path: Path) -> Path | None:
-    """The study that a folder is or holds; None where there is none."""
+    """Return the study that a folder is or contains; None where there is none."""
     from .sweep import FILE, NAME
 
     if (path / FILE).is_file():
@@ -86,7 +86,7 @@ def study_at(path: Path) -> Path | None:
 
 
 def draw_study(stored: Path, what: list[str] | None, out: str | None, force: bool) -> None:
-    """Pictures of a study: those named, or all that suit it."""
+    """Draw pictures of a study: those named, or all that suit it."""
     from ..studies import PLOTS as PICTURES
     from ..studies import find as find_picture
     from ..studies import open_study
@@ -103,7 +103,7 @@ def draw_study(stored: Path, what: list[str] | None, out: str | None, force: boo
 
 
 def places(target: Path, kinds: Sequence[Named]) -> list[Path]:
-    """The file of each plot: the one that was named, or one per plot in the folder that was
+    """Return the file of each plot: the one that was named, or one per plot in the folder that was
     named.
     """
     if not target.suffix or target.is_dir():
@@ -122,6 +122,6 @@ def places(target: Path, kinds: Sequence[Named]) -> list[Path]:
 
 
 def options(kind: Plot, only: list[str] | None, degrees: bool) -> dict[str, object]:
-    """Those of the options given that this plot takes."""
+    """Return the given options that this plot takes."""
     chosen: dict[str, object] = {kind.select: only} if only and kind.select else {}
     return chosen | ({"degrees": True} if degrees and "degrees" in kind.options else {})

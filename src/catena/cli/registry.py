@@ -1,4 +1,4 @@
-"""The registry of commands: one record per command says what `catena --help` must know. The command
+"""The registry of commands: one record per command holds what `catena --help` needs. The command
 itself is loaded when it runs.
 
 A command is a function whose annotations are Typer's arguments and options; its docstring is the

@@ -11,7 +11,7 @@ from ._reading import Model, Start, pairs, time_option
 from ._results import Force, free
 from ._tables import console
 
-FREE = 2.0  # s of free motion, of a file without a scenario
+FREE_RUN_SECONDS = 2.0  # free motion of a file without a scenario
 
 
 def report(
@@ -60,8 +60,10 @@ def report(
     path = checked(free(Path(out or f"{model.stem}_report.html"), force))
     formulation(by)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MechanismWarning)  # told in the report, as doubts
-        asked = model.scenario(until=until, q=pairs("--q", q), otherwise={"until": FREE})
+        warnings.simplefilter("ignore", MechanismWarning)  # printed in the report, as doubts
+        asked = model.scenario(
+            until=until, q=pairs("--q", q), otherwise={"until": FREE_RUN_SECONDS}
+        )
         source = formats._find(model.file)
         subject = Subject(
             asked, source.name, by, states, [source.resolve().parent, *(meshes or ())]

@@ -60,13 +60,13 @@ def run(
 
     screen = console()
     asked = model.scenario(until=until, initial=initial, q=pairs("--q", q), **flags)
-    asked = pushed(asked, wrenches) if wrenches else asked
-    folder = place(Path(out or f"{model.stem}_run"), force, resume)
+    asked = with_wrenches(asked, wrenches) if wrenches else asked
+    folder = result_folder(Path(out or f"{model.stem}_run"), force, resume)
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
     failure = ""
     try:
-        with watched(asked) as progress:
-            result = simulated(asked, folder / NAME, verify, resume, progress)
+        with progress_bar(asked) as progress:
+            result = simulate_to_file(asked, folder / NAME, verify, resume, progress)
     except SimulationError as error:
         if error.result is None:
             raise
@@ -91,8 +91,8 @@ def run(
         raise typer.Exit(1)
 
 
-def pushed(asked: Scenario, file: str) -> Scenario:
-    """The scenario with the wrenches of a file besides its controllers."""
+def with_wrenches(asked: Scenario, file: str) -> Scenario:
+    """Return the scenario with the wrenches of a file added to its controllers."""
     from ..simulation.control import wrenches
 
     control = asked.options.get("control")
@@ -102,8 +102,10 @@ def pushed(asked: Scenario, file: str) -> Scenario:
     )
 
 
-def place(folder: Path, force: bool, resume: bool) -> Path:
-    """The folder for results; one that holds something is written into only if that is wanted."""
+def result_folder(folder: Path, force: bool, resume: bool) -> Path:
+    """Return the folder for results; one that is not empty is accepted only if that is asked
+    for.
+    """
     from ..errors import CatenaError
 
     if folder.exists() and not folder.is_dir():
@@ -118,10 +120,12 @@ def place(folder: Path, force: bool, resume: bool) -> Path:
     return folder
 
 
-def simulated(
+def simulate_to_file(
     asked: Scenario, path: Path, verify: bool, resume: bool, progress: Callable[[float], None]
 ) -> Result:
-    """Run it into a file; Ctrl-C and `kill` leave a partial result, and say how to go on."""
+    """Simulate into a file; Ctrl-C and `kill` leave a partial result, and a message says how to
+    resume.
+    """
     from ..simulation import simulate
     from . import say
 
@@ -145,14 +149,14 @@ def simulated(
 
 
 def interrupted(*_: Any) -> None:
-    """Handle SIGTERM as Ctrl-C is handled."""
+    """Treat SIGTERM like Ctrl-C."""
     raise KeyboardInterrupt
 
 
 @contextmanager
-def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
-    """A bar with the time left, on a terminal; nothing elsewhere. Gives the function to tell the
-    time reached to.
+def progress_bar(asked: Scenario) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar with the remaining time on a terminal, and yield the function that takes
+    the time reached.
     """
     from rich.console import Console
     from rich.progress import (
@@ -176,12 +180,12 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
     bar = Progress(*columns, console=seen, transient=True, disable=not seen.is_terminal)
     with bar:
         start = float(asked.options.get("start", 0.0))
-        # without a total the bar only shows that something goes on: nobody knows how long it takes
+        # without a total the bar only shows activity, as the duration is not known
         task = bar.add_task("compiling, the first time of a mechanism", total=None)
         reached, what = [start], [""]
 
         def tell(t: float) -> None:
-            if t < reached[0]:  # a second, tighter run has begun
+            if t < reached[0]:  # a second run with a tighter tolerance has begun
                 bar.reset(task)
                 what[0] = "verifying, "
             reached[0] = t
@@ -196,7 +200,7 @@ def watched(asked: Scenario) -> Iterator[Callable[[float], None]]:
 
 
 def report(screen: Any, result: Result) -> None:
-    """The ledger, and where each coordinate went."""
+    """Print the ledger, and the travel of each coordinate."""
     from ..report import TRAVEL_HEAD, travel_rows
 
     screen.print(table(["ledger", ""], result.ledger.rows()))
@@ -225,7 +229,7 @@ def report(screen: Any, result: Result) -> None:
 
 
 def draw(result: Result, folder: Path, kind: str) -> Path:
-    """A picture into the folder."""
+    """Write a picture into the folder."""
     from ..results import save
 
     return save(result, folder / f"{kind}.png", kind)

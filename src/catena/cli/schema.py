@@ -1,4 +1,4 @@
-"""`catena schema`: what may stand in a model file, for editors and for people."""
+"""`catena schema`: the keys that a model file may have, for editors and for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .derive import Out, emit
 
 
 class Form(StrEnum):
-    """What is written."""
+    """The forms in which the schema is written."""
 
     json = "json"
     markdown = "markdown"

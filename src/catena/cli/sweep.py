@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAME = "study.zarr"
 FILE = "study.nc"  # where zarr is not installed
-SHOWN = 5  # failures that are printed
+MAX_PRINTED_FAILURES = 5  # failures that are printed, at most
 
 
 def sweep(
@@ -95,7 +95,7 @@ def sweep(
     asked = study(
         file,
         pairs(set_ or [], "--set", "crank=8..12 cm:200"),
-        measures=measured(measure or []),
+        measures=named_measures(measure or []),
         samples=samples,
         sampling=sampling,
         seed=seed,
@@ -103,7 +103,7 @@ def sweep(
         **{k: x for k, x in {"until": until, **flags}.items() if x is not None},
     )
     folder = Path(out or f"{Path(file).stem}_study")
-    path = place(folder, resume)
+    path = study_path(folder, resume)
     screen = console()
     screen.print(
         f"{asked.varied.mechanism.name}: {asked.design.runs} runs", style="bold", markup=False
@@ -112,11 +112,11 @@ def sweep(
     asked.check(path, where, resume)
     cost = asked.estimate(where, threads)
     screen.print(str(cost), markup=False)
-    confirmed(cost, yes)
-    with watched(cost.runs) as progress:
+    confirm(cost, yes)
+    with progress_bar(cost.runs) as progress:
         found = run(asked, path, where, resume, threads, shard, progress)
     failed = report(screen, found)
-    drawn = picture(found, folder) if pictures else []
+    drawn = draw_pictures(found, folder) if pictures else []
     for place_ in (path, *drawn):
         screen.print(str(place_), markup=False, soft_wrap=True)
     if failed:
@@ -124,7 +124,7 @@ def sweep(
 
 
 def pairs(given: list[str], option: str, example: str) -> dict[str, str]:
-    """{name: text} of NAME=TEXT; a name that comes twice is refused."""
+    """Return {name: text} of NAME=TEXT; raise where a name occurs twice."""
     found: dict[str, str] = {}
     for text in given:
         name, equals, rest = text.partition("=")
@@ -136,8 +136,8 @@ def pairs(given: list[str], option: str, example: str) -> dict[str, str]:
     return found
 
 
-def measured(given: list[str]) -> dict[str, str]:
-    """{name: text}; one without a name is called by its text."""
+def named_measures(given: list[str]) -> dict[str, str]:
+    """Return {name: text} of measures; one without a name is called by its text."""
     found: dict[str, str] = {}
     for text in given:
         name, equals, rest = text.partition("=")
@@ -146,8 +146,8 @@ def measured(given: list[str]) -> dict[str, str]:
     return found
 
 
-def place(folder: Path, resume: bool) -> Path:
-    """The study in its folder; one that is there is gone on with only if that is asked."""
+def study_path(folder: Path, resume: bool) -> Path:
+    """Return the folder of the study; an existing study is accepted only with --resume."""
     if folder.exists() and not folder.is_dir():
         raise CatenaError(f"{folder} is a file; a study goes into a folder: give another --out")
     if folder.is_dir() and any(folder.iterdir()) and not resume:
@@ -167,8 +167,8 @@ def place(folder: Path, resume: bool) -> Path:
     return folder / NAME
 
 
-def confirmed(cost: Estimate, yes: bool) -> None:
-    """Ask before something large; where nobody can answer, refuse."""
+def confirm(cost: Estimate, yes: bool) -> None:
+    """Ask for confirmation before a large study; refuse where nobody can answer."""
     if yes or not cost.large:
         return
     if not sys.stdin.isatty():
@@ -186,7 +186,9 @@ def run(
     shard: int | None,
     progress: Callable[[int, int], None],
 ) -> Any:
-    """Run it into its folder; Ctrl-C and `kill` leave what was done, and say how to go on."""
+    """Run the study into its folder; Ctrl-C and `kill` leave finished shards, and a message says
+    how to resume.
+    """
     import signal
 
     from . import say
@@ -207,8 +209,10 @@ def run(
 
 
 @contextmanager
-def watched(runs: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time left, on a terminal; elsewhere a line on stderr every minute."""
+def progress_bar(runs: int) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar with the remaining time on a terminal; elsewhere a line on stderr every
+    minute.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -239,7 +243,7 @@ def watched(runs: int) -> Iterator[Callable[[int, int], None]]:
         def tell(done: int, of: int) -> None:
             bar.update(task, completed=done)
             if last[1] < 0:
-                last[1] = done  # those of an earlier call took no time of this one
+                last[1] = done  # runs of an earlier call took no time in this one
             now = clock.monotonic()
             if not seen.is_terminal and now - last[0] > 60 and done > last[1]:
                 left = (now - began) / (done - last[1]) * (of - done)
@@ -250,7 +254,7 @@ def watched(runs: int) -> Iterator[Callable[[int, int], None]]:
 
 
 def report(screen: Any, found: Any) -> int:
-    """The measures in a table, and the runs that failed; how many these are."""
+    """Print the measures in a table and the runs that failed, and return how many failed."""
     from ..studies import measures
 
     rows = []
@@ -278,18 +282,19 @@ def report(screen: Any, found: Any) -> int:
     if len(failed):
         screen.print()
         screen.print(f"{len(failed)} of {len(failure)} runs failed:", markup=False)
-        for k in failed[:SHOWN]:
+        for k in failed[:MAX_PRINTED_FAILURES]:
             screen.print(f"  run {k}: {failure[k]}", markup=False, soft_wrap=True)
-        if len(failed) > SHOWN:
+        if len(failed) > MAX_PRINTED_FAILURES:
             screen.print(
-                f"  ... and {len(failed) - SHOWN} more; they are in `failure`", markup=False
+                f"  ... and {len(failed) - MAX_PRINTED_FAILURES} more; they are in `failure`",
+                markup=False,
             )
     screen.print()
     return len(failed)
 
 
-def picture(found: Any, folder: Path) -> list[Path]:
-    """Every picture that suits the table."""
+def draw_pictures(found: Any, folder: Path) -> list[Path]:
+    """Draw every picture that suits the table."""
     from ..studies import PLOTS, save
 
     return [

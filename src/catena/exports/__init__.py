@@ -1,5 +1,4 @@
-"""Exports: a whole mechanism for other people's tools, and the report that says everything about
-one.
+"""Exports: a whole mechanism for other tools.
 
     Mechanism -> Plant (a first-order system as tapes) -> C, FMU, MATLAB, Julia, Modelica
 
@@ -8,8 +7,8 @@ c_header      all of it in one C header, with integrators
 library       that header compiled, and called from Python
 fmi/          functional mock-up units, FMI 2 and 3
 languages     MATLAB, Julia, Modelica
-linkage       URDF with the rest in a companion
-report        everything about a mechanism in one document
+linkage       URDF, with the rest in a companion file
+targets       the registry of exports
 """
 
 from typing import TYPE_CHECKING

@@ -13,20 +13,21 @@ from ..errors import CompileError
 
 NAMES = ("cc", "gcc", "clang")
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-LONGEST = 600  # s
+COMPILER_TIMEOUT = 600  # s
 
 
 def find_compiler() -> str | None:
-    """The compiler that the variable CC names, or the first of cc, gcc and clang that is there;
-    None where there is none.
+    """Return the compiler named by the environment variable CC, or the first of cc, gcc and clang
+    that is installed; None where there is none.
     """
     names = (os.environ["CC"],) if os.environ.get("CC") else NAMES
     return next((found for name in names if (found := shutil.which(name))), None)
 
 
 def shared_library(source: Path, library: Path) -> None:
-    """Compile one C file into a shared library, with the options of the variable CFLAGS besides
-    ours; a CompileError with the compiler's words where that fails.
+    """Compile one C file into a shared library, with the options in CFLAGS added to ours.
+
+    Raises CompileError, with the messages of the compiler, where that fails.
     """
     compiler = find_compiler()
     if compiler is None:
@@ -52,7 +53,7 @@ def shared_library(source: Path, library: Path) -> None:
     ]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LONGEST, cwd=source.parent
+            command, capture_output=True, text=True, timeout=COMPILER_TIMEOUT, cwd=source.parent
         )
     except (OSError, subprocess.TimeoutExpired) as why:
         raise CompileError(f"compiler {compiler!r} did not run: {why}") from None

@@ -3,11 +3,12 @@
     arm_derivative(t, x, u, p, dx)  arm_outputs(t, x, u, p, y)  arm_project(t, x, u, p, x)
             arm_tangent(...)
     arm_step(t, x, u, p, h)             RK4 with a fixed period, for an embedded loop
-    arm_advance(&t, x, u, p, until, tolerance, &h)      Dormand and Prince's pair 5(4), steps by the
-                                                        tolerance
+    arm_advance(&t, x, u, p, until, tolerance, &h)      Dormand and Prince's pair 5(4), step sizes
+    by
+                                                        the tolerance
 
-C99, nothing but math.h; no memory is allocated, no state is kept, so every function may be called
-from any thread.
+C99, nothing but math.h; no memory is allocated and no state is kept, so every function may be
+called from any thread.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ GIVEN = ("t", "x", "u", "p")
 
 
 def template(name: str, plant: Plant) -> str:
-    """A text of ours with the plant's own names in it."""
+    """Return the text of a template with the names of the plant filled in."""
     text = files("catena.exports").joinpath("templates", name).read_text(encoding="utf-8")
     return (
         text.replace("PLANT_HEADER", f"{plant.name}.h")
@@ -37,7 +38,7 @@ def template(name: str, plant: Plant) -> str:
 
 
 def header(plant: Plant) -> str:
-    """The text of NAME.h."""
+    """Return the text of NAME.h."""
     n = plant.name
     guard = f"{plant.name.upper()}_PLANT_H"
     return "\n".join(
@@ -65,7 +66,7 @@ def header(plant: Plant) -> str:
 
 
 def write(plant: Plant, folder: str | Path) -> Path:
-    """Write NAME.h into a folder, which is made if it is not there."""
+    """Write NAME.h into a folder, which is created if needed, and return its path."""
     where = Path(folder)
     where.mkdir(parents=True, exist_ok=True)
     texts.write(where / f"{plant.name}.h", header(plant))
@@ -74,6 +75,7 @@ def write(plant: Plant, folder: str | Path) -> Path:
 
 # --- pieces
 def _about(plant: Plant) -> str:
+    """Return the comment at the top of the header: what x, u, p and y are."""
     lines = [
         f"{plant.title} as a first-order system, written by catena {VERSION}. SI units.",
         "",
@@ -100,6 +102,7 @@ def _about(plant: Plant) -> str:
 
 
 def _plain(text: str) -> str:
+    """Return a text that is safe inside a C comment."""
     return (
         "".join(c if c.isprintable() else "?" for c in text)
         .replace("*/", "* /")
@@ -110,6 +113,7 @@ def _plain(text: str) -> str:
 
 
 def _sizes(plant: Plant) -> str:
+    """Return the enumeration of the sizes of x, u, y, p and the switches."""
     n = plant.name
     counts = {"NX": plant.states, "NU": plant.inputs, "NY": plant.outputs, "NP": plant.parameters}
     sizes = ", ".join(f"{n}_{letter} = {len(some)}" for letter, some in counts.items())
@@ -120,6 +124,7 @@ def _sizes(plant: Plant) -> str:
 
 
 def _array(name: str, values: Sequence[float]) -> str:
+    """Return a constant C array; an empty one holds a single zero."""
     return (
         f"static const double {name}[] = {{{', '.join(repr(float(x)) for x in values) or '0.0'}}};"
     )
@@ -128,7 +133,7 @@ def _array(name: str, values: Sequence[float]) -> str:
 def _function(
     name: str, f: ca.Function, inputs: Iterable[str], outputs: Sequence[str], about: str
 ) -> str:
-    """A C function from a tape."""
+    """Return a C function that evaluates a tape."""
     sizes = [f.size1_in(k) for k in range(f.n_in())]
     arguments = [
         program.Argument(x, (x,) if x in ("t", "dt") else tuple(f"{x}{k}_" for k in range(n)))
@@ -144,6 +149,9 @@ def _function(
 
 
 def _projection(plant: Plant) -> str:
+    """Return the C function that projects a state onto its constraints, or copies it without
+    any.
+    """
     about = (
         "the state nearest to x that meets the constraints (one Newton step in the metric of the"
         " mass matrix, unit quaternions)"

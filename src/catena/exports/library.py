@@ -1,4 +1,4 @@
-"""A plant as a shared library, and its functions called from Python.
+"""A plant as a shared library, whose functions are called from Python.
 
 arm = build(plant, "out")        out/libarm.so and out/arm.h
 Library(arm).derivative(0.0, x, u, p)
@@ -43,7 +43,9 @@ API int catena_advance(double *t, double *x, const double *u, const double *p, d
 
 
 def build(plant: Plant, folder: str | Path) -> Path:
-    """Write NAME.h, NAME.c and compile them into a shared library of the folder; its path."""
+    """Write NAME.h and NAME.c into a folder, compile them into a shared library, and return its
+    path.
+    """
     header = c_header.write(plant, folder)
     source = header.with_suffix(".c")
     files.write(source, _WRAPPED.format(name=plant.name))
@@ -53,8 +55,10 @@ def build(plant: Plant, folder: str | Path) -> Path:
 
 
 class Library:
-    """The functions of such a library, with arrays. x, u, p: by default the start, zeros and the
-    parameters' values.
+    """The functions of a compiled plant, with arrays.
+
+    u and p default to zeros and to the values of the parameters. Raises CompileError where the file
+    is no such library.
     """
 
     def __init__(self, path: str | Path):
@@ -71,19 +75,19 @@ class Library:
     def derivative(
         self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
     ) -> np.ndarray:
-        """x' (nx,)."""
+        """Return x' (nx,)."""
         return self._call("catena_derivative", t, x, u, p, self.nx)
 
     def outputs(
         self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
     ) -> np.ndarray:
-        """y (ny,)."""
+        """Return y (ny,)."""
         return self._call("catena_outputs", t, x, u, p, self.ny)
 
     def project(
         self, t: float, x: ArrayLike, u: ArrayLike | None = None, p: ArrayLike | None = None
     ) -> np.ndarray:
-        """x (nx,) back on its constraints."""
+        """Return x (nx,) projected onto its constraints."""
         return self._call("catena_project", t, x, u, p, self.nx)
 
     def step(
@@ -94,7 +98,7 @@ class Library:
         u: ArrayLike | None = None,
         p: ArrayLike | None = None,
     ) -> np.ndarray:
-        """x (nx,) after one step of RK4 of h seconds."""
+        """Return x (nx,) after one step of RK4 of h seconds."""
         state, force, values = self._given(x, u, p)
         self._c.catena_step(
             ctypes.c_double(t), _at(state), _at(force), _at(values), ctypes.c_double(h)
@@ -110,7 +114,10 @@ class Library:
         u: ArrayLike | None = None,
         p: ArrayLike | None = None,
     ) -> np.ndarray:
-        """x (nx,) at `until`, by steps of the pair 5(4) that meet the tolerance."""
+        """Return x (nx,) at the time `until` (s), by adaptive steps of the pair 5(4).
+
+        Raises CompileError where no step meets the relative tolerance.
+        """
         state, force, values = self._given(x, u, p)
         now = ctypes.c_double(t)
         h = ctypes.c_double(0.0)
@@ -131,6 +138,7 @@ class Library:
     def _call(
         self, name: str, t: float, x: ArrayLike, u: ArrayLike | None, p: ArrayLike | None, size: int
     ) -> np.ndarray:
+        """Return the result (size,) of a function of (t, x, u, p)."""
         found = np.zeros(size)
         getattr(self._c, name)(ctypes.c_double(t), *map(_at, self._given(x, u, p)), _at(found))
         return found
@@ -138,6 +146,7 @@ class Library:
     def _given(
         self, x: ArrayLike, u: ArrayLike | None, p: ArrayLike | None
     ) -> tuple[np.ndarray, ...]:
+        """Return x, u, p as arrays; raise StateError where one has the wrong shape."""
         given = [x, np.zeros(self.nu) if u is None else u, self.parameters if p is None else p]
         arrays = tuple(np.array(a, dtype=float) for a in given)
         for letter, a, n in zip("xup", arrays, (self.nx, self.nu, self.np)):
@@ -147,4 +156,5 @@ class Library:
 
 
 def _at(a: np.ndarray) -> ctypes.c_void_p:
+    """Return the address of an array's data."""
     return ctypes.c_void_p(a.ctypes.data)

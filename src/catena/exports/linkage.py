@@ -1,5 +1,5 @@
-"""URDF with what it cannot say in a companion: loops, frames, loads, rows, contacts, gravity,
-armatures, shapes.
+"""URDF, with a companion file for what it cannot express: loops, frames, loads, rows, contacts,
+gravity, armatures, shapes.
 
 write_urdf(mechanism, "out")        out/NAME.urdf and out/NAME.toml
 catena.load("out/NAME.urdf", companion="out/NAME.toml")
@@ -18,8 +18,9 @@ from ..model import GRAVITY, CollisionFilter, Mechanism, value_of, with_scalars
 
 
 def write_urdf(mechanism: Mechanism, folder: Path) -> tuple[Path, Path]:
-    """Write NAME.urdf and its companion NAME.toml; parameters are written at their values, except
-    in texts of loads.
+    """Write NAME.urdf and its companion NAME.toml, and return both paths.
+
+    Parameters are replaced by their values, except in texts of loads.
     """
     m = with_scalars(mechanism, lambda x: value_of(x, mechanism.parameters))
     paths = folder / f"{identifier(m.name)}.urdf", folder / f"{identifier(m.name)}.toml"

@@ -1,11 +1,11 @@
-"""Plant: a mechanism as a first-order system to take away, as tapes.
+"""Plant: a mechanism as a first-order system for export, as tapes.
 
     x' = f(t, x, u, p),   y = g(t, x, u, p),      x = (q, v)
 
 u: forces of motors (N m or N), y: energies (J), and positions (m) and axes of named frames in the
-ground's axes. With loops, speed rows or quaternions a third tape puts a state back onto its
-constraints, the shortest way in the metric of the mass matrix: it belongs after every step of an
-integrator. The tangent is the directional derivative of f and g, exact, from the same tapes.
+ground's axes. With loops, speed rows or quaternions a third tape projects a state onto its
+constraints, by the shortest way in the metric of the mass matrix; it is called after every step of
+an integrator. The tangent is the exact directional derivative of f and g, from the same tapes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VERSION = version("catena")
 
 @dataclass(frozen=True)
 class Variable:
-    """A number by its name: its unit ("" where it is not known), what it is, and its value at the
+    """A named number: its unit ("" where it is not known), what it is, and its value at the
     start.
     """
 
@@ -44,9 +44,10 @@ class Variable:
 
 @dataclass(frozen=True)
 class Plant:
-    """See the head of this file. Tapes take (t, x, u, p); `project` gives x, and is None where
-    nothing binds x. switches: instants, s, rising, at which f jumps, and no step of an integrator
-    may cross.
+    """A mechanism as a first-order system; see the head of this file.
+
+    Tapes take (t, x, u, p); `project` returns x, and is None where x has no constraints. switches:
+    times (s), increasing, at which f jumps, and which no step of an integrator may cross.
     """
 
     mechanism: Mechanism
@@ -63,7 +64,7 @@ class Plant:
 
     @cached_property
     def tangent(self) -> ca.Function:
-        """(t, x, u, p, dt, dx, du, dp) -> the changes of x' and y."""
+        """The tape (t, x, u, p, dt, dx, du, dp) -> the changes of x' and y."""
         given = self.derivative.sx_in()
         change = [ca.SX.sym(f"d{name}", x.shape[0]) for name, x in zip("txup", given)]
         both = ca.vertcat(self.derivative(*given), self.output(*given))
@@ -75,7 +76,7 @@ class Plant:
 
     @property
     def start(self) -> np.ndarray:
-        """x at the start."""
+        """The state x at the start."""
         return np.array([x.start for x in self.states])
 
     @property
@@ -98,12 +99,13 @@ def plant(
     stabilise: str = "project",
     switching: bool = False,
 ) -> Plant:
-    """The plant of a mechanism.
+    """Return the plant of a mechanism.
 
-    q, v: its start, as of `simulate`. parameters: values in place of the mechanism's. motors: the
-    joints, coordinates or speeds with a force as input, by default all. stabilise: how loops stay
-    closed, as of `simulate`; "baumgarte" is inside f, for tools that cannot project. Contacts are
-    refused, and without `switching` loads that switch at instants too: such a system needs events.
+    q, v: its start, as for `simulate`. parameters: values in place of the mechanism's. motors: the
+    joints, coordinates or speeds with a force as input, by default all. until: the default duration
+    (s) for importing tools. stabilise: how loops stay closed, as for `simulate`; "baumgarte" is
+    part of f, for tools that cannot project. switching: whether loads may switch at times. Raises
+    CompileError for contacts, and without `switching` for such loads: they need events.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
@@ -120,7 +122,7 @@ def plant(
     inside = [s.t, ca.vertcat(s.x, 0), tau, s.p]
     names, g = _observed(s)
     settled = None if s.settle is None else _function("project", here, s.settle(*inside)[: s.nx])
-    x, p = _started(machine, q, v, parameters, settled, len(driven))
+    x, p = _start(machine, q, v, parameters, settled, len(driven))
     units = parameter_units(m)
     return Plant(
         m,
@@ -146,8 +148,9 @@ def plant_of_scenario(
     stabilise: str = "project",
     switching: bool = False,
 ) -> Plant:
-    """The plant of a file's mechanism, from the start of its [scenario]; events that it asks for
-    are refused by name.
+    """Return the plant of a file's mechanism, from the start of its [scenario].
+
+    Raises CompileError, with the names, where the scenario has events or a prescribed motion.
     """
     options = scenario.options
     found = [
@@ -177,8 +180,8 @@ def plant_of_scenario(
 
 
 def refuse(m: Mechanism, switching: bool = False) -> None:
-    """A CompileError that names every contact and, without `switching`, every load with
-    instants.
+    """Raise CompileError with the names of all contacts and, without `switching`, of loads that
+    switch.
     """
     found = [f"contact {c.name!r}" for c in m.contacts]
     found += [
@@ -198,13 +201,14 @@ def refuse(m: Mechanism, switching: bool = False) -> None:
 
 # --- variables
 def _function(name: str, given: list[ca.SX], found: ca.SX) -> ca.Function:
+    """Return a tape of (t, x, u, p)."""
     return ca.Function(name, given, [ca.cse(ca.densify(found))])
 
 
-def _started(
+def _start(
     machine: Machine, q: Any, v: Any, parameters: Any, project: ca.Function | None, nu: int
 ) -> tuple[list[float], list[float]]:
-    """x and p at the start, x on its constraints."""
+    """Return x and p at the start, with x on its constraints."""
     q, v, p, lead = checks.starting_points(machine, q, v, parameters)
     if lead:
         raise CompileError(
@@ -219,11 +223,12 @@ def _started(
 
 
 def _unit(text: str) -> str:
-    """A unit as Modelica and FMI write it: "kg*m^2" is "kg.m2"."""
+    """Return a unit as Modelica and FMI write it: "kg*m^2" becomes "kg.m2"."""
     return text.replace("*", ".").replace("^", "")
 
 
 def _states(machine: Machine, x: list[float]) -> tuple[Variable, ...]:
+    """Return the variables of the state: coordinates, then speeds."""
     m, nq = machine.mechanism, machine.nq
     units = (
         [u for j in m.moving for u in coordinate_units(j)],
@@ -240,7 +245,7 @@ def _states(machine: Machine, x: list[float]) -> tuple[Variable, ...]:
 
 
 def _speed_names(machine: Machine) -> list[str]:
-    """Names of speeds; one that a coordinate has already becomes NAME.speed."""
+    """Return the names of the speeds; one that a coordinate has already becomes NAME.speed."""
     return [
         f"{name}.speed" if name in machine.coordinate_names else name
         for name in machine.speed_names
@@ -248,6 +253,7 @@ def _speed_names(machine: Machine) -> list[str]:
 
 
 def _forces(machine: Machine, driven: Sequence[int]) -> Iterator[Variable]:
+    """Yield the variables of the motors' forces."""
     units = [u for j in machine.mechanism.moving for u in speed_units(j)]
     for k in driven:
         turns = units[k] == "rad/s"
@@ -257,7 +263,9 @@ def _forces(machine: Machine, driven: Sequence[int]) -> Iterator[Variable]:
 
 
 def _observed(s: System) -> tuple[tuple[Variable, ...], ca.SX]:
-    """Energies; of every named frame its place and its axes."""
+    """Return names and expressions of the outputs: energies, and position and axes of every named
+    frame.
+    """
     here = s.t, s.q, s.v, s.p
     names = [
         Variable("kinetic energy", "J", "kinetic energy"),
@@ -279,4 +287,5 @@ def _observed(s: System) -> tuple[tuple[Variable, ...], ca.SX]:
 
 
 def _pose(s: System, frame: str) -> ca.Function:
+    """Return the tape of the pose of a frame."""
     return s.tape("pose", frame, lambda t: [t.pose(frame)])

@@ -1,5 +1,4 @@
-"""The family of exports: what a whole mechanism can be written as. `catena export --to NAME` reads
-this table.
+"""The registry of exports: what a mechanism can be written as. `catena export --to NAME` reads it.
 
 register(Target("matlab", write, "one .m file"))
 """
@@ -23,8 +22,10 @@ from .plant import Plant, plant_of_scenario
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command asks for: the model's file and how it is read, where the export goes, the
-    options of an FMU, the motors.
+    """A request for an export.
+
+    file, reading: the model's file, and how it is read. out: the file or folder to write. fmu,
+    kinds, binary: options of an FMU. motors: the joints with a force as input, None for all.
     """
 
     file: str
@@ -41,14 +42,14 @@ class Asked:
         return read(self.file, **self.reading)
 
     def plant(self, stabilise: str = "project", switching: bool = False) -> Plant:
-        """The model as a first-order system; `switching`: also with loads that switch at
-        instants.
+        """Return the model as a first-order system; switching: whether loads may switch at
+        times.
         """
         return plant_of_scenario(self.scenario, self.motors, stabilise, switching)
 
     @property
     def folder(self) -> Path:
-        """Where files go, made if it is not there."""
+        """The folder for the files, created if needed; raises CompileError where it cannot be."""
         where = Path(self.out)
         try:
             where.mkdir(parents=True, exist_ok=True)
@@ -61,7 +62,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Target:
-    """name: its word. write: what writes it; lines to print, paths first. doc: one line."""
+    """An export.
+
+    name: its name on the command line. write: writes it and returns the lines to print, paths
+    first. doc: one line for help texts.
+    """
 
     name: str
     write: Callable[[Asked], list[str]]
@@ -73,16 +78,17 @@ register = TARGETS.register
 
 
 def write(name: str, asked: Asked) -> list[str]:
-    """Write an export; the lines to print."""
+    """Write an export, and return the lines to print."""
     return TARGETS.find(name).write(asked)
 
 
 def _fmu(asked: Asked) -> list[str]:
-    made = write_fmu(
+    """Write an FMU, and return the lines to print."""
+    fmu = write_fmu(
         asked.plant(switching=True), asked.out, asked.fmu or 2, asked.kinds, asked.binary
     )
-    held = f"with a binary in {made.binary}" if made.binary else f"sources alone: {made.why}"
-    return [str(made.path), f"FMI {asked.fmu or 2}, {', '.join(asked.kinds)}, {held}"]
+    held = f"with a binary in {fmu.binary}" if fmu.binary else f"sources alone: {fmu.why}"
+    return [str(fmu.path), f"FMI {asked.fmu or 2}, {', '.join(asked.kinds)}, {held}"]
 
 
 for _target in (

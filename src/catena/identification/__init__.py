@@ -5,10 +5,10 @@ log --measured_motion--> q, v, a, tau --unknowns--> W --base_parameters--> what 
 
 fitting               `catena.fit`: least squares with confidence; fit_record: its outcome
 unknowns              groups of parameters, and their columns of the regressor
-measured_motion       logs, filtered and differentiated; measured_trajectory: logs as they are
-base_parameters       the combinations of parameters that the forces depend on
-consistency           inertias that a body can have
-excitation            motions along which the unknowns show best
+measured_motion       logs, filtered and differentiated; measured_trajectory: logs without changes
+base_parameters       the combinations of parameters on which the forces depend
+consistency           physically consistent inertias
+excitation            motions along which the unknowns are identified best
 trajectory_fit        fits of any parameter to a measured trajectory, by multiple shooting
 """
 

@@ -1,16 +1,16 @@
-"""Base parameters: the combinations of inertial parameters that the forces of a mechanism depend
-on.
+"""Base parameters: the combinations of inertial parameters on which the forces of a mechanism
+depend.
 
     W theta = tau for all motions;  W = W[:, kept] K,  so that tau = W[:, kept] (K theta)
 
 W stacks the regressor over random states (on the loops, projected, where there are any). Its rank
-is the number of base parameters, and the rows of K say which combinations they are. Columns are
-taken bodies near the ground first, so that what a child shares with its parent counts as the
-parent's ([Gautier1990]); those that follow from columns already taken are left out.
+is the number of base parameters, and the rows of K are the combinations. Columns are taken in
+order, those of bodies near the ground first, so that what a child shares with its parent counts as
+the parent's ([Gautier1990]); columns that depend on those already taken are left out.
 
-The rank is decided on columns of length one, in singular values: `gap` has the smallest that counts
-and the largest that does not, beside the largest of all. The latter is rounding, some 1e-15,
-whatever the units.
+The rank is decided by the singular values of W with columns of length one: `gap` has the smallest
+that counts and the largest that does not, relative to the largest of all. The latter is rounding,
+some 1e-15, whatever the units.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ from ..machine import Machine, machine_of
 from ..model import Mechanism
 
 Array = NDArray[np.float64]
-# beside the largest singular value, of columns of length one; rounding leaves some 1e-15
-RANK = 1e-10
-CLEAN = 1e-8  # a coefficient this small beside the largest of its row is rounding
-# in which order a body's parameters are taken: products of inertia first, the mass last
-INNER = (4, 5, 7, 8, 9, 6, 1, 2, 3, 0)
+# relative to the largest singular value of columns of length one; rounding leaves some 1e-15
+SINGULAR_VALUE_RATIO = 1e-10
+COEFFICIENT_RATIO = 1e-8  # relative to the largest coefficient of a row: a smaller one is rounding
+# the order in which the parameters of a body are taken: inertias first, the mass last
+PARAMETER_ORDER = (4, 5, 7, 8, 9, 6, 1, 2, 3, 0)
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """Which columns of a matrix count, and the others as combinations of them.
+    """Independent columns of a matrix W, and the others as combinations of them.
 
-    kept: their indices. K (rank, n): W = W[:, kept] K. zero: columns that are nothing. gap: see
-    above.
+    kept: the indices of the independent columns. K (rank, n): W = W[:, kept] K. zero: the indices
+    of columns that are zero. gap: the smallest singular value that counts and the largest that does
+    not, relative to the largest.
     """
 
     kept: tuple[int, ...]
@@ -50,19 +51,20 @@ class Reduction:
 
     @property
     def rank(self) -> int:
-        """How many count."""
+        """The number of independent columns."""
         return len(self.kept)
 
     def texts(self, names: Sequence[str]) -> list[str]:
-        """Each combination in words: "Izz of upper + 0.25 m of fore"."""
+        """Return each combination as text, such as "Izz of upper + 0.25 m of fore"."""
         return [combination(row, names, k) for row, k in zip(self.K, self.kept)]
 
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """What the structure of a mechanism identifies.
+    """The base parameters of a mechanism.
 
-    names: of all inertial parameters. reduction: which count, and how others join them.
+    names: of all inertial parameters. reduction: which of them are independent, and how the others
+    combine with them.
     """
 
     names: tuple[str, ...]
@@ -75,21 +77,21 @@ class BaseParameters:
 
     @property
     def combinations(self) -> list[str]:
-        """Each base parameter in words."""
+        """Each base parameter as text."""
         return self.reduction.texts(self.names)
 
     @property
     def alone(self) -> list[str]:
-        """Parameters that are identified by themselves."""
+        """The inertial parameters that are identifiable by themselves."""
         return [x for x in self.combinations if x in self.names]
 
     @property
     def without_effect(self) -> list[str]:
-        """Parameters on which no force depends."""
+        """The inertial parameters on which no force depends."""
         return [self.names[k] for k in self.reduction.zero]
 
     def of(self, theta: Array) -> Array:
-        """The values of the base parameters (..., rank) of inertial parameters (..., n)."""
+        """Return the base parameters (..., rank) of inertial parameters theta (..., n)."""
         return np.asarray(theta) @ self.reduction.K.T
 
     def __str__(self) -> str:
@@ -103,10 +105,30 @@ class BaseParameters:
 def base_parameters(
     mechanism: Mechanism | Machine, *, states: int | None = None, seed: int = 0
 ) -> BaseParameters:
-    """Which combinations of its bodies' inertial parameters the joint forces of a mechanism tell.
+    """Return the combinations of inertial parameters on which the joint forces of a mechanism
+    depend.
 
-    states: over how many random states, enough for the rank unless given.
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        The mechanism.
+    states : int or None, default None
+        The number of random states; by default enough for the rank.
+    seed : int, default 0
+        The seed of the random states.
 
+    Returns
+    -------
+    BaseParameters
+        Their number, and each as a combination of inertial parameters.
+
+    Raises
+    ------
+    CatenaError
+        If no joint moves a body with mass.
+
+    Examples
+    --------
     >>> import catena
     >>> base = base_parameters(catena.load("two_link_arm"))
     >>> base.rank, base.combinations[0]
@@ -126,20 +148,20 @@ def base_parameters(
 
 
 def inertial_names(mechanism: Mechanism | Machine) -> tuple[str, ...]:
-    """The names of the regressor's columns, such as "m of fore" and "Izz of fore"."""
+    """Return the names of the regressor's columns, such as "m of fore" and "Izz of fore"."""
     return tuple(
         f"{x} of {b.name}" for b in inertial_bodies(machine_of(mechanism).layout) for x in INERTIAL
     )
 
 
 def order(bodies: int) -> list[int]:
-    """The order in which columns are taken: body by body."""
-    return [10 * k + i for k in range(bodies) for i in INNER]
+    """Return the order in which the columns of so many bodies are taken: body by body."""
+    return [10 * k + i for k in range(bodies) for i in PARAMETER_ORDER]
 
 
 def random_states(machine: Machine, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-    """q, v, a (count, n) that are possible: on the loops, with rates and accelerations that keep
-    them closed.
+    """Return random q, v, a (count, n) that satisfy the loops, their rates and their
+    accelerations.
     """
     rng = np.random.default_rng(seed)
     q = machine.sample(rng, count)
@@ -147,7 +169,7 @@ def random_states(machine: Machine, count: int, seed: int = 0) -> tuple[Array, A
     a = rng.standard_normal((count, machine.nv))
     if not machine.rows:
         return q, v, a
-    q = _closed(machine, rng, count)
+    q = _assembled_coordinates(machine, rng, count)
     *_, A = machine.constraint_rows(q, 0.0 * v[: len(q)])
     inverse = np.linalg.pinv(A, rcond=1e-9)
     v, a = v[: len(q)], a[: len(q)]
@@ -156,8 +178,8 @@ def random_states(machine: Machine, count: int, seed: int = 0) -> tuple[Array, A
     return q, v, a + np.einsum("kij,kj->ki", inverse, gamma - np.einsum("kij,kj->ki", A, a))
 
 
-def _closed(machine: Machine, rng: np.random.Generator, count: int) -> Array:
-    """Coordinates whose loops are closed, from random ones."""
+def _assembled_coordinates(machine: Machine, rng: np.random.Generator, count: int) -> Array:
+    """Return coordinates (count, nq) with closed loops, assembled from random ones."""
     found = []
     for scale in np.tile([0.3, 0.6, 1.0], 4 * count):
         guess = machine.neutral() + scale * (machine.sample(rng) - machine.neutral())
@@ -176,8 +198,10 @@ def _closed(machine: Machine, rng: np.random.Generator, count: int) -> Array:
 
 
 def projected(machine: Machine, q: Array, v: Array, *matrices: Array) -> list[Array]:
-    """N' B for each B (states, nv, ...): along the speeds that the constraint rows leave free.
-    Without rows B itself.
+    """Return N' B for each B (states, nv, ...), N being a basis of the speeds that the rows leave
+    free.
+
+    Without constraint rows the matrices are returned as they are.
     """
     if not machine.rows:
         return list(matrices)
@@ -189,20 +213,20 @@ def projected(machine: Machine, q: Array, v: Array, *matrices: Array) -> list[Ar
 
 
 def reduced(W: Array, take: Sequence[int]) -> Reduction:
-    """The columns of W (rows, n) that count, taken in this order, and K."""
+    """Return the independent columns of W (rows, n), taken in the order `take`, and K."""
     n = W.shape[1]
     R = np.linalg.qr(W, mode="r")
     length = np.linalg.norm(R, axis=0)
-    zero = length <= RANK * length.max(initial=0.0)
+    zero = length <= SINGULAR_VALUE_RATIO * length.max(initial=0.0)
     S = R / np.where(zero, 1.0, length)
     S[:, zero] = 0.0
     s = np.linalg.svd(S, compute_uv=False)
-    rank = int((s > RANK * s[0]).sum()) if s.size and s[0] > 0 else 0
+    rank = int((s > SINGULAR_VALUE_RATIO * s[0]).sum()) if s.size and s[0] > 0 else 0
     kept = sorted(_independent(S, [k for k in take if not zero[k]], rank), key=list(take).index)
     K = np.zeros((len(kept), n))
     if kept:
         K = np.linalg.lstsq(S[:, kept], S, rcond=None)[0] * length / length[kept][:, None]
-        K[np.abs(K) <= CLEAN * np.abs(K).max(axis=1, keepdims=True)] = 0.0
+        K[np.abs(K) <= COEFFICIENT_RATIO * np.abs(K).max(axis=1, keepdims=True)] = 0.0
         K[:, kept] = np.eye(len(kept))
     left = float(s[rank] / s[0]) if rank < len(s) and rank else 0.0
     return Reduction(
@@ -214,8 +238,9 @@ def reduced(W: Array, take: Sequence[int]) -> Reduction:
 
 
 def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
-    """The first columns in order that the ones before do not give: each is projected twice, against
-    rounding.
+    """Return the first `rank` columns, in order, that do not depend on those before them.
+
+    Each is orthogonalised twice, against rounding; where too few remain, QR with pivoting decides.
     """
     kept: list[int] = []
     Q = np.zeros((len(S), 0))
@@ -224,7 +249,7 @@ def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
         for _ in range(2):
             x = x - Q @ (Q.T @ x)
         size = np.linalg.norm(x)
-        # of columns of length one; what depends leaves some 1e-15, or more by what was kept
+        # columns have length one; a dependent one leaves some 1e-15, or more by the errors of Q
         if size > 1e-7 and len(kept) < rank:
             kept.append(k)
             Q = np.column_stack([Q, x / size])
@@ -236,7 +261,7 @@ def _independent(S: Array, take: Sequence[int], rank: int) -> list[int]:
 
 
 def combination(row: Array, names: Sequence[str], first: int) -> str:
-    """A row of coefficients in words, one parameter first."""
+    """Return a row of coefficients as text, with the parameter `first` in front."""
     parts = []
     for k in [first, *(int(k) for k in np.flatnonzero(row) if k != first)]:
         size = f"{abs(row[k]):.5g}"

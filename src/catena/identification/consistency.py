@@ -1,12 +1,12 @@
-"""Physically consistent inertias: those of the ten parameters that a body of positive density can
-have, nearest to the data.
+"""Physically consistent inertias: ten parameters that a body of positive density can have, nearest
+to the data.
 
     minimise |W theta - y|^2 + small |theta - theta_0|^2  with, for each body,  P = [ S  h ; h'  m ]
             positive definite
 
 P (4, 4) is the pseudo-inertia, S = 1/2 tr(I) 1 - I the second moment of the mass ([Wensing2018]).
-The problem is convex; Clarabel solves it. The second term chooses, of all inertias that fit as
-well, those nearest to the mechanism's own.
+The problem is convex; Clarabel solves it. Among inertias that fit equally well, the second term
+chooses those nearest to the mechanism's own.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ if TYPE_CHECKING:
     from .unknowns import Columns
 
 Array = NDArray[np.float64]
-# weight of the distance to the mechanism's own inertias beside the data, on parameters and columns
-# of size one
-NEAR = 1e-8
-LEAST = 1e-6  # of the eigenvalues of P, beside those of the mechanism's own
+# weight of the distance to the mechanism's own inertias relative to the data, with parameters and
+# columns of size one
+PRIOR_WEIGHT = 1e-8
+MIN_EIGENVALUE = 1e-6  # smallest eigenvalue of P, relative to the diagonal of the mechanism's own P
 
 
 @dataclass(frozen=True)
 class Inertias:
-    """theta (bodies, 10) of named bodies, and what is left of the data: cost beside that without
-    the condition.
+    """Consistent inertias theta (bodies, 10) of named bodies.
+
+    cost: the weighted sum of squared residuals; free_cost: the same without the condition.
     """
 
     bodies: tuple[str, ...]
@@ -43,7 +44,9 @@ class Inertias:
     free_cost: float
 
     def of(self, body: str) -> tuple[float, tuple[float, float, float], tuple[float, ...]]:
-        """Mass, centre of mass, and the inertia about it (xx, xy, xz, yy, yz, zz)."""
+        """Return mass, centre of mass, and the inertia about it (xx, xy, xz, yy, yz, zz) of a
+        body.
+        """
         m, hx, hy, hz, xx, xy, yy, xz, yz, zz = (
             float(x) for x in self.theta[self.bodies.index(body)]
         )
@@ -66,7 +69,7 @@ class Inertias:
 
 
 def pseudo_inertia(theta: Array) -> Array:
-    """P (..., 4, 4) of ten inertial parameters (..., 10).
+    """Return P (..., 4, 4) of ten inertial parameters (..., 10).
 
     >>> float(np.linalg.eigvalsh(pseudo_inertia(np.array([1.0, 0, 0, 0, 2, 0, 2, 0, 0, 2]))).min())
     1.0
@@ -85,8 +88,9 @@ def pseudo_inertia(theta: Array) -> Array:
 def consistent_inertias(
     machine: Machine, W: Array, y: Array, weights: Array, columns: Columns
 ) -> Inertias:
-    """The inertias, and with them the other unknowns, that fit best among those that bodies can
-    have.
+    """Return the physically consistent inertias that fit best, together with all other unknowns.
+
+    Raises StudyError where Clarabel is not installed or finds no solution.
     """
     try:
         import clarabel
@@ -97,13 +101,13 @@ def consistent_inertias(
         ) from None
     A = W / weights[:, None]
     b = y / weights + A @ columns.values
-    # unknowns of size one
+    # scales that make the unknowns of size one
     size = np.maximum(np.abs(columns.values), 1e-3 * np.abs(columns.values).max(initial=1.0))
     both: Array = np.linalg.qr(np.column_stack([A * size, b]), mode="r")  # type: ignore[assignment]  # with mode="r" an array
     R, z = both[:, :-1], both[:, -1]
     scale = np.linalg.norm(R, ord=2)
-    H = (R.T @ R) / scale**2 + NEAR * np.eye(R.shape[1])
-    g = -(R.T @ z) / scale**2 - NEAR * columns.values / size
+    H = (R.T @ R) / scale**2 + PRIOR_WEIGHT * np.eye(R.shape[1])
+    g = -(R.T @ z) / scale**2 - PRIOR_WEIGHT * columns.values / size
     G, h, cones = _cones(machine, columns, size)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -130,8 +134,9 @@ def consistent_inertias(
 
 
 def _cones(machine: Machine, columns: Columns, size: Array) -> tuple[Array, Array, int]:
-    """G, h with h - G x = the scaled upper triangles of P - least, body by body, as Clarabel stacks
-    them: columns of the triangle.
+    """Return G, h and the number of cones, with h - G x = scaled upper triangles of P - least.
+
+    The triangles are stacked body by body, column by column, as Clarabel takes them.
     """
     pairs = [(i, j) for j in range(4) for i in range(j + 1)]
     root = np.array([1.0 if i == j else np.sqrt(2.0) for i, j in pairs])
@@ -150,5 +155,5 @@ def _cones(machine: Machine, columns: Columns, size: Array) -> tuple[Array, Arra
         block = np.zeros((10, len(size)))
         block[:, where] = -shape * size[where] * unit[:, None]
         G.append(block)
-        h.append(np.array([-LEAST if i == j else 0.0 for i, j in pairs]))
+        h.append(np.array([-MIN_EIGENVALUE if i == j else 0.0 for i, j in pairs]))
     return np.concatenate(G), np.concatenate(h), len(bodies)

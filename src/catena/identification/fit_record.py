@@ -1,4 +1,4 @@
-"""What a fit found: estimates with their confidence, and what the data cannot tell."""
+"""The outcome of a fit: estimates with their confidence, and what the data do not determine."""
 
 from __future__ import annotations
 
@@ -14,13 +14,26 @@ from ..results import Result
 from .consistency import Inertias
 
 Array = NDArray[np.float64]
-VAGUE = 0.5  # a standard deviation beyond this part of the value says that the data do not tell it
+# relative to the value: with a larger standard deviation the data do not determine it
+MAX_RELATIVE_SIGMA = 0.5
 
 
 @dataclass(frozen=True)
 class FittedValue:
-    """One number that was found: its name (a parameter, or a combination of some), value, standard
-    deviation, unit, and the value before.
+    """One estimate.
+
+    Attributes
+    ----------
+    name : str
+        A parameter, or a combination of some.
+    value : float
+        The estimate.
+    sigma : float
+        Its standard deviation.
+    unit : str
+        Its unit.
+    before : float
+        The value before the fit.
     """
 
     name: str
@@ -31,23 +44,45 @@ class FittedValue:
 
     @property
     def told(self) -> bool:
-        """Whether the data tell it: the deviation is at most half of the value, the one found or
-        the one before.
+        """Whether the data determine it: its standard deviation is at most half of its value, the
+        estimate or the one before.
         """
-        return self.sigma <= VAGUE * max(abs(self.value), abs(self.before))
+        return self.sigma <= MAX_RELATIVE_SIGMA * max(abs(self.value), abs(self.before))
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What a fit found.
+    """The outcome of a fit.
 
-    estimates: in order. covariance (n, n) of their values. without_effect: unknowns on which no
-    force of the mechanism depends. not_excited: unknowns, or combinations, that other motions would
-    tell and these data do not. residual: root mean square of what is left of each joint's force, in
-    its unit; share: of the force itself. condition: of W with columns of length one. notes: what
-    was done to the log. mechanism: with what was found put in. inertias: of all bodies, physically
-    consistent, where that was asked. Of a fit to a trajectory residual and share are of the
-    measured columns (`measured`), and result is the run of what was found.
+    Attributes
+    ----------
+    estimates : tuple of FittedValue
+        In order; `fit["mass of fore"]` returns one by its name.
+    covariance : array, shape (n, n)
+        The covariance of their values.
+    without_effect : tuple of str
+        Unknowns on which no force of the mechanism depends.
+    not_excited : tuple of str
+        Unknowns, or combinations, that other motions would determine and these data do not.
+    residual : array
+        The root mean square of the residual of each joint's force, in its unit; of a fit to a
+        trajectory, of each measured column.
+    share : float
+        The norm of the residual relative to that of the force, or of the measured columns.
+    condition : float
+        The condition number of W with columns of length one.
+    rows : int
+        The number of equations.
+    notes : tuple of str
+        What was done to the log.
+    mechanism : Mechanism
+        The mechanism with the estimates.
+    inertias : Inertias or None
+        The physically consistent inertias of all bodies, where they were asked for.
+    measured : tuple of str
+        The measured columns of a fit to a trajectory.
+    result : Result or None
+        The run with the estimates, of a fit to a trajectory.
     """
 
     estimates: tuple[FittedValue, ...]
@@ -65,6 +100,7 @@ class Fit:
     result: Result | None = None
 
     def __getitem__(self, name: str) -> FittedValue:
+        """Return the estimate of a name; raise StudyError where there is none."""
         found = {e.name: e for e in self.estimates}
         if name not in found:
             raise StudyError(f"the fit has no estimate {name!r}; it has {', '.join(found)}")
@@ -72,13 +108,13 @@ class Fit:
 
     @property
     def not_told(self) -> tuple[str, ...]:
-        """What the data cannot tell, by name: what was not excited, and estimates as uncertain as
-        they are large.
+        """The names of what the data do not determine: not excited, or as uncertain as they are
+        large.
         """
         return (*self.not_excited, *(e.name for e in self.estimates if not e.told))
 
     def to_pandas(self) -> Any:
-        """One row for each estimate: value, standard deviation, 95 % interval, unit, value
+        """Return a table with one row per estimate: value, sigma, 95 % interval, unit, value
         before.
         """
         import pandas as pd  # type: ignore[import-untyped]
@@ -101,17 +137,18 @@ class Fit:
 
     @property
     def width(self) -> float:
-        """Standard deviations to either side of a 95 % interval, each estimate for itself."""
+        """Half of the 95 % interval of a single estimate, in standard deviations."""
         return self._quantile(0.95)
 
     @property
     def width_together(self) -> float:
-        """The same for intervals that hold all at once in at least 95 % of cases, whatever the
-        correlations ([Sidak1967]).
+        """Half of intervals that hold for all estimates at once with at least 95 % probability, in
+        standard deviations, whatever the correlations ([Sidak1967]).
         """
         return self._quantile(0.95 ** (1 / len(self.estimates)))
 
     def _quantile(self, level: float) -> float:
+        """Return the two-sided quantile of Student's t distribution at a confidence level."""
         from scipy.stats import t
 
         return float(t.ppf(0.5 + 0.5 * level, max(1, self.rows - len(self.estimates))))

@@ -1,4 +1,4 @@
-"""A mechanism with what a fit found put in: masses, friction, rotors, parameters, and consistent
+"""A mechanism with the estimates of a fit: masses, friction, rotors, parameters, and consistent
 inertias.
 """
 
@@ -20,8 +20,9 @@ OF_JOINTS = {"damping": "damping", "friction": "friction", "armature": "armature
 def fitted_mechanism(
     machine: Machine, values: Mapping[str, float], inertias: Inertias | None = None
 ) -> Mechanism:
-    """The machine's mechanism with these values; combinations of parameters and masses below zero
-    are left as they were.
+    """Return the machine's mechanism with these values.
+
+    Combinations of parameters and masses below zero leave the mechanism as it was.
     """
     m = machine.mechanism
     bodies = [_body(b, values, inertias) for b in m.bodies]
@@ -31,6 +32,7 @@ def fitted_mechanism(
 
 
 def _body(b: Body, values: Mapping[str, float], inertias: Inertias | None) -> Body:
+    """Return a body with its consistent inertia, or with its fitted mass."""
     if inertias is not None and b.name in inertias.bodies:
         mass, com, inertia = inertias.of(b.name)
         return replace(b, mass=mass, com=com, inertia=inertia)
@@ -39,6 +41,7 @@ def _body(b: Body, values: Mapping[str, float], inertias: Inertias | None) -> Bo
 
 
 def _joint(j: Joint, values: Mapping[str, float]) -> Joint:
+    """Return a joint with its fitted damping, friction and armature, which are zero or above."""
     changes: dict[str, Any] = {}
     for word, attribute in OF_JOINTS.items():
         names = [f"{word} of {n}" for n in j.speed_names]

@@ -1,12 +1,13 @@
-"""Fits of a mechanism to measured forces: weighted least squares, with what the data cannot tell.
+"""Fits of a mechanism to measured forces: weighted least squares, with what the data do not
+determine.
 
     tau = known(q, v, a) + W beta,  beta = (W' S^-1 W)^-1 W' S^-1 (tau - known),
             its covariance (W' S^-1 W)^-1
 
 S has the variance of each joint's force, from the residuals of an unweighted fit; with loops both
-sides are projected onto the speeds that the loops leave free. Unknowns that follow from others are
-told in combination with them, as base parameters are. The mechanism's own parameters enter by exact
-derivatives of the inverse dynamics, in steps of Gauss and Newton.
+sides are projected onto the speeds that the loops leave free. Unknowns that depend on others are
+estimated in combination with them, as base parameters are. The mechanism's own parameters enter by
+exact derivatives of the inverse dynamics, in Gauss-Newton steps.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from .trajectory_fit import fit_trajectory
 from .unknowns import Columns, chosen
 
 Array = NDArray[np.float64]
-STEPS = 50  # of Gauss and Newton
-SETTLED = 1e-10  # a step this small beside the values is the last
+MAX_GAUSS_NEWTON_STEPS = 50  # Gauss-Newton steps
+STEP_TOLERANCE = 1e-10  # relative to the values: a smaller step is the last
 
 
 def fit(
@@ -44,15 +45,41 @@ def fit(
     trajectory: bool = False,
     **options: Any,
 ) -> Fit:
-    """Fit parameters of a mechanism to measured motions and forces; with trajectory=True, to the
-    motion alone (`fit_trajectory`, which has the options).
+    """Fit parameters of a mechanism to measured motions and forces, by least squares.
 
-    data: a .csv log, a pandas table, columns by name, a Result, or a `MeasuredMotion`; see
-    `catena.identification.measured_motion`. unknown: groups (`catena.identification.GROUPS`:
-    masses, inertial, friction, ...), single unknowns ("mass of fore"), and names of the mechanism's
-    parameters. cutoff: of the filter, Hz. consistent: with "inertial", also the inertias of all
-    bodies that a body can have, nearest to the data (needs `pip install catena[identification]`).
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        The mechanism.
+    data : str, Path, pandas table, mapping, Result or MeasuredMotion
+        The log: a .csv file or columns by name; see `catena.identification.measured_motion`.
+    unknown : str or iterable of str
+        Groups (`catena.identification.GROUPS`: masses, inertial, friction, ...), single unknowns
+        ("mass of fore"), and names of the mechanism's parameters.
+    cutoff : float or None, default None
+        The cutoff frequency of the filter, Hz; by default it follows from the motion.
+    thin : int or None, default None
+        Take one row in `thin`; by default as many as the filter leaves independent.
+    consistent : bool, default False
+        With "inertial": whether to find physically consistent inertias of all bodies too (needs
+        `pip install catena[identification]`).
+    trajectory : bool, default False
+        Whether to fit the motion alone, without forces; see `fit_trajectory`.
+    **options
+        Those of `fit_trajectory`, with trajectory=True.
 
+    Returns
+    -------
+    Fit
+        Estimates with standard deviations, residuals, and the mechanism with the estimates.
+
+    Raises
+    ------
+    StudyError
+        If the log or an unknown cannot be read, or the data determine none of the unknowns.
+
+    Examples
+    --------
     >>> import catena
     >>> arm = catena.load("two_link_arm")
     >>> run = catena.simulate(arm, {"elbow": 1.0}, until=2.0)
@@ -68,7 +95,7 @@ def fit(
         )
     machine = machine_of(mechanism)
     motion = measured_motion(machine, data, cutoff, thin)
-    machine, columns, own = _settled(machine, motion, unknown)
+    machine, columns, own = _fit_own_parameters(machine, motion, unknown)
     W, y, classes = _system(machine, motion, columns)
     weights = _weights(W, y, classes, columns.values)
     found = reduced(W / weights[:, None], range(W.shape[1]))
@@ -77,7 +104,7 @@ def fit(
             f"the data tell none of {', '.join(columns.names)}: nothing that they act on moves or"
             " carries a load in them"
         )
-    delta, covariance, condition = _solved(W, y, weights, found)
+    delta, covariance, condition = _solve(W, y, weights, found)
     values = found.K @ columns.values + delta
     before = found.K @ _before(mechanism, columns, own)
     sigma = np.sqrt(np.diag(covariance))
@@ -89,7 +116,7 @@ def fit(
     structure = _structure(machine, unknown, len(columns.names))
     theta = (
         consistent_inertias(machine, W, y, weights, columns)
-        if _asked_consistent(consistent, columns)
+        if _check_consistent(consistent, columns)
         else None
     )
     return Fit(
@@ -109,21 +136,23 @@ def fit(
     )
 
 
-def _settled(
+def _fit_own_parameters(
     machine: Machine, motion: MeasuredMotion, unknown: str | Iterable[str]
 ) -> tuple[Machine, Columns, tuple[str, ...]]:
-    """The machine at its own parameters as fitted, by steps of Gauss and Newton; without such
-    parameters as it is.
+    """Return the machine with its own parameters fitted by Gauss-Newton, the columns, and their
+    names.
+
+    Without such parameters the machine is returned as it is. Raises StudyError without convergence.
     """
     unknown = unknown if isinstance(unknown, str) else tuple(unknown)
     columns, own = chosen(machine, motion, unknown)
-    for _ in range(STEPS if own else 0):
+    for _ in range(MAX_GAUSS_NEWTON_STEPS if own else 0):
         W, y, classes = _system(machine, motion, columns)
         found = reduced(W, range(W.shape[1]))
-        delta, *_ = _solved(W, y, _weights(W, y, classes, columns.values), found)
+        delta, *_ = _solve(W, y, _weights(W, y, classes, columns.values), found)
         step = dict(zip((columns.names[k] for k in found.kept), delta))
         p = {n: machine.mechanism.parameters[n] for n in own}
-        machine, last = _moved(
+        machine, last = _line_search(
             machine,
             motion,
             unknown,
@@ -136,13 +165,13 @@ def _settled(
             return machine, columns, own
     if own:
         raise StudyError(
-            f"the fit of {', '.join(own)} has not settled after {STEPS} steps; start from better"
-            " values, or leave some of them out"
+            f"the fit of {', '.join(own)} has not settled after {MAX_GAUSS_NEWTON_STEPS} steps;"
+            " start from better values, or leave some of them out"
         )
     return machine, columns, own
 
 
-def _moved(
+def _line_search(
     machine: Machine,
     motion: MeasuredMotion,
     unknown: Any,
@@ -150,10 +179,11 @@ def _moved(
     step: dict[str, float],
     expected: float,
 ) -> tuple[Machine, bool]:
-    """The machine after a step, halved until the parameters are possible and the misfit does not
-    grow; and whether it was the last.
+    """Return the machine after a step, and whether it was the last one.
+
+    The step is halved until the parameters are valid and the misfit does not grow.
     """
-    if all(abs(step[n]) <= SETTLED * max(abs(p[n]), abs(step[n] + p[n])) for n in p):
+    if all(abs(step[n]) <= STEP_TOLERANCE * max(abs(p[n]), abs(step[n] + p[n])) for n in p):
         return machine, True
     before = _misfit(machine, motion, unknown)
     for k in range(30):
@@ -167,7 +197,7 @@ def _moved(
 
 
 def _misfit(machine: Machine, motion: MeasuredMotion, unknown: Any) -> float:
-    """What is left of the forces, with the linear unknowns at their best."""
+    """Return the norm of the residual forces, with the linear unknowns at their best."""
     columns, own = chosen(machine, motion, unknown)
     W, y, _ = _system(machine, motion, columns)
     linear = [k for k, n in enumerate(columns.names) if n not in own]
@@ -179,7 +209,7 @@ def _misfit(machine: Machine, motion: MeasuredMotion, unknown: Any) -> float:
 
 
 def _before(mechanism: Mechanism | Machine, columns: Columns, own: tuple[str, ...]) -> Array:
-    """The values before the fit."""
+    """Return the values of the unknowns before the fit."""
     given = (mechanism.mechanism if isinstance(mechanism, Machine) else mechanism).parameters
     return np.array(
         [given[n] if n in own else x for n, x in zip(columns.names, columns.values)], float
@@ -189,8 +219,9 @@ def _before(mechanism: Mechanism | Machine, columns: Columns, own: tuple[str, ..
 def _system(
     machine: Machine, motion: MeasuredMotion, columns: Columns
 ) -> tuple[Array, Array, NDArray[np.int64]]:
-    """W (rows, n), y (rows,): measured forces less those of the mechanism as it is; and which joint
-    each row belongs to.
+    """Return W (rows, n), y (rows,) and the index of the joint of each row.
+
+    y is the measured force minus that of the mechanism with its present values.
     """
     lost = machine.losses(motion.v)
     t = motion.t if machine.spec.timed else 0.0
@@ -205,11 +236,12 @@ def _system(
 
 
 def _weights(W: Array, y: Array, classes: NDArray[np.int64], values: Array) -> Array:
-    """The standard deviation of each row's force: of the residuals of its joint, from two rounds of
-    least squares.
+    """Return the standard deviation of each row: that of the residuals of its joint.
+
+    It is found by three rounds of least squares, the first of them unweighted.
     """
     weights = np.ones(len(y))
-    # of data without noise: rounding
+    # the level of rounding, for data without noise
     floor = 1e-10 * (max(np.abs(y).max(), (np.abs(W) @ np.abs(values)).max()) or 1.0)
     for _ in range(3):
         A, b = W / weights[:, None], y / weights
@@ -226,9 +258,10 @@ def _weights(W: Array, y: Array, classes: NDArray[np.int64], values: Array) -> A
     return weights
 
 
-def _solved(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array, Array, float]:
-    """The change of the kept unknowns, its covariance, and the condition of columns of length
-    one.
+def _solve(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array, Array, float]:
+    """Return the change of the kept unknowns, its covariance, and the condition number of W.
+
+    The condition number is that of columns of length one.
     """
     A = W[:, found.kept] / weights[:, None]
     b = y / weights
@@ -240,7 +273,9 @@ def _solved(W: Array, y: Array, weights: Array, found: Reduction) -> tuple[Array
 
 
 def _structure(machine: Machine, unknown: Any, count: int) -> Reduction:
-    """What any motions would tell of the same unknowns."""
+    """Return the reduction of the same unknowns over random motions: what is identifiable at
+    all.
+    """
     q, v, a = random_states(machine, 3 * -(-count // machine.nv) + 10)
     motion = MeasuredMotion(np.zeros(len(q)), q, v, a, np.zeros_like(v))
     columns, _ = chosen(machine, motion, unknown)
@@ -249,8 +284,8 @@ def _structure(machine: Machine, unknown: Any, count: int) -> Reduction:
 
 
 def _not_excited(structure: Reduction, found: Reduction, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What other motions tell and the data do not: combinations that the data leave out, or only
-    tell as parts of others.
+    """Return the combinations that other motions determine and the data do not, or only as parts
+    of others.
     """
     if found.rank == structure.rank:
         return ()
@@ -261,7 +296,8 @@ def _not_excited(structure: Reduction, found: Reduction, names: tuple[str, ...])
     )
 
 
-def _asked_consistent(consistent: bool, columns: Columns) -> bool:
+def _check_consistent(consistent: bool, columns: Columns) -> bool:
+    """Return `consistent`; raise StudyError where it is asked for without inertial unknowns."""
     if consistent and not any(n.startswith("m of ") for n in columns.names):
         raise StudyError(
             "consistent inertias are asked for, and 'inertial' is not among the unknowns; add it"

@@ -5,7 +5,8 @@
 
 A log has a column `time` (s) and, for each coordinate, `q NAME` (or NAME alone); `tau NAME` for
 each motor; `v NAME` and `a NAME` if they were measured too. That is what
-`Result.to_pandas().to_csv()` writes. Everything is SI. What is done to it stands in `notes`.
+`Result.to_pandas().to_csv()` writes. Everything is in SI units. What is done to the log is recorded
+in `notes`.
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ from ..errors import FormatError, StudyError, unknown
 from ..machine import Machine, coordinates
 
 Array = NDArray[np.float64]
-# of the Butterworth filter; forwards and backwards it acts as one of twice the order, without delay
-ORDER = 4
-LEAST = 10  # rows
-WIDER = 10.0  # the filter's cutoff beside the frequency below which 99 % of the motion's power lies
+# of the Butterworth filter; applied forwards and backwards it has twice the order and no delay
+FILTER_ORDER = 4
+MIN_LOG_ROWS = 10  # rows of a log
+# the filter's cutoff relative to the frequency below which 99 % of the motion's power lies
+CUTOFF_RATIO = 10.0
 KINDS = ("q", "v", "a", "tau")
 
 
 @dataclass(frozen=True)
 class MeasuredMotion:
-    """q (T, nq), v, a, tau (T, nv) at the times t (T,), SI. notes: what was done to the log, one
-    sentence each.
+    """A motion with its forces: q (T, nq), v, a, tau (T, nv) at the times t (T,), SI units.
 
-    cutoff: of the filter that both sides of the equations of motion go through, forces and columns
-    alike, so that it favours neither (Hz); kept: the rows that are taken afterwards.
+    notes: what was done to the log, one sentence each. cutoff: the cutoff frequency (Hz) of the
+    filter that is applied to both sides of the equations of motion, forces and columns alike, so
+    that it favours neither. kept: the rows that are used after filtering.
     """
 
     t: Array
@@ -48,19 +50,36 @@ class MeasuredMotion:
     kept: slice = field(default_factory=lambda: slice(None))
 
     def filtered(self, x: Array) -> Array:
-        """Values (T, ...) along the motion, filtered and thinned."""
+        """Return values (T, ...) along the motion, filtered and thinned."""
         return (x if self.cutoff is None else _smooth(self.t, x, self.cutoff))[self.kept]
 
 
 def measured_motion(
     machine: Machine, data: Any, cutoff: float | None = None, thin: int | None = None
 ) -> MeasuredMotion:
-    """The motion that a log holds: a .csv file, a table of pandas, a mapping of columns, a Result,
-    or a MeasuredMotion as it is.
+    """Return the motion in a log.
 
-    cutoff: of the filter, Hz; by default ten times the frequency below which 99 % of the motion's
-    power lies, and none where speeds and accelerations are given. thin: keep every so-manieth row;
-    by default as many as the filter leaves independent.
+    Parameters
+    ----------
+    machine : Machine
+        The mechanism.
+    data : str, Path, pandas table, mapping, Result or MeasuredMotion
+        The log; a MeasuredMotion is returned as it is.
+    cutoff : float or None, default None
+        The cutoff frequency of the filter, Hz; by default ten times the frequency below which 99 %
+        of the motion's power lies, and no filter where speeds and accelerations are given.
+    thin : int or None, default None
+        Take one row in `thin`; by default as many as the filter leaves independent.
+
+    Returns
+    -------
+    MeasuredMotion
+        q, v, a and tau at even times.
+
+    Raises
+    ------
+    StudyError
+        If columns are missing, unknown or not finite.
     """
     if isinstance(data, MeasuredMotion):
         return data
@@ -78,18 +97,28 @@ def measured_motion(
             for k, of in values.items()
         }
         notes.append(
-            f"filtered by a Butterworth filter of order {ORDER}, {cutoff:.4g} Hz, forwards and"
-            " backwards (no delay): coordinates, and then both sides of the equations"
+            f"filtered by a Butterworth filter of order {FILTER_ORDER}, {cutoff:.4g} Hz, forwards"
+            " and backwards (no delay): coordinates, and then both sides of the equations"
         )
     q, v, a = _motion(machine, even, values, notes)
     tau = np.stack([values["tau"].get(n, np.zeros(len(even))) for n in machine.speed_names], axis=1)
     return MeasuredMotion(
-        even, q, v, a, tau, kept=_kept(even, cutoff, thin, notes), notes=tuple(notes), cutoff=cutoff
+        even,
+        q,
+        v,
+        a,
+        tau,
+        kept=_used_rows(even, cutoff, thin, notes),
+        notes=tuple(notes),
+        cutoff=cutoff,
     )
 
 
 def columns_of(data: Any) -> tuple[dict[str, Array], str]:
-    """{column: numbers}, and where they come from, for messages."""
+    """Return {column: numbers} of a log, and its source for messages.
+
+    Raises StudyError where columns have different lengths or too few rows.
+    """
     if hasattr(data, "to_pandas") and hasattr(data, "data"):
         data = data.to_pandas()
     source = "the data"
@@ -111,14 +140,15 @@ def columns_of(data: Any) -> tuple[dict[str, Array], str]:
         faults.append(
             f"its columns have {', '.join(map(str, sorted(lengths)))} rows; they have as many each"
         )
-    if min(lengths, default=0) < LEAST:
-        faults.append(f"it has {min(lengths, default=0)} rows; a fit needs at least {LEAST}")
+    if min(lengths, default=0) < MIN_LOG_ROWS:
+        faults.append(f"it has {min(lengths, default=0)} rows; a fit needs at least {MIN_LOG_ROWS}")
     if faults:
         raise StudyError(f"{source} is no log of a motion:", faults)
     return found, source
 
 
 def _read(path: Path) -> Any:
+    """Return the table in a .csv file; raise FormatError where there is none."""
     import pandas as pd  # type: ignore[import-untyped]
 
     try:
@@ -133,7 +163,7 @@ def _read(path: Path) -> Any:
 
 
 def _columns(machine: Machine, table: Mapping[str, Array], source: str) -> dict[str, Any]:
-    """Which column is what; every fault at once."""
+    """Return which column holds which quantity; raise StudyError with every fault."""
     faults: list[str] = []
     clock = next((c for c in table if c.lower() in ("time", "t")), None)
     if clock is None:
@@ -199,7 +229,7 @@ def _columns(machine: Machine, table: Mapping[str, Array], source: str) -> dict[
 
 
 def not_finite(column: str, x: Array) -> str:
-    """Which rows of a column have no number, in a sentence."""
+    """Return a sentence that names the rows of a column without a finite number."""
     bad = np.flatnonzero(~np.isfinite(x))
     return (
         f"column {column!r} has no finite number in row {bad[0] + 2}"
@@ -211,7 +241,7 @@ def not_finite(column: str, x: Array) -> str:
 def _even(
     t: Array, values: dict[str, dict[str, Array]]
 ) -> tuple[Array, dict[str, dict[str, Array]], list[str]]:
-    """Times in even steps; where they are not, values come from lines between the rows."""
+    """Return even times, the values at these, and notes; uneven rows are interpolated linearly."""
     step = np.diff(t)
     if np.abs(step - step.mean()).max() <= 1e-3 * step.mean():
         return np.linspace(t[0], t[-1], len(t)), values, []
@@ -228,8 +258,9 @@ def _even(
 
 
 def _cutoff(t: Array, q: Mapping[str, Array]) -> float | None:
-    """Ten times the frequency below which 99 % of the power of the motion lies; None where nothing
-    moves or it is above a third of the rate.
+    """Return CUTOFF_RATIO times the frequency (Hz) below which 99 % of the motion's power lies.
+
+    None where nothing moves, or where it is above a third of the sample rate.
     """
     rate = 1.0 / (t[1] - t[0])
     window = np.hanning(len(t))
@@ -238,12 +269,12 @@ def _cutoff(t: Array, q: Mapping[str, Array]) -> float | None:
     total = np.cumsum(power)
     if total[-1] == 0.0:
         return None
-    found = WIDER * max(f[1], f[int(np.searchsorted(total, 0.99 * total[-1]))])
+    found = CUTOFF_RATIO * max(f[1], f[int(np.searchsorted(total, 0.99 * total[-1]))])
     return float(found) if found < rate / 3 else None
 
 
 def _smooth(t: Array, x: Array, cutoff: float) -> Array:
-    """Values (T, ...) through the filter, forwards and backwards."""
+    """Return values (T, ...) filtered forwards and backwards; cutoff: Hz."""
     from scipy.signal import butter, sosfiltfilt
 
     rate = 1.0 / (t[1] - t[0])
@@ -253,7 +284,7 @@ def _smooth(t: Array, x: Array, cutoff: float) -> Array:
             " of the log"
         )
     return sosfiltfilt(
-        butter(ORDER, cutoff, fs=rate, output="sos"),
+        butter(FILTER_ORDER, cutoff, fs=rate, output="sos"),
         x,
         axis=0,
         padlen=min(len(t) - 1, int(3 * rate / cutoff)),
@@ -263,8 +294,9 @@ def _smooth(t: Array, x: Array, cutoff: float) -> Array:
 def _motion(
     machine: Machine, t: Array, values: dict[str, dict[str, Array]], notes: list[str]
 ) -> tuple[Array, Array, Array]:
-    """q, v, a: what the log does not have is differentiated; with loops, coordinates that it does
-    not have follow the others.
+    """Return q, v, a; what the log lacks is differentiated.
+
+    With loops, coordinates that the log lacks follow from the others.
     """
     scalar = {c.name: c for c in coordinates(machine)}
     if left := [n for n in machine.coordinate_names if n not in scalar and n in values["q"]]:
@@ -279,13 +311,13 @@ def _motion(
                 f"the rates of the quaternion of {left[0]!r} are not differentiated; the log needs"
                 f" 'v NAME' and 'a NAME' of {', '.join(lacking)}"
             )
-    course = {
+    motions = {
         n: [x, *_rates(t, n, scalar.get(n), values)] for n, x in values["q"].items() if n in scalar
     }
     if any(
         c.speed not in values["v"] or c.speed not in values["a"]
         for n, c in scalar.items()
-        if n in course
+        if n in motions
     ):
         notes.append(
             "speeds and accelerations that the log does not have are derivatives of a spline"
@@ -295,22 +327,24 @@ def _motion(
         from ..analysis import kinematics
 
         notes.append(
-            f"coordinates that the log does not have follow {', '.join(course)} through the loops"
+            f"coordinates that the log does not have follow {', '.join(motions)} through the loops"
         )
-        moved = kinematics(machine, {n: tuple(x) for n, x in course.items()})
+        moved = kinematics(machine, {n: tuple(x) for n, x in motions.items()})
         return moved.q, moved.v, moved.a
     q, v, a = (np.zeros((len(t), n)) for n in (machine.nq, machine.nv, machine.nv))
     for k, n in enumerate(machine.coordinate_names):
         q[:, k] = values["q"][n]
     for k, n in enumerate(machine.speed_names):
         v[:, k], a[:, k] = (values[kind].get(n, 0.0) for kind in ("v", "a"))
-    for n, (_, dq, ddq) in course.items():
+    for n, (_, dq, ddq) in motions.items():
         v[:, scalar[n].vi], a[:, scalar[n].vi] = dq, ddq
     return q, v, a
 
 
 def _rates(t: Array, name: str, c: Any, values: dict[str, dict[str, Array]]) -> tuple[Array, Array]:
-    """Speed and acceleration of a coordinate: the log's, or by a spline."""
+    """Return speed and acceleration of a coordinate: those of the log, or derivatives of a
+    spline.
+    """
     from scipy.interpolate import make_interp_spline
 
     x = values["q"][name]
@@ -326,9 +360,9 @@ def _rates(t: Array, name: str, c: Any, values: dict[str, dict[str, Array]]) -> 
     )
 
 
-def _kept(t: Array, cutoff: float | None, thin: int | None, notes: list[str]) -> slice:
-    """Which rows: not those where the filter feels the ends, and of the others as many as it leaves
-    independent.
+def _used_rows(t: Array, cutoff: float | None, thin: int | None, notes: list[str]) -> slice:
+    """Return which rows are used: without those where the filter is affected by the ends, and of
+    the others as many as it leaves independent.
     """
     if cutoff is None:
         return slice(None, None, thin or 1)

@@ -1,7 +1,7 @@
 """Measured trajectories: from a log to columns of coordinates and speeds, as they were measured.
 
-A log has `time` (s), some of `q NAME` and `v NAME`, and `tau NAME` of known joint forces, each from
-its row to the next. Nothing is filtered.
+A log has `time` (s), some of `q NAME` and `v NAME`, and `tau NAME` of known joint forces, each
+constant from its row to the next. Nothing is filtered.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from ..machine import Machine, coordinates
 from .measured_motion import columns_of, not_finite
 
 Array = NDArray[np.float64]
-ALIKE = 4  # rows to either side whose slope is a first guess of a speed
+SLOPE_ROWS = 4  # rows to either side through which a parabola estimates a speed
 
 
 @dataclass(frozen=True)
 class MeasuredTrajectory:
-    """t (T,), s; columns: (letter, place in q or v) of each of y (T, m), called `names`; scale
-    (m,): how much each varies; tau (T, nv).
+    """A measured trajectory.
 
-    guess: {(letter, place): (T,)}, first guesses of the states that the log knows. first: {letter:
-    {name: (T,)}}, the same by name.
+    t: (T,) s. names: of the measured columns. columns: (letter, index in q or v) of each. y: (T,
+    m), the measurements. scale: (m,), the standard deviation of each column. tau: (T, nv), known
+    joint forces. guess: {(letter, index): (T,)}, first guesses of the states that the log
+    determines. first: {letter: {name: (T,)}}, the same by name. notes: what was read, in sentences.
     """
 
     t: Array
@@ -42,8 +43,9 @@ class MeasuredTrajectory:
 
 
 def measured_trajectory(machine: Machine, data: Any) -> MeasuredTrajectory:
-    """A .csv file, a pandas table, a mapping of columns, or a Result; a StudyError with every fault
-    at once.
+    """Return the trajectory in a .csv file, a pandas table, a mapping of columns, or a Result.
+
+    Raises StudyError with every fault.
     """
     table, source = columns_of(data)
     clock = next((c for c in table if c.lower() in ("time", "t")), None)
@@ -92,6 +94,7 @@ def measured_trajectory(machine: Machine, data: Any) -> MeasuredTrajectory:
 
 
 def _read(machine: Machine, t: Array, found: dict[str, dict[str, Array]]) -> MeasuredTrajectory:
+    """Return the trajectory of columns that were checked; speeds that are missing are estimated."""
     places = {"q": machine.coordinate_names.index, "v": machine.speed_names.index}
     names = [f"{letter} {n}" for letter in "qv" for n in found[letter]]
     columns = [(letter, places[letter](n)) for letter in "qv" for n in found[letter]]
@@ -126,9 +129,9 @@ def _read(machine: Machine, t: Array, found: dict[str, dict[str, Array]]) -> Mea
 
 
 def _slope(t: Array, x: Array) -> Array:
-    """The slope of a parabola through the rows around each."""
+    """Return the slope of a parabola through the rows around each row."""
     found = np.zeros(len(t))
     for k in range(len(t)):
-        own = slice(max(0, k - ALIKE), k + ALIKE + 1)
+        own = slice(max(0, k - SLOPE_ROWS), k + SLOPE_ROWS + 1)
         found[k] = np.polyfit(t[own] - t[k], x[own], min(2, len(t[own]) - 1))[-2]
     return found

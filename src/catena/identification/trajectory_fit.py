@@ -3,11 +3,11 @@
     least sum ((y_i - h(x_i)) / sigma)^2     with x_i the run from the last node, and nodes that
                                              join: x(t_k; s_k-1, theta) = s_k
 
-The log is cut into segments, and each begins at a node s_k of its own: a first guess from the log,
-which keeps an unstable or long motion near the data. In every step of Gauss and Newton the
-variations of the start and the parameters run along all segments, and so does what the nodes miss
-(condensing, [Bock1984]); they are those of `sensitivities`, in lanes. sigma is the noise of each
-measured column, from what is left of it.
+The log is cut into segments, each of which begins at a node s_k: a first guess from the log, which
+keeps an unstable or long motion near the data. In every Gauss-Newton step the variations of the
+start and of the parameters are propagated along all segments, together with the gaps between the
+segments (condensing, [Bock1984]); they are those of `sensitivities`, in lanes. sigma is the noise
+of each measured column, estimated from its residuals.
 """
 
 from __future__ import annotations
@@ -24,26 +24,38 @@ from ..errors import CatenaError, StudyError
 from ..machine import Machine, coordinates, machine_of
 from ..model import Mechanism
 from ..results import Result
-from ..sensitivity import Leg, Linearised, Wanted, planned, span, wanted
+from ..sensitivity import (
+    Linearised,
+    Segment,
+    Variations,
+    find_variations,
+    integrate_segment,
+    planned,
+)
 from ..simulation import simulate
 from .base_parameters import reduced
 from .fit_record import Fit, FittedValue
 from .measured_trajectory import MeasuredTrajectory, measured_trajectory
 
 Array = NDArray[np.float64]
-STEPS = 60  # of Gauss and Newton, for each of ROUNDS
-ROUNDS = 3  # in which the noise of the columns is found
-SETTLED = 1e-9  # a step this small beside the values is the last
-HALVINGS = 12
-RANK = 1e-9  # of columns of length one: a combination that the data tell less is left as it was
-CLOSER = 0.7  # a step that takes the gaps between segments to this part of what they were is taken
-NARROW = 1e-3  # gaps this small may grow while the misfit shrinks: the next step closes them
-JOINED = 1e-6  # of what is left of them in the end
+MAX_GAUSS_NEWTON_STEPS = 60  # Gauss-Newton steps of each round
+NOISE_ROUNDS = 3  # fits, each with the noise of the columns estimated from the one before
+STEP_TOLERANCE = 1e-9  # relative to the values: a smaller step is the last
+MAX_HALVINGS = 12  # how often a step is halved before the search ends
+# relative to the largest singular value of columns of length one: below it, a combination of
+# parameters is not determined by the data and stays as it was
+SINGULAR_VALUE_RATIO = 1e-9
+# a step is accepted if it reduces the gaps between segments to this part
+GAP_REDUCTION = 0.7
+# gaps below this (relative to the state, or 1) may grow while the misfit shrinks: the next step
+# closes them
+SMALL_GAP = 1e-3
+GAP_TOLERANCE = 1e-6  # the widest gap at the end, relative to the state at the start, or 1
 
 
 @dataclass
-class _State:
-    """Where the search is: nodes (segments, size), parameters (np,)."""
+class _Iterate:
+    """An iterate of the search: nodes (segments, size) and parameters (np,)."""
 
     nodes: Array
     p: Array
@@ -60,20 +72,43 @@ def fit_trajectory(
     control: Any = None,
     tolerance: float = 1e-9,
 ) -> Fit:
-    """Fit parameters, and the start, to a measured motion.
+    """Fit parameters and the start to a measured motion.
 
-    data: a .csv log, a pandas table, columns by name or a Result with `time`, some of `q NAME` and
-    `v NAME`, and `tau NAME` of known joint forces, each from its row to the next. unknown:
-    parameters, or numbers such as "body.rod.mass", "joint.pin.damping", "control.kp", as of
-    `catena.study`; a start is always unknown, and told where "q0" or "v0" is named too. q, v: a
-    first guess of the start, for what is not measured. segments: by default one for every ten rows,
-    at most 50. The estimates have their standard deviations; what the data cannot tell stays as it
-    was and is named.
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        The mechanism, without contacts.
+    data : str, Path, pandas table, mapping or Result
+        A log with `time`, some of `q NAME` and `v NAME`, and `tau NAME` of known joint forces, each
+        constant from its row to the next.
+    unknown : str or iterable of str
+        Parameters, or numbers such as "body.rod.mass", "joint.pin.damping", "control.kp", as for
+        `catena.study`. The start is always unknown; it is reported where "q0" or "v0" is named too.
+    q, v : mapping, array_like or None, default None
+        A first guess of the start, for what is not measured.
+    segments : int or None, default None
+        The number of segments; by default one for every ten rows, at most 50.
+    control : controller or None, default None
+        The controller, as for `catena.simulate`.
+    tolerance : float, default 1e-9
+        The relative tolerance of the integrator.
+
+    Returns
+    -------
+    Fit
+        Estimates with standard deviations; what the data do not determine stays as it was and is
+        named.
+
+    Raises
+    ------
+    StudyError
+        If the log cannot be read, the search does not converge, or the data determine none of the
+        unknowns.
     """
     machine = machine_of(mechanism)
     names = [x.strip() for x in unknown.split(",")] if isinstance(unknown, str) else list(unknown)
     shown = [n for n in names if n in ("q0", "v0")]
-    asked = wanted(machine.mechanism, control, [n for n in names if n not in shown], 0)
+    asked = find_variations(machine.mechanism, control, [n for n in names if n not in shown], 0)
     if others := [name for name, kind, _ in asked.columns if kind != "p"]:
         raise StudyError(
             f"fit: {', '.join(map(repr, others))} are no parameters; the whole start is unknown"
@@ -81,15 +116,15 @@ def fit_trajectory(
         )
     log = measured_trajectory(machine, data)
     problem = _Problem(asked, log, q, v, control, segments, tolerance, tuple(shown))
-    return problem.solved(machine.mechanism)
+    return problem.solve(machine.mechanism)
 
 
 class _Problem:
-    """The least squares of one log."""
+    """The least-squares problem of one log."""
 
     def __init__(
         self,
-        asked: Wanted,
+        asked: Variations,
         log: MeasuredTrajectory,
         q: Any,
         v: Any,
@@ -136,7 +171,7 @@ class _Problem:
         )
 
     def _first(self, log: MeasuredTrajectory, q: Any, v: Any) -> tuple[Any, Any]:
-        """The start: measured where it is, otherwise as given."""
+        """Return the first guess of the start: measured where possible, otherwise as given."""
 
         def at(given: Any, letter: str) -> dict[str, Any]:
             return {
@@ -152,44 +187,56 @@ class _Problem:
 
     # --- runs
     def _held(self, row: int) -> Array:
+        """Return the inputs (nu,) from a row to the next: known joint forces, and modes."""
         s = self.plan.system
         own = np.append(np.zeros(s.nv), s.holding.start())
         own[: s.nv] = self.log.tau[row]
         return own
 
-    def _on(self, t: float, x: Array, p: Array) -> Array:
-        """x on loops, with quaternions of length one."""
+    def _project(self, t: float, x: Array, p: Array) -> Array:
+        """Return x projected onto loops, with unit quaternions."""
         for _ in range(2):
             x = np.array(self._put(t, x, self._held(0), p)).ravel()
         return x
 
-    def guess(self) -> _State:
-        """Nodes from the log; what it does not have follows the run from the node before."""
+    def guess(self) -> _Iterate:
+        """Return nodes from the log; what it lacks follows from the run from the node before."""
         p = self.plan.p[0].copy()
         x = self.plan.x0[0].copy()
         nodes, none = [], np.zeros((self.nx, 1))
         for a, b in zip(self.cuts[:-1], self.cuts[1:]):
             for k, place in self.log.guess.items():
                 x[self._place(k)] = place[a]
-            x = self._on(self.log.t[a], x, p)
+            x = self._project(self.log.t[a], x, p)
             nodes.append(x)
             for row in range(a, b):
                 x, _ = self._step(row, x, none, p, np.zeros((len(p), 1)))
-        return _State(np.array(nodes), p)
+        return _Iterate(np.array(nodes), p)
 
     def _place(self, key: tuple[str, int]) -> int:
+        """Return the index in the state of (letter, index in q or v)."""
         return key[1] if key[0] == "q" else self.plan.system.nq + key[1]
 
     def _step(self, row: int, x: Array, dx: Array, p: Array, dp: Array) -> tuple[Array, Array]:
-        leg = Leg(float(self.log.t[row]), float(self.log.t[row + 1]), self._held(row), 0)
-        return span(
-            self.plan, self.tapes, leg, x, dx, p, dp, np.zeros((self.plan.system.nv, dx.shape[1]))
+        """Integrate state and variations from a row to the next."""
+        segment = Segment(float(self.log.t[row]), float(self.log.t[row + 1]), self._held(row), 0)
+        return integrate_segment(
+            self.plan,
+            self.tapes,
+            segment,
+            x,
+            dx,
+            p,
+            dp,
+            np.zeros((self.plan.system.nv, dx.shape[1])),
         )
 
-    def run(self, z: _State, along: bool = True) -> tuple[Array, Array, Array, Array]:
-        """h (rows, columns) of all segments, their derivatives (rows, columns, unknowns), with
-        those along what the nodes miss last; the gaps between segments, and the variations of the
-        nodes.
+    def run(self, z: _Iterate, along: bool = True) -> tuple[Array, Array, Array, Array]:
+        """Return the columns of all segments, their derivatives, the gaps, and the variations of
+        the nodes.
+
+        The columns are (rows, columns); their derivatives (rows, columns, unknowns + 1), the last
+        along the gaps between segments. Without `along` the derivatives are not computed.
         """
         s = self.plan.system
         m = self.n + self.count + 1
@@ -214,7 +261,7 @@ class _Problem:
                 gaps[k - 1] = x - z.nodes[k]
                 dx[:, -1] += gaps[k - 1]
                 x = z.nodes[k]
-            dx[s.size - 1 :] = 0.0  # the work is no part of it
+            dx[s.size - 1 :] = 0.0  # the work is not part of the fitted state
             moves[k] = dx
             own = dx if along else dx[:, :1]
             for row in range(self.cuts[k], self.cuts[k + 1]):
@@ -226,12 +273,12 @@ class _Problem:
         return H, D, gaps, moves
 
     # --- least squares
-    def solved(self, before: Mechanism) -> Fit:
-        """The fit."""
+    def solve(self, before: Mechanism) -> Fit:
+        """Return the fit; before: the mechanism before it."""
         sigma = self.log.scale.copy()
         z = self.guess()
-        for _ in range(ROUNDS):
-            z = self._settled(z, sigma)
+        for _ in range(NOISE_ROUNDS):
+            z = self._gauss_newton(z, sigma)
             left = self.log.y - self.run(z, along=False)[0]
             rounding = 1e-9 * self.log.scale
             sigma = np.maximum(
@@ -243,69 +290,82 @@ class _Problem:
             )
         return self._record(z, sigma, before)
 
-    def _settled(self, z: _State, sigma: Array) -> _State:
-        for _ in range(STEPS):
+    def _gauss_newton(self, z: _Iterate, sigma: Array) -> _Iterate:
+        """Return the iterate at which Gauss-Newton converges; raise StudyError where it does
+        not.
+        """
+        for _ in range(MAX_GAUSS_NEWTON_STEPS):
             H, D, gaps, moves = self.run(z)
             r = ((self.log.y - H) / sigma).ravel()
             J = (D / sigma[:, None]).reshape(len(r), -1)
-            step = _least(J[:, :-1], r - J[:, -1])
+            step = _least_squares(J[:, :-1], r - J[:, -1])
             dx = moves @ np.append(step, 1.0)
             values = z.p[self.asked.places]
-            small = np.abs(step[self.n :]) <= SETTLED * np.maximum(
+            small = np.abs(step[self.n :]) <= STEP_TOLERANCE * np.maximum(
                 np.abs(values), np.abs(values + step[self.n :])
             )
             if (
                 small.all()
-                and (np.abs(dx) <= SETTLED * np.maximum(np.abs(z.nodes).max(axis=0), 1e-300)).all()
+                and (
+                    np.abs(dx) <= STEP_TOLERANCE * np.maximum(np.abs(z.nodes).max(axis=0), 1e-300)
+                ).all()
             ):
                 return z
-            z, moved = self._moved(z, dx, step[self.n :], self._misfit(H, gaps, sigma), sigma)
+            z, moved = self._line_search(z, dx, step[self.n :], self._misfit(H, gaps, sigma), sigma)
             if not moved:
                 return z
         raise StudyError(
             f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} has not settled after"
-            f" {STEPS} steps; start from better values, take more segments, or leave some of"
-            " them out"
+            f" {MAX_GAUSS_NEWTON_STEPS} steps; start from better values, take more segments, or"
+            " leave some of them out"
         )
 
-    def _moved(
-        self, z: _State, dx: Array, step: Array, before: tuple[float, float], sigma: Array
-    ) -> tuple[_State, bool]:
-        """The next state, the step halved until the misfit or the gaps between segments shrink; and
-        whether there is one.
+    def _line_search(
+        self, z: _Iterate, dx: Array, step: Array, before: tuple[float, float], sigma: Array
+    ) -> tuple[_Iterate, bool]:
+        """Return the next iterate, and whether there is one.
+
+        The step is halved until the misfit or the gaps between segments shrink.
         """
         names = self.asked.varied.mechanism.parameters
-        for k in range(HALVINGS):
+        for k in range(MAX_HALVINGS):
             p = z.p.copy()
             p[self.asked.places] += step / 2**k
             nodes = [
-                self._on(self.log.t[a], x + d / 2**k, p) for a, x, d in zip(self.cuts, z.nodes, dx)
+                self._project(self.log.t[a], x + d / 2**k, p)
+                for a, x, d in zip(self.cuts, z.nodes, dx)
             ]
-            other = _State(np.array(nodes), p)
+            other = _Iterate(np.array(nodes), p)
             try:
                 self.plan.machine.at(dict(zip(names, map(float, p))))
                 H, _, gaps, _ = self.run(other, along=False)
             except (CatenaError, ValueError):
                 continue
             misfit, gap = self._misfit(H, gaps, sigma)
-            if gap <= CLOSER * before[1] or (misfit < before[0] and gap <= max(before[1], NARROW)):
+            if gap <= GAP_REDUCTION * before[1] or (
+                misfit < before[0] and gap <= max(before[1], SMALL_GAP)
+            ):
                 return other, True
         return z, False
 
     def _misfit(self, H: Array, gaps: Array, sigma: Array) -> tuple[float, float]:
-        """Of the columns, and the widest gap between segments beside the largest of each state."""
+        """Return the norm of the weighted residuals, and the widest gap between segments.
+
+        The gap is relative to the state at the start, or to 1 where that is smaller.
+        """
         r = (self.log.y - H) / sigma
         return float(np.linalg.norm(r)), float(
             np.abs(gaps / np.maximum(np.abs(self.plan.x0[0]), 1.0)).max(initial=0.0)
         )
 
     # --- what was found
-    def _record(self, z: _State, sigma: Array, before: Mechanism) -> Fit:
+    def _record(self, z: _Iterate, sigma: Array, before: Mechanism) -> Fit:
+        """Return the outcome of the fit; raise StudyError where gaps between segments remain."""
         s = self.plan.system
         model = self.asked.varied.mechanism
         H, D, gaps, _ = self.run(z)
         left = self.log.y - H
-        if (wide := self._misfit(H, gaps, sigma)[1]) > JOINED:
+        if (wide := self._misfit(H, gaps, sigma)[1]) > GAP_TOLERANCE:
             raise StudyError(
                 f"the fit of {', '.join(n for n, _, _ in self.asked.columns)} finds no motion near"
                 f" the log: its segments miss each other by {wide:.2g}; start from better values,"
@@ -318,7 +378,7 @@ class _Problem:
         old = self.plan.p[0][self.asked.places]
         first = J[:, : self.n]
         last = J[:, self.n :]
-        found = reduced(_beside(last, first), range(self.count)) if self.count else None
+        found = reduced(_orthogonal_part(last, first), range(self.count)) if self.count else None
         estimates, covariance = (
             _estimates(found, last, first, names, self.units(names), values, old)
             if found is not None and found.rank
@@ -371,18 +431,18 @@ class _Problem:
         )
 
     def units(self, names: list[str]) -> list[str]:
-        """Of the unknowns, where they are known."""
+        """Return the units of the unknowns, "" where they are not known."""
         return [
             next((x.unit or "" for x in self.asked.varied.variables if x.name == n), "")
             for n in names
         ]
 
     def _starts(
-        self, which: list[int], first: Array, last: Array, names: list[str], z: _State
+        self, which: list[int], first: Array, last: Array, names: list[str], z: _Iterate
     ) -> list[FittedValue]:
-        """The start, coordinate by coordinate where each has a speed of its own."""
+        """Return estimates of the start, for coordinates that have a speed of their own."""
         s = self.plan.system
-        spread = np.linalg.pinv(np.hstack([first, last]), rcond=RANK)
+        spread = np.linalg.pinv(np.hstack([first, last]), rcond=SINGULAR_VALUE_RATIO)
         sigma = np.sqrt((spread**2).sum(axis=1))
         place = {f"q.{c.speed}": c.qi for c in coordinates(self.plan.machine)} | {
             f"v.{n}": s.nq + k for k, n in enumerate(self.plan.machine.speed_names)
@@ -399,8 +459,8 @@ class _Problem:
             if names[k] in place
         ]
 
-    def _result(self, fitted: Mechanism, z: _State, nq: int) -> Result | None:
-        """The run of what was found; None where known forces come at uneven times."""
+    def _result(self, fitted: Mechanism, z: _Iterate, nq: int) -> Result | None:
+        """Return the run with the estimates; None where known forces are at uneven times."""
         t = self.log.t
         forces = self.log.tau[:-1]
         if forces.any() and np.ptp(np.diff(t)) > 1e-9 * (t[-1] - t[0]):
@@ -420,21 +480,23 @@ class _Problem:
         )
 
 
-def _least(J: Array, r: Array) -> Array:
-    """The least z with J z nearest to r; combinations that are not told stay."""
+def _least_squares(J: Array, r: Array) -> Array:
+    """Return the shortest z that minimises |J z - r|; combinations that are not determined are
+    zero.
+    """
     length = np.linalg.norm(J, axis=0)
     length[length == 0.0] = 1.0
-    return np.linalg.lstsq(J / length, r, rcond=RANK)[0] / length
+    return np.linalg.lstsq(J / length, r, rcond=SINGULAR_VALUE_RATIO)[0] / length
 
 
-def _beside(A: Array, B: Array) -> Array:
-    """What the columns of A say that those of B do not."""
+def _orthogonal_part(A: Array, B: Array) -> Array:
+    """Return the part of the columns of A that is orthogonal to those of B."""
     length = np.linalg.norm(B, axis=0)
     U, s, _ = np.linalg.svd(B / np.where(length > 0.0, length, 1.0), full_matrices=False)
-    U = U[:, s > RANK * s[0]] if s.size and s[0] > 0 else U[:, :0]
+    U = U[:, s > SINGULAR_VALUE_RATIO * s[0]] if s.size and s[0] > 0 else U[:, :0]
     left = A - U @ (U.T @ A)
     left -= U @ (U.T @ left)
-    left[:, np.linalg.norm(left, axis=0) <= RANK * np.linalg.norm(A, axis=0)] = 0.0
+    left[:, np.linalg.norm(left, axis=0) <= SINGULAR_VALUE_RATIO * np.linalg.norm(A, axis=0)] = 0.0
     return left
 
 
@@ -447,7 +509,10 @@ def _estimates(
     values: Array,
     old: Array,
 ) -> tuple[list[FittedValue], Array]:
-    A = _beside(last, first)[:, list(found.kept)]
+    """Return the estimates of the parameters with their covariance; first, last: the derivatives
+    by the start and by the parameters.
+    """
+    A = _orthogonal_part(last, first)[:, list(found.kept)]
     length = np.linalg.norm(A, axis=0)
     spread = np.linalg.pinv(A / length) / length[:, None]
     covariance = spread @ spread.T
@@ -464,7 +529,8 @@ def _estimates(
 
 
 def _condition(last: Array, first: Array) -> float:
-    A = _beside(last, first)
+    """Return the condition number of the parameters' columns, orthogonal to those of the start."""
+    A = _orthogonal_part(last, first)
     length = np.linalg.norm(A, axis=0)
     s = np.linalg.svd(A[:, length > 0.0] / length[length > 0.0], compute_uv=False)
     return float(s[0] / s[-1]) if s.size and s[-1] > 0.0 else np.inf

@@ -1,5 +1,5 @@
-"""Unknowns of a fit: groups of parameters in which the joint forces are linear, and the mechanism's
-own named parameters.
+"""Unknowns of a fit: groups of parameters in which the joint forces are linear, and the
+mechanism's own named parameters.
 
     tau = known(q, v, a) + sum over unknowns of column * value
 
@@ -28,8 +28,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """Some unknowns: their names, units, values in the mechanism as it is, and their columns (T,
-    nv, n).
+    """Some unknowns.
+
+    names: theirs. units: theirs. values: those of the mechanism at present. matrix: their columns
+    of the regressor, (T, nv, n).
     """
 
     names: tuple[str, ...]
@@ -40,7 +42,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A group of unknowns: its name, one line for people, and its columns along a motion."""
+    """A group of unknowns: its name, one line for help texts, and its columns along a motion."""
 
     name: str
     doc: str
@@ -52,7 +54,7 @@ register = GROUPS.register
 
 
 def markdown() -> str:
-    """The groups as a table, as docs/identification.md shows it."""
+    """Return the groups as a Markdown table, which docs/identification.md includes."""
     return "\n".join(
         [
             "| group | what is unknown |",
@@ -63,9 +65,7 @@ def markdown() -> str:
 
 
 def inertial(machine: Machine, motion: MeasuredMotion) -> Columns:
-    """All ten of each body; those near the ground first, in the order in which base parameters are
-    taken.
-    """
+    """Return all ten parameters of each body, in the order in which base parameters are taken."""
     names = inertial_names(machine)
     take = order(len(inertial_names(machine)) // 10)
     Y = machine.regressor(motion.q, motion.v, motion.a)
@@ -77,7 +77,9 @@ def inertial(machine: Machine, motion: MeasuredMotion) -> Columns:
 
 
 def masses(machine: Machine, motion: MeasuredMotion) -> Columns:
-    """Each mass, with the centre of mass and the inertia about it as they are."""
+    """Return the mass of each body; its centre of mass and the inertia about it stay as they
+    are.
+    """
     Y = machine.regressor(motion.q, motion.v, motion.a)
     p = machine.mechanism.parameters
     columns = []
@@ -101,7 +103,7 @@ def masses(machine: Machine, motion: MeasuredMotion) -> Columns:
 def _per_speed(
     word: str, attribute: str, unit: tuple[str, str], factor: Callable[[MeasuredMotion], Array]
 ) -> Callable[[Machine, MeasuredMotion], Columns]:
-    """A group with one unknown for each speed, whose column is a factor of the motion at that
+    """Return a group with one unknown per speed, whose column is a factor of the motion at that
     speed.
     """
 
@@ -134,7 +136,7 @@ offset = _per_speed("offset", "", ("N m", "N"), lambda x: np.ones_like(x.v))
 
 
 def friction(machine: Machine, motion: MeasuredMotion) -> Columns:
-    """Viscous and Coulomb friction of each speed."""
+    """Return viscous and Coulomb friction of each speed."""
     return joined([damping(machine, motion), coulomb(machine, motion)])
 
 
@@ -167,7 +169,7 @@ for _group in (
 
 
 def joined(parts: Iterable[Columns]) -> Columns:
-    """Several groups side by side."""
+    """Return the columns of several groups as one."""
     parts = list(parts)
     return Columns(
         tuple(n for p in parts for n in p.names),
@@ -180,8 +182,10 @@ def joined(parts: Iterable[Columns]) -> Columns:
 def chosen(
     machine: Machine, motion: MeasuredMotion, asked: str | Iterable[str]
 ) -> tuple[Columns, tuple[str, ...]]:
-    """The columns of what was asked, by groups and by names of single unknowns; and the mechanism's
-    own parameters among it.
+    """Return the columns of the groups and single unknowns asked for, and the mechanism's own
+    parameters among them.
+
+    Raises StudyError for unknown names, and for an unknown that is asked for twice.
     """
     words = [w.strip() for w in (asked.split(",") if isinstance(asked, str) else asked)]
     if not words or not all(words):
@@ -222,6 +226,7 @@ def chosen(
 
 
 def _only(every: Columns, name: str) -> Columns:
+    """Return the column of one unknown."""
     k = every.names.index(name)
     return Columns(
         (name,), (every.units[k],), every.values[k : k + 1], every.matrix[..., k : k + 1]
@@ -229,8 +234,8 @@ def _only(every: Columns, name: str) -> Columns:
 
 
 def _own(machine: Machine, motion: MeasuredMotion, names: list[str]) -> Columns:
-    """The mechanism's own parameters: exact derivatives of the inverse dynamics, at their present
-    values.
+    """Return the columns of the mechanism's own parameters: derivatives of the inverse dynamics at
+    their present values.
     """
     dp = machine.inverse_dynamics_derivatives(
         motion.q, motion.v, motion.a, t=motion.t if machine.spec.timed else 0.0

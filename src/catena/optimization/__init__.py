@@ -2,9 +2,9 @@
 
 optimize              `catena.optimize`; optimize_file: the table [optimize] of a file
 costs, poses          registries of costs of motions and of poses
-transcription         from a motion to a nonlinear programme: collocation, shooting
+transcription         from a motion to a nonlinear program: collocation, shooting
 motion_problem, pose_problem, design
-                      the three kinds of problems; program, ipopt: how they are solved
+                      the kinds of problems; program, ipopt: how they are solved
 optimum               the outcome
 """
 

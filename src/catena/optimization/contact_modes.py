@@ -1,12 +1,12 @@
-"""Contacts with given modes in an optimal motion: what touches stays on its surface, what is open
-stays above it.
+"""Contacts with given modes in an optimal motion: a closed contact stays on its surface, an open
+one stays above it.
 
     open     gap >= 0
     stick    gap = 0, no slip; normal force N >= 0, mu N - |f| >= 0
-    slip     of a smooth contact: gap = 0, N >= 0
+    slip     of a frictionless contact: gap = 0, N >= 0
 
-The forces of what touches are those of the tape; the end of an interval is put back on its rows as
-on loops (`loop_rows.py`).
+The forces of closed contacts are those of the tape; the end of an interval is projected onto their
+rows as onto loops (`loop_rows.py`).
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ from ..simulation.terms import ContactMode
 from ..studies import independent_rows
 
 Array = NDArray[np.float64]
-WORDS = (OPEN, STICK, SLIP)
-TOUCHES = 1e-8  # of the mechanism's length: a gap at the start that is none
+MODE_NAMES = (OPEN, STICK, SLIP)
+# gap of a closed contact at the start, relative to the mechanism's length
+START_GAP_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
 class ContactRows:
-    """modes (size,): of all switched constraints; names, rows, positions: as of `LoopRows`, among
-    the rows of contacts; closed, open: points.
+    """The rows of contacts with given modes.
+
+    modes: (size,), of all switched constraints. names, rows, positions: as in `LoopRows`, among the
+    rows of contacts. touching, apart: the indices of closed and of open contact points.
     """
 
     modes: Array
@@ -46,7 +49,10 @@ class ContactRows:
 
     @staticmethod
     def of(plan: RunPlan, given: Mapping[str, str]) -> ContactRows:
-        """A StudyError where a name or a mode is none, or the start does not have it."""
+        """Return the rows of the given modes, {contact: "open", "stick" or "slip"}.
+
+        Raises StudyError where a name or a mode is unknown, or the start is not in that mode.
+        """
         s = plan.system
         x = plan.x0[0]
         p = plan.p[0]
@@ -83,7 +89,7 @@ class ContactRows:
         gap = np.array(s.touching(*state)[0]).ravel()
         length = float(np.sqrt(max(s.row_scales[1][-1:] or [1.0])))
         for k in closed:
-            if abs(gap[k]) > TOUCHES * length:
+            if abs(gap[k]) > START_GAP_TOLERANCE * length:
                 raise StudyError(
                     f"optimize: contact {h.contacts[k].name!r} is given as {words[k]!r}, and at the"
                     f" start it is {gap[k]:.3g} m apart; start on it"
@@ -121,13 +127,17 @@ class ContactRows:
 
     @property
     def corrections(self) -> int:
-        """As of `LoopRows`."""
+        """The number of unknowns per interval that project its end onto the rows; see
+        `LoopRows`.
+        """
         return len(self.positions) + len(self.rows)
 
     def at_end(
         self, system: System, t: ca.SX, x: ca.SX, p: ca.SX, given: ca.SX
     ) -> tuple[ca.SX, ca.SX]:
-        """As of `LoopRows`."""
+        """Return the correction of the end of an interval, and the rows there; see
+        `LoopRows.at_end`.
+        """
         if not self.rows:
             return ca.SX.zeros(system.nq + system.nv), ca.SX.zeros(0)
         rows = system.tape(
@@ -153,9 +163,7 @@ class ContactRows:
         return back, ca.vertcat(error[list(self.positions)], rate[list(self.rows)])
 
     def conditions(self, system: System) -> tuple[ca.SX, list[str]]:
-        """What is never negative, as expressions of the system's symbols, and what each is
-        called.
-        """
+        """Return expressions of the system's symbols that must not be negative, and their names."""
         h = system.holding
         found = list[ca.SX]()
         names = list[str]()
@@ -177,13 +185,17 @@ class ContactRows:
 
 
 def _places(contacts: tuple) -> list[tuple[int, int, int]]:
-    """(point, which of its rows, place among the rows of contacts)."""
+    """Return (point, which of its rows, index among the rows of contacts) of all rows."""
     found = [(k, j) for k, c in enumerate(contacts) for j in range(c.count)]
     return [(k, j, at) for at, (k, j) in enumerate(found)]
 
 
 def _words(plan: RunPlan, given: Mapping[str, str]) -> list[str]:
-    """The mode of each point; names are of points, or of contacts with several."""
+    """Return the mode of each point; names are those of points, or of contacts with several
+    points.
+
+    Raises StudyError with every fault.
+    """
     points = plan.system.holding.contacts
     faults = []
     known = list(dict.fromkeys([*(c.name for c in points), *(c.contact.name for c in points)]))
@@ -193,9 +205,9 @@ def _words(plan: RunPlan, given: Mapping[str, str]) -> list[str]:
         if name not in known
     ]
     faults += [
-        f"contact {name!r} is {word!r}; it is one of {', '.join(WORDS)}"
+        f"contact {name!r} is {word!r}; it is one of {', '.join(MODE_NAMES)}"
         for name, word in given.items()
-        if word not in WORDS
+        if word not in MODE_NAMES
     ]
     words = [given.get(c.name, given.get(c.contact.name, "")) for c in points]
     faults += [

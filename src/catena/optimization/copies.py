@@ -1,5 +1,5 @@
-"""Copies: one tape that a nonlinear program holds many times, with its exact Jacobian and Hessian,
-compiled.
+"""Copies: one tape that a nonlinear program contains many times, with its exact Jacobian and
+Hessian, compiled.
 
     rows g(y, s) (nr,) and a cost c(y, s) of unknowns y (ny,) and given numbers s (ns,) of a copy
 
@@ -21,8 +21,9 @@ Array = NDArray[np.float64]
 
 
 class Copies:
-    """A tape and its copies: y, s: its symbols; rows, cost: its expressions; given: (N, ns), the
-    numbers s of each copy.
+    """A tape and its copies.
+
+    y, s: its symbols. rows, cost: its expressions. given: (N, ns), the numbers s of each copy.
     """
 
     def __init__(self, y: ca.SX, s: ca.SX, rows: ca.SX, cost: ca.SX, given: Array):
@@ -31,32 +32,33 @@ class Copies:
         self.count, self.nr = len(given), self.rows.numel()
 
     def compile(self) -> None:
-        """Make the machine code now, not at the first call."""
+        """Compile the machine code now, instead of at the first call."""
         for name in ("value", "slope", "curvature"):
             getattr(self, name)
 
     @cached_property
     def tape(self) -> ca.Function:
-        """(y, s) -> rows (nr,), cost."""
+        """The tape (y, s) -> rows (nr,), cost."""
         return ca.Function("copy", [self.y, self.s], ca.cse([self.rows, self.cost]))
 
     @cached_property
     def value(self) -> LaneKernel:
-        """The same, compiled."""
+        """The compiled tape (y, s) -> rows (nr,), cost."""
         return compile_lanes(self.tape)
 
     @cached_property
     def _jacobian(self) -> ca.SX:
+        """d rows / dy, sparse."""
         return ca.jacobian(self.rows, self.y)
 
     @property
     def jacobian_sparsity(self) -> ca.Sparsity:
-        """Of d rows / dy."""
+        """The sparsity of d rows / dy."""
         return self._jacobian.sparsity()
 
     @cached_property
     def slope(self) -> LaneKernel:
-        """(y, s) -> the entries of d rows / dy by columns, d cost / dy."""
+        """The compiled tape (y, s) -> entries of d rows / dy by columns, d cost / dy."""
         outputs = [_entries(self._jacobian), ca.densify(ca.gradient(self.cost, self.y))]
         return compile_lanes(
             ca.Function("slope", [self.y, self.s], ca.cse([ca.densify(x) for x in outputs]))
@@ -64,6 +66,7 @@ class Copies:
 
     @cached_property
     def _curvature(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """The symbols lam and sigma, and the upper half of the Hessian of lam rows + sigma cost."""
         lam = ca.SX.sym("lam", self.nr)
         sigma = ca.SX.sym("sigma")
         H, _ = ca.hessian(ca.cse(ca.dot(lam, self.rows) + sigma * self.cost), self.y)
@@ -71,12 +74,12 @@ class Copies:
 
     @property
     def hessian_sparsity(self) -> ca.Sparsity:
-        """Of the upper half of the Hessian of lam rows + sigma cost."""
+        """The sparsity of the upper half of the Hessian of lam rows + sigma cost."""
         return self._curvature[2].sparsity()
 
     @cached_property
     def curvature(self) -> LaneKernel:
-        """(y, s, lam, sigma) -> the entries of that Hessian by columns."""
+        """The compiled tape (y, s, lam, sigma) -> entries of that Hessian by columns."""
         lam, sigma, H = self._curvature
         return compile_lanes(
             ca.Function(
@@ -86,6 +89,6 @@ class Copies:
 
 
 def _entries(x: ca.SX) -> ca.SX:
-    """The entries of a sparse matrix that are there, by columns; one zero where there is none."""
+    """Return the entries of a sparse matrix by columns; one zero where it has none."""
     found: Any = x.nonzeros()
     return ca.SX(ca.vertcat(*found)) if found else ca.SX.zeros(1)

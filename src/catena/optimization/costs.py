@@ -17,8 +17,10 @@ from ..simulation.system import System
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost: its name, its rate (per second) and one line for people. work: it is the work of
-    every motor, each counted positive, which has no rate.
+    """A cost of a motion.
+
+    rate: its rate per second. doc: one line for help texts. work: whether it is the work of every
+    motor, each counted positive, which has no rate.
     """
 
     name: str
@@ -47,8 +49,9 @@ COSTS: Registry[Cost] = Registry(
 
 
 def cost_rate(system: System, cost: str | Mapping[str, float]) -> tuple[ca.SX, float]:
-    """The rate of a cost, a name, a text such as "tau_x^2 + 0.1*v_theta^2", or {name or text:
-    weight}; and the weight of work in it.
+    """Return the rate of a cost, and the weight of work in it.
+
+    cost: a name, a text such as "tau_x^2 + 0.1*v_theta^2", or {name or text: weight}.
     """
     parts = {cost: 1.0} if isinstance(cost, str) else dict(cost)
     if not parts:

@@ -1,4 +1,4 @@
-"""A best design: parameters of a mechanism for which a cost, over poses that are given, is least.
+"""Optimal design: parameters of a mechanism for which a cost over given poses is least.
 
 springs that balance an arm: "torque squared" over its range;
         least shaking force: over a turn at a constant speed;  a coupler that passes
@@ -32,12 +32,29 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Design:
-    """A best design: parameters, what was unknown; mechanism, with them in it; cost: the mean over
-    the poses.
+    """An optimal design.
 
-    q (K, nq), v, a, tau (K, nv): the poses, tau where joint forces play a part, otherwise zero.
-    difference: the largest distance (rad, m) between q and the poses of `mechanism` as
-    `catena.assemble` finds them; iterations, seconds: of Ipopt.
+    Attributes
+    ----------
+    parameters : mapping
+        The values of the unknown parameters.
+    mechanism : Mechanism
+        The mechanism with them.
+    cost : float
+        The mean of the cost over the poses.
+    q : array, shape (K, nq)
+        The poses, rad or m.
+    v, a : array, shape (K, nv)
+        Speeds and accelerations; zero at rest.
+    tau : array, shape (K, nv)
+        Joint forces, where the cost or a condition contains them; otherwise zero.
+    difference : float
+        The largest difference (rad, m) between q and the poses of `mechanism` as `catena.assemble`
+        finds them.
+    iterations : int
+        Of Ipopt.
+    seconds : float
+        The time that Ipopt took.
     """
 
     parameters: Mapping[str, float]
@@ -76,7 +93,7 @@ def best_design(
     tolerance: float = 1e-8,
     iterations: int = 1000,
 ) -> Design:
-    """The design of least cost over poses; the arguments are those of `catena.optimize` with
+    """Return the design of least cost over poses; arguments are those of `catena.optimize` with
     `over`.
     """
     problem = PoseProblem.of(
@@ -93,8 +110,10 @@ def best_design(
 
 @dataclass(frozen=True)
 class _Poses:
-    """The program of all poses. own: how many unknowns a pose has; moved, pushed: whether speeds
-    and joint forces are among them. names: of its rows.
+    """The nonlinear program of all poses.
+
+    own: the number of unknowns of a pose. moved, pushed: whether speeds and joint forces are among
+    them. names: of its rows.
     """
 
     problem: PoseProblem
@@ -108,6 +127,7 @@ class _Poses:
 
     @staticmethod
     def of(problem: PoseProblem, cost: Any, conditions: Mapping[str, Any]) -> _Poses:
+        """Return the program of a problem."""
         machine = problem.machine
         K = len(problem.q)
         loops = LoopRows.of(machine, problem.q, problem.p)
@@ -174,7 +194,7 @@ class _Poses:
         )
 
     def design(self, found: Found, seconds: float) -> Design:
-        """The record, its poses assembled again."""
+        """Return the outcome, with the poses assembled again as a check."""
         problem = self.problem
         machine = self.problem.machine
         K = len(problem.q)
@@ -210,7 +230,7 @@ class _Poses:
         )
 
     def failed(self, found: Found) -> str:
-        """The condition that is violated most, and in which pose."""
+        """Return a sentence with the condition that is violated most, and in which pose."""
         g = self.program.constraints(found.z)
         beyond = np.maximum(g - self.rows[1], self.rows[0] - g)
         worst = int(np.argmax(np.where(np.isfinite(beyond), beyond, np.inf)))
@@ -224,7 +244,9 @@ class _Poses:
 
 
 def _reassembled(problem: PoseProblem, best: Mechanism, q: Array) -> float:
-    """How far poses are from those that assembly finds."""
+    """Return the largest difference between poses and those that assembly finds; infinite if
+    none.
+    """
     if not problem.machine.rows:
         return 0.0
     try:

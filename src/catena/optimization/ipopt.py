@@ -1,8 +1,8 @@
-"""Ipopt, as CasADi brings it: it is given functions of CasADi's kind (`Callback`) whose insides are
-our machine code over lanes.
+"""Ipopt, through CasADi: it is given functions of CasADi's kind (`Callback`) that call our machine
+code over lanes.
 
-fatrop, which goes by stages, was tried in its place: its iterations are quicker, but it takes
-longer to set up than it saves, and it did not find motions in least time.
+The stagewise solver fatrop was tried in its place: its iterations are quicker, but it takes longer
+to set up than it saves, and it did not find motions of least time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ Fill = Callable[[list[Array], list[Array | None]], None]
 
 @dataclass(frozen=True)
 class Found:
-    """What Ipopt says: z, whether it is an optimum, iterations, the status in its words, the
-    seconds that its functions took.
+    """The outcome of Ipopt.
+
+    z: the unknowns. solved: whether they are an optimum. iterations: their number. status: Ipopt's
+    words. evaluation: the time (s) that its functions took.
     """
 
     z: Array
@@ -43,7 +45,9 @@ def solve(
     tolerance: float,
     iterations: int,
 ) -> Found:
-    """From z, within low and high; rows: the range of each row."""
+    """Run Ipopt from z, with z between low and high, and each row of the program within its
+    range.
+    """
     function, alive = solver(program, tolerance, iterations)
     found = function(x0=z, lbx=low, ubx=high, lbg=rows[0], ubg=rows[1])
     stats = function.stats()
@@ -59,7 +63,7 @@ def solve(
 
 
 class _Compiled(ca.Callback):
-    """A function of CasADi that writes its outputs by a function of arrays."""
+    """A function of CasADi whose outputs are filled by a function of arrays."""
 
     def __init__(
         self, name: str, inputs: Sequence[ca.Sparsity], outputs: dict[str, ca.Sparsity], fill: Fill
@@ -100,7 +104,7 @@ class _Compiled(ca.Callback):
 
 
 def solver(program: Program, tolerance: float, iterations: int) -> tuple[ca.Function, list[Any]]:
-    """Ipopt for a program, and what must live as long as it."""
+    """Return Ipopt for a program, and the objects that must live as long as it."""
     dense = ca.Sparsity.dense
     none = ca.Sparsity.dense(0, 1)
     z = dense(program.size, 1)

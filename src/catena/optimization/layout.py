@@ -1,4 +1,4 @@
-"""Where the unknowns of a motion stand: neighbouring intervals share a state, all of them w.
+"""The layout of the unknowns of a motion: neighbouring intervals share a state, all of them w.
 
     z = (x_0, u_0, x_1, u_1, ..., x_N, w)
 
@@ -28,12 +28,12 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """Of z."""
+        """The length of z."""
         return self.N * (self.nx + self.nu) + self.nx + self.nw
 
     @property
     def places(self) -> Places:
-        """(N, ny): where y = (x_0, u, x_1, w) of each interval stands in z."""
+        """The indices in z of y = (x_0, u, x_1, w) of each interval, (N, ny)."""
         first = np.arange(self.N)[:, None] * (self.nx + self.nu)
         return np.hstack(
             [
@@ -43,11 +43,11 @@ class Layout:
         )
 
     def pack(self, x: Array, u: Array, w: Array) -> Array:
-        """z of states (N + 1, nx), forces (N, nu), w (nw,)."""
+        """Return z of states (N + 1, nx), forces (N, nu) and w (nw,)."""
         return np.concatenate([np.hstack([x[:-1], u]).ravel(), x[-1], w])
 
     def unpack(self, z: Array) -> tuple[Array, Array, Array]:
-        """States, forces, w."""
+        """Return states (N + 1, nx), forces (N, nu) and w (nw,) of z."""
         own = self.N * (self.nx + self.nu)
         rows = z[:own].reshape(self.N, -1)
         return (

@@ -1,5 +1,5 @@
-"""Loops and speed rows in an optimal motion: which rows are independent, how the end of an interval
-is put on them, starts and ends that keep them.
+"""Loops and speed rows in an optimal motion: which rows are independent, how the end of an
+interval is projected onto them, and starts and ends that satisfy them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LoopRows:
-    """Independent rows of the loops and speed rows: names; rows: which of `machine.rows`,
-    positions: those of them that are of positions.
+    """Independent rows of the loops and speed rows.
+
+    names: of their residuals and rates. rows: their indices in `machine.rows`. positions: those of
+    them that constrain positions.
     """
 
     names: tuple[str, ...] = ()
@@ -30,7 +32,9 @@ class LoopRows:
 
     @staticmethod
     def of(machine: Machine, q: Array, p: Array) -> LoopRows:
-        """Those that are independent where most are, among configurations q (K, nq)."""
+        """Return the independent rows at the configuration, among q (K, nq), that has most of
+        them.
+        """
         if not machine.rows:
             return LoopRows()
         A = metric(machine).scaled(
@@ -44,13 +48,13 @@ class LoopRows:
 
     @property
     def corrections(self) -> int:
-        """How many unknowns of an interval put its end on the rows: gamma and mu."""
+        """The number of unknowns per interval that project its end onto the rows: gamma and mu."""
         return len(self.positions) + len(self.rows)
 
     def at_end(
         self, system: System, t: ca.SX, x: ca.SX, p: ca.SX, given: ca.SX
     ) -> tuple[ca.SX, ca.SX]:
-        """What gamma and mu move the end of an interval by, (nx,), and the rows there."""
+        """Return the change (nx,) of the end of an interval by gamma and mu, and the rows there."""
         if not self.rows:
             return ca.SX.zeros(system.nq + system.nv), ca.SX.zeros(0)
         q, v = x[: system.nq], x[system.nq :]
@@ -77,38 +81,45 @@ class LoopRows:
 
 
 def _each(p: Array, q: Array) -> Array | None:
+    """Return the parameters once per configuration, or None where there are none."""
     return np.tile(p, (len(q), 1)) if len(p) else None
 
 
 # --- ends and guesses
-def led(machine: Machine, q: Array, p: Array, goal: dict[int, float], count: int) -> Array:
-    """(count + 1, nq): coordinates on a straight line from q to their goals, {coordinate: value},
-    loops closed all the way.
+def straight_guess(
+    machine: Machine, q: Array, p: Array, goal: dict[int, float], count: int
+) -> Array:
+    """Return coordinates (count + 1, nq) on a straight line from q to their goals, with closed
+    loops.
+
+    goal: {coordinate: value}. Raises StudyError where the end cannot be assembled.
     """
     ends = np.array([q[list(goal)], list(goal.values())])
-    line, said = swept(
+    line, reasons = assemble_in_turn(
         machine,
         q,
         p,
         list(goal),
         ends[0] + np.linspace(0.0, 1.0, count + 1)[:, None] * (ends[1] - ends[0]),
     )
-    if said[-1]:
-        raise StudyError(f"optimize: the end is out of reach: {said[-1]}")
+    if reasons[-1]:
+        raise StudyError(f"optimize: the end is out of reach: {reasons[-1]}")
     return line
 
 
-def swept(
+def assemble_in_turn(
     machine: Machine, q: Array, p: Array, which: list[int], values: Array
 ) -> tuple[Array, list[str]]:
-    """(K, nq): some coordinates at values (K, n) one after the other from q on, loops closed; and
-    what is said of those that do not close, which stay where the last one was.
+    """Return configurations (K, nq) with some coordinates at values (K, n), and reasons for
+    failures.
+
+    Each configuration is assembled from the one before; where that fails it is a copy of that one.
     """
     poses = np.tile(q, (len(values), 1))
-    said = [""] * len(values)
+    reasons = [""] * len(values)
     poses[:, which] = values
     if not position_count(machine) or not which:
-        return poses, said
+        return poses, reasons
     kept = [c.vi for c in machine.spec.layout.coordinates if c.qi in which]
     for k, value in enumerate(values):
         last = poses[k - 1] if k else q
@@ -117,15 +128,16 @@ def swept(
         found, _, words = close(
             machine, Nominal(last, p, kept, []), aim[None], np.zeros((1, machine.nv)), p[None], 0.0
         )
-        poses[k], said[k] = last if words[0] else found[0], words[0]
-    return poses, said
+        poses[k], reasons[k] = last if words[0] else found[0], words[0]
+    return poses, reasons
 
 
 def independent_ends(
     machine: Machine, q: Array, p: Array, goal: dict[int, float], still: list[int]
 ) -> tuple[list[int], list[int]]:
-    """Of the coordinates and speeds given at the end q (nq,) those that say all: the rest follows
-    from the loops.
+    """Return which of the coordinates and speeds given at the end q (nq,) are independent.
+
+    The others follow from the loops.
     """
     if not machine.rows:
         return list(goal), still

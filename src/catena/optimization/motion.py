@@ -1,6 +1,6 @@
 """Optimal motions: direct collocation or multiple shooting with exact derivatives in machine code.
 
-what is asked --motion_problem--> ranges, guess --transcription--> copies of one tape --program,
+request --motion_problem--> ranges, guess --transcription--> copies of one tape --program,
 solvers--> z --optimum--> forward simulation
 """
 
@@ -24,18 +24,21 @@ from .ipopt import Found, solve
 from .layout import Layout
 from .loop_rows import LoopRows
 from .motion_problem import MotionProblem, Ranges
-from .optimum import Optimum, checked
+from .optimum import Optimum, check_by_simulation
 from .program import Program
 from .transcription import TRANSCRIPTIONS, Shape, interval
 
 Array = NDArray[np.float64]
-NEAR = 1e-6  # to a limit: what is there when no motion was found is named
+# distance (rad, m, N ...) from a limit at which the error message names a variable
+AT_LIMIT_DISTANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Motion:
-    """A motion to be found: its problem, ranges, and one interval's tape. rows: the lowest and the
-    highest of an interval's rows, called `names`.
+    """A motion to be found.
+
+    problem: what is asked. ranges: of its unknowns. copies: the tape of one interval, once per
+    interval. rows: the lowest and the highest values of an interval's rows; names: theirs.
     """
 
     problem: MotionProblem
@@ -48,7 +51,7 @@ class Motion:
     def of(
         problem: MotionProblem, ranges: Ranges, cost: Any, method: str, paths: Mapping[str, Any]
     ) -> Motion:
-        """The tape of an interval, with everything that holds in it."""
+        """Return the motion with the tape of an interval and everything that holds in it."""
         if method not in TRANSCRIPTIONS:
             raise StudyError(f"optimize: {unknown('method', method, TRANSCRIPTIONS)}")
         plan = problem.plan
@@ -96,7 +99,7 @@ class Motion:
         )
 
     def program(self) -> tuple[Program, Layout]:
-        """The program of all intervals."""
+        """Return the nonlinear program of all intervals, and the layout of its unknowns."""
         c, r = self.copies, self.ranges
         nx = r.guess[0].shape[1]
         nw = len(r.w[0])
@@ -104,10 +107,12 @@ class Motion:
         return Program(c, layout.size, layout.places), layout
 
     def arguments(self, layout: Layout) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-        """The guess, lowest and highest of the unknowns, and of the rows."""
+        """Return the guess, the lowest and the highest values of the unknowns, and those of the
+        rows.
+        """
         r = self.ranges
         x, forces, w = r.guess
-        # corrections of loops and work are free
+        # corrections of loops, and work, are unbounded
         none = np.full((layout.N, layout.nu - forces.shape[1]), np.inf)
         low = layout.pack(r.x[0], np.hstack([r.u[0], -none]), r.w[0])
         high = layout.pack(r.x[1], np.hstack([r.u[1], none]), r.w[1])
@@ -115,7 +120,7 @@ class Motion:
         return layout.pack(x, np.hstack([forces, np.zeros(none.shape)]), w), low, high, rows
 
     def optimum(self, found: Found, layout: Layout, seconds: float) -> Optimum:
-        """The record, checked by a forward simulation."""
+        """Return the outcome, checked by a forward simulation."""
         problem = self.problem
         s = self.problem.plan.system
         x, u, w = layout.unpack(found.z)
@@ -133,7 +138,7 @@ class Motion:
                 )[0][1]
             )
         )
-        return checked(
+        return check_by_simulation(
             problem.plan.machine,
             np.linspace(0.0, T, len(u) + 1),
             x[:, : s.nq],
@@ -148,7 +153,7 @@ class Motion:
         )
 
     def failed(self, found: Found, layout: Layout) -> str:
-        """Why no optimum was found: the condition that is violated most, and where."""
+        """Return why no optimum was found: the condition that is violated most, and where."""
         problem, r = self.problem, self.ranges
         x, u, w = layout.unpack(found.z)
         values = self.copies.value(
@@ -161,7 +166,10 @@ class Motion:
         h = (float(w[0]) if problem.free_time else problem.longest) / problem.intervals
         both = ((x[1:-1], r.x[0][1:-1], r.x[1][1:-1]), (u[:, : len(problem.actuated)], *r.u))
         at = np.concatenate(
-            [((y >= high - NEAR) | (y <= low + NEAR)).any(axis=0) for y, low, high in both]
+            [
+                ((y >= high - AT_LIMIT_DISTANCE) | (y <= low + AT_LIMIT_DISTANCE)).any(axis=0)
+                for y, low, high in both
+            ]
         )
         tight = [name for name, there in zip(problem.names, at) if there]
         at_limit = f" At their limits are {', '.join(tight)}." if tight else ""
@@ -174,7 +182,7 @@ class Motion:
 
 
 def path_rows(paths: Mapping[str, Any], table: Mapping[str, Any]) -> tuple[ca.SX, Array, Array]:
-    """Expressions of conditions, {text: value or (low, high)}, and their ranges."""
+    """Return the expressions of conditions, {text: value or (low, high)}, and their ranges."""
     rows = [expression(text, table, "optimize: condition") for text in paths]
     low, high = np.zeros((2, len(rows)))
     for k, (text, given) in enumerate(paths.items()):
@@ -190,8 +198,9 @@ def path_rows(paths: Mapping[str, Any], table: Mapping[str, Any]) -> tuple[ca.SX
 def best_motion(
     motion: Motion, tolerance: float, iterations: int
 ) -> tuple[Optimum, tuple[Array, Array, Array]]:
-    """The optimum, and the states, forces and w of which it is; a StudyError that says which
-    condition is violated, and where.
+    """Return the optimum, and its states, forces and w.
+
+    Raises StudyError, which says which condition is violated and where.
     """
     motion.copies.compile()
     began = clock.perf_counter()

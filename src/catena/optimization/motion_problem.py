@@ -1,5 +1,5 @@
-"""What is asked of an optimal motion, checked: ranges of its states, forces and unknown parameters,
-its ends, its first guess.
+"""The checked request for an optimal motion: ranges of its states, forces and unknown parameters,
+its ends, and its first guess.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from ..sensitivity import planned
 from ..simulation.planning import RunPlan
 from ..simulation.scenario import state_entries
 from ..studies import vary
-from .loop_rows import independent_ends, led
+from .loop_rows import independent_ends, straight_guess
 
 Array = NDArray[np.float64]
-BEYOND = 1e-9  # of a range, by which a start or an end may be outside it
+RANGE_SLACK = 1e-9  # relative to a range: by so much a start or an end may be outside it
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """The lowest and the highest of states (N + 1, nx), forces (N, nf), w (nw,); guess: of each of
-    the three.
+    """The lowest and highest values of states (N + 1, nx), forces (N, nf) and w (nw,).
+
+    guess: first guesses of the three.
     """
 
     x: tuple[Array, Array]
@@ -36,7 +37,9 @@ class Ranges:
     guess: tuple[Array, Array, Array]
 
     def near(self, x: Array, u: Array, w: Array) -> Ranges:
-        """The same, with a guess twice as fine as the states, forces and w that were found."""
+        """Return the same ranges with a guess on twice as many intervals, from states, forces and
+        w found.
+        """
         middle = 0.5 * (x[1:] + x[:-1])
         fine = np.vstack([np.stack([x[:-1], middle], axis=1).reshape(-1, x.shape[1]), x[-1:]])
         return replace(self, guess=(np.clip(fine, *self.x), np.repeat(u, 2, axis=0), w))
@@ -44,8 +47,12 @@ class Ranges:
 
 @dataclass(frozen=True)
 class MotionProblem:
-    """shortest, longest: of the durations that are allowed (s). free: (name, place in p, low, high)
-    of each unknown in `design`.
+    """A request for an optimal motion.
+
+    plan: the plan of a run from its start. actuated: the speeds whose forces are free. free: (name,
+    index in p, low, high) of each unknown parameter. free_time: whether the duration is free;
+    shortest, longest: its range, s. intervals: their number. given: parameters that the caller
+    gave. contacts: {contact: mode}.
     """
 
     plan: RunPlan
@@ -70,7 +77,7 @@ class MotionProblem:
         parameters: Any,
         contacts: Mapping[str, str] | None = None,
     ) -> MotionProblem:
-        """A StudyError where what is asked cannot be."""
+        """Return the checked request; raise StudyError where it is not possible."""
         if not (isinstance(intervals, int) and intervals >= 2):
             raise StudyError(f"optimize: intervals = {intervals!r}; it is a whole number from 2 on")
         free_time = not isinstance(until, int | float)
@@ -104,12 +111,12 @@ class MotionProblem:
 
     @property
     def unknown(self) -> list[int]:
-        """The places of unknown parameters."""
+        """The indices of the unknown parameters."""
         return [place for _, place, _, _ in self.free]
 
     @property
     def names(self) -> list[str]:
-        """Of the states and the free forces."""
+        """The names of the states and of the free forces."""
         m = self.plan.machine
         return [
             *(f"q.{n}" for n in m.coordinate_names),
@@ -119,7 +126,10 @@ class MotionProblem:
 
     # --- ranges
     def ranges(self, end: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]]) -> Ranges:
-        """A StudyError with every name that is not there, and every value out of range."""
+        """Return the ranges of all unknowns.
+
+        Raises StudyError with every unknown name and every value out of range.
+        """
         s = self.plan.system
         nx, N = s.nq + s.nv, self.intervals
         low, high = _limits(self.plan.machine, self.actuated)
@@ -140,7 +150,7 @@ class MotionProblem:
         start = self.plan.x0[0, :nx]
         last = self._end(end, faults)
         for what, values in (("the start", dict(enumerate(start))), ("the end", last)):
-            slack = BEYOND * np.maximum(
+            slack = RANGE_SLACK * np.maximum(
                 1.0, np.abs(np.nan_to_num(high[:nx] - low[:nx], posinf=1.0))
             )
             faults += [
@@ -169,15 +179,15 @@ class MotionProblem:
         )
 
     def _guess(self, start: Array, last: dict[int, float]) -> tuple[Array, list[int]]:
-        """A straight line (N + 1, nx) from the start to what is given of the end, loops closed;
-        which states are fixed at the end.
+        """Return a straight line (N + 1, nx) from the start to the given end, with closed loops,
+        and the indices of the states that are fixed at the end.
         """
         machine = self.plan.machine
         nq = self.plan.system.nq
         N = self.intervals
         p = self.plan.p[0]
         goal = {k: x for k, x in last.items() if k < nq}
-        q = led(machine, start[:nq], p, goal, N)
+        q = straight_guess(machine, start[:nq], p, goal, N)
         v = np.tile(start[nq:], (N + 1, 1))
         given = [k - nq for k in last if k >= nq]
         v[:, given] += np.linspace(0.0, 1.0, N + 1)[:, None] * (
@@ -187,6 +197,7 @@ class MotionProblem:
         return np.hstack([q, v]), [*coordinates, *(nq + k for k in speeds)]
 
     def _end(self, end: Mapping[str, Any], faults: list[str]) -> dict[int, float]:
+        """Return {index in the state: value} at the end; unknown names are added to the faults."""
         m = self.plan.machine.mechanism
         found = dict[int, float]()
         nq = self.plan.system.nq
@@ -217,7 +228,7 @@ class MotionProblem:
 def design_range(
     name: str, goes: str, design: Mapping[str, tuple[float, float]]
 ) -> tuple[float, float]:
-    """The range of an unknown parameter."""
+    """Return the range of an unknown parameter; raise StudyError where it is not one."""
     low, high = (float(y) for y in design[name])
     if goes != "p" or not low < high:
         raise StudyError(
@@ -228,7 +239,9 @@ def design_range(
 
 
 def actuated_speeds(machine: Machine, names: Iterable[str] | None) -> list[int]:
-    """The speeds whose forces are free: those named, or those with a limit of effort, or all."""
+    """Return the indices of the speeds whose forces are free: those named, else those with a
+    limited effort, else all.
+    """
     if names is not None:
         return all_speeds_of(machine, names)
     efforts = [float(x) for j in machine.mechanism.moving for x in j.effort]
@@ -237,7 +250,9 @@ def actuated_speeds(machine: Machine, names: Iterable[str] | None) -> list[int]:
 
 
 def _limits(machine: Machine, actuated: list[int]) -> tuple[Array, Array]:
-    """The limits of the joints: of a state, then of the free forces."""
+    """Return the lowest and highest values of a state and of the free forces, by the joints'
+    limits.
+    """
     m = machine.mechanism
     speeds = [
         (n, *map(float, (a, b, w, e)))

@@ -1,4 +1,4 @@
-"""`catena.optimize`: an optimal motion, or a best design."""
+"""`catena.optimize`: an optimal motion, or an optimal design."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .motion import Motion, best_motion
 from .motion_problem import MotionProblem
 from .optimum import Optimum
 
-ROUNDS = 5  # with intervals of half the length each
+MAX_REFINEMENTS = 5  # solutions, each with intervals of half the length of those before
 
 
 def optimize(
@@ -40,25 +40,75 @@ def optimize(
     accuracy: float | None = None,
     contacts: Mapping[str, str] | None = None,
 ) -> Optimum | Design:
-    """The motion of least cost from a start to an end; with `over`, the design of least cost over
-    poses.
+    """Find the motion of least cost from a start to an end; with `over`, the design of least cost
+    over poses.
 
-    cost: "time", "torque squared", "energy", a text such as "tau_x^2 + v_x^2", or {one of these:
-    weight}. q, v: the start, as of `simulate`. end: {"q": {name: value}, "v": {name: value} or
-    "rest"}; what is not named is free. until: the duration (s), or a range in which it is free.
-    actuated: the joints whose forces are free, by default those with a limit of effort, or all.
-    bounds: {"q.x": (low, high), "v.x": ..., "tau.x": ...}, within the limits of the joints, which
-    always hold. conditions: {text: value or (low, high)} that hold at the end of every interval.
-    design: {parameter or "body.rod.mass": (low, high)}, unknowns as well. intervals: of constant
-    forces. method: "collocation" or "shooting". accuracy: the intervals are halved, at most four
-    times, until the forward simulation differs by no more. contacts: {contact: "open", "stick" or
-    "slip"}: what each does all the time.
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        The mechanism.
+    cost : str or mapping, default "torque squared"
+        Of a motion: "time", "torque squared", "energy", or a text such as "tau_x^2 + v_x^2". Of a
+        design: "distance", "torque squared", "shaking force", or a text such as "tau_arm^2 + (x_tip
+        - 1)^2". Or {one of these: weight}.
+    q, v : array_like, mapping or None
+        The start of a motion, as for `catena.simulate`; q also holds coordinates of poses that
+        `over` does not name.
+    end : mapping or None, default None
+        {"q": {name: value}, "v": {name: value} or "rest"}; what is not named is free.
+    until : float or (float, float), default 1.0
+        The duration (s), or a range in which it is free.
+    actuated : iterable of str or None, default None
+        The joints whose forces are free; by default those with a limited effort, or all.
+    bounds : mapping or None, default None
+        {"q.x": (low, high), "v.x": ..., "tau.x": ...}, in addition to the limits of the joints.
+    conditions : mapping or None, default None
+        {text: value or (low, high)} that hold at the end of every interval, or in every pose.
+    design : mapping or None, default None
+        {parameter or "body.rod.mass": (low, high)}: unknown parameters.
+    over : mapping or None, default None
+        {coordinate: values (K,)}: the poses of a design; other coordinates follow from the loops,
+        or stay at q.
+    points : mapping or None, default None
+        {frame: (K, 2) or (K, 3)}, m: where "distance" wants frames to be.
+    speeds : mapping or None, default None
+        {coordinate: constant speed} of a design; None means at rest.
+    free : iterable of str, default ()
+        The coordinates of `over` whose values are first guesses only.
+    intervals : int, default 50
+        The number of intervals of constant forces.
+    method : {"collocation", "shooting"}, default "collocation"
+        The transcription.
+    parameters : mapping or None, default None
+        Values of the mechanism's parameters.
+    tolerance : float, default 1e-8
+        The tolerance of Ipopt.
+    iterations : int, default 1000
+        The most iterations of Ipopt.
+    accuracy : float or None, default None
+        Intervals are halved, at most four times, until the forward simulation differs by no more,
+        relative to the largest coordinate or speed; None means once as given.
+    contacts : mapping or None, default None
+        {contact: "open", "stick" or "slip"}: its mode during the whole motion.
 
-    A design: over: {coordinate: values (K,)}, the poses; other coordinates follow from the loops,
-    or stay at q. cost: "distance", "torque squared", "shaking force", a text such as "tau_arm^2 +
-    (x_tip - 1)^2", or {one of these: weight}. points: {frame: (K, 2) or (K, 3)}, m. speeds:
-    {coordinate: constant speed}, otherwise all is at rest. free: the coordinates of `over` whose
-    values are first guesses only. conditions hold in every pose.
+    Returns
+    -------
+    Optimum or Design
+        The motion with a forward simulation of its forces, or the design.
+
+    Raises
+    ------
+    StudyError
+        If the request is not possible, or no optimum was found; the message names the condition
+        that is violated most.
+
+    Examples
+    --------
+    >>> import catena
+    >>> arm = catena.load("two_link_arm")
+    >>> best = catena.optimize(
+    ...     arm, q={"elbow": 0.1}, end={"q": {"elbow": 0.5}, "v": "rest"}, intervals=10
+    ... )  # doctest: +SKIP
     """
     model = mechanism.mechanism if isinstance(mechanism, Machine) else mechanism
     if over is not None:
@@ -84,11 +134,11 @@ def optimize(
         model, q, v, until, actuated, design, intervals, parameters, contacts
     )
     ranges = problem.ranges(end or {}, bounds or {})
-    for round in range(ROUNDS):
+    for round in range(MAX_REFINEMENTS):
         best, found = best_motion(
             Motion.of(problem, ranges, cost, method, conditions or {}), tolerance, iterations
         )
-        if accuracy is None or best.difference <= accuracy or round == ROUNDS - 1:
+        if accuracy is None or best.difference <= accuracy or round == MAX_REFINEMENTS - 1:
             break
         problem = replace(problem, intervals=2 * problem.intervals)
         ranges = problem.ranges(end or {}, bounds or {}).near(*found)

@@ -55,7 +55,7 @@ from ..formats.toml import (
 from ..model import Mechanism, parameter_units
 from ..simulation.scenario import named_values, read, state_entries
 from ..studies import Axis, values_of
-from .contact_modes import WORDS
+from .contact_modes import MODE_NAMES
 from .optimize import optimize
 from .transcription import TRANSCRIPTIONS
 
@@ -110,7 +110,7 @@ OPTIMIZE = register(
             ),
             FileKey(
                 "contacts",
-                Map("contact", Word(lambda: WORDS)),
+                Map("contact", Word(lambda: MODE_NAMES)),
                 "what each contact does during the motion",
             ),
             FileKey(
@@ -180,8 +180,10 @@ END = register(
 
 
 def read_optimize(file: str | Path) -> tuple[Mechanism, dict[str, Any]]:
-    """The mechanism of a file, and what `optimize(mechanism, ...)` is to be called with. A
-    FormatError has every fault.
+    """Return the mechanism of a file, and the arguments with which to call `optimize(mechanism,
+    ...)`.
+
+    Raises FormatError with every fault.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
@@ -212,6 +214,7 @@ def read_optimize(file: str | Path) -> tuple[Mechanism, dict[str, Any]]:
 
 
 def _read(t: Table, m: Mechanism) -> dict[str, Any]:
+    """Return the arguments in the table [optimize]; faults go into the table's ledger."""
     t.only(OPTIMIZE.names)
     found: dict[str, Any] = {key: read(t, key) for key, read in _PLAIN.items() if key in t}
     if ("until" in t) == ("over" in t):
@@ -252,7 +255,7 @@ def _read(t: Table, m: Mechanism) -> dict[str, Any]:
 
 
 def _poses(t: Table, m: Mechanism) -> dict[str, Any]:
-    """over, points and speeds of a design."""
+    """Return over, points and speeds of a design."""
     found: dict[str, Any] = {}
     if (over := t.table("over")) is not None:
         units = {e.name: "m" if e.dimension == "length" else "rad" for e in state_entries(m, "q")}
@@ -270,7 +273,7 @@ def _poses(t: Table, m: Mechanism) -> dict[str, Any]:
 
 
 def _values(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, ...]:
-    """The values of a coordinate: a list, or a text such as "0..360 deg:13"."""
+    """Return the values of a coordinate: a list, or a text such as "0..360 deg:13"."""
     if not isinstance(value, str):
         return tuple(float(t.scalar(x, key, "any", symbolic=False)) for x in t.items(key))
     try:
@@ -285,6 +288,7 @@ def _values(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, ..
 
 
 def _point(t: Table, key: str, value: Any) -> list[float]:
+    """Return a point of two or three lengths, m."""
     if not isinstance(value, list) or len(value) not in (2, 3):
         t.fault(f"{key} holds {value!r}; a point is a list of two or three lengths")
         return [0.0, 0.0]
@@ -292,7 +296,7 @@ def _point(t: Table, key: str, value: Any) -> list[float]:
 
 
 def _range(t: Table, key: str, value: Any) -> float | tuple[float, float]:
-    """A value, or [low, high]."""
+    """Return a value, or [low, high] as a tuple."""
     return (
         _pair(t, key, value, "any")
         if isinstance(value, list)
@@ -301,7 +305,7 @@ def _range(t: Table, key: str, value: Any) -> float | tuple[float, float]:
 
 
 def _cost(t: Table, key: str) -> str | dict[str, float]:
-    """A name or a text, or a table of weights."""
+    """Return a cost: a name or a text, or a table of weights."""
     weights = t.table(key) if isinstance(t.data[key], dict) else None
     return (
         {name: float(weights.number(name, "number", symbolic=False)) for name in weights.data}
@@ -311,6 +315,7 @@ def _cost(t: Table, key: str) -> str | dict[str, float]:
 
 
 def _names(t: Table, key: str) -> list[str]:
+    """Return a list of names."""
     names = t.items(key)
     if wrong := [x for x in names if not isinstance(x, str)]:
         t.fault(f"{key} holds {wrong[0]!r}; it takes names")
@@ -318,6 +323,7 @@ def _names(t: Table, key: str) -> list[str]:
 
 
 def _whole(t: Table, key: str) -> int:
+    """Return a whole number."""
     count = t.number(key, "number", instead=1.0, symbolic=False)
     if count != int(count):
         t.fault(f"{key} is {count:g}; a whole number is wanted")
@@ -335,7 +341,7 @@ _PLAIN: dict[str, Callable[[Table, str], Any]] = {
 
 
 def _pair(t: Table, key: str, value: Any, dimension: str) -> tuple[float, float]:
-    """[low, high] with units."""
+    """Return [low, high] in SI units; dimension: what they measure."""
     if not (isinstance(value, list) and len(value) == 2):
         t.fault(f"{key} is {value!r}; a range is [low, high]")
         return 0.0, 1.0
@@ -344,7 +350,7 @@ def _pair(t: Table, key: str, value: Any, dimension: str) -> tuple[float, float]
 
 
 def _ends(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, float]:
-    """[low, high] of a parameter, in its unit."""
+    """Return [low, high] of a parameter with this unit, in SI units."""
     if not (isinstance(value, list) and len(value) == 2):
         t.fault(f"{key} is {value!r}; a range is [low, high]")
         return 0.0, 1.0
@@ -356,14 +362,14 @@ def _ends(t: Table, key: str, value: Any, unit: str | None) -> tuple[float, floa
 
 
 def _dimension(m: Mechanism, name: str) -> str:
-    """What a state or force measures; anything where there is none of that name."""
+    """Return the dimension of a state or force; "any" where there is none of that name."""
     letter, _, rest = name.partition(".")
     known = state_entries(m, letter) if letter in ("q", "v", "tau") else []
     return next((e.dimension for e in known if e.name == rest), "any")
 
 
 def _state(t: Table, m: Mechanism) -> dict[str, Any]:
-    """Where a motion begins or ends."""
+    """Return q and v of a start or an end."""
     t.only(END.names)
     found: dict[str, Any] = {}
     for letter in "qv":

@@ -1,4 +1,4 @@
-"""Optimum: an optimal motion that was found, run forward again by the simulation."""
+"""Optimum: an optimal motion, with a forward simulation of its forces."""
 
 from __future__ import annotations
 
@@ -14,20 +14,41 @@ from ..results import Result
 from ..simulation import simulate
 
 Array = NDArray[np.float64]
-ROWS = 8  # of the result in each interval
-TIGHT = 1e-11  # the tolerance of the run that checks
+ROWS_PER_INTERVAL = 8  # output rows of the forward simulation per interval
+CHECK_TOLERANCE = 1e-11  # relative tolerance of the forward simulation
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """A motion: t (N + 1,) s; q (N + 1, nq) and v (N + 1, nv) as the solver has them; forces (N,
-    nv), each for one interval.
+    """An optimal motion.
 
-    cost: its value. parameters: those that were unknown. result: the same forces in a forward
-    simulation at a tolerance of 1e-11, with its ledger. difference: the largest distance between
-    the two, of any state beside the largest of its kind; worst: which state, and when (s).
-    iterations, seconds: of Ipopt; evaluation: the seconds of them in which it waited for its
-    functions.
+    Attributes
+    ----------
+    t : array, shape (N + 1,)
+        The ends of the intervals, s.
+    q : array, shape (N + 1, nq)
+        The coordinates of the solver, rad or m.
+    v : array, shape (N + 1, nv)
+        The speeds of the solver.
+    forces : array, shape (N, nv)
+        The joint forces, each constant in one interval, N m or N.
+    cost : float
+        The value of the cost.
+    parameters : mapping
+        The values of the unknown parameters.
+    result : Result
+        The forward simulation of the forces at a tolerance of 1e-11, with its ledger.
+    difference : float
+        The largest difference of coordinates or speeds between solver and simulation, relative to
+        the largest coordinate or speed, or to 1.
+    worst : (str, float)
+        The state in which it occurs, and when (s).
+    iterations : int
+        Of Ipopt.
+    seconds : float
+        The time that Ipopt took.
+    evaluation : float
+        The part of it (s) in which Ipopt waited for its functions.
     """
 
     t: Array
@@ -49,12 +70,12 @@ class Optimum:
         return (
             f"cost {self.cost:.6g}{found}; {self.t[-1]:.6g} s in {len(self.forces)} intervals;"
             f" {self.iterations} iterations, {self.seconds:.3g} s\nforward simulation at a"
-            f" tolerance of {TIGHT:g} differs by {self.difference:.2g} (relative), most in {name!r}"
-            f" at t = {at:.4g} s"
+            f" tolerance of {CHECK_TOLERANCE:g} differs by {self.difference:.2g} (relative), most"
+            f" in {name!r} at t = {at:.4g} s"
         )
 
 
-def checked(
+def check_by_simulation(
     machine: Machine,
     t: Array,
     q: Array,
@@ -65,8 +86,9 @@ def checked(
     given: Mapping[str, float] | None,
     **facts: Any,
 ) -> Optimum:
-    """The optimum, with the forward simulation of its forces. facts: the fields that only say what
-    was found and how.
+    """Return the optimum with the forward simulation of its forces.
+
+    facts: further fields of `Optimum`.
     """
     result = simulate(
         machine,
@@ -74,16 +96,16 @@ def checked(
         v=v[0],
         until=float(t[-1]),
         forces=forces,
-        output=np.linspace(t[0], t[-1], ROWS * len(forces) + 1),
-        tolerance=TIGHT,
+        output=np.linspace(t[0], t[-1], ROWS_PER_INTERVAL * len(forces) + 1),
+        tolerance=CHECK_TOLERANCE,
         limits="ignore",
         parameters={**(given or {}), **unknown} or None,
     )
     names = [f"q.{n}" for n in machine.coordinate_names] + [f"v.{n}" for n in machine.speed_names]
     far = np.hstack(
         [
-            np.abs(np.asarray(result.q)[::ROWS] - q) / max(1.0, np.abs(q).max()),
-            np.abs(np.asarray(result.v)[::ROWS] - v) / max(1.0, np.abs(v).max()),
+            np.abs(np.asarray(result.q)[::ROWS_PER_INTERVAL] - q) / max(1.0, np.abs(q).max()),
+            np.abs(np.asarray(result.v)[::ROWS_PER_INTERVAL] - v) / max(1.0, np.abs(v).max()),
         ]
     )
     row, column = np.unravel_index(int(far.argmax()), far.shape)

@@ -1,4 +1,6 @@
-"""What is asked of a best design, checked: its poses, what is unknown, the first guess of both."""
+"""The checked request for an optimal design: its poses, what is unknown, and first guesses of
+both.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from ..machine import Machine
 from ..model import Mechanism
 from ..sensitivity import planned
 from ..studies import vary
-from .loop_rows import swept
+from .loop_rows import assemble_in_turn
 from .motion_problem import actuated_speeds, design_range
 
 Array = NDArray[np.float64]
@@ -22,9 +24,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PoseProblem:
-    """names, places: of the unknown parameters, and where they stand in p (all of them); ranges:
-    their lowest and highest. q (K, nq): the guess of the poses; which: the coordinates that are
-    given; loose: those of them whose values are guesses. rates: {speed: value}, None at rest.
+    """A request for an optimal design.
+
+    names, places, ranges: of the unknown parameters: names, indices in p (all parameters), lowest
+    and highest values. q (K, nq): a guess of the poses. which: the indices of the coordinates that
+    are given; loose: those of them whose values are guesses. rates: {speed: value}, None at rest.
+    points: {frame: (K, 2) or (K, 3)}. actuated: the speeds whose forces are free.
     """
 
     machine: Machine
@@ -51,7 +56,7 @@ class PoseProblem:
         design: Mapping[str, tuple[float, float]],
         parameters: Any,
     ) -> PoseProblem:
-        """A StudyError with everything that cannot be."""
+        """Return the checked request; raise StudyError with every fault."""
         if not design:
             raise StudyError(
                 "optimize: over poses something must be unknown: design = {parameter: (low, high)}"
@@ -77,7 +82,7 @@ class PoseProblem:
         names = list(machine.coordinate_names)
         which = [names.index(name) for name in values]
         ranges = np.array([design_range(x.name, x.goes, design) for x in varied.variables])
-        poses, _ = swept(
+        poses, _ = assemble_in_turn(
             machine, plan.x0[0, : machine.nq], p, which, np.stack(list(values.values()), axis=1)
         )
         speed_of = {c.qi: c.vi for c in machine.spec.layout.coordinates}
@@ -97,8 +102,9 @@ class PoseProblem:
         )
 
     def unknowns(self, own: int) -> tuple[Array, Array, Array]:
-        """The guess, the lowest and the highest of all unknowns: `own` of each pose, q, v, a first;
-        then the parameters.
+        """Return the guess, the lowest and the highest values of all unknowns.
+
+        They are `own` unknowns of each pose, q, v, a first, then the parameters.
         """
         machine, K = self.machine, len(self.q)
         nq, nv = machine.nq, machine.nv
@@ -119,7 +125,7 @@ class PoseProblem:
         return np.append(z, w), np.append(low, self.ranges[0]), np.append(high, self.ranges[1])
 
     def pose(self, k: int) -> str:
-        """What is given of a pose, in words."""
+        """Return the given coordinates of pose k as text."""
         return ", ".join(
             f"{self.machine.coordinate_names[c]} = {self.q[k, c]:.4g}" for c in self.which
         )
@@ -132,6 +138,7 @@ def _faults(
     speeds: Mapping[str, float],
     free: list[str],
 ) -> list[str]:
+    """Return a sentence for each name that does not exist and each array of a wrong shape."""
     m = machine.mechanism
     names = list(m.coordinate_names)
     frames = [*(f.name for f in m.frames), *(b.name for b in m.bodies)]

@@ -1,13 +1,13 @@
-"""Poses of a mechanism whose parameters are unknown: the tape that every pose of a design has a
-copy of.
+"""Poses of a mechanism with unknown parameters: the tape of which every pose of a design has a
+copy.
 
     y = (q, v, a, tau, lam, w),     w: the unknown parameters
 
     e(q, w) = 0,  A v = rate of the rows = 0,  A a = gamma,
             tau + losses + A' lam = inverse dynamics(q, v, a)
 
-v and a are there where speeds are given, tau and lam where a cost or a condition has joint forces
-in it. Costs of poses are a registry.
+v and a are unknowns where speeds are given, tau and lam where a cost or a condition contains joint
+forces. Costs of poses are a registry.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from .loop_rows import LoopRows
 
 @dataclass(frozen=True)
 class Pose:
-    """The symbols of a pose, and what follows from them: q, v, a, tau (nv,), p, lam; place: {frame:
-    (3,)}, goal: {frame: (2,) or (3,)}, where it should be.
+    """The symbols of a pose, and what follows from them.
+
+    q, v, a, tau (nv,), p: as usual. place: {frame: (3,)}, its position. goal: {frame: (2,) or
+    (3,)}, its target. shaking_force: (3,), the rate of linear momentum, N.
     """
 
     q: ca.SX
@@ -46,7 +48,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class PoseCost:
-    """A cost of a pose: its name, its expression, one line for people."""
+    """A cost of a pose: its name, its expression, and one line for help texts."""
 
     name: str
     of: Callable[[Pose], ca.SX]
@@ -54,6 +56,7 @@ class PoseCost:
 
 
 def _distance(pose: Pose) -> ca.SX:
+    """Return the sum of the squared distances of frames from their targets, m2."""
     if not pose.goal:
         raise StudyError(
             'optimize: cost "distance" is that of frames from points: give points = {"marker": [(x,'
@@ -88,8 +91,8 @@ POSE_COSTS: Registry[PoseCost] = Registry(
 
 
 def names_of(machine: Machine, pose: Pose) -> dict[str, Any]:
-    """The names of texts: parameters, q_NAME, v_NAME, a_NAME, tau_NAME, x_FRAME, y_FRAME,
-    z_FRAME.
+    """Return the symbols that texts may use: parameters, q_NAME, v_NAME, a_NAME, tau_NAME, and
+    x_FRAME, y_FRAME, z_FRAME.
     """
     m = machine.mechanism
     table: dict[str, Any] = {name: pose.p[k] for k, name in enumerate(m.parameters)}
@@ -104,7 +107,7 @@ def names_of(machine: Machine, pose: Pose) -> dict[str, Any]:
 
 
 def cost_of(machine: Machine, pose: Pose, cost: str | Mapping[str, float]) -> ca.SX:
-    """A name, a text, or {one of these: weight}."""
+    """Return the expression of a cost: a name, a text, or {one of these: weight}."""
     parts = {cost: 1.0} if isinstance(cost, str) else dict(cost)
     table = names_of(machine, pose)
     if not parts:
@@ -124,8 +127,10 @@ def cost_of(machine: Machine, pose: Pose, cost: str | Mapping[str, float]) -> ca
 
 
 class PoseTape:
-    """The symbols and rows of a pose. unknown: the places of unknown parameters, p: the values of
-    all; goals: {frame: 2 or 3, how many numbers it has}.
+    """The symbols and rows of a pose.
+
+    unknown: the indices of the unknown parameters. p: the values of all. goals: {frame: the number
+    of its coordinates that are given, 2 or 3}.
     """
 
     def __init__(
@@ -165,8 +170,8 @@ class PoseTape:
         self.balance = needed - tau - (A[chosen, :].T @ self.lam if chosen else ca.SX.zeros(nv))
 
     def _traced(self, system: System, p: ca.SX, frames: Sequence[str]) -> list[ca.SX]:
-        """Rows of loops, the joint forces that the motion takes, the rate of momentum, the places
-        of frames.
+        """Return the rows of loops, the joint forces of the motion, the rate of momentum, and the
+        positions of frames.
         """
         s, m = system.tracer(), system.mechanism
         rows = (

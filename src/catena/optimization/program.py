@@ -1,5 +1,5 @@
-"""The nonlinear program that copies of one tape make, as solvers ask for it: its values, sparse
-Jacobian and Hessian, all copies in one call.
+"""The nonlinear program that copies of one tape form, with values, sparse Jacobian and Hessian of
+all copies in one call.
 
 least  sum of c(y_k, s_k)     with  y_k = z[places_k],     low <= g(y_k, s_k) <= high
 """
@@ -20,8 +20,10 @@ Places = NDArray[np.int64]
 
 
 class Program:
-    """A program: size, how many unknowns z; places (N, ny) of each copy's among them. Its rows (N
-    nr,) are those of the copies.
+    """A nonlinear program.
+
+    size: the number of unknowns z. places: (N, ny), the indices in z of each copy's unknowns. Its
+    rows (N nr,) are those of the copies.
     """
 
     def __init__(self, copies: Copies, size: int, places: Places):
@@ -29,7 +31,7 @@ class Program:
         self.size = size
         self.places = places
         self.count = copies.count * copies.nr
-        self._kept: dict[str, tuple[bytes, Any]] = {}
+        self._cache: dict[str, tuple[bytes, Any]] = {}
         r, c = (np.array(x, np.int64) for x in copies.jacobian_sparsity.get_triplet())
         rows = np.arange(self.count).reshape(copies.count, copies.nr)
         self.jacobian_sparsity, self._jacobian_at = _scattered(
@@ -44,45 +46,46 @@ class Program:
 
     # --- values
     def _once(self, name: str, z: Array, make: Callable[[Array], Any]) -> Any:
-        """What was computed last at these very unknowns, or is now: solvers ask for parts of one
-        thing by several calls.
+        """Return the value of this name at z, from the cache where it was computed there last.
+
+        Solvers ask for parts of one evaluation by several calls.
         """
         key = z.tobytes()
-        if name not in self._kept or self._kept[name][0] != key:
-            self._kept[name] = key, make(np.ascontiguousarray(z[self.places]))
-        return self._kept[name][1]
+        if name not in self._cache or self._cache[name][0] != key:
+            self._cache[name] = key, make(np.ascontiguousarray(z[self.places]))
+        return self._cache[name][1]
 
     def values(self, z: Array) -> tuple[Array, Array]:
-        """Rows (N, nr) and costs (N, 1) of the copies."""
+        """Return rows (N, nr) and costs (N, 1) of the copies."""
         c = self.copies
         return self._once("values", z, lambda y: c.value([y, c.given], len(y))[0])
 
     def slopes(self, z: Array) -> tuple[Array, Array]:
-        """The entries of the Jacobians of the copies, and the gradients of their costs."""
+        """Return the entries of the Jacobians of the copies, and the gradients of their costs."""
         c = self.copies
         return self._once("slopes", z, lambda y: c.slope([y, c.given], len(y))[0])
 
     def cost(self, z: Array) -> float:
-        """The sum of all costs."""
+        """Return the sum of all costs."""
         return float(self.values(z)[1].sum())
 
     def constraints(self, z: Array) -> Array:
-        """g (N nr,)."""
+        """Return g (N nr,)."""
         return self.values(z)[0].ravel()
 
     def gradient(self, z: Array) -> Array:
-        """Of the cost, (n,)."""
+        """Return the gradient (n,) of the cost."""
         return np.bincount(self.places.ravel(), self.slopes(z)[1].ravel(), self.size).astype(float)
 
     def jacobian(self, z: Array) -> Array:
-        """The entries of d g / dz."""
+        """Return the entries of d g / dz."""
         out = np.zeros(self.jacobian_sparsity.nnz())
         if self._jacobian_at.size:
             out[self._jacobian_at] = self.slopes(z)[0].ravel()
         return out
 
     def hessian(self, z: Array, sigma: float, lam: Array) -> Array:
-        """The entries of the upper half of the Hessian of sigma cost + lam g."""
+        """Return the entries of the upper half of the Hessian of sigma cost + lam g."""
         nnz = self.hessian_sparsity.nnz()
         c = self.copies
         if not nnz:
@@ -100,8 +103,8 @@ class Program:
 
 
 def _scattered(rows: int, columns: int, r: Places, c: Places) -> tuple[ca.Sparsity, Places]:
-    """The sparsity with entries at these places, which may repeat, and the number of the entry of
-    each.
+    """Return the sparsity with entries at places (r, c), which may repeat, and the index of each
+    entry.
     """
     found, at = np.unique(c.astype(np.int64) * rows + r, return_inverse=True)
     starts = np.searchsorted(found // max(1, rows), np.arange(columns + 1))

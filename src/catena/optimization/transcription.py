@@ -3,12 +3,12 @@ duration and unknown parameters.
 
     y = (x_0, u, x_1, w),  u = (forces, gamma, mu, e),    w = (T, unknown parameters),     h = T / N
 
-    collocation  Hermite and Simpson: x_m = (x_0 + x_1)/2 + h/8 (f_0 - f_1),
+    collocation  Hermite-Simpson: x_m = (x_0 + x_1)/2 + h/8 (f_0 - f_1),
             x_1 - x_0 - h/6 (f_0 + 4 f_m + f_1) = 0
-    shooting      x_1 - RK4(x_0, u, h) = 0, in STEPS steps
+    shooting      x_1 - RK4(x_0, u, h) = 0, in RK4_STEPS steps
 
 Closed loops: the accelerations keep them, but for the error of an interval, so that its end is put
-back on them, along their own rows (as [Posa2016] does at the middle; here the end is the place):
+back on them, along their own rows (as [Posa2016] does at the middle; here it is done at the end):
 
     q_1 - ... - A'(q_1) gamma = 0,    v_1 - ... - A'(q_1) mu = 0,     e(q_1) = 0,     A(q_1) v_1 = 0
 
@@ -35,13 +35,15 @@ from .loop_rows import LoopRows
 
 Array = NDArray[np.float64]
 Flow = Callable[[ca.SX, ca.SX], Any]  # (t, x) -> x', the rates of what is integrated
-STEPS = 4  # of RK4 in an interval
+RK4_STEPS = 4  # steps of RK4 per interval
 
 
 @dataclass(frozen=True)
 class Transcription:
-    """How an interval is discretised: name; defect(flow, t, h, x0, x1) -> what must vanish, and the
-    integrals over the interval; one line.
+    """A discretisation of an interval.
+
+    defect(flow, t, h, x0, x1): what must vanish, and the integrals over the interval. doc: one
+    line.
     """
 
     name: str
@@ -50,14 +52,16 @@ class Transcription:
 
 
 def _collocation(flow: Flow, t: ca.SX, h: ca.SX, x0: ca.SX, x1: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Return defect and integrals by Hermite-Simpson collocation."""
     (f0, l0), (f1, l1) = flow(t, x0), flow(t + h, x1)
     fm, lm = flow(t + h / 2, (x0 + x1) / 2 + h / 8 * (f0 - f1))
     return x1 - x0 - h / 6 * (f0 + 4 * fm + f1), h / 6 * (l0 + 4 * lm + l1)
 
 
 def _shooting(flow: Flow, t: ca.SX, h: ca.SX, x0: ca.SX, x1: ca.SX) -> tuple[ca.SX, ca.SX]:
-    x, cost, d = x0, ca.SX(0), h / STEPS
-    for n in range(STEPS):
+    """Return defect and integrals by steps of RK4."""
+    x, cost, d = x0, ca.SX(0), h / RK4_STEPS
+    for n in range(RK4_STEPS):
         at = t + n * d
         k1, l1 = flow(at, x)
         k2, l2 = flow(at + d / 2, x + d / 2 * k1)
@@ -83,9 +87,11 @@ TRANSCRIPTIONS: Registry[Transcription] = Registry(
 
 @dataclass(frozen=True)
 class Shape:
-    """What is free: count, of intervals; actuated: the speeds whose forces are; unknown: the
-    parameters, by their place, p: the values of all; free_time: whether w begins with the duration
-    T, otherwise it is `until` (s).
+    """What is free in a motion.
+
+    count: the number of intervals. actuated: the speeds whose forces are free. unknown: the indices
+    of the unknown parameters; p: the values of all. free_time: whether w begins with the duration
+    T; otherwise it is `until` (s).
     """
 
     count: int
@@ -105,9 +111,10 @@ def interval(
     contacts: ContactRows,
     paths: ca.SX,
 ) -> Copies:
-    """The tape of an interval, of y and its place s = k / N. cost: its rate, and the weight of work
-    in it. Its rows: defects (nx,), those of loops and contacts, paths at its end, and e - W, e + W
-    of each force where work has a weight.
+    """Return the copies of the tape of an interval, of y and its place s = k / N.
+
+    cost: its rate, and the weight of work in it. Its rows: defects (nx,), those of loops and
+    contacts, `paths` at its end, and e - W, e + W of each force where work has a weight.
     """
     nx = system.nq + system.nv
     nf = len(shape.actuated)

@@ -1,4 +1,4 @@
-"""Report: one document about a mechanism and a run of it, for people.
+"""Report: one document about a mechanism and a run of it.
 
 document      the report as a whole; chapters: the registry of its chapters
 page          HTML and its style; printed: PDF by a browser

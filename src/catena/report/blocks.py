@@ -1,4 +1,4 @@
-"""Blocks: what a chapter is made of, whatever it is written as."""
+"""Blocks: the parts of a chapter, independent of the output format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Sentences. doubt: whether they say that something is missing or wrong."""
+    """Sentences. doubt: whether they report something missing or wrong."""
 
     text: str
     doubt: bool = False
@@ -27,14 +27,14 @@ class Cells:
 
 @dataclass(frozen=True)
 class Formulas:
-    """Equations as LaTeX, an align* environment."""
+    """Equations as LaTeX, in an align* environment."""
 
     latex: str
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture: the bytes of a PNG, or the text of an SVG; what it shows, in a sentence."""
+    """A picture: the bytes of a PNG or the text of an SVG, with a caption."""
 
     data: bytes | str
     caption: str

@@ -1,5 +1,4 @@
-"""The family of chapters: what a report says. A chapter is a record with a function Subject ->
-blocks.
+"""The registry of chapters of a report. A chapter is a record with a function Subject -> blocks.
 
 register(Chapter("weights", "Weights", write, "the weight of every body"))
 """
@@ -23,12 +22,12 @@ from ..simulation.scenario import PLOTS as USUAL
 from .blocks import Block, Cells, Formulas, Paragraph, Picture
 from .numbers import number
 from .pictures import drawing, instants, svg
-from .subject import LARGE, Subject
+from .subject import MAX_SPEEDS_FOR_ALL, Subject
 from .tables import MODE_HEAD, TRAVEL_HEAD, closing, heading, mode_rows, tables, travel_rows
 
-# characters of LaTeX: about three printed pages; what is longer is counted, not printed
-PAGES = 16_000
-OPERATIONS = 4_000  # of the accelerations: no one reads more
+# characters of LaTeX, about three printed pages; longer equations are not printed
+MAX_PRINTED_LATEX = 16_000
+MAX_PRINTED_OPERATIONS = 4_000  # of the accelerations; longer equations are not printed
 MOST_MODES = 12
 MOST_ROWS = 80
 MOST_EVENTS = 20
@@ -38,8 +37,10 @@ INSTANTS = 4
 
 @dataclass(frozen=True)
 class Chapter:
-    """name: its word, for `--without`. title: its heading. write: what it says, a generator of
-    blocks; a CatenaError becomes a sentence. doc: one line.
+    """A chapter.
+
+    name: its word for `--without`. title: its heading. write: a generator of blocks; a CatenaError
+    becomes a sentence. doc: one line.
     """
 
     name: str
@@ -48,7 +49,9 @@ class Chapter:
     doc: str
 
     def blocks(self, s: Subject) -> list[Block]:
-        """What it says; where something has no answer, the reason instead."""
+        """Return the blocks; where one cannot be computed, a paragraph with the reason follows
+        instead.
+        """
         found: list[Block] = []
         try:
             found.extend(self.write(s))
@@ -68,7 +71,7 @@ register = CHAPTERS.register
 
 
 def mechanism(s: Subject) -> Iterator[Block]:
-    """The drawing, and the mechanism in a few lines."""
+    """Yield a drawing, and the mechanism in a few lines."""
     yield Paragraph("; ".join(line.strip() for line in heading(s.facts)) + ".")
     yield Picture(drawing(s), "The mechanism where its run starts.")
     yield from (Paragraph(x) for x in s.scene.notes)
@@ -77,7 +80,7 @@ def mechanism(s: Subject) -> Iterator[Block]:
 
 
 def parameters(s: Subject) -> Iterator[Block]:
-    """Parameters, bodies, joints, loads and frames."""
+    """Yield tables of parameters, bodies, joints, loads and frames."""
     order = {"parameters (SI)": -1}
     for title, head, rows in sorted(
         (t for t in tables(s.facts) if t[0] != "formulations"), key=lambda t: order.get(t[0], 0)
@@ -91,7 +94,7 @@ def parameters(s: Subject) -> Iterator[Block]:
 
 
 def freedom(s: Subject) -> Iterator[Block]:
-    """Degrees of freedom and redundant rows."""
+    """Yield the degrees of freedom and redundant rows."""
     found = mobility(s.machine, s.start)
     first, *rest = str(found).splitlines()
     yield Paragraph(
@@ -104,12 +107,12 @@ def freedom(s: Subject) -> Iterator[Block]:
 
 
 def equations(s: Subject) -> Iterator[Block]:
-    """The equations of motion, or their sizes where nobody would read them."""
+    """Yield the equations of motion, or only their sizes where they are too long to be read."""
     e = s.derived[s.by]
     if isinstance(e, CatenaError):
         raise e
-    latex = e.latex() if e.counts.operations <= OPERATIONS else ""
-    if latex and len(latex) <= PAGES:
+    latex = e.latex() if e.counts.operations <= MAX_PRINTED_OPERATIONS else ""
+    if latex and len(latex) <= MAX_PRINTED_LATEX:
         note = latex.partition("\n")[0].removeprefix("% ") if latex.startswith("%") else ""
         yield Paragraph(f"By {s.by}, in SI units.{f' {note.capitalize()}.' if note else ''}")
         yield Formulas(latex)
@@ -142,10 +145,10 @@ def equations(s: Subject) -> Iterator[Block]:
 
 
 def certificate(s: Subject) -> Iterator[Block]:
-    """Whether the formulations agree."""
+    """Yield whether the formulations agree."""
     found = check(
         s.machine,
-        formulations={name: _kept(x) for name, x in s.derived.items()},
+        formulations={name: _derived_before(x) for name, x in s.derived.items()},
         states=s.states,
         near=s.start if s.machine.rows else None,
     )
@@ -163,14 +166,14 @@ def certificate(s: Subject) -> Iterator[Block]:
     )
     if s.large:
         yield Paragraph(
-            f"The mechanism has more than {LARGE} speeds; the other formulations were not asked:"
-            " `catena check` does."
+            f"The mechanism has more than {MAX_SPEEDS_FOR_ALL} speeds; the other formulations were"
+            " not asked: `catena check` does."
         )
     yield Paragraph(closing(s.round_trip).capitalize() + ".")
 
 
 def vibration(s: Subject) -> Iterator[Block]:
-    """Natural frequencies about the nearest equilibrium."""
+    """Yield the natural frequencies about the nearest equilibrium."""
     q = equilibrium(s.machine, s.start)
     found = modes(s.machine, q)
     yield Paragraph(
@@ -193,7 +196,7 @@ def vibration(s: Subject) -> Iterator[Block]:
 
 
 def run(s: Subject) -> Iterator[Block]:
-    """A run: pictures, where coordinates went, the ledger."""
+    """Yield pictures of a run, the travel of the coordinates, the events and the ledger."""
     yield Paragraph(
         f"{s.scenario.until:g} s as the file's scenario says."
         if s.scenario.told
@@ -228,8 +231,8 @@ def run(s: Subject) -> Iterator[Block]:
 
 
 def _plots(s: Subject) -> list[str]:
-    """The overview, what the scenario asks for besides the usual, and reactions of a small
-    mechanism.
+    """Return the names of the plots: the overview, those that the scenario asks for besides the
+    default, and the reactions of a small mechanism.
     """
     asked = ["overview", *(p for p in s.scenario.plots if p not in USUAL)]
     asked += ["reactions"] * (len(s.mechanism.moving) + len(s.mechanism.loops) <= MOST_REACTIONS)
@@ -237,13 +240,14 @@ def _plots(s: Subject) -> list[str]:
 
 
 def _letters(m: Mechanism) -> list[tuple[str, str]]:
+    """Return (coordinate, symbol in the equations) where they differ."""
     return [
         (name, x.text) for name, x in zip(m.coordinate_names, names_of(m)["q"]) if name != x.text
     ]
 
 
-def _kept(e: Equations | CatenaError) -> Callable[[Mechanism], Equations]:
-    """A formulation that gives what was derived already."""
+def _derived_before(e: Equations | CatenaError) -> Callable[[Mechanism], Equations]:
+    """Return a formulation that returns equations derived before, or raises their error."""
 
     def derived(_: Mechanism) -> Equations:
         if isinstance(e, CatenaError):

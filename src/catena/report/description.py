@@ -1,4 +1,4 @@
-"""What can be said about a mechanism in plain data: for the tables of `catena info` and of reports,
+"""The description of a mechanism in plain data: for the tables of `catena info` and of reports,
 and for JSON.
 """
 
@@ -28,12 +28,15 @@ from ..model import (
     value_of,
 )
 
-STATES = 100  # random states of the round trip
-MOST_SPEEDS = 60  # of a mechanism whose other assemblies are looked for: a search, not a formula
+ROUND_TRIP_STATES = 100  # random states of the round trip
+# the largest mechanism whose other assemblies are searched for, which takes long
+MAX_SPEEDS_FOR_ASSEMBLIES = 60
 
 
 def describe(m: Mechanism) -> dict[str, Any]:
-    """What needs no computing. Values are SI, at the parameters' own values; None is "no limit"."""
+    """Return what needs no computation. Values are SI, at the values of the parameters; None means
+    no limit.
+    """
     analysis = analyse(m)
     m = flexible.discretise(m)
     moving = m.moving
@@ -70,7 +73,7 @@ def describe(m: Mechanism) -> dict[str, Any]:
 
 
 def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
-    """The mechanism with these joints fixed as they are at coordinate zero."""
+    """Return the mechanism with these joints fixed at coordinate zero."""
     m = flexible.discretise(m)
     for name in names:
         m.joint(name)
@@ -83,12 +86,12 @@ def locked(m: Mechanism, names: Sequence[str]) -> Mechanism:
 
 
 def mobility(machine: Machine, guess: np.ndarray | None = None) -> dict[str, Any]:
-    """Degrees of freedom: nv less the rank of the constraint rows of loops and of speeds; None with
-    why where loops do not close.
+    """Return the degrees of freedom: nv minus the rank of the constraint rows; None and why where
+    loops do not close.
 
-    guess: coordinates from which loops are closed, such as those of a scenario; zero unless given.
-    Where that configuration is singular the number is that of configurations nearby, and `here` is
-    its own. `elsewhere`: numbers of other assemblies that random starts end in, where they differ.
+    guess: coordinates from which loops are closed, such as those of a scenario; zero by default. At
+    a singular configuration the number is that of configurations nearby, and `here` is its own.
+    `elsewhere`: the numbers of other assemblies found from random starts, where they differ.
     """
     if not machine.mechanism.constrained:
         return {"degrees_of_freedom": machine.nv, "rows": 0, "rank": 0}
@@ -100,7 +103,9 @@ def mobility(machine: Machine, guess: np.ndarray | None = None) -> dict[str, Any
     except CatenaError as error:
         return {"degrees_of_freedom": None, "why": str(error)}
     own = found.degrees_of_freedom if found.nearby is None else found.nearby
-    elsewhere = other_assemblies(machine) - {own} if machine.nv <= MOST_SPEEDS else set()
+    elsewhere = (
+        other_assemblies(machine) - {own} if machine.nv <= MAX_SPEEDS_FOR_ASSEMBLIES else set()
+    )
     return {
         "degrees_of_freedom": own,
         "rows": found.rows,
@@ -112,8 +117,10 @@ def mobility(machine: Machine, guess: np.ndarray | None = None) -> dict[str, Any
 
 
 def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
-    """Where bodies and frames are at coordinates given by name, and what holds the mechanism there;
-    loops are closed about them.
+    """Return positions of bodies and frames at coordinates given by name, and the static joint
+    forces.
+
+    Loops are closed around the given coordinates.
     """
     q = started(machine, given)
     where = [
@@ -128,8 +135,8 @@ def state(machine: Machine, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
-    """Coordinates (nq,) from values by name, the others zero; with loops the others are such that
-    they close.
+    """Return coordinates (nq,) from values by name; the others are zero, or such that loops
+    close.
     """
     from ..machine import machine_of
     from ..simulation.planning import from_names
@@ -140,34 +147,41 @@ def started(asked: Mechanism | Machine, given: Mapping[str, str]) -> np.ndarray:
 
 
 def round_trip(machine: Machine) -> dict[str, Any]:
-    """Inverse and forward dynamics against each other at random states; `difference` is the
-    largest, None if there is none.
+    """Compare inverse and forward dynamics at random states; `difference` is the largest, None if
+    none.
 
-    Without constraints: the accelerations given, and forward dynamics of inverse dynamics, beside
-    the accelerations of no force. With rows A a = gamma, which tie the accelerations: the forces
-    given, and inverse dynamics of forward dynamics less A' lambda, beside the forces of inverse
-    dynamics; at random motions of the assembled mechanism.
+    Without constraints: given accelerations and forward dynamics of their inverse dynamics,
+    relative to the accelerations without forces. With rows A a = gamma, which tie the
+    accelerations: given forces and inverse dynamics of their forward dynamics minus A' lambda,
+    relative to the forces of inverse dynamics, at random motions of the assembled mechanism. The
+    scale is at least 1.
     """
     rng = np.random.default_rng(0)
     try:
-        with np.errstate(all="ignore"):  # an inertia that vanishes is told by its own error
-            found, given, beside = (_tied if machine.rows else _free)(machine, rng)
+        with np.errstate(all="ignore"):  # a vanishing inertia raises its own error
+            found, given, reference = (_constrained_trip if machine.rows else _free_trip)(
+                machine, rng
+            )
     except CatenaError as error:
-        return {"states": STATES, "difference": None, "why": str(error)}
-    scale = max(1.0, np.abs(beside).max(initial=0.0))
+        return {"states": ROUND_TRIP_STATES, "difference": None, "why": str(error)}
+    scale = max(1.0, np.abs(reference).max(initial=0.0))
     return {
-        "states": STATES,
+        "states": ROUND_TRIP_STATES,
         "difference": float(np.abs(found - given).max(initial=0.0) / scale),
         "rows": len(machine.rows),
     }
 
 
-# found, given, and what a difference is to be seen beside
+# found, given, and the scale relative to which their difference is judged
 Trip = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _free(machine: Machine, rng: np.random.Generator) -> Trip:
-    q, v, a = machine.sample(rng, STATES), *rng.standard_normal((2, STATES, machine.nv))
+def _free_trip(machine: Machine, rng: np.random.Generator) -> Trip:
+    """Return the round trip without constraints."""
+    q, v, a = (
+        machine.sample(rng, ROUND_TRIP_STATES),
+        *rng.standard_normal((2, ROUND_TRIP_STATES, machine.nv)),
+    )
     return (
         machine.forward_dynamics(q, v, machine.inverse_dynamics(q, v, a)),
         a,
@@ -175,13 +189,14 @@ def _free(machine: Machine, rng: np.random.Generator) -> Trip:
     )
 
 
-def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
+def _constrained_trip(machine: Machine, rng: np.random.Generator) -> Trip:
+    """Return the round trip with constraint rows."""
     from ..analysis import assemble
 
-    q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, STATES)
-    v, tau = rng.standard_normal((2, STATES, machine.nv))
+    q = assemble(machine)[0] if machine.mechanism.closes else machine.sample(rng, ROUND_TRIP_STATES)
+    v, tau = rng.standard_normal((2, ROUND_TRIP_STATES, machine.nv))
     _, rate, _, A = machine.constraint_rows(q, v)
-    # speeds that the rows allow
+    # projected onto the speeds that the rows allow
     v -= [spaces(rows, metric(machine)).inverse @ x for rows, x in zip(A, rate)]
     a = machine.forward_dynamics(q, v, tau)
     multipliers = machine.multipliers(q, v, tau)
@@ -191,6 +206,7 @@ def _tied(machine: Machine, rng: np.random.Generator) -> Trip:
 
 # --- parts
 def _body(b: Body, m: Mechanism) -> dict[str, Any]:
+    """Return the data of a body."""
     xx, xy, xz, yy, yz, zz = _values(b.inertia, m)
     principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return {
@@ -202,6 +218,7 @@ def _body(b: Body, m: Mechanism) -> dict[str, Any]:
 
 
 def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
+    """Return the data of a joint."""
     follows = None
     if j.mimic:
         multiplier, offset = _values([j.mimic.multiplier, j.mimic.offset], m)
@@ -229,7 +246,9 @@ def _joint(j: Joint, m: Mechanism) -> dict[str, Any]:
 
 
 def _beam(x: Flexed, m: Mechanism) -> dict[str, Any]:
-    """A flexible body: its beam, and the names of what stands for it."""
+    """Return the data of a flexible body: its beam, and the names of the parts that represent
+    it.
+    """
     values = {
         key: getattr(x.beam, key) for key in ("length", "rhoA", "EI", "EA", "GJ", "rhoJ", "damping")
     }
@@ -257,14 +276,16 @@ def _beam(x: Flexed, m: Mechanism) -> dict[str, Any]:
 
 
 def _load(x: Any) -> dict[str, Any]:
-    """A load or a speed row: its kind, its name and its other fields as texts."""
+    """Return the data of a load or a speed row: kind, name, and its other fields as texts."""
     fields = {k: str(value) for k, value in vars(x).items() if k != "name"}
     return {"name": x.name, "kind": type(x).__name__, **fields}
 
 
 def _named(name: str, unit: str, j: Joint) -> dict[str, str]:
+    """Return name, unit and joint of a coordinate or speed."""
     return {"name": name, "unit": unit, "joint": j.name}
 
 
 def _values(scalars: Sequence[Any], m: Mechanism) -> list[float]:
+    """Return the values of scalars, which may be expressions of the parameters."""
     return [float(value_of(x, m.parameters)) for x in scalars]

@@ -1,4 +1,4 @@
-"""A report: all chapters in order, into one file."""
+"""A report: all chapters in order, in one file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def report(
     without: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Path:
-    """Write everything about a mechanism into a .html or a .pdf file.
+    """Write everything about a mechanism into a .html or .pdf file, and return its path.
 
-    without: chapters to leave out. progress: called with the title of each chapter before its turn.
+    without: names of chapters to leave out. progress: called with the title of each chapter before
+    its turn.
     """
     where = checked(path)
     for name in without:
@@ -50,7 +51,9 @@ def report(
 
 
 def checked(path: str | Path) -> Path:
-    """The path, where a report can be written as its suffix says and its folder is there."""
+    """Return the path; raise CatenaError where its suffix is not supported or its folder is
+    missing.
+    """
     where = Path(path)
     if where.suffix.lower() not in SUFFIXES:
         raise CatenaError(

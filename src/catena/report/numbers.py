@@ -1,4 +1,4 @@
-"""Numbers, vectors and counts as people read them, on the terminal and in reports."""
+"""Numbers, vectors and counts as text, for the terminal and for reports."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 
 def plain(text: str) -> str:
-    """A text from a file, without characters that would move the cursor or colour the screen."""
+    """Return a text without characters that would move the cursor or colour the screen."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def number(x: float | None) -> str:
-    """Six digits; nothing for a limit that is not there."""
+    """Return a number with six digits; "" for None, a limit that does not exist."""
     return "" if x is None else f"{x:.6g}"
 
 
 def vector(values: Sequence[float]) -> str:
-    """(1, 0.5, 0)."""
+    """Return a vector as text, such as (1, 0.5, 0)."""
     return f"({', '.join(number(x + 0.0) for x in values)})"
 
 
 def axes(vectors: Sequence[Sequence[float]]) -> str:
-    """Unit axes by their letters, x or -z; others by their components."""
+    """Return unit axes by their letters, x or -z, and others by their components."""
     letters = {
         tuple(sign if k == i else 0.0 for k in range(3)): ("-" if sign < 0 else "") + name
         for i, name in enumerate("xyz")
@@ -32,17 +32,17 @@ def axes(vectors: Sequence[Sequence[float]]) -> str:
 
 
 def count(things: Sequence[Any], one: str, many: str) -> str:
-    """How many there are, in words: "1 body", "3 bodies"."""
+    """Return a number of things with its noun: "1 body", "3 bodies"."""
     return f"{len(things)} {one if len(things) == 1 else many}"
 
 
 def span(first: int, count: int) -> str:
-    """Which entries of an array: "3", "0-6", or none."""
+    """Return a range of indices as text: "3", "0-6", or "" for none."""
     return "" if not count else str(first) if count == 1 else f"{first}-{first + count - 1}"
 
 
 def series(values: Sequence[Any], join: str = ", ") -> str:
-    """Numbers side by side; one if they are all the same, none if there is none."""
+    """Return numbers joined by `join`; one where all are the same, "" where there is none."""
     shown = [number(x) for x in values]
     return (
         shown[0]

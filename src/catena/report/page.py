@@ -1,6 +1,4 @@
-"""Blocks as one HTML page that needs nothing else: no script, no network; made to be printed as
-well.
-"""
+"""Blocks as one self-contained HTML page: no script, no network; it can be printed as well."""
 
 from __future__ import annotations
 
@@ -15,15 +13,15 @@ from .blocks import Block, Cells, Formulas, Paragraph, Picture
 from .numbers import plain
 
 NUMERIC = re.compile(r"-?[\d.]*(e[+-]?\d+)?")
-WIDE = 120  # letters of an equation on one line
+EQUATION_LINE_LETTERS = 120  # longer equations are broken
 CODE = re.compile(r"`([^`]*)`")
 
 
 def page(
     title: str, about: str, chapters: Sequence[tuple[str, str, Sequence[Block]]], foot: str
 ) -> str:
-    """A whole page. chapters: (name, title, blocks); about: a line below the title; foot: one below
-    everything.
+    """Return a whole page. chapters: (name, title, blocks); about: a line below the title; foot:
+    the last line.
     """
     css = resources.files("catena.report").joinpath("style.css").read_text(encoding="utf-8")
     links = "".join(f'<a href="#{name}">{_text(head)}</a>' for name, head, _ in chapters)
@@ -40,25 +38,28 @@ def page(
 
 
 def _text(text: str) -> str:
-    """A text with `code` marked, safe in HTML."""
+    """Return a text as HTML, with `code` marked."""
     return CODE.sub(r"<code>\1</code>", html.escape(plain(text)))
 
 
 def _blocks(blocks: Sequence[Block]) -> str:
+    """Return blocks as HTML."""
     return "\n".join(_written(x) for x in blocks)
 
 
 def _written(x: Block) -> str:
+    """Return one block as HTML."""
     if isinstance(x, Paragraph):
         return f"<p{' class=doubt' if x.doubt else ''}>{_text(x.text)}</p>"
     if isinstance(x, Cells):
         return _table(x)
     if isinstance(x, Formulas):
-        return f'<div class="equations">{mathml(x.latex, WIDE)}</div>'
+        return f'<div class="equations">{mathml(x.latex, EQUATION_LINE_LETTERS)}</div>'
     return _figure(x)
 
 
 def _figure(x: Picture) -> str:
+    """Return a picture with its caption as HTML."""
     if isinstance(x.data, str):
         shown = x.data
     else:
@@ -70,6 +71,7 @@ def _figure(x: Picture) -> str:
 
 
 def _table(x: Cells) -> str:
+    """Return a table as HTML, without empty columns; numbers are aligned to the right."""
     kept = [k for k in range(len(x.head)) if any(row[k] for row in x.rows)]
     if not kept:
         return ""

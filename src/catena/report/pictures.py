@@ -1,6 +1,4 @@
-"""Pictures of a report: the mechanism in solid 3-D, once or at several instants, and plots of the
-run.
-"""
+"""Pictures of a report: the mechanism in 3-D, once or at several instants, and plots of the run."""
 
 from __future__ import annotations
 
@@ -21,21 +19,19 @@ SMALL = (600, 400)
 
 
 def drawing(s: Subject) -> bytes:
-    """A PNG of the mechanism where its run starts."""
+    """Return a PNG of the mechanism at the start of its run."""
     return _png(np.asarray(_painted(s.scene, poses(s.scene, s.machine, s.start[None]), SIZE)[0]))
 
 
 def instants(s: Subject, times: Sequence[float]) -> bytes:
-    """A PNG of the mechanism at four times of its run, in two rows."""
+    """Return a PNG of the mechanism at four times (s) of its run, in two rows."""
     at = poses(s.scene, s.machine, between(s.result, np.asarray(times)), _own(s.result))
     a, b, c, d = _painted(s.scene, at, SMALL)
     return _png(np.concatenate([np.concatenate([a, b], axis=1), np.concatenate([c, d], axis=1)]))
 
 
 def svg(figure: Figure) -> str:
-    """A figure as SVG, its letters as outlines: the same everywhere, and the same bytes every
-    time.
-    """
+    """Return a figure as SVG with letters as outlines, which has the same bytes every time."""
     import matplotlib as mpl
 
     with StringIO() as text, mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "catena"}):
@@ -45,19 +41,23 @@ def svg(figure: Figure) -> str:
 
 
 def _painted(scene: Scene, at: Array, size: tuple[int, int]) -> list[Array]:
-    """Pictures (h, w, 3) of a scene with its bodies at poses (n, bodies, 4, 4), from one place."""
+    """Return pictures (h, w, 3) of a scene with its bodies at poses (n, bodies, 4, 4), by one
+    camera.
+    """
     box = scene.box({name: at[:, k] for k, name in enumerate(scene.bodies)})
     painter = Painter(scene, camera_of(scene, box, size), box)
     return [np.asarray(painter.picture(dict(zip(scene.bodies, here)))) for here in at]
 
 
 def _own(result: Result) -> Array | None:
+    """Return the parameters of a run, or None where they did not vary."""
     return (
         np.asarray(result.data["parameters"].values, float) if "parameters" in result.data else None
     )
 
 
 def _png(pixels: Array) -> bytes:
+    """Return pixels as a PNG of 256 colours."""
     from PIL import Image
 
     with BytesIO() as file:

@@ -1,8 +1,7 @@
 """HTML as PDF, printed by a browser of this machine without a window.
 
-A browser is what sets MathML and SVG as they are on the page, so that there is one layout; a page
-without a browser here can be printed from any other. The libraries of Python that write PDF do not
-set MathML.
+A browser renders MathML and SVG as they are on the page, so that there is one layout; Python's PDF
+libraries do not render MathML. Without a browser here the page can be printed on another machine.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ PLACES = (
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
-LONGEST = 120  # s
+PRINT_TIMEOUT = 120  # s
 
 
 def find_browser() -> str | None:
-    """A browser of Chromium's family: what the variable BROWSER names if it is one, or the first
-    that is found; None where there is none.
+    """Return a browser of Chromium's family: the one that BROWSER names, or the first that is
+    installed; None where there is none.
     """
     asked = os.environ.get("BROWSER", "")
     if any(name in Path(asked).name.lower() for name in ("chrom", "edge", "brave")) and (
@@ -50,9 +49,7 @@ def find_browser() -> str | None:
 
 
 def print_page(page: str, out: Path) -> None:
-    """Write a page as PDF; a CatenaError with what to do where no browser is found or it does not
-    print.
-    """
+    """Write a page as PDF; raise CatenaError where no browser is found or it does not print."""
     browser = find_browser()
     if browser is None:
         raise CatenaError(
@@ -64,7 +61,7 @@ def print_page(page: str, out: Path) -> None:
         source = Path(folder) / "report.html"
         made = Path(folder) / "report.pdf"
         source.write_text(page, encoding="utf-8")
-        # its sandbox does not run as root
+        # the browser's sandbox does not run as root
         own = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         command = [
             browser,
@@ -82,7 +79,7 @@ def print_page(page: str, out: Path) -> None:
             source.as_uri(),
         ]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PRINT_TIMEOUT)
         except (OSError, subprocess.TimeoutExpired) as why:
             raise CatenaError(
                 f"{out}: browser {browser!r} did not print: {why}; write a .html and print it by"

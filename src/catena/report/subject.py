@@ -22,16 +22,17 @@ from ..simulation import simulate
 from ..simulation.scenario import Scenario
 from .description import describe, mobility, round_trip
 
-LARGE = 12  # speeds: a mechanism with more is derived by the formulations of QUICK alone
-QUICK = ("recursive", "gibbs_appell", "lagrange")
+MAX_SPEEDS_FOR_ALL = 12  # speeds; a larger mechanism is derived by the formulations in QUICK alone
+QUICK_FORMULATIONS = ("recursive", "gibbs_appell", "lagrange")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What a report is about. by: the formulation whose equations are printed. states: of the
-    certificate. source: the file's name.
+    """The subject of a report.
 
-    folders: where files of meshes may lie.
+    scenario: the mechanism and its run. source: the name of the file. by: the formulation whose
+    equations are printed. states: the number of random states of the certificate. folders: where
+    mesh files may be.
     """
 
     scenario: Scenario
@@ -42,35 +43,37 @@ class Subject:
 
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism."""
+        """The mechanism of the scenario."""
         return self.scenario.mechanism
 
     @cached_property
     def machine(self) -> Machine:
-        """Compiled."""
+        """The compiled mechanism."""
         return compile(self.mechanism)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What `catena info` knows."""
+        """The data that `catena info` shows."""
         return describe(self.mechanism) | {"mobility": mobility(self.machine, self.start)}
 
     @cached_property
     def round_trip(self) -> dict[str, Any]:
-        """Inverse against forward dynamics."""
+        """The comparison of inverse and forward dynamics."""
         return round_trip(self.machine)
 
     @property
     def large(self) -> bool:
-        """Whether it has too many speeds for every formulation."""
-        return self.machine.nv > LARGE
+        """Whether the mechanism has too many speeds to be derived by every formulation."""
+        return self.machine.nv > MAX_SPEEDS_FOR_ALL
 
     @cached_property
     def derived(self) -> dict[str, Equations | CatenaError]:
-        """The equations by every formulation that a report asks, or why one does not apply."""
+        """The equations by every formulation that a report uses, or the error why one does not
+        apply.
+        """
         found: dict[str, Equations | CatenaError] = {}
         for name in (f.name for f in formulations()):
-            if not self.large or name in (*QUICK, self.by):
+            if not self.large or name in (*QUICK_FORMULATIONS, self.by):
                 try:
                     found[name] = derive(self.mechanism, name)
                 except CatenaError as why:
@@ -79,7 +82,7 @@ class Subject:
 
     @cached_property
     def result(self) -> Result:
-        """The run; of one that broke off the part that there is."""
+        """The run; where it failed, the part that was computed."""
         try:
             free = {} if self.scenario.told else {"limits": "ignore"}
             return simulate(self.mechanism, **{**self.scenario.arguments, **free})
@@ -90,10 +93,10 @@ class Subject:
 
     @cached_property
     def scene(self) -> Scene:
-        """What is drawn of it."""
+        """The scene that is drawn."""
         return drawn(self.mechanism, folders=self.folders)
 
     @property
     def start(self) -> np.ndarray:
-        """q (nq,) at the start of the run."""
+        """The coordinates q (nq,) at the start of the run."""
         return np.asarray(self.scenario.q, float)

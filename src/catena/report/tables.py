@@ -1,4 +1,4 @@
-"""What `describe` found, the modes and the travel of a run, as rows of tables: for `catena info`,
+"""The description, the modes and the travel of a run as rows of tables: for `catena info`,
 `modes`, `run` and for reports.
 """
 
@@ -21,7 +21,7 @@ TRAVEL_HEAD = ["coordinate", "start", "end", "least", "largest", "unit"]
 
 
 def heading(d: dict[str, Any]) -> list[str]:
-    """The mechanism in five lines."""
+    """Return the mechanism in five lines."""
     loops = f", {count(d['loops'], 'loop', 'loops')}" if d["loops"] else ""
     plane = f"planar, normal to {axes([d['planar']['normal']])}" if d["planar"] else "not planar"
     return [
@@ -37,7 +37,7 @@ def heading(d: dict[str, Any]) -> list[str]:
 
 
 def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
-    """Title, columns and rows of each table."""
+    """Return title, columns and rows of each table."""
     joint_columns = [
         "name",
         "kind",
@@ -136,7 +136,7 @@ def tables(d: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def closing(trip: dict[str, Any]) -> str:
-    """The round trip in one sentence."""
+    """Return the result of the round trip as a sentence."""
     if trip["difference"] is None:
         return f"inverse then forward dynamics: not possible. {plain(trip['why'])}"
     asked = (
@@ -151,6 +151,7 @@ def closing(trip: dict[str, Any]) -> str:
 
 
 def _beam(b: dict[str, Any]) -> list[str]:
+    """Return the row of a flexible body."""
     modes = b.get("modes")
     kinds = (
         f"{modes} modes"
@@ -172,6 +173,7 @@ def _beam(b: dict[str, Any]) -> list[str]:
 
 
 def _joints(joints: list[dict[str, Any]], hidden: Collection[str] = ()) -> list[list[str]]:
+    """Return the rows of joints, without hidden ones."""
     rows, k, l = [], 0, 0
     for j in joints:
         nq = len(j["coordinates"])
@@ -201,6 +203,7 @@ def _joints(joints: list[dict[str, Any]], hidden: Collection[str] = ()) -> list[
 
 
 def _freedoms(m: dict[str, Any]) -> str:
+    """Return the degrees of freedom as a sentence."""
     if m["degrees_of_freedom"] is None:
         return f"degrees of freedom not known: {plain(m['why'])}"
     less = f": {m['rank']} of {m['rows']} constraint rows are independent" if m["rows"] else ""
@@ -211,6 +214,7 @@ def _freedoms(m: dict[str, Any]) -> str:
 
 
 def _limits(j: dict[str, Any]) -> str:
+    """Return the limits of a joint as text."""
     if not any(x is not None for x in (*j["lower"], *j["upper"])):
         return ""
     return "; ".join(
@@ -219,6 +223,7 @@ def _limits(j: dict[str, Any]) -> str:
 
 
 def _follows(j: dict[str, Any]) -> str:
+    """Return the mimic relation of a joint as text, "" where it has none."""
     mimic = j["mimic"]
     return (
         f"{number(mimic['multiplier'])} {mimic['joint']} + {number(mimic['offset'])}"
@@ -228,13 +233,14 @@ def _follows(j: dict[str, Any]) -> str:
 
 
 def _entry(k: int, x: dict[str, str] | None) -> list[str]:
+    """Return index, name and unit of a coordinate or speed; empty cells for None."""
     return [str(k), x["name"], x["unit"]] if x else ["", "", ""]
 
 
 # --- modes and runs
 def mode_rows(found: Modes, most: int) -> list[list[str]]:
-    """The slowest modes, one row each: frequency, damping, the speed that moves most, and how fast
-    one grows that is not stable.
+    """Return a row for each of the slowest modes: frequency, damping, the speed that moves most,
+    and the growth of an unstable one.
     """
     rows = list(zip(found.frequencies, found.hertz, found.ratios, found.squares, found.leading))[
         :most
@@ -253,8 +259,8 @@ def mode_rows(found: Modes, most: int) -> list[list[str]]:
 
 
 def travel_rows(result: Result) -> tuple[list[list[str]], int]:
-    """Where each coordinate that moved went, and the tips of flexible bodies; and how many
-    coordinates did not move.
+    """Return the rows of coordinates that moved and of the tips of flexible bodies, and how many
+    did not move.
     """
     q = result.data["q"]
     inner = {name for j in result.mechanism.elastic for name in j.coordinate_names}
@@ -265,17 +271,17 @@ def travel_rows(result: Result) -> tuple[list[list[str]], int]:
         q["coordinate"].values[moved], q["coordinate_unit"].values[moved], values[:, moved].T
     )
     rows = [[str(name), *_span_of(x), str(unit)] for name, unit, x in labels]
-    rows += [[name, *_span_of(x), "m"] for name, x in _bent(result).items()]
+    rows += [[name, *_span_of(x), "m"] for name, x in _tip_deflections(result).items()]
     return rows, int(np.count_nonzero(~moved))
 
 
 def _span_of(x: np.ndarray) -> list[str]:
-    """Start, end, least and largest, six digits each; rounding is nothing."""
+    """Return start, end, least and largest value as text; values below 1e-12 are shown as zero."""
     return [number(0.0 if abs(y) < 1e-12 else float(y)) for y in (x[0], x[-1], x.min(), x.max())]
 
 
-def _bent(result: Result) -> dict[str, np.ndarray]:
-    """How far the tips of flexible bodies are from their straight lines."""
+def _tip_deflections(result: Result) -> dict[str, np.ndarray]:
+    """Return the deflections of the tips of flexible bodies, m."""
     if not result.mechanism.beams:
         return {}
     from ..results.plots import deflections

@@ -1,7 +1,7 @@
 """The adjoint of explicit steps: the exact transposed derivative of the numbers that a Runge-Kutta
 method computes.
 
-The forward pass writes down the stages; where they would take more than MEMORY it keeps states
+The forward pass records the stages; where they would take more than MAX_STAGE_BYTES it keeps states
 only, and each part of the run is computed once more on the way back (checkpoints). The loops are in
 `simulation/integrators/adjoint_steps.py`.
 """
@@ -18,14 +18,14 @@ from ..simulation.integrators import Method, backward, record
 from .linearised import Linearised
 
 Array = NDArray[np.float64]
-MEMORY = 2**28  # bytes of stages that are held at once
+MAX_STAGE_BYTES = 2**28  # memory for recorded stages
 
 
 class Steps:
-    """Steps that were taken from one state with the same forces and modes, ready to be pulled back.
+    """Steps taken from one state with the same forces and modes, ready to be pulled back.
 
-    T, H (steps,): where each begins and how long it is, s. x (size,): the state before the first;
-    `after`: behind the last.
+    T, H (steps,): the begin of each step and its size, s. x (size,): the state before the first
+    step; `after`: the state behind the last. held: forces and modes (nu,). p: the parameters.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Steps:
             np.ascontiguousarray(H),
         )
         each = 8 * max(1, method.stages) * tapes.size
-        self.part = max(1, min(len(T), MEMORY // each))
+        self.part = max(1, min(len(T), MAX_STAGE_BYTES // each))
         self.x = np.array(x)
         self.checkpoints: list[Array] = []
         self._last: tuple[Array, Array] | None = None
@@ -55,8 +55,8 @@ class Steps:
             )
 
     def states(self) -> Iterator[tuple[int, Array, Array]]:
-        """For each part of the run its first step, the states (steps, size) before its steps, and
-        the one (size,) behind the last.
+        """Yield for each part of the run its first step, the states (steps, size) before its
+        steps, and the state (size,) behind its last step.
         """
         for k, checkpoint in enumerate(self.checkpoints):
             last = k == len(self.checkpoints) - 1
@@ -68,7 +68,9 @@ class Steps:
             yield k * self.part, X, self.after if last else self.checkpoints[k + 1]
 
     def _record(self, x: Array, first: int) -> tuple[Array, Array]:
-        """States and stages of the part that begins with step `first`; x goes to its end."""
+        """Return states and stages of the part that begins with step `first`; x is advanced to its
+        end.
+        """
         tapes, m = self.tapes, self.method
         T = self.T[first : first + self.part].copy()
         H = self.H[first : first + self.part].copy()
@@ -91,8 +93,11 @@ class Steps:
         return X, K
 
     def pull(self, lam: Array, gradient: Array) -> None:
-        """lam (size, W) behind the last step becomes that before the first; gradient (parameters
-        and forces, W) is added to.
+        """Pull lam (size, W), the adjoint behind the last step, back to before the first, in
+        place.
+
+        The derivatives with respect to parameters and forces are added to gradient (parameters and
+        forces, W).
         """
         tapes = self.tapes
         m = self.method

@@ -1,5 +1,5 @@
-"""What a sensitivity is with respect to: names, and the change of start, parameters and joint
-forces that one unit of each makes.
+"""The variables of a sensitivity: their names, and the change of start, parameters and joint
+forces per unit of each.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ from ..model import Mechanism
 from ..studies import Varied, vary
 
 Array = NDArray[np.float64]
-# every coordinate along the speeds, every speed, every constant joint force
-WHOLE = {"q0": "q", "v0": "v", "tau": "tau"}
+# names that stand for all coordinates (along the speeds), all speeds, all constant joint forces
+GROUP_NAMES = {"q0": "q", "v0": "v", "tau": "tau"}
 
 
 @dataclass(frozen=True)
 class Directions:
-    """names (n,); x (size, n): of the start; p (parameters, n); u (pieces, nv, n)."""
+    """The changes per unit of n variables.
+
+    names: (n,). x: (size, n), of the state at the start. p: (parameters, n). u: (pieces, nv, n), of
+    the joint forces.
+    """
 
     names: tuple[str, ...]
     x: Array
@@ -32,9 +36,12 @@ class Directions:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A mechanism and a controller with what varies made parameters, and (name, kind, place) of
-    each: p, q, v, tau, or (piece, speed).
+class Variations:
+    """The variables of a sensitivity.
+
+    varied: the mechanism and controller in which varied numbers are parameters. columns: (name,
+    kind, place) of each variable; kind "p", "q", "v" or "tau" with an index, or "piece" with
+    (piece, speed).
     """
 
     varied: Varied
@@ -42,13 +49,17 @@ class Wanted:
 
     @property
     def places(self) -> list[int]:
-        """The parameters that vary."""
+        """The indices of the parameters that vary."""
         return [place for _, kind, place in self.columns if kind == "p"]
 
 
-def wanted(mechanism: Mechanism, control: Any, names: Iterable[str], pieces: int) -> Wanted:
-    """What the names mean. q0, v0 and tau stand for all of them; forces for every piece of given
-    forces.
+def find_variations(
+    mechanism: Mechanism, control: Any, names: Iterable[str], pieces: int
+) -> Variations:
+    """Return the variables that the names stand for.
+
+    "q0", "v0" and "tau" stand for all coordinates, speeds and constant joint forces; "forces" for
+    every one of `pieces` pieces of given forces. Raises StudyError for unknown names.
     """
     names = [names] if isinstance(names, str) else list(names)
     columns = list[tuple[str, str, Any]]()
@@ -58,12 +69,14 @@ def wanted(mechanism: Mechanism, control: Any, names: Iterable[str], pieces: int
             " or one such as 'q.elbow'"
         )
     speeds = mechanism.speed_names
-    single = [name for name in names if name not in WHOLE and name != "forces"]
+    single = [name for name in names if name not in GROUP_NAMES and name != "forces"]
     varied = vary(mechanism, control, single)
     places = {x.name: (x.goes, x.place) for x in varied.variables}
     for name in names:
-        if name in WHOLE and name not in mechanism.parameters:
-            columns += [(f"{WHOLE[name]}.{s}", WHOLE[name], k) for k, s in enumerate(speeds)]
+        if name in GROUP_NAMES and name not in mechanism.parameters:
+            columns += [
+                (f"{GROUP_NAMES[name]}.{s}", GROUP_NAMES[name], k) for k, s in enumerate(speeds)
+            ]
         elif name == "forces":
             if not pieces:
                 raise StudyError(
@@ -78,9 +91,9 @@ def wanted(mechanism: Mechanism, control: Any, names: Iterable[str], pieces: int
         else:
             kind, place = places[name]
             columns.append((name, kind, _speed(mechanism, place) if kind == "q" else place))
-    return Wanted(varied, tuple(columns))
+    return Variations(varied, tuple(columns))
 
 
 def _speed(m: Mechanism, place: int) -> int:
-    """The speed of a coordinate that is not a quaternion's."""
+    """Return the index of the speed of a coordinate that does not belong to a quaternion."""
     return next(int(c.vi) for c in layout(m).coordinates if c.qi == place)

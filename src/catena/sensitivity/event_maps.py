@@ -1,4 +1,5 @@
-"""What an event does to the state, traced: x+ = J(t, x, p), with the modes that the run has found.
+"""The map of the state across an event, traced: x+ = J(t, x, p), with the modes that the run has
+found.
 
     v1 = v + dv,  M dv = P + R' L,  R dv = change
             the impulse P of an event; loops, locks and stops R that hold
@@ -6,9 +7,9 @@
             the impulses I of contacts, by the equations of their modes
     v3 = v2 - W S' (S W S')^-1 S v2                the rows S of contacts that stay closed, or stick
 
-W answers impulses under the rows R, G = J W J'. I is one step of Newton's method from its value in
-the run, I - F_I^-1 F: that has the derivative of the solution. Which rows are independent is taken
-from the run.
+W is the response to impulses under the rows R, G = J W J'. I is one step of Newton's method from
+its value in the run, I - F_I^-1 F: that has the derivative of the solution. Which rows are
+independent is taken from the run.
 """
 
 from __future__ import annotations
@@ -29,41 +30,51 @@ from ..simulation.planning import RunPlan
 from ..simulation.terms import LOWER, Meaning
 from ..studies import independent_rows
 from .linearised import Linearised
-from .smooth_segments import Turn
+from .smooth_segments import Transition
 
 Array = NDArray[np.float64]
 
 
 class Jump:
-    """The jump of a turn as expressions of `tapes.inputs`. x (size,): the state before; p: the
-    parameters of the run.
+    """The jump of the state at a transition, as expressions of `tapes.inputs`.
+
+    x (size,): the state before it. p: the parameters of the run.
     """
 
-    def __init__(self, tapes: Linearised, plan: RunPlan, turn: Turn, x: Array, p: Array):
+    def __init__(
+        self, tapes: Linearised, plan: RunPlan, transition: Transition, x: Array, p: Array
+    ):
         self.tapes = tapes
         self.scheme = plan.scheme
         self.machine = plan.machine
-        self.turn = turn
+        self.transition = transition
         self.system = tapes.system
-        self.given = [turn.t, x, turn.held, p]
-        self.before, self.then = (y[tapes.nv :] for y in (turn.held, turn.then))
+        self.given = [transition.t, x, transition.held, p]
+        self.before, self.then = (y[tapes.nv :] for y in (transition.held, transition.then))
 
     def state(self) -> ca.SX:
-        """x+ (size,). A StudyError where it has no derivative."""
-        self._refuse()
-        v = self._pushed(self.system.v)
-        v = self._closed(self._hit(v))
+        """Return x+ (size,); raise StudyError where the jump has no derivative."""
+        self._check_differentiable()
+        v = self._after_impulses(self.system.v)
+        v = self._onto_active_rows(self._after_impacts(v))
         return ca.densify(ca.vertcat(self.q, v, self.tapes.X[self.system.nq + self.system.nv :]))
 
     def closing(self) -> ca.SX:
-        """The state with nothing but its speeds put on the rows that hold behind the turn."""
+        """Return the state with only its speeds projected onto the rows that hold after the
+        transition.
+        """
         s = self.system
         return ca.densify(
-            ca.vertcat(s.q, self._closed(self._pushed(s.v)), self.tapes.X[s.nq + s.nv :])
+            ca.vertcat(
+                s.q, self._onto_active_rows(self._after_impulses(s.v)), self.tapes.X[s.nq + s.nv :]
+            )
         )
 
-    def _refuse(self) -> None:
-        h, turn = self.system.holding, self.turn
+    def _check_differentiable(self) -> None:
+        """Raise StudyError where a frame is locked, or several contacts meet at the same
+        instant.
+        """
+        h, transition = self.system.holding, self.transition
         caught = [
             k
             for k in range(len(h.speeds), len(h.speeds) + len(h.locks))
@@ -72,7 +83,7 @@ class Jump:
         met = sorted(
             {
                 hit.point
-                for hit in turn.hits
+                for hit in transition.hits
                 if h.mode(h.first_contact + hit.point, self.before).word == OPEN
             }
         )
@@ -89,17 +100,19 @@ class Jump:
                 " open, and what follows depends on it: there is no derivative"
             )
         if why:
-            raise StudyError(f"at t = {turn.t:.9g} s {turn.said}: {why}")
+            raise StudyError(f"at t = {transition.t:.9g} s {transition.description}: {why}")
 
     def value(self, y: ca.SX) -> Array:
-        """Of an expression, in the run."""
+        """Return the value of an expression in the run."""
         return np.array(ca.Function("value", self.tapes.inputs, [ca.densify(y)])(*self.given))
 
     # --- impulses, stops, loops
     @cached_property
-    def _stop(self) -> tuple[ca.SX, dict[int, ca.SX]]:
-        """The coordinates, on the stop where one is met; {speed: what it becomes}."""
-        s, guard = self.system, self.turn.guard
+    def _stop_state(self) -> tuple[ca.SX, dict[int, ca.SX]]:
+        """The coordinates, on the stop where one is reached, and {speed: its value after the
+        transition}.
+        """
+        s, guard = self.system, self.transition.guard
         if guard is None or guard.meaning not in (Meaning.REACHES_STOP, Meaning.COMES_TO_REST):
             return s.q, {}
         h = s.holding.speeds[guard.subject]
@@ -115,11 +128,12 @@ class Jump:
 
     @property
     def q(self) -> ca.SX:
-        """The coordinates behind the turn."""
-        return self._stop[0]
+        """The coordinates after the transition."""
+        return self._stop_state[0]
 
     @cached_property
     def _binding(self) -> tuple[ca.SX, ...]:
+        """M, A, A v, B, B v, z of `System.binding` at the state of the transition."""
         s = self.system
         M, A, rate, B, held, z = s.binding(
             self.tapes.t, self.q, s.v, self.tapes.P, self.tapes.U[s.nv :]
@@ -128,47 +142,51 @@ class Jump:
 
     @cached_property
     def _rows(self) -> tuple[ca.SX, ca.SX]:
-        """R (m, nv), independent, and what it changes by: loops and speed rows, speeds that are
-        locked, on a stop, or driven, and those that stop.
+        """Independent rows R (m, nv), and the changes of R v.
+
+        They are loops and speed rows, and speeds that are locked, rest on a stop, are driven, or
+        stop.
         """
-        s, wanted = self.system, self._stop[1]
+        s, stopped_speeds = self.system, self._stop_state[1]
         _, A, rate, *_ = self._binding
-        still = {h.index: -s.v[h.index] for k, h in enumerate(s.holding.speeds) if self._fixed(k)}
+        still = {
+            h.index: -s.v[h.index] for k, h in enumerate(s.holding.speeds) if self._stays_fixed(k)
+        }
         still |= {k: ca.SX(0) for k in (s.driven.speeds if s.driven is not None else ())}
-        still |= {k: y - s.v[k] for k, y in wanted.items()}
+        still |= {k: y - s.v[k] for k, y in stopped_speeds.items()}
         R = ca.densify(ca.vertcat(A, ca.SX.eye(s.nv)[list(still), :]))
         size = np.append(s.row_scales[0][: A.shape[0]], np.zeros(len(still)))
         own, _ = independent_rows(Metric(s.column_scales, size).scaled(self.value(R)))
         return R[own, :], ca.densify(ca.vertcat(-rate, *still.values()))[own]
 
-    def _fixed(self, k: int) -> bool:
-        """Whether a speed is locked, or rests on a stop before the turn and does not leave it by an
+    def _stays_fixed(self, k: int) -> bool:
+        """Return whether a speed is locked, or rests on a stop and does not leave it by an
         impact.
         """
         before, then = (self.system.holding.mode(k, modes) for modes in (self.before, self.then))
-        stays = before.stop is not None and (then.stop is not None or not self.turn.hits)
+        stays = before.stop is not None and (then.stop is not None or not self.transition.hits)
         return bool(before.locked or stays or then.locked)
 
     @cached_property
-    def _answers(self) -> tuple[ca.SX, ca.SX]:
+    def _row_response(self) -> tuple[ca.SX, ca.SX]:
         """M^-1 R' and (R M^-1 R')^-1."""
         M, R = self._binding[0], self._rows[0]
         MR = ca.solve(M, R.T)
         return MR, ca.inv(R @ MR) if R.shape[0] else ca.SX.zeros(0, 0)
 
     def _respond(self, F: ca.SX) -> ca.SX:
-        """W F: how the speeds change by impulses F (nv, k), the rows R staying as they are."""
+        """Return W F, the change of the speeds by impulses F (nv, k) while R v stays the same."""
         MF = ca.solve(self._binding[0], F)
         if not self._rows[0].shape[0]:
             return MF
-        MR, inverse = self._answers
+        MR, inverse = self._row_response
         return MF - MR @ (inverse @ (self._rows[0] @ MF))
 
-    def _pushed(self, v: ca.SX) -> ca.SX:
-        """v1."""
+    def _after_impulses(self, v: ca.SX) -> ca.SX:
+        """Return v1, the speeds after the impulses of events, stops and loops."""
         R, change = self._rows
         if R.shape[0]:
-            MR, inverse = self._answers
+            MR, inverse = self._row_response
             v = v + MR @ (inverse @ change)
         tracer = self.system.tracer()
         for event in self._events():
@@ -181,30 +199,34 @@ class Jump:
         return v
 
     def _events(self) -> Iterator[object]:
-        guard = self.turn.guard
+        """Yield the events that happen at this transition, by their guard or at its time."""
+        guard = self.transition.guard
         if guard is not None and guard.meaning is Meaning.HAPPENS:
             yield self.scheme.guarded[guard.subject]
-        yield from (event for at, event in self.scheme.timed if at == self.turn.t)
+        yield from (event for at, event in self.scheme.timed if at == self.transition.t)
 
     # --- contacts
-    def _of(self, point: int) -> ca.SX:
-        """J (3 or 1, nv) of a contact point."""
+    def _contact_jacobian(self, point: int) -> ca.SX:
+        """Return J (3 or 1, nv) of a contact point."""
         return self._binding[3][self.system.holding.contact_rows()[point], :]
 
     def _speeds(self, point: int, v: ca.SX) -> ca.SX:
-        """Its speeds along the normal and the tangents."""
+        """Return the speeds of a contact point along its normal and its tangents."""
         _, _, _, B, held, _ = self._binding
         at = self.system.holding.contact_rows()[point]
         return held[at] + B[at, :] @ (v - self.system.v)
 
-    def _hit(self, v: ca.SX) -> ca.SX:
-        """v2."""
-        points = sorted({hit.point for hit in self.turn.hits})
+    def _after_impacts(self, v: ca.SX) -> ca.SX:
+        """Return v2, the speeds after the impulses of contacts."""
+        points = sorted({hit.point for hit in self.transition.hits})
         if not points:
             return v
         J, u = (
-            ca.vertcat(*(self._three(y) for y in ys))
-            for ys in ([self._of(k) for k in points], [self._speeds(k, v) for k in points])
+            ca.vertcat(*(self._three_rows(y) for y in ys))
+            for ys in (
+                [self._contact_jacobian(k) for k in points],
+                [self._speeds(k, v) for k in points],
+            )
         )
         WJ = self._respond(J.T)
         G = J @ WJ
@@ -212,13 +234,15 @@ class Jump:
         return v + WJ @ P
 
     @staticmethod
-    def _three(y: ca.SX) -> ca.SX:
-        """The rows of a point, those of the tangents of a smooth one zero."""
+    def _three_rows(y: ca.SX) -> ca.SX:
+        """Return three rows of a contact point; the tangents of a frictionless one are zero."""
         return ca.densify(ca.vertcat(y, ca.SX.zeros(3 - y.shape[0], y.shape[1])))
 
     def _impulses(self, points: list[int], G: ca.SX, u: ca.SX) -> ca.SX:
-        """I (3 k,) of a law of impact in stages: Newton's has one, Poisson's two, compression and
+        """Return I (3 k,) by an impact law in stages: Newton's has one, Poisson's compression and
         expansion.
+
+        G: the Delassus matrix (3 k, 3 k). u: the speeds (3 k,) before the impact.
         """
         h = self.system.holding
         contacts = [h.contacts[k].contact for k in points]
@@ -236,8 +260,8 @@ class Jump:
         if not law.stages:
             known = " or ".join(other.name for other in IMPACT_LAWS.values() if other.stages)
             raise StudyError(
-                f"at t = {self.turn.t:.9g} s {self.turn.said}: impacts by {law.name} have no"
-                f" derivatives here; take law = {known}"
+                f"at t = {self.transition.t:.9g} s {self.transition.description}: impacts by"
+                f" {law.name} have no derivatives here; take law = {known}"
             )
         if law.stages == 1:
             rebound = ca.vertcat(
@@ -250,8 +274,11 @@ class Jump:
         )
 
     def _stage(self, G: ca.SX, b: ca.SX, mu: Array, base: ca.SX | None) -> ca.SX:
-        """f with the modes that `contact_modes.solutions` finds in the run, for G f + b; base: (k,)
-        normal impulses that are there already.
+        """Return the impulses f (3 k,) with the modes that `contact_modes.solutions` finds for G f
+        + b.
+
+        base: normal impulses (k,) of an earlier stage. Raises StudyError where there is no regular
+        solution.
         """
         k = len(mu)
         here = self.value(ca.horzcat(G, b))
@@ -259,8 +286,8 @@ class Jump:
         found = solutions(here[:, :-1], here[:, -1], Friction.at_rest(mu, mu, there))
         if not found:
             raise StudyError(
-                f"at t = {self.turn.t:.9g} s {self.turn.said}: the impact has no regular solution"
-                " here, and no derivative"
+                f"at t = {self.transition.t:.9g} s {self.transition.description}: the impact has no"
+                " regular solution here, and no derivative"
             )
         f0, one = found[0].force, found[0]
         f = ca.SX.sym("f", 3 * k)
@@ -276,7 +303,7 @@ class Jump:
             )
             F += [
                 normal,
-                *self._across(
+                *self._tangent_equations(
                     mode,
                     f[n : n + 3],
                     after[n : n + 3],
@@ -293,8 +320,12 @@ class Jump:
         return ca.DM(f0) - ca.DM(np.linalg.inv(self.value(F_f))) @ r
 
     @staticmethod
-    def _across(mode: str, f: ca.SX, after: ca.SX, mu: float, slip: Array, G: Array) -> list[ca.SX]:
-        """The two equations of a contact's tangents."""
+    def _tangent_equations(
+        mode: str, f: ca.SX, after: ca.SX, mu: float, slip: Array, G: Array
+    ) -> list[ca.SX]:
+        """Return the two equations of a contact's tangents in its mode: no force, no slip, or
+        sliding.
+        """
         own = [G[j, j] > DEAD * G[0, 0] for j in (1, 2)]
         if mode == OPEN or mu == 0.0:
             return [f[1], f[2]]
@@ -306,8 +337,8 @@ class Jump:
         ]
 
     # --- what holds afterwards
-    def _closed(self, v: ca.SX) -> ca.SX:
-        """v3."""
+    def _onto_active_rows(self, v: ca.SX) -> ca.SX:
+        """Return v3, the speeds projected onto contacts that stay closed and joints that stick."""
         h = self.system.holding
         rows = []
         speeds = []
@@ -315,12 +346,12 @@ class Jump:
             mode = h.mode(h.first_contact + k, self.then)
             if mode.word != OPEN:
                 count = h.contacts[k].count if mode.word != SLIP else 1
-                rows.append(self._of(k)[:count, :])
+                rows.append(self._contact_jacobian(k)[:count, :])
                 speeds.append(self._speeds(k, v)[:count])
         stuck = [
             part.index
             for k, part in enumerate(h.speeds)
-            if h.mode(k, self.then).held > 0.5 and not self._fixed(k)
+            if h.mode(k, self.then).held > 0.5 and not self._stays_fixed(k)
         ]
         rows += [ca.SX.eye(self.system.nv)[stuck, :]]
         S = ca.densify(ca.vertcat(*rows))
@@ -333,7 +364,7 @@ class Jump:
 
 
 def _independent(G: Array) -> list[int]:
-    """Rows whose Gram matrix is G (m, m) that say something each."""
+    """Return the indices of independent rows, given their Gram matrix G (m, m)."""
     size = np.sqrt(np.maximum(np.diag(G), 0.0))
     moving = np.flatnonzero(size > np.sqrt(DEAD) * size.max(initial=0.0))
     w, V = np.linalg.eigh(G[np.ix_(moving, moving)] / np.outer(size[moving], size[moving]))

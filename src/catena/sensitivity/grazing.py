@@ -1,14 +1,14 @@
 """Guards that touch zero between two steps, or pass it there and come back: the run sees no event,
 and its outcome has no derivative.
 
-Within a step of h a guard is the cubic through its values and rates at both ends. Where it falls at
-the beginning and rises at the end it has a minimum inside; the steps in which that is low are taken
-once more in PARTS, and the minimum is refused where
+Within a step of size h a guard is the cubic through its values and rates at both ends. Where it
+falls at the beginning and rises at the end it has a minimum inside; steps in which that is low are
+taken once more in FINE_STEPS, and the minimum is refused where
 
-    g <= 1/2 g'' (GRAZES L)^2
+    g <= 1/2 g'' (GRAZING_RATE L)^2
 
-with the length L of the leg: the same measure as at an event (`saltation.py`), whose guard has the
-rate GRAZES g'' L if it dips so deep.
+with the duration L of the segment: the same measure as at an event (`saltation.py`), whose guard
+has the rate GRAZING_RATE g'' L if it dips so deep.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from ..simulation.system import System
 from ..simulation.terms import Guard, Meaning
 from .adjoint import Steps
 from .linearised import Linearised
-from .smooth_segments import Leg
+from .smooth_segments import Segment
 
 Array = NDArray[np.float64]
-# the rate of a guard at its zero, beside how it changes during the leg: so slow a one grazes
-GRAZES = 1e-4
-LOW = 0.5  # of a guard's change within a step: a minimum below is looked at more closely
-PARTS = 32  # of a step that is looked at more closely
+# a guard grazes if its rate at zero, relative to g'' times the duration of the segment, is lower
+GRAZING_RATE = 1e-4
+# a minimum below this part of the guard's change within the step is examined in finer steps
+LOW_MINIMUM = 0.5
+FINE_STEPS = 32  # finer steps within a step that is examined
 ADVICE = (
     "There the run has no derivative: change the start or the parameters a little, or end the run"
     " before"
@@ -39,8 +40,10 @@ ADVICE = (
 
 
 class Minimum(NamedTuple):
-    """A minimum within a step: of which guard and step, where (s), how low, the second derivative
-    there, and the highest value before it.
+    """A minimum of a guard within a step.
+
+    guard, step: their indices. t: its time, s. value: the guard there. bend: the second derivative.
+    before: the highest value of the guard before it.
     """
 
     guard: int
@@ -52,7 +55,7 @@ class Minimum(NamedTuple):
 
 
 class Guards:
-    """The guards of a system and their rates of change along its motion."""
+    """The guards of a system and their rates along its motion."""
 
     def __init__(self, tapes: Linearised):
         self.tapes = tapes
@@ -62,18 +65,20 @@ class Guards:
         rate = ca.jtimes(value, X, tapes.flow(*tapes.inputs)) + ca.jacobian(value, t)
         self._both = ca.Function("guards", tapes.inputs, [ca.densify(value), ca.densify(rate)])
 
-    def refuse_grazing(self, steps: Steps, leg: Leg) -> None:
-        """A StudyError where one of them grazes zero within the steps of a leg, or passes it
-        unseen. Where it begins at zero it does neither.
+    def refuse_grazing(self, steps: Steps, segment: Segment) -> None:
+        """Raise StudyError where a guard grazes zero within the steps of a segment, or passes it
+        unseen.
+
+        A guard that begins at zero does neither.
         """
         highest = np.full(len(self.of), -np.inf)
         for first, X, after in steps.states():
             T = steps.T[first : first + len(X)]
             H = steps.H[first : first + len(X)]
-            for coarse in self._minima(steps, T, H, X, after, highest, LOW):
+            for coarse in self._minima(steps, T, H, X, after, highest, LOW_MINIMUM):
                 k = coarse.step
-                t = T[k] + H[k] / PARTS * np.arange(PARTS)
-                h = np.full(PARTS, H[k] / PARTS)
+                t = T[k] + H[k] / FINE_STEPS * np.arange(FINE_STEPS)
+                h = np.full(FINE_STEPS, H[k] / FINE_STEPS)
                 fine = Steps(steps.tapes, steps.method, X[k], steps.held, steps.p, t, h)
                 for low in self._minima(
                     fine,
@@ -83,19 +88,26 @@ class Guards:
                     np.full(len(self.of), coarse.before),
                     np.inf,
                 ):
-                    near = 0.5 * low.bend * (GRAZES * (leg.end - leg.begin)) ** 2
-                    if low.guard == coarse.guard and low.value <= near < min(
+                    grazing_depth = (
+                        0.5 * low.bend * (GRAZING_RATE * (segment.end - segment.begin)) ** 2
+                    )
+                    if low.guard == coarse.guard and low.value <= grazing_depth < min(
                         low.before, low.before - low.value
                     ):
                         raise StudyError(
-                            _sentence(named(self.tapes.system, self.of[low.guard]), low, near)
+                            _sentence(
+                                guard_name(self.tapes.system, self.of[low.guard]),
+                                low,
+                                grazing_depth,
+                            )
                         )
 
     def _minima(
         self, steps: Steps, T: Array, H: Array, X: Array, after: Array, highest: Array, low: float
     ) -> Iterator[Minimum]:
-        """The minima within steps that are below `low` times the guard's change in the step.
-        highest: of each guard so far, brought up to date.
+        """Yield the minima within steps that are below `low` times the guard's change in the step.
+
+        highest: the largest value of each guard so far, updated in place.
         """
         states = np.vstack([X, after]).T
         times = np.append(T, T[-1] + H[-1])
@@ -116,8 +128,8 @@ class Guards:
 
 
 def _cubic_minimum(a: float, b: float, da: float, db: float) -> tuple[float, float]:
-    """Where in (0, 1) the cubic with values a, b and slopes da < 0 <= db at 0 and 1 is least, and
-    its value there.
+    """Return where in (0, 1) the cubic with values a, b and slopes da < 0 <= db at 0 and 1 is
+    least, and its value there.
 
     >>> _cubic_minimum(1.0, 1.0, -4.0, 4.0)
     (0.5, 0.0)
@@ -130,15 +142,16 @@ def _cubic_minimum(a: float, b: float, da: float, db: float) -> tuple[float, flo
     return s, float(a + s * (da + s * (c + s * d)))
 
 
-def named(system: System, guard: Guard) -> str:
-    """Whose guard it is."""
+def guard_name(system: System, guard: Guard) -> str:
+    """Return the name of the part to which a guard belongs, for messages."""
     if guard.meaning is Meaning.HAPPENS:
         return "its condition"
     return f"{system.holding.parts[guard.subject].name!r}"
 
 
-def _sentence(name: str, low: Minimum, near: float) -> str:
-    if low.value < -near:
+def _sentence(name: str, low: Minimum, grazing_depth: float) -> str:
+    """Return the message about a guard that grazes, or that passes zero between two steps."""
+    if low.value < -grazing_depth:
         return (
             f"near t = {low.t:.9g} s {name} passes its stop or limit by {-low.value:.3g} and comes"
             " back between two steps, which the run does not see. Bound its steps by largest_step,"

@@ -3,7 +3,7 @@
     tangent  (x, dx)' = (f, f_x dx + f_u du + f_p dp)  pullback  lam -> f_x' lam, f_p' lam, f_u' lam
 
 f is the system's own tape, with the rates of integrals behind the state where some are asked for.
-Directions of a forward run, and outputs of an adjoint one, stand side by side in lanes.
+The directions of a forward run, and the outputs of an adjoint one, are in lanes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ Array = NDArray[np.float64]
 
 
 class Linearised:
-    """The tapes of a system, of which derivatives are wanted.
+    """The tapes of a system whose derivatives are computed.
 
-    places: the parameters that vary, by their place. integrals: expressions of the system's symbols
-    t, q, v, p and forces u, whose integrals follow the state. size: of the state with these.
+    places: the indices of the parameters that vary. integrals: expressions of the system's symbols
+    t, q, v, p and forces u, whose integrals are appended to the state. size: of the state with
+    these.
     """
 
     def __init__(self, system: System, places: Sequence[int], integrals: Sequence[ca.SX] = ()):
@@ -41,17 +42,17 @@ class Linearised:
         )
         self._x = x
         self._kernels: dict[tuple[str, int], LaneKernel] = {}
-        # by their number: what `saltation` has found of them
+        # by the index of the guard: the tapes of its slopes that `saltation` has made
         self.of_guards: dict[int, ca.Function] = {}
 
     @property
     def inputs(self) -> list[ca.SX]:
-        """t, the state, forces and modes, parameters."""
+        """The symbols of t, the state, (forces, modes) and parameters."""
         return [self.t, self.X, self.U, self.P]
 
     @cached_property
     def flow(self) -> ca.Function:
-        """(t, x, u, p) -> x'."""
+        """The tape (t, x, u, p) -> x'."""
         if not self.integrals:
             return self.system.derivative
         rate = self.system.derivative(self.t, self._x, self.U, self.P)
@@ -61,7 +62,7 @@ class Linearised:
 
     @cached_property
     def settle(self) -> ca.Function | None:
-        """(t, x, u, p) -> x on the constraints, None where there are none."""
+        """The tape (t, x, u, p) -> x projected onto the constraints; None where there are none."""
         own = self.system.settle
         if own is None or not self.integrals:
             return own
@@ -71,7 +72,7 @@ class Linearised:
         )
 
     def tangent(self, f: ca.Function) -> ca.Function:
-        """(t, (x, dx), u, (p, dp, du)) -> (f, df)."""
+        """Return the tape (t, (x, dx), u, (p, dp, du)) -> (f, df)."""
         dx = ca.SX.sym("dx", self.size)
         dp = ca.SX.sym("dp", self.np)
         du = ca.SX.sym("du", self.nv)
@@ -82,8 +83,10 @@ class Linearised:
         return ca.Function(f"tangent_{f.name()}", inputs, [ca.cse(ca.densify(ca.vertcat(out, d)))])
 
     def pullback(self, f: ca.Function) -> ca.Function:
-        """(t, x, u, p, lam) -> f' lam along the state, the parameters that vary, and the joint
-        forces. The work, on which nothing depends, is left out.
+        """Return the tape (t, x, u, p, lam) -> f' lam along state, varied parameters and joint
+        forces.
+
+        The row of the work is left out, as nothing depends on it.
         """
         lam = ca.SX.sym("lam", self.size)
         rows = [k for k in range(self.size) if k != self.system.size - 1]
@@ -92,8 +95,10 @@ class Linearised:
         return ca.Function(f"pullback_{f.name()}", [*self.inputs, lam], [ca.cse(ca.densify(g))])
 
     def kernel(self, name: str, width: int) -> LaneKernel | None:
-        """The compiled tape "flow" or "settle", its "tangent flow", its "pullback flow" and so on;
-        None where there is none.
+        """Return a compiled tape by its name: "flow", "settle", "tangent flow", "pullback flow"
+        and so on.
+
+        None where there is no such tape.
         """
         derivative, _, of = name.rpartition(" ")
         f = getattr(self, of)
@@ -107,10 +112,10 @@ class Linearised:
         return self._kernels[name, width]
 
     def address(self, name: str, width: int) -> int:
-        """Where its code begins, 0 where there is none."""
+        """Return the address of the compiled code of a tape, 0 where there is none."""
         kernel = self.kernel(name, width)
         return 0 if kernel is None else kernel.block_address
 
     def evaluate(self, f: ca.Function, *given: Any) -> Array:
-        """One value of a tape that is not compiled."""
+        """Return the value of a tape that is not compiled."""
         return np.array(f(*given))

@@ -1,4 +1,4 @@
-"""What a sensitivity is of: the final state, or texts of it and of integrals over the run.
+"""The outputs of a sensitivity: the final state, or texts of it and of integrals over the run.
 
 final state        every coordinate and speed at the end, q.NAME and v.NAME
 text               "q_elbow^2 + v_elbow", "t", "integral(tau_elbow^2)": names as in the texts of
@@ -23,8 +23,10 @@ INTEGRAL = "integral("
 
 @dataclass(frozen=True)
 class Outputs:
-    """names (m,); integrals: expressions whose integrals follow the state; value(z): the outputs
-    (m,) with symbols z of these.
+    """The outputs of a sensitivity.
+
+    names: (m,). integrals: expressions whose integrals are appended to the state. terms: for each
+    output its expression, or None and the index of an integral.
     """
 
     names: tuple[str, ...]
@@ -32,12 +34,12 @@ class Outputs:
     terms: tuple[tuple[ca.SX | None, int], ...]
 
     def value(self, z: ca.SX) -> ca.SX:
-        """The outputs as expressions of the system's symbols and the integrals."""
+        """Return the outputs (m,) as expressions of the system's symbols and of the integrals z."""
         return ca.densify(ca.vertcat(*(z[k] if own is None else own for own, k in self.terms)))
 
 
 def symbols(system: System) -> dict[str, Any]:
-    """The names of texts: t, parameters, q_NAME, v_NAME, tau_NAME."""
+    """Return the symbols that texts may use: t, parameters, q_NAME, v_NAME, tau_NAME."""
     m = system.mechanism
     table: dict[str, Any] = {name: system.p[k] for k, name in enumerate(m.parameters)} | {
         "t": system.t
@@ -49,7 +51,7 @@ def symbols(system: System) -> dict[str, Any]:
 
 
 def expression(text: str, table: Mapping[str, Any], what: str) -> ca.SX:
-    """A text as an expression of symbols; a StudyError that says whose it is."""
+    """Return a text as an expression of symbols; raise StudyError, which begins with `what`."""
     try:
         return ca.SX(evaluate(parse(text, list(table)), table))
     except (CatenaError, ValueError) as why:
@@ -57,7 +59,7 @@ def expression(text: str, table: Mapping[str, Any], what: str) -> ca.SX:
 
 
 def outputs(system: System, of: Any) -> Outputs:
-    """The final state where `of` is None, otherwise {name: text} or texts."""
+    """Return the outputs: the final state where `of` is None, otherwise {name: text} or texts."""
     if of is None:
         m = system.mechanism
         names = [f"q.{n}" for n in m.coordinate_names] + [f"v.{n}" for n in m.speed_names]

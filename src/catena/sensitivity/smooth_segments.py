@@ -1,8 +1,9 @@
-"""The nominal run of a sensitivity, cut into legs: on each, forces and modes stay, and the system
-is smooth.
+"""The nominal run of a sensitivity, cut into segments: on each, forces and modes are constant, and
+the system is smooth.
 
-leg | turn | leg | turn | leg          a turn: a new piece of given forces, a load that jumps, or an
-                                       event
+segment | transition | segment | transition | segment
+
+A segment ends at an event (a transition), at a new piece of given forces, or where a load jumps.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Turn:
-    """An event: when (s), which guard fell, the states and the held inputs on both sides, whether
-    it ended the run, what was said, which contacts were hit.
+class Transition:
+    """An event of the nominal run.
+
+    t: its time, s. guard, number: the guard that fell to zero, and its index. before, after: the
+    states on both sides. held, then: the inputs on both sides. ends: whether it ended the run.
+    description: a sentence. hits: the contacts that were hit.
     """
 
     t: float
@@ -38,33 +42,33 @@ class Turn:
     held: Array
     then: Array
     ends: bool
-    said: str
+    description: str
     hits: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True)
-class Leg:
-    """From `begin` to `end` (s) with `held` (nu,), in which the forces are those of piece `piece`;
-    the turn at its end, if it has one.
+class Segment:
+    """A part of the run from `begin` to `end` (s) on which the inputs `held` (nu,) are constant.
 
-    short: by so much (s) its variations end earlier, where they are stiff
-    (`saltation.before_rest`).
+    piece: the index of the piece of given forces. transition: the event at its end, None where
+    there is none. short: by how much (s) its variations end earlier, where they are stiff
+    (`saltation.end_before_rest`).
     """
 
     begin: float
     end: float
     held: Array
     piece: int
-    turn: Turn | None = None
+    transition: Transition | None = None
     short: float = 0.0
 
 
 class _Recorder(Runner):
-    """A runner that notes the states on both sides of every event."""
+    """A runner that records the states on both sides of every event."""
 
     def __init__(self, plan: RunPlan):
         super().__init__(plan)
-        self.turns: list[Turn] = []
+        self.transitions: list[Transition] = []
 
     def _begin(self) -> Any:
         part = super()._begin()
@@ -83,11 +87,11 @@ class _Recorder(Runner):
         then = self.engine.held[:, 0].copy()
         if fell or len(self.log) > count or not np.array_equal(after, before):
             guard = self.engine.system.guards[event] if fell else None
-            said = "; ".join(o.what for o in self.log[count:]) or (
+            description = "; ".join(o.what for o in self.log[count:]) or (
                 guard.meaning.value if guard else "a scheduled event"
             )
-            self.turns.append(
-                Turn(
+            self.transitions.append(
+                Transition(
                     self.t,
                     guard,
                     event,
@@ -96,16 +100,18 @@ class _Recorder(Runner):
                     held,
                     then,
                     ended,
-                    said,
+                    description,
                     tuple(struck[first:]),
                 )
             )
         return ended
 
 
-def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
-    """The state at the start, after what happens there, and the legs of the run. In these a slip
-    has its own direction, however straight it is.
+def run_segments(plan: RunPlan) -> tuple[Array, list[Segment]]:
+    """Return the state at the start, after the events there, and the segments of the run.
+
+    In these a slip keeps its own direction, however straight it is. Raises StudyError where shapes
+    touch by features that change, which is not differentiated.
     """
     if patches := plan.system.holding.patches:
         names = ", ".join(repr(x.patch.name) for x in patches)
@@ -113,18 +119,26 @@ def legs(plan: RunPlan) -> tuple[Array, list[Leg]]:
             f"{names}: these shapes touch by features that are chosen on the way, which are not"
             " differentiated; let frames or spheres touch instead"
         )
-    x, held, turns, until = _events(plan)
-    _refuse_flat_ends(plan, [held, *(turn.then for turn in turns)])
-    held = _curved(plan, held)
-    turns = [
-        replace(turn, held=_curved(plan, turn.held), then=_curved(plan, turn.then))
-        for turn in turns
+    x, held, transitions, until = _events(plan)
+    _refuse_flat_ends(plan, [held, *(transition.then for transition in transitions)])
+    held = _without_straight_flags(plan, held)
+    transitions = [
+        replace(
+            transition,
+            held=_without_straight_flags(plan, transition.held),
+            then=_without_straight_flags(plan, transition.then),
+        )
+        for transition in transitions
     ]
-    marks = sorted({*_marks(plan, until), *(turn.t for turn in turns), until} - {plan.start})
-    return x, list(_cut(plan, held, marks, turns))
+    times = sorted(
+        {*_change_times(plan, until), *(transition.t for transition in transitions), until}
+        - {plan.start}
+    )
+    return x, list(_cut(plan, held, times, transitions))
 
 
 def _refuse_flat_ends(plan: RunPlan, held: list[Array]) -> None:
+    """Raise StudyError where the end of a cylinder stands flat during the run."""
     h = plan.system.holding
     for k, c in enumerate(h.contacts):
         if isinstance(c, RimPoint) and any(
@@ -136,7 +150,8 @@ def _refuse_flat_ends(plan: RunPlan, held: list[Array]) -> None:
             )
 
 
-def _curved(plan: RunPlan, held: Array) -> Array:
+def _without_straight_flags(plan: RunPlan, held: Array) -> Array:
+    """Return the inputs with the flag `straight` of every contact mode switched off."""
     h = plan.system.holding
     own = held.copy()
     for k in range(len(h.contacts)):
@@ -148,7 +163,8 @@ def _curved(plan: RunPlan, held: Array) -> Array:
     return own
 
 
-def _events(plan: RunPlan) -> tuple[Array, Array, list[Turn], float]:
+def _events(plan: RunPlan) -> tuple[Array, Array, list[Transition], float]:
+    """Return the state and inputs at the start, the events, and the end (s) of the nominal run."""
     if plan.scheme.empty:
         u = (
             np.zeros((plan.system.nv, 1))
@@ -163,33 +179,38 @@ def _events(plan: RunPlan) -> tuple[Array, Array, list[Turn], float]:
         raise StudyError(
             f"the run of which sensitivities are asked does not reach its end: {runner.sentence}"
         )
-    return runner.x_begin, runner.held0, runner.turns, runner.t
+    return runner.x_begin, runner.held0, runner.transitions, runner.t
 
 
-def _marks(plan: RunPlan, until: float) -> Iterator[float]:
-    """Where given forces or loads change."""
+def _change_times(plan: RunPlan, until: float) -> Iterator[float]:
+    """Yield the times (s) at which given forces or loads change."""
     count = plan.forces.shape[1] if plan.forces is not None else 1
     yield from (t for t in np.linspace(plan.start, plan.until, count + 1)[1:-1] if t < until)
     yield from (t for t in plan.switches if t < until)
 
 
-def _cut(plan: RunPlan, held: Array, marks: list[float], turns: list[Turn]) -> Iterator[Leg]:
+def _cut(
+    plan: RunPlan, held: Array, times: list[float], transitions: list[Transition]
+) -> Iterator[Segment]:
+    """Yield the segments between the times `times`, with the events at their ends."""
     begin = plan.start
-    left = list(turns)
+    left = list(transitions)
     nv = plan.system.nv
-    span = (plan.until - plan.start) / (plan.forces.shape[1] if plan.forces is not None else 1)
-    for end in marks:
-        piece = int((0.5 * (begin + end) - plan.start) / span)
+    piece_duration = (plan.until - plan.start) / (
+        plan.forces.shape[1] if plan.forces is not None else 1
+    )
+    for end in times:
+        piece = int((0.5 * (begin + end) - plan.start) / piece_duration)
         own = held.copy()
         if plan.forces is not None:
             own[:nv] = plan.forces[0, piece]
-        here = [turn for turn in left if turn.t == end]
+        here = [transition for transition in left if transition.t == end]
         left = left[len(here) :]
-        turned: list[Turn | None] = [*here] or [None]
-        for turn in turned:
-            yield Leg(begin, end, own, piece, turn)
+        turned: list[Transition | None] = [*here] or [None]
+        for transition in turned:
+            yield Segment(begin, end, own, piece, transition)
             begin = end
-            held = held if turn is None else turn.then
+            held = held if transition is None else transition.then
             own = held.copy()
             if plan.forces is not None:
                 own[:nv] = plan.forces[0, piece]

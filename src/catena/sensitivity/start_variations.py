@@ -1,12 +1,12 @@
-"""Variations of a start that keep what holds there: loops, speed rows, contacts that touch, joints
-that stick.
+"""Variations of a start that satisfy the constraints there: loops, speed rows, closed contacts,
+joints that stick.
 
     A_f dq_f = -(A_k dq_k + e_p dp)                  least change of the coordinates f that are not
                                                      given by name
     A_f dv_f = -(A_k dv_k + r_q dq + r_p dp)         least change in kinetic energy
 
 e: the residuals of loops, r = A v + ...: the rates of all rows; k: what is given by name, or
-varied. So starts are found in studies too (`closing.py`).
+varied. Starts are found in the same way in studies (`closing.py`).
 """
 
 from __future__ import annotations
@@ -23,22 +23,27 @@ from ..errors import StudyError
 from ..machine import Machine, Metric, all_speeds_of, least_change, metric, position_count
 from ..simulation.planning import RunPlan
 from ..simulation.system import System
-from .directions import Directions, Wanted
+from .directions import Directions, Variations
 from .event_maps import Jump
 from .linearised import Linearised
-from .smooth_segments import Leg, Turn
+from .smooth_segments import Segment, Transition
 
 Array = NDArray[np.float64]
-TORN = 1e-9  # of a row's rate, beside what the speeds could make of it: it is torn
-TOUCHES = 1e-9  # of a gap's or coordinate's change, beside the change itself
-SAME = 1e-7  # a start that has changed before the first step, beside its size
+# residual of a row, relative to the sum of its terms, above which a loop is torn open
+ROW_RESIDUAL_TOLERANCE = 1e-9
+# change of a gap or a stop's distance, relative to the sum of its terms
+GAP_CHANGE_TOLERANCE = 1e-9
+# change of the state before the first step, relative to its largest entry
+START_CHANGE_TOLERANCE = 1e-7
 
 
 def directions(
-    asked: Wanted, plan: RunPlan, tapes: Linearised, given: tuple[Any, Any]
+    asked: Variations, plan: RunPlan, tapes: Linearised, given: tuple[Any, Any]
 ) -> Directions:
-    """The change that one unit of each variable makes. given: q and v of the start, whose names
-    stay where loops are closed again.
+    """Return the changes per unit of each variable.
+
+    given: q and v of the start; what they give by name does not change where loops are closed
+    again.
     """
     s, n = plan.system, len(asked.columns)
     pieces = plan.forces.shape[1] if plan.forces is not None else 1
@@ -63,7 +68,7 @@ def directions(
 
 
 def _rates(s: System, x: Array, dq: Array) -> Array:
-    """Changes along the speeds as changes of the coordinates, (nq, n)."""
+    """Return changes along the speeds as changes of the coordinates, (nq, n)."""
     tracer = s.tracer()
     N = ca.Function("N", [tracer.q], [ca.densify(ca.jacobian(tracer.coordinate_rate(), tracer.v))])
     return np.array(N(x[: s.nq])) @ dq
@@ -77,8 +82,10 @@ def on_rows(
     dp: Array,
     kept: tuple[list[int], list[int]],
 ) -> tuple[Array, Array]:
-    """Changes along the speeds (nv, n) of coordinates and speeds, on the loops and speed rows;
-    kept: the speeds that stay as they are given.
+    """Return changes (nv, n) of coordinates and of speeds that satisfy loops and speed rows.
+
+    dq and dv are along the speeds. kept: the indices of the speeds whose coordinates, and which
+    themselves, do not change beyond what is given.
     """
     machine, s = plan.machine, plan.system
     if not machine.rows:
@@ -116,8 +123,10 @@ def _solved(
     by: Metric,
     M: Array,
 ) -> Array:
-    """d (nv, n) with A d = wanted, `given` in the entries that are kept, and nearest to it in the
-    others, in the metric M.
+    """Return d (nv, n) with A d = wanted, equal to `given` in kept entries and nearest to it in
+    others.
+
+    Distances are measured in the metric M. Raises StudyError where no such d exists.
     """
     free = [k for k in range(A.shape[1]) if k not in kept]
     found = given.copy()
@@ -128,7 +137,7 @@ def _solved(
         )[0]
     left = np.abs(wanted - A @ found)
     size = np.abs(A) @ np.abs(found) + np.abs(wanted)
-    if len(left) and (left > TORN * np.maximum(size, size.max(axis=0))).any():
+    if len(left) and (left > ROW_RESIDUAL_TOLERANCE * np.maximum(size, size.max(axis=0))).any():
         row, column = (
             int(k)
             for k in np.unravel_index(
@@ -145,27 +154,39 @@ def _solved(
 
 
 # --- contacts, stops and friction
-def held(plan: RunPlan, tapes: Linearised, along: Directions, x: Array, leg: Leg) -> Directions:
-    """The directions with the speeds on what holds at the start x (size,): a StudyError where one
-    of them leaves a contact or a stop.
+def onto_active_constraints(
+    plan: RunPlan, tapes: Linearised, along: Directions, x: Array, segment: Segment
+) -> Directions:
+    """Return the directions with the speeds projected onto the active constraints at the start x
+    (size,).
+
+    Raises StudyError where a direction leaves a contact or a stop.
     """
     s = plan.system
     h = plan.system.holding
     p = plan.p[0]
-    own = leg.held[s.nv :]
+    own = segment.held[s.nv :]
     before = plan.x0[0]
     if not h.size or not h.held(own):
         return along
     moved = np.delete(x[: s.size] - before, s.size - 1)
-    if np.abs(moved).max() > SAME * np.abs(before).max():
+    if np.abs(moved).max() > START_CHANGE_TOLERANCE * np.abs(before).max():
         raise StudyError(
-            f"sensitivities: at the start, t = {leg.begin:g} s, something strikes at once, so that"
-            " neighbouring starts differ; start before or after that"
+            f"sensitivities: at the start, t = {segment.begin:g} s, something strikes at once, so"
+            " that neighbouring starts differ; start before or after that"
         )
-    turn = Turn(
-        leg.begin, None, -1, x[: s.size], x[: s.size], leg.held, leg.held, False, "the start"
+    transition = Transition(
+        segment.begin,
+        None,
+        -1,
+        x[: s.size],
+        x[: s.size],
+        segment.held,
+        segment.held,
+        False,
+        "the start",
     )
-    jump = Jump(tapes, replace(plan, scheme=replace(plan.scheme, timed=())), turn, x, p)
+    jump = Jump(tapes, replace(plan, scheme=replace(plan.scheme, timed=())), transition, x, p)
     after = jump.closing()
     gaps = []
     labels = list[str]()
@@ -185,11 +206,11 @@ def held(plan: RunPlan, tapes: Linearised, along: Directions, x: Array, leg: Leg
     gap = ca.densify(ca.vertcat(*gaps)) if gaps else ca.SX.zeros(0)
     J = [ca.densify(ca.jacobian(y, w)) for y in (after, gap) for w in (tapes.X, tapes.P)]
     X, P, gap_x, gap_p = (
-        np.array(y) for y in ca.Function("start", tapes.inputs, J)(plan.start, x, leg.held, p)
+        np.array(y) for y in ca.Function("start", tapes.inputs, J)(plan.start, x, segment.held, p)
     )
     change = gap_x @ along.x + gap_p @ along.p
     scale = np.abs(gap_x) @ np.abs(along.x) + np.abs(gap_p) @ np.abs(along.p)
-    if (bad := np.argwhere(np.abs(change) > TOUCHES * scale)).size:
+    if (bad := np.argwhere(np.abs(change) > GAP_CHANGE_TOLERANCE * scale)).size:
         k, j = bad[0]
         raise StudyError(
             f"sensitivities: a change of {along.names[j]!r} leaves {labels[k]}, on which the run"

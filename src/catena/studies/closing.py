@@ -1,10 +1,10 @@
 """Loops of many runs closed at once: each run has its own parameters, and so its own closed
 configuration.
 
-From the nominal start, which is closed, parameters and given coordinates are led to those of each
-run in a few stages (continuation), with damped Gauss-Newton steps at each, all runs side by side in
-lanes. A run so stays on the branch of the nominal start. Those that do not close are told by loop
-and gap.
+Parameters and given coordinates are changed from the nominal start, which is closed, to those of
+each run in a few stages (continuation), with damped Gauss-Newton iterations at each stage, all runs
+in lanes. A run thus stays on the branch of the nominal start. A run that does not close is reported
+with the loop and its gap.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ from ..analysis import CLOSED
 from ..machine import Machine, metric, position_count
 
 Array = NDArray[np.float64]
-STAGES, ROUNDS, LAST_ROUNDS = 4, 6, 40
-REACH = 0.5  # the longest step of a round (rad, m)
-DAMPING = 1e-12  # beside the trace of A A'
-# a row or coordinate whose part beside the others', in the metric of rank, is less says nothing new
-INDEPENDENT = 1e-6
-TORN = 1e-9  # the rate of a row, beside the speeds, that is left
+CONTINUATION_STAGES = 4  # steps from the nominal values to those of a run
+STAGE_ITERATIONS = 6  # Gauss-Newton iterations of a stage, at most
+FINAL_ITERATIONS = 40  # Gauss-Newton iterations of the last stage, at most
+MAX_ITERATION_STEP = 0.5  # the longest step of one iteration (rad, m)
+GRAM_DAMPING = 1e-12  # relative to the trace of A A'
+# pivot, in the metric of rank (rows of length one), below which a row depends on the others
+INDEPENDENT_ROW_PIVOT = 1e-6
+ROW_RATE_TOLERANCE = 1e-9  # residual rate of a row, relative to the largest speed or 1
 
 
 @dataclass(frozen=True)
 class Nominal:
-    """The start from which all others are reached: q (nq,), parameters (count,); the speeds that
-    coordinates and speeds given by name have, which stay.
+    """The nominal start of a study, from which the starts of all runs are reached.
+
+    q: (nq,) rad or m. p: the parameters (count,). kept, kept_speeds: the indices of the speeds
+    whose coordinates, or which themselves, are given by name and are not changed to close loops.
     """
 
     q: Array
@@ -42,14 +46,17 @@ class Nominal:
 def close(
     machine: Machine, start: Nominal, q: Array, v: Array, p: Array, t: float
 ) -> tuple[Array, Array, list[str]]:
-    """q (runs, nq) and v (runs, nv) on the loops and speed rows, and a sentence for each run that
-    cannot be put there.
+    """Return q (runs, nq), v (runs, nv) on the loops and speed rows, and the reason for each
+    failure.
+
+    The reasons have one entry per run, "" where the run could be closed. t: the time of the start,
+    s.
     """
-    said = [""] * len(q)
+    reasons = [""] * len(q)
     if not machine.rows:
-        return q, v, said
+        return q, v, reasons
     if position_count(machine):
-        q = _continued(machine, start, q, p, t)
+        q = _continue_to_runs(machine, start, q, p, t)
         count = position_count(machine)
         error, _, _, A = (
             x[:, :count] for x in machine.constraint_rows(q, np.zeros_like(v), _given(p), t)
@@ -57,30 +64,41 @@ def close(
         gap = np.abs(error)
         apart = np.abs(metric(machine).rows(slice(count)).beside(error, A))
         for k in np.flatnonzero(~(apart.max(axis=1) < CLOSED)):
-            said[k] = _open(machine, gap[k])
-    return q, _consistent(machine, start, q, v, p, t, said), said
+            reasons[k] = _gap_sentence(machine, gap[k])
+    return q, _consistent_speeds(machine, start, q, v, p, t, reasons), reasons
 
 
 def _given(p: Array) -> Array | None:
+    """Return the parameters (runs, count), or None where there are none."""
     return p if p.shape[1] else None
 
 
-def _continued(machine: Machine, start: Nominal, q: Array, p: Array, t: float) -> Array:
-    """Coordinates that close the loops where they can be closed."""
+def _continue_to_runs(machine: Machine, start: Nominal, q: Array, p: Array, t: float) -> Array:
+    """Return coordinates (runs, nq) that close the loops, or come closest to it, by
+    continuation.
+    """
     free = [k for k in range(machine.nv) if k not in start.kept]
     change = _difference(machine, start.q, q, start.kept)
     found = np.broadcast_to(start.q, q.shape).copy()
-    for stage in range(1, STAGES + 1):
-        part = stage / STAGES
-        found = machine.move(found, change / STAGES) if start.kept else found
-        here = start.p + part * (p - start.p) if stage < STAGES else p
-        found = _newton(machine, found, here, free, t, LAST_ROUNDS if stage == STAGES else ROUNDS)
+    for stage in range(1, CONTINUATION_STAGES + 1):
+        part = stage / CONTINUATION_STAGES
+        found = machine.move(found, change / CONTINUATION_STAGES) if start.kept else found
+        here = start.p + part * (p - start.p) if stage < CONTINUATION_STAGES else p
+        found = _newton(
+            machine,
+            found,
+            here,
+            free,
+            t,
+            FINAL_ITERATIONS if stage == CONTINUATION_STAGES else STAGE_ITERATIONS,
+        )
     return found
 
 
 def _difference(machine: Machine, q0: Array, q: Array, kept: list[int]) -> Array:
-    """(runs, nv): how far each kept coordinate is from its nominal value; quaternions are not
-    varied.
+    """Return the difference (runs, nv) of each kept coordinate from its nominal value.
+
+    Quaternions are not varied.
     """
     change = np.zeros((len(q), machine.nv))
     for c in machine.spec.layout.coordinates:
@@ -90,10 +108,15 @@ def _difference(machine: Machine, q0: Array, q: Array, kept: list[int]) -> Array
 
 
 def _quaternions(machine: Machine) -> set[str]:
+    """Return the names of the coordinates that are entries of quaternions."""
     return {machine.coordinate_names[k + j] for k in machine.spec.quaternions for j in range(4)}
 
 
 def _newton(machine: Machine, q: Array, p: Array, free: list[int], t: float, rounds: int) -> Array:
+    """Return the coordinates with the smallest residual after damped Gauss-Newton iterations.
+
+    Only the speeds `free` are changed; rounds: the most iterations.
+    """
     count = position_count(machine)
     still = np.zeros((len(q), machine.nv))
     best, least = q, np.full(len(q), np.inf)
@@ -108,19 +131,23 @@ def _newton(machine: Machine, q: Array, p: Array, free: list[int], t: float, rou
         if (size < 1e-15).all() or not better.any():
             break
         S = J @ J.transpose(0, 2, 1)
-        S += (DAMPING * np.trace(S, axis1=1, axis2=2) + 1e-300)[:, None, None] * np.eye(count)
+        S += (GRAM_DAMPING * np.trace(S, axis1=1, axis2=2) + 1e-300)[:, None, None] * np.eye(count)
         step = np.zeros((len(q), machine.nv))
         step[:, free] = -np.einsum("rij,ri->rj", J, np.linalg.solve(S, e[..., None])[..., 0])
         length = np.linalg.norm(step, axis=1)
-        step *= np.minimum(1.0, REACH / np.maximum(length, 1e-300))[:, None]
+        step *= np.minimum(1.0, MAX_ITERATION_STEP / np.maximum(length, 1e-300))[:, None]
         q = machine.move(q, np.where(np.isfinite(step), step, 0.0))
     return best
 
 
-def _consistent(
-    machine: Machine, start: Nominal, q: Array, v: Array, p: Array, t: float, said: list[str]
+def _consistent_speeds(
+    machine: Machine, start: Nominal, q: Array, v: Array, p: Array, t: float, reasons: list[str]
 ) -> Array:
-    """The speeds nearest to v in kinetic energy that keep the rows; those given by name stay."""
+    """Return the speeds nearest to v in kinetic energy that satisfy the rows; those given by name
+    stay.
+
+    Where that is impossible, the reason is noted in `reasons`.
+    """
     _, rate, _, A = machine.constraint_rows(q, v, _given(p), t)
     if not np.abs(rate).max(initial=0.0) > 0.0:
         return v
@@ -132,16 +159,19 @@ def _consistent(
     lam = np.einsum("rij,rj->ri", np.linalg.pinv(J @ MJ, rcond=1e-12, hermitian=True), rate)
     v[:, free] -= np.einsum("rij,rj->ri", MJ, lam)
     left = np.abs(rate + np.einsum("rij,rj->ri", A, v - given))
-    for k in np.flatnonzero(left.max(axis=1) > TORN * np.maximum(1.0, np.abs(v).max(axis=1))):
+    for k in np.flatnonzero(
+        left.max(axis=1) > ROW_RATE_TOLERANCE * np.maximum(1.0, np.abs(v).max(axis=1))
+    ):
         joint, label = machine.rows[int(left[k].argmax())]
-        said[k] = (
-            said[k]
+        reasons[k] = (
+            reasons[k]
             or f"the speeds that are given tear {joint!r} open at {left[k].max():.3g} m/s (or 1/s) in its {label}"  # noqa: E501
         )
     return v
 
 
-def _open(machine: Machine, gap: Array) -> str:
+def _gap_sentence(machine: Machine, gap: Array) -> str:
+    """Return a sentence that names the loop with the largest gap."""
     if not np.isfinite(gap).all():
         return "it cannot be assembled: a row of its loops is not a finite number"
     loop, label = machine.rows[int(gap.argmax())]
@@ -152,12 +182,15 @@ def _open(machine: Machine, gap: Array) -> str:
 
 
 def independent_rows(A: Array) -> tuple[list[int], float]:
-    """Independent rows of a matrix whose rows have a length of about one, and how much the last of
-    them says beside the others.
+    """Return indices of independent rows of A, whose rows have lengths of about one, and the last
+    pivot.
+
+    The pivot is the length of the part of the last independent row that is orthogonal to the
+    others.
     """
     if not A.size:
         return [], 0.0
     R, order = scipy.linalg.qr(A.T, mode="r", pivoting=True)
     size = np.abs(np.diag(R))
-    rank = int((size > INDEPENDENT).sum())
+    rank = int((size > INDEPENDENT_ROW_PIVOT).sum())
     return sorted(int(k) for k in order[:rank]), float(size[rank - 1]) if rank else 0.0

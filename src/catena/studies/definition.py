@@ -1,5 +1,5 @@
-"""Study: a mechanism, what varies, what is measured. `run` makes its table; where it runs does not
-change a bit of it.
+"""Study: a mechanism, what varies, and what is measured. `run` computes its table, which has the
+same bits wherever it runs.
 """
 
 from __future__ import annotations
@@ -42,20 +42,32 @@ from .variables import Varied, vary
 if TYPE_CHECKING:
     import xarray as xr
 
-SECONDS = 15.0  # of one core's work in a shard, about: what a kill may lose
-MOST_RUNS = 1_000_000  # of a shard
-# shards of a worker: many where each is a second of work or more
-FEWEST = 4
-MANY = 16
-PILOT = 0.3  # s that a pilot takes at least
-MOST_BYTES = 4e9  # of a table that is held in memory
+SHARD_SECONDS = 15.0  # work of one core per shard, about: what is lost when a process is killed
+SHARD_MAX_RUNS = 1_000_000  # runs per shard at most
+# shards per worker: many where each is a second of work or more
+MIN_SHARDS_PER_WORKER = 4
+MAX_SHARDS_PER_WORKER = 16
+PILOT_SECONDS = 0.3  # s; a pilot takes at least so long, to be measured well
+MAX_TABLE_BYTES = 4e9  # the largest table that is kept in memory
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a study will cost: runs; seconds of one core for each; on so many cores; bytes of its
-    table, before they are compressed.
+    """The estimated cost of a study.
+
+    Attributes
+    ----------
+    runs : int
+        The number of runs.
+    each : float
+        Seconds of one core per run.
+    cores : int
+        The number of cores that work at once.
+    bytes : int
+        The size of the table before compression.
+    pilot : int
+        The number of runs from which the cost was measured.
     """
 
     runs: int
@@ -66,17 +78,19 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """Of the clock."""
+        """The expected wall-clock time, s."""
         return self.runs * self.each / self.cores
 
     @property
     def core_hours(self) -> float:
-        """Hours of one core."""
+        """The expected computing time in hours of one core."""
         return self.runs * self.each / 3600
 
     @property
     def large(self) -> bool:
-        """Whether it is worth a question: ten minutes, or ten gigabytes."""
+        """Whether it takes more than ten minutes or ten gigabytes, so that a user should be asked
+        first.
+        """
         return self.seconds > 600 or self.bytes > 10e9
 
     def __str__(self) -> str:
@@ -89,7 +103,7 @@ class Estimate:
 
 
 def duration(seconds: float) -> str:
-    """In words: "2 min 5 s"."""
+    """Return a duration as text, such as "2 min" or "3.5 h"."""
     if seconds < 120:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -104,14 +118,14 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Of bytes, in words."""
+    """Return a number of bytes as text, such as "3.2 MB"."""
     power = int(np.clip(np.log10(max(count, 1)) // 3, 0, 4))
     return f"{count / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[power]}"
 
 
 @dataclass(frozen=True)
 class Study(Specification):
-    """What `catena.study` makes: a specification that can be run."""
+    """A specification that can be run; `catena.study` returns one."""
 
     def __repr__(self) -> str:
         axes = ", ".join(
@@ -124,8 +138,21 @@ class Study(Specification):
 
     # --- running
     def estimate(self, on: Any = None, threads: int | None = None) -> Estimate:
-        """What the whole of it will cost, from a pilot of a few runs; its machine code is compiled
-        on the way.
+        """Estimate the cost of the whole study from a pilot of a few runs.
+
+        The pilot also compiles the machine code of the study.
+
+        Parameters
+        ----------
+        on : None, "processes", str or Dask client
+            Where the study is to run, as for `run`.
+        threads : int or None, default None
+            The number of threads or processes; None means one per core.
+
+        Returns
+        -------
+        Estimate
+            Runs, seconds per run, cores, and bytes of the table.
         """
         experiment = engines.experiment_of(self)
         count = self.design.runs
@@ -135,7 +162,7 @@ class Study(Specification):
             began = clock.perf_counter()
             experiment.block(0, runs)
             spent = clock.perf_counter() - began
-            if spent > PILOT or runs >= min(experiment.block_size, count):
+            if spent > PILOT_SECONDS or runs >= min(experiment.block_size, count):
                 break
             runs = min(8 * runs, experiment.block_size, count)
         series = sum(m.over_time for m in self.measures)
@@ -157,24 +184,45 @@ class Study(Specification):
         shard: int | None = None,
         progress: Progress | None = None,
     ) -> xr.Dataset:
-        """All runs, as a table: an xarray Dataset over `run`, with the variables as coordinates,
-        the measures, and `failure`, which says why a run has none ("" where it has).
+        """Compute all runs and return their table.
 
-        out: a folder, study.zarr, into which shards are written as they are done; the table is then
-        read from there when it is looked at. A name that ends in .nc is a netCDF file, which needs
-        no zarr; it is written when all runs are done, and cannot be resumed. resume: compute only
-        what it lacks. on: None, threads
-        of this process (`threads`, by default one per core); "processes" (`threads` of them, each
-        with one thread); a Dask client or "dask://host:port". shard: runs in a task, by default
-        about 15 s of work. progress: called with the runs that are done, and all.
+        Parameters
+        ----------
+        out : str, Path or None, default None
+            A folder, study.zarr, into which shards are written as they are done; the table is then
+            read from there lazily. A name that ends in .nc is a netCDF file, which needs no zarr,
+            is written when all runs are done, and cannot be resumed. None keeps the table in
+            memory.
+        on : None, "processes", str or Dask client
+            None runs in threads of this process; "processes" in processes with one thread each; a
+            Dask client or "dask://host:port" on a cluster.
+        resume : bool, default False
+            Whether to compute only the shards that `out` lacks.
+        threads : int or None, default None
+            The number of threads or processes; None means one per core.
+        shard : int or None, default None
+            The number of runs per task; None means about 15 s of work.
+        progress : callable or None, default None
+            Called with the number of finished runs and the number of all runs.
+
+        Returns
+        -------
+        xarray.Dataset
+            Over `run`: the variables as coordinates, the measures, and `failure`, the reason why a
+            run has no measures ("" where it has them).
+
+        Raises
+        ------
+        StudyError
+            If `out` exists already, holds another study, or an argument is out of range.
         """
         self.check(out, on, resume)
         with engines.connected(on) as where:
             _workers(where, threads)
             span = (
-                _shard(self.estimate(where, threads), self.design.runs)
+                _runs_per_shard(self.estimate(where, threads), self.design.runs)
                 if shard is None
-                else _rounded(shard, self.design.runs)
+                else _round_to_groups(shard, self.design.runs)
             )
             if out is None or is_netcdf(out):
                 table = self._in_memory(where, threads, span, progress)
@@ -190,18 +238,27 @@ class Study(Specification):
         progress: Progress | None,
         resume: bool,
     ) -> xr.Dataset:
+        """Compute the missing shards, write them into a store, and return its table."""
         runs = self.design.runs
-        store = self._opened(path, self.columns(), span, engines.experiment_of(self).rows, resume)
+        store = self._open_store(
+            path, self.columns(), span, engines.experiment_of(self).rows, resume
+        )
         with store.locked():
             spans = [(k, *store.span(k)) for k in store.missing()]
             done = runs - sum(b - a for _, a, b in spans)
-            for k, block in self._shards(on, threads, spans, _told(progress, done, runs)):
+            for k, block in self._shards(
+                on, threads, spans, _progress_counter(progress, done, runs)
+            ):
                 store.write(k, self._arrays(block), block.failure)
         return open_study(path)
 
     def check(self, out: str | Path | None = None, on: Any = None, resume: bool = False) -> None:
-        """Refuse a place that holds something else, and an engine that is none, before anything is
-        computed.
+        """Raise StudyError, before anything is computed, where `run` would refuse its arguments.
+
+        Parameters
+        ----------
+        out, on, resume
+            As for `run`.
         """
         if out is None and resume:
             raise StudyError("resume continues the study of a folder; say which: out='study.zarr'")
@@ -229,7 +286,7 @@ class Study(Specification):
             )
 
     def columns(self) -> tuple[Column, ...]:
-        """The arrays of the table."""
+        """Return the columns of the table: the variables, then the measures."""
         units = {v.name: v.unit for v in self.varied.variables}
         variables = [
             Column(name, variable=True, attributes={"units": units.get(name) or ""})
@@ -241,6 +298,7 @@ class Study(Specification):
         )
 
     def _attributes(self) -> dict[str, Any]:
+        """Return the attributes of the table: key, names, dimensions and shape of the design."""
         d = self.design
         return {
             KEY: self.key,
@@ -251,9 +309,10 @@ class Study(Specification):
             "drawn": [name for name, _ in d.drawn],
         }
 
-    def _opened(
+    def _open_store(
         self, path: Path, columns: tuple[Column, ...], span: int, rows: Any, resume: bool
     ) -> Store:
+        """Return the store of the study: an existing one to resume, or a new one."""
         if resume:
             return Store(
                 path, columns, self.design.runs, int(compare(path, self.key)["shard"]), rows
@@ -265,6 +324,7 @@ class Study(Specification):
     def _shards(
         self, on: Any, threads: int | None, spans: list[engines.Span], tell: engines.Tell
     ) -> Iterator[tuple[int, Block]]:
+        """Yield (index, block) of each shard, as the engine finishes them."""
         if not spans:
             return iter(())
         if on is None:
@@ -274,6 +334,7 @@ class Study(Specification):
         return engines.on_dask(on, self, spans, tell)
 
     def _arrays(self, block: Block) -> dict[str, Any]:
+        """Return {name: values} of the variables and measures of a block."""
         return {
             **{name: block.variables[:, k] for k, name in enumerate(self.design.names)},
             **block.measures,
@@ -282,13 +343,16 @@ class Study(Specification):
     def _in_memory(
         self, on: Any, threads: int | None, span: int, progress: Progress | None
     ) -> xr.Dataset:
+        """Compute all shards and return the table; raise StudyError where it is too large for
+        memory.
+        """
         import xarray as xr
 
         runs = self.design.runs
         columns = self.columns()
         rows = engines.experiment_of(self).rows
         needed = 8 * runs * sum(len(rows) if c.over_time else 1 for c in columns)
-        if needed > MOST_BYTES:
+        if needed > MAX_TABLE_BYTES:
             raise StudyError(
                 f"the table of {runs} runs takes {size(needed)}; write it to a folder,"
                 " out='study.zarr'"
@@ -296,8 +360,8 @@ class Study(Specification):
         spans = [
             (k, first, min(first + span, runs)) for k, first in enumerate(range(0, runs, span))
         ]
-        found = dict(self._shards(on, threads, spans, _told(progress, 0, runs)))
-        block = engines.joined([found[k] for k, *_ in spans])
+        found = dict(self._shards(on, threads, spans, _progress_counter(progress, 0, runs)))
+        block = engines.join_blocks([found[k] for k, *_ in spans])
         arrays = self._arrays(block)
         made = {
             c.name: (
@@ -315,23 +379,56 @@ class Study(Specification):
 
     # --- looking at it
     def result(self, runs: Iterable[int] | int) -> Result:
-        """The Result of some runs, by their numbers, as the study ran them; over `run` where they
-        are several.
+        """Return the Result of some runs, exactly as the study ran them.
+
+        Parameters
+        ----------
+        runs : int or iterable of int
+            The numbers of the runs.
+
+        Returns
+        -------
+        Result
+            Of one run, or over `run` for several.
+
+        Raises
+        ------
+        StudyError
+            If a number is out of range, a run failed, or the runs have rows at different times.
         """
         return engines.experiment_of(self).result(runs)
 
     def sensitivity(self, method: str = "sobol", **options: Any) -> xr.Dataset:
-        """How much each variable matters to each measure, by one of `catena.studies.METHODS`; see
-        `catena.studies.indices`.
+        """Return how much each variable matters to each measure.
+
+        Parameters
+        ----------
+        method : {"sobol", "morris", "tornado"}, default "sobol"
+            One of `catena.studies.METHODS`; see `catena.studies.indices`.
+        **options
+            samples, seed, and the arguments of `run`.
+
+        Returns
+        -------
+        xarray.Dataset
+            The indices of the method, over `measure` and `variable`.
+
+        Raises
+        ------
+        StudyError
+            If a run fails, or no measure is one number per run.
         """
         return loaded("catena.studies.indices:sensitivity")(self, method, **options)
 
     def with_design(self, changed: Design) -> Study:
-        """The same with other runs."""
+        """Return the same study with the runs of another design."""
         return replace(self, design=changed)
 
 
-def _told(progress: Progress | None, done: int, runs: int) -> engines.Tell:
+def _progress_counter(progress: Progress | None, done: int, runs: int) -> engines.Tell:
+    """Return a function that adds finished runs to a counter and calls `progress` with the
+    counter.
+    """
     reached = [done]
 
     def tell(more: int) -> None:
@@ -343,7 +440,9 @@ def _told(progress: Progress | None, done: int, runs: int) -> engines.Tell:
 
 
 def _workers(on: Any, threads: int | None) -> int:
-    """How many cores work at once."""
+    """Return how many cores work at once; raise StudyError where `threads` is not a positive
+    integer.
+    """
     if threads is not None and (
         isinstance(threads, bool) or not isinstance(threads, int) or threads < 1
     ):
@@ -355,16 +454,23 @@ def _workers(on: Any, threads: int | None) -> int:
     return max(1, sum(on.nthreads().values())) if hasattr(on, "nthreads") else 1
 
 
-def _shard(cost: Estimate, runs: int) -> int:
-    """Runs of a shard: some seconds of work, and so many for each worker that none waits long for
-    the last of another.
+def _runs_per_shard(cost: Estimate, runs: int) -> int:
+    """Return the number of runs per shard.
+
+    A shard is about SHARD_SECONDS of work at most; each worker gets at least MIN_SHARDS_PER_WORKER
+    shards, and up to MAX_SHARDS_PER_WORKER as long as a shard is a second of work, so that no
+    worker waits long for the last shard of another.
     """
     share = -(-runs // cost.cores)
-    several = min(-(-share // FEWEST), max(-(-share // MANY), int(1.0 / cost.each)))
-    return _rounded(min(int(SECONDS / cost.each) + 1, MOST_RUNS, several), runs)
+    several = min(
+        -(-share // MIN_SHARDS_PER_WORKER),
+        max(-(-share // MAX_SHARDS_PER_WORKER), int(1.0 / cost.each)),
+    )
+    return _round_to_groups(min(int(SHARD_SECONDS / cost.each) + 1, SHARD_MAX_RUNS, several), runs)
 
 
-def _rounded(shard: int | None, runs: int) -> int:
+def _round_to_groups(shard: int | None, runs: int) -> int:
+    """Return a number of runs per shard rounded up to a multiple of GROUP."""
     if isinstance(shard, bool) or not isinstance(shard, int) or shard < 1:
         raise StudyError(f"shard is {shard!r}; it is a number of runs, from 1 on")
     return min(-(-shard // GROUP) * GROUP, -(-runs // GROUP) * GROUP)
@@ -382,43 +488,75 @@ def study(
     rows: str | Path | None = None,
     **options: Any,
 ) -> Study:
-    """A study: many runs of one mechanism, and a few numbers of each.
+    """Define a study: many runs of one mechanism, and a few numbers of each.
 
-    mechanism: a Mechanism; or a file or the name of an example, which brings its [scenario].
-    variables: {name: values}, names as in `catena.studies.variables`: a parameter, q.NAME, v.NAME,
-    tau.NAME, body.NAME.mass, control.kp ...; values an array or list (an axis), a distribution
-    (`catena.studies.uniform`, `normal`, ..., or frozen ones of SciPy), or a text with units, "8..12
-    cm:200". measures: {name: text}, such as {"peak": "max(abs(q['elbow']))"}, or a function of a
-    Result; see `catena.studies.measures`. samples: how often what has a distribution is drawn, by
-    `sampling` ("random", "lhs", "sobol") from `seed`. rows: a .csv with a column for each variable
-    and a row for each run. options: those of `catena.simulate`; integrator="rk4", step=1e-3 is
-    quickest.
+    Parameters
+    ----------
+    mechanism : Mechanism, Machine, str or Path
+        The mechanism; or a file or the name of an example, whose [scenario] is used too.
+    variables : mapping or None
+        {name: values}. Names are those of `catena.studies.variables`: a parameter, q.NAME, v.NAME,
+        tau.NAME, body.NAME.mass, control.kp and so on. Values are an array or list (an axis), a
+        distribution (`catena.studies.uniform`, `normal`, ..., or a frozen one of SciPy), or a text
+        with units such as "8..12 cm:200"; numbers without units are SI.
+    measures : mapping, iterable of str, or str
+        {name: text or function}, such as {"peak": "max(abs(q['elbow']))"}; a function takes a
+        Result. See `catena.studies.measures`.
+    samples : int or None, default None
+        How often variables with a distribution are drawn.
+    sampling : {"random", "lhs", "sobol"}, default "random"
+        How they are drawn.
+    seed : int, default 0
+        The seed of the draws.
+    rows : str, Path or None, default None
+        A .csv file with a column for each variable and a row for each run.
+    **options
+        The options of `catena.simulate`; integrator="rk4", step=1e-3 is quickest.
 
-    >>> s = study("triple_pendulum", {"q.pin 1": [0.1, 0.2]}, measures="max(kinetic)", until=0.1)
-            # doctest: +SKIP
+    Returns
+    -------
+    Study
+        Its `run` computes the table.
+
+    Raises
+    ------
+    StudyError
+        If nothing is varied, or a variable, a value or a measure cannot be read.
+
+    Examples
+    --------
+    >>> import catena
+    >>> s = catena.study(
+    ...     "triple_pendulum", {"q.pin 1": [0.1, 0.2]}, measures="max(kinetic)", until=0.1
+    ... )
+    >>> s.design.runs
+    2
     """
     given = dict(variables or {})
-    model, asked = _of(mechanism, options)
+    model, asked = _mechanism_and_options(mechanism, options)
     control = asked.pop("control", None)
-    listed = read_names(rows) if rows is not None else []
-    if twice := [name for name in listed if name in given]:
+    file_names = read_names(rows) if rows is not None else []
+    if twice := [name for name in file_names if name in given]:
         raise StudyError(
             f"{twice[0]!r} is a column of {rows} and is varied beside it; leave one of them out"
         )
-    if not given and not listed:
+    if not given and not file_names:
         raise StudyError(
             "nothing is varied; say what is: {'crank': '8..12 cm:200'}, or --set 'crank=8..12"
             " cm:200'"
         )
-    varied = vary(model, control, [*listed, *given])
+    varied = vary(model, control, [*file_names, *given])
     values, grid = _values(varied, given, rows)
     made = design(values, grid, samples, sampling, seed)
     return Study(varied, made, read_measures(measures, compile(varied.mechanism, threads=1)), asked)
 
 
-def _of(
+def _mechanism_and_options(
     mechanism: Mechanism | Machine | str | Path, options: dict[str, Any]
 ) -> tuple[Mechanism, dict[str, Any]]:
+    """Return the mechanism, and the options merged with those of its scenario where it is a
+    file.
+    """
     if isinstance(mechanism, Machine):
         return mechanism.mechanism, dict(options)
     if isinstance(mechanism, Mechanism):
@@ -435,7 +573,10 @@ def _of(
 def _values(
     varied: Varied, given: dict[str, Any], rows: str | Path | None
 ) -> tuple[dict[str, Any], Grid | None]:
-    """What each variable takes; a StudyError with every fault."""
+    """Return the values of each variable, and the list of runs if there is one.
+
+    Raises StudyError with every value that cannot be read.
+    """
     units = {v.name: v.unit for v in varied.variables}
     found = {}
     faults = []

@@ -1,15 +1,15 @@
-"""Design: which values the variables have in run number k. A run's number decides them, on whatever
-machine it runs.
+"""Design: the values of the variables in run number k. The number of a run determines them, on
+whatever machine it runs.
 
-    axes            every value of one meets every value of the others; the last axis goes round
-                    quickest
+    axes            every value of one is combined with every value of the others; the last axis
+                    varies fastest
     a list          rows that belong together, as one axis
-    samples         what is drawn together, as the last axis: each point of the axes meets the same
-                    draws
+    samples         variables that are drawn together, as the last axis: each point of the axes is
+                    combined with the same draws
 
 Draws are made from numbers between 0 and 1, by one of `SCHEMES`: "random" (Philox, a generator
 whose state is a counter, [Salmon2011]), "sobol" (a scrambled Sobol sequence), "lhs" (a Latin
-hypercube). None of them depends on who asks for which runs.
+hypercube). None of them depends on which runs are asked for together.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ from ..registry import Registry
 from .ranges import Axis, Distribution, Scipy
 
 Array = NDArray[np.float64]
-AXES_SEED = 7919  # draws of axes have streams of their own
-PHILOX_BLOCK = 4  # numbers per count of the generator
+AXES_SEED = 7919  # added per axis, so that each axis draws from its own stream
+PHILOX_BLOCK = 4  # random numbers per increment of Philox's counter
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A way to fill the unit cube: its word, draw(seed, size, columns, first, last) -> (last -
-    first, columns), one line.
+    """A sampling scheme of the unit cube.
+
+    draw(seed, size, columns, first, last): the samples first to last of `size`, (last - first,
+    columns). doc: one line for help texts.
     """
 
     name: str
@@ -43,6 +45,9 @@ class Scheme:
 
 
 def _random(seed: int, size: int, columns: int, first: int, last: int) -> Array:
+    """Return independent draws; each column is a stream of its own, advanced to the sample
+    `first`.
+    """
     found = np.empty((last - first, columns))
     for k in range(columns):
         bits = np.random.Philox(key=np.array([seed, k], dtype=np.uint64)).advance(
@@ -55,16 +60,18 @@ def _random(seed: int, size: int, columns: int, first: int, last: int) -> Array:
 
 
 def _sobol(seed: int, size: int, columns: int, first: int, last: int) -> Array:
+    """Return samples of a scrambled Sobol sequence."""
     from scipy.stats import qmc
 
     sequence = qmc.Sobol(columns, scramble=True, seed=np.random.default_rng(seed))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of sizes that are no powers of two
+        warnings.simplefilter("ignore", UserWarning)  # about sizes that are no powers of two
         return (sequence.fast_forward(first) if first else sequence).random(last - first)
 
 
 @lru_cache(4)
 def _hypercube(seed: int, size: int, columns: int) -> Array:
+    """Return a Latin hypercube (size, columns)."""
     from scipy.stats import qmc
 
     return qmc.LatinHypercube(columns, seed=np.random.default_rng(seed)).random(size)
@@ -91,7 +98,9 @@ SCHEMES: Registry[Scheme] = Registry(
 
 @dataclass(frozen=True)
 class Grid:
-    """An axis of the design: the variables it sets, and their values (n, count)."""
+    """An axis of the design: the names of the variables that it sets, and their values (n,
+    count).
+    """
 
     names: tuple[str, ...]
     values: Array
@@ -99,9 +108,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class Design:
-    """The runs of a study. names: all variables, in order. grids: the axes. drawn: {variable: its
-    distribution}, drawn together, `samples` times. cube: numbers between 0 and 1 in place of a
-    scheme's, (samples, drawn).
+    """The runs of a study.
+
+    names: all variables, in order. grids: the axes. drawn: (variable, its distribution), drawn
+    together `samples` times. cube: numbers between 0 and 1 in place of a scheme's, (samples,
+    drawn).
     """
 
     names: tuple[str, ...]
@@ -114,12 +125,12 @@ class Design:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Sizes of the axes; that of the draws is the last, where there are any."""
+        """The sizes of the axes; that of the draws is the last, where there are any."""
         return (*(len(g.values) for g in self.grids), *((self.samples,) if self.drawn else ()))
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """Names of the axes."""
+        """The names of the axes: a variable, "row" for a list, "sample" for the draws."""
         return (
             *(g.names[0] if len(g.names) == 1 else "row" for g in self.grids),
             *(("sample",) if self.drawn else ()),
@@ -127,11 +138,11 @@ class Design:
 
     @cached_property
     def runs(self) -> int:
-        """How many there are."""
+        """The number of runs."""
         return int(np.prod([int(n) for n in self.shape], dtype=object))
 
     def rows(self, first: int, last: int) -> Array:
-        """(last - first, variables): the values of these runs."""
+        """Return the values of the runs first to last, (last - first, variables)."""
         found = np.empty((last - first, len(self.names)))
         k = np.arange(first, last)
         at = np.unravel_index(k, self.shape)
@@ -145,7 +156,7 @@ class Design:
         return found
 
     def _uniform(self, at: NDArray[np.intp]) -> Array:
-        """The numbers between 0 and 1 of these samples."""
+        """Return the numbers between 0 and 1 of the samples with these indices, (n, drawn)."""
         low = int(at.min())
         high = int(at.max()) + 1
         if self.cube is not None:
@@ -162,8 +173,9 @@ def design(
     scheme: str,
     seed: int,
 ) -> Design:
-    """The design of variables that take these values, beside a list of rows; a StudyError where the
-    number of draws is not said.
+    """Return the design of variables that take these values, together with a list of rows.
+
+    Raises StudyError where the number of draws is missing or superfluous, or the seed is not valid.
     """
     SCHEMES.find(scheme)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -196,6 +208,7 @@ def design(
 
 
 def _values(axis: Axis, k: int, scheme: str, seed: int) -> Array:
+    """Return the values of the axis with index k, drawn where it is given by a distribution."""
     if axis.drawn is None:
         return np.array(axis.values)
     u = SCHEMES.find(scheme).draw(seed + AXES_SEED * (k + 1), axis.count, 1, 0, axis.count)[:, 0]

@@ -1,9 +1,9 @@
-"""Where a study runs: shards one after another in the threads of this process, in processes, or as
-tasks of a Dask cluster.
+"""Where a study runs: its shards in the threads of this process, in processes, or as tasks of a
+Dask cluster.
 
-Each engine yields shards as they are done, in any order; this process alone writes them. A task is
-a study and a span of runs; a worker keeps the machine code of the last study, and finds it on disk
-the next time.
+Each engine yields shards as they are done; this process alone writes them. A task is a study and a
+span of runs; a worker keeps the machine code of the last study in memory, and reads it from the
+cache on disk the next time.
 """
 
 from __future__ import annotations
@@ -30,32 +30,33 @@ from ..errors import StudyError
 from .experiment import Block, Experiment
 from .specification import Specification
 
-Span = tuple[int, int, int]  # number of the shard, its first run, the one after its last
-Tell = Callable[[int], None]  # called with how many more runs are done
-AHEAD = 2  # tasks per worker, or shards, that are given out at a time: results wait in memory
-PATIENCE = "10s"  # with a scheduler that does not answer
-AGAIN = 3  # times that processes which die are begun anew
+Span = tuple[int, int, int]  # index of the shard, its first run, the run after its last
+Tell = Callable[[int], None]  # called with the number of further runs that are done
+# Tasks per worker (in threads: further shards) submitted ahead; their results wait in memory.
+QUEUED_PER_WORKER = 2
+SCHEDULER_TIMEOUT = "10s"  # how long to wait for a Dask scheduler or worker
+MAX_RESTARTS = 3  # how often a pool whose processes died is started again
 
-_ready: dict[str, Experiment] = {}
+_experiments: dict[str, Experiment] = {}
 
 
 def experiment_of(study: Specification) -> Experiment:
-    """The experiment of a study, kept for the next shard."""
+    """Return the experiment of a study; the last one is cached for the next shard."""
     name = study.fingerprint
-    if name not in _ready:
-        _ready.clear()
-        _ready[name] = Experiment(study)
-    return _ready[name]
+    if name not in _experiments:
+        _experiments.clear()
+        _experiments[name] = Experiment(study)
+    return _experiments[name]
 
 
-def shard(study: Specification, first: int, last: int) -> Block:
-    """All runs of one shard, block by block."""
+def run_shard(study: Specification, first: int, last: int) -> Block:
+    """Compute all runs of one shard, from `first` up to but without `last`, block by block."""
     experiment = experiment_of(study)
-    return joined([experiment.block(*span) for span in experiment.blocks(first, last)])
+    return join_blocks([experiment.block(*span) for span in experiment.blocks(first, last)])
 
 
-def joined(blocks: list[Block]) -> Block:
-    """Blocks that follow each other as one."""
+def join_blocks(blocks: list[Block]) -> Block:
+    """Return consecutive blocks as one."""
     if len(blocks) == 1:
         return blocks[0]
     names = blocks[0].measures
@@ -70,8 +71,10 @@ def joined(blocks: list[Block]) -> Block:
 def in_threads(
     study: Specification, spans: Sequence[Span], threads: int, tell: Tell
 ) -> Iterator[tuple[int, Block]]:
-    """Shards in their order, the blocks of each in so many threads; the next shards are computed
-    while one is written.
+    """Yield (index, block) of the shards in order, with the blocks of each computed by `threads`
+    threads.
+
+    The next shards are computed while one is written.
     """
     experiment = experiment_of(study)
 
@@ -85,13 +88,13 @@ def in_threads(
     pool = ThreadPoolExecutor(threads)
     try:
         while waiting or running:
-            while waiting and len(running) < 1 + AHEAD:
+            while waiting and len(running) < 1 + QUEUED_PER_WORKER:
                 k, first, last = waiting.popleft()
                 running.append(
                     (k, [pool.submit(one, span) for span in experiment.blocks(first, last)])
                 )
             k, futures = running.popleft()
-            yield k, joined([f.result() for f in futures])
+            yield k, join_blocks([f.result() for f in futures])
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -100,31 +103,36 @@ def in_threads(
 def in_processes(
     study: Specification, spans: Sequence[Span], count: int, tell: Tell
 ) -> Iterator[tuple[int, Block]]:
-    """Shards in so many processes of this machine; those of a process that dies are run again."""
-    text = _pickled(study)
+    """Yield (index, block) of shards computed in `count` processes.
+
+    The shards of a process that dies are run again; after MAX_RESTARTS restarts a StudyError is
+    raised.
+    """
+    text = _pickle_study(study)
     left = list(spans)
-    for attempt in range(AGAIN + 1):
+    for attempt in range(MAX_RESTARTS + 1):
         try:
-            for k, block in _pooled(text, left, count):
+            for k, block in _run_pool(text, left, count):
                 left = [span for span in left if span[0] != k]
                 tell(len(block.failure))
                 yield k, block
             return
         except BrokenProcessPool:
-            if attempt == AGAIN:
+            if attempt == MAX_RESTARTS:
                 raise StudyError(
-                    f"processes of the study died {AGAIN + 1} times, for want of memory perhaps;"
-                    f" {len(spans) - len(left)} of {len(spans)} shards were finished and stay. Take"
-                    " smaller shards (shard=...), and go on with resume=True"
+                    f"processes of the study died {MAX_RESTARTS + 1} times, for want of memory"
+                    f" perhaps; {len(spans) - len(left)} of {len(spans)} shards were finished and"
+                    " stay. Take smaller shards (shard=...), and go on with resume=True"
                 ) from None
 
 
-def _pooled(text: bytes, spans: Sequence[Span], count: int) -> Iterator[tuple[int, Block]]:
+def _run_pool(text: bytes, spans: Sequence[Span], count: int) -> Iterator[tuple[int, Block]]:
+    """Yield (index, block) of shards from a pool of processes, as they are done."""
     waiting = list(reversed(spans))
     running = dict[Future[Block], int]()
     with ProcessPoolExecutor(count, get_context("spawn")) as pool:
         while waiting or running:
-            while waiting and len(running) < AHEAD * count:
+            while waiting and len(running) < QUEUED_PER_WORKER * count:
                 k, first, last = waiting.pop()
                 running[pool.submit(_task, text, first, last)] = k
             done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -136,14 +144,15 @@ _last: tuple[bytes, Any] = (b"", None)
 
 
 def _task(text: bytes, first: int, last: int) -> Block:
-    """One shard in another process."""
+    """Compute one shard of a pickled study in another process; the last study is cached."""
     global _last
     if _last[0] != text:
         _last = text, pickle.loads(text)
-    return shard(_last[1], first, last)
+    return run_shard(_last[1], first, last)
 
 
-def _pickled(study: Specification) -> bytes:
+def _pickle_study(study: Specification) -> bytes:
+    """Return the pickled study; raise StudyError where it cannot be pickled."""
     try:
         from cloudpickle import dumps  # type: ignore[import-untyped]
     except ImportError:
@@ -161,32 +170,34 @@ def _pickled(study: Specification) -> bytes:
 def on_dask(
     client: Any, study: Specification, spans: Sequence[Span], tell: Tell
 ) -> Iterator[tuple[int, Block]]:
-    """Shards as tasks of a Dask cluster. A worker that is lost loses its shards, which Dask runs
-    again elsewhere; where it was the last that had the study, the study is sent anew.
+    """Yield (index, block) of shards computed as tasks of a Dask cluster.
+
+    Dask runs the shards of a lost worker again elsewhere; where that worker was the last that had
+    the study, the study is sent again.
     """
     from distributed import as_completed
 
-    text = _pickled(study)
+    text = _pickle_study(study)
     waiting = list(reversed(spans))
     running = dict[str, Span]()
-    shared = _sent(client, text)
+    shared = _scatter_study(client, text)
 
     def give(span: Span) -> Any:
-        future = client.submit(_task, shared, *span[1:], pure=False, retries=AGAIN)
+        future = client.submit(_task, shared, *span[1:], pure=False, retries=MAX_RESTARTS)
         running[future.key] = span
         return future
 
-    ahead = max(1, AHEAD * sum(client.nthreads().values()))
+    ahead = max(1, QUEUED_PER_WORKER * sum(client.nthreads().values()))
     queue = as_completed(
         [give(waiting.pop()) for _ in range(min(ahead, len(waiting)))], loop=client.loop
     )
     for future in queue:
         span = running.pop(future.key)
-        if future.cancelled():  # the study itself went with a worker
-            shared = _sent(client, text)
+        if future.cancelled():  # the study was lost with its last worker
+            shared = _scatter_study(client, text)
             queue.add(give(span))
             continue
-        block = _gathered(future)
+        block = _block_of_task(future)
         future.release()
         tell(len(block.failure))
         yield span[0], block
@@ -194,10 +205,10 @@ def on_dask(
             queue.add(give(waiting.pop()))
 
 
-def _sent(client: Any, text: bytes) -> Any:
-    """The study, on all workers."""
+def _scatter_study(client: Any, text: bytes) -> Any:
+    """Send the study to all workers, and return its future."""
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=SCHEDULER_TIMEOUT)
         return client.scatter(text, broadcast=True, hash=False)
     except (TimeoutError, OSError) as why:
         raise StudyError(
@@ -206,7 +217,8 @@ def _sent(client: Any, text: bytes) -> Any:
         ) from None
 
 
-def _gathered(future: Any) -> Block:
+def _block_of_task(future: Any) -> Block:
+    """Return the block of a finished task; raise StudyError where workers kept dying with it."""
     from distributed import KilledWorker
 
     try:
@@ -221,7 +233,7 @@ def _gathered(future: Any) -> Block:
 
 @contextmanager
 def connected(on: Any) -> Iterator[Any]:
-    """Where a study runs, with a client in the place of the address of a cluster."""
+    """Yield where a study runs, with a client in place of the address of a cluster."""
     if not isinstance(on, str) or on == "processes":
         yield on
         return
@@ -230,7 +242,9 @@ def connected(on: Any) -> Iterator[Any]:
 
 
 def client_of(address: str) -> Any:
-    """A client of the Dask scheduler at "dask://host:port"."""
+    """Return a client of the Dask scheduler at "dask://host:port"; raise StudyError where it
+    fails.
+    """
     try:
         from distributed import Client
     except ImportError:
@@ -239,7 +253,7 @@ def client_of(address: str) -> Any:
         ) from None
     place = "tcp://" + address.removeprefix("dask://") if address.startswith("dask://") else address
     try:
-        return Client(place, timeout=PATIENCE, set_as_default=False)
+        return Client(place, timeout=SCHEDULER_TIMEOUT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as why:
         raise StudyError(
             f"there is no Dask scheduler at {address} ({type(why).__name__}); start one with `dask"
@@ -248,5 +262,5 @@ def client_of(address: str) -> Any:
 
 
 def cores() -> int:
-    """Of this machine, that this process may use."""
+    """Return how many cores of this machine this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

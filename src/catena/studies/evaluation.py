@@ -1,5 +1,5 @@
-"""From rows to measures: the quantities that measures name, and Python measures, of many runs at
-once.
+"""From rows to measures: the quantities that measures name, and measures by Python functions, of
+many runs at once.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rows:
-    """States x (runs, rows, size) and inputs u (runs, rows, nu) of runs at times t (rows,); what
-    happened in them, where it is one run.
+    """The output rows of some runs at the same times t (rows,), s.
+
+    runs: the indices of the runs in their block. x: states (runs, rows, size). u: inputs (runs,
+    rows, nu). events: what happened, where it is one run.
     """
 
     runs: NDArray[np.intp]
@@ -42,13 +44,15 @@ def measure(
     shown: dict[str, Array],
     failure: list[str],
 ) -> None:
-    """Put the measures of these runs into `shown` {name: (runs, ...)}, and into `failure` why one
-    has no value.
+    """Compute the measures of these runs.
+
+    The values are put into `shown` {name: (runs, ...)}, and the reason why a run has no value into
+    `failure`. p: the parameters (runs, count) of these runs.
     """
     source = Signals(plan, rows, p)
     for m in measures:
         if m.function is not None:
-            values = _called(m, source, failure)
+            values = _function_values(m, source, failure)
         else:
             values, missing = m.values(rows.t, source.table(m))
             for step, lost in missing:
@@ -67,14 +71,16 @@ def measure(
                     f" {'not a finite number in all rows' if m.over_time else values[k]}",
                 )
         if m.over_time:
-            at, own = _kept(np.append(plan.start, plan.times), rows.t)
+            at, own = _matching_times(np.append(plan.start, plan.times), rows.t)
             shown[m.name][np.ix_(rows.runs, at)] = values[:, own]
         else:
             shown[m.name][rows.runs] = values
 
 
-def _kept(wanted: Array, found: Array) -> tuple[Any, Any]:
-    """Which of the times wanted were found, and where."""
+def _matching_times(wanted: Array, found: Array) -> tuple[Any, Any]:
+    """Return the indices of the wanted times that were found, and their indices among the found
+    ones.
+    """
     if len(wanted) == len(found):
         return np.arange(len(wanted)), np.arange(len(found))
     own = np.flatnonzero(np.isin(found, wanted))
@@ -82,11 +88,12 @@ def _kept(wanted: Array, found: Array) -> tuple[Any, Any]:
 
 
 def _note(failure: list[str], run: int, sentence: str) -> None:
+    """Note why a run failed, unless another reason was noted before."""
     failure[run] = failure[run] or sentence
 
 
 class Signals:
-    """The quantities of some rows, computed when a measure names them."""
+    """The quantities of some rows, computed when a measure first needs them."""
 
     def __init__(self, plan: RunPlan, rows: Rows, p: Array):
         self.rows, self.p = rows, p
@@ -96,7 +103,7 @@ class Signals:
 
     @property
     def observed(self) -> ObservedRows:
-        """Everything that is shown of the rows."""
+        """All recorded quantities of the rows."""
         if self._observed is None:
             self._observed = record.observe(
                 self.plan, self.rows.t, self.rows.x, self.rows.u, self.p
@@ -104,7 +111,9 @@ class Signals:
         return self._observed
 
     def table(self, m: Measure) -> dict[str, Array]:
-        """{symbol: (runs, rows), or (runs, 1) of numbers}."""
+        """Return {symbol: values} of a measure: signals (runs, rows), and numbers of runs (runs,
+        1).
+        """
         names = self.plan.machine.parameter_names
         numbers = {name: self.p[:, k : k + 1] for k, name in enumerate(names)}
         return {
@@ -114,11 +123,13 @@ class Signals:
         }
 
     def _one(self, signal: Signal) -> Array:
+        """Return the values of a signal, from the cache where they were computed before."""
         if signal not in self._known:
             self._known[signal] = self._computed(signal)
         return self._known[signal]
 
     def _computed(self, signal: Signal) -> Array:
+        """Compute the values of a signal: (runs, rows), or (runs, 1) for the time of an event."""
         rows = self.rows
         machine = self.plan.machine
         system = self.plan.system
@@ -148,7 +159,7 @@ class Signals:
         return energies[word]()
 
     def _q(self) -> Array:
-        """(runs, rows, nq)."""
+        """Return the coordinates (runs, rows, nq)."""
         s, x = self.plan.system, self.rows.x
         if s.equations.state_is_qv:
             return np.ascontiguousarray(x[..., : s.nq])
@@ -158,7 +169,7 @@ class Signals:
 
     # --- results
     def result(self, run: int | None = None) -> Result:
-        """A Result of all these runs, or of one."""
+        """Return a Result of all these runs, or of the one with index `run`."""
         pick = slice(None) if run is None else slice(run, run + 1)
         plan = replace(
             self.plan,
@@ -170,7 +181,7 @@ class Signals:
         seen = record.observe(plan, self.rows.t, self.rows.x[pick], self.rows.u[pick], plan.p)
         happened = [(0, o) for o in self.rows.events]
 
-        def trust() -> Ledger:
+        def ledger() -> Ledger:
             return record.ledger(
                 plan,
                 record.extremes(plan, seen),
@@ -182,15 +193,16 @@ class Signals:
 
         return Result(
             lambda: record.dataset(plan, seen, happened),
-            trust,
+            ledger,
             plan.machine.mechanism,
             {"machine": plan.machine},
         )
 
 
-def _called(m: Measure, source: Signals, failure: list[str]) -> Array:
-    """The values of a Python measure; what it raises is noted for the runs that it was called
-    with.
+def _function_values(m: Measure, source: Signals, failure: list[str]) -> Array:
+    """Return the values of a measure by a Python function.
+
+    What the function raises is noted as the failure of the runs that it was called with.
     """
     assert m.function is not None
     runs = source.rows.runs

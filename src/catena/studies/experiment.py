@@ -1,13 +1,13 @@
-"""Experiment: a study that is ready to run, in one process. It makes blocks of runs: numbers in,
+"""Experiment: a study that is ready to run in one process. It computes blocks of runs: numbers in,
 measures and failures out.
 
     run numbers --design--> values --start--> q, v, parameters, joint forces --rollout or runners-->
     rows --measures--> one number per run
 
-Runs of equal steps without events go through one driver for the whole block, adaptive ones side by
-side with steps and events of their own; what is sampled or switched goes group by group through
-`simulation.runner`. No run depends on its neighbours, so that it has the same bits wherever it
-runs. Where one of a group fails, each of them is run again by itself.
+Runs with fixed steps and without events go through one driver for the whole block; adaptive runs go
+in lanes, each with its own steps and events; runs with sampling or switching go group by group
+through `simulation.runner`. No run depends on its neighbours, so that it has the same bits wherever
+it runs. Where one run of a group fails, each run of the group is run again by itself.
 """
 
 from __future__ import annotations
@@ -37,14 +37,17 @@ from .specification import Specification
 
 Array = NDArray[np.float64]
 GROUP = 64  # runs; every block begins at a multiple of it, whatever the width of the lanes
-NUMBERS = 2**20  # of rows in one block, about: what a core's cache and a progress bar like
-LARGEST = 4096  # runs of a block
+# Numbers in the rows of one block, about: they fit a core's cache, and progress is reported often.
+BLOCK_ENTRIES = 2**20
+MAX_BLOCK_RUNS = 4096  # runs per block at most
 
 
 @dataclass(frozen=True)
 class Block:
-    """Runs from `first` on: their variables (runs, count), measures {name: (runs,) or (runs,
-    rows)}, and why each failed, "" if it did not.
+    """The results of consecutive runs from number `first` on.
+
+    variables: (runs, count). measures: {name: (runs,) or (runs, rows)}. failure: why each run
+    failed, "" where it did not.
     """
 
     first: int
@@ -87,6 +90,7 @@ class Experiment:
         self.rollout = block_rollout(self.plan)
 
     def _nominal(self, names: dict[str, list[str]]) -> Nominal:
+        """Return the nominal start, with the coordinates and speeds that are given by name."""
         s, plan = self.plan.system, self.plan
         q, v = decoded(s, plan.x0.T, plan.p.T)
         kept = {key: all_speeds_of(self.machine, names[key]) for key in "qv"}
@@ -99,22 +103,22 @@ class Experiment:
     # --- sizes
     @cached_property
     def rows(self) -> Array:
-        """The times of the rows, s, the start among them."""
+        """The times of the output rows, s, the start included."""
         return np.append(self.plan.start, self.plan.times)
 
     @cached_property
     def block_size(self) -> int:
-        """Runs of one block."""
-        fitting = NUMBERS // (len(self.rows) * self.plan.system.size) // GROUP * GROUP
-        return int(np.clip(fitting, GROUP, LARGEST))
+        """The number of runs per block."""
+        fitting = BLOCK_ENTRIES // (len(self.rows) * self.plan.system.size) // GROUP * GROUP
+        return int(np.clip(fitting, GROUP, MAX_BLOCK_RUNS))
 
     def blocks(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The blocks of a shard."""
+        """Return (first run, run after the last) of each block of a shard."""
         return [(k, min(k + self.block_size, last)) for k in range(first, last, self.block_size)]
 
     # --- one block
     def block(self, first: int, last: int) -> Block:
-        """Run these runs."""
+        """Compute the runs from `first` up to but without `last`."""
         values = self.design.rows(first, last)
         q, v, p, u, failure = self.starts(values)
         shown = {
@@ -126,8 +130,10 @@ class Experiment:
         return Block(first, values, shown, failure)
 
     def result(self, runs: Iterable[int] | int) -> Result:
-        """A Result of runs by their numbers, as the study ran them; over `run` where they are
-        several.
+        """Return the Result of runs by their numbers, exactly as the study ran them.
+
+        It is over `run` where several are asked for. Whole lanes are computed, so that the bits are
+        the same. Raises StudyError where a run does not exist or failed.
         """
         asked = [runs] if isinstance(runs, int | np.integer) else list(runs)
         if not asked or not all(0 <= k < self.design.runs for k in asked):
@@ -174,8 +180,10 @@ class Experiment:
         return signals.result(0 if isinstance(runs, int | np.integer) else None)
 
     def starts(self, values: Array) -> tuple[Array, Array, Array, Array, list[str]]:
-        """q, v, parameters, joint forces (runs, ...) of values (runs, variables); why a run cannot
+        """Return q, v, parameters and joint forces (runs, ...) at the start, and why a run cannot
         start.
+
+        values: (runs, variables).
         """
         n, nv = len(values), self.machine.nv
         q, v, p, u = (
@@ -186,7 +194,7 @@ class Experiment:
             own = values[:, self.design.names.index(x.name)]
             target[x.goes][:, x.place] = own if x.goes != "tau" else u[:, x.place] + own
         failure = [""] * n
-        _blame(self.machine.spec.parameter_check, p, failure)
+        _note_refusals(self.machine.spec.parameter_check, p, failure)
         good = np.flatnonzero([not said for said in failure])
         if len(good) and self.machine.rows:
             q[good], v[good], said = close(
@@ -196,7 +204,7 @@ class Experiment:
                 failure[k] = why
         if self.bounds is not None:
             for k in np.flatnonzero(((q < self.bounds[0]) | (q > self.bounds[1])).any(axis=1)):
-                _blame(
+                _note_refusals(
                     lambda row: checks.within_limits(self.machine, row, self.bounds),  # type: ignore[arg-type]
                     q[k : k + 1],
                     failure,
@@ -205,7 +213,7 @@ class Experiment:
         return q, v, p, u[:, :nv], failure
 
     def _inputs(self) -> Array:
-        """The joint forces that act in every run, (nv,)."""
+        """Return the joint forces (nv,) that act in every run, N m or N."""
         if self.plan.forces is not None:
             return self.plan.forces[0, 0]
         control = self.plan.control
@@ -216,8 +224,8 @@ class Experiment:
     def trajectories(
         self, q: Array, v: Array, p: Array, u: Array, failure: list[str]
     ) -> Iterator[Rows]:
-        """The rows of all runs that start, in parts that have the same times; failures are
-        noted.
+        """Yield the rows of all runs that can start, in parts with the same times; note
+        failures.
         """
         width, source = self._lanes(np.array([not said for said in failure]))
         if not len(source):
@@ -227,13 +235,13 @@ class Experiment:
         runs, first = np.unique(source, return_index=True)
         plan = replace(self.plan, x0=x0[first], p=p[runs], lead=(len(runs),))
         if plan.batched:
-            yield from _alike(_side_by_side(plan, runs, failure))
+            yield from _join_equal_times(_adaptive_rows(plan, runs, failure))
             return
         numbers: Sequence[int] = range(len(source) // width)
         if self.rollout is not None:
             part, failed = rows_of(self.rollout, x0, p[source], u[source])
             own = source[part.runs]
-            # lanes that are filled up with copies are left out
+            # lanes that hold copies of other runs are left out
             first = np.unique(own, return_index=True)[1]
             keep = first[[not failure[k] for k in own[first]]]
             if len(keep) and len(keep) == len(own) and (np.diff(keep) == 1).all():
@@ -242,11 +250,13 @@ class Experiment:
                 yield replace(part, runs=own[keep], x=part.x[keep], u=part.u[keep])
             numbers = failed
         groups = [np.arange(g * width, (g + 1) * width) for g in numbers]
-        yield from _alike(self._one_by_one(groups, source, x0, p, u, failure))
+        yield from _join_equal_times(self._one_by_one(groups, source, x0, p, u, failure))
 
     def _lanes(self, good: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp]]:
-        """Lanes, and which run is in each: groups by number; one that cannot start is replaced by
-        another of its group.
+        """Return the number of lanes per group, and the index of the run in each lane.
+
+        Groups follow the numbers of the runs; a run that cannot start is replaced by another of its
+        group.
         """
         width = max(default_width(), 1)
         runs = np.arange(-(-len(good) // width) * width).reshape(-1, width)
@@ -263,7 +273,9 @@ class Experiment:
         u: Array,
         failure: list[str],
     ) -> Iterator[Rows]:
-        """Group by group; where one fails, each of its runs by itself."""
+        """Yield the rows group by group; where one run of a group fails, each of its runs by
+        itself.
+        """
         for lanes in groups:
             found = None if self.rollout is not None else self._runner(lanes, source, x0, p, u)
             if found is not None:
@@ -283,7 +295,10 @@ class Experiment:
         u: Array,
         failure: list[str] | None = None,
     ) -> list[Rows] | None:
-        """The rows of one group; None where one of it fails, which is noted in `failure`."""
+        """Return the rows of one group of lanes.
+
+        Where a run fails, the reason goes into `failure`; without `failure` None is returned.
+        """
         runs = source[lanes]
         forces = self.plan.forces
         if forces is not None and any(x.goes == "tau" for x in self.variables):
@@ -323,12 +338,12 @@ class Experiment:
         return found
 
 
-def _side_by_side(plan: RunPlan, runs: NDArray[np.intp], failure: list[str]) -> Iterator[Rows]:
-    """The rows of adaptive runs, each with steps and events of its own, all of them in lanes."""
+def _adaptive_rows(plan: RunPlan, runs: NDArray[np.intp], failure: list[str]) -> Iterator[Rows]:
+    """Yield the rows of adaptive runs in lanes, each run with its own steps and events."""
     batch = BatchRunner(plan, slice(0, len(runs)))
     for _ in batch.run():
         pass
-    # rows in which something happens are those of one run
+    # with events every run has rows of its own
     for own in batch.parts if plan.scheme.empty else batch.each:
         end = batch.end_of(own.start)
         part = batch.slice_of(own)
@@ -343,8 +358,10 @@ def _side_by_side(plan: RunPlan, runs: NDArray[np.intp], failure: list[str]) -> 
             )
 
 
-def _alike(parts: Iterator[Rows]) -> Iterator[Rows]:
-    """Parts of the same times put together, where nothing happens in them."""
+def _join_equal_times(parts: Iterator[Rows]) -> Iterator[Rows]:
+    """Yield parts without events that have the same times joined into one, and others as they
+    are.
+    """
     waiting: list[Rows] = []
     for part in parts:
         if part.events or (waiting and not np.array_equal(waiting[0].t, part.t)):
@@ -360,11 +377,13 @@ def _alike(parts: Iterator[Rows]) -> Iterator[Rows]:
         )
 
 
-def _blame(
+def _note_refusals(
     check: Callable[[Array], object], rows: Array, failure: list[str], first: int = 0
 ) -> None:
-    """Say for each of the rows that a check refuses why it does: by halves, as a check takes many
-    at once.
+    """Note for each row that a check refuses the message of the check.
+
+    The check takes many rows at once, so the refused ones are found by bisection. first: the index
+    of the first row in `failure`.
     """
     try:
         check(rows)
@@ -373,16 +392,17 @@ def _blame(
             failure[first] = str(why)
             return
         half = len(rows) // 2
-        _blame(check, rows[:half], failure, first)
-        _blame(check, rows[half:], failure, first + half)
+        _note_refusals(check, rows[:half], failure, first)
+        _note_refusals(check, rows[half:], failure, first + half)
 
 
 def _names(x: Any) -> list[str]:
+    """Return the names in a start that is given by names; empty for an array."""
     return list(x) if isinstance(x, Mapping) else []
 
 
 def _forces(control: Any, forces: Any, nv: int) -> Any:
-    """The joint forces to which varied ones are added."""
+    """Return the constant joint forces (nv,) to which varied ones are added."""
     if hasattr(control, "law") or callable(control):
         raise StudyError(
             "tau.NAME is a joint force that acts all the time; beside a controller, write it as a"

@@ -1,4 +1,4 @@
-"""Tables as grids: the runs of axes laid out over their axes."""
+"""Tables as grids: runs arranged over the axes of their design."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 
 def as_grid(table: xr.Dataset) -> xr.Dataset:
-    """The table over its axes in place of `run`: measures (crank, density), with the values of each
-    axis as coordinates; draws are the axis `sample`, rows of a list `row`.
+    """Return the table over the axes of its design in place of `run`.
+
+    Measures have dimensions such as (crank, density), with the values of each axis as coordinates;
+    draws are the axis `sample`, the rows of a list the axis `row`. Raises StudyError for another
+    table.
     """
     import xarray as xr
 

@@ -1,5 +1,5 @@
-"""Which variables matter: indices of sensitivity over the whole range of the variables, by SALib,
-and one variable at a time.
+"""Which variables matter: global sensitivity indices over the whole ranges of the variables, by
+SALib, and one variable at a time.
 
     sobol     first-order and total indices of the variance ([Saltelli2010]), with confidence
               intervals; n (2 d + 2) runs
@@ -8,8 +8,8 @@ and one variable at a time.
     tornado   each variable from its 5 % to its 95 % quantile, the others at their medians; 2 d + 1
               runs
 
-A method makes a design of its own from the distributions of the study (an axis counts as uniform
-over its range), runs it, and reads the measures. Derivatives at one run are `catena.sensitivities`.
+A method makes its own design from the distributions of the study (an axis counts as uniform over
+its range), runs it, and evaluates the measures. Derivatives at one run are `catena.sensitivities`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,17 @@ if TYPE_CHECKING:
     from .definition import Study
 
 Array = NDArray[np.float64]
-LOW, HIGH = 0.05, 0.95  # quantiles of a tornado
-EDGE = 1e-9  # from 0 and 1: what has no ends has no quantile there
+TORNADO_LOW, TORNADO_HIGH = 0.05, 0.95  # the quantiles of a variable in a tornado
+QUANTILE_MARGIN = 1e-9  # distance kept from 0 and 1, where unbounded distributions have no quantile
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method: its word, sample(d, n, seed) -> (runs, d) in the unit cube, analyse(cube, y, names,
-    seed) -> {index: (d,) or (d, d)}, n unless it is said, one line.
+    """A method of sensitivity analysis.
+
+    sample(d, n, seed): the points (runs, d) in the unit cube. analyse(cube, y, names, seed): the
+    indices {index: (d,) or (d, d)} of the measure y (runs,). samples: the default of n. doc: one
+    line.
     """
 
     name: str
@@ -57,9 +60,11 @@ def sensitivity(
     seed: int | None = None,
     **running: Any,
 ) -> xr.Dataset:
-    """The indices of every measure that is one number, over `measure` and `variable`. samples: n of
-    the method. running: arguments of `Study.run`, such as out and on. A StudyError where a run
-    failed: indices need all of them.
+    """Return the indices of every measure that is one number per run, over `measure` and
+    `variable`.
+
+    samples: n of the method. running: arguments of `Study.run`, such as out and on. Raises
+    StudyError where a run fails: indices need all of them.
     """
     import xarray as xr
 
@@ -74,10 +79,10 @@ def sensitivity(
         len(cube),
         study.design.scheme,
         seed,
-        np.clip(cube, EDGE, 1 - EDGE),
+        np.clip(cube, QUANTILE_MARGIN, 1 - QUANTILE_MARGIN),
     )
     table = study.with_design(made).run(**running)
-    _complete(table)
+    _check_complete(table)
     measures = [m.name for m in study.measures if not m.over_time]
     if not measures:
         raise StudyError(
@@ -103,7 +108,7 @@ def sensitivity(
 
 
 def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
-    """What each variable is drawn from."""
+    """Return the distribution of each variable; an axis counts as uniform over its range."""
     found: dict[str, Distribution | Scipy] = {}
     drawn = dict(study.design.drawn)
     for name in study.design.names:
@@ -121,7 +126,8 @@ def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
     return found
 
 
-def _complete(table: xr.Dataset) -> None:
+def _check_complete(table: xr.Dataset) -> None:
+    """Raise StudyError where a run of the table failed."""
     said = [str(x) for x in table["failure"].values if x]
     if said:
         raise StudyError(
@@ -132,10 +138,12 @@ def _complete(table: xr.Dataset) -> None:
 
 # --- SALib
 def _problem(names: list[str]) -> dict[str, Any]:
+    """Return SALib's description of variables in the unit cube."""
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 
 
 def _salib(what: str) -> Any:
+    """Return a module of SALib; raise StudyError where SALib is not installed."""
     from importlib import import_module
 
     try:
@@ -147,6 +155,7 @@ def _salib(what: str) -> Any:
 
 
 def _sobol_sample(d: int, n: int, seed: int) -> Array:
+    """Return Saltelli's points in the unit cube; n must be a power of two."""
     if n < 1 or n & (n - 1):
         raise StudyError(f"samples is {n}; Sobol indices need a power of two, such as 1024")
     names = [str(k) for k in range(d)]
@@ -156,6 +165,9 @@ def _sobol_sample(d: int, n: int, seed: int) -> Array:
 
 
 def _sobol(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Array]:
+    """Return first-order, total and pairwise Sobol indices; zeros for a measure that does not
+    vary.
+    """
     if not np.ptp(y) > 0:
         zero = np.zeros(len(names))
         return {
@@ -175,11 +187,13 @@ def _sobol(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Arra
 
 
 def _morris_sample(d: int, n: int, seed: int) -> Array:
+    """Return the points of n trajectories of Morris in the unit cube."""
     names = [str(k) for k in range(d)]
     return np.asarray(_salib("sample.morris").sample(_problem(names), n, num_levels=4, seed=seed))
 
 
 def _morris(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Array]:
+    """Return mean, mean size with confidence, and spread of the elementary effects."""
     found = _salib("analyze.morris").analyze(_problem(names), cube, y, num_levels=4, seed=seed)
     return {
         key: np.asarray(found[key], float) for key in ("mu", "mu_star", "mu_star_conf", "sigma")
@@ -188,13 +202,15 @@ def _morris(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Arr
 
 # --- one at a time
 def _tornado_sample(d: int, n: int, seed: int) -> Array:
+    """Return the medians, then each variable at its low and at its high quantile."""
     cube = np.full((2 * d + 1, d), 0.5)
     for k in range(d):
-        cube[1 + 2 * k, k], cube[2 + 2 * k, k] = LOW, HIGH
+        cube[1 + 2 * k, k], cube[2 + 2 * k, k] = TORNADO_LOW, TORNADO_HIGH
     return cube
 
 
 def _tornado(cube: Array, y: Array, names: list[str], seed: int) -> dict[str, Array]:
+    """Return the measure at the medians, and with each variable low and high."""
     return {"nominal": np.full(len(names), y[0]), "low": y[1::2], "high": y[2::2]}
 
 

@@ -1,13 +1,12 @@
-"""Measures: what a study keeps of each run. An expression over the rows of the run, in the language
-of files, or a Python function.
+"""Measures: what a study keeps of each run: an expression over the rows of the run, in the
+language of files, or a Python function.
 
     max(abs(torque['motor pin']))  rms(q['elbow'] - 0.3)  final(energy) - first(energy)
             time_of(y['tip'])  event['floor']
 
-A text is cut into tokens and parsed as those of files are (`model/expression_syntax.py`); nothing
-of it is run. Names with a bracket are quantities over time, `QUANTITIES`; a word of `REDUCTIONS`
-with one argument makes one number of it. What is not reduced is kept over time. Parameters are
-plain names.
+A text is parsed like the expressions of files (`model/expression_syntax.py`); it is never executed.
+Names with a bracket are quantities over time; a function of `REDUCTIONS` with one argument reduces
+one to a number. What is not reduced is kept over time. Parameters are plain names.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ..model import FUNCTIONS, evaluate, parse, shown
 from .reductions import REDUCTIONS, Reduction
 
 Array = NDArray[np.float64]
-# over time, and their units
+# quantities without a bracket, and their units
 PLAIN = {
     "t": "s",
     "kinetic": "J",
@@ -36,7 +35,7 @@ PLAIN = {
     "work": "J",
     "energy_error": "J",
 }
-# torque and force: other words for tau
+# quantities with a bracket; torque and force are other words for tau
 SUBSCRIPTED = ("q", "v", "a", "tau", "torque", "force", "x", "y", "z")
 _SUBSCRIPT = re.compile(
     r"(?<!\w)(?P<word>[A-Za-z_]\w*)\s*\[\s*(?P<quote>['\"])(?P<name>[^'\"]*)(?P=quote)\s*\]"
@@ -46,8 +45,9 @@ _WORDS = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\(")
 
 @dataclass(frozen=True)
 class Signal:
-    """A quantity over time: its word, and the name in its bracket; "event" is one number, the time
-    of the first of that name.
+    """A quantity over time: its word, and the name in its bracket.
+
+    The word "event" is one number per run: the time of the first event of that name, s.
     """
 
     word: str
@@ -59,8 +59,10 @@ class Signal:
 
 @dataclass(frozen=True)
 class Step:
-    """One reduction within a measure: its symbol, its text, what is reduced (an expression), more
-    arguments.
+    """One reduction within a measure.
+
+    symbol: stands for its value in later expressions. text: as the user wrote it. of: the
+    expression that is reduced. more: further arguments.
     """
 
     symbol: str
@@ -72,9 +74,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure that was read: its name and text; the signals by symbol; its reductions in order;
-    the expression of what is left. function: a Python function in their place, of a Result of one
-    run (of all runs of a batch where `batch`).
+    """A measure that was read.
+
+    signals: (symbol, signal). steps: the reductions, in the order of their evaluation. expression:
+    what is left when the reductions are replaced by their symbols. function: a Python function in
+    place of the expression; it takes a Result of one run, or of all runs of a batch where `batch`.
     """
 
     name: str
@@ -87,7 +91,7 @@ class Measure:
 
     @cached_property
     def over_time(self) -> bool:
-        """Whether it is kept over time."""
+        """Whether the measure is kept over time, because some signal is not reduced."""
         if self.function is not None or isinstance(self.expression, int | float):
             return False
         own = {symbol for symbol, signal in self.signals if signal.word != "event"}
@@ -96,10 +100,11 @@ class Measure:
     def values(
         self, t: Array, table: Mapping[str, Array]
     ) -> tuple[Array, list[tuple[Step, Array]]]:
-        """Of the rows at t: (runs,), or (runs, rows) where it is kept over time; and of each
-        reduction which runs have no value.
+        """Return the values, and for each reduction without a value in some runs, which runs these
+        are.
 
-        table: signals by symbol, (runs, rows), and numbers of runs, (runs, 1).
+        The values are (runs,), or (runs, rows) for a measure over time. t: the times of the rows,
+        s. table: signals by symbol (runs, rows), and numbers of runs (runs, 1).
         """
         found, missing = dict(table), []
         runs = len(next(iter(table.values())))
@@ -119,8 +124,8 @@ class Measure:
 
 
 def vectorised(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Mark a Python measure that takes a Result of many runs and gives one number for each,
-    (runs,), in one call.
+    """Mark a Python measure that takes a Result of many runs and returns one number for each,
+    (runs,).
     """
     function.batch = True  # type: ignore[attr-defined]
     return function
@@ -128,7 +133,10 @@ def vectorised(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 # --- reading
 def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Measure, ...]:
-    """Measures from {name: text or function}, or a list of texts; a StudyError with every fault."""
+    """Return the measures from {name: text or function}, or from a list of texts.
+
+    Raises StudyError with every fault.
+    """
     named = (
         given
         if isinstance(given, Mapping)
@@ -153,7 +161,7 @@ def read_measures(given: Mapping[str, Any] | Any, machine: Machine) -> tuple[Mea
 
 
 def read_measure(name: str, what: Any, machine: Machine) -> Measure:
-    """One measure."""
+    """Return one measure from a text or a function."""
     if callable(what):
         return Measure(
             name,
@@ -169,7 +177,9 @@ def read_measure(name: str, what: Any, machine: Machine) -> Measure:
 
 
 class _Reader:
-    """Reads one text: brackets become symbols, then reductions from the innermost outwards."""
+    """A parser of one text: brackets become symbols, then reductions from the innermost
+    outwards.
+    """
 
     def __init__(self, name: str, text: str, machine: Machine):
         self.name, self.whole, self.machine = name, text, machine
@@ -177,7 +187,7 @@ class _Reader:
         self.steps: list[Step] = []
 
     def measure(self) -> Measure:
-        """The measure, its names checked."""
+        """Return the measure; raise ExpressionError where a name is unknown."""
         text = _SUBSCRIPT.sub(self._bracket, self.whole)
         if "[" in text:
             raise ExpressionError(
@@ -197,6 +207,7 @@ class _Reader:
         )
 
     def _parsed(self, text: str) -> Any:
+        """Return the expression of a text whose brackets and reductions are symbols."""
         known = [*self.signals, *(s.symbol for s in self.steps), *self.machine.mechanism.parameters]
         try:
             return parse(text, known)
@@ -204,7 +215,7 @@ class _Reader:
             raise ExpressionError(self._readable(str(why))) from None
 
     def _readable(self, message: str) -> str:
-        """A message with what the user wrote in place of our symbols."""
+        """Return a message with the text of the user in place of internal symbols."""
         for symbol, signal in self.signals.items():
             if signal.name:
                 message = message.replace(symbol, str(signal))
@@ -214,6 +225,7 @@ class _Reader:
 
     # --- brackets
     def _bracket(self, match: re.Match[str]) -> str:
+        """Return the symbol of a quantity with a bracket, such as q['elbow']."""
         signal = Signal(
             "tau" if match["word"] in ("torque", "force") else match["word"], match["name"]
         )
@@ -226,6 +238,7 @@ class _Reader:
         return symbol
 
     def _check(self, signal: Signal) -> None:
+        """Raise where the mechanism lacks the frame, coordinate or speed of a quantity."""
         machine = self.machine
         if signal.word in ("x", "y", "z"):
             machine.mechanism.frame(signal.name)
@@ -238,7 +251,9 @@ class _Reader:
 
     # --- reductions
     def _reduced(self, text: str) -> str:
-        """The text with a symbol in place of each reduction; the last to begin is innermost."""
+        """Return the text with a symbol in place of each reduction, starting with the last one to
+        begin, which is innermost.
+        """
         for match in reversed(list(_WORDS.finditer(text))):
             if match[1] not in REDUCTIONS and match[1] not in FUNCTIONS:
                 raise ExpressionError(
@@ -268,7 +283,7 @@ class _Reader:
 
 
 def _closing(text: str, start: int, whole: str) -> int:
-    """Where the parenthesis at `start` closes."""
+    """Return the index at which the parenthesis at `start` closes."""
     depth = 0
     for k in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[k], 0)
@@ -278,7 +293,7 @@ def _closing(text: str, start: int, whole: str) -> int:
 
 
 def _arguments(text: str) -> Iterator[str]:
-    """The parts between commas that stand in no further parenthesis."""
+    """Yield the parts between the commas that are in no further parenthesis."""
     depth, begin = 0, 0
     for k, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -289,7 +304,11 @@ def _arguments(text: str) -> Iterator[str]:
 
 
 def place(machine: Machine, signal: Signal) -> int:
-    """Where a coordinate or speed stands; a joint of one freedom by its own name."""
+    """Return the index of a coordinate or speed; a joint with one of them may be given by its
+    name.
+
+    Raises ExpressionError for a name that the mechanism does not have.
+    """
     names = machine.coordinate_names if signal.word == "q" else machine.speed_names
     if signal.name in names:
         return list(names).index(signal.name)

@@ -1,5 +1,5 @@
-"""The registry of pictures of studies: one record per picture says what `plot`, the command line
-and the documentation must know.
+"""The registry of pictures of studies: one record per picture holds what `plot`, the command line
+and the documentation need.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyPlot:
-    """A picture of a table, or of indices. draw(table, **options): where its function is. doc: one
-    line. options: its keywords. shows(table): whether there is something to draw; needs: what, in
-    words.
+    """A picture of a table, or of indices.
+
+    draw: the function (table, **options) -> Figure, or where it is. doc: one line. needs: what the
+    table must contain, in words. shows(table): whether the table contains it. options: its
+    keywords.
     """
 
     name: str
@@ -43,8 +45,10 @@ find = PLOTS.find
 def plot(
     table: xr.Dataset, what: str | None = None, *, title: str | None = None, **options: Any
 ) -> Figure:
-    """A picture of a table (or of indices), as a matplotlib Figure. what: one of `PLOTS`, by
-    default the first that suits it.
+    """Return a picture of a table (or of indices) as a matplotlib Figure.
+
+    what: one of `PLOTS`, by default the first that suits the table. title: by default the name of
+    the mechanism. Raises CatenaError where the table lacks what the picture shows.
     """
     import matplotlib as mpl
 
@@ -75,31 +79,31 @@ def plot(
 
 
 def save(table: xr.Dataset, path: str | Path, what: str | None = None, **options: Any) -> Path:
-    """Draw a picture and write it to a file, .png, .pdf or .svg."""
+    """Draw a picture, write it to a .png, .pdf or .svg file, and return its path."""
     return plotting.write(path, "picture", lambda: plot(table, what, **options))
 
 
 def markdown() -> str:
-    """The pictures as a table, as docs/studies.md shows it."""
+    """Return the pictures as a Markdown table, which docs/studies.md includes."""
     return plotting.table("picture", PLOTS.values())
 
 
 # --- those of catena
 def variables(table: Any) -> list[str]:
-    """The variables of a table that have several values."""
+    """Return the variables of a table that have several values."""
     return [
         n for n in table.attrs.get("variables", ()) if table[n].values.min() < table[n].values.max()
     ]
 
 
 def measures(table: Any, over_time: bool = False) -> list[str]:
-    """The measures of a table: one number per run, or over time."""
+    """Return the measures of a table that are one number per run, or those over time."""
     dims = ("run", "time") if over_time else ("run",)
     return [str(n) for n, x in table.data_vars.items() if x.dims == dims and n != "failure"]
 
 
 def telling(table: Any) -> list[str]:
-    """The measures, one number per run, that are not the same in all runs."""
+    """Return the measures with one number per run that are not the same in all runs."""
     return [
         n
         for n in measures(table)
@@ -108,12 +112,13 @@ def telling(table: Any) -> list[str]:
 
 
 def axes(table: Any) -> list[str]:
-    """The axes of a table that have several values."""
+    """Return the axes of a table that have several values."""
     sizes = zip(table.attrs.get("dimensions", ()), table.attrs.get("shape", ()))
     return [name for name, n in sizes if n > 1 and name in table.coords]
 
 
 def _numbers(table: Any) -> bool:
+    """Return whether a table has a variable and a measure that is one number per run."""
     return "run" in table.dims and bool(measures(table)) and bool(variables(table))
 
 

@@ -1,10 +1,10 @@
-"""What a variable of a study takes: the values of an axis, or a distribution to draw from.
+"""The values of a variable of a study: those of an axis, or a distribution to draw from.
 
     8..12 cm:200  an axis of 200 values at equal distances  8..12 cm  uniform between the two, drawn
     1, 2, 5 cm              an axis of these values                      0.7 kg/m          one value
     uniform(0.6, 1.0):50    an axis of 50 draws                              normal(1, 0.05)   drawn
 
-Python may give arrays, and frozen distributions of SciPy as they are. Distributions are a registry.
+Python may give arrays, and frozen distributions of SciPy. Distributions are a registry.
 """
 
 from __future__ import annotations
@@ -23,25 +23,23 @@ from ..formats import in_unit, split
 from ..registry import Registry
 
 Array = NDArray[np.float64]
-MOST = 100_000_000  # values of one axis
+MAX_AXIS_VALUES = 100_000_000  # more would not fit into memory
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution to draw from, by its quantiles. name, numbers: how it was written, SI. A
-    number between 0 and 1 becomes a draw by `quantile`.
-    """
+    """A distribution to draw from. name, numbers: its kind and its arguments in SI units."""
 
     name: str
     numbers: tuple[float, ...]
 
     @property
     def frozen(self) -> Any:
-        """SciPy's own."""
+        """The frozen distribution of SciPy."""
         return _frozen(self.name, self.numbers)
 
     def quantile(self, u: Array) -> Array:
-        """The values below which a draw falls with probabilities u."""
+        """Return the values below which a draw falls with probabilities u."""
         kind = DISTRIBUTIONS.find(self.name)
         return np.asarray(
             self.frozen.ppf(u) if kind.quantile is None else kind.quantile(u, *self.numbers), float
@@ -53,17 +51,18 @@ class Distribution:
 
 @lru_cache(256)
 def _frozen(name: str, numbers: tuple[float, ...]) -> Any:
+    """Return the frozen distribution of SciPy, cached."""
     return DISTRIBUTIONS.find(name).make(*numbers)
 
 
 @dataclass(frozen=True)
 class Scipy:
-    """A frozen distribution of `scipy.stats`, as it came."""
+    """A frozen distribution of `scipy.stats` that was given as such."""
 
     frozen: Any
 
     def quantile(self, u: Array) -> Array:
-        """The values below which a draw falls with probabilities u."""
+        """Return the values below which a draw falls with probabilities u."""
         return np.asarray(self.frozen.ppf(u), float)
 
     def __str__(self) -> str:
@@ -73,8 +72,9 @@ class Scipy:
 
 @dataclass(frozen=True)
 class Axis:
-    """Values (n,) of one variable, each of which meets those of all other axes. drawn: from which
-    they are yet to be drawn, `count`.
+    """The values (n,) of one variable, each combined with those of all other axes.
+
+    drawn: the distribution from which `count` values are still to be drawn, or None.
     """
 
     values: tuple[float, ...] = ()
@@ -88,8 +88,11 @@ Values = Axis | Distribution | Scipy
 # --- the family
 @dataclass(frozen=True)
 class DistributionKind:
-    """A family of distributions: its word, what its numbers are called, SciPy's frozen one of them,
-    one line, what must hold. quantile: of (u, *numbers), where it is simpler than SciPy's.
+    """A family of distributions.
+
+    numbers: the names of its arguments. make: the frozen distribution of SciPy for them. doc: one
+    line. wrong: what is violated by arguments, "" if nothing. quantile: (u, *numbers) -> values,
+    where that is simpler than SciPy's.
     """
 
     name: str
@@ -101,6 +104,7 @@ class DistributionKind:
 
 
 def _scipy() -> Any:
+    """Return the module scipy.stats, imported when it is first needed."""
     import scipy.stats
 
     return scipy.stats
@@ -150,7 +154,7 @@ DISTRIBUTIONS: Registry[DistributionKind] = Registry(
 
 
 def distribution(name: str, *numbers: float) -> Distribution:
-    """A distribution by its word; a QuantityError where its numbers cannot be."""
+    """Return a distribution by its name; raise QuantityError where its arguments are not valid."""
     kind = DISTRIBUTIONS.find(name)
     if len(numbers) != len(kind.numbers):
         raise QuantityError(
@@ -167,39 +171,41 @@ def distribution(name: str, *numbers: float) -> Distribution:
 
 
 def uniform(lowest: float, highest: float) -> Distribution:
-    """Equally likely between two values, SI."""
+    """Return the uniform distribution between two values, SI units."""
     return distribution("uniform", lowest, highest)
 
 
 def loguniform(lowest: float, highest: float) -> Distribution:
-    """Its logarithm is uniform, SI."""
+    """Return the distribution whose logarithm is uniform between those of two values, SI units."""
     return distribution("loguniform", lowest, highest)
 
 
 def normal(mean: float, deviation: float) -> Distribution:
-    """Of Gauss, with a standard deviation, SI."""
+    """Return the normal distribution with this mean and standard deviation, SI units."""
     return distribution("normal", mean, deviation)
 
 
 def lognormal(median: float, spread: float) -> Distribution:
-    """Its logarithm is normal, with standard deviation `spread`."""
+    """Return the distribution whose logarithm is normal with standard deviation `spread`."""
     return distribution("lognormal", median, spread)
 
 
 def triangular(lowest: float, likeliest: float, highest: float) -> Distribution:
-    """From the lowest up to the likeliest and down again, SI."""
+    """Return the triangular distribution with its mode at `likeliest`, SI units."""
     return distribution("triangular", lowest, likeliest, highest)
 
 
 # --- from anything
 def values_of(given: Any, unit: str | None, what: str) -> Values:
-    """What a variable takes, from a text, numbers or a distribution. unit: SI unit of the variable,
-    None where any may be.
+    """Return the values of a variable from a text, numbers or a distribution.
+
+    unit: the SI unit of the variable, None where any is allowed. what: the name in messages. Raises
+    QuantityError where they cannot be read.
     """
     if isinstance(given, Axis | Distribution | Scipy):
         return given
     if isinstance(given, str):
-        return _text(given, unit, what)
+        return _read_text(given, unit, what)
     if hasattr(given, "ppf"):
         return Scipy(given)
     try:
@@ -213,6 +219,7 @@ def values_of(given: Any, unit: str | None, what: str) -> Values:
 
 
 def _axis(values: Array, what: str) -> Axis:
+    """Return an axis of finite numbers; raise QuantityError for others."""
     if values.ndim != 1 or not values.size:
         raise QuantityError(
             f"{what} has values of shape {values.shape}; an axis is a list of numbers"
@@ -230,17 +237,18 @@ _CALL = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*\((?P<arguments>[^()]*)\)")
 _COUNT = re.compile(r"(?P<rest>.*):\s*(?P<count>\d+)\s*")
 
 
-def _text(text: str, unit: str | None, what: str) -> Values:
+def _read_text(text: str, unit: str | None, what: str) -> Values:
+    """Return the values that a text describes; see the head of this file."""
     match = _COUNT.fullmatch(text.strip())
     rest, count = (match["rest"].strip(), int(match["count"])) if match else (text.strip(), 0)
-    if match and not 1 <= count <= MOST:
-        raise QuantityError(f"{what} asks for {count} values; an axis has 1 to {MOST}")
+    if match and not 1 <= count <= MAX_AXIS_VALUES:
+        raise QuantityError(f"{what} asks for {count} values; an axis has 1 to {MAX_AXIS_VALUES}")
     if call := _CALL.fullmatch(rest):
         if call["name"] not in DISTRIBUTIONS:
             raise QuantityError(
                 f"{what} is {text!r}: {unknown('distribution', call['name'], DISTRIBUTIONS)}"
             )
-        found = _drawn(call, text, unit, what)
+        found = _read_distribution(call, text, unit, what)
         return Axis(drawn=found, count=count) if count else found
     if pair := _RANGE.fullmatch(rest):
         low, high = _numbers([pair["low"], pair["high"]], text, unit, what)
@@ -257,7 +265,8 @@ def _text(text: str, unit: str | None, what: str) -> Values:
     return _axis(np.array(_numbers(rest.strip("[]").split(","), text, unit, what)), what)
 
 
-def _drawn(call: re.Match[str], text: str, unit: str | None, what: str) -> Distribution:
+def _read_distribution(call: re.Match[str], text: str, unit: str | None, what: str) -> Distribution:
+    """Return the distribution that a call such as "normal(1, 0.05)" describes."""
     arguments = [x for x in call["arguments"].split(",") if x.strip()]
     plain = call["name"] == "lognormal" and len(arguments) == 2  # its spread has no unit
     numbers = (
@@ -272,7 +281,9 @@ def _drawn(call: re.Match[str], text: str, unit: str | None, what: str) -> Distr
 
 
 def _numbers(parts: list[str], text: str, unit: str | None, what: str) -> list[float]:
-    """Numbers with units; a number without one has that of the last, as in 8..12 cm."""
+    """Return numbers in SI units; a number without a unit has that of the last one, as in
+    8..12 cm.
+    """
     common = split(parts[-1].replace("[", "").replace("]", ""))[1] if parts else ""
     found = []
     for part in parts:

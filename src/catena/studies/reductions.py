@@ -1,8 +1,8 @@
 """Reductions: from a quantity over the rows of a run to one number. A registry; files and the
-command line know them by their words.
+command line refer to them by name.
 
-Each takes t (rows,), s, and x (runs, rows), and gives (runs,); NaN where there is no such number,
-which is recorded for that run.
+Each takes t (rows,), s, and x (runs, rows), and returns (runs,): NaN where there is no such number,
+which is recorded as a failure of that run.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 from ..registry import Registry
 
 Array = NDArray[np.float64]
-BAND = 0.02  # of the largest distance from the last value: within it a quantity has settled
+# A quantity has settled within this band, relative to its largest distance from its last value.
+SETTLING_BAND = 0.02
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A word, its function of (t, x, *more) -> (runs,), how many more arguments it may take, one
-    line, why it may have no value.
+    """A reduction over time.
+
+    of: the function (t, x, *more) -> (runs,). doc: one line. more: how many further arguments it
+    may take. never: why it may have no value.
     """
 
     name: str
@@ -33,21 +36,26 @@ class Reduction:
 
 
 def _integral(t: Array, x: Array) -> Array:
+    """Return the integral over time, by Simpson's rule on the rows."""
     from scipy.integrate import simpson
 
     return np.asarray(simpson(x, x=t, axis=-1)) if len(t) > 1 else np.zeros(len(x))
 
 
 def _mean(t: Array, x: Array) -> Array:
+    """Return the mean over time."""
     return _integral(t, x) / (t[-1] - t[0]) if len(t) > 1 else x[:, 0]
 
 
 def _rms(t: Array, x: Array) -> Array:
+    """Return the root of the mean square over time."""
     return np.sqrt(np.maximum(_mean(t, x * x), 0.0))
 
 
 def _crossing(t: Array, x: Array) -> Array:
-    """Where it first meets zero, linear between rows."""
+    """Return the first time at which x is zero, interpolated linearly between rows; NaN if never,
+    s.
+    """
     below = x < 0.0
     change = (below[:, 1:] != below[:, :-1]) | (x[:, 1:] == 0.0)
     found = np.where(x[:, 0] == 0.0, t[0], np.nan)
@@ -59,8 +67,10 @@ def _crossing(t: Array, x: Array) -> Array:
     return found
 
 
-def _settling(t: Array, x: Array, band: Array | float = BAND) -> Array:
-    """From when on it stays within `band` times its largest distance from its last value."""
+def _settling(t: Array, x: Array, band: Array | float = SETTLING_BAND) -> Array:
+    """Return the time (s) from which x stays within `band` times its largest distance from its
+    last value.
+    """
     distance = np.abs(x - x[:, -1:])
     outside = distance > np.reshape(band, (-1, 1)) * distance.max(axis=1, keepdims=True)
     last = outside.shape[1] - outside[:, ::-1].argmax(axis=1)  # the row after the last one outside
@@ -97,7 +107,7 @@ REDUCTIONS: Registry[Reduction] = Registry(
 
 
 def markdown() -> str:
-    """The reductions as a table, as docs/studies.md shows it."""
+    """Return the reductions as a Markdown table, which docs/studies.md includes."""
     return "\n".join(
         [
             "| over time | gives |",

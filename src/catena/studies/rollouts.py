@@ -1,5 +1,5 @@
-"""Rollouts of a block: all its runs through one call of the driver of equal steps, where nothing
-happens between them.
+"""Rollouts of a block: all its runs in one call of the driver with fixed steps, where nothing
+happens between rows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _own = threading.local()
 
 
 def _room(shape: tuple[int, ...]) -> Array:
-    """An array that this thread uses again for its next block: fresh memory costs as much as a
-    short measure.
+    """Return an array that this thread reuses for its next block.
+
+    New memory would cost as much time as a short measure.
     """
     if getattr(_own, "room", None) is None or _own.room.shape != shape:
         _own.room = np.empty(shape)
@@ -28,17 +29,18 @@ def _room(shape: tuple[int, ...]) -> Array:
 
 
 def block_rollout(plan: RunPlan) -> Rollout | None:
-    """That of a plan of explicit equal steps without events, switches, samples or forces in pieces;
-    None for others.
+    """Return the rollout of a plan with explicit fixed steps; None for other plans.
+
+    Events, switches, samples, and joint forces that change over time exclude a rollout.
     """
     return None if plan.forces is not None and plan.forces.shape[1] > 1 else Rollout.of(plan)
 
 
 def rows_of(rollout: Rollout, x0: Array, p: Array, u: Array) -> tuple[Rows, list[int]]:
-    """The rows of runs (lanes in order), without those of groups in which one failed; and the
-    numbers of these groups.
+    """Return the rows of the runs, lane by lane, and the indices of groups in which a run failed.
 
-    The rows are there until this thread asks for the next ones.
+    Groups with a failure are left out of the rows. The rows are valid until this thread calls
+    again.
     """
     plan = rollout.plan
     s = rollout.plan.system

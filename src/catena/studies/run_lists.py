@@ -1,5 +1,5 @@
-"""Lists of runs from a CSV file: a column for each variable, a row for each run. A column's unit
-stands in brackets, `crank [cm]`.
+"""Lists of runs from a CSV file: a column for each variable, a row for each run. The unit of a
+column is given in brackets, `crank [cm]`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ _HEAD = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<unit>[^\]]*)\])?")
 
 
 def read_names(path: str | Path) -> list[str]:
-    """The variables that a file has columns for."""
+    """Return the variables for which a file has columns."""
     return [name for name, _ in _heads(path)[1]]
 
 
 def read_rows(path: str | Path, units: dict[str, str | None]) -> Grid:
-    """The rows of a file, in SI. units: of the variables, None where any may be. A FormatError with
-    every fault.
+    """Return the rows of a file in SI units.
+
+    units: the SI units of the variables, None where any is allowed. Raises FormatError with every
+    fault.
     """
     table, heads = _heads(path)
     faults, columns = [], []
@@ -50,6 +52,7 @@ def read_rows(path: str | Path, units: dict[str, str | None]) -> Grid:
 
 
 def _heads(path: str | Path) -> tuple[Any, list[tuple[str, str]]]:
+    """Return the table of a file, and the name and unit of each column."""
     import pandas as pd  # type: ignore[import-untyped]
 
     try:

@@ -1,4 +1,6 @@
-"""What a study is: a mechanism, what varies, the runs, what is measured of them."""
+"""The data that define a study: a mechanism, what varies, the runs, and what is measured of
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,10 @@ from .variables import Varied
 
 @dataclass(frozen=True)
 class Specification:
-    """What decides a study. varied: the mechanism and controller with their variables. options: of
-    `catena.simulate`.
+    """The data that define a study.
+
+    varied: the mechanism and controller with their variables. design: the runs. measures: what is
+    kept of each run. options: those of `catena.simulate`.
     """
 
     varied: Varied
@@ -27,7 +31,7 @@ class Specification:
 
     @cached_property
     def key(self) -> dict[str, str]:
-        """What decides the study, by name."""
+        """Fingerprints of the parts that define the study, by name."""
         d = self.design
         words = [
             d.names,
@@ -50,5 +54,5 @@ class Specification:
 
     @property
     def fingerprint(self) -> str:
-        """Equal for equal studies."""
+        """A text that is equal for equal studies."""
         return fingerprint(self.key)

@@ -1,13 +1,13 @@
-"""The store of a study: a zarr group in a folder, one chunk of each array for each shard.
+"""The store of a study: a zarr group in a folder, with one chunk of each array per shard.
 
     variables, measures   (run) or (run, time); NaN until they are computed, and where a run has
                           none
     failure               (run) why a run has no measures, "" where it has them
-    done                  (shard) 1 where a shard is whole; written after everything else of it
+    done                  (shard) 1 where a shard is complete; written after everything else of it
 
-zarr writes a chunk under another name and renames it. So a process may die at any instant: what it
-leaves is a study in which every shard is there, or is not done and is computed again. The group
-itself is made under another name too.
+zarr writes a chunk under a temporary name and renames it. So a process may die at any instant: each
+shard that it leaves is either complete, or not marked as done and computed again. The group itself
+is created under a temporary name too.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ FAILURE = "failure"
 
 @dataclass(frozen=True)
 class Column:
-    """An array of a study: its name, whether it is kept over time, whether it is a variable; what
-    is said of it.
+    """An array of a study.
+
+    over_time: whether it is kept over time. variable: whether it is a variable. attributes: further
+    attributes, such as the unit.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Column:
 
 
 def _zarr() -> Any:
+    """Return the module zarr; raise StudyError where it is not installed."""
     try:
         import zarr
     except ImportError:
@@ -63,7 +66,7 @@ def _zarr() -> Any:
 
 
 def identifier(name: str, taken: Iterable[str]) -> str:
-    """A name that a folder can have."""
+    """Return a file name for an array that is not taken yet."""
     found = re.sub(r"[^\w-]+", "_", name).strip("_")[:60] or "array"
     others = set(taken)
     while found in others:
@@ -72,7 +75,7 @@ def identifier(name: str, taken: Iterable[str]) -> str:
 
 
 class Store:
-    """A study on disk, open for its shards."""
+    """A study on disk, open for writing its shards."""
 
     def __init__(self, path: Path, columns: tuple[Column, ...], runs: int, shard: int, rows: Array):
         self.path = path
@@ -87,22 +90,24 @@ class Store:
 
     @property
     def shards(self) -> int:
-        """How many there are."""
+        """The number of shards."""
         return -(-self.runs // self.shard)
 
     def span(self, k: int) -> tuple[int, int]:
-        """The first run of a shard, and the one after its last."""
+        """Return the first run of the shard k, and the run after its last."""
         return k * self.shard, min((k + 1) * self.shard, self.runs)
 
     # --- making it
     def create(self, attributes: dict[str, Any]) -> None:
-        """Make the group and its arrays, empty; nothing is there where that fails."""
+        """Create the group with empty arrays; where that fails nothing is left, and StudyError is
+        raised.
+        """
         zarr = _zarr()
-        beside = self.path.with_name(f".{self.path.name}.new")
+        temporary = self.path.with_name(f".{self.path.name}.new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(beside, ignore_errors=True)
-            group = zarr.open_group(str(beside), mode="w", zarr_format=3)
+            shutil.rmtree(temporary, ignore_errors=True)
+            group = zarr.open_group(str(temporary), mode="w", zarr_format=3)
             group.attrs.update(
                 attributes
                 | {
@@ -142,9 +147,9 @@ class Store:
                 fill_value=0,
                 dimension_names=["shard"],
             )
-            os.replace(beside, self.path)
+            os.replace(temporary, self.path)
         except OSError as why:
-            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
             raise StudyError(
                 f"{self.path}: the study cannot be written there ({reason(why)}); nothing was"
                 " computed"
@@ -152,31 +157,31 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """While shards are written: no other process may."""
+        """Hold the lock of the study while shards are written, so that no other process writes."""
         with lock(self.path):
             yield
 
     # --- shards
     def missing(self) -> list[int]:
-        """The shards that are not there."""
+        """Return the indices of the shards that are not done."""
         group = _zarr().open_group(str(self.path), mode="r")
         return [int(k) for k in np.flatnonzero(np.asarray(group[DONE][:]) != 1)]
 
     @cached_property
     def _open(self) -> dict[str, Any]:
-        """The arrays, opened once: to open them takes as long as to write a shard of some thousand
+        """The arrays, opened once: opening them takes as long as writing a shard of some thousand
         runs.
         """
         group = _zarr().open_group(str(self.path), mode="r+")
         return {name: group[name] for name in (*self.ids.values(), FAILURE, DONE)}
 
     def write(self, k: int, arrays: Mapping[str, Array], failure: list[str]) -> None:
-        """One shard, and that it is done."""
+        """Write the shard k, and then that it is done; raise StudyError where writing fails."""
         first, last = self.span(k)
         try:
             for name, values in arrays.items():
                 self._open[self.ids[name]][first:last] = values
-            if any(failure):  # else it is what the store has where nothing was written
+            if any(failure):  # otherwise the fill value "" is right
                 self._open[FAILURE][first:last] = np.array(failure, dtype=np.dtypes.StringDType())
             self._open[DONE][k : k + 1] = np.ones(1, np.uint8)
         except OSError as why:
@@ -189,7 +194,7 @@ class Store:
 
 
 def attributes_of(path: Path) -> dict[str, Any]:
-    """What a store says of its study; a FormatError where it is none."""
+    """Return the attributes of a store; raise FormatError where it holds no study."""
     if not os.path.exists(path):
         raise FormatError(
             path, "there is no study to resume; leave resume (--resume) away to begin it"
@@ -205,8 +210,9 @@ def attributes_of(path: Path) -> dict[str, Any]:
 
 
 def compare(path: Path, key: Mapping[str, Any]) -> dict[str, Any]:
-    """What the store says, where it holds the study of this key; otherwise a StudyError that names
-    what differs.
+    """Return the attributes of a store that holds the study of this key.
+
+    Raises StudyError, with the names of the parts that differ, where it holds another study.
     """
     found = attributes_of(path)
     differing = [name for name in key if found[KEY].get(name) != key[name]]
@@ -220,11 +226,11 @@ def compare(path: Path, key: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def open_study(path: str | Path) -> xr.Dataset:
-    """The table of a study that was written, read from disk when it is looked at: variables and
-    measures over `run`, why runs failed.
+    """Return the table of a study on disk, read lazily: variables, measures and failures over
+    `run`.
 
-    A study that is not finished has NaN in the runs that were not computed;
-    `table.attrs["missing"]` says how many these are.
+    An unfinished study has NaN in the runs that were not computed; `table.attrs["missing"]` is
+    their number. Raises FormatError where there is no study.
     """
     import xarray as xr
 
@@ -254,31 +260,31 @@ def open_study(path: str | Path) -> xr.Dataset:
 
 # --- in one file
 def is_netcdf(path: str | Path) -> bool:
-    """Whether a study of this name is a netCDF file, and not a folder."""
+    """Return whether the path is that of a netCDF file (.nc), not of a folder."""
     return Path(path).suffix.lower() == ".nc"
 
 
 def write_netcdf(table: xr.Dataset, path: Path) -> xr.Dataset:
-    """Write a table that is complete beside its place, then put it there; the table."""
+    """Write a complete table to a temporary file, rename it to `path`, and return the table."""
     own = {k: json.dumps(x) for k, x in table.attrs.items()}
-    beside = path.with_name(f".{path.name}.new")
+    temporary = path.with_name(f".{path.name}.new")
     data = table.assign_attrs(own).rename(_ids(table))
     for name, given in zip(data.variables, table.variables):
         data[name].attrs[NAME] = str(given)
     data[FAILURE] = data[FAILURE].astype(str)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        data.to_netcdf(beside, engine="h5netcdf")
-        os.replace(beside, path)
+        data.to_netcdf(temporary, engine="h5netcdf")
+        os.replace(temporary, path)
     except OSError as why:
         raise StudyError(f"{path} cannot be written: {reason(why)}") from None
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return table
 
 
 def _ids(table: xr.Dataset) -> dict[str, str]:
-    """Names that netCDF can have."""
+    """Return {name: name that netCDF allows} of all arrays."""
     found: dict[str, str] = {}
     for name in map(str, table.variables):
         own = name if name in (FAILURE, "time") else identifier(name, [*found.values(), FAILURE])
@@ -287,6 +293,7 @@ def _ids(table: xr.Dataset) -> dict[str, str]:
 
 
 def _read_netcdf(path: Path) -> xr.Dataset:
+    """Return the table in a netCDF file; raise FormatError where it is no study."""
     import xarray as xr
 
     try:
@@ -301,7 +308,9 @@ def _read_netcdf(path: Path) -> xr.Dataset:
 
 
 def finished(data: xr.Dataset, missing: int = 0) -> xr.Dataset:
-    """A table with its variables as coordinates."""
+    """Return a table with its variables as coordinates; missing: the number of runs not
+    computed.
+    """
     own = [str(name) for name in data.data_vars if data[name].attrs.get("variable")]
     data = data.set_coords(own)
     for name in data.variables:

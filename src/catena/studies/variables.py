@@ -1,4 +1,4 @@
-"""Variables of a study: what changes from run to run, and where in a run it goes.
+"""Variables of a study: what changes from run to run, and where it enters a run.
 
     crank                     a parameter of the mechanism
     q.elbow, v.elbow          a coordinate or a speed of the start (rad, m; rad/s, m/s)
@@ -8,8 +8,8 @@
     control.kp                a gain of the controller; control.kp.elbow of one joint, control.1.kp
                               of the second of several
 
-A number of the mechanism or a gain becomes a parameter of its own, so that all runs share one tape.
-Kinds of variables are a registry.
+A number of the mechanism or a gain becomes a new parameter, so that all runs share one tape. Kinds
+of variables are a registry.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ from ..simulation.scenario import state_entries
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable: its name, whether it goes to the parameters ("p"), the start ("q", "v") or the
-    joint forces ("tau"), where there, and its SI unit; None where that is not known.
+    """A variable of a study.
+
+    goes: where it enters: the parameters ("p"), the start ("q", "v") or the joint forces ("tau").
+    place: its index there. unit: its SI unit, None where that is not known.
     """
 
     name: str
@@ -40,8 +42,8 @@ class Variable:
 
 @dataclass(frozen=True)
 class Varied:
-    """A mechanism and a controller, with what is varied in them made parameters; the variables
-    found so far.
+    """A mechanism and a controller in which varied numbers are parameters, and the variables found
+    so far.
     """
 
     mechanism: Mechanism
@@ -50,7 +52,11 @@ class Varied:
     units: Mapping[str, str] | None = None
 
     def with_parameter(self, path: str, value: float, unit: str | None, **changes: Any) -> Varied:
-        """With one more parameter, for the number at a path; `changes` have put its name there."""
+        """Return this with one more parameter, for the number at a path.
+
+        changes: the mechanism or the controller in which the number is already replaced by the
+        parameter.
+        """
         m = changes.get("mechanism", self.mechanism)
         own = m.with_(parameters={**m.parameters, symbol(path): value})
         found = Variable(path, "p", len(self.mechanism.parameters), unit)
@@ -62,14 +68,16 @@ class Varied:
         )
 
     def with_variable(self, name: str, goes: str, place: int, unit: str | None) -> Varied:
-        """With one more variable."""
+        """Return this with one more variable."""
         return replace(self, variables=(*self.variables, Variable(name, goes, place, unit)))
 
 
 @dataclass(frozen=True)
 class VariableKind:
-    """A kind of variable: the word before the first dot, how a path makes one, one line for
-    people.
+    """A kind of variable.
+
+    name: the word before the first dot. find(varied, path, rest): adds the variable of a path. doc:
+    how it is written.
     """
 
     name: str
@@ -78,8 +86,9 @@ class VariableKind:
 
 
 def vary(mechanism: Mechanism, control: Any, names: Iterable[str]) -> Varied:
-    """The mechanism and controller with these variables; a StudyError with every name that is not
-    there.
+    """Return the mechanism and controller with these variables.
+
+    Raises StudyError with every name that does not exist.
     """
     found = Varied(mechanism, control, (), parameter_units(mechanism))
     faults = []
@@ -94,6 +103,7 @@ def vary(mechanism: Mechanism, control: Any, names: Iterable[str]) -> Varied:
 
 
 def _one(varied: Varied, name: str) -> Varied:
+    """Return `varied` with one more variable, found by its name."""
     m = varied.mechanism
     if name in m.parameters:
         unit = (varied.units or {}).get(name)
@@ -106,7 +116,7 @@ def _one(varied: Varied, name: str) -> Varied:
 
 
 def symbol(path: str) -> str:
-    """The name of the parameter that a path becomes."""
+    """Return the name of the parameter that a path becomes."""
     found = re.sub(r"\W", "_", path)
     return found if fit_name(found) else f"{found}_"
 
@@ -123,6 +133,10 @@ _STATE_UNITS = {
 
 
 def _state(letter: str) -> Callable[[Varied, str, str], Varied]:
+    """Return the function that finds a variable of the start or a joint force; letter: "q", "v",
+    "tau".
+    """
+
     def find(varied: Varied, path: str, name: str) -> Varied:
         known = state_entries(varied.mechanism, letter)
         own = [e for e in known if e.name == name] or [e for e in known if e.joint == name]
@@ -154,6 +168,7 @@ _JOINT = ("damping", "friction", "armature")
 
 
 def _body(varied: Varied, path: str, rest: str) -> Varied:
+    """Return `varied` with a number of a body as a variable."""
     name, field = _named(rest, [b.name for b in varied.mechanism.bodies], "body", varied, path)
     if field not in _BODY:
         raise StudyError(f"{path!r}: {unknown('number', field, _BODY, f'body {name!r}')}")
@@ -177,6 +192,7 @@ def _body(varied: Varied, path: str, rest: str) -> Varied:
 
 
 def _joint(varied: Varied, path: str, rest: str) -> Varied:
+    """Return `varied` with a number of a joint as a variable."""
     m = varied.mechanism
     name, field = _named(rest, [j.name for j in (*m.joints, *m.loops)], "joint", varied, path)
     if field not in _JOINT:
@@ -198,6 +214,7 @@ def _joint(varied: Varied, path: str, rest: str) -> Varied:
 
 
 def _load(varied: Varied, path: str, rest: str) -> Varied:
+    """Return `varied` with a number of a load as a variable."""
     m = varied.mechanism
     name, field = _named(rest, [x.name for x in m.loads], "load", varied, path)
     load = next(x for x in m.loads if x.name == name)
@@ -212,7 +229,11 @@ def _load(varied: Varied, path: str, rest: str) -> Varied:
 
 
 def _replaced(varied: Varied, path: str, old: Any, unit: str | None, **changes: Any) -> Varied:
-    """With a parameter in place of the number `old`; changes: of the mechanism."""
+    """Return `varied` with a parameter in place of the number `old`; changes: fields of the
+    mechanism.
+
+    Raises StudyError where `old` is an expression.
+    """
     value = None if isinstance(old, str) else value_of(old, varied.mechanism.parameters)
     if value is None:
         raise StudyError(f"{path!r} is the expression {str(old)!r}; vary a parameter in it")
@@ -227,13 +248,14 @@ def _replaced(varied: Varied, path: str, old: Any, unit: str | None, **changes: 
 
 
 def _symbol(path: str) -> Any:
+    """Return the SymPy symbol of the parameter that a path becomes."""
     import sympy
 
     return sympy.Symbol(symbol(path))
 
 
 def _named(rest: str, known: list[str], what: str, varied: Varied, path: str) -> tuple[str, str]:
-    """The name of a record and the field after it: names may hold dots."""
+    """Return the name of a record and the field after it; names may contain dots."""
     for name in sorted(known, key=len, reverse=True):
         if rest.startswith(f"{name}."):
             return name, rest[len(name) + 1 :]
@@ -245,6 +267,7 @@ def _named(rest: str, known: list[str], what: str, varied: Varied, path: str) ->
 
 # --- gains
 def _control(varied: Varied, path: str, rest: str) -> Varied:
+    """Return `varied` with a gain of the controller as a variable."""
     if varied.control is None or not hasattr(varied.control, "law"):
         found = "no controller" if varied.control is None else f"a {type(varied.control).__name__}"
         raise StudyError(
@@ -256,7 +279,7 @@ def _control(varied: Varied, path: str, rest: str) -> Varied:
 
 
 def _gain(controller: Any, words: list[str], path: str) -> tuple[Any, float]:
-    """The controller with a parameter in place of one gain, and the gain."""
+    """Return the controller with a parameter in place of one gain, and the value of that gain."""
     first, *more = words
     if isinstance(controller, Sum):
         count = len(controller.parts)

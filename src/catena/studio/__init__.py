@@ -1,9 +1,9 @@
 """Studio: mechanisms in a browser.
 
-running_page  one file in which the mechanism itself runs, as WebAssembly, without a server or a
-              network
-view         a mechanism to look at and to move by hand  studio   a model file to edit, run and plot
-server        one page and its live connection: this machine alone, a token in the address
+running_page  one HTML file in which the mechanism runs as WebAssembly, without server or network
+view          a mechanism to look at and to move by hand
+studio        a model file to edit, run and plot
+server        one page and its live connection: this machine only, with a token in the address
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,5 @@
 """Additions: what the studio's menu adds to a model, as tables of its file: a body, a joint, a
-loop, a spring, a motor, ...
+loop, a spring, a motor and so on.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ SPEED = "30 rpm"  # of a new motor
 
 @dataclass(frozen=True)
 class Addition:
-    """A member of the menu: its word, its line, and what it does to a document: add(document,
-    mechanism, what is selected, a length of it).
+    """An entry of the menu.
+
+    name, doc: its word and its line. add(document, mechanism, selected, size): changes a document;
+    selected: the name of the selected part; size: a typical length of the model, m.
     """
 
     name: str
@@ -35,6 +37,7 @@ register = ADDITIONS.register
 
 
 def _fresh(data: Mapping[str, Any], word: str) -> str:
+    """Return the word with the first number that makes a name not yet used in the file."""
     taken = {
         row.get("name")
         for kind in ("body", "joint", "loop", "load", "frame", "contact", "row")
@@ -44,8 +47,8 @@ def _fresh(data: Mapping[str, Any], word: str) -> str:
 
 
 def _carrier(m: Mechanism | None, selected: str) -> str:
-    """The body that a new thing is put on: the selected one, or the child of the selected joint, or
-    the ground.
+    """Return the body to which a new part is attached: the selected one, the child of the selected
+    joint, or the ground.
     """
     if m is not None:
         for j in (*m.joints, *m.loops):
@@ -57,10 +60,12 @@ def _carrier(m: Mechanism | None, selected: str) -> str:
 
 
 def _length(x: float) -> str:
+    """Return a length (m) as text in mm with two digits."""
     return f"{float(f'{1000 * x:.2g}'):g} mm"
 
 
 def _body(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a rod with a pin on the selected body or the ground."""
     data = document.data()
     on = _carrier(m, selected)
     name = _fresh(data, "body")
@@ -85,7 +90,7 @@ def _body(document: Document, m: Mechanism | None, selected: str, size: float) -
 
 
 def _tip(data: Mapping[str, Any], body: str) -> list[Any]:
-    """The far end of a body: that of its line, or twice its centre of mass."""
+    """Return the far end of a body: that of its line, or twice its centre of mass."""
     found: Mapping[str, Any] = next((b for b in data.get("body", []) if b.get("name") == body), {})
     line = next((s for s in found.get("shapes", []) if s.get("kind") == "line"), None)
     if line:
@@ -97,6 +102,7 @@ def _tip(data: Mapping[str, Any], body: str) -> list[Any]:
 
 
 def _joint(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a joint for a body that has none."""
     data = document.data()
     carried = {j.get("child") for j in data.get("joint", [])}
     loose = [b.get("name") for b in data.get("body", []) if b.get("name") not in carried]
@@ -121,6 +127,7 @@ def _joint(document: Document, m: Mechanism | None, selected: str, size: float) 
 
 
 def _loop(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a pin that closes a loop between a body and the ground."""
     data = document.data()
     on = _carrier(m, selected)
     if on == GROUND:
@@ -146,6 +153,7 @@ def _loop(document: Document, m: Mechanism | None, selected: str, size: float) -
 
 
 def _spring(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a spring and damper from the ground to a body, with frames at its ends."""
     data = document.data()
     on = _carrier(m, selected)
     bodies = [str(b.get("name")) for b in data.get("body", [])]
@@ -171,7 +179,9 @@ def _spring(document: Document, m: Mechanism | None, selected: str, size: float)
 
 
 def _motor(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
-    """A constant speed of the selected joint, or of the first that turns, from where it begins."""
+    """Add a constant speed of the selected joint, or of the first with one degree of freedom, from
+    its start value.
+    """
     if m is None or not m.coordinate_names:
         raise CatenaError("a motor drives a joint; add a joint that moves first")
     single = [j for j in m.moving if j.nv == 1]
@@ -200,6 +210,7 @@ def _motor(document: Document, m: Mechanism | None, selected: str, size: float) 
 
 
 def _frame(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a frame at the far end of the selected body."""
     data = document.data()
     on = _carrier(m, selected)
     document.add(
@@ -217,6 +228,7 @@ def _frame(document: Document, m: Mechanism | None, selected: str, size: float) 
 
 
 def _contact(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a contact between the far end of a body and a floor below."""
     data = document.data()
     on = _carrier(m, selected)
     bodies = [str(b.get("name")) for b in data.get("body", [])]
@@ -259,6 +271,7 @@ def _contact(document: Document, m: Mechanism | None, selected: str, size: float
 
 
 def _torque(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a joint force given by an expression of time."""
     if m is None or not m.speed_names:
         raise CatenaError("a torque acts along a joint; add a joint that moves first")
     chosen = selected if selected in m.speed_names else m.speed_names[0]
@@ -278,6 +291,7 @@ def _torque(document: Document, m: Mechanism | None, selected: str, size: float)
 
 
 def _parameter(document: Document, m: Mechanism | None, selected: str, size: float) -> None:
+    """Add a parameter."""
     taken = document.data().get("parameters", {})
     document.set(
         ["parameters", next(f"p{k}" for k in range(1, 10_000) if f"p{k}" not in taken)],
@@ -300,8 +314,9 @@ for _name, _doc, _add in (
 
 
 def drawn_start(document: Document, angles: Mapping[str, float], first: bool) -> None:
-    """Write the angles at which a linkage was drawn as the start of the scenario: the first pin's
-    is kept, the others are near.
+    """Write the angles (rad) at which a linkage was drawn as the start of the scenario.
+
+    The first pin's angle is kept exactly if `first`; the others are first guesses (`near`).
     """
     degrees = {name: f"{float(f'{np.degrees(x):.5g}'):g} deg" for name, x in angles.items()}
     names = list(degrees)

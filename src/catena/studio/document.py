@@ -1,8 +1,8 @@
-"""Document: a model file under edit. Its text is what counts: comments, order and units stay as
-they were written.
+"""Document: a model file under edit. Its text is the model: comments, order and units stay as they
+were written.
 
-Every change goes through tomlkit and leaves a text; undo and redo walk along these. `save` writes
-the file whole or not at all, and never over what somebody else has written meanwhile.
+Every change goes through tomlkit and produces a text; undo and redo step through these. `save`
+writes the file atomically, and never over changes that somebody else has made in the meantime.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ EMPTY = (
     'name = "{name}"\ngravity = [0, -9.81, 0]\nplanar = true\n\n[parameters]\n\n[scenario]\nuntil ='
     ' "5 s"\n'
 )
-STEPS = 500  # that can be undone
+MAX_UNDO_STEPS = 500  # steps that can be undone
 
 
 class ChangedOnDisk(CatenaError):
-    """The file was changed by somebody else since it was read."""
+    """The file was changed by another program since it was read."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A text, and what made it: changes of the same key one after the other become one step."""
+    """A text, and the key of the change that made it; consecutive changes with the same key become
+    one step.
+    """
 
     text: str
     key: str = ""
 
 
 class Document:
-    """A model file: its text now, the texts before and after, and what is on disk."""
+    """A model file: its present text, the texts before and after it, and the text on disk."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -47,16 +49,16 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The text as it is now."""
+        """The present text."""
         return self.steps[self.now].text
 
     @property
     def saved(self) -> bool:
-        """Whether the file holds the text."""
+        """Whether the file on disk has the present text."""
         return self.text == self.on_disk
 
     def data(self) -> dict[str, Any]:
-        """The tables of the text; a CatenaError where it is not TOML."""
+        """Return the tables of the text; raise FormatError where it is not TOML."""
         try:
             return tomllib.loads(self.text)
         except ValueError as why:
@@ -64,33 +66,33 @@ class Document:
 
     # --- history
     def replace(self, text: str, key: str = "") -> None:
-        """Another text, as a step that can be undone."""
+        """Set another text, as a step that can be undone."""
         if text == self.text:
             return
         joined = bool(key) and self.steps[self.now].key == key and self.now > 0
         kept = self.steps[: self.now if joined else self.now + 1]
-        self.steps = [*kept, Step(text, key)][-STEPS:]
+        self.steps = [*kept, Step(text, key)][-MAX_UNDO_STEPS:]
         self.now = len(self.steps) - 1
 
     def undo(self) -> bool:
-        """One step back, if there is one."""
+        """Go one step back; return whether there was one."""
         self.now, before = max(0, self.now - 1), self.now
         return self.now != before
 
     def redo(self) -> bool:
-        """One step forth, if there is one."""
+        """Go one step forward; return whether there was one."""
         self.now, before = min(len(self.steps) - 1, self.now + 1), self.now
         return self.now != before
 
     # --- changes
     def set(self, path: Path_, value: Any, key: str = "") -> None:
-        """Write a value at a path such as ["body", 0, "mass"]; tables on the way that are not there
-        are made.
+        """Write a value at a path such as ["body", 0, "mass"]; missing tables on the way are
+        created.
         """
         self._change(lambda top: _put(top, path, value), key)
 
     def remove(self, path: Path_) -> None:
-        """Take away what stands at a path."""
+        """Remove what is at a path, and its table where that becomes empty."""
 
         def take(top: Any) -> None:
             *way, last = path
@@ -117,9 +119,7 @@ class Document:
         self._change(append)
 
     def rename(self, path: Path_, name: str) -> None:
-        """Give a thing another name, and what refers to it the new one: every text of the file that
-        is the old name, and every key.
-        """
+        """Rename a part, and update every reference to it: values that are its name, and keys."""
         old = _at(self.data(), [*path, "name"])
 
         def walk(node: Any) -> None:
@@ -153,6 +153,7 @@ class Document:
         self._change(walk)
 
     def _change(self, change: Callable[[Any], None], key: str = "") -> None:
+        """Apply a change to the parsed text; raise CatenaError where it cannot be made."""
         try:
             import tomlkit
             from tomlkit.exceptions import TOMLKitError
@@ -171,7 +172,9 @@ class Document:
 
     # --- the file
     def save(self, force: bool = False) -> None:
-        """Write the file, unless somebody else has changed it since it was read."""
+        """Write the file; raise ChangedOnDisk where it was changed since it was read, unless
+        `force`.
+        """
         there = self._read()
         if there != self.on_disk and not force and there != self.text:
             raise ChangedOnDisk(
@@ -182,17 +185,20 @@ class Document:
         self.on_disk = self.text
 
     def changed_on_disk(self) -> bool:
-        """Whether the file is no longer what was read or written here."""
+        """Return whether the file differs from what was last read or written here."""
         return self._read() != self.on_disk
 
     def reload(self) -> None:
-        """Take the file as it is on disk; what stood here can be had back by undo."""
+        """Take the text on disk; undo brings the present text back."""
         there = self._read()
         if there is not None:
             self.on_disk = there
             self.replace(there)
 
     def _read(self) -> str | None:
+        """Return the text on disk, None where there is no file; raise FormatError where it is not
+        UTF-8.
+        """
         if not self.path.exists():
             return None
         data = files.read(self.path)
@@ -203,8 +209,8 @@ class Document:
 
 
 def value_of_text(text: str) -> Any:
-    """What somebody typed, as a value of TOML: a number, true or false, a list or table in TOML's
-    own words, or a text.
+    """Return what somebody typed as a TOML value: a number, true or false, a list or table in TOML
+    syntax, or a text.
     """
     import tomlkit
 
@@ -229,12 +235,14 @@ def value_of_text(text: str) -> Any:
 
 # --- tables
 def _at(top: Any, path: Path_) -> Any:
+    """Return what is at a path."""
     for part in path:
         top = top[part]
     return top
 
 
 def _put(top: Any, path: Path_, value: Any) -> None:
+    """Write a value at a path, with the comment of the value that it replaces."""
     import tomlkit
 
     *way, last = path
@@ -258,7 +266,7 @@ def _put(top: Any, path: Path_, value: Any) -> None:
 
 
 def _inline(value: Any) -> Any:
-    """A value as it stands in a line."""
+    """Return a value in inline form: mappings become inline tables."""
     import tomlkit
 
     if isinstance(value, Mapping):
@@ -270,7 +278,7 @@ def _inline(value: Any) -> Any:
 
 
 def _append(top: Any, kind: str, content: Mapping[str, Any]) -> None:
-    """One more [[kind]], behind the others of its kind, or before [scenario] where it is the
+    """Append a [[kind]] table behind the others of its kind, or before [scenario] where it is the
     first.
     """
     import tomlkit

@@ -1,4 +1,4 @@
-"""Edits: what a page may change of a model, each a message of some kind and a method `_on_KIND`."""
+"""Edits: what a page may change in a model; each kind of message has a method `_on_KIND`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
 
 
 class Edits:
-    """The changes of a document, for the studio to inherit."""
+    """The changes of a document; the studio inherits them."""
 
     document: Document
     folders: Sequence[Path]
@@ -55,10 +55,10 @@ class Edits:
     q: Array | None
 
     def _tell(self, kind: str, blob: bytes = b"", **data: Any) -> None:
-        """A message to every browser."""
+        """Send a message to every browser."""
 
     def _send_pose(self) -> None:
-        """Where it stands, to every browser."""
+        """Send the present pose to every browser."""
 
     def _on_set(self, client: Client, message: dict[str, Any]) -> None:
         value = value_of_text(message["text"]) if "text" in message else message["value"]
@@ -80,7 +80,7 @@ class Edits:
         )
 
     def _on_parameter(self, client: Client, message: dict[str, Any]) -> None:
-        """A parameter at a value in SI, written in the unit that it has in the file."""
+        """Set a parameter to a value in SI units, written in the unit that it has in the file."""
         name = str(message["name"])
         value = float(message["value"])
         given = self.document.data()["parameters"][name]
@@ -117,7 +117,7 @@ class Edits:
         self._tell("saved", path=str(self.document.path))
 
     def _on_draw(self, client: Client, message: dict[str, Any]) -> None:
-        """Points that were clicked in a plane: a chain of links with pins."""
+        """Add a chain of links with pins through points that were clicked in a plane."""
         data = self.document.data()
         plane = linkage.PLANES.get(str(message.get("plane", "x-y")))
         if plane is None:
@@ -147,7 +147,7 @@ class Edits:
     def _anchor(
         self, given: dict[str, Any] | None, plane: linkage.Plane
     ) -> tuple[linkage.Anchor, float]:
-        """Where a chain begins or ends, and at what angle that body stands."""
+        """Return where a chain begins or ends, and the angle (rad) of that body in the plane."""
         body = str((given or {}).get("body", "ground"))
         m = self.reading.mechanism
         if body == "ground" or m is None:
@@ -158,8 +158,10 @@ class Edits:
         return linkage.Anchor(body, tuple(at)), plane.angle(X)
 
     def _named(self, m: Any, body: str, point: Array) -> list[Any] | None:
-        """The place of a frame or a joint that sits at this point of the body already, as the file
-        writes it; so it follows the same lengths.
+        """Return the place of a frame or joint at this point of the body, as the file writes it;
+        None if none.
+
+        A pin written so follows the same lengths.
         """
         data = self.document.data()
         for row in data.get("frame", []):
@@ -178,16 +180,17 @@ class Edits:
         return None
 
     def _standing(self) -> Array:
+        """Return the present coordinates; empty where there are none."""
         return self.q if self.q is not None else np.zeros(0)
 
     # --- other files
     def openable(self) -> list[str]:
-        """The model files in the folder of this one, and the built-in examples."""
+        """Return the model files in the folder of this one, and the built-in examples."""
         here = self.document.path.resolve().parent
         return [*sorted(p.name for p in here.glob("*.toml")), *examples()]
 
     def _on_open(self, client: Client, message: dict[str, Any]) -> None:
-        """Another file of the folder, or an example as a new file."""
+        """Open another file of the folder, or an example as a new file."""
         name = str(message["name"]).strip()
         here = self.document.path.resolve().parent
         if name in examples() and not (here / f"{name}.toml").exists():
@@ -205,7 +208,7 @@ class Edits:
         self._turn_to(Document(path))
 
     def _on_new(self, client: Client, message: dict[str, Any]) -> None:
-        """A new, empty model in this folder."""
+        """Open a new, empty model in this folder."""
         name = str(message["name"]).strip().removesuffix(".toml")
         here = self.document.path.resolve().parent
         if not name or Path(name).name != name or name.startswith("."):
@@ -216,10 +219,11 @@ class Edits:
         self._turn_to(Document(path))
 
     def _turn_to(self, document: Document) -> None:
-        """Another document in place of this one, whose edits are kept in its journal."""
+        """Switch to another document; unsaved edits of this one stay in its journal."""
 
     # --- posing by hand
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
+        """Pull a point of a body to a position."""
         if self.reading.mechanism is None or self.q is None or self.scene is None:
             return
         machine = self.model.at(self.reading.mechanism)
@@ -237,7 +241,7 @@ class Edits:
         self._send_pose()
 
     def _on_start_here(self, client: Client, message: dict[str, Any]) -> None:
-        """Where it stands becomes the start of the scenario."""
+        """Write the present pose as the start of the scenario."""
         m = self.reading.mechanism
         if m is None or self.q is None:
             return
@@ -250,6 +254,9 @@ class Edits:
 
 
 def _path(message: dict[str, Any]) -> list[str | int]:
+    """Return the path in a message; raise CatenaError where it is not a list of names and
+    indices.
+    """
     path = message["path"]
     if not isinstance(path, list) or not all(isinstance(p, (str, int)) for p in path) or not path:
         raise CatenaError("a path is a list of names and numbers")

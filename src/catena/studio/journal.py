@@ -1,8 +1,8 @@
-"""Journal: what the studio must not lose when its process ends: edits that were not saved, and the
-address of its page.
+"""Journal: what the studio keeps when its process ends: unsaved edits, and the address of its
+page.
 
-There is one small file for each model, in the user's state folder, readable by that user alone. It
-is written whole or not at all. The edits are gone from it once the model is saved.
+There is one small file per model in the user's state folder, readable by that user alone and
+written atomically. The edits are removed from it once the model is saved.
 
     CATENA_STATE_DIR=/some/where    the folder, instead of the user's state folder
 """
@@ -24,7 +24,7 @@ from ..formats import files
 
 
 def folder() -> Path:
-    """Where journals are kept."""
+    """Return the folder of the journals."""
     chosen = os.environ.get("CATENA_STATE_DIR", "").strip()
     home = chosen or platformdirs.user_state_dir("catena", appauthor=False)
     return Path(home) / "studio"
@@ -32,7 +32,7 @@ def folder() -> Path:
 
 @dataclass
 class Journal:
-    """The journal of a model file. A folder that cannot be written means that nothing is kept."""
+    """The journal of a model file. Where its folder cannot be written, nothing is kept."""
 
     model: Path
     held: dict[str, Any] = field(default_factory=dict)
@@ -44,20 +44,20 @@ class Journal:
 
     @property
     def place(self) -> Path:
-        """The file."""
+        """The file of the journal."""
         name = hashlib.sha256(str(self.model.resolve()).encode()).hexdigest()[:32]
         return folder() / f"{name}.json"
 
     # --- edits
     def keep(self, text: str, on_disk: str | None) -> None:
-        """Keep a text that is not saved; one that is saved is taken out."""
+        """Keep a text that is not saved; remove it where it is."""
         edits = None if text == on_disk else {"text": text, "disk": _digest(on_disk)}
         if self.held.get("edits") != edits:
             self._write(edits=edits)
 
     def edits(self, on_disk: str | None) -> tuple[str, bool] | None:
-        """The text of an earlier session that was not saved, and whether the file is still what it
-        was made from.
+        """Return the unsaved text of an earlier session, and whether the file on disk is still its
+        base.
         """
         found = self.held.get("edits")
         if not isinstance(found, dict) or not isinstance(found.get("text"), str):
@@ -68,7 +68,7 @@ class Journal:
 
     # --- the address
     def seat(self) -> tuple[int, str] | None:
-        """The port and the token of the last session."""
+        """Return the port and the token of the last session; None where they are not known."""
         port, token = self.held.get("port"), self.held.get("token")
         if isinstance(port, int) and 0 < port < 65536 and isinstance(token, str) and token:
             return port, token
@@ -79,6 +79,7 @@ class Journal:
         self._write(port=port, token=token)
 
     def _write(self, **changes: Any) -> None:
+        """Update the journal and write its file, where that is possible."""
         self.held = {"model": str(self.model.resolve()), **self.held, **changes}
         with contextlib.suppress(OSError, FormatError):
             self.place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,4 +88,5 @@ class Journal:
 
 
 def _digest(text: str | None) -> str | None:
+    """Return the SHA-256 digest of a text, None for None."""
     return None if text is None else hashlib.sha256(text.encode()).hexdigest()

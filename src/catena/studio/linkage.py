@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import CatenaError
 
 DENSITY = "1 kg/m"
-SHORTEST = 1e-6  # of a line, beside the longest
+SHORTEST_LINE_RATIO = 1e-6  # length of a line, relative to the longest
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane through the origin: the two axes of the ground that it has, to the right and upwards,
-    and its normal, towards the eye.
+    """A plane through the origin: two axes of the ground, to the right and upwards, and the normal
+    towards the viewer.
 
     Pins turn about the normal, so that angles count from the first axis to the second.
     """
@@ -47,15 +47,15 @@ class Plane:
         return [-9.81 if k == self.axes[1] else 0 for k in range(3)]
 
     def along(self, size: Any) -> list[Any]:
-        """A point of a link, so far along it: links lie along the first axis in their own
-        frames.
+        """Return the point of a link at a distance `size` along it; links lie along the first
+        axis.
         """
         found: list[Any] = [0, 0, 0]
         found[self.axes[0]] = size
         return found
 
     def angle(self, R: Any) -> float:
-        """At which angle (rad) a link of orientation R (3, 3) lies."""
+        """Return the angle (rad) of a link with orientation R (3, 3) in the plane."""
         right, up = self.axes
         return math.atan2(R[up][right], R[right][right])
 
@@ -69,8 +69,8 @@ PLANES = {
 
 @dataclass(frozen=True)
 class Linkage:
-    """Tables to be added, parameters, and the angles (rad) at which it was drawn: of its first pin,
-    and of the others.
+    """Tables and parameters to be added, and the angles (rad) of the pins as drawn, the first pin
+    first.
     """
 
     tables: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -86,18 +86,18 @@ def chain(
     taken: Iterable[str],
     plane: Plane | None = None,
 ) -> Linkage:
-    """The tables of a chain through points (n, 2), metres in the plane, x-y unless given. end: None
-    leaves it open.
+    """Return the tables of a chain through points (n, 2), m, in the plane, by default x-y.
 
-    turned: the angle (rad) at which the body that it starts from stands now. taken: names that are
-    in use.
+    end: None leaves the chain open. turned: the present angle (rad) of the body from which it
+    starts. taken: names that are in use. Raises CatenaError for fewer than two points, or points
+    that coincide.
     """
     plane = plane or PLANES["x-y"]
     if len(points) < 2:
         raise CatenaError("a linkage has two points at least; click once more")
     lines = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
     lengths = [math.hypot(*line) for line in lines]
-    if min(lengths) <= SHORTEST * max(lengths):
+    if min(lengths) <= SHORTEST_LINE_RATIO * max(lengths):
         raise CatenaError("two points of the linkage coincide; click them apart")
     used = set(taken)
     bodies = [_fresh("link", used) for _ in lines]
@@ -134,6 +134,7 @@ def chain(
 
 
 def _body(name: str, size: str, plane: Plane) -> dict[str, Any]:
+    """Return the table of a slender rod."""
     inertia: list[Any] = [f"density*{size}^3/12"] * 3
     inertia[plane.axes[0]] = 0  # a slender rod
     return {
@@ -152,6 +153,7 @@ def _pin(
     plane: Plane,
     child_at: list[Any] | None = None,
 ) -> dict[str, Any]:
+    """Return the table of a pin."""
     found: dict[str, Any] = {
         "name": name,
         "kind": "revolute",
@@ -165,7 +167,7 @@ def _pin(
 
 
 def _spot(anchor: Anchor, point: Sequence[float], plane: Plane) -> list[Any]:
-    """Where a pin sits on the ground (the point itself) or on a body."""
+    """Return the place of a pin on the ground (the point itself) or on a body."""
     if anchor.at is not None:
         return list(anchor.at)
     place: list[Any] = [0, 0, 0]
@@ -175,7 +177,7 @@ def _spot(anchor: Anchor, point: Sequence[float], plane: Plane) -> list[Any]:
 
 
 def _fresh(word: str, used: set[str], gap: str = " ") -> str:
-    """The word with the first number that makes a new name."""
+    """Return the word with the first number that makes a new name."""
     k = 1
     while f"{word}{gap}{k}" in used:
         k += 1
@@ -184,5 +186,5 @@ def _fresh(word: str, used: set[str], gap: str = " ") -> str:
 
 
 def _round(x: float) -> str:
-    """Four digits, without a tail of zeros."""
+    """Return a number with four digits, without trailing zeros."""
     return f"{float(f'{x:.4g}'):.10g}"

@@ -1,8 +1,8 @@
 """LiveModel: from the text of a model to its picture and its motion, fast enough to follow a
 slider.
 
-Numbers of the model are made parameters of one compiled system (`lifted`), so that a run after a
-change of any of them compiles nothing; only a change of structure does.
+The numbers of the model become parameters of one compiled system (`lifted`), so that a run after a
+change of any of them needs no compilation; only a change of structure does.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ..simulation import simulate
 from ..simulation.scenario import Scenario, mechanism_of_table, read_table
 
 Array = np.ndarray
-UNTIL = 5.0  # s, of a model whose file does not say
-PREFIX = "number_"  # of a parameter that stands for a number
+DEFAULT_DURATION = 5.0  # s, of a model whose file gives no duration
+NUMBER_PREFIX = "number_"  # of the names of parameters that stand for numbers
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A text, understood: the mechanism and its scenario, as far as there are any, and every fault
-    in a sentence.
+    """The result of reading a text: the mechanism and its scenario where they could be read,
+    faults and doubts as sentences.
     """
 
     mechanism: Mechanism | None = None
@@ -53,7 +53,7 @@ class LiveModel:
     _lock: Lock = field(default_factory=Lock)
 
     def read(self, text: str) -> Reading:
-        """Mechanism, scenario and faults of a text."""
+        """Return mechanism, scenario and faults of a text."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MechanismWarning)
             try:
@@ -63,7 +63,9 @@ class LiveModel:
                 return Reading(faults=_sentences(why))
             try:
                 until: dict[str, Any] = (
-                    {} if "until" in (top.data.get("scenario") or {}) else {"until": UNTIL}
+                    {}
+                    if "until" in (top.data.get("scenario") or {})
+                    else {"until": DEFAULT_DURATION}
                 )
                 return Reading(
                     m, read_table(self.path, top, m, self.at, **until), doubts=tuple(doubts(m))
@@ -72,18 +74,16 @@ class LiveModel:
                 return Reading(m, None, _sentences(why), tuple(doubts(m)))
 
     def at(self, m: Mechanism) -> Machine:
-        """The machine of a mechanism; compiled only where its structure is another than last
-        time.
-        """
+        """Return the machine of a mechanism, compiled only where its structure has changed."""
         return self._both(m)[1]
 
     def _both(self, m: Mechanism) -> tuple[Machine, Machine]:
-        """The machine that was compiled for this structure, and the same at the mechanism's own
+        """Return the machine compiled for this structure, and the same machine at the mechanism's
         numbers.
         """
         made, values = lifted(m)
         bare = made.with_(parameters=dict.fromkeys(made.parameters, 1.0))
-        with self._lock:  # runs, hands and questions come from several threads
+        with self._lock:  # runs, drags and questions come from several threads
             if bare != self.structure or self.machine is None:
                 self.machine = Machine(made, life="lanes")
                 self.structure = bare
@@ -98,7 +98,10 @@ class LiveModel:
         rate: float = 60.0,
         progress: Callable[[float], None] | None = None,
     ) -> Result:
-        """The scenario's motion, at `rate` rows per second unless it asks for finer ones."""
+        """Return the motion of a scenario, with at least `rate` rows per second.
+
+        until: an earlier end, s. progress: called with the time that the run has reached.
+        """
         base, tuned = self._both(asked.mechanism)
         p = np.array(list(tuned.mechanism.parameters.values()))
         options = dict(asked.options)
@@ -123,23 +126,23 @@ class LiveModel:
 
 
 def _sentences(why: CatenaError) -> tuple[str, ...]:
+    """Return the faults in an error, or its message."""
     return tuple(why.faults) if isinstance(why, FormatError) and why.faults else (str(why),)
 
 
 # --- numbers made parameters
 def lifted(m: Mechanism) -> tuple[Mechanism, dict[str, float]]:
-    """The mechanism with its numbers as parameters, and their values: of bodies, of places of
-    joints and frames, of losses.
+    """Return the mechanism with its numbers as parameters, and their values.
 
-    A zero stays a zero, for it is structure; so do rotations and axes, and everything of flexible
-    bodies.
+    Numbers are those of bodies, positions of joints and frames, losses and springs. A zero stays
+    zero, because it is structure; so do rotations and axes, and everything of flexible bodies.
     """
     values = dict(m.parameters)
 
     def lift(x: Any) -> Any:
         if not isinstance(x, float) or x == 0.0 or not np.isfinite(x):
             return x
-        name = f"{PREFIX}{len(values)}"
+        name = f"{NUMBER_PREFIX}{len(values)}"
         values[name] = x
         return sympy.Symbol(name)
 
@@ -156,6 +159,7 @@ def lifted(m: Mechanism) -> tuple[Mechanism, dict[str, float]]:
 
 
 def _body(b: Body, lift: Callable[[Any], Any]) -> Body:
+    """Return a body with parameters for numbers, and without shapes."""
     return replace(
         b,
         mass=lift(b.mass),
@@ -166,10 +170,12 @@ def _body(b: Body, lift: Callable[[Any], Any]) -> Body:
 
 
 def _pose(X: Pose, lift: Callable[[Any], Any]) -> Pose:
+    """Return a pose with parameters for the numbers of its position."""
     return replace(X, position=tuple(map(lift, X.position)))
 
 
 def _joint(j: Joint, lift: Callable[[Any], Any]) -> Joint:
+    """Return a joint with parameters for the numbers of its positions and losses."""
     losses: Mapping[str, Any] = {
         name: tuple(map(lift, getattr(j, name))) for name in ("damping", "friction", "armature")
     }
@@ -177,6 +183,7 @@ def _joint(j: Joint, lift: Callable[[Any], Any]) -> Joint:
 
 
 def _load(load: Any, lift: Callable[[Any], Any]) -> Any:
+    """Return a load with parameters for its numbers."""
     names = [
         n
         for n in ("stiffness", "length", "damping", "rest")

@@ -1,5 +1,5 @@
-"""The scene of a page that runs by itself: few enough triangles for one small file, and how each
-solid follows the parameters.
+"""The scene of a page that runs by itself: few enough triangles for one small file, and the
+derivatives of each solid by the parameters.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ..model import GROUND, Mechanism
 from ..results.scene import LAYERS, Geometry, Scene, describe, drafts, wire
 
 Array = np.ndarray
-NUDGE = 1e-3  # by which a parameter is changed, beside its size, to see what moves with it
+PARAMETER_STEP_RATIO = 1e-3  # step of the difference quotient, relative to the parameter's value
 
 
 def page_scene(m: Mechanism, folders: Sequence[Path] | None = None) -> tuple[Scene, dict[str, Any]]:
-    """The scene, and {parameter: how fast what is drawn changes with it}. Exact for lengths, which
+    """Return the scene, and {parameter: derivative of what is drawn}, exact for lengths, which
     enter linearly.
     """
     base = _shown(m, describe(m, folders=folders))
     others = {}
     for name, value in m.parameters.items():
-        step = NUDGE * (abs(value) or 1.0)
+        step = PARAMETER_STEP_RATIO * (abs(value) or 1.0)
         other = _shown(
             m,
             describe(
@@ -53,7 +53,9 @@ def page_scene(m: Mechanism, folders: Sequence[Path] | None = None) -> tuple[Sce
 
 
 def _shown(m: Mechanism, scene: Scene) -> Scene:
-    """What is seen at first, of the bodies whose poses the page knows."""
+    """Return the parts of a scene in layers that are visible at first, of bodies whose poses the
+    page has.
+    """
     known = {GROUND, *(b.name for b in m.bodies)}
     parts = tuple(p for p in scene.parts if LAYERS[p.layer] and p.body in known)
     spans = tuple(s for s in scene.spans if LAYERS[s.layer] and {s.start, s.end} <= known)
@@ -68,14 +70,15 @@ def _shown(m: Mechanism, scene: Scene) -> Scene:
 
 
 def _differs(base: Scene, other: Scene, k: int) -> bool:
+    """Return whether the triangles of part k differ between two scenes."""
     a = base.geometries[base.parts[k].geometry]
     b = other.geometries[other.parts[k].geometry]
     return not np.array_equal(a.points, b.points)
 
 
 def _own(scene: Scene, changing: set[int]) -> Scene:
-    """Solids that change have triangles of their own; of the others, coarser ones where there are
-    many.
+    """Return the scene in which solids that change have their own triangles, and others coarser
+    ones where there are many.
     """
     parts = tuple(
         replace(p, geometry=f"{p.geometry} {k}") if k in changing else p
@@ -99,8 +102,8 @@ def _own(scene: Scene, changing: set[int]) -> Scene:
 
 
 def _slopes(base: Scene, other: Scene, step: float, keys: dict[str, int]) -> dict[str, Any]:
-    """What changes, per unit of the parameter: poses of parts, ends of spans, tips, and triangles
-    as float32.
+    """Return what changes per unit of a parameter: poses of parts, ends of spans, tips, and
+    triangles as float32.
     """
     near = lambda a, b: np.allclose(a, b, rtol=0, atol=1e-12)  # noqa: E731
     rate = lambda a, b: np.round((np.asarray(b) - np.asarray(a)) / step, 9)  # noqa: E731

@@ -1,9 +1,9 @@
-"""Posing: coordinates moved by hand, loops closed all the while; a body pulled to a place. Quick
-enough to follow a mouse.
+"""Posing: coordinates moved by hand with closed loops; a body pulled to a place. Fast enough to
+follow a mouse.
 
-d = J' (J J' + mu)^-1 e       damped least squares from where the mechanism is, a few steps, as
-                              `inverse_kinematics` but without other starts: what cannot be reached
-                              is left where it came to
+d = J' (J J' + mu)^-1 e       damped least squares from the present pose, a few steps, as
+                              `inverse_kinematics` but without other starts: a target that cannot be
+                              reached is approached as far as possible
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ from ..analysis import CLOSED, gauss_newton, residual, rotation_vector
 from ..machine import Coordinate, Machine, coordinates
 
 Array = np.ndarray
-# of a pull, and how far one may go (rad, m)
-STEPS = 12
-REACH = 0.4
-SUBSTEPS = 8  # on the way to a coordinate's new value
+# iterations of a pull, and the longest step of one (rad, m)
+MAX_PULL_ITERATIONS = 12
+MAX_PULL_STEP = 0.4
+SUBSTEPS = 8  # steps on the way to a new value of a coordinate
 
 
 @dataclass(frozen=True)
 class Posed:
-    """q (nq,) after a move, and what kept it from going all the way, in a sentence."""
+    """q (nq,) after a move, and a sentence about what stopped it, "" if nothing."""
 
     q: Array
     said: str = ""
 
 
 def set_coordinate(machine: Machine, q: Array, c: Coordinate, value: float) -> Posed:
-    """One coordinate at a value, the others where they are, or as the loops have it."""
+    """Set one coordinate to a value within its limits; the others stay, or follow from the
+    loops.
+    """
     value = min(max(float(value), c.lower), c.upper)
     if not machine.mechanism.closes:
         q = q.copy()
@@ -57,13 +59,14 @@ def pull(
     position: Array,
     orientation: Array | None = None,
 ) -> Posed:
-    """A point of a body (in its frame) pulled to a position of the ground, the body turned to an
-    orientation (3 x 3) where given.
+    """Pull a point of a body (in its frame) to a position in the ground, m.
+
+    orientation: (3, 3), to which the body is turned, or None.
     """
     bounds = [c for c in coordinates(machine) if np.isfinite(c.lower) or np.isfinite(c.upper)]
     mu = 1e-4
-    e, J = _left(machine, q, body, point, position, orientation)
-    for _ in range(STEPS):
+    e, J = _remaining(machine, q, body, point, position, orientation)
+    for _ in range(MAX_PULL_ITERATIONS):
         size = float(e @ e)
         if size < 1e-16:
             break
@@ -78,9 +81,9 @@ def pull(
         step = np.zeros(machine.nv)
         A = J[:, free]
         step[free] = A.T @ np.linalg.solve(A @ A.T + mu * np.eye(len(e)), e)
-        step *= min(1.0, REACH / (np.linalg.norm(step) or 1.0))
-        trial = _within(machine.move(q, step), bounds)
-        e_trial, J_trial = _left(machine, trial, body, point, position, orientation)
+        step *= min(1.0, MAX_PULL_STEP / (np.linalg.norm(step) or 1.0))
+        trial = _clip_to_limits(machine.move(q, step), bounds)
+        e_trial, J_trial = _remaining(machine, trial, body, point, position, orientation)
         if float(e_trial @ e_trial) < size:
             q = trial
             e = e_trial
@@ -95,11 +98,11 @@ def pull(
     return Posed(q)
 
 
-def _left(
+def _remaining(
     machine: Machine, q: Array, body: str, point: Array, position: Array, orientation: Array | None
 ) -> tuple[Array, Array]:
-    """What is left to go, and how it falls with the speeds: of the point, of the orientation, of
-    the loops' rows.
+    """Return the remaining distance, and its derivative by the speeds: of the point, the
+    orientation, and the rows of loops.
     """
     X = machine.pose(q, body)
     J = machine.jacobian(q, body)
@@ -117,10 +120,12 @@ def _left(
 
 
 def _cross(a: Array) -> Array:
+    """Return the matrix (3, 3) of the cross product with a."""
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-def _within(q: Array, bounds: list[Coordinate]) -> Array:
+def _clip_to_limits(q: Array, bounds: list[Coordinate]) -> Array:
+    """Return q clipped to the limits of the coordinates."""
     for c in bounds:
         q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
     return q

@@ -12,7 +12,7 @@ from ..formats import examples
 
 
 def find(name: str) -> str:
-    """What `catena.load` can read: the path or the example's name as it is, or the URDF of a robot
+    """Return what `catena.load` can read: the path or the example's name, or the URDF of a robot
     of that name.
     """
     given = Path(name)
@@ -27,8 +27,10 @@ def find(name: str) -> str:
 
 
 def robots() -> dict[str, Path]:
-    """{name: URDF} of the robots that example-robot-data brings; a robot of several files goes by
-    the shortest name, and by each file's.
+    """Return {name: URDF} of the robots in example-robot-data.
+
+    A robot with several files has the name of its folder for the main one, and the name of each
+    file.
     """
     roots = [
         root

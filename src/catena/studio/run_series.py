@@ -1,4 +1,4 @@
-"""A run as the studio's page takes it: its film, and the numbers of its plots."""
+"""A run as the studio's page takes it: a film, and the numbers of its plots."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..results.scene import Scene
 
 Array = np.ndarray
 RATE = 60  # pictures per second
-LONGEST = 60.0  # s of film; a longer run has fewer pictures per second
-POINTS = 1500  # of a plot
+MAX_FILM_SECONDS = 60.0  # s of film; a longer run has fewer pictures per second
+MAX_PLOT_POINTS = 1500  # points of a plot, at most
 
 
 def film_of(result: Result, scene: Scene) -> Film:
-    """The film of a run with the scene that is on the page."""
+    """Return the film of a run with the scene on the page."""
     duration = float(result.time[-1] - result.time[0])
-    return film(result, max(1.0, duration / LONGEST), RATE, scene=scene)
+    return film(result, max(1.0, duration / MAX_FILM_SECONDS), RATE, scene=scene)
 
 
 def series_of(result: Result, shown: Film) -> tuple[list[dict[str, Any]], Array]:
-    """What can be plotted: names, units and groups; and the numbers (1 + series, points), the time
-    first.
+    """Return names, units and groups of what can be plotted, and the numbers (1 + series, points),
+    time first.
     """
-    thin = result.thinned(POINTS)
+    thin = result.thinned(MAX_PLOT_POINTS)
     m = result.mechanism
     qu, vu = ([u for j in m.moving for u in units(j)] for units in (coordinate_units, speed_units))
     rows: list[tuple[dict[str, Any], Array]] = []

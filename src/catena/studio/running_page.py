@@ -34,15 +34,16 @@ from ..simulation.system import System
 from ..simulation.trajectories import Following
 from .page_scene import page_scene
 
-HORIZON = 6.0  # s of motion from which the page takes how much is to be seen
+HORIZON = 6.0  # s of motion that must fit into the view
 
 
 @dataclass(frozen=True)
 class Program:
-    """The tapes of a mechanism, all of the inputs (t, x, u, p), and the sizes of those. x: q, v,
-    the current pieces of prescribed motions, and the work done. pieces: of these motions, where
-    their states begin in x, when one piece ends and the next begins (s), and the states of each.
-    driven: the places in q and in v of what follows a motion.
+    """The tapes of a mechanism, all with the inputs (t, x, u, p), and the sizes of these.
+
+    x: q, v, the current pieces of prescribed motions, and the work done. pieces: for each
+    prescribed motion the index of its states in x, the times (s) at which one piece ends and the
+    next begins, and the states of each. driven: the indices in q and in v of what follows a motion.
     """
 
     tapes: dict[str, Tape]
@@ -52,14 +53,16 @@ class Program:
 
     @property
     def wasm(self) -> bytes:
-        """The binary module, with memory for the inputs and the largest outputs."""
+        """The WebAssembly module, with memory for the inputs and the largest outputs."""
         largest = max(sum(r * c for r, c in tape.output_shapes) for tape in self.tapes.values())
         return module(self.tapes, pages=-(-8 * (self.sizes["inputs"] + largest) // PAGE))
 
 
 def program(mechanism: Mechanism, motion: Any = None) -> Program:
-    """The tapes that a page needs: derivative, settle (where there is something to keep), energy,
-    poses of the bodies. motion: what is prescribed, as of `simulate`.
+    """Return the tapes that a page needs: derivative, energy, poses of the bodies, and settle
+    where states are projected.
+
+    motion: the prescribed motion, as for `simulate`.
     """
     system = System(mechanism, motion=motion)
     machine = compile(mechanism)
@@ -94,7 +97,7 @@ def program(mechanism: Mechanism, motion: Any = None) -> Program:
 
 
 def _pieces(at: int, f: Following) -> dict[str, Any]:
-    """The pieces of one motion, as the page reads them."""
+    """Return the pieces of one motion in the form that the page reads."""
     breaks = f.trajectory.breaks.tolist()
     inside = [min([0.0, *breaks]) - 1.0, *breaks]  # a time in each piece
     return {"at": at, "breaks": breaks, "values": [f.values(t).tolist() for t in inside]}
@@ -112,16 +115,39 @@ def page(
     contact: str = "events",
     motion: Any = None,
 ) -> Path:
-    """Write a page in which the mechanism runs: one HTML file, without a server and without a
-    network.
+    """Write one HTML file in which the mechanism runs, without a server and without a network.
 
-    q (nq), v (nv): the state it starts from, the neutral one unless given, on its loops. step: s,
-    of the Runge-Kutta steps. notes: sentences that the page shows below its title. folders: where
-    files of meshes may lie. contact: "ignore" leaves out the contacts, which the page then says;
-    otherwise a mechanism that has some is refused, for equal steps do not find where bodies touch.
-    motion: what is prescribed, as of `simulate`; the page follows it.
-    Raises CatenaError where the mechanism cannot be simulated, and CompileError where a load uses a
-    function that browsers do not have.
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism.
+    path : str or Path
+        The file to write.
+    q, v : array_like or None
+        The start (nq,) and (nv,), on its loops; by default the neutral state.
+    step : float, default 1e-3
+        The size of the Runge-Kutta steps, s.
+    notes : sequence of str
+        Sentences that the page shows below its title.
+    folders : sequence of Path or None
+        Where mesh files may be.
+    contact : {"events", "ignore"}, default "events"
+        "ignore" leaves out the contacts, and the page says so; otherwise a mechanism with contacts
+        is refused, as fixed steps do not find where bodies touch.
+    motion : mapping or None
+        The prescribed motion, as for `simulate`; the page follows it.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    CatenaError
+        If the mechanism cannot be simulated in a page.
+    CompileError
+        If a load uses a function that browsers do not have.
     """
     if not 0 < step < np.inf:
         raise CatenaError(f"step = {step}; it is a time above zero, s")
@@ -159,7 +185,9 @@ def page(
 
 
 def _without_contacts(m: Mechanism, contact: str) -> list[str]:
-    """What the page says of contacts that are left out; a CatenaError where they must not be."""
+    """Return the note about contacts that are left out; raise CatenaError where they must not
+    be.
+    """
     if not m.contacts:
         return []
     if contact != "ignore":
@@ -173,6 +201,7 @@ def _without_contacts(m: Mechanism, contact: str) -> list[str]:
 
 
 def _program(made: Program) -> dict[str, Any]:
+    """Return the data of the program for the page."""
     return {
         "sizes": made.sizes,
         "wasm": base64.b64encode(made.wasm).decode(),
@@ -183,8 +212,8 @@ def _program(made: Program) -> dict[str, Any]:
 def _state(
     machine: Machine, q: np.ndarray, v: np.ndarray, driven: tuple[list[int], list[int]]
 ) -> dict[str, Any]:
-    """Names, units and values of coordinates, speeds and parameters; whether a coordinate or speed
-    follows a prescribed motion.
+    """Return names, units and values of coordinates, speeds and parameters, and which of them are
+    driven.
     """
     moving = machine.mechanism.moving
     units = (
@@ -211,6 +240,7 @@ def _state(
 
 
 def _mass(m: Mechanism) -> list[float]:
+    """Return the masses of the bodies, kg."""
     from ..model import value_of
 
     return [float(value_of(b.mass, m.parameters) or 0.0) for b in m.bodies]

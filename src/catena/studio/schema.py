@@ -1,5 +1,5 @@
-"""What the studio's page must know of model files: which keys a table may have, what they measure,
-what may stand there.
+"""What the studio's page needs to know about model files: the keys of each table, their units, and
+the words allowed there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TABLES = (
 
 
 def described() -> dict[str, Any]:
-    """Everything that does not depend on the model."""
+    """Return everything that does not depend on the model."""
     kinds = list(schema.LOAD.kinds()) if schema.LOAD.kinds else []
     loads = {kind.name: [_key(key) for key in kind.keys] for kind in kinds}
     choices = {
@@ -49,7 +49,7 @@ def described() -> dict[str, Any]:
 
 
 def names(m: Mechanism) -> dict[str, list[str]]:
-    """What a name in the file may be: of bodies, of frames, of coordinates, of joints."""
+    """Return the names that a file may refer to: of bodies, frames, coordinates and joints."""
     bodies = [GROUND, *(b.name for b in m.bodies)]
     return {
         "bodies": bodies,
@@ -60,7 +60,7 @@ def names(m: Mechanism) -> dict[str, list[str]]:
 
 
 def _keys(table: FileTable) -> Iterable[FileKey]:
-    """The keys of a table, of whatever kind its things are."""
+    """Return the keys of a table, those of all kinds of its parts included."""
     kinds = list(table.kinds()) if table.kinds else []
     word = (
         [FileKey(table.word, Word([kind.name for kind in kinds]), "the kind", needed=True)]
@@ -79,13 +79,15 @@ def _keys(table: FileTable) -> Iterable[FileKey]:
 
 
 def _key(key: FileKey) -> dict[str, Any]:
-    """A key of a load: unit, words, and whether it is needed."""
+    """Return a key of a load: name, unit, allowed words, and whether it is required."""
     return {"name": key.name, "unit": _unit(key), "words": _words(key), "needed": key.needed}
 
 
 def _words(key: FileKey) -> list[str]:
+    """Return the words that a key allows; empty where it takes something else."""
     return key.type.all() if isinstance(key.type, Word) else []
 
 
 def _unit(key: FileKey) -> str:
+    """Return the unit of a key."""
     return key.type.unit().replace("^2", "²")

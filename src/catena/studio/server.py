@@ -1,8 +1,8 @@
 """Server: one page and its live connection, for one person at one machine.
 
-It listens on 127.0.0.1 unless another host is asked for. The address holds a random token, without
-which nothing is answered; a page of another origin is refused. Every message is a JSON header of
-plain data, with bytes behind it where there are some.
+It listens on 127.0.0.1 unless another host is asked for. The address contains a random token,
+without which no request is answered; a page of another origin is refused. Every message is a JSON
+header of plain data, followed by bytes where there are some.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from urllib.parse import unquote, urlsplit
 
 from ..errors import CatenaError
 
-LARGEST = 4 * 2**20  # bytes of a message from a page
-LOCAL = ("127.0.0.1", "localhost", "::1")
+MAX_MESSAGE_BYTES = 4 * 2**20  # bytes of a message from a page, at most
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
     " ws:; img-src data:; base-uri 'none'; form-action 'none'"
@@ -31,13 +31,13 @@ POLICY = (
 
 
 class Client:
-    """One browser. `editor`: whether it may change anything; the others look."""
+    """One browser. `editor`: whether it may change anything; other browsers only look."""
 
     def __init__(self, connection: Any):
         self.connection, self.editor, self._lock = connection, False, threading.Lock()
 
     def send(self, kind: str, blob: bytes = b"", **data: Any) -> None:
-        """A message; a browser that has gone away is none's fault."""
+        """Send a message; nothing happens where the browser has closed the connection."""
         text = json.dumps({"kind": kind, **data}, allow_nan=False, default=_plain).encode()
         text += b" " * (-(4 + len(text)) % 8)
         from websockets.exceptions import ConnectionClosed
@@ -50,23 +50,23 @@ class Client:
 
 
 class Session(Protocol):
-    """What stands behind a page."""
+    """What answers the requests of a page."""
 
     def page(self) -> str:
-        """The page itself."""
+        """Return the HTML of the page."""
 
     def opened(self, client: Client) -> None:
-        """A browser has come."""
+        """Handle a browser that has connected."""
 
     def received(self, client: Client, message: dict[str, Any]) -> None:
-        """It says something."""
+        """Handle a message of a browser."""
 
     def closed(self, client: Client) -> None:
-        """It has gone."""
+        """Handle a browser that has disconnected."""
 
 
 class Server:
-    """A session on a port. `address` is what to open; `close` ends it."""
+    """A session on a port. `address` is the address to open; `close` ends it."""
 
     def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0, token: str = ""):
         try:
@@ -85,7 +85,7 @@ class Server:
                 host,
                 port,
                 process_request=self._request,
-                max_size=LARGEST,
+                max_size=MAX_MESSAGE_BYTES,
                 compression=None,
             )
         except OSError as why:
@@ -98,12 +98,12 @@ class Server:
 
     @property
     def address(self) -> str:
-        """The page's address, its token included."""
+        """The address of the page, with its token."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/{self.token}/"
 
     def start(self) -> Server:
-        """Serve in a thread."""
+        """Serve in a thread, and return the server."""
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
@@ -113,6 +113,7 @@ class Server:
 
     # --- HTTP
     def _request(self, connection: Any, request: Any) -> Any:
+        """Answer an HTTP request: the page, or a refusal; None lets a live connection open."""
         path = unquote(urlsplit(request.path).path)
         if not secrets.compare_digest(
             path.split("/")[1] if path.startswith("/") else "", self.token
@@ -133,12 +134,14 @@ class Server:
         return self._answer(HTTPStatus.OK, self.session.page(), "text/html; charset=utf-8")
 
     def _origins(self, request: Any) -> set[str]:
-        """Where our own page may come from: where we listen; with a host of one's own choice,
-        whatever name it was reached by.
+        """Return the origins from which our page may connect.
+
+        They are those of the address we listen on; with a host of the user's choice also the name
+        by which it was reached.
         """
         names = (
-            LOCAL
-            if self.host in LOCAL
+            LOCAL_HOSTS
+            if self.host in LOCAL_HOSTS
             else (self.host, request.headers.get("Host", "").rpartition(":")[0])
         )
         return {
@@ -149,6 +152,7 @@ class Server:
     def _answer(
         self, status: HTTPStatus, body: str, kind: str = "text/plain; charset=utf-8"
     ) -> Any:
+        """Return an HTTP response with our security headers."""
         from websockets.datastructures import Headers
         from websockets.http11 import Response
 
@@ -167,6 +171,7 @@ class Server:
 
     # --- the live connection
     def _talk(self, connection: Any) -> None:
+        """Serve one live connection until it closes; the first browser is the editor."""
         from websockets.exceptions import ConnectionClosed
 
         client = Client(connection)
@@ -183,6 +188,7 @@ class Server:
             self._left(client)
 
     def _hear(self, client: Client, text: Any) -> None:
+        """Handle one message; an error is sent back as a fault."""
         try:
             message = json.loads(text)
             if not isinstance(message, dict):
@@ -192,6 +198,7 @@ class Server:
             client.send("fault", text=str(why) or type(why).__name__)
 
     def _left(self, client: Client) -> None:
+        """Remove a client; where it was the editor, the next client becomes the editor."""
         with self._lock:
             self.clients.remove(client)
             heir = next(iter(self.clients), None) if client.editor else None
@@ -204,7 +211,7 @@ class Server:
 
 def announce(server: Server, browse: bool) -> None:
     """Print the address, and open a browser where there is one."""
-    if server.host not in LOCAL:
+    if server.host not in LOCAL_HOSTS:
         print(
             f"catena: listening on {server.host}: everybody in this network who has the address can"
             " use it, and what is sent is not encrypted",
@@ -221,15 +228,15 @@ class Seats(Protocol):
     """What remembers the address of a page from one session to the next."""
 
     def seat(self) -> tuple[int, str] | None:
-        """The port and the token of the last session."""
+        """Return the port and the token of the last session."""
 
     def sit(self, port: int, token: str) -> None:
-        """Keep those of this one."""
+        """Keep the port and the token of this session."""
 
 
-def seated(session: Session, host: str, port: int, seats: Seats | None) -> Server:
-    """A server at the address of the last session, where that is free and no other port is asked
-    for; so a page that is still open finds it again.
+def server_at_last_address(session: Session, host: str, port: int, seats: Seats | None) -> Server:
+    """Return a server at the address of the last session, where that is free and no other port is
+    asked for; a page that is still open then reconnects.
     """
     last = seats.seat() if seats is not None else None
     server = None
@@ -251,7 +258,7 @@ def run(
     seats: Seats | None = None,
 ) -> None:
     """Serve a session until Ctrl-C. seats: where its address is remembered."""
-    server = seated(session, host, port, seats).start()
+    server = server_at_last_address(session, host, port, seats).start()
     announce(server, browse)
     try:
         threading.Event().wait()
@@ -260,6 +267,7 @@ def run(
 
 
 def _opened(address: str) -> bool:
+    """Open the address in a browser; return whether there is one."""
     try:
         return webbrowser.open(address)
     except (webbrowser.Error, OSError):
@@ -267,7 +275,7 @@ def _opened(address: str) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    """What JSON does not know: arrays and their numbers."""
+    """Return arrays and mappings as JSON types."""
     if hasattr(x, "tolist"):
         return x.tolist()
     if isinstance(x, Mapping):

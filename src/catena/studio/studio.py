@@ -3,8 +3,8 @@
     page --edits--> Document (the file's text) --> LiveModel (mechanism, scenario, faults) -->
     scene, motion, plots --> page
 
-Edits come in at any pace; a worker looks at the newest text alone. What it edits is the file:
-nothing is possible here that a file cannot say.
+Edits may arrive at any rate; a worker thread processes only the newest text. The studio edits the
+file: it can do nothing that a file cannot express.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from .run_series import RATE, film_of, series_of
 from .server import Client
 
 Array = np.ndarray
-FIRST = 0.4  # s of motion that are shown while the rest is computed
-PATIENCE = 0.4  # s, after which whoever waits for a model to be read is told so
+FIRST_SECONDS = 0.4  # s of motion that is shown while the rest is computed
+SLOW_READING_SECONDS = 0.4  # s of reading a model, after which the page says that it takes long
 
 
 class Superseded(Exception):
-    """A run whose model has changed meanwhile."""
+    """A run whose model has changed in the meantime."""
 
 
 class Studio(Edits):
-    """What stands behind the page of `catena studio`."""
+    """The session behind the page of `catena studio`."""
 
     def __init__(self, document: Document, folders: Sequence[Path] = ()):
         self.document, self.folders = document, [document.path.resolve().parent, *folders]
@@ -56,7 +56,7 @@ class Studio(Edits):
         self._news.set()
 
     def _begin(self) -> None:
-        """Take up what an earlier session of this document did not save."""
+        """Restore the unsaved edits of an earlier session of this document."""
         self.journal = Journal(self.document.path)
         self.taken_up = ""
         found = self.journal.edits(self.document.on_disk)
@@ -72,7 +72,7 @@ class Studio(Edits):
 
     # --- the page
     def page(self) -> str:
-        """The page with its code written into it."""
+        """Return the HTML of the page with its scripts."""
         folder = resources.files("catena.studio")
         read = lambda name: (folder / name).read_text(encoding="utf-8")  # noqa: E731
         return wire.page(
@@ -81,7 +81,7 @@ class Studio(Edits):
         )
 
     def opened(self, client: Client) -> None:
-        """A browser has come: it gets everything."""
+        """Send everything to a browser that has connected."""
         with self._lock:
             self.clients.append(client)
             menu = [{"name": a.name, "doc": a.doc} for a in additions.ADDITIONS.values()]
@@ -98,17 +98,17 @@ class Studio(Edits):
         self._news.set()
 
     def closed(self, client: Client) -> None:
-        """A browser has gone; the model stays."""
+        """Remove a browser that has disconnected; the model stays."""
         with self._lock:
             self.clients.remove(client)
 
     def close(self) -> None:
-        """End the worker."""
+        """End the worker thread."""
         self._over = True
         self._news.set()
 
     def received(self, client: Client, message: dict[str, Any]) -> None:
-        """What a page asks for. Only the editor's changes count."""
+        """Handle a message of a page; changes are accepted only from the editor."""
         kind = str(message.get("kind"))
         handle = getattr(self, f"_on_{kind}", None)
         if handle is None:
@@ -166,6 +166,7 @@ class Studio(Edits):
         threading.Thread(target=self._equations, args=(client, m, by), daemon=True).start()
 
     def _equations(self, client: Client, m: Any, by: str) -> None:
+        """Send the equations of motion by a formulation, or why there are none."""
         from ..equations.formulations import derive
         from ..equations.readable import mathml
 
@@ -176,7 +177,9 @@ class Studio(Edits):
             client.send("equations", by=by, latex="", html="", said=str(why))
 
     def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
-        """What every joint does to its child, along the run that is shown: arrows at the joints."""
+        """Send the forces of every joint on its child along the shown run, as arrows at the
+        joints.
+        """
         m = self.reading.mechanism
         result = self.result
         if m is None or result is None or self.scene is None:
@@ -191,6 +194,7 @@ class Studio(Edits):
         threading.Thread(target=self._certificate, args=(client, m), daemon=True).start()
 
     def _certificate(self, client: Client, m: Any) -> None:
+        """Send the certificate of a mechanism, with progress."""
         from ..certify import check
 
         try:
@@ -220,6 +224,7 @@ class Studio(Edits):
     _again = False
 
     def _work(self) -> None:
+        """Process the newest text whenever there is news; the loop of the worker thread."""
         done = None
         while not self._over:
             self._news.wait(timeout=2.0)
@@ -241,7 +246,7 @@ class Studio(Edits):
                 self._tell("fault", text=f"{type(why).__name__}: {why}")
 
     def _watch(self) -> None:
-        """Say once where the file was changed on disk by somebody else."""
+        """Report once when the file was changed on disk by another program."""
         changed = self.document.changed_on_disk()
         if changed and not getattr(self, "_warned", False):
             self._tell(
@@ -255,7 +260,7 @@ class Studio(Edits):
         self._warned = changed
 
     def _look(self, text: str) -> None:
-        """Read a text; show it, then its motion."""
+        """Read a text; show the model, then its motion."""
         reading = self._read(text)
         with self._lock:
             if self.document.text != text:
@@ -271,26 +276,29 @@ class Studio(Edits):
             self._run(text, reading)
 
     def _read(self, text: str) -> Reading:
-        """A text as a model, its loops closed. Where that takes long, as it does for lengths that
-        cannot be closed, the page says that something goes on; it stays alive meanwhile.
+        """Return the model of a text, with closed loops.
+
+        Where that takes long, as for lengths with which loops cannot close, the page is told after
+        SLOW_READING_SECONDS.
         """
-        told = threading.Event()
+        announced = threading.Event()
 
         def tell() -> None:
-            told.set()
+            announced.set()
             self._tell("status", text="closing the loops ...")
 
-        sign = threading.Timer(PATIENCE, tell)
+        sign = threading.Timer(SLOW_READING_SECONDS, tell)
         sign.daemon = True
         sign.start()
         try:
             return self.model.read(text)
         finally:
             sign.cancel()
-            if told.is_set():
+            if announced.is_set():
                 self._tell("status", text="")
 
     def _model(self, text: str, reading: Reading) -> dict[str, Any]:
+        """Return the data of the model for the page."""
         d = self.document
         try:
             data = d.data()
@@ -312,6 +320,7 @@ class Studio(Edits):
         }
 
     def _show(self, reading: Reading) -> None:
+        """Send the scene of a model at its start."""
         m = reading.mechanism
         assert m is not None
         motors = tuple(reading.scenario.options.get("motion", {})) if reading.scenario else ()
@@ -329,7 +338,7 @@ class Studio(Edits):
         self._tell("scene", blob, scene=header, version=self.shown)
 
     def _blank(self) -> None:
-        """An empty sheet, the x-y plane from the front, to draw on."""
+        """Send an empty x-y plane, seen from the front, to draw on."""
         x, y, z = np.eye(3)
         sheet = Scene(
             self.document.path.stem, ("ground",), {}, (), (), 0.01, View(x, y, z, True), y, {}
@@ -340,7 +349,7 @@ class Studio(Edits):
         self._tell("scene", blob, scene={**header, "pins": []})
 
     def _pins(self, m: Any, at: dict[str, Array]) -> list[dict[str, Any]]:
-        """Where joints are: a drawn line can begin or end there."""
+        """Return the places of joints and tips, at which a drawn line can begin or end."""
         found = []
         for j in (*m.joints, *m.loops):
             X = at[j.parent] @ np.array(_matrix(m, j.placement))
@@ -359,11 +368,12 @@ class Studio(Edits):
         return found
 
     def _run(self, text: str, reading: Reading) -> None:
+        """Run the scenario, its first FIRST_SECONDS first, and send the motion."""
         assert reading.scenario is not None
         asked, said = reading.scenario, ""
         result: Result | None = None
         self.runs += 1
-        for until in (FIRST, None) if asked.until > 2 * FIRST else (None,):
+        for until in (FIRST_SECONDS, None) if asked.until > 2 * FIRST_SECONDS else (None,):
             self._tell("status", text="running ..." if self.model.compiled else "compiling ...")
             try:
                 result = self.model.run(asked, until, RATE, lambda t: self._still(text))
@@ -385,11 +395,12 @@ class Studio(Edits):
                 return
 
     def _still(self, text: str) -> None:
-        """Go on with a run only while its text is the newest."""
+        """Raise Superseded where the text of a run is no longer the newest."""
         if self._over or self.document.text != text:
             raise Superseded("there is a newer text")
 
     def _send_run(self, result: Result, reading: Reading, said: str, done: bool) -> None:
+        """Send a run: its film, plots and ledger."""
         assert self.scene is not None
         self.result = result
         shown = film_of(result, self.scene)
@@ -418,7 +429,7 @@ class Studio(Edits):
 
 
 def _plain(x: Any) -> Any:
-    """A TOML value as JSON has it: dates and infinities as texts."""
+    """Return a TOML value as JSON types: dates and infinities become texts."""
     if isinstance(x, dict):
         return {k: _plain(y) for k, y in x.items()}
     if isinstance(x, list):
@@ -429,6 +440,7 @@ def _plain(x: Any) -> Any:
 
 
 def _matrix(m: Any, X: Any) -> Array:
+    """Return a pose as a matrix (4, 4) at the values of the parameters."""
     value = placement(m).value
     made = np.eye(4)
     made[:3, :3] = [[value(x) for x in row] for row in X.rotation]
@@ -437,8 +449,10 @@ def _matrix(m: Any, X: Any) -> Array:
 
 
 def studio(file: str, meshes: Sequence[Path] = ()) -> Studio:
-    """The studio of a file. An example, or a file of another format, becomes a new .toml file in
-    the working folder when it is saved.
+    """Return the studio of a file.
+
+    An example, or a file of another format, becomes a new .toml file in the working folder when it
+    is saved.
     """
     from .. import formats
     from ..formats import toml

@@ -1,7 +1,7 @@
 """View: a mechanism in the browser, to look at and to move by hand.
 
 Coordinates have sliders within their limits; loops stay closed while one moves. A body can be
-grabbed. Modes swing, and a saved result is played. Nothing is written.
+dragged. Modes are animated, and a saved result is played. Nothing is written.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from ..results import Film, Result
 
 Array = np.ndarray
-# rad, and of what is seen: how far bodies turn, and go, in a mode that is shown
-SWING, SHIFT = 0.35, 0.12
+# how far bodies turn (rad) and move (relative to the size of the scene) in an animated mode
+MODE_SWING, MODE_SHIFT = 0.35, 0.12
 RATE = 60  # pictures per second of film
 
 
 class Viewer:
-    """What stands behind the page of `catena view`."""
+    """The session behind the page of `catena view`."""
 
     def __init__(
         self,
@@ -57,6 +57,9 @@ class Viewer:
         self._lock = threading.RLock()
 
     def _assembled(self) -> Array:
+        """Return the neutral coordinates within their limits, with loops closed where that is
+        possible.
+        """
         q = self.machine.neutral()
         for c in coordinates(self.machine):  # within the limits
             q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
@@ -67,7 +70,7 @@ class Viewer:
 
     # --- the page
     def page(self) -> str:
-        """The page with its code written into it."""
+        """Return the HTML of the page with its scripts."""
         folder = resources.files("catena.studio")
         text, live = (
             (folder / name).read_text(encoding="utf-8") for name in ("view.html", "live.js")
@@ -75,7 +78,9 @@ class Viewer:
         return wire.page(text, live=live)
 
     def opened(self, client: Client) -> None:
-        """A browser gets the scene, the coordinates, and the film of a result."""
+        """Send the scene, the coordinates, and the film of a result to a browser that has
+        connected.
+        """
         with self._lock:
             self.clients.append(client)
             seen = None if self.film is None else self.film.box()
@@ -91,16 +96,17 @@ class Viewer:
         self._send_result(client)
 
     def closed(self, client: Client) -> None:
-        """A browser has gone."""
+        """Remove a browser that has disconnected."""
         with self._lock:
             self.clients.remove(client)
 
     def received(self, client: Client, message: dict[str, Any]) -> None:
-        """What a page asks for."""
+        """Handle a message of a page."""
         with self._lock:
             getattr(self, f"_on_{message.get('kind')}", self._unknown)(client, message)
 
     def _unknown(self, client: Client, message: dict[str, Any]) -> None:
+        """Raise CatenaError for a message of an unknown kind."""
         raise CatenaError(f"this page does not know {message.get('kind')!r}")
 
     # --- moving by hand
@@ -116,7 +122,7 @@ class Viewer:
             self._turn(name, value)
 
     def _turn(self, name: str, value: float) -> None:
-        """One of the three angles of a ball: roll, pitch or yaw."""
+        """Set roll, pitch or yaw of a ball joint."""
         joint, _, label = name.rpartition(".")
         for own, at in self._balls():
             if own == joint and label in ("roll", "pitch", "yaw"):
@@ -143,6 +149,7 @@ class Viewer:
         self._posed(Posed(self.home.copy()))
 
     def _posed(self, found: Posed) -> None:
+        """Take the coordinates of a move, and send the pose to every browser."""
         self.q = found.q
         X = poses(self.scene, self.machine, self.q)[..., :3, :].astype("<f4").tobytes()
         for client in self.clients:
@@ -150,8 +157,8 @@ class Viewer:
 
     # --- films
     def _on_modes(self, client: Client, message: dict[str, Any]) -> None:
-        """The modes about the rest nearest to where it is; where there is none that is stable, with
-        its joints held here by forces.
+        """Send the modes about the nearest stable equilibrium, or about the present pose with
+        joints held by forces.
         """
         from ..analysis import equilibrium, modes, static_torques
 
@@ -193,7 +200,7 @@ class Viewer:
 
     @cached_property
     def film(self) -> Film | None:
-        """The result that is played, as pictures; None where there is none."""
+        """The film of the result that is played; None where there is none."""
         from ..results import film
 
         return (
@@ -203,17 +210,18 @@ class Viewer:
         )
 
     def _send_result(self, client: Client) -> None:
-        made = self.film
-        if made is None:
+        """Send the film of the result, and its forces without those in joints."""
+        film = self.film
+        if film is None:
             return
         tracks = [
-            np.asarray(made.tracks.get(name, np.zeros((0, 3)))).round(6).ravel().tolist()
+            np.asarray(film.tracks.get(name, np.zeros((0, 3)))).round(6).ravel().tolist()
             for name in self.scene.tips
         ]
         client.send(
             "film",
-            _bytes(made.at),
-            times=made.times.round(6).tolist(),
+            _bytes(film.at),
+            times=film.times.round(6).tolist(),
             tracks=tracks,
             name="result",
             loop=False,
@@ -221,12 +229,13 @@ class Viewer:
         self._send_forces(client, joints=False)
 
     def _send_forces(self, client: Client, joints: bool) -> None:
+        """Send the forces along the result; joints: those in joints too."""
         assert self.result is not None
         head, numbers = forces(self.result.select(run=0), joints=joints).wire(self.scene)
         client.send("forces", numbers, known=joints, **head)
 
     def _on_forces(self, client: Client, message: dict[str, Any]) -> None:
-        """What every joint does to its child, along the result that is played."""
+        """Send the forces of every joint on its child along the result that is played."""
         if self.result is None:
             raise CatenaError(
                 "forces in joints are those of a result; play one: catena view FILE --result"
@@ -236,6 +245,7 @@ class Viewer:
 
     # --- what the page shows
     def _coordinates(self) -> list[dict[str, Any]]:
+        """Return name, unit, range and value of each coordinate for its slider."""
         m = self.machine.mechanism
         units = dict(zip(m.coordinate_names, (u for j in m.moving for u in coordinate_units(j))))
         reach = float(
@@ -279,6 +289,7 @@ class Viewer:
         return rows
 
     def _values(self) -> dict[str, float]:
+        """Return the present value of each coordinate."""
         found = {c.name: float(self.q[c.qi]) for c in coordinates(self.machine)}
         for joint, at in self._balls():
             angles = Rotation.from_quat(self.q[at : at + 4], scalar_first=True).as_euler("xyz")
@@ -288,7 +299,7 @@ class Viewer:
         return found
 
     def _balls(self) -> list[tuple[str, int]]:
-        """(joint, place in q) of every quaternion."""
+        """Return (joint, index in q) of every quaternion."""
         found, at = [], 0
         for j in self.machine.mechanism.moving:
             for f in j.freedoms:
@@ -298,6 +309,7 @@ class Viewer:
         return found
 
     def _notes(self) -> list[str]:
+        """Return the notes of the scene and of the mechanism."""
         return [*self.scene.notes, *self.machine.mechanism.notes]
 
 
@@ -311,9 +323,9 @@ def swing(scene: Scene, machine: Machine, q: Array, shape: Array) -> Array:
     small = 1e-6
     X = at(q)
     Y = at(machine.move(q, small * shape))
-    gone = np.linalg.norm(Y[:, :3, 3] - X[:, :3, 3], axis=1).max() / (small * SHIFT * size)
+    gone = np.linalg.norm(Y[:, :3, 3] - X[:, :3, 3], axis=1).max() / (small * MODE_SHIFT * size)
     turned = np.linalg.norm(Y[:, :3, :3] - X[:, :3, :3], axis=(1, 2)).max() / (
-        np.sqrt(2) * small * SWING
+        np.sqrt(2) * small * MODE_SWING
     )
     far = 1 / (max(gone, turned) or 1.0)
     for reach in (far, far / 3, far / 10):
@@ -357,7 +369,7 @@ def viewer(
     from .robots import find
 
     if Path(file).suffix == ".nc" or (Path(file) / "results.nc").is_file():
-        found = _played(file)
+        found = _load_played(file)
         return Viewer(
             found.mechanism,
             q=found.select(run=0).data["q"].values[0],
@@ -369,11 +381,11 @@ def viewer(
         warnings.simplefilter("ignore", MechanismWarning)  # shown on the page, as notes
         mechanism = formats.load(name, floating=floating, mimic=mimic)
     folders = [formats._find(name).resolve().parent, *meshes]
-    played = _played(result) if result else None
+    played = _load_played(result) if result else None
     return Viewer(mechanism, q=_start(name, mechanism), folders=folders, result=played)
 
 
-def _played(path: str) -> Result:
+def _load_played(path: str) -> Result:
     from ..results import load_result
 
     return load_result(Path(path) / "results.nc" if Path(path).is_dir() else Path(path))

@@ -1,5 +1,5 @@
-"""Functional mock-up units (https://fmi-standard.org): a plant for any tool that imports FMI 2.0 or
-3.0.
+"""Functional mock-up units (https://fmi-standard.org): a plant for any tool that imports FMI 2.0
+or 3.0.
 
     write_fmu(plant, "arm.fmu", version=2, kinds=("me", "cs"))
 

@@ -8,11 +8,12 @@ from .variables import KINDS, TOLERANCE, Unit, attributes, exponents, heading
 
 
 def description(unit: Unit) -> str:
-    """The whole text."""
+    """Return the text of modelDescription.xml."""
     return "\n".join(_lines(unit)) + "\n"
 
 
 def _lines(unit: Unit) -> Iterator[str]:
+    """Yield the lines of modelDescription.xml."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield (
         "<fmiModelDescription"

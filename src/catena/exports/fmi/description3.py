@@ -8,12 +8,12 @@ from .variables import KINDS, TOLERANCE, Unit, attributes, exponents, heading
 
 
 def description(unit: Unit) -> str:
-    """The whole text."""
+    """Return the text of modelDescription.xml."""
     return "\n".join(_lines(unit)) + "\n"
 
 
 def build_description(unit: Unit) -> str:
-    """How the sources are compiled."""
+    """Return the text of buildDescription.xml, which says how the sources are compiled."""
     inside = '<SourceFileSet language="C99"><SourceFile name="fmi3.c"/></SourceFileSet>'
     build = f"  <BuildConfiguration{attributes(modelIdentifier=unit.plant.name)}>{inside}</BuildConfiguration>"  # noqa: E501
     return (
@@ -23,6 +23,7 @@ def build_description(unit: Unit) -> str:
 
 
 def _lines(unit: Unit) -> Iterator[str]:
+    """Yield the lines of modelDescription.xml."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield (
         "<fmiModelDescription"

@@ -26,8 +26,10 @@ PROCESSORS = {"x86_64": "x86_64", "amd64": "x86_64", "arm64": "aarch64", "aarch6
 
 @dataclass(frozen=True)
 class Written:
-    """The file, and the folder of its binary inside; "" where it holds sources alone, and then
-    `why`.
+    """An FMU that was written.
+
+    path: the file. binary: the path of the binary inside it, "" where it contains sources only.
+    why: the reason for that.
     """
 
     path: Path
@@ -44,9 +46,9 @@ def write_fmu(
 ) -> Written:
     """Write a plant as an FMU.
 
-    version: of FMI, 2 or 3. kinds: "me" (model exchange: the importer integrates), "cs"
-    (co-simulation: it brings its own integrator), or both. binary: compile it for this machine;
-    without a compiler the FMU holds sources alone, and `why` says so.
+    version: of FMI, 2 or 3. kinds: "me" (model exchange: the importing tool integrates), "cs"
+    (co-simulation: the FMU contains an integrator), or both. binary: whether to compile it for this
+    machine; without a compiler the FMU contains sources only, and `why` of the result says so.
     """
     where = Path(path)
     unit = Unit(plant, _kinds(kinds))
@@ -76,7 +78,7 @@ def write_fmu(
 
 
 def platform_folder(version: int) -> str:
-    """Where this machine's binary is inside an FMU."""
+    """Return the name of the folder of this machine's binary inside an FMU."""
     system = SYSTEMS.get(sys.platform, sys.platform)
     processor = PROCESSORS.get(platform.machine().lower(), platform.machine().lower())
     if version == 3 or processor != "x86_64":
@@ -87,6 +89,9 @@ def platform_folder(version: int) -> str:
 
 
 def _kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds without duplicates, in a fixed order; raise where one is unknown or none is
+    given.
+    """
     if not kinds:
         raise CompileError("an FMU has at least one kind: me, cs")
     for kind in kinds:
@@ -98,6 +103,7 @@ def _kinds(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def _texts(unit: Unit, version: int) -> dict[str, str]:
+    """Return {path in the archive: text} of all text files."""
     plant, n = unit.plant, unit.plant.name
     kinds = sum(KINDS[kind][1] for kind in unit.kinds)
     said = (
@@ -119,11 +125,12 @@ def _texts(unit: Unit, version: int) -> dict[str, str]:
 
 
 def _zip(folder: Path, where: Path) -> None:
+    """Write a folder as a zip archive, under a temporary name first."""
     try:
-        beside = where.with_name(f".{where.name}.part")
-        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+        temporary = where.with_name(f".{where.name}.part")
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(p for p in folder.rglob("*") if p.is_file()):
                 archive.write(path, path.relative_to(folder).as_posix())
-        beside.replace(where)
+        temporary.replace(where)
     except OSError as why:
         raise CompileError(f"{str(where)!r} cannot be written: {why.strerror}") from None

@@ -33,13 +33,15 @@ UNITS = {  # unit -> exponents of base units
 }
 RATES = {"rad": "rad/s", "m": "m/s", "rad/s": "rad/s2", "m/s": "m/s2", "1": "1/s"}
 KINDS = {"me": ("ModelExchange", 1), "cs": ("CoSimulation", 2)}
-TOLERANCE = 1e-9  # of co-simulation where the importer names none
+TOLERANCE = 1e-9  # relative tolerance of co-simulation where the importing tool gives none
 
 
 @dataclass(frozen=True)
 class FmuVariable:
-    """reference: its value reference. derivative_of: the reference of the state whose rate it is,
-    or 0.
+    """A variable of an FMU.
+
+    reference: its value reference. derivative_of: the reference of the state whose rate it is, or
+    0. The other fields are attributes of modelDescription.xml.
     """
 
     reference: int
@@ -55,23 +57,24 @@ class FmuVariable:
 
 @dataclass(frozen=True)
 class Unit:
-    """What is written: the plant, the kinds "me" and "cs", and what follows from them."""
+    """An FMU to be written: the plant, the kinds "me" and "cs", and what follows from them."""
 
     plant: Plant
     kinds: tuple[str, ...]
 
     @cached_property
     def token(self) -> str:
-        """A name of this very model: two that compute the same have the same."""
+        """The identifier of this model: equal models have equal tokens."""
         digest = hashlib.sha256(f"{header(self.plant)}{self.kinds}".encode()).hexdigest()
         return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
 
     @cached_property
     def variables(self) -> tuple[FmuVariable, ...]:
-        """All of them, in order."""
+        """All variables, in the order of their references."""
         return tuple(FmuVariable(k, *rest) for k, rest in enumerate(self._rows()))
 
     def _rows(self) -> Iterator[tuple]:
+        """Yield the fields of each variable after its reference."""
         p = self.plant
         yield "time", "independent", "continuous", "", "s", "time"
         for x in p.states:
@@ -101,17 +104,18 @@ class Unit:
 
     @property
     def outputs(self) -> list[FmuVariable]:
-        """States and what is observed."""
+        """The variables with causality output: states and outputs of the plant."""
         return [x for x in self.variables if x.causality == "output"]
 
     @property
     def unknown_at_start(self) -> list[FmuVariable]:
-        """What is computed when the start values are known."""
+        """The variables that are computed from the start values."""
         return [x for x in self.variables if x.initial == "calculated"]
 
     def dependencies(self, x: FmuVariable, start: bool = False) -> list[int]:
-        """References of what x depends on, from the tapes: time, states and inputs; where they
-        start also parameters.
+        """Return the references of the variables on which x depends, by the sparsity of the tapes.
+
+        They are time, states and inputs; at the start also parameters.
         """
         p = self.plant
         if x.derivative_of:
@@ -143,13 +147,13 @@ class Unit:
 
     @property
     def units(self) -> list[str]:
-        """Those that are used."""
+        """The units that the variables use."""
         used = dict.fromkeys(x.unit for x in self.variables if x.unit)
         return [*(u for u in UNITS if u in used), *(u for u in used if u not in UNITS)]
 
 
 def exponents(unit: str) -> str:
-    """The exponents of base units of a unit such as "kg.m2", as attributes of XML."""
+    """Return the exponents of the base units of a unit such as "kg.m2", as XML attributes."""
     if unit in UNITS:
         return UNITS[unit]
     powers = si_powers(re.sub(r"([^\W\d])(\d)", r"\1^\2", unit.replace(".", "*")))
@@ -159,7 +163,7 @@ def exponents(unit: str) -> str:
 
 
 def _columns(f: ca.Function, k: int) -> dict[int, list[int]]:
-    """Row -> the columns on which it depends, of the derivative of f by its k-th argument."""
+    """Return {row: columns on which it depends} of the derivative of f by its k-th argument."""
     found: dict[int, list[int]] = {}
     for row, column in zip(*f.jac_sparsity(0, k).get_triplet()):
         found.setdefault(row, []).append(column)
@@ -167,7 +171,7 @@ def _columns(f: ca.Function, k: int) -> dict[int, list[int]]:
 
 
 def attributes(**given: object) -> str:
-    """XML attributes of what is not None or empty. Numbers with all digits."""
+    """Return XML attributes of the values that are not None or empty; numbers have all digits."""
     said = {
         name: repr(x) if isinstance(x, float) else str(x)
         for name, x in given.items()
@@ -177,12 +181,12 @@ def attributes(**given: object) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what XML cannot hold."""
+    """Return a text with characters that XML does not allow replaced by spaces."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
 def heading(unit: Unit) -> dict[str, object]:
-    """What both versions say about the model."""
+    """Return the attributes of the model that both versions have."""
     return {
         "modelName": unit.plant.mechanism.name or unit.plant.name,
         "generationTool": f"catena {VERSION}",

@@ -1,4 +1,4 @@
-"""How other languages write the operations of a tape, and one function from a tape."""
+"""How other languages write the operations of a tape, and the code of one function from a tape."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ MODELICA = Dialect(
 
 
 def tape_of(f: ca.Function, dialect: Dialect, language: str, missing: Sequence[str] = ()) -> Tape:
-    """The tape of a function whose operations this language has; an error that names those it has
-    not.
+    """Return the tape of a function; raise CompileError with the operations that the language
+    lacks.
     """
     tape = read(f)
     own = {"INPUT", "CONST", "OUTPUT", "ADD", "SUB", "MUL", "DIV", "NEG", "SQ", "TWICE", "INV"}
@@ -127,7 +127,9 @@ def tape_of(f: ca.Function, dialect: Dialect, language: str, missing: Sequence[s
 
 
 def arguments(names: Sequence[str], f: ca.Function, place: str) -> list[Argument]:
-    """Arguments whose entries are written in place: place.format(name, k), counted from one."""
+    """Return the arguments of a function, whose entries are written as place.format(name, k), k
+    from 1.
+    """
     sizes = [f.size1_in(k) for k in range(f.n_in())]
     return [
         Argument(x, (x,) if x in ("t", "dt") else tuple(place.format(x, k + 1) for k in range(n)))
@@ -143,7 +145,7 @@ def body(
     place: str,
     missing: Sequence[str] = (),
 ) -> tuple[list[str], list[str]]:
-    """The assignments and the results of a function."""
+    """Return the assignments and the results of a function in a language."""
     lines, results, _ = statements(
         tape_of(f, dialect, language, missing), arguments(names, f, place), dialect, "w"
     )
@@ -151,13 +153,13 @@ def body(
 
 
 def save(plant: Plant, folder: Path, name: str, text: str) -> Path:
-    """Write one file; its path."""
+    """Write one file into a folder, and return its path."""
     files.write(folder / name, text)
     return folder / name
 
 
 def listing(plant: Plant) -> list[str]:
-    """What x, u, p and y are, entry by entry, counted from one."""
+    """Return lines that say what the entries of x, u, p and y are, counted from one."""
     found = []
     for letter, some in (
         ("x", plant.states),

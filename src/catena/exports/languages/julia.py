@@ -13,7 +13,7 @@ GIVEN = ("t", "x", "u", "p")
 
 
 def text(plant: Plant) -> str:
-    """The file NAME.jl with a module of the name in capitals."""
+    """Return the text of NAME.jl, a module whose name is in camel case."""
     about = [
         f"{plant.title} as a first-order system, written by catena {VERSION}. SI units.",
         "",
@@ -44,11 +44,12 @@ def text(plant: Plant) -> str:
 
 
 def write(plant: Plant, folder: Path) -> Path:
-    """Write NAME.jl."""
+    """Write NAME.jl, and return its path."""
     return save(plant, folder, f"{plant.name}.jl", text(plant))
 
 
 def _function(name: str, f: ca.Function) -> str:
+    """Return a Julia function of (t, x, u, p)."""
     lines, results = body(f, JULIA, "Julia without packages", GIVEN, "{}[{}]", missing=("ERF",))
     inside = "\n".join(f"    {line}" for line in lines)
     given = "\n".join(f"        {x}," for x in results)

@@ -1,4 +1,4 @@
-"""MATLAB and Octave: one function file that gives the system's functions, its start and its
+"""MATLAB and Octave: one function file that returns the system's functions, its start and its
 parameters.
 """
 
@@ -15,7 +15,7 @@ GIVEN = ("t", "x", "u", "p")
 
 
 def text(plant: Plant) -> str:
-    """The file NAME.m."""
+    """Return the text of NAME.m."""
     n = plant.name
     about = [
         (
@@ -57,11 +57,12 @@ def text(plant: Plant) -> str:
 
 
 def write(plant: Plant, folder: Path) -> Path:
-    """Write NAME.m."""
+    """Write NAME.m, and return its path."""
     return save(plant, folder, f"{plant.name}.m", text(plant))
 
 
 def _function(name: str, f: ca.Function) -> str:
+    """Return a MATLAB function of (t, x, u, p)."""
     lines, results = body(f, MATLAB, "MATLAB", GIVEN, "{}({})")
     stores = [f"y({k}, 1) = {x};" for k, x in enumerate(results, 1)]
     inside = "\n".join(

@@ -1,4 +1,4 @@
-"""Modelica: one flat model, der(x) = f. Loops are held closed by Baumgarte's terms inside f, as
+"""Modelica: one flat model, der(x) = f. Loops are kept closed by Baumgarte's terms inside f, as
 there is no projection.
 """
 
@@ -14,7 +14,7 @@ from ...equations.readable import Argument, statements
 from ..plant import VERSION, Plant, Variable
 from .dialects import MODELICA, save, tape_of
 
-WORDS = {
+RESERVED_WORDS = {  # reserved words
     *[
         "algorithm",
         "and",
@@ -81,7 +81,7 @@ WORDS = {
 
 
 def text(plant: Plant) -> str:
-    """The file NAME.mo."""
+    """Return the text of the model's file."""
     name = plant.name.title().replace("_", "")
     return (
         "\n".join(
@@ -96,11 +96,14 @@ def text(plant: Plant) -> str:
 
 
 def write(plant: Plant, folder: Path) -> Path:
-    """Write NAME.mo, named after its model as Modelica wants it."""
+    """Write the model into a file with the model's name, as Modelica requires, and return its
+    path.
+    """
     return save(plant, folder, f"{plant.name.title().replace('_', '')}.mo", text(plant))
 
 
 def _inside(plant: Plant) -> Iterator[str]:
+    """Yield the lines between the first and the last one of the model."""
     groups = (plant.states, plant.inputs, plant.outputs, plant.parameters)
     names = _names([v for some in groups for v in some])
     cut = [sum(map(len, groups[:k])) for k in range(5)]
@@ -144,11 +147,13 @@ def _inside(plant: Plant) -> Iterator[str]:
 
 
 def _names(variables: Sequence[Variable]) -> list[str]:
-    """Names that Modelica takes, each once: letters, digits and _."""
+    """Return distinct names that Modelica allows: letters, digits and _."""
     found: list[str] = []
     for v in variables:
         plain = re.sub(r"\W", "_", v.name, flags=re.ASCII)
-        plain = f"v_{plain}" if not plain or plain[0].isdigit() or plain in WORDS else plain
+        plain = (
+            f"v_{plain}" if not plain or plain[0].isdigit() or plain in RESERVED_WORDS else plain
+        )
         while plain in found:
             plain += "_"
         found.append(plain)
@@ -156,10 +161,12 @@ def _names(variables: Sequence[Variable]) -> list[str]:
 
 
 def _unit(v: Variable) -> str:
+    """Return the unit attribute of a variable, "" where its unit is not known."""
     return f', unit = "{v.unit}"' if v.unit else ""
 
 
 def _comment(v: Variable) -> str:
+    """Return the name of a variable as a Modelica comment."""
     return (
         ' "'
         + "".join(c if c.isprintable() else "?" for c in v.name)

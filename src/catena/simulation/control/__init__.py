@@ -1,10 +1,13 @@
-"""Controllers: laws from time and state to joint forces, traced into a run's machine code.
+"""Controllers: laws that map time and state to joint forces, traced into the machine code of a
+run.
 
-controllers     PID, PD, computed torque, given forces; force_control: impedance and hybrid control
+controllers     PID, PD, computed torque, forces given over time
+force_control   impedance control and hybrid force/position control of a frame
 actuators       affine motors and servos behind a gear, direct-current motors, thrusters
-control_laws    how controllers are combined, sampled and held, and made from Python functions
-traced_law      Law: a controller as expressions; fmu_control: an FMU as a controller
-wrenches        external wrenches over time, from a table
+control_laws    sums, sequences, zero-order hold, and controllers made from Python functions
+traced_law      Law: a controller as expressions
+fmu_control     a functional mock-up unit (FMU) as a controller
+wrenches        external wrenches over time, read from a table
 """
 
 from typing import TYPE_CHECKING

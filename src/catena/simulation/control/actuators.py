@@ -1,5 +1,5 @@
-"""Actuators: affine motors and servos behind a gear, as MuJoCo's are, direct-current motors with
-their current, and thrusters at frames.
+"""Actuators: affine motors and servos behind a gear as MuJoCo has them, direct-current motors with
+their current as a state, and thrusters fixed to frames.
 """
 
 from __future__ import annotations
@@ -22,21 +22,45 @@ Span = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Actuator(Controller):
-    """A force along a sum of coordinates, affine in a signal, that sum and its rate:
+    """A force along a weighted sum of coordinates, affine in a signal, that sum and its rate.
 
         tau = gear f,      f = clip(gain clip(u) + b0 + b1 l + b2 l'),      l = sum of gear q
 
-    gear: {coordinate: ratio}. signal: u, a number or a Trajectory of one name. gain, bias (b0, b1,
-    b2): a motor has gain 1; a position servo gain k and bias (0, -k, -d); a velocity servo gain k
-    and bias (0, 0, -k). signals, forces: the ranges of u and of f, lowest and highest, or None.
-    With a time constant T, or where it integrates, the gain acts on a state w of the run instead of
-    on u, the activation:
+    A motor has gain 1; a position servo has gain k and bias (0, -k, -d); a velocity servo has gain
+    k and bias (0, 0, -k). With a time constant T, or where the actuator integrates, the gain acts
+    on a state w of the run, the activation, instead of on u:
 
         T w' = clip(u) - w,      or, where it integrates,      w' = clip(u) / T
 
-    time_constant: T, s, or None, which is 1 s where it integrates. integrates: whether w is the
-    integral of the signal. activation: w at the start; activations: its range, at whose ends it
-    stays. name: for people.
+    Parameters
+    ----------
+    gear : mapping of str to float
+        The ratio of each coordinate, {coordinate: ratio}.
+    signal : float or Trajectory, default 0.0
+        The signal u: a number, or a trajectory with one name.
+    gain : float, default 1.0
+        Force per unit of the signal or of the activation.
+    bias : tuple of 3 floats, default (0, 0, 0)
+        The coefficients b0, b1, b2.
+    signals : tuple of 2 floats or None
+        The range (lowest, highest) to which u is clipped; None means no clipping.
+    forces : tuple of 2 floats or None
+        The range (lowest, highest) to which f is clipped; None means no clipping.
+    name : str, default "actuator"
+        The name used in messages and in the names of states.
+    time_constant : float or None
+        T in s; None means no activation, or 1 s where the actuator integrates.
+    integrates : bool, default False
+        Whether the activation is the integral of the signal.
+    activation : float, default 0.0
+        The activation w at the start of the run.
+    activations : tuple of 2 floats or None
+        The range (lowest, highest) of w; at either end w stays until its rate points inwards.
+
+    Raises
+    ------
+    StateError
+        If a range is not ordered, or a number is missing, not finite or out of range.
     """
 
     gear: Mapping[str, float]
@@ -78,19 +102,21 @@ class Actuator(Controller):
             )
 
     def law(self, system: SystemSymbols) -> Law:
-        """With a time constant one state, the activation."""
+        """Return the joint forces; with a time constant or integration, the activation is one
+        state.
+        """
         at = places(system.mechanism, tuple(self.gear))
         length = sum((r * system.q[c.qi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         b0, b1, b2 = self.bias
-        signal = _within(_over_time(system, self.name, self.signal), self.signals)
+        signal = _clip(_signal_value(system, self.name, self.signal), self.signals)
         w = ca.SX.sym("w")
         direct = self.time_constant is None and not self.integrates
-        acting = signal if direct else _within(w, self.activations)
-        tau = _behind(
+        acting = signal if direct else _clip(w, self.activations)
+        tau = _geared_forces(
             system,
             self.gear,
-            _within(self.gain * acting + b0 + b1 * length + b2 * rate, self.forces),
+            _clip(self.gain * acting + b0 + b1 * length + b2 * rate, self.forces),
         )
         if direct:
             return Law(tau)
@@ -107,14 +133,34 @@ class Actuator(Controller):
 
 @dataclass(frozen=True)
 class DCMotor(Controller):
-    """A direct-current motor behind a gear; its current i (A) is a state of the run.
+    """A direct-current motor behind a gear, whose current i (A) is a state of the run.
 
         L i' = u - R i - k l',      tau = gear k i,      l = sum of gear q
 
-    gear: {coordinate: ratio}. voltage: u, V, a number or a Trajectory of one name. resistance: R,
-    ohm. inductance: L, H; L / R is the electrical time constant. constant: k, N m/A, which is V
-    s/rad. current: i at the start, A. The rotor's inertia is the armature of the joint, gear
-    squared times its own. name: for people.
+    The rotor's inertia belongs to the armature of the joint: the square of the gear ratio times the
+    inertia of the rotor.
+
+    Parameters
+    ----------
+    gear : mapping of str to float
+        The ratio of each coordinate, {coordinate: ratio}.
+    voltage : float or Trajectory
+        u in V: a number, or a trajectory with one name.
+    resistance : float
+        R in ohm.
+    inductance : float
+        L in H; L / R is the electrical time constant.
+    constant : float
+        The torque constant k in N m/A, which equals the back-EMF constant in V s/rad.
+    current : float, default 0.0
+        The current i at the start of the run, A.
+    name : str, default "motor"
+        The name used in messages and in the name of the state.
+
+    Raises
+    ------
+    StateError
+        If resistance, inductance or constant is not above zero, or the gear is empty.
     """
 
     gear: Mapping[str, float]
@@ -142,15 +188,17 @@ class DCMotor(Controller):
             )
 
     def law(self, system: SystemSymbols) -> Law:
-        """One state, the current."""
+        """Return the joint forces and the rate of the one state, the current."""
         at = places(system.mechanism, tuple(self.gear))
         i = ca.SX.sym("i")
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         change = (
-            _over_time(system, self.name, self.voltage) - self.resistance * i - self.constant * rate
+            _signal_value(system, self.name, self.voltage)
+            - self.resistance * i
+            - self.constant * rate
         ) / self.inductance
         return Law(
-            _behind(system, self.gear, self.constant * i),
+            _geared_forces(system, self.gear, self.constant * i),
             change,
             i,
             (f"current of {self.name}",),
@@ -160,14 +208,33 @@ class DCMotor(Controller):
 
 @dataclass(frozen=True)
 class Thruster(Controller):
-    """A force and a torque at the origin of a frame, along its own axes, both times one signal: a
-    propeller, a jet, a cold-gas thruster.
+    """A force and a torque at the origin of a frame, along the frame's axes, proportional to a
+    signal.
 
         F = R force clip(u),      T = R torque clip(u)
 
-    frame: its name; R turns its axes into the ground's. force: (3,) N per unit of the signal.
-    torque: (3,) N m per unit. signal: u, a number or a Trajectory of one name. signals: its range,
-    lowest and highest, or None. name: for people.
+    R turns the frame's axes into those of the ground. A propeller, a jet and a cold-gas thruster
+    are modelled so.
+
+    Parameters
+    ----------
+    frame : str
+        The name of the frame.
+    force : tuple of 3 floats, default (0, 0, 0)
+        The force along the frame's axes, N per unit of the signal.
+    torque : tuple of 3 floats, default (0, 0, 0)
+        The torque along the frame's axes, N m per unit of the signal.
+    signal : float or Trajectory, default 0.0
+        The signal u: a number, or a trajectory with one name.
+    signals : tuple of 2 floats or None
+        The range (lowest, highest) to which u is clipped; None means no clipping.
+    name : str, default "thruster"
+        The name used in messages.
+
+    Raises
+    ------
+    StateError
+        If a range is not ordered, or force or torque is not three finite numbers.
     """
 
     frame: str
@@ -196,9 +263,9 @@ class Thruster(Controller):
                 )
 
     def law(self, system: SystemSymbols) -> Law:
-        """No state of its own."""
+        """Return the joint forces J' (T, F) of the thruster, which has no state."""
         s = system.tracer()
-        # turning, then origin
+        # R turns the frame's axes into the ground's; the twist has the angular part first
         R = s.pose(self.frame)[:3, :3]
         twist = s.frame_velocity(self.frame, "world")
         both = ca.vertcat(
@@ -211,20 +278,20 @@ class Thruster(Controller):
         )
         return Law(
             tau(system.t, system.q, system.p)
-            * _within(_over_time(system, self.name, self.signal), self.signals)
+            * _clip(_signal_value(system, self.name, self.signal), self.signals)
         )
 
 
-def _behind(system: SystemSymbols, gear: Mapping[str, float], force: ca.SX) -> ca.SX:
-    """tau (nv,) of a force behind a gear."""
+def _geared_forces(system: SystemSymbols, gear: Mapping[str, float], force: ca.SX) -> ca.SX:
+    """Return tau (nv,) of a force that acts on coordinates through the ratios of a gear."""
     tau = [ca.SX(0)] * system.nv
     for r, c in zip(gear.values(), places(system.mechanism, tuple(gear))):
         tau[c.vi] += r * force
     return vector(tau)
 
 
-def _over_time(system: SystemSymbols, name: str, signal: float | Trajectory) -> ca.SX:
-    """A number, or the value of a trajectory of one name."""
+def _signal_value(system: SystemSymbols, name: str, signal: float | Trajectory) -> ca.SX:
+    """Return the signal at the time of the system: a constant, or the value of a trajectory."""
     if not isinstance(signal, Trajectory | int | float | np.number):
         raise StateError(
             f"{name!r} is told {signal!r}; it is told a number, or a trajectory:"
@@ -235,5 +302,6 @@ def _over_time(system: SystemSymbols, name: str, signal: float | Trajectory) -> 
     return system.follow(trajectory({name: signal})).at(system.t)[0][0]
 
 
-def _within(x: ca.SX, span: Span) -> ca.SX:
+def _clip(x: ca.SX, span: Span) -> ca.SX:
+    """Return x clipped to the range (lowest, highest), or x itself where the range is None."""
     return x if span is None else ca.fmin(ca.fmax(x, span[0]), span[1])

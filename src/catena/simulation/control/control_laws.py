@@ -1,8 +1,8 @@
-"""Laws: how controllers are combined, sampled and held, and made from Python functions. The
-controllers are in `control.py`.
+"""Sums, sequences and check_sample_time of controllers, and controllers made from Python functions.
 
-A controller is any object with `law(system) -> Law`; see `terms.symbols.SystemSymbols` for the
-symbols t, q, v, u, p that a law may use.
+The controllers themselves are in `controllers.py`. A controller is any object with a method
+`law(system) -> Law`; see `terms.symbols.SystemSymbols` for the symbols t, q, v, u, p that a law may
+use.
 """
 
 from __future__ import annotations
@@ -25,12 +25,25 @@ from .traced_law import Law
 
 
 class Controller:
-    """What can stand as `control` in `catena.simulate`: `law` gives the forces as expressions of
-    the system's symbols.
+    """The base class of what `catena.simulate` accepts as `control`.
+
+    A subclass implements `law`, which returns the forces as expressions of the system's symbols.
+    Controllers add: `a + b` applies the forces of both.
     """
 
     def law(self, system: SystemSymbols) -> Law:
-        """The forces along all speeds, and the controller's own state."""
+        """Return the forces along all speeds (N m or N) and the controller's own states.
+
+        Parameters
+        ----------
+        system : SystemSymbols
+            The system whose symbols t, q, v, u, p the law may use.
+
+        Returns
+        -------
+        Law
+            The forces tau (nv,) with the names, rates and start values of the controller's states.
+        """
         raise NotImplementedError
 
     def __add__(self, other: Controller) -> Controller:
@@ -39,20 +52,28 @@ class Controller:
 
 @dataclass(frozen=True)
 class Sum(Controller):
-    """Controllers side by side; their forces add."""
+    """Several controllers at once, whose forces add.
+
+    Parameters
+    ----------
+    parts : tuple of Controller
+        The controllers.
+    """
 
     parts: tuple[Controller, ...]
 
     def law(self, system: SystemSymbols) -> Law:
-        """The sum of the forces, the states one after another."""
+        """Return the sum of the forces, with the states of all parts in order."""
         laws = [part.law(system) for part in self.parts]
-        return _beside(
+        return _concatenate_laws(
             laws, sum((law.tau for law in laws), ca.SX.zeros(system.nv)), [law.rate for law in laws]
         )
 
 
-def _beside(laws: list[Law], tau: ca.SX, rates: list[ca.SX]) -> Law:
-    """One law out of several: their states side by side."""
+def _concatenate_laws(laws: list[Law], tau: ca.SX, rates: list[ca.SX]) -> Law:
+    """Return one law with forces tau and the states of several laws, concatenated with rates
+    `rates`.
+    """
     clocks, before = [], 0
     for law in laws:
         clocks += [before + k for k in law.clocks]
@@ -80,8 +101,20 @@ def _beside(laws: list[Law], tau: ca.SX, rates: list[ca.SX]) -> Law:
 # --- in time
 @dataclass(frozen=True)
 class Sequence(Controller):
-    """One controller after another: ((time it begins, controller), ...), s, rising. One that rests
-    keeps its integrals.
+    """One controller after another, each from its own start time until the next one begins.
+
+    While a controller is inactive its states keep their values. Before the first start time there
+    is no force.
+
+    Parameters
+    ----------
+    parts : tuple of (float, Controller)
+        Start time (s) and controller; the times increase.
+
+    Raises
+    ------
+    StateError
+        If `parts` is empty or the times do not increase.
     """
 
     parts: tuple[tuple[float, Controller], ...]
@@ -95,40 +128,59 @@ class Sequence(Controller):
             )
 
     def law(self, system: SystemSymbols) -> Law:
-        """All states; the forces and rates of the one that is on."""
+        """Return the states of all parts, with the forces and rates of the one that is active."""
         laws = [part.law(system) for _, part in self.parts]
         begun = [*(system.t >= t for t, _ in self.parts), ca.SX(0)]
         on = [a - b for a, b in pairwise(begun)]
         tau = sum((ca.if_else(x, law.tau, 0.0) for x, law in zip(on, laws)), ca.SX.zeros(system.nv))
-        return _beside(laws, tau, [x * law.rate for x, law in zip(on, laws)])
+        return _concatenate_laws(laws, tau, [x * law.rate for x, law in zip(on, laws)])
 
 
 @dataclass(frozen=True)
 class Hold(Controller):
-    """A controller sampled every `sample` seconds: its forces are held in between (zero-order
-    hold), its integrals are sums.
+    """A controller that is sampled at a fixed period, with its forces held in between (zero-order
+    hold).
 
         at t_n = start + n T:      held = tau(t_n, q, v, c),      c = c + T c'(t_n, q, v, c)
 
-    What is held and when the next sample is due are states of the run, so that rows, resumed runs
-    and batches have them.
+    The controller's own states advance by one Euler step per sample. The held forces and the time
+    of the next sample are states of the run, so that output rows, resumed runs and batches include
+    them.
+
+    Parameters
+    ----------
+    controller : Controller
+        The controller to sample; it must not be sampled already.
+    sample : float
+        The sample time T, s.
+
+    Raises
+    ------
+    StateError
+        If the sample time is not a finite number above zero.
     """
 
     controller: Controller
     sample: float
 
     def __post_init__(self) -> None:
-        sampling("Hold", self.sample)
+        check_sample_time("Hold", self.sample)
         if self.sample is None:
             raise StateError("Hold: sample is None; it is a time above zero (s)")
 
     def law(self, system: SystemSymbols) -> Law:
-        """The inner controller's state, the held forces, the time of the next sample."""
-        return held(self.sample, system, self.controller.law(system))
+        """Return a law with the inner controller's states, the held forces and the next sample
+        time.
+        """
+        return sample_and_hold(self.sample, system, self.controller.law(system))
 
 
-def held(sample: float | None, system: SystemSymbols, law: Law) -> Law:
-    """The law, sampled and held; as it is where there is no sample time."""
+def sample_and_hold(sample: float | None, system: SystemSymbols, law: Law) -> Law:
+    """Return the law sampled every `sample` seconds with its forces held, or the law itself for
+    None.
+
+    Raises SimulationError where the law is sampled already.
+    """
     if sample is None:
         return law
     if law.clocks:
@@ -149,7 +201,7 @@ def held(sample: float | None, system: SystemSymbols, law: Law) -> Law:
         ca.SX.zeros(state.numel()),
         state,
         names,
-        (*law.start, *(0.0 for _ in acting), -1e300),  # due at once
+        (*law.start, *(0.0 for _ in acting), -1e300),  # the first sample is due at once
         ca.if_else(system.t >= due - 1e-6 * sample, fresh, state),
         (len(names) - 1,),
         law.integrals,
@@ -159,28 +211,30 @@ def held(sample: float | None, system: SystemSymbols, law: Law) -> Law:
 # --- Python functions
 @dataclass(frozen=True)
 class Traced(Controller):
-    """A Python function (t, q, v) -> forces (nv,), called once with symbols."""
+    """A Python function (t, q, v) -> forces (nv,), called once with symbols and compiled."""
 
     function: Callable[[Any, Any, Any], Any]
     sample: float | None = None
 
     def law(self, system: SystemSymbols) -> Law:
-        """No state of its own."""
+        """Return the function's forces as expressions, sampled and held where a sample time is
+        given.
+        """
         tau = _symbolic(self.function, system.t, system.q, system.v, system.nv)
-        return held(self.sample, system, Law(tau))
+        return sample_and_hold(self.sample, system, Law(tau))
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """A Python function (t, q, v) -> forces (nv,), called every `sample` seconds and held in
-    between.
+    """A Python function (t, q, v) -> forces (nv,), called from Python every `sample` seconds; the
+    forces are held in between.
     """
 
     function: Callable[[Any, Any, Any], Any]
     sample: float
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> Any:
-        """The forces at t."""
+        """Return the forces (nv,) at time t (s)."""
         return self.function(t, q, v)
 
 
@@ -189,18 +243,39 @@ def traced(
     asked: Mechanism | Machine,
     sample: float | None = None,
 ) -> Traced | Sampled:
-    """A controller out of a Python function (t, q, v) -> forces (nv,); in machine code if it can
-    be.
+    """Make a controller from a Python function, compiled to machine code where that is possible.
 
-    The function is called with arrays of symbols. It can be traced if it computes with + - * / **
-    @, NumPy's sin, cos, sqrt, tanh ..., and does not decide by the values (if, math.sin, np.clip)
-    or remember anything; a few random states tell whether what came out is the same. If not, a
-    warning says why, and the function is called every `sample` seconds instead.
+    The function is called with arrays of symbols. It can be traced if it computes with + - * / ** @
+    and NumPy's sin, cos, sqrt, tanh and so on, does not branch on values (`if`, `math.sin`,
+    `np.clip`) and has no memory. Its values at three random states are compared with those of the
+    traced expressions. Where they differ or tracing fails, a warning says why, and the function is
+    called from Python every `sample` seconds instead.
+
+    Parameters
+    ----------
+    function : callable
+        (t, q, v) -> forces (nv,), N m or N, with t in s, q (nq,) and v (nv,).
+    asked : Mechanism or Machine
+        The mechanism to be controlled.
+    sample : float or None, default None
+        The sample time in s; None means a continuous controller.
+
+    Returns
+    -------
+    Traced or Sampled
+        A controller for `catena.simulate`: Traced if the function could be traced, else Sampled.
+
+    Raises
+    ------
+    SimulationError
+        If the function cannot be traced and no sample time is given.
+    StateError
+        If the sample time is not a finite number above zero.
     """
     machine = machine_of(asked)
-    sampling("traced", sample)
+    check_sample_time("traced", sample)
     try:
-        _agreed(function, machine)
+        _check_traced_values(function, machine)
         return Traced(function, sample)
     except Exception as error:  # whatever the user's function raises
         reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
@@ -216,7 +291,7 @@ def traced(
 
 
 def _symbolic(function: Callable, t: ca.SX, q: ca.SX, v: ca.SX, nv: int) -> ca.SX:
-    """The function's answer to symbols, (nv,)."""
+    """Return the function's forces (nv,) as expressions of the symbols t, q (nq,) and v (nv,)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # CasADi's, on NumPy functions of one symbol
         answer = function(t, *(np.array(elements(x), dtype=object) for x in (q, v)))
@@ -230,8 +305,11 @@ def _symbolic(function: Callable, t: ca.SX, q: ca.SX, v: ca.SX, nv: int) -> ca.S
     return vector([ca.SX(x) for x in entries])
 
 
-def _agreed(function: Callable, machine: Machine) -> None:
-    """Raise unless the traced function gives the function's own values at a few states."""
+def _check_traced_values(function: Callable, machine: Machine) -> None:
+    """Raise SimulationError unless the traced function equals the function itself at three states.
+
+    The comparison allows 1e-9 relative to each value and 1e-12 absolutely.
+    """
     t = ca.SX.sym("t")
     q = ca.SX.sym("q", machine.nq)
     v = ca.SX.sym("v", machine.nv)
@@ -245,8 +323,8 @@ def _agreed(function: Callable, machine: Machine) -> None:
             raise SimulationError("traced, it gives other values than called with numbers")
 
 
-def sampling(what: str, sample: float | None) -> None:
-    """Refuse a sample time that is none."""
+def check_sample_time(what: str, sample: float | None) -> None:
+    """Raise StateError where the sample time (s) is neither None nor a finite number above zero."""
     if sample is not None and not (isinstance(sample, int | float) and 0 < sample < np.inf):
         raise StateError(
             f"{what}: sample = {sample!r}; it is a time above zero (s), or None for a continuous"

@@ -1,24 +1,25 @@
-"""Controllers: laws from time and state to joint forces, traced into the machine code of a run.
+"""Controllers: laws that map time and state to joint forces, traced into the machine code of a
+run.
 
-    PID              tau = kp e + ki z + kd e',  z' = e,  e = target - q          a joint at a time
-    PD               the same without z, with the forces that hold the mechanism still
-    ComputedTorque   tau of the accelerations a* + kd e' + kp e     the whole model, also with loops
+    PID              tau = kp e + ki z + kd e',  z' = e,  e = target - q      joint by joint
+    PD               the same without z, by default with gravity compensation
+    ComputedTorque   tau for the accelerations a* + kd e' + kp e     whole model, loops included
     Forces           tau(t), from a table
-    Impedance        a frame as on a spring and damper; Hybrid: a force along a normal, a place
-                     across it (`force_control.py`)
+    Impedance        a frame held by a virtual spring and damper (`force_control.py`)
+    Hybrid           a force along a normal, a position across it (`force_control.py`)
     Actuator         tau = gear (gain u + b0 + b1 l + b2 l'): motors and servos behind a gear, as
-                     MuJoCo's
+                     MuJoCo has them
     DCMotor          L i' = u - R i - k gear v, tau = gear k i: a motor with its electrical time
                      constant
     Thruster         a force and a torque at a frame, along its axes, times a signal
     Sequence         one controller after another
-    Hold             any of them sampled: asked every so often, held in between
+    Hold             any of them, sampled with zero-order hold
     traced           a Python function (t, q, v) -> tau
-    FMU              a functional mock-up unit, asked every so often (`fmu_control.py`)
+    FMU              a functional mock-up unit, sampled (`fmu_control.py`)
 
-A controller is any object with `law(system) -> Law`; see `terms.symbols.SystemSymbols` for the
-symbols it may use. Controllers add: a + b. Forces are N m or N, along the speeds of coordinates;
-gains are per rad or per m.
+A controller is any object with a method `law(system) -> Law`; see `terms.symbols.SystemSymbols` for
+the symbols it may use. Controllers add: a + b. Forces are in N m or N, along the speeds of
+coordinates; gains are per rad or per m.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ..terms.prescribed import partitioned
 from ..terms.symbols import SystemSymbols
 from ..trajectories.piecewise import Trajectory, places, trajectory
 from .actuators import Actuator, DCMotor, Thruster
-from .control_laws import Controller, Hold, Sequence, held, sampling, traced
+from .control_laws import Controller, Hold, Sequence, check_sample_time, sample_and_hold, traced
 from .fmu_control import FMU
 from .force_control import Hybrid, Impedance
 from .traced_law import Law
@@ -72,19 +73,47 @@ Limits = str | float | Mapping[str, float | tuple[float, float]] | None
 # --- a joint at a time
 @dataclass(frozen=True)
 class PID(Controller):
-    """A controller for each coordinate of its target ([Merwe1995] section 8.1.2):
+    """A proportional-integral-derivative controller for each coordinate of its target.
 
         tau = kp e + ki z + kd (v* - v),      e = q* - q,      z' = e + (clipped tau - tau) / (ki T)
 
-    kp, ki, kd: gains, one for all or {joint or coordinate: gain}; those not named are zero; one may
-    be a SymPy expression of the mechanism's parameters, which a batch may vary. target: a
-    Trajectory, {coordinate: number or Trajectory}, or one number for all coordinates. limits: the
-    largest force, one for all, {joint or coordinate: force or (lowest, highest)}, or "effort" for
-    those of the joints; smooth: by a tanh instead of a corner. anti_windup: the integral is led
-    back while a limit holds the force, in the time T (s); True takes T = sqrt(kd / ki), or kp / ki
-    without kd. gravity: add the forces that hold the mechanism still there. sample: seconds between
-    samples, None: continuous. integral: z at the start (rad s, m s), one for all or {joint or
-    coordinate: z}, by default zero; a run that begins in the steady state has z = tau / ki.
+    See [Merwe1995] section 8.1.2.
+
+    Parameters
+    ----------
+    kp, ki, kd : float, SymPy expression, or mapping
+        Gains, zero or above: one for all coordinates, or {joint or coordinate: gain}, where those
+        not named are zero. A gain may be a SymPy expression of the mechanism's parameters, which a
+        batch may vary. Units: force per rad or m, per (rad s) or (m s), per (rad/s) or (m/s).
+    target : Trajectory, mapping or float
+        q* and v*: a trajectory, {coordinate: number or Trajectory}, or one number for all
+        coordinates (rad or m).
+    limits : "effort", float, mapping or None
+        The largest force (N m or N): one for all, {joint or coordinate: force or (lowest,
+        highest)}, "effort" for the efforts of the joints, or None for no limit.
+    anti_windup : bool or float, default True
+        While a limit clips the force, the integral is led back with the time constant T (s). True
+        takes T = sqrt(kd / ki), or kp / ki where kd is zero; False leaves the integral alone.
+    gravity : bool, default False
+        Whether to add the forces that hold the mechanism still at q.
+    smooth : bool, default False
+        Whether limits clip by a tanh instead of a corner.
+    sample : float or None, default None
+        The sample time in s; None means a continuous controller.
+    integral : float or mapping, default 0.0
+        z at the start (rad s or m s): one for all, or {joint or coordinate: z}. A run that begins
+        in the steady state has z = tau / ki.
+
+    Raises
+    ------
+    StateError
+        If a gain is negative or not a number, or another argument is out of its range.
+
+    Examples
+    --------
+    >>> from catena.control import PID
+    >>> PID(kp=80.0, ki=20.0, kd=8.0, target={"elbow": 0.5}, limits=30.0).limits
+    30.0
     """
 
     kp: Gains
@@ -100,7 +129,7 @@ class PID(Controller):
 
     def __post_init__(self) -> None:
         for name in ("kp", "ki", "kd"):
-            _gains(f"PID, {name}", getattr(self, name))
+            _check_gains(f"PID, {name}", getattr(self, name))
         values = self.integral.values() if isinstance(self.integral, Mapping) else [self.integral]
         if not all(isinstance(x, int | float | np.number) and np.isfinite(x) for x in values):
             raise StateError(
@@ -112,33 +141,34 @@ class PID(Controller):
                 f"PID: anti_windup = {self.anti_windup}; it is True, False, or a time above"
                 " zero (s)"
             )
-        sampling("PID", self.sample)
+        check_sample_time("PID", self.sample)
 
     def law(self, system: SystemSymbols) -> Law:
-        """One integral for each coordinate with ki."""
-        target, at = _aimed(system, self.target)
+        """Return the forces; each coordinate whose ki is not zero has one state, its integral z."""
+        target, at = _target_trajectory(system, self.target)
         kp, ki, kd = (
-            _each("PID", name, system, at, getattr(self, name)) for name in ("kp", "ki", "kd")
+            _gain_per_coordinate("PID", name, system, at, getattr(self, name))
+            for name in ("kp", "ki", "kd")
         )
         q, v, _ = system.follow(target).at(system.t)
         error = [q[j] - system.q[c.qi] for j, c in enumerate(at)]
-        integral = [j for j in range(len(at)) if not _absent(ki[j])]
+        integral = [j for j in range(len(at)) if not _is_zero(ki[j])]
         z = ca.SX.sym("z", len(integral))
         tau = [ca.SX(0)] * system.nv
         if self.gravity:
-            tau = _held_still(system, at)
+            tau = _gravity_compensation(system, at)
         for j, c in enumerate(at):
             tau[c.vi] += kp[j] * error[j] + kd[j] * (v[j] - system.v[c.vi])
         for k, j in enumerate(integral):
             tau[at[j].vi] += ki[j] * z[k]
-        given = clipped(system, vector(tau), self.limits, self.smooth)
+        given = clip_forces(system, vector(tau), self.limits, self.smooth)
         rate = []
         for j in integral:
             over = given[at[j].vi] - tau[at[j].vi] if self.anti_windup else 0.0
             rate.append(error[j] + over / (ki[j] * self._time(kp[j], ki[j], kd[j])))
         names = tuple(f"integral of {at[j].name}" for j in integral)
-        begin = _each("PID", "integral", system, at, self.integral)
-        return held(
+        begin = _gain_per_coordinate("PID", "integral", system, at, self.integral)
+        return sample_and_hold(
             self.sample,
             system,
             Law(
@@ -152,10 +182,12 @@ class PID(Controller):
         )
 
     def _time(self, kp: Any, ki: Any, kd: Any) -> Any:
-        """In which the integral is led back, s."""
+        """Return the time constant T (s) with which the integral is led back while a limit
+        clips.
+        """
         if not isinstance(self.anti_windup, bool):
             return float(self.anti_windup)
-        return apply("sqrt", [kd / ki]) if not _absent(kd) else 1.0 if _absent(kp) else kp / ki
+        return apply("sqrt", [kd / ki]) if not _is_zero(kd) else 1.0 if _is_zero(kp) else kp / ki
 
 
 def PD(
@@ -168,14 +200,41 @@ def PD(
     smooth: bool = False,
     sample: float | None = None,
 ) -> PID:
-    """tau = kp (q* - q) + kd (v* - v) + what holds the mechanism still (gravity and springs), for
-    the target's coordinates.
+    """Return a PID without integral: proportional and derivative gains with gravity compensation.
+
+        tau = kp (q* - q) + kd (v* - v) + (forces that balance gravity and springs)
+
+    Parameters
+    ----------
+    kp, kd : float, SymPy expression, or mapping
+        Gains, as for `PID`.
+    target : Trajectory, mapping or float
+        q* and v*, as for `PID`; only the target's coordinates are controlled.
+    gravity : bool, default True
+        Whether to add the forces that hold the mechanism still at q.
+    limits : "effort", float, mapping or None
+        The largest force, as for `PID`.
+    smooth : bool, default False
+        Whether limits clip by a tanh instead of a corner.
+    sample : float or None, default None
+        The sample time in s; None means a continuous controller.
+
+    Returns
+    -------
+    PID
+        A PID controller whose ki is zero.
+
+    Examples
+    --------
+    >>> from catena.control import PD
+    >>> PD(80.0, 8.0, {"elbow": 0.5}).gravity
+    True
     """
     return PID(kp, 0.0, kd, target, limits, gravity=gravity, smooth=smooth, sample=sample)
 
 
-def _held_still(system: SystemSymbols, at: tuple[Coordinate, ...]) -> list[ca.SX]:
-    """Gravity compensation along the controlled speeds."""
+def _gravity_compensation(system: SystemSymbols, at: tuple[Coordinate, ...]) -> list[ca.SX]:
+    """Return the gravity compensation (nv,) along the controlled speeds, zero along the others."""
     s = system.tracer()
     g = ca.Function("gravity", [s.t, s.q, s.p], [s.gravity()])(system.t, system.q, system.p)
     mine = {c.vi for c in at}
@@ -185,15 +244,31 @@ def _held_still(system: SystemSymbols, at: tuple[Coordinate, ...]) -> list[ca.SX
 # --- with the model
 @dataclass(frozen=True)
 class ComputedTorque(Controller):
-    """The forces that give the coordinates of a trajectory the accelerations a* + kd (v* - v) + kp
-    (q* - q).
+    """Computed-torque control: the forces that give the coordinates of a trajectory the
+    accelerations a* + kd (v* - v) + kp (q* - q).
 
         M(q) a + bias(q, v) = tau + losses,      e'' + kd e' + kp e = 0
 
-    kp (1/s2), kd (1/s): kp = w^2, kd = 2 w let an error die out in about 5/w seconds. What the
-    trajectory leaves out has no motor and moves as it must. Damping and friction are compensated.
-    Loops are taken into account; the trajectory then has as many coordinates as the mechanism has
-    freedoms. limits, smooth, sample: as for `PID`.
+    With kp = w^2 and kd = 2 w an error dies out in about 5/w seconds. Coordinates that the
+    trajectory leaves out have no motor and move freely. Damping and friction are compensated. Loops
+    are taken into account; the trajectory then has as many coordinates as the mechanism has degrees
+    of freedom.
+
+    Parameters
+    ----------
+    trajectory : Trajectory, mapping or float
+        q*, v* and a*, as the target of `PID`.
+    kp : float, SymPy expression, or mapping
+        Gain in 1/s2, one for all coordinates or {joint or coordinate: gain}.
+    kd : float, SymPy expression, or mapping
+        Gain in 1/s, likewise.
+    limits, smooth, sample
+        As for `PID`.
+
+    Raises
+    ------
+    StateError
+        If a gain is negative or not a number, or the sample time is not above zero.
     """
 
     trajectory: Target
@@ -205,14 +280,15 @@ class ComputedTorque(Controller):
 
     def __post_init__(self) -> None:
         for name in ("kp", "kd"):
-            _gains(f"ComputedTorque, {name}", getattr(self, name))
-        sampling("ComputedTorque", self.sample)
+            _check_gains(f"ComputedTorque, {name}", getattr(self, name))
+        check_sample_time("ComputedTorque", self.sample)
 
     def law(self, system: SystemSymbols) -> Law:
-        """No state of its own."""
-        target, at = _aimed(system, self.trajectory)
+        """Return the motor forces; the controller has no state unless it is sampled."""
+        target, at = _target_trajectory(system, self.trajectory)
         kp, kd = (
-            _each("ComputedTorque", name, system, at, getattr(self, name)) for name in ("kp", "kd")
+            _gain_per_coordinate("ComputedTorque", name, system, at, getattr(self, name))
+            for name in ("kp", "kd")
         )
         q, v, a = system.follow(target).at(system.t)
         wanted = [
@@ -225,19 +301,26 @@ class ComputedTorque(Controller):
         motors = vector(
             [tau[k] - system.losses[k] if k in driven else ca.SX(0) for k in range(system.nv)]
         )
-        return held(self.sample, system, Law(clipped(system, motors, self.limits, self.smooth)))
+        return sample_and_hold(
+            self.sample, system, Law(clip_forces(system, motors, self.limits, self.smooth))
+        )
 
 
 @dataclass(frozen=True)
 class Forces(Controller):
-    """Forces as functions of time: {joint, coordinate or speed: number or Trajectory (its q is the
-    force)}, N m or N.
+    """Joint forces as functions of time.
+
+    Parameters
+    ----------
+    table : Trajectory or mapping
+        {joint, coordinate or speed: number or Trajectory}, N m or N. The position q of a trajectory
+        is taken as the force.
     """
 
     table: Trajectory | Mapping[str, float | Trajectory]
 
     def law(self, system: SystemSymbols) -> Law:
-        """No state of its own."""
+        """Return the forces at the time of the system; there is no state."""
         found = trajectory(self.table)
         tau = [ca.SX(0)] * system.nv
         for name, x in zip(found.names, elements(system.follow(found).at(system.t)[0])):
@@ -247,8 +330,12 @@ class Forces(Controller):
 
 
 # --- limits, targets and gains
-def clipped(system: SystemSymbols, tau: ca.SX, limits: Limits, smooth: bool = False) -> ca.SX:
-    """Forces within limits: a corner, or a tanh between them."""
+def clip_forces(system: SystemSymbols, tau: ca.SX, limits: Limits, smooth: bool = False) -> ca.SX:
+    """Return the forces tau (nv,) clipped to their limits, by a corner or, if smooth, by a tanh.
+
+    A force that is zero as an expression has no motor and stays zero; a tanh needs both limits to
+    be finite.
+    """
     if limits is None:
         return tau
     low, high = _limits(system, limits)
@@ -268,7 +355,7 @@ def clipped(system: SystemSymbols, tau: ca.SX, limits: Limits, smooth: bool = Fa
 
 
 def _limits(system: SystemSymbols, limits: Limits) -> tuple[list[float], list[float]]:
-    """Lowest and highest force along each speed."""
+    """Return the lowest and the highest force along each speed, two lists (nv,) of N m or N."""
     high = [np.inf] * system.nv
     low = [-np.inf] * system.nv
     if isinstance(limits, str):
@@ -296,26 +383,30 @@ def _limits(system: SystemSymbols, limits: Limits) -> tuple[list[float], list[fl
     return low, high
 
 
-def _aimed(system: SystemSymbols, target: Target) -> tuple[Trajectory, tuple[Coordinate, ...]]:
-    """The target as a trajectory, and where its coordinates are."""
+def _target_trajectory(
+    system: SystemSymbols, target: Target
+) -> tuple[Trajectory, tuple[Coordinate, ...]]:
+    """Return the target as a trajectory, and the places of its coordinates in q and v."""
     if isinstance(target, int | float):
         target = {c.name: target for c in coordinates(system.mechanism)}
     found = trajectory(target)
     return found, places(system.mechanism, found.names)
 
 
-def _each(
+def _gain_per_coordinate(
     kind: str, what: str, system: SystemSymbols, at: tuple[Coordinate, ...], gains: Gains
 ) -> list[Any]:
-    """One gain for each controlled coordinate: a number, or an expression of the system's
-    parameters.
+    """Return one gain for each controlled coordinate: a number or an expression of the parameters.
+
+    Raises UnknownNameError for a name that is not controlled; kind and what name the controller and
+    its argument in the message.
     """
     names = list(system.mechanism.parameters)
 
     def value(x: Gain) -> Any:
         return (
             evaluate(x, {name: system.p[k] for k, name in enumerate(names)})
-            if _symbolic(x)
+            if _is_expression(x)
             else float(x)
         )
 
@@ -337,20 +428,20 @@ def _each(
     return found
 
 
-def _symbolic(gain: Any) -> bool:
-    """Whether a gain is an expression of parameters."""
+def _is_expression(gain: Any) -> bool:
+    """Return whether a gain is a SymPy expression with free symbols, the mechanism's parameters."""
     return bool(getattr(gain, "free_symbols", None))
 
 
-def _absent(gain: Any) -> bool:
-    """Whether a gain is zero, whatever the parameters are."""
+def _is_zero(gain: Any) -> bool:
+    """Return whether a gain is the number zero, so that its term is left out of the tape."""
     return isinstance(gain, float) and gain == 0.0
 
 
-def _gains(what: str, gains: object) -> None:
-    """Refuse gains that are negative or not numbers."""
+def _check_gains(what: str, gains: object) -> None:
+    """Raise StateError where a gain is negative, infinite or not a number."""
     for name, x in gains.items() if isinstance(gains, Mapping) else [("", gains)]:
-        if _symbolic(x):
+        if _is_expression(x):
             continue
         if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
             place = f" of {name!r}" if name else ""

@@ -1,15 +1,16 @@
-"""FMUs as controllers: a functional mock-up unit of co-simulation, asked every so often, its forces
-held in between.
+"""FMUs as controllers: a functional mock-up unit for co-simulation is stepped at a fixed sample
+time and its forces are held in between.
 
     FMU("pd.fmu", inputs={"angle": "q_elbow", "rate": "v_elbow"}, outputs={"elbow": "torque"},
     sample=0.001)
 
-At the start its inputs are set while it initialises; at every later sample t_n they are set to
-their values there, the FMU steps from t_(n-1) to t_n, and its outputs act until t_(n+1). A law
-without memory is thus the same as a Python function asked at these times; one with memory sees over
-each step what was measured at its end.
+At the start the inputs are set during initialisation. At every later sample t_n they are set to
+their values at t_n, the FMU steps from t_(n-1) to t_n, and its outputs act until t_(n+1). A law
+without memory thus equals a Python function called at these times; a law with memory sees, over
+each step, what was measured at the end of that step.
 
-An FMU is a program of somebody's: files name one on the caller's word alone (`trusted`).
+An FMU contains a compiled program: a mechanism file may name one only where the caller allows it
+(`trusted`).
 """
 
 from __future__ import annotations
@@ -32,20 +33,41 @@ from ...errors import CatenaError, ExpressionError, SimulationError, StateError,
 from ...machine import Machine, speeds_of
 from ...model import evaluate, parse
 from ...model.loads import identifier
-from .control_laws import sampling
+from .control_laws import check_sample_time
 
-VERSIONS = ("2.0", "3.0")
-REALS = {"2.0": ("Real",), "3.0": ("Float64",)}
+VERSIONS = ("2.0", "3.0")  # the versions of FMI that FMPy runs
+REALS = {"2.0": ("Real",), "3.0": ("Float64",)}  # the types of a real number, by version
 
 
 @dataclass(frozen=True)
 class FMU:
-    """A controller out of an FMU of FMI 2 or 3 for co-simulation (needs FMPy: pip install
-    'catena[fmi]').
+    """A controller from an FMU of FMI 2 or 3 for co-simulation.
 
-    path: the .fmu file. inputs: {its input: a number, or a text of t, q_<coordinate>, v_<speed> and
-    parameters}. outputs: {joint, coordinate or speed: its output, N m or N}. sample: seconds
-    between samples. parameters: {its parameter: value}, set before it initialises.
+    It needs the package FMPy: pip install 'catena[fmi]'.
+
+    Parameters
+    ----------
+    path : str or Path
+        The .fmu file.
+    inputs : mapping
+        {input of the FMU: a number, or a text of t, q_<coordinate>, v_<speed> and parameters}.
+    outputs : mapping
+        {joint, coordinate or speed: output of the FMU}, N m or N.
+    sample : float
+        The sample time, s.
+    parameters : mapping, default empty
+        {parameter of the FMU: value}, set before initialisation.
+
+    Attributes
+    ----------
+    digest : str
+        The SHA-256 digest of the file.
+
+    Raises
+    ------
+    StateError
+        If FMPy or the file is missing, the FMU cannot run on this machine, or a name is not one of
+        its variables.
     """
 
     path: str | Path
@@ -56,12 +78,12 @@ class FMU:
     digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        sampling("FMU", self.sample)
+        check_sample_time("FMU", self.sample)
         if self.sample is None:
             raise StateError("FMU: sample is None; it is a time above zero (s)")
         object.__setattr__(self, "path", str(self.path))
-        description = _described(str(self.path))
-        if faults := [*_unfit(self, description), *_misnamed(self, description)]:
+        description = _read_description(str(self.path))
+        if faults := [*_platform_faults(self, description), *_variable_faults(self, description)]:
             raise StateError(
                 f"FMU {self.path!r} cannot be this controller:"
                 + "".join(f"\n  - {x}" for x in faults)
@@ -69,8 +91,8 @@ class FMU:
         object.__setattr__(self, "digest", hashlib.sha256(Path(self.path).read_bytes()).hexdigest())
 
     def bound(self, machine: Machine) -> BoundFMU:
-        """The controller of this mechanism: a function (t, q, v) -> forces, with instances of the
-        FMU.
+        """Return the controller of one mechanism: a function (t, q, v) -> forces with FMU
+        instances.
         """
         return BoundFMU(self, machine)
 
@@ -85,9 +107,7 @@ class FMU:
 
 
 class BoundFMU:
-    """An FMU with the names of a mechanism looked up; one instance for each run that goes on side
-    by side.
-    """
+    """An FMU whose names were looked up in a mechanism, with one FMU instance per parallel run."""
 
     def __init__(self, asked: FMU, machine: Machine):
         import fmpy
@@ -102,18 +122,23 @@ class BoundFMU:
             [references[x] for x in asked.outputs.values()],
         )
         self._parameters = {references[x]: float(value) for x, value in asked.parameters.items()}
-        self._along, self._measured = _places(asked, machine), _measured(asked, machine)
+        self._along, self._measured = (
+            _output_speeds(asked, machine),
+            _input_function(asked, machine),
+        )
         self._folder: str = ""
         self._instances: list[_Instance] = []
         self._begun = False
 
     def begin(self, t: float) -> None:
-        """A run begins: what instances there are belong to another."""
+        """Begin a run at time t (s): free the FMU instances of an earlier run."""
         self._free()
         self._begun, self._last = True, t
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The forces (nv,) at a sample; of several runs side by side (W, nv)."""
+        """Return the forces at the sample time t: (nv,), or (W, nv) for states of W parallel
+        runs.
+        """
         if not self._begun:
             raise SimulationError(
                 f"FMU {self.asked.path!r}: a run with an FMU cannot be resumed, as what it"
@@ -122,19 +147,20 @@ class BoundFMU:
         q, v, single = np.atleast_2d(q), np.atleast_2d(v), np.ndim(q) == 1
         tau = np.zeros((len(q), self.nv))
         while len(self._instances) < len(q):
-            self._instances.append(self._made(t))
+            self._instances.append(self._instantiate(t))
         for k, instance in enumerate(self._instances[: len(q)]):
             given = np.array(self._measured(t, q[k], v[k])).ravel()
             for i, x in zip(self._along, instance.at(t, given)):
                 tau[k, i] += x
         return tau[0] if single else tau
 
-    def _made(self, t: float) -> _Instance:
+    def _instantiate(self, t: float) -> _Instance:
+        """Return a new FMU instance; the archive is unpacked once, into a temporary folder."""
         import fmpy
 
         if not self._folder:
             self._folder = fmpy.extract(self.asked.path)
-            weakref.finalize(self, _removed, self._folder)
+            weakref.finalize(self, _remove_folder, self._folder)
         try:
             fmu = fmpy.instantiate_fmu(self._folder, self._description, "CoSimulation")
         except Exception as why:
@@ -155,7 +181,7 @@ class BoundFMU:
 
 
 class _Instance:
-    """One running FMU."""
+    """One instance of an FMU, with the time it has reached."""
 
     def __init__(
         self,
@@ -175,7 +201,7 @@ class _Instance:
         self.last = math.nan
 
     def at(self, t: float, given: np.ndarray) -> list[float]:
-        """The outputs at time t with the inputs given."""
+        """Set the inputs, initialise or step to time t (s), and return the outputs."""
         try:
             if math.isnan(self.last):
                 self._start(t, given)
@@ -208,7 +234,7 @@ class _Instance:
             )
 
     def free(self) -> None:
-        """End it."""
+        """Terminate the instance and free its memory."""
         try:
             self.fmu.terminate()
         finally:
@@ -216,8 +242,10 @@ class _Instance:
 
 
 # --- what can be wrong
-def _described(path: str) -> Any:
-    """Its model description, read by FMPy."""
+def _read_description(path: str) -> Any:
+    """Return the model description of an FMU, read by FMPy; raise StateError where there is
+    none.
+    """
     try:
         import fmpy
     except ImportError:
@@ -244,8 +272,8 @@ def _described(path: str) -> Any:
         ) from None
 
 
-def _unfit(asked: FMU, description: Any) -> Iterator[str]:
-    """Why this FMU is not to be run here."""
+def _platform_faults(asked: FMU, description: Any) -> Iterator[str]:
+    """Yield the reasons why this FMU cannot run on this machine."""
     if description.coSimulation is None:
         yield (
             "it has no co-simulation, only model exchange; export it for co-simulation (catena"
@@ -256,23 +284,23 @@ def _unfit(asked: FMU, description: Any) -> Iterator[str]:
 
     here = {platform, platform_tuple} if description.fmiVersion == "2.0" else {platform_tuple}
     with zipfile.ZipFile(asked.path) as archive:
-        held = sorted(
+        binaries = sorted(
             {
                 parts[1]
                 for name in archive.namelist()
                 if (parts := name.split("/"))[0] == "binaries" and len(parts) > 2
             }
         )
-    if not here & set(held):
-        sources = "; it may hold sources: fmpy compile FILE makes a binary" if not held else ""
+    if not here & set(binaries):
+        sources = "; it may hold sources: fmpy compile FILE makes a binary" if not binaries else ""
         yield (
             f"it has no binary for this machine ({' or '.join(sorted(here))}); it holds"
-            f" {', '.join(held) or 'none'}{sources}"
+            f" {', '.join(binaries) or 'none'}{sources}"
         )
 
 
-def _misnamed(asked: FMU, description: Any) -> Iterator[str]:
-    """Variables that are not there, or not what they are taken for."""
+def _variable_faults(asked: FMU, description: Any) -> Iterator[str]:
+    """Yield a sentence for each variable that is missing or has the wrong causality or type."""
     known = {x.name: x for x in description.modelVariables}
     for names, word, causalities in (
         (asked.inputs, "input", ("input",)),
@@ -302,8 +330,8 @@ def _misnamed(asked: FMU, description: Any) -> Iterator[str]:
         yield "outputs is empty; it names the forces, {joint: output}"
 
 
-def _places(asked: FMU, machine: Machine) -> list[int]:
-    """The speeds along which its outputs act."""
+def _output_speeds(asked: FMU, machine: Machine) -> list[int]:
+    """Return the index of the speed along which each output acts."""
     found = []
     for name in asked.outputs:
         places = speeds_of(machine, name)
@@ -316,8 +344,8 @@ def _places(asked: FMU, machine: Machine) -> list[int]:
     return found
 
 
-def _measured(asked: FMU, machine: Machine) -> ca.Function:
-    """(t, q, v) -> its inputs."""
+def _input_function(asked: FMU, machine: Machine) -> ca.Function:
+    """Return the function (t, q, v) -> values of the FMU's inputs."""
     t = ca.SX.sym("t")
     q = ca.SX.sym("q", machine.nq)
     v = ca.SX.sym("v", machine.nv)
@@ -339,7 +367,7 @@ def _measured(asked: FMU, machine: Machine) -> ca.Function:
     return ca.Function("inputs", [t, q, v], [ca.densify(ca.vertcat(*found))])
 
 
-def _removed(folder: str) -> None:
+def _remove_folder(folder: str) -> None:
     import shutil
 
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,14 +1,14 @@
-"""Controllers in the space of a frame: of what touches something, and shall press as it is told.
+"""Force control in the space of a frame, for mechanisms in contact with their environment.
 
-    Impedance  F = K (x* - x) - D x',  tau = J' F + gravity
-            the frame behaves as a spring and damper
+    Impedance      F = K (x* - x) - D x',  tau = J' F + gravity
+                   the frame behaves as if held by a spring and a damper
     Hybrid         along n a force, across it a position: F = -n f + (1 - n n') (K (x* - x) - D x')
                    - n d n . x'
 
-x (3,) is the place of the frame, J its Jacobian (3, nv), axes those of the ground. Neither needs to
-know where the wall is: in touch, an impedance presses with K times the depth at which its target
-lies behind the wall [Hogan1985], and a hybrid law with the force f that was asked for, whatever the
-wall does [Raibert1981].
+x (3,) is the position of the frame, J its Jacobian (3, nv), in the axes of the ground. Neither law
+needs to know where the wall is: in contact, an impedance presses with K times the depth of its
+target behind the wall [Hogan1985], and a hybrid law with the force f that was asked for, whatever
+the wall does [Raibert1981].
 """
 
 from __future__ import annotations
@@ -30,10 +30,23 @@ Three = float | Sequence[float]
 
 @dataclass(frozen=True)
 class Impedance(Controller):
-    """A frame that is drawn to a place as by a spring and a damper.
+    """A controller that pulls a frame to a target position like a spring and a damper.
 
-    frame: its name. target: x*, (3,) m. stiffness, damping: K (N/m) and D (N s/m), one for all or
-    one per axis of the ground. gravity: add the forces that hold the mechanism still.
+    Parameters
+    ----------
+    frame : str
+        The name of the frame.
+    target : sequence of 3 floats
+        x* in the ground, m.
+    stiffness, damping : float or sequence of 3 floats
+        K (N/m) and D (N s/m), zero or above: one for all, or one per axis of the ground.
+    gravity : bool, default True
+        Whether to add the forces that hold the mechanism still.
+
+    Raises
+    ------
+    StateError
+        If a number is missing, negative or not finite.
     """
 
     frame: str
@@ -43,13 +56,15 @@ class Impedance(Controller):
     gravity: bool = True
 
     def __post_init__(self) -> None:
-        _checked("Impedance", "target", self.target, only=3)
+        _check_numbers("Impedance", "target", self.target, only=3)
         for name in ("stiffness", "damping"):
-            _checked("Impedance", name, getattr(self, name), least=0.0)
+            _check_numbers("Impedance", name, getattr(self, name), least=0.0)
 
     def law(self, system: SystemSymbols) -> Law:
-        """No state of its own."""
-        x, u, J = _moving(system, self.frame)
+        """Return the joint forces J' F, with gravity compensation if asked for; there is no
+        state.
+        """
+        x, u, J = _frame_motion(system, self.frame)
         F = (
             ca.diag(_three(self.stiffness)) @ (ca.SX(np.array(self.target, float)) - x)
             - ca.diag(_three(self.damping)) @ u
@@ -59,11 +74,29 @@ class Impedance(Controller):
 
 @dataclass(frozen=True)
 class Hybrid(Controller):
-    """A frame that presses with a force along a normal, and keeps its place across it.
+    """A controller that presses a frame against a wall and controls its position along the wall.
 
-    normal: n (3,), out of the wall. force: f, N, into the wall. target: x* (3,) m, of which the
-    part across n counts. stiffness, damping: K and D across n, one number each; approach: d, N s/m
-    along n, which limits the speed f/d at which it comes to the wall.
+    Parameters
+    ----------
+    frame : str
+        The name of the frame.
+    normal : sequence of 3 floats
+        n, pointing out of the wall, in the ground; its length does not matter.
+    force : float
+        f in N, into the wall.
+    target : sequence of 3 floats
+        x* in the ground, m; only its part across n counts.
+    stiffness, damping : float
+        K (N/m) and D (N s/m) across n, zero or above.
+    approach : float
+        d in N s/m along n; it limits the speed of approach to f/d.
+    gravity : bool, default True
+        Whether to add the forces that hold the mechanism still.
+
+    Raises
+    ------
+    StateError
+        If a number is missing, negative or not finite, or the normal is zero.
     """
 
     frame: str
@@ -77,16 +110,18 @@ class Hybrid(Controller):
 
     def __post_init__(self) -> None:
         for name in ("normal", "target"):
-            _checked("Hybrid", name, getattr(self, name), only=3)
+            _check_numbers("Hybrid", name, getattr(self, name), only=3)
         if not np.linalg.norm(self.normal) > 0.0:
             raise StateError(f"Hybrid: normal is {self.normal}; it is a direction, not zero")
         for name in ("stiffness", "damping", "approach"):
-            _checked("Hybrid", name, getattr(self, name), least=0.0)
-        _checked("Hybrid", "force", self.force)
+            _check_numbers("Hybrid", name, getattr(self, name), least=0.0)
+        _check_numbers("Hybrid", "force", self.force)
 
     def law(self, system: SystemSymbols) -> Law:
-        """No state of its own."""
-        x, u, J = _moving(system, self.frame)
+        """Return the joint forces J' F, with gravity compensation if asked for; there is no
+        state.
+        """
+        x, u, J = _frame_motion(system, self.frame)
         n = ca.SX(np.array(self.normal, float) / np.linalg.norm(self.normal))
         across = ca.SX.eye(3) - n @ n.T
         F = across @ (
@@ -95,8 +130,10 @@ class Hybrid(Controller):
         return Law(J.T @ F + (_gravity(system) if self.gravity else 0.0))
 
 
-def _moving(system: SystemSymbols, frame: str) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """x, its velocity (3,) and J (3, nv) of a frame, in the ground's axes."""
+def _frame_motion(system: SystemSymbols, frame: str) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Return the position x (3,), the velocity (3,) and J (3, nv) of a frame, in the ground's
+    axes.
+    """
     s = system.tracer()
     u = vector(elements(s.frame_velocity(frame, "world"))[3:])
     found = [ca.densify(ca.SX(x)) for x in (s.pose(frame)[:3, 3], u, ca.jacobian(u, s.v))]
@@ -107,18 +144,23 @@ def _moving(system: SystemSymbols, frame: str) -> tuple[ca.SX, ca.SX, ca.SX]:
 
 
 def _gravity(system: SystemSymbols) -> ca.SX:
+    """Return the joint forces (nv,) that balance gravity and springs."""
     s = system.tracer()
     return ca.Function("gravity", [s.t, s.q, s.p], [s.gravity()])(system.t, system.q, system.p)
 
 
 def _three(x: Three) -> ca.SX:
+    """Return one number three times, or three numbers, as a vector (3,)."""
     return ca.SX(np.broadcast_to(np.array(x, float), 3).copy())
 
 
-def _checked(
+def _check_numbers(
     kind: str, name: str, given: object, only: int | None = None, least: float = -np.inf
 ) -> None:
-    """A StateError where numbers are missing, or too small."""
+    """Raise StateError unless the value is finite, at least `least`, and of the right shape.
+
+    only: how many numbers are required; None accepts one number or three.
+    """
     try:
         x = np.array(given, float)
     except (TypeError, ValueError):

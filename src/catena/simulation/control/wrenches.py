@@ -1,10 +1,11 @@
-"""Wrenches over time from a table, such as the ground reaction forces of force plates.
+"""Wrenches over time read from a table, such as the ground reaction forces of force plates.
 
     time, foot.fx, foot.fy, foot.fz, foot.px, foot.py, foot.pz, foot.tx, foot.ty, foot.tz
 
 fx, fy, fz: the force on the body of the frame, N. px, py, pz: the point at which it acts, m; the
-frame's origin where there are none. tx, ty, tz: a torque besides, N m. All in the ground's axes.
-Between rows everything is linear; before the first and after the last row there is no force.
+frame's origin where these columns are missing. tx, ty, tz: an additional torque, N m. All are given
+in the ground's axes and interpolated linearly between rows; before the first and after the last row
+there is no force.
 """
 
 from __future__ import annotations
@@ -28,20 +29,24 @@ from .control_laws import Controller
 from .traced_law import Law
 
 Array = NDArray[np.float64]
-PARTS = ("f", "p", "t")  # force, point, torque
+PARTS = ("f", "p", "t")  # the letters of force, point and torque in column names
 COLUMNS = tuple(part + axis for part in PARTS for axis in "xyz")
 
 
 @dataclass(frozen=True)
 class Wrenches(Controller):
-    """Wrenches from outside over time, added to a run as a controller is; see the head of this
-    file. `table`: what `wrenches` reads.
+    """External wrenches over time, applied to a run in the way of a controller.
+
+    Parameters
+    ----------
+    table : Trajectory
+        The columns, named FRAME.fx and so on; `wrenches` reads one from a file.
     """
 
     table: Trajectory
 
     def law(self, system: SystemSymbols) -> Law:
-        """No state of its own."""
+        """Return the joint forces of all wrenches at the time of the system; there is no state."""
         series = self.table
         t, last = system.t, series.breaks[-1]
         x = dict(zip(series.names, elements(system.follow(series).at(t)[0])))
@@ -63,7 +68,24 @@ class Wrenches(Controller):
 
 
 def wrenches(file: str | Path) -> Wrenches:
-    """The wrenches of a .csv file."""
+    """Read wrenches over time from a .csv file.
+
+    Parameters
+    ----------
+    file : str or Path
+        A table with a column `time` (s) and columns FRAME.fx, FRAME.fy, FRAME.fz (N), optionally
+        FRAME.px, .py, .pz (m) and FRAME.tx, .ty, .tz (N m), in the ground's axes.
+
+    Returns
+    -------
+    Wrenches
+        A controller for `catena.simulate`; it adds to others by +.
+
+    Raises
+    ------
+    FormatError
+        If a column has another name, or one of three components is missing.
+    """
     from scipy.interpolate import PPoly
 
     names, times, values = csv_table(Path(file))
@@ -87,8 +109,9 @@ def wrenches(file: str | Path) -> Wrenches:
 
 
 def frames_of(m: Mechanism, names: tuple[str, ...]) -> list[str]:
-    """The frames that a table has columns of; each is one of the mechanism, and not the
-    ground's.
+    """Return the frames named by the columns of a table.
+
+    Raises UnknownNameError for a frame that the mechanism does not have or that is on the ground.
     """
     found = list(dict.fromkeys(n.rpartition(".")[0] for n in names))
     for frame in found:
@@ -99,8 +122,10 @@ def frames_of(m: Mechanism, names: tuple[str, ...]) -> list[str]:
 
 
 def along_states(machine: Machine, series: Trajectory, times: Array, q: Array) -> dict[Any, Array]:
-    """{(frame, "world"): (T, 6)} about the frames' origins, at times (T,) and coordinates (T, nq),
-    for `Machine.inverse_dynamics`.
+    """Return {(frame, "world"): wrenches (T, 6), torque first, about the frames' origins}.
+
+    times (T,) in s and coordinates q (T, nq) are those of a motion; `Machine.inverse_dynamics`
+    takes the result. Raises FormatError where the motion lasts longer than the table.
     """
     found: dict[Any, Array] = {}
     values = dict(zip(series.names, series(times)[0].T))

@@ -1,8 +1,8 @@
-"""Events: what happens at an instant of a run.
+"""Events: what happens at instants of a run.
 
 records        Impulse, Lock, Release, SwitchContact, When, Stop: frozen records
-event_kinds    how each kind is read, checked and handled, a registry
-context        what a kind may read and do when its event happens
+event_kinds    how each kind is read, checked and handled: a registry
+context        what an event may read and do when it happens
 event_plan     the events of one run, checked against its mechanism
 """
 

@@ -1,6 +1,6 @@
-"""What an event may read and do when it happens: the run, as the kinds of events see it.
+"""The interface of a run that the kinds of events use when an event happens.
 
-`handlers.event_handler.EventHandler` has all of this; it stands above the kinds.
+`handlers.event_handler.EventHandler` implements it; it belongs to a higher layer than the kinds.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ Array = NDArray[np.float64]
 
 
 class EventContext(Protocol):
-    """A run at an instant at which something happens."""
+    """A run at the instant of an event."""
 
     machine: Machine
     plan: Any
     constraints: SwitchedConstraints
-    contacts: Any  # the handler of contacts, or None where the run has none
+    contacts: Any  # the contact handler, or None where the run has no contacts
     p: Array
 
     @property
     def parameters(self) -> Any:
-        """The values of the mechanism's parameters, by name."""
+        """Return the values of the mechanism's parameters, by name."""
 
     def state_of(self) -> tuple[Array, Array]:
-        """Return q (nq,) and v (nv,)."""
+        """Return the coordinates q (nq,) and the speeds v (nv,)."""
 
     def say(self, t: float, words: str) -> None:
-        """Write what happens at t (s) into the log of the run."""
+        """Write what happens at time t (s) into the log of the run."""
 
     def jump(self, t: float, P: Array | None = None) -> None:
-        """Let speeds jump by the generalised impulse P (nv,), and choose modes anew."""
+        """Let the speeds jump by the generalised impulse P (nv,), and choose the modes anew."""
 
     def held_by(self, lock: Any) -> tuple[int, ...]:
-        """Return the numbers of the switched constraints that a lock holds."""
+        """Return the indices of the switched constraints that a lock activates."""
 
     def set_mode(self, part: int, mode: Any) -> None:
-        """Switch a constraint to another mode."""
+        """Set the mode of the switched constraint with index `part`."""

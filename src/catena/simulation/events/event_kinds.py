@@ -1,6 +1,8 @@
-"""The kinds of events. A record of `EVENT_KINDS` holds everything about one kind: its keys in a
-file, its checks, what it may hold, and what it does when it happens. A new kind is a record in
-`events.py` and one here.
+"""The kinds of events.
+
+A record of `EVENT_KINDS` holds everything about one kind: its keys in a file, its checks, which
+constraints it may switch, and what it does when it happens. A new kind is a record in `records.py`
+and one here.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ INSTANT = {  # keys that every event at an instant has
 
 
 def _nothing(*_: Any) -> None:
+    """Do nothing; the default of the optional functions of a kind."""
     return None
 
 
@@ -38,13 +41,14 @@ def _nothing(*_: Any) -> None:
 class EventKind:
     """One kind of event.
 
-    record: its class. summary: what it is, for help. keys: what a [[scenario.events]] table may
-    say, each with how it is read, a name of `scenario.events.READERS`, and a few words.
-    check(machine, event, all events) raises for what does not exist. holds(machine, event): the
-    speeds it may hold. fit(machine, event, speed): such a speed, with what the event says of it.
-    closes(machine, event): the frame it may lock. handle(handler, t, event): lets it happen; True
-    ends the run. impulse(machine, tracer, event): the joint impulse (nv,) that it brings, as an
-    expression.
+    record: the class of the event. summary: a sentence for help texts. keys: the keys of a
+    [[scenario.events]] table, each with the name of its reader in `scenario.events.READERS` and a
+    few words. check(machine, event, all events): raises where the event names something that does
+    not exist. holds(machine, event): the indices of the speeds that the event may hold.
+    fit(machine, event, speed): such a speed with the limits and the restitution that the event
+    gives. closes(machine, event): the frame that the event may lock, or None. handle(context, t,
+    event): carries the event out; it returns True where the run ends. impulse(machine, tracer,
+    event): the generalised impulse (nv,) of the event, as an expression.
     """
 
     name: str
@@ -64,7 +68,7 @@ class EventKind:
 
 
 def kind_of(event: Any) -> EventKind:
-    """The kind of an event."""
+    """Return the kind of an event; raise SimulationError for an object that is no event."""
     for kind in EVENT_KINDS.values():
         if type(event) is kind.record:
             return kind
@@ -73,7 +77,11 @@ def kind_of(event: Any) -> EventKind:
 
 
 # --- stop
-def _stopped(machine: Machine, e: Stop, h: HoldableSpeed) -> HoldableSpeed:
+def _fit_stop(machine: Machine, e: Stop, h: HoldableSpeed) -> HoldableSpeed:
+    """Return the speed with the limits and the restitution of a stop.
+
+    Raises SimulationError where the speed has no coordinate, or neither limit is finite.
+    """
     joint = next(j for j in machine.mechanism.moving if h.name in j.speed_names)
     k = joint.speed_names.index(h.name)
     lower = joint.lower[k] if e.lower is None else e.lower
@@ -89,14 +97,15 @@ def _stopped(machine: Machine, e: Stop, h: HoldableSpeed) -> HoldableSpeed:
 
 
 # --- impulse
-def _known_place(machine: Machine, e: Impulse, events: Sequence[Event]) -> None:
+def _check_impulse(machine: Machine, e: Impulse, events: Sequence[Event]) -> None:
+    """Raise where the mechanism lacks the frame or a joint of an impulse."""
     if e.frame:
         machine.mechanism.frame(e.frame)
     by_speed(machine, e.title, e.joint)
 
 
 def _strike(handler: EventContext, t: float, e: Impulse) -> None:
-    """The speeds jump by the momentum that comes in."""
+    """Let the speeds jump by the momentum of an impulse."""
     P = np.zeros(handler.machine.nv)
     for k, x in by_speed(handler.machine, e.title, e.joint).items():
         P[k] += x
@@ -110,7 +119,9 @@ def _strike(handler: EventContext, t: float, e: Impulse) -> None:
 
 
 def _joint_impulse(machine: Machine, s: Tracer, e: Impulse) -> ca.SX:
-    """J' of the frame times the impulse there, and those of joints."""
+    """Return the generalised impulse (nv,): J' of the frame times its impulse, and those of
+    joints.
+    """
     P = ca.SX.zeros(machine.nv)
     for k, x in by_speed(machine, e.title, e.joint).items():
         P[k] += x
@@ -119,7 +130,10 @@ def _joint_impulse(machine: Machine, s: Tracer, e: Impulse) -> ca.SX:
 
 # --- lock and release
 def _lockable(machine: Machine, e: Lock) -> LockableFrame | None:
-    """The loop joint that a frame's lock closes; its place on the parent is found when it does."""
+    """Return the loop joint with which a lock holds a frame, or None where it locks a joint.
+
+    The pose of that joint on its parent is set when the lock closes.
+    """
     if not e.frame:
         return None
     frame = machine.mechanism.frame(e.frame)
@@ -132,20 +146,22 @@ def _lockable(machine: Machine, e: Lock) -> LockableFrame | None:
 
 
 def _lock(handler: EventContext, t: float, e: Lock) -> None:
-    """What is locked comes to rest, by an impulse without rebound, and stays."""
+    """Bring what is locked to rest by an impulse without rebound, and keep it there."""
     if e.joint:
         for part in handler.held_by(e):
             handler.set_mode(part, LOCKED)
     else:
-        handler.set_mode(handler.held_by(e)[0], FrameMode.at(_caught(handler, e)))
+        handler.set_mode(handler.held_by(e)[0], FrameMode.at(_locked_pose(handler, e)))
     handler.say(
         t, e.name or (f"{e.joint} is locked" if e.joint else f"{e.frame} is locked to {e.to}")
     )
     handler.jump(t)
 
 
-def _caught(handler: EventContext, e: Lock) -> np.ndarray:
-    """Where the frame is on the node of the body that catches it, (4, 4)."""
+def _locked_pose(handler: EventContext, e: Lock) -> np.ndarray:
+    """Return the pose (4, 4) of the frame relative to the node of the body to which it is
+    locked.
+    """
     machine = handler.machine
     q = handler.state_of()[0]
     seat = machine.layout.seats[e.to]
@@ -158,27 +174,30 @@ def _caught(handler: EventContext, e: Lock) -> np.ndarray:
     return X @ np.linalg.solve(body, machine.pose(q, e.frame, parameters=handler.parameters))
 
 
-def _names(e: Lock) -> list[str]:
-    """By which a release may call a lock."""
+def _lock_names(e: Lock) -> list[str]:
+    """Return the names by which a release may refer to a lock."""
     return [name for name in (e.name, e.joint, e.frame) if name]
 
 
-def _known_lock(machine: Machine, e: Release, events: Sequence[Event]) -> None:
-    names = [name for other in events if isinstance(other, Lock) for name in _names(other)]
+def _check_release(machine: Machine, e: Release, events: Sequence[Event]) -> None:
+    """Raise SimulationError where no event of the run is the lock that a release names."""
+    names = [name for other in events if isinstance(other, Lock) for name in _lock_names(other)]
     if e.lock not in names:
         raise SimulationError(unknown("lock", e.lock, dict.fromkeys(names), "this run"))
 
 
 def _release(handler: EventContext, t: float, e: Release) -> None:
+    """Set the constraints of a lock back to their free modes."""
     for lock in handler.plan.locks:
-        if e.lock in _names(lock):
+        if e.lock in _lock_names(lock):
             for part in handler.held_by(lock):
                 handler.set_mode(part, handler.constraints.parts[part].mode)
     handler.say(t, e.name or f"{e.lock} is released")
 
 
 # --- contacts
-def _known_contact(machine: Machine, e: SwitchContact, events: Sequence[Event]) -> None:
+def _check_contact(machine: Machine, e: SwitchContact, events: Sequence[Event]) -> None:
+    """Raise SimulationError where the mechanism lacks the contact that an event names."""
     names = [c.name for c in machine.mechanism.contacts]
     if e.contact not in names:
         raise SimulationError(
@@ -187,6 +206,9 @@ def _known_contact(machine: Machine, e: SwitchContact, events: Sequence[Event]) 
 
 
 def _switch_contact(handler: EventContext, t: float, e: SwitchContact) -> None:
+    """Switch a contact on or off; raise SimulationError where the run has no contacts with
+    events.
+    """
     if handler.contacts is None:
         raise SimulationError(
             f"{e.title}: contact {e.contact!r} cannot be switched, for this run has no contacts"
@@ -199,6 +221,7 @@ def _switch_contact(handler: EventContext, t: float, e: SwitchContact) -> None:
 
 # --- when
 def _record(handler: EventContext, t: float, e: When) -> bool:
+    """Log the event; return True where it ends the run."""
     handler.say(t, e.title)
     return e.end
 
@@ -217,7 +240,7 @@ EVENT_KINDS = Registry(
                 "upper": ("coordinate", "of the joint, unless given"),
             },
             holds=lambda machine, e: speeds_of(machine, e.joint),
-            fit=_stopped,
+            fit=_fit_stop,
         ),
         EventKind(
             "impulse",
@@ -231,7 +254,7 @@ EVENT_KINDS = Registry(
                 "axes": ("axes", "of the ground or of the body"),
                 "joint": ("impulses", "in place of a frame: N m s or N s along coordinates"),
             },
-            check=_known_place,
+            check=_check_impulse,
             handle=_strike,
             impulse=_joint_impulse,
         ),
@@ -256,7 +279,7 @@ EVENT_KINDS = Registry(
             Release,
             "a lock opens",
             {**INSTANT, "lock": ("lock", "its name, or the joint or frame that it holds")},
-            check=_known_lock,
+            check=_check_release,
             handle=_release,
         ),
         EventKind(
@@ -268,7 +291,7 @@ EVENT_KINDS = Registry(
                 "contact": ("contact", "its name"),
                 "on": ("flag", "on, instead of off"),
             },
-            check=_known_contact,
+            check=_check_contact,
             handle=_switch_contact,
         ),
         EventKind(
@@ -285,5 +308,5 @@ register = EVENT_KINDS.register
 
 
 def at_instants(events: Sequence[Event]) -> list[InstantEvent]:
-    """Those that happen at a time or under a condition."""
+    """Return the events that happen at a time or under a condition: all but stops."""
     return [e for e in events if isinstance(e, InstantEvent)]

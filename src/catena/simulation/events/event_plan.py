@@ -1,4 +1,4 @@
-"""The plan of a run's events: what can happen in it, from the events asked for and the joints'
+"""The event plan of a run: what can happen in it, from the given events and from the joints'
 limits and friction.
 """
 
@@ -29,9 +29,11 @@ from .records import Event, InstantEvent, Lock
 
 @dataclass(frozen=True)
 class EventPlan:
-    """What a run can meet: switched constraints for the tape, events with a condition in the order
-    of their guards, those with a time, all locks, and which parts of the constraints each lock
-    switches.
+    """What can happen in a run.
+
+    holding: the switched constraints of the tape. guarded: events with a condition, in the order of
+    their guards. timed: (time in s, event), sorted by time. locks: all locks. parts: for each lock,
+    the indices of the switched constraints that it activates.
     """
 
     holding: SwitchedConstraints
@@ -42,7 +44,7 @@ class EventPlan:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing can happen."""
+        """Return whether the run has no events, and no constraint that may switch."""
         return not (self.holding.size or self.guarded or self.timed)
 
 
@@ -54,8 +56,11 @@ def plan_events(
     restitution: float = 0.0,
     contact: str = "events",
 ) -> EventPlan:
-    """The plan of these events; limits "stop": every joint's limits are felt; friction "stick": dry
-    friction holds.
+    """Return the event plan of a run.
+
+    limits: "stop" makes every joint stop at its limits, with the given restitution. friction:
+    "stick" lets dry friction hold joints at rest. contact: "ignore" leaves out the contacts of the
+    mechanism. Each event is checked against the mechanism.
     """
     asked = list(events)
     points, facing, more = _touching(machine, contact)
@@ -99,13 +104,13 @@ def plan_events(
     )
 
 
-NO_EVENTS = EventPlan(SwitchedConstraints())  # of most runs
+NO_EVENTS = EventPlan(SwitchedConstraints())  # the plan of most runs
 
 
 def _touching(
     machine: Machine, contact: str
 ) -> tuple[list[TouchingPoint], list[TouchingPatch], list[PatchPoint]]:
-    """The points that may touch; patches, and their points."""
+    """Return the contact points, the contact patches, and the points of those patches."""
     m = machine.mechanism
     if contact == "ignore":
         return [], [], []
@@ -119,23 +124,27 @@ def _constraints(
     points: list[TouchingPoint],
     facing: list[TouchingPatch],
 ) -> SwitchedConstraints:
-    """With words that two runs share if they have the same tapes."""
-    bare = [replace(h, restitution=0.0) for h in speeds]
+    """Return the switched constraints of a run, with a key for the cache of tapes.
+
+    Runs with the same key have the same tapes; the key is None where a condition is a Python
+    function.
+    """
+    speed_keys = [replace(h, restitution=0.0) for h in speeds]
     texts = [e.when for e in guarded]
-    alike = [(p.point, p.rough) for p in points]
-    words = None if any(map(callable, texts)) else repr((bare, frames, texts, alike))
+    contact_keys = [(p.point, p.rough) for p in points]
+    words = None if any(map(callable, texts)) else repr((speed_keys, frames, texts, contact_keys))
     return SwitchedConstraints(
         speeds, frames, [_condition(e) for e in guarded], words, points, facing
     )
 
 
 def _warn_of_loops(machine: Machine) -> None:
-    """Warn of limits that no coordinate can feel."""
-    deaf = [j.name for j in machine.mechanism.loops if has_limits(j) and not can_stop(j)]
-    if deaf:
+    """Warn of limits of loop joints that are not enforced, as no coordinate measures them."""
+    unenforced = [j.name for j in machine.mechanism.loops if has_limits(j) and not can_stop(j)]
+    if unenforced:
         said = (
-            f"the limits of {', '.join(map(repr, deaf))} are not felt: a joint that closes a loop"
-            " stops as one slide, or as one turn of less than half a turn"
+            f"the limits of {', '.join(map(repr, unenforced))} are not felt: a joint that closes a"
+            " loop stops as one slide, or as one turn of less than half a turn"
         )
         warnings.warn(
             f"{said}; let another joint of that loop close it", MechanismWarning, stacklevel=6
@@ -143,7 +152,7 @@ def _warn_of_loops(machine: Machine) -> None:
 
 
 def _speed(machine: Machine, k: int) -> HoldableSpeed:
-    """The k-th speed, with nothing that stops it."""
+    """Return the speed with index k, without limits and friction."""
     c = next(
         c for c in machine.layout.coordinates if c.vi <= k < c.vi + (3 if c.motion == BALL else 1)
     )
@@ -154,7 +163,7 @@ def _speed(machine: Machine, k: int) -> HoldableSpeed:
 def _of_joints(
     machine: Machine, limits: str, friction: str, restitution: float
 ) -> dict[int, HoldableSpeed]:
-    """{index: speed} of those that the joints' own limits and dry friction may hold."""
+    """Return {index: speed} of the speeds that the joints' own limits or dry friction may hold."""
     found: dict[int, HoldableSpeed] = {}
     own = [values for j in machine.mechanism.moving for values in zip(j.lower, j.upper)]
     for k, ((lower, upper), dry) in enumerate(zip(own, per_speed(machine.mechanism, "friction"))):
@@ -169,5 +178,6 @@ def _of_joints(
 
 
 def _condition(e: InstantEvent) -> Callable[[Tracer], ca.SX]:
+    """Return the function from a Tracer to the guard of an event, parsed where it is a text."""
     when = e.when
     return when if callable(when) else lambda s: ca.SX(s.applied.text(e.title, str(when)))

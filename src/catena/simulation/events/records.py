@@ -1,17 +1,18 @@
-"""Events: what happens at an instant of a run. Frozen records; `event_kinds.py` says how each is
+"""Events: what happens at instants of a run. Frozen records; `event_kinds.py` says how each is
 read, checked and handled.
 
-    Stop       a joint that meets its limit bounces or stays
-    Impulse    a blow: momentum comes in at a frame or a joint
-    Lock       a joint stops, or a frame is caught by another body or the ground, and stays so
+    Stop       a joint that reaches its limit rebounds or stays there
+    Impulse    a blow: an impulse at a frame or a joint
+    Lock       a joint stops, or a frame is fixed to another body or the ground, until released
     Release    a lock opens
-    SwitchContact  a contact is switched off, so that its bodies go through each other, or on again
-    When       an instant that is wanted: it is recorded, and may end the run
+    SwitchContact  a contact is switched off, so that its bodies pass through each other, or on
+               again
+    When       an instant that is recorded, and may end the run
 
-All but Stop happen `at` a time (s), or `when` a quantity falls to zero: a text of t, parameters,
-coordinates and speeds ("q_knee - 0.2", as loads have them), or a function of a Tracer to an
+All but Stop happen `at` a time (s), or `when` a quantity (the guard) falls to zero: a text of t,
+parameters, coordinates and speeds ("q_knee - 0.2", as in loads), or a function from a Tracer to an
 expression, such as `lambda s: s.pose("tip")[2, 3]`. Speeds jump, positions do not; the energy that
-a jump takes or brings is booked as work, so that the balance stays honest.
+a jump dissipates or adds is recorded as work, so that the energy balance stays exact.
 
     catena.simulate(leg, until=2.0, events=[Stop("knee", restitution=0.3), Impulse(frame="foot",
     linear=(0, 0, 5), at=1.0)])
@@ -30,10 +31,27 @@ Condition = str | Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Stop:
-    """The limits of a joint (or of one coordinate, "base.x") are felt.
+    """A joint, or one coordinate of it, stops at its limits.
 
-    restitution: the speed after the impact over that before, 0 (stays) to 1 (no loss). lower,
-    upper: rad or m; by default the joint's own.
+    Parameters
+    ----------
+    joint : str
+        The name of a joint, or of one coordinate such as "base.x".
+    restitution : float, default 0.0
+        The speed after the impact over the speed before it, from 0 (no rebound) to 1 (no loss).
+    lower, upper : float or None, default None
+        Limits in rad or m; None takes the joint's own.
+
+    Raises
+    ------
+    SimulationError
+        If the restitution is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from catena.events import Stop
+    >>> Stop("knee", restitution=0.3).restitution
+    0.3
     """
 
     joint: str
@@ -51,9 +69,21 @@ class Stop:
 
 @dataclass(frozen=True)
 class InstantEvent:
-    """An event that happens at a time (or at each of several), or when a guard falls to zero.
+    """An event that happens at a time, at each of several times, or when a guard falls to zero.
 
-    at: s. when: see the head of this file. name: how it is called in the result.
+    Parameters
+    ----------
+    at : float, tuple of float, or None
+        The time or times of the event, s.
+    when : str, callable or None
+        The guard: a text such as "q_knee - 0.2", or a function from a Tracer to an expression.
+    name : str, default ""
+        The name of the event in results.
+
+    Raises
+    ------
+    SimulationError
+        Unless exactly one of `at` and `when` is given.
     """
 
     at: float | tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -70,7 +100,7 @@ class InstantEvent:
 
     @property
     def times(self) -> tuple[float, ...]:
-        """When it happens, s, where that is known beforehand."""
+        """Return the times of the event, s; empty for an event with a guard."""
         if self.at is None:
             return ()
         return (
@@ -81,14 +111,39 @@ class InstantEvent:
 
     @property
     def title(self) -> str:
-        """The name, or the kind."""
+        """Return the name of the event, or its kind where it has no name."""
         return self.name or type(self).__name__.lower()
 
 
 @dataclass(frozen=True)
 class Impulse(InstantEvent):
-    """A blow. frame: where it strikes, with linear (N s) and angular (N m s) impulses along the
-    axes of the "world" or of the "body". joint: {coordinate or joint: N m s or N s} from motors.
+    """A blow: an impulse at the origin of a frame, or along coordinates.
+
+    Parameters
+    ----------
+    frame : str, default ""
+        The frame at whose origin the impulse acts.
+    linear : tuple of 3 floats, default (0, 0, 0)
+        The linear impulse, N s.
+    angular : tuple of 3 floats, default (0, 0, 0)
+        The angular impulse, N m s.
+    axes : {"world", "body"}, default "world"
+        The axes along which linear and angular are given.
+    joint : mapping, default empty
+        {coordinate or joint: impulse} along coordinates, N m s or N s.
+    at, when, name
+        As for every event at an instant: the time or times (s), or the guard, and a name.
+
+    Raises
+    ------
+    SimulationError
+        If neither a frame nor a joint is given, or the axes have another name.
+
+    Examples
+    --------
+    >>> from catena.events import Impulse
+    >>> Impulse(frame="foot", linear=(0.0, 0.0, 5.0), at=1.0).times
+    (1.0,)
     """
 
     frame: str = ""
@@ -108,11 +163,29 @@ class Impulse(InstantEvent):
 
 @dataclass(frozen=True)
 class Lock(InstantEvent):
-    """Something stops relative to another thing, and stays so until it is released.
+    """A joint stops, or a frame is fixed to a body where it is, until it is released.
 
-    joint: all its speeds become zero. Or frame: caught where it is by the body `to`, as if by a
-    joint of this kind ("fixed", "ball", "revolute" about `axis` of the frame, ...). What moved
-    before comes to rest by an impulse without bounce.
+    What moved before comes to rest by an impulse without rebound.
+
+    Parameters
+    ----------
+    joint : str, default ""
+        The joint whose speeds all become zero.
+    frame : str, default ""
+        The frame to lock, in place of a joint.
+    to : str, default "ground"
+        The body to which the frame is locked.
+    kind : str, default "fixed"
+        The kind of the joint that holds the frame: "fixed", "ball", "revolute" and so on.
+    axis : vector of 3 numbers or None, default None
+        The axis of that joint, in the frame.
+    at, when, name
+        As for every event at an instant: the time or times (s), or the guard, and a name.
+
+    Raises
+    ------
+    SimulationError
+        Unless exactly one of joint and frame is given.
     """
 
     joint: str = ""
@@ -130,21 +203,38 @@ class Lock(InstantEvent):
 
     @property
     def title(self) -> str:
-        """The name, or what is locked."""
+        """Return the name of the lock, or a phrase with the joint or frame that it holds."""
         return self.name or f"the lock of {self.joint or self.frame}"
 
 
 @dataclass(frozen=True)
 class Release(InstantEvent):
-    """A lock opens. lock: its name, or the joint or frame it holds."""
+    """A lock opens.
+
+    Parameters
+    ----------
+    lock : str
+        The name of the lock, or the joint or frame that it holds.
+    at, when, name
+        As for every event at an instant: the time or times (s), or the guard, and a name.
+    """
 
     lock: str = ""
 
 
 @dataclass(frozen=True)
 class SwitchContact(InstantEvent):
-    """A contact of the mechanism, by its name, is switched off, so that its bodies go through each
-    other; or on again, while they are apart or touch.
+    """A contact of the mechanism is switched off, so that its bodies pass through each other, or
+    on.
+
+    Parameters
+    ----------
+    contact : str
+        The name of the contact.
+    on : bool, default False
+        Whether to switch it on instead of off; the bodies must be apart or touch then.
+    at, when, name
+        As for every event at an instant: the time or times (s), or the guard, and a name.
     """
 
     contact: str = ""
@@ -153,7 +243,21 @@ class SwitchContact(InstantEvent):
 
 @dataclass(frozen=True)
 class When(InstantEvent):
-    """An instant that is recorded in the result. end: the run ends there."""
+    """An instant that is recorded in the result, and may end the run.
+
+    Parameters
+    ----------
+    end : bool, default False
+        Whether the run ends there.
+    at, when, name
+        As for every event at an instant: the time or times (s), or the guard, and a name.
+
+    Examples
+    --------
+    >>> from catena.events import When
+    >>> When(when="q_knee - 0.2", name="bent", end=True).title
+    'bent'
+    """
 
     end: bool = False
 

@@ -1,7 +1,7 @@
 """The first-order system x' = f(t, x, u, p) of a run, traced and compiled.
 
 first_order     System: mechanism, losses and controller, with all tapes that a run needs
-binding_rows    the rows that bind the state: loops, speed rows, what is held
+binding_rows    the constraint rows of a state: loops, speed rows, switched constraints
 euler_step      semi-implicit Euler as a tape
 """
 

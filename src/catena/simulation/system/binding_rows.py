@@ -1,5 +1,5 @@
-"""The rows that bind a system, as tapes: loops and speed rows, what is held while it is, contact
-points; and the way back onto them.
+"""The constraint rows of a system as tapes: loops and speed rows, switched constraints in their
+current modes, contact points; and the projection of a state onto them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from ..terms.symbols import SystemSymbols
 
 
 def binding(system: SystemSymbols) -> ca.Function:
-    """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates and
-    switches.
+    """Return the tape (t, q, v, p, modes) -> M, A, A v, B, B v, z.
+
+    M is the mass matrix; A are the rows of loops and speed rows, B those of the switched
+    constraints; z is one for each row of B that is active, else zero.
     """
     closed = system.mechanism.constrained
 
@@ -32,7 +34,9 @@ def binding(system: SystemSymbols) -> ca.Function:
 
 
 def touching(system: SystemSymbols) -> ca.Function:
-    """(t, q, v, p) -> gaps (k,) of the contact points, and gamma of their rows."""
+    """Return the tape (t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their
+    rows.
+    """
 
     def rows(s: Tracer) -> tuple[ca.SX, ...]:
         error, _, gamma, _, _ = system.holding.contact_terms(s)
@@ -42,8 +46,11 @@ def touching(system: SystemSymbols) -> ca.Function:
 
 
 def settle(system: SystemSymbols) -> ca.Function | None:
-    """x -> x on the constraints: unit quaternions, closed loops (mass-weighted), speeds along them.
-    None: nothing to do.
+    """Return the tape that projects a state x onto the constraints, or None where there is nothing
+    to do.
+
+    Quaternions become unit quaternions, loops are closed by a mass-weighted projection, and speeds
+    are projected onto the rows; driven coordinates are put onto their motion.
     """
     balls = any(node.motion == BALL for node in system.layout.nodes)
     redundant = system.formulation.state is StateKind.BODIES
@@ -65,7 +72,7 @@ def settle(system: SystemSymbols) -> ca.Function | None:
 
 
 def _rows(system: SystemSymbols, s: Tracer) -> Binding:
-    """The rows that bind: loops and speed rows, and what is held while it is."""
+    """Return the rows onto which a state is projected: loops, speed rows and active constraints."""
     error = ca.SX.zeros(0)
     rate = ca.SX.zeros(0)
     A = ca.SX.zeros(0, system.nv)

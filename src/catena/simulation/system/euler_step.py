@@ -9,8 +9,10 @@ from ..terms.symbols import SystemSymbols
 
 
 def euler_step(system: SystemSymbols) -> ca.Function:
-    """Semi-implicit Euler as a map: speeds by the accelerations, then coordinates by the new
-    speeds.
+    """Return the tape (t, x, u, p, h) -> x after one step of semi-implicit Euler with step size h
+    (s).
+
+    Speeds advance by the accelerations, then coordinates by the new speeds.
     """
     h = ca.SX.sym("h")
     s = system.tracer()

@@ -42,12 +42,13 @@ from .euler_step import euler_step
 class System:
     """The tapes of one simulation.
 
-    law: a controller inside the tape, whose `law(system) -> Law` reads the symbols t, q, v, u, p of
-    this system. motion: what is prescribed, {coordinate: Trajectory} or {joint: "locked"}; see
-    `prescribed.py`. friction: "smooth", or "stick" for the joints in `holding`. stabilise: how
-    loops are kept closed, a name or record of `stabilisation.py`. equations: those of `by`, where
-    they exist already; otherwise options are the formulation's. snap: as of a Machine. stepping:
-    contacts by time stepping.
+    law: a controller that is part of the tape; its `law(system) -> Law` reads the symbols t, q, v,
+    u, p of this system. motion: the prescribed motion, {coordinate: Trajectory} or {joint:
+    "locked"}; see `prescribed.py`. friction: "smooth", or "stick" for the joints in `holding`.
+    stabilise: how loops are kept closed, a name or record of `stabilisation.py`. holding: the
+    switched constraints. equations: those by the formulation `by`, where they exist already;
+    otherwise they are derived with `options`. snap: as for a Machine. stepping: contacts that are
+    solved by time stepping.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class System:
         self.mechanism, self.by, self.formulation, self.snap = mechanism, by, formulation(by), snap
         self.stabiliser: Stabiliser = stabiliser(stabilise)
         self.holding = SwitchedConstraints() if holding is None else holding
-        # what is driven needs no inertia, and is not solved for
+        # driven coordinates need no inertia, as they are not solved for
         quiet: Any = "raise" if motion is None else "ignore"
         own = {"snap": snap, **options} if self.formulation.takes("snap") else options
         with np.errstate(divide=quiet, invalid="ignore"):
@@ -94,7 +95,7 @@ class System:
             self.aim(self.t)
         self.controller: Law = law.law(self) if law is not None else Law(self.u)
         self.controller, pieces = self._followed.within(self.controller)
-        # where the state has the pieces of trajectories
+        # offsets in the state of the current pieces of trajectories
         self.pieces = [(self.nx + k, f) for k, f in pieces]
         self.stepping, self._kernels, self._compiling = stepping, dict[tuple, Any](), RLock()
         self.controller, self.touching_state = (
@@ -103,14 +104,16 @@ class System:
             else stepping.beside(self.controller)
         )
         self.c, self.nc = self.controller.state, len(self.controller.names)
-        # where the state holds the time of the next sample
+        # indices in the state of the times of the next samples
         self.clocks = [self.nx + k for k in self.controller.clocks]
         self.state_names = (*e.state_names, *self.controller.names, "work")
         self.size = self.nx + self.nc + 1
         self.nu = self.nv + self.holding.size
 
     def tracer(self) -> Tracer:
-        """The mechanism's kernels with symbols of their own."""
+        """Return a tracer of the mechanism's kernels with its own symbols, from the cache where
+        possible.
+        """
         return kept(self.mechanism, "tracer", self.snap, lambda: Tracer(self.layout, self.snap))
 
     def tape(
@@ -120,8 +123,11 @@ class System:
         make: Callable[[Tracer], Sequence[ca.SX]],
         modes: bool = False,
     ) -> ca.Function:
-        """(t, q, v, p) -> what `make` finds with a tracer, kept for the next system; with `modes`,
-        also of what can be held.
+        """Return the function (t, q, v, p) -> expressions that `make` computes with a tracer.
+
+        It is cached under `name` and `words` for other systems of the same mechanism. With `modes`
+        it also takes the modes of the switched constraints, and is cached only where these have a
+        key.
         """
         s = self.tracer()
         more = [self.holding.symbols] if modes else []
@@ -143,40 +149,47 @@ class System:
         )
 
     def follow(self, trajectory: Trajectory) -> Following:
-        """A trajectory in this system: its `at(t)` gives q, v, a as expressions."""
+        """Return a trajectory as part of this system: its `at(t)` returns q, v, a as
+        expressions.
+        """
         return self._followed.one(trajectory)
 
     def aim(self, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """q, v, a of what is driven on a trajectory, at t."""
+        """Return q, v, a of the coordinates that are driven on a trajectory, at the symbol t."""
         motion = self.driven.motion if self.driven is not None else None
         return self.follow(motion).at(t) if motion is not None else (ca.SX.zeros(0),) * 3
 
     @cached_property
     def column_scales(self) -> np.ndarray:
-        """C (nv,) of `kernels.rank`: the squared length beside which each speed is measured."""
+        """C (nv,) of `kernels.rank`: the squared length relative to which each speed is
+        measured.
+        """
         return column_scales(self.layout)
 
     @cached_property
     def length(self) -> float:
-        """The mechanism's own length, m; zero where it has none."""
+        """The characteristic length of the mechanism, m; zero where it has none."""
         return own_length(self.layout)
 
     @cached_property
     def error_table(self) -> np.ndarray:
-        """The sizes of the states beside which errors are judged (`error_scales.py`)."""
+        """The scales of the states relative to which integration errors are judged
+        (`error_scales.py`).
+        """
         return error_table(self, self.length)
 
     @cached_property
     def row_scales(self) -> tuple[list[float], list[float]]:
-        """N of the rows of loops and speeds (0: measured by their entries), and of those that can
-        be held.
+        """The scales N of the rows of loops and speeds, and of the switched constraints.
+
+        Zero stands for a row that is measured relative to its entries.
         """
         s = self.tracer()
         return s.row_scales(), self.holding.row_scales(s)
 
     @property
     def inputs(self) -> list[ca.SX]:
-        """What every tape of this system reads: t, the whole state, u and the modes, p."""
+        """The inputs of every tape of this system: t, the whole state, (u, modes), p."""
         return [
             self.t,
             ca.vertcat(self.x, self.c, self.work),
@@ -186,22 +199,24 @@ class System:
 
     @cached_property
     def work(self) -> ca.SX:
-        """The symbol of the work done."""
+        """The symbol of the work done on the mechanism, J."""
         return ca.SX.sym("work")
 
     # --- tapes
     @cached_property
     def losses(self) -> ca.SX:
-        """Joint damping and Coulomb friction, smoothed or of the joints that slip, along the
-        speeds.
+        """Joint damping and Coulomb friction along the speeds (nv,), N m or N.
+
+        The friction is smoothed, or with "stick" that of the joints that slip.
         """
         if self.friction == "stick":
             return damping(self.tracer())(self.v, self.p) + self.holding.slipping(self.p, self)
         return losses(self.tracer())(self.v, self.p)
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """a and tau (nv,) when the joint forces `given` act; on driven speeds tau is what their
-        motion takes.
+        """Return a and tau (nv,) under the joint forces `given`.
+
+        On driven speeds tau is the force that their motion requires.
         """
         e = self.equations
         here = [self.t, self.q, self.v, self.p]
@@ -218,7 +233,9 @@ class System:
 
     @cached_property
     def held(self) -> tuple[ca.SX, ca.SX]:
-        """The forces of the rows that can be held, and the joint forces they make."""
+        """The multipliers of the switched constraints, and the joint forces (nv,) that they
+        cause.
+        """
         if self.stepping is not None:
             return ca.SX.zeros(0), self.stepping.joint_forces(self)
         if not self.holding.size:
@@ -231,20 +248,24 @@ class System:
 
     @property
     def tau(self) -> ca.SX:
-        """The joint forces that act: the controller's, the losses, what holds; on driven speeds,
-        what their motion takes.
+        """The joint forces (nv,): those of the controller, the losses and the switched
+        constraints.
+
+        On driven speeds it is the force that their motion requires.
         """
         return self._moved[1]
 
     @cached_property
     def acceleration(self) -> ca.SX:
-        """a (nv,) under these forces."""
+        """a (nv,) under these forces, with what a stabiliser adds."""
         return self._moved[0] + self.pull[0]
 
     @cached_property
     def pull(self) -> tuple[ca.SX, ca.SX]:
-        """What a stabiliser adds to the accelerations, and its power."""
-        if not self.mechanism.constrained or self.driven is not None:  # driven ones are projected
+        """The accelerations (nv,) that a stabiliser of loops adds, and their power, W."""
+        if (
+            not self.mechanism.constrained or self.driven is not None
+        ):  # driven systems are projected
             return ca.SX.zeros(self.nv), ca.SX(0)
         a, power = self.tape("pull", self.stabiliser, self.stabiliser.pull)(
             self.t, self.q, self.v, self.p
@@ -253,13 +274,15 @@ class System:
 
     @cached_property
     def _rate(self) -> ca.SX:
-        """The rate of the formulation's state; what is held stands still to the last digit where
-        the state is (q, v).
+        """The rate of the formulation's state.
+
+        Where the state is (q, v), the rates of held coordinates are exactly zero.
         """
         rate = self._free_rate()
         return self.holding.frozen(rate, self.nq) if self.equations.state_is_qv else rate
 
     def _free_rate(self) -> ca.SX:
+        """Return the rate of the formulation's state before held coordinates are set to rest."""
         if (self.driven is None or not self.formulation.by_blocks) and not self.stabiliser.pulls:
             return self.equations.derivative(self.t, self.x, self.tau, self.p)
         s = self.tracer()
@@ -268,18 +291,18 @@ class System:
 
     @cached_property
     def power(self) -> ca.SX:
-        """The power of everything but gravity and springs, W."""
+        """The power of all forces but gravity and springs, W."""
         return ca.dot(self.tau, self.v) + load_power(self) + row_power(self) + self.pull[1]
 
     @cached_property
     def derivative(self) -> ca.Function:
-        """(t, x, u, p) -> x'."""
+        """The tape (t, x, u, p) -> x'."""
         rate = ca.vertcat(self._rate, self.controller.rate, self.power)
         return ca.Function("derivative", self.inputs, [ca.cse(ca.densify(rate))])
 
     @cached_property
     def jacobian(self) -> ca.Function:
-        """(t, x, u, p) -> dx'/dx, for implicit methods."""
+        """The tape (t, x, u, p) -> dx'/dx, for implicit methods."""
         rate = ca.vertcat(self._rate, self.controller.rate, self.power)
         return ca.Function(
             "jacobian", self.inputs, [ca.cse(ca.densify(ca.jacobian(rate, self.inputs[1])))]
@@ -292,8 +315,10 @@ class System:
 
     @cached_property
     def guard(self) -> ca.Function | None:
-        """(t, x, u, p) -> the values of the guards, then their rates; how fast joints turn. None if
-        there are none.
+        """The tape (t, x, u, p) -> values of the guards, their rates, and the fastest turn of the
+        joints.
+
+        None where the run has no guards.
         """
         s = self.tracer()
         turning = ca.Function("turning", [s.v], [fastest_turn(s, self.holding.watched_values(s))])
@@ -302,16 +327,18 @@ class System:
 
     @cached_property
     def free_derivative(self) -> ca.Function:
-        """`derivative` where nothing is held: the same numbers from fewer operations."""
+        """`derivative` with all switched constraints inactive: the same numbers from fewer
+        operations.
+        """
         return self._free(self.derivative)
 
     @cached_property
     def free_guard(self) -> ca.Function | None:
-        """`guard` where nothing is held."""
+        """`guard` with all switched constraints inactive."""
         return None if self.guard is None else self._free(self.guard)
 
     def _free(self, f: ca.Function) -> ca.Function:
-        """A tape of this system with every switch off: what is held drops out of it."""
+        """Return a tape of this system with all switched constraints inactive."""
         if not self.holding.size:
             return f
         t, x, u, p = self.inputs
@@ -321,20 +348,24 @@ class System:
 
     @cached_property
     def bounds(self) -> ca.Function:
-        """p -> the lowest, the highest and the dry friction of the speeds that can be held."""
+        """The tape p -> lower limits, upper limits and dry friction of the speeds that can be
+        held.
+        """
         s = self.tracer()
         return ca.Function("bounds", [s.p], list(self.holding.values(s)))
 
     @cached_property
     def forces(self) -> ca.Function:
-        """(t, x, u, p) -> a, and the forces mu of the rows that can be held."""
+        """The tape (t, x, u, p) -> a, and the multipliers mu of the switched constraints."""
         return ca.Function(
             "forces", self.inputs, ca.cse([ca.densify(self.acceleration), ca.densify(self.held[0])])
         )
 
     @cached_property
     def jump(self) -> ca.Function | None:
-        """x -> x where a sample of the controller is due; None if nothing is sampled."""
+        """The tape (t, x, u, p) -> x after a sample of the controller; None if nothing is
+        sampled.
+        """
         if self.controller.jump is None:
             return None
         return ca.Function(
@@ -345,38 +376,41 @@ class System:
 
     @cached_property
     def binding(self) -> ca.Function:
-        """(t, q, v, p, modes) -> M; A of the rows and their rates; B of what can be held, its rates
-        and switches.
-        """
+        """The tape (t, q, v, p, modes) -> M, A, A v, B, B v, z; see `binding_rows.binding`."""
         return binding(self)
 
     @cached_property
     def touching(self) -> ca.Function:
-        """(t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their rows."""
+        """The tape (t, q, v, p, modes) -> gaps (k,) of the contact points, and gamma of their
+        rows.
+        """
         return touching(self)
 
     @cached_property
     def settle(self) -> ca.Function | None:
-        """x -> x on the constraints; None: nothing to do."""
+        """The tape (t, x, u, p) -> x projected onto the constraints; None where there is nothing
+        to do.
+        """
         return settle(self)
 
     @property
     def binds(self) -> bool:
-        """Whether there are rows onto which a state is projected, or a motion on which it is
-        put.
-        """
+        """Whether states are projected onto rows or put onto a prescribed motion."""
         rows = self.mechanism.constrained and self.stabiliser.projects
         return rows or bool(self.holding.locks or self.holding.contacts) or self.driven is not None
 
     @cached_property
     def step(self) -> ca.Function:
-        """(t, x, u, p, h) -> x after one step of semi-implicit Euler."""
+        """The tape (t, x, u, p, h) -> x after one step of semi-implicit Euler."""
         return euler_step(self)
 
     @cached_property
     def observe(self) -> ca.Function:
-        """(t, x, u, p) -> q, v, a, tau, (kinetic, potential), rows' residuals and rates, how close
-        their rank is to another, what holds, losses with it.
+        """The tape (t, x, u, p) -> what a result records of a state.
+
+        In order: q, v, a, tau, (kinetic, potential) energy, residuals and rates of the constraint
+        rows, the closeness of their rank to a change, multipliers of the switched constraints, and
+        the joint forces of losses and switched constraints.
         """
         here = self.t, self.q, self.v, self.p
         energy = self.tape("energy", "", lambda s: [s.energy()])(*here)
@@ -393,13 +427,15 @@ class System:
 
     @cached_property
     def contacts(self) -> ca.Function:
-        """(t, x, u, p) -> what `contact_record.observe` reads."""
+        """The tape (t, x, u, p) -> the contact quantities that `contact_record.observe` reads."""
         return ca.Function(
             "contacts", self.inputs, ca.cse([ca.densify(x) for x in contact_state(self)])
         )
 
     def kernel(self, name: str, width: int | None = None) -> LaneKernel | None:
-        """The compiled tape of that name, in lanes; None where there is none."""
+        """Return the compiled tape of that name for lanes of states; None where there is no such
+        tape.
+        """
         f = getattr(self, name)
         return (
             None
@@ -408,8 +444,10 @@ class System:
         )
 
     def compiled(self, key: tuple, make: Callable[[], Any]) -> Any:
-        """What was compiled under this key, or is now, once: a second one would take the place of
-        code that another thread runs.
+        """Return the compiled object of this key, and make it where there is none yet.
+
+        Each key is compiled once under a lock: a second compilation would replace code that another
+        thread runs.
         """
         with self._compiling:
             if key not in self._kernels:
@@ -418,7 +456,7 @@ class System:
 
     @cached_property
     def labels(self) -> Labels:
-        """What the results of this system have in common."""
+        """The coordinate labels that all results of this system share."""
         h = self.holding
         held = (
             {"mode_name": h.names, "holdable": [speed.name for speed in h.speeds]} if h.size else {}
@@ -435,8 +473,10 @@ class System:
 
     # --- states
     def start(self, q: np.ndarray, v: np.ndarray, p: np.ndarray, t: float = 0.0) -> np.ndarray:
-        """The state x of one (q, v) at t: on its motion, encoded, the controller's own state
-        sampled, no work done yet.
+        """Return the state x of the run at (q, v) and time t (s).
+
+        Driven coordinates are put onto their motion, q and v are encoded, the controller's own
+        states are at their start values with the first sample taken, and the work is zero.
         """
         if self.driven is not None:
             q, v = self.driven.start(t, q, v, p)

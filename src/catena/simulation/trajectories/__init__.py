@@ -1,6 +1,6 @@
 """Trajectories: coordinates as functions of time.
 
-courses             constant, sine, cubic, quintic, spline, lines of a frame, CSV tables, ...
+courses             constant, sine, cubic, quintic, spline, straight lines of a frame, CSV tables
 piecewise           Trajectory: polynomials and sines, on arrays or traced into expressions
 trajectory_state    trajectories with many pieces, as part of the state of a system
 """

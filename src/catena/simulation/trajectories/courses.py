@@ -1,5 +1,5 @@
-"""Trajectories: coordinates as functions of time, with their speeds and accelerations; see
-`piecewise.py` for what one is.
+"""Trajectories: coordinates as functions of time, with their speeds and accelerations;
+`piecewise.py` defines what a trajectory is.
 
     constant   a fixed position                     sine    a sine for all times
     uniform    a constant speed
@@ -60,14 +60,48 @@ __all__ = [
 
 # --- for all times
 def constant(values: Values) -> Trajectory:
-    """Coordinates that stay: {coordinate: number}, rad or m."""
+    """Return a trajectory whose coordinates do not move.
+
+    Parameters
+    ----------
+    values : mapping
+        {coordinate: position}, rad or m.
+
+    Returns
+    -------
+    Trajectory
+        One piece for all times.
+
+    Examples
+    --------
+    >>> from catena.trajectories import constant
+    >>> constant({"elbow": 0.5})(3.0)[0].tolist()
+    [0.5]
+    """
     q = np.array([numbers("constant", name, x, 1)[0] for name, x in values.items()])
     return pieces(tuple(values), np.zeros(0), np.zeros(1), q[None, :, None])
 
 
 def uniform(speed: Values, *, offset: Values | None = None) -> Trajectory:
-    """offset + speed t, for ever: what a motor at a constant speed does. {coordinate: rad/s or
-    m/s}; offset: {coordinate: rad or m}.
+    """Return the trajectory offset + speed t for all times: a motor at constant speed.
+
+    Parameters
+    ----------
+    speed : mapping
+        {coordinate: speed}, rad/s or m/s.
+    offset : mapping or None, default None
+        {coordinate: position at t = 0}, rad or m; zero for coordinates not named.
+
+    Returns
+    -------
+    Trajectory
+        One piece for all times.
+
+    Examples
+    --------
+    >>> from catena.trajectories import uniform
+    >>> uniform({"crank": 2.0})(3.0)[0].tolist()
+    [6.0]
     """
     u = np.array([numbers("uniform", name, x, 1)[0] for name, x in speed.items()])
     c = np.array([numbers("uniform", name, (offset or {}).get(name, 0.0), 1)[0] for name in speed])
@@ -77,8 +111,28 @@ def uniform(speed: Values, *, offset: Values | None = None) -> Trajectory:
 def sine(
     amplitude: Values, frequency: float, *, phase: float = 0.0, offset: Values | None = None
 ) -> Trajectory:
-    """offset + amplitude sin(frequency t + phase), for ever. amplitude, offset: {coordinate: rad or
-    m}; frequency: rad/s.
+    """Return the trajectory offset + amplitude sin(frequency t + phase) for all times.
+
+    Parameters
+    ----------
+    amplitude : mapping
+        {coordinate: amplitude}, rad or m.
+    frequency : float
+        The angular frequency, rad/s.
+    phase : float, default 0.0
+        The phase, rad.
+    offset : mapping or None, default None
+        {coordinate: offset}, rad or m; zero for coordinates not named.
+
+    Returns
+    -------
+    Trajectory
+        One piece for all times.
+
+    Raises
+    ------
+    StateError
+        If a number is not finite.
     """
     A = np.array([numbers("sine", name, x, 1)[0] for name, x in amplitude.items()])
     c = np.array([numbers("sine", name, (offset or {}).get(name, 0.0), 1)[0] for name in amplitude])
@@ -92,11 +146,38 @@ def sine(
 
 # --- between states
 def cubic(times: ArrayLike, positions: Values, speeds: Values | ArrayLike = 0.0) -> Trajectory:
-    """Cubic polynomials between states ([Merwe1995] section 4.6): place and speed given at each of
-    the rising times (s).
+    """Return cubic polynomials between states: position and speed are given at each time.
 
-    positions, speeds: {coordinate: one value per time}; a speed that is not given is zero, one
-    number is for all.
+    See [Merwe1995] section 4.6.
+
+    Parameters
+    ----------
+    times : array_like, shape (m,)
+        Increasing times, s.
+    positions : mapping
+        {coordinate: m positions}, rad or m; one number stands for all times.
+    speeds : mapping, array_like or float, default 0.0
+        {coordinate: m speeds}, rad/s or m/s, zero for coordinates not named; without names, the
+        speeds of every coordinate.
+
+    Returns
+    -------
+    Trajectory
+        m - 1 polynomials of degree three.
+
+    Raises
+    ------
+    StateError
+        If times do not increase, or there are not m finite numbers.
+    UnknownNameError
+        If speeds name a coordinate that has no positions.
+
+    Examples
+    --------
+    >>> from catena.trajectories import cubic
+    >>> q, v, a = cubic([0.0, 2.0], {"elbow": [0.0, 1.0]})(1.0)
+    >>> q.tolist(), v.tolist()
+    ([0.5], [0.75])
     """
     return _hermite("cubic", times, positions, speeds)
 
@@ -107,15 +188,58 @@ def quintic(
     speeds: Values | ArrayLike = 0.0,
     accelerations: Values | ArrayLike = 0.0,
 ) -> Trajectory:
-    """As `cubic`, with the acceleration given too at each time; force and torque then have no
-    jumps.
+    """Return polynomials of degree five: as `cubic`, with the acceleration given too at each time.
+
+    Forces then have no jumps.
+
+    Parameters
+    ----------
+    times : array_like, shape (m,)
+        Increasing times, s.
+    positions : mapping
+        {coordinate: m positions}, rad or m; one number stands for all times.
+    speeds : mapping, array_like or float, default 0.0
+        {coordinate: m speeds}, rad/s or m/s, as for `cubic`.
+    accelerations : mapping, array_like or float, default 0.0
+        {coordinate: m accelerations}, rad/s2 or m/s2, likewise.
+
+    Returns
+    -------
+    Trajectory
+        m - 1 polynomials of degree five.
+
+    Raises
+    ------
+    StateError
+        If times do not increase, or there are not m finite numbers.
+    UnknownNameError
+        If speeds or accelerations name a coordinate that has no positions.
     """
     return _hermite("quintic", times, positions, speeds, accelerations)
 
 
 def cycloid(times: ArrayLike, positions: Values) -> Trajectory:
-    """q0 + (q1 - q0) (s/T - sin(2 pi s/T) / 2 pi) between places, at rest, unaccelerated at each
-    ([Passerello1972] 5.1).
+    """Return cycloidal motions between positions, with zero speed and acceleration at each of
+    them.
+
+        q0 + (q1 - q0) (s/T - sin(2 pi s/T) / 2 pi)      ([Passerello1972] 5.1)
+
+    Parameters
+    ----------
+    times : array_like, shape (m,)
+        Increasing times, s.
+    positions : mapping
+        {coordinate: m positions}, rad or m.
+
+    Returns
+    -------
+    Trajectory
+        m - 1 pieces.
+
+    Raises
+    ------
+    StateError
+        If times do not increase, or there are not m finite numbers.
     """
     t, q = rising("cycloid", times, positions)
     T = np.diff(t)[:, None]
@@ -126,8 +250,26 @@ def cycloid(times: ArrayLike, positions: Values) -> Trajectory:
 
 
 def cosine(times: ArrayLike, positions: Values) -> Trajectory:
-    """q0 + (q1 - q0) (1 - cos(pi s/T)) / 2 between places ([Quinn1991] section 5): at rest at each,
-    accelerated by a cosine.
+    """Return half swings of a cosine between positions, with zero speed at each of them.
+
+        q0 + (q1 - q0) (1 - cos(pi s/T)) / 2      ([Quinn1991] section 5)
+
+    Parameters
+    ----------
+    times : array_like, shape (m,)
+        Increasing times, s.
+    positions : mapping
+        {coordinate: m positions}, rad or m.
+
+    Returns
+    -------
+    Trajectory
+        m - 1 pieces; the acceleration jumps at inner times.
+
+    Raises
+    ------
+    StateError
+        If times do not increase, or there are not m finite numbers.
     """
     t, q = rising("cosine", times, positions)
     T = np.diff(t)[:, None]
@@ -138,10 +280,29 @@ def cosine(times: ArrayLike, positions: Values) -> Trajectory:
 
 
 def spline(times: ArrayLike, positions: Values, ends: str = "rest") -> Trajectory:
-    """The cubic spline through places at rising times (s): speeds and accelerations without jumps.
+    """Return the cubic spline through positions: speeds and accelerations have no jumps.
 
-    ends: "rest" (no speed at the first and last), "natural" (no acceleration there) or "free"
-    (SciPy's not-a-knot).
+    Parameters
+    ----------
+    times : array_like, shape (m,)
+        Increasing times, s.
+    positions : mapping
+        {coordinate: m positions}, rad or m.
+    ends : {"rest", "natural", "free"}, default "rest"
+        "rest": zero speed at the first and last time; "natural": zero acceleration there; "free":
+        SciPy's not-a-knot.
+
+    Returns
+    -------
+    Trajectory
+        m - 1 polynomials of degree three.
+
+    Raises
+    ------
+    StateError
+        If times do not increase, or there are not m finite numbers.
+    UnknownNameError
+        If `ends` has another value.
     """
     from scipy.interpolate import CubicSpline
 
@@ -155,7 +316,9 @@ def spline(times: ArrayLike, positions: Values, ends: str = "rest") -> Trajector
 def _hermite(
     kind: str, times: ArrayLike, positions: Values, *rates: Values | ArrayLike
 ) -> Trajectory:
-    """Polynomials between states: places, and as many of their derivatives as `rates` has."""
+    """Return polynomials between states, given by positions and as many derivatives as `rates`
+    has.
+    """
     from scipy.interpolate import BPoly, PPoly
 
     t, q = rising(kind, times, positions)
@@ -182,13 +345,38 @@ def _hermite(
 
 # --- of time
 def function(values: Values, times: Any, tolerance: float = 1e-10) -> Trajectory:
-    """Coordinates as functions of time between two times (s): {coordinate: text such as
-    "0.4*sin(3*t)", or function of t}.
+    """Return coordinates as functions of time between two times.
 
-    A function is called once with a symbol: it computes with +, -, *, /, ** and NumPy's functions.
-    Speeds and accelerations are its exact derivatives. The trajectory is made of polynomials of
-    degree five, as many as it takes for places and speeds to lie within `tolerance` (beside the
-    largest) of the function between them; a StateError says of which coordinate they do not.
+    A Python function is called once with a symbol: it must compute with +, -, *, /, ** and NumPy's
+    functions. Speeds and accelerations are exact derivatives. The trajectory consists of
+    polynomials of degree five, as many as needed (8 to 16384) for positions and speeds to lie
+    within `tolerance` of the function between their ends.
+
+    Parameters
+    ----------
+    values : mapping
+        {coordinate: text such as "0.4*sin(3*t)", function of t, or number}, rad or m.
+    times : array_like, shape (2,)
+        Begin and end, s.
+    tolerance : float, default 1e-10
+        The largest error, relative to the largest position or speed of each coordinate, or to 1
+        where that is smaller.
+
+    Returns
+    -------
+    Trajectory
+        Polynomials between the two times.
+
+    Raises
+    ------
+    StateError
+        If a function cannot be traced, is not finite, or is not followed to the tolerance.
+
+    Examples
+    --------
+    >>> from catena.trajectories import function
+    >>> function({"elbow": "0.4*sin(3*t)"}, [0.0, 2.0]).names
+    ('elbow',)
     """
     import casadi as ca
     from scipy.interpolate import BPoly, PPoly
@@ -229,8 +417,11 @@ def function(values: Values, times: Any, tolerance: float = 1e-10) -> Trajectory
 
 
 def of_run(motion: Any, start: float, until: float) -> Any:
-    """What `motion` drives in a run, its texts and functions of time as trajectories from start to
-    until.
+    """Return the prescribed motion of a run with texts and functions of time made into
+    trajectories.
+
+    motion: {coordinate: Trajectory, number, text or function; or joint: "locked"}; anything else is
+    returned as it is. The trajectories last from start to until, s.
     """
     if not isinstance(motion, Mapping):
         return motion
@@ -246,7 +437,7 @@ def of_run(motion: Any, start: float, until: float) -> Any:
 
 
 def _of_time(name: str, x: Any, t: Any) -> Any:
-    """An expression of the symbol t: from a text, from a function, or a number."""
+    """Return an expression of the symbol t from a text, a function of t, or a number."""
     if isinstance(x, str):
         return evaluate(parse(x, ["t"]), {"t": t})
     try:
@@ -268,31 +459,51 @@ def _of_time(name: str, x: Any, t: Any) -> Any:
 
 
 def _states(states: Any, t: Array) -> Array:
-    """q, v and a at times t (m,), (m, 3, n)."""
+    """Return q, v and a (m, 3, n) at times t (m,)."""
     return np.stack(
         [np.array(x).reshape(-1, len(t), order="A") for x in states.map(len(t))(t[None])], axis=0
     ).transpose(2, 0, 1)
 
 
 def _worst(values: Values, off: Array) -> str:
-    """The coordinate in which something, (..., n), is largest."""
+    """Return the name of the coordinate in which an error, (..., n), is largest."""
     return [*values][int(off.reshape(-1, off.shape[-1]).max(axis=0).argmax())]
 
 
 # --- from a file
 def csv(path: str | Path, ends: str = "natural") -> Trajectory:
-    """The spline through the rows of a file: a column `time` (s), one column per coordinate (rad or
-    m), a header line.
+    """Return the cubic spline through the rows of a .csv file.
 
-    A result that catena wrote as CSV is one too: of its columns those that begin with "q " are
-    taken.
+    The file has a header line, a column `time` (s) and one column per coordinate (rad or m). A
+    result that catena wrote as CSV works too: of its columns those that begin with "q " are taken.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    ends : {"natural", "rest", "free"}, default "natural"
+        The end conditions, as for `spline`.
+
+    Returns
+    -------
+    Trajectory
+        The spline.
+
+    Raises
+    ------
+    FormatError
+        If the file is missing, or is not a table of finite numbers with increasing times.
     """
     names, times, values = csv_table(Path(path))
     return spline(times, dict(zip(names, values.T)), ends)
 
 
 def csv_table(path: Path) -> tuple[list[str], Array, Array]:
-    """The names of the columns but time, the times (T,), and the values (T, n) of a .csv file."""
+    """Return the column names without time, the times (T,) in s, and the values (T, n) of a .csv
+    file.
+
+    Raises FormatError, with all faults, where it is not a table of numbers with increasing times.
+    """
     rows = _lines(path)
     names, columns = _header(path, rows)
     titles = rows[0][1]
@@ -322,7 +533,7 @@ def csv_table(path: Path) -> tuple[list[str], Array, Array]:
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
-    """The lines of a file that hold something, split at commas, with their numbers."""
+    """Return the non-empty lines of a file, split at commas, each with its line number."""
     if not os.path.exists(path):
         raise FormatError(
             path,
@@ -343,7 +554,7 @@ def _lines(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _header(path: Path, rows: list) -> tuple[list[str], list[int]]:
-    """The coordinates' names, and the columns to read: time first."""
+    """Return the names of the coordinates, and the indices of the columns to read, time first."""
     titles = [x.strip() for x in rows[0][1]] if rows else []
     clock = [k for k, x in enumerate(titles) if x.lower() in ("time", "t")]
     chosen = [k for k, x in enumerate(titles) if x.startswith("q ")] or [
@@ -366,6 +577,7 @@ def _header(path: Path, rows: list) -> tuple[list[str], list[int]]:
 
 
 def _cell(faults: list[str], line: int, title: str, text: str) -> float:
+    """Return the number in a cell; a cell without a finite number is added to the faults."""
     try:
         x = float(text)
     except ValueError:
@@ -393,14 +605,46 @@ def line(
     upright: bool = False,
     tolerance: float = 1e-7,
 ) -> Trajectory:
-    """A frame's origin goes straight from `start` to `to`, (3,) m in the ground, between two times
-    (s) ([Quinn1991] section 5).
+    """Return the motion in which the origin of a frame moves along a straight line.
 
-    law: how fast, one of LAWS: from zero to one over the way. start: by default where the frame is
-    at `guess`, a configuration near which the motion begins. upright: the frame keeps the
-    orientation it begins with. Coordinates come from inverse kinematics at as many instants as it
-    takes for the frame to stay within `tolerance` (m) of the line between them; the trajectory is a
-    spline of order five through them. A QuestionError says where the frame cannot go.
+    Coordinates come from inverse kinematics at as many instants as needed for the frame to stay
+    within `tolerance` of the line between them; the trajectory is a spline of degree five through
+    them. See [Quinn1991] section 5.
+
+    Parameters
+    ----------
+    asked : Mechanism or Machine
+        The mechanism, without ball or free joints.
+    frame : str
+        The name of the frame.
+    to : array_like, shape (3,)
+        The end of the line in the ground, m.
+    times : array_like, shape (2,)
+        Times of departure and arrival, s.
+    start : array_like, shape (3,), or None, default None
+        The start of the line in the ground, m; by default where the frame is at `guess`.
+    law : {"quintic", "cubic", "cycloid", "cosine"}, default "quintic"
+        How the distance along the line grows over time.
+    guess : array_like, shape (nq,), or None, default None
+        A configuration near which the motion begins; by default the neutral one.
+    upright : bool, default False
+        Whether the frame keeps the orientation it has at `guess`.
+    tolerance : float, default 1e-7
+        The largest distance of the frame from its place on the line, per axis, m.
+
+    Returns
+    -------
+    Trajectory
+        All coordinates of the mechanism.
+
+    Raises
+    ------
+    QuestionError
+        If the frame cannot follow the line, or the mechanism has a ball or free joint.
+    StateError
+        If times or points have a wrong shape.
+    UnknownNameError
+        If the frame or the law does not exist.
     """
     machine = machine_of(asked)
     if machine.spec.quaternions:
@@ -424,20 +668,20 @@ def line(
         raise StateError("line: start and to are points in the ground, three numbers (m) each")
     turn = here[:3, :3] if upright else None
     q0 = inverse_kinematics(machine, frame, position=a, orientation=turn, guess=q0)
-    part = LAWS[law](t, {"way": [0.0, 1.0]})
+    path = LAWS[law](t, {"way": [0.0, 1.0]})
     count = 9
     while count < 5000:
         at = np.linspace(t[0], t[1], count)
         q = [q0]
-        for s in part(at[1:])[0]:
+        for s in path(at[1:])[0]:
             q.append(
                 inverse_kinematics(
                     machine, frame, position=a + s * (b - a), orientation=turn, guess=q[-1]
                 )
             )
-        found = _through(machine, frame, at, np.array(q), part, b - a, upright)
+        found = _spline_through(machine, frame, at, np.array(q), path, b - a, upright)
         between = 0.5 * (at[1:] + at[:-1])
-        off = machine.pose(found(between)[0], frame)[..., :3, 3] - (a + part(between)[0] * (b - a))
+        off = machine.pose(found(between)[0], frame)[..., :3, 3] - (a + path(between)[0] * (b - a))
         if np.abs(off).max() < tolerance:
             return found
         count = 2 * count - 1
@@ -447,20 +691,27 @@ def line(
     )
 
 
-def _through(
-    machine: Machine, frame: str, t: Array, q: Array, part: Trajectory, way: Array, upright: bool
+def _spline_through(
+    machine: Machine,
+    frame: str,
+    t: Array,
+    q: Array,
+    path: Trajectory,
+    way: Array,
+    upright: bool,
 ) -> Trajectory:
-    """The spline of order five through coordinates at times t, with the ends' speeds and
-    accelerations:
+    """Return the spline of degree five through coordinates q (m, nq) at times t (m,).
 
-    J v = x',      J a = x'' - J' v
+    At both ends it has the speeds and accelerations with which the frame moves along the line:
+
+        J v = x',      J a = x'' - J' v
     """
     from scipy.interpolate import PPoly, make_interp_spline
     from scipy.special import factorial
 
     ends = []
     for k in (0, -1):
-        _, rate, second = part(t[k])
+        _, rate, second = path(t[k])
         J = machine.jacobian(q[k], frame)[0 if upright else 3 :]
         pinv = np.linalg.pinv(J, rcond=1e-9)
         still = [np.zeros(3)] if upright else []

@@ -1,4 +1,4 @@
-"""Piecewise trajectories: polynomials and sines of time, evaluated on arrays, or traced into
+"""Piecewise trajectories: polynomials and sines of time, evaluated on arrays or traced into
 machine code.
 
     q_j(t) = sum_k c_ijk s^k + A_ij sin(w_ij s + f_ij),      s = t - o_ij,      in piece i
@@ -28,14 +28,25 @@ Values = Mapping[str, ArrayLike]  # {coordinate: its values}
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Coordinates over time: m pieces of n coordinates. Called with times (...) it gives q, v, a,
+    """Coordinates over time: m pieces of n coordinates. A call with times (...) returns q, v, a,
     each (..., n).
 
-    names: of the coordinates (or of speeds, for a table of forces). breaks (m - 1,): where one
-    piece ends and the next begins, s. origins (m, n), s. powers (m, n, K): c_k, unit/s^k. waves (m,
-    n, 3): amplitude, rad/s, phase in rad.
+    Parameters
+    ----------
+    names : tuple of str
+        The n coordinates, or speeds where the trajectory is a table of forces.
+    breaks : array, shape (m - 1,)
+        The times at which one piece ends and the next begins, s.
+    origins : array, shape (m, n)
+        The time origin o of each piece and coordinate, s.
+    powers : array, shape (m, n, K)
+        The polynomial coefficients c_k, unit of the coordinate per s^k.
+    waves : array, shape (m, n, 3)
+        Amplitude (unit of the coordinate), angular frequency (rad/s) and phase (rad).
 
-    >>> from catena.simulation.trajectories import quintic
+    Examples
+    --------
+    >>> from catena.trajectories import quintic
     >>> q, v, a = quintic([0.0, 2.0], {"elbow": [0.0, 1.0]})(1.0)
     >>> q.round(6).tolist(), v.round(6).tolist()
     ([0.5], [0.9375])
@@ -53,7 +64,18 @@ class Trajectory:
 
     # --- its two lives
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
-        """q, v, a at times t (...): each (..., n), units of the coordinates, per s, per s2."""
+        """Return q, v, a at times t.
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Times, s.
+
+        Returns
+        -------
+        tuple of 3 arrays, shape (..., n)
+            Positions (rad or m), speeds (per s) and accelerations (per s2).
+        """
         t = np.asarray(t, float)
         i = np.searchsorted(self.breaks, t, side="right")
         s = t[..., None] - self.origins[i]
@@ -64,8 +86,9 @@ class Trajectory:
         return found  # type: ignore[return-value]
 
     def traced(self, t: ca.SX, until: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """q, v, a (n,) as expressions of the symbol t; until: when the piece that is on ends, by
-        default the one of t.
+        """Return q, v, a (n,) as expressions of the symbol t.
+
+        until: the end of the current piece (s), as a symbol; by default the piece follows from t.
         """
         reached = [
             ca.SX(1.0),
@@ -89,8 +112,10 @@ class Trajectory:
         )
 
     def traced_piece(self, t: ca.SX, columns: list[ca.SX], K: int) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """q, v, a (n,) of one piece, given as columns (n,): origins, K powers, and three of waves
-        if it has any.
+        """Return q, v, a (n,) of one piece as expressions of t.
+
+        columns: vectors (n,): the origins, K powers, and the three columns of waves if there are
+        any.
         """
         s = t - columns[0]
         found = _polynomial(columns[1 : 1 + K], s)
@@ -101,16 +126,48 @@ class Trajectory:
 
     # --- against a mechanism
     def check(self, asked: Mechanism | Machine) -> tuple[Coordinate, ...]:
-        """Where its coordinates are in q and v. Raises UnknownNameError for one that the mechanism
-        does not have.
+        """Return the places of the coordinates in q and v of a mechanism.
+
+        Parameters
+        ----------
+        asked : Mechanism or Machine
+            The mechanism.
+
+        Returns
+        -------
+        tuple of Coordinate
+            One record per name, with the indices of the coordinate in q and v.
+
+        Raises
+        ------
+        UnknownNameError
+            If the mechanism does not have a coordinate.
         """
         return places(asked, self.names)
 
     def along(
         self, asked: Mechanism | Machine, t: ArrayLike, q: ArrayLike | None = None
     ) -> tuple[Array, Array, Array]:
-        """q (..., nq), v, a (..., nv) of the whole mechanism at times t (s); coordinates not in the
-        trajectory rest at q (nq,).
+        """Return q, v, a of the whole mechanism at times t.
+
+        Parameters
+        ----------
+        asked : Mechanism or Machine
+            The mechanism.
+        t : array_like, shape (...)
+            Times, s.
+        q : array_like, shape (nq,), or None, default None
+            Where the other coordinates rest, rad or m; by default the neutral configuration.
+
+        Returns
+        -------
+        tuple of 3 arrays
+            q (..., nq), v (..., nv) and a (..., nv).
+
+        Raises
+        ------
+        UnknownNameError
+            If the mechanism does not have a coordinate of the trajectory.
         """
         machine = machine_of(asked)
         where_to = self.check(machine)
@@ -128,8 +185,10 @@ class Trajectory:
         return full
 
     def jumps(self) -> list[str]:
-        """A sentence for each knot at which a coordinate or its speed jumps; no finite force makes
-        a mechanism follow there.
+        """Return a sentence for each knot at which a position or a speed jumps.
+
+        No finite force makes a mechanism follow such a jump. A change counts as a jump where it
+        exceeds 1e-9 (1 + |before| + |after|).
         """
         found = []
         for i, b in enumerate(self.breaks):
@@ -144,8 +203,22 @@ class Trajectory:
 
     # --- made from others
     def of(self, names: Sequence[str]) -> Trajectory:
-        """The trajectory of these of its coordinates. Raises UnknownNameError for a name it does
-        not have.
+        """Return the trajectory of some of the coordinates, in the order of `names`.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The coordinates to keep.
+
+        Returns
+        -------
+        Trajectory
+            The same pieces of these coordinates.
+
+        Raises
+        ------
+        UnknownNameError
+            If the trajectory does not have a name.
         """
         for name in names:
             if name not in self.names:
@@ -156,13 +229,13 @@ class Trajectory:
         )
 
     def __or__(self, other: Trajectory) -> Trajectory:
-        """Two trajectories of different coordinates as one. Raises StateError where they share a
-        coordinate.
+        """Return two trajectories of different coordinates as one; raise StateError for a shared
+        one.
         """
         return together([self, other])
 
     def _only(self, i: int) -> Trajectory:
-        """Piece i, at all times."""
+        """Return the trajectory that is piece i at all times."""
         return Trajectory(
             self.names,
             np.zeros(0),
@@ -173,7 +246,7 @@ class Trajectory:
 
 
 def _polynomial(c: Any, s: Any) -> tuple[Any, Any, Any]:
-    """sum of c_k s^k and its two derivatives, by Horner's scheme."""
+    """Return the sum of c_k s^k and its two derivatives, by Horner's scheme."""
     q = v = a = 0.0 * s
     for k in reversed(range(len(c))):
         a = a * s + 2.0 * v
@@ -183,15 +256,18 @@ def _polynomial(c: Any, s: Any) -> tuple[Any, Any, Any]:
 
 
 def _wave(A: Any, w: Any, f: Any, s: Any, lib: Any) -> tuple[Any, Any, Any]:
-    """A sin(w s + f) and its two derivatives."""
+    """Return A sin(w s + f) and its two derivatives; lib: numpy or casadi."""
     sine = lib.sin(w * s + f)
     cosine = lib.cos(w * s + f)
     return A * sine, A * w * cosine, -A * w**2 * sine
 
 
 def places(asked: Mechanism | Machine, names: Sequence[str]) -> tuple[Coordinate, ...]:
-    """Where coordinates of these names are in q and v. Those of quaternions have no trajectory:
-    their rates are no speeds.
+    """Return the places of coordinates in q and v; a name may be that of the coordinate or its
+    speed.
+
+    Raises UnknownNameError for others. The coordinates of quaternions have no trajectory, as their
+    rates are no speeds.
     """
     known = {c.name: c for c in coordinates(asked)}
     found = {c.speed: c for c in known.values()} | known
@@ -202,7 +278,23 @@ def places(asked: Mechanism | Machine, names: Sequence[str]) -> tuple[Coordinate
 
 
 def together(parts: Sequence[Trajectory]) -> Trajectory:
-    """Trajectories of different coordinates as one."""
+    """Return several trajectories of different coordinates as one.
+
+    Parameters
+    ----------
+    parts : sequence of Trajectory
+        The trajectories.
+
+    Returns
+    -------
+    Trajectory
+        All coordinates in order, with the breaks of all parts.
+
+    Raises
+    ------
+    StateError
+        If a coordinate occurs twice.
+    """
     names = [name for part in parts for name in part.names]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise StateError(
@@ -230,7 +322,10 @@ def together(parts: Sequence[Trajectory]) -> Trajectory:
 
 
 def trajectory(given: Any) -> Trajectory:
-    """A Trajectory as it is; {coordinate: a number or a Trajectory} as one."""
+    """Return a Trajectory as it is, and {coordinate: number or Trajectory} as one trajectory.
+
+    Raises StateError for anything else.
+    """
     if isinstance(given, Trajectory):
         return given
     if not isinstance(given, Mapping) or not given:
@@ -250,7 +345,10 @@ def trajectory(given: Any) -> Trajectory:
 
 # --- making pieces
 def from_scipy(names: tuple[str, ...], found: Any) -> Trajectory:
-    """A piecewise polynomial of SciPy: x (m + 1,), c (K, m, n), highest power first."""
+    """Return a piecewise polynomial of SciPy, x (m + 1,) and c (K, m, n), as a trajectory.
+
+    Pieces of no length are left out.
+    """
     real = np.flatnonzero(np.diff(found.x) > 0)
     t = np.append(found.x[real], found.x[-1])
     powers = np.moveaxis(found.c[::-1, real], 0, -1)
@@ -261,8 +359,9 @@ def from_scipy(names: tuple[str, ...], found: Any) -> Trajectory:
 def closed(
     names: tuple[str, ...], t: Array, powers: Array, waves: Array | None, q: Array, v: Array
 ) -> Trajectory:
-    """Pieces between the times t, and one before and one after that go on at the speed of the
-    ends.
+    """Return the pieces between the times t, with one before and one after at constant speed.
+
+    q, v: positions and speeds at the times t; those at both ends define the added pieces.
     """
     before, after = (np.stack([q[k], v[k]], axis=-1)[None] for k in (0, -1))
     most = max(2, powers.shape[2])
@@ -278,8 +377,9 @@ def closed(
 def pieces(
     names: tuple[str, ...], breaks: Array, origins: Array, powers: Array, waves: Array | None = None
 ) -> Trajectory:
-    """A trajectory whose pieces have one origin (m,) for all coordinates; no waves if none are
-    given.
+    """Return a trajectory whose pieces have one origin (m,) each for all coordinates.
+
+    Without `waves` it has none.
     """
     wide = np.repeat(origins[:, None], len(names), axis=1)
     return Trajectory(
@@ -288,7 +388,9 @@ def pieces(
 
 
 def rising(kind: str, times: ArrayLike, positions: Values) -> tuple[Array, Array]:
-    """Rising times (m,) and places (m, n), checked."""
+    """Return the times (m,) and the positions (m, n) as arrays; raise StateError where times do
+    not increase or numbers are missing.
+    """
     t = np.asarray(times, float)
     if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all():
         raise StateError(f"{kind}: times are at least two finite numbers (s); found {times!r}")
@@ -306,7 +408,9 @@ def rising(kind: str, times: ArrayLike, positions: Values) -> tuple[Array, Array
 
 
 def numbers(kind: str, name: str, given: ArrayLike, count: int) -> Array:
-    """`count` finite numbers; one is for all."""
+    """Return `count` finite numbers as an array; one number is repeated. Raise StateError
+    otherwise.
+    """
     try:
         x = np.asarray(given, float)
     except (TypeError, ValueError):

@@ -1,9 +1,9 @@
 """Trajectories inside a run, one piece at a time.
 
-At a knot of a trajectory accelerations may jump, and an integrator loses its order over a jump; so
-a run goes from knot to knot. The end of the current piece, `until` (s), is a state of the run: it
-tells which piece is current, exactly at a knot too. Of a long trajectory only the current piece is
-in the tape, its coefficients as states of the run.
+At a knot of a trajectory accelerations may jump, and an integrator loses its order across a jump;
+so a run stops at every knot. The end of the current piece, `until` (s), is a state of the run: it
+says which piece is current, exactly at a knot too. Of a trajectory with many pieces only the
+current one is part of the tape, with its coefficients as states of the run.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ import numpy as np
 
 from .piecewise import Array, Trajectory
 
-LONG = 16  # pieces; more are not traced
-FOR_EVER = 1e30  # s
+# of a trajectory with more pieces only the current one is in the tape, by its coefficients
+MAX_TRACED_PIECES = 16
+NO_NEXT_KNOT = 1e30  # s; the end of the last piece, later than the end of any run
 
 
 @dataclass(frozen=True)
 class Following:
-    """A trajectory that a run follows. symbols: `until`, then the coefficients of the current piece
-    where it is long.
+    """A trajectory that a run follows.
+
+    symbols: `until`, then, for a trajectory of more than MAX_TRACED_PIECES pieces, the coefficients
+    of the current piece; empty for a trajectory of one piece.
     """
 
     trajectory: Trajectory
@@ -31,15 +34,15 @@ class Following:
 
     @staticmethod
     def of(trajectory: Trajectory) -> Following:
-        """With symbols of its own; none for a trajectory of one piece."""
+        """Return the trajectory with new symbols, as many as its number of pieces requires."""
         m, n, K = trajectory.powers.shape
         waves = 3 if trajectory.waves.any() else 0
-        size = 0 if m == 1 else 1 if m <= LONG else 1 + n * (1 + K + waves)
+        size = 0 if m == 1 else 1 if m <= MAX_TRACED_PIECES else 1 + n * (1 + K + waves)
         return Following(trajectory, ca.SX.sym("follow", size))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its states."""
+        """Return the names of the states that the trajectory adds to a run."""
         what = ", ".join(self.trajectory.names[:3]) + (
             " ..." if len(self.trajectory.names) > 3 else ""
         )
@@ -49,7 +52,7 @@ class Following:
         ]
 
     def at(self, t: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """q, v, a (n,) at the symbol t."""
+        """Return q, v, a (n,) as expressions of the symbol t."""
         path = self.trajectory
         size = self.symbols.numel()
         if size == 0:
@@ -61,20 +64,20 @@ class Following:
         return path.traced_piece(t, [table[:, k] for k in range(table.shape[1])], K)
 
     def values(self, t: float) -> Array:
-        """The values of its states where the piece at t (s) is the current one."""
+        """Return the values of the states while the piece at time t (s) is the current one."""
         path = self.trajectory
         size = self.symbols.numel()
         i = int(np.searchsorted(path.breaks, t, side="right"))
-        until = path.breaks[i] if i < len(path.breaks) else FOR_EVER
+        until = path.breaks[i] if i < len(path.breaks) else NO_NEXT_KNOT
         columns = [path.origins[i][:, None], path.powers[i], path.waves[i]]
         return np.concatenate([[until], np.concatenate(columns, axis=1).T.ravel()])[:size]
 
 
 class Follows(list):
-    """The trajectories that a run follows, each once."""
+    """The trajectories that a run follows, without duplicates."""
 
     def one(self, trajectory: Trajectory) -> Following:
-        """How this one is followed."""
+        """Return the Following of a trajectory; make one where there is none yet."""
         for f in self:
             if f.trajectory is trajectory:
                 return f
@@ -82,7 +85,9 @@ class Follows(list):
         return self[-1]
 
     def within(self, law: Any) -> tuple[Any, list[tuple[int, Following]]]:
-        """A law whose state also holds the current pieces, and where they are in it."""
+        """Return the law with the states of all trajectories added, and their offsets in its
+        state.
+        """
         parts = [f for f in self if f.symbols.numel()]
         names = [name for f in parts for name in f.names]
         before = np.cumsum([len(law.names), *(f.symbols.numel() for f in parts)]).tolist()

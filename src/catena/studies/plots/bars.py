@@ -1,4 +1,4 @@
-"""Bars of indices: Sobol, tornado; and the plane of Morris."""
+"""Bar charts of indices (Sobol, tornado), and the plane of Morris."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from .labels import chosen
 
 
 def _panels(indices: Any, measures: Any, rows: int) -> tuple[Figure, list[Any], list[str]]:
+    """Return a figure with one panel per measure, the panels, and the names of the measures."""
     names = chosen(measures, [str(m) for m in indices["measure"].values], "measure")
     figure = page(len(names), each=0.75 + 0.32 * rows)
     return figure, list(figure.subplots(len(names), 1, squeeze=False)[:, 0]), names
 
 
 def sobol(indices: Any, measures: Any = None) -> Figure:
-    """One panel per measure: first-order and total indices of each variable, the largest on top,
-    with confidence intervals.
+    """Draw one panel per measure: first-order and total indices of each variable, the largest on
+    top, with confidence intervals.
     """
     variables = [str(v) for v in indices["variable"].values]
     figure, panels, names = _panels(indices, measures, len(variables))
@@ -54,7 +55,7 @@ def sobol(indices: Any, measures: Any = None) -> Figure:
 
 
 def tornado(indices: Any, measures: Any = None) -> Figure:
-    """One panel per measure: from its value where a variable is low to where it is high, the widest
+    """Draw one panel per measure: its range from low to high values of each variable, the widest
     on top.
     """
     variables = [str(v) for v in indices["variable"].values]
@@ -85,8 +86,9 @@ def tornado(indices: Any, measures: Any = None) -> Figure:
 
 
 def morris(indices: Any, measures: Any = None) -> Figure:
-    """One panel per measure: the spread of elementary effects over their mean size; above the line
-    they depend on other variables.
+    """Draw one panel per measure: the spread of elementary effects over their mean size.
+
+    Above the diagonal the effect of a variable depends on the other variables.
     """
     figure, panels, names = _panels(indices, measures, 5)
     for ax, name in zip(panels, names):
@@ -108,6 +110,7 @@ def morris(indices: Any, measures: Any = None) -> Figure:
 
 
 def _named(ax: Any, y: np.ndarray, names: list[str], title: str) -> None:
+    """Label the bars at y with names, and set the title."""
     ax.set_yticks(y, names)
     ax.grid(axis="y", visible=False)
     ax.set_title(title, loc="left")

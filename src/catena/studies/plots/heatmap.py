@@ -20,8 +20,10 @@ COLOURS = "cividis"  # even in lightness, and seen alike by everybody
 def draw(
     table: Any, measure: str | None = None, x: str | None = None, y: str | None = None
 ) -> Figure:
-    """Colours over the axes x and y, by default the first two; the mean over all other axes. Runs
-    that failed are left white. measure: by default the first that is not the same in all runs.
+    """Draw a measure as colours over the axes x and y, by default the first two.
+
+    Over all other axes the mean is taken. Cells whose runs all failed are left white. measure: by
+    default the first that is not the same in all runs.
     """
     name = (
         chosen(measure, measures(table), "measure")[0]
@@ -62,11 +64,12 @@ def draw(
 
 
 def _ordered(grid: Any, values: Any, across: str, upwards: str) -> np.ndarray:
+    """Return the values with both axes in increasing order."""
     return values.values[np.argsort(grid[upwards].values)][:, np.argsort(grid[across].values)]
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """The borders of cells around values, halfway between neighbours."""
+    """Return the borders of cells around values, halfway between neighbours."""
     v = np.sort(values)
     middle = 0.5 * (v[1:] + v[:-1])
     return np.concatenate([[v[0] - (middle[0] - v[0])], middle, [v[-1] + (v[-1] - middle[-1])]])

@@ -14,12 +14,14 @@ from ..plotting import measures as known_measures
 from .labels import chosen, label
 
 MOST_LINES, MOST_POINTS, BINS = 7, 20_000, 24
-QUANTILES = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # from, to, how dark
+QUANTILES = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # from, to, opacity
 
 
 def draw(table: Any, measures: Any = None, over: str | None = None) -> Figure:
-    """One panel per measure. Over an axis a line, where one other axis has few values a line for
-    each, else median and quantiles; over a drawn variable points with the running median.
+    """Draw one panel per measure over one variable.
+
+    Over an axis it is a line; where one other axis has few values, a line for each of them; else
+    median and quantiles. Over a drawn variable it is points with a running median.
     """
     names = chosen(measures, known_measures(table), "measure")
     grid = axes(table)
@@ -35,6 +37,7 @@ def draw(table: Any, measures: Any = None, over: str | None = None) -> Figure:
 
 
 def _panel(ax: Axes, table: Any, x: str, name: str, grid: list[str]) -> None:
+    """Draw one measure over the variable x."""
     places = table[x].values
     values = table[name].values
     others = [v for v in variables(table) if v != x]
@@ -63,12 +66,13 @@ def _panel(ax: Axes, table: Any, x: str, name: str, grid: list[str]) -> None:
 
 
 def _value(table: Any, name: str, value: float) -> str:
+    """Return a label such as "crank = 0.1 m"."""
     unit = str(table[name].attrs.get("units", "")).replace("*", " ")
     return f"{name} = {value:.4g} {unit}".rstrip()
 
 
 def _bands(ax: Axes, x: np.ndarray, groups: list[np.ndarray]) -> None:
-    """Median and quantiles of what the others make of it."""
+    """Draw median and quantiles of the groups of values at each x."""
     sound = [g[np.isfinite(g)] for g in groups]
     kept = [k for k, g in enumerate(sound) if len(g)]
     for low, high, dark in QUANTILES:
@@ -88,7 +92,7 @@ def _bands(ax: Axes, x: np.ndarray, groups: list[np.ndarray]) -> None:
 
 
 def _cloud(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
-    """Points, some of them where there are many, and the median in parts of equal count."""
+    """Draw at most about MOST_POINTS points, and the median in bins of equal count."""
     sound = np.flatnonzero(np.isfinite(y))
     shown = sound[:: max(1, len(sound) // MOST_POINTS)]
     ax.plot(

@@ -11,15 +11,18 @@ from ...results.plots import COLOURS, WIDTH, Picture
 from ..plotting import measures, telling, variables
 from .labels import chosen, label
 
-MOST, MOST_POINTS, BINS = 6, 5000, 30
+MAX_PANELS, MOST_POINTS, BINS = 6, 5000, 30
 
 
 def draw(table: Any, names: Any = None) -> Figure:
-    """Points below the diagonal, histograms on it; above it the rank correlation (Spearman). At
-    most six, measures last.
+    """Draw variables and measures against each other, at most six, measures last.
+
+    Points are below the diagonal, histograms on it, the rank correlation (Spearman) above it.
     """
     known = [*variables(table), *measures(table)]
-    own = chosen(names, known, "variable or measure") if names is not None else _telling(table)
+    own = (
+        chosen(names, known, "variable or measure") if names is not None else _default_names(table)
+    )
     values = [np.asarray(table[n].values, float) for n in own]
     sound = np.flatnonzero(np.isfinite(np.stack(values)).all(axis=0))
     shown = sound[:: max(1, len(sound) // MOST_POINTS)]
@@ -47,19 +50,22 @@ def draw(table: Any, names: Any = None) -> Figure:
                 ax.margins(0.05)
             else:
                 _correlation(ax, values[j][sound], values[i][sound])
-            _marked(ax, table, own, i, j)
+            _label_edges(ax, table, own, i, j)
     return figure
 
 
-def _telling(table: Any) -> list[str]:
+def _default_names(table: Any) -> list[str]:
+    """Return the names that are drawn by default: variables, then measures that vary."""
     own = variables(table)
     seen = telling(table)
-    room = max(1, MOST - len(seen[: MOST // 2]))
-    return [*own[:room], *seen[: MOST - len(own[:room])]]
+    room = max(1, MAX_PANELS - len(seen[: MAX_PANELS // 2]))
+    return [*own[:room], *seen[: MAX_PANELS - len(own[:room])]]
 
 
 def _histogram(ax: Any, x: np.ndarray) -> None:
-    """Thirty bins; of few values, as those of an axis, a bar each."""
+    """Draw a histogram of thirty bins; for few distinct values, as those of an axis, one bar
+    each.
+    """
     distinct, counts = np.unique(x, return_counts=True)
     if 1 < len(distinct) <= BINS and len(distinct) < len(x):
         ax.bar(distinct, counts, 0.8 * np.diff(distinct).min(), color=COLOURS[0], alpha=0.75)
@@ -68,6 +74,7 @@ def _histogram(ax: Any, x: np.ndarray) -> None:
 
 
 def _correlation(ax: Any, x: np.ndarray, y: np.ndarray) -> None:
+    """Write the rank correlation into a panel, larger where it is stronger."""
     from scipy.stats import spearmanr
 
     flat = len(x) < 3 or not np.ptp(x) > 0 or not np.ptp(y) > 0
@@ -86,8 +93,8 @@ def _correlation(ax: Any, x: np.ndarray, y: np.ndarray) -> None:
     )
 
 
-def _marked(ax: Any, table: Any, own: list[str], i: int, j: int) -> None:
-    """Labels on the left and below alone."""
+def _label_edges(ax: Any, table: Any, own: list[str], i: int, j: int) -> None:
+    """Label only the panels at the left and at the bottom."""
     if i == len(own) - 1:
         ax.set_xlabel(label(table, own[j], 20))
     else:
