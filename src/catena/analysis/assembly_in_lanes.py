@@ -1,8 +1,9 @@
-"""Assembly of many starts at once: the search of `assembly.py` over arrays, every residual and
-Jacobian from the lanes.
+"""Assembly of many starts at once: the search of `assembly.py` over arrays, with residuals and
+Jacobians evaluated in lanes.
 
-Each row takes the steps that it would take alone, and tries the same other starts; rows that are
-closed drop out. Parameters may differ from row to row.
+Each start takes the steps that it would take alone, and tries the same restarts; starts whose loops
+are closed drop out. Parameters may differ from start to start. A row here is one start of the
+batch.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ SHOWN = 5  # rows that a message names
 def assemble_rows(
     machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
 ) -> tuple[Array, Array]:
-    """q (n, nq) and v (n, nv) that close every loop; p (n, count): parameters. A ClosureError names
-    the rows that stay open.
+    """Return q (n, nq) and v (n, nv) that close every loop, for parameters p (n, count) or None.
+    Raises a ClosureError that names the rows that stay open.
     """
     found = np.array(q)
     failed = _close(machine, found, free, p)
@@ -62,7 +63,9 @@ def assemble_rows(
 
 
 def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict[int, str]:
-    """Close every row in place, from several starts. Returns {row: why} of those that stay open."""
+    """Close the loops of every row of q in place, with restarts; return {row: reason} for those
+    that stay open.
+    """
     left = np.arange(len(q))
     best = q.copy()
     least = np.full(len(q), np.inf)
@@ -100,8 +103,8 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
 
 
 def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Array]:
-    """q (n, nq) after steps of the free speeds towards closed loops from this start alone, and what
-    is left open (n,).
+    """Return q (n, nq) after damped steps of the free speeds towards closed loops, without
+    restarts, and the largest remaining residual (n,).
     """
     rows = np.arange(len(q))
     near = _near(machine, None)
@@ -110,6 +113,7 @@ def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Arr
 
 
 def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
+    """Return the reason why one row (1, nq) stays open."""
     (apart,) = _near(machine, p)(q, np.arange(1))[0]
     if np.abs(apart).max(initial=0.0) < CLOSED:
         return "a loop closes only with its two sides pointing opposite ways; reverse its axis"
@@ -121,8 +125,8 @@ def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
 
 
 def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residual) -> Array:
-    """Damped Gauss-Newton steps of all rows, each until they no longer help; as
-    `assembly.damped_steps`.
+    """Return q after damped Gauss-Newton steps of all rows, each until its residual no longer
+    decreases; as `assembly.damped_steps`.
     """
     if not position_count(machine) or not free:
         return q
@@ -168,7 +172,9 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
 
 
 def _near(machine: Machine, p: Array | None) -> Residual:
-    """Residuals of the loops' rows that can act, beside the sizes of the rows, and A likewise."""
+    """Return a function for the residuals of the position rows that can act, relative to the sizes
+    of the rows, and for their Jacobian A with the same scaling.
+    """
     count = position_count(machine)
 
     def of(q: Array, rows: Array) -> tuple[Array, Array]:
@@ -182,8 +188,8 @@ def _near(machine: Machine, p: Array | None) -> Residual:
 
 
 def _far(machine: Machine, p: Array | None) -> Residual:
-    """The same with rotation vectors in place of cosines, where the two sides of a joint must face
-    each other.
+    """Return a function as `_near` does, with rotation vectors in place of cosines for joints whose
+    two sides must point the same way.
     """
     near = _near(machine, p)
     facing = [(j, facing_axes(j)) for j in machine.mechanism.loops if len(facing_axes(j))]
@@ -213,7 +219,7 @@ def _far(machine: Machine, p: Array | None) -> Residual:
 
 
 def opposite_sides(machine: Machine, q: Array, p: Array | None = None) -> Array:
-    """(n,): how many loop joints have their two sides pointing opposite ways."""
+    """Return (n,): the number of loop joints whose two sides point opposite ways."""
     found = np.zeros(len(q))
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
@@ -227,8 +233,8 @@ def opposite_sides(machine: Machine, q: Array, p: Array | None = None) -> Array:
 def _consistent(
     machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
 ) -> tuple[Array, dict[int, str]]:
-    """The speeds nearest in kinetic energy that keep the loops closed, and {row: why} where those
-    that are fixed contradict them.
+    """Return the speeds nearest to v in kinetic energy that keep the loops closed, and {row:
+    reason} for rows whose fixed speeds contradict the loops.
     """
     if not machine.rows:
         return v, {}

@@ -1,5 +1,5 @@
-"""What the searches for closed loops share, of one start and of many: their limits, and small
-pieces of their steps.
+"""What the searches for closed loops have in common, for one start and for many: tolerances, limits
+and small pieces of their steps.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ _measures: WeakKeyDictionary[Machine, Metric] = WeakKeyDictionary()
 
 
 def shortened(step: Array, reach: float) -> Array:
-    """A step no longer than `reach`."""
+    """Return the step, scaled down to the norm `reach` if it is longer."""
     length = float(np.linalg.norm(step))
     return step * (reach / length) if length > reach else step
 
 
 def search_sizes(machine: Machine, A: Array) -> Array:
-    """(..., m): what residuals of the rows A (..., m, nv) of positions are measured by in a search:
-    one length for all displacements, so that loops which contradict each other share what is left;
-    cosines by one, texts by their entries.
+    """Return the sizes (..., m) that residuals of the position rows A (..., m, nv) are divided by
+    in a search.
+
+    All displacements have one common length, so that loops that contradict each other share the
+    remaining error; cosines have the size one, and rows of expressions the size of their entries.
     """
     if machine not in _measures:
         by = metric(machine).rows(slice(position_count(machine)))
@@ -48,19 +50,20 @@ def search_sizes(machine: Machine, A: Array) -> Array:
 
 
 def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:
-    """The largest of rates (..., m) beside their rows and of speeds (..., nv) beside their lengths:
-    (...,).
+    """Return the largest (...,) of the rates (..., m) relative to their rows and of the speeds
+    (..., nv) relative to their lengths.
     """
     found = [np.abs(by.beside(rate, A)), *(np.abs(v / np.sqrt(by.column)) for v in speeds)]
     return np.max([x.max(axis=-1, initial=0.0) for x in found], axis=0)
 
 
 def regular(M: Array, A: Array, by: Metric) -> Array:
-    """M (n, n) as a metric of changes of speed d with A d given, A (m, n): regular also where no
-    inertia moves.
+    """Return the mass matrix M (n, n), made positive definite, as a metric for changes of speed d
+    with A d given, A (m, n).
 
-    A' W A is added there, which is the same for all such d, so that the least is the same; and a
-    trace of inertia, relative to what each speed has, for speeds that rows do not move either.
+    Where a speed has no inertia, A' W A is added, which has the same value for all such d and so
+    does not change the minimiser; and, for speeds that the rows do not move either, a small inertia
+    relative to the others.
     """
     own = np.diag(M)
     if own.size and own.min() <= 0.0:
@@ -71,7 +74,9 @@ def regular(M: Array, A: Array, by: Metric) -> Array:
 
 
 def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:
-    """{joint: the largest of the sizes (m,) of its rows}; names: (joint, direction) of each row."""
+    """Return {joint: largest size of its rows} for sizes (m,) of rows with the names (joint,
+    direction).
+    """
     gaps: dict[str, float] = {}
     for (joint, _), x in zip(names, size):
         gaps[joint] = max(gaps.get(joint, 0.0), float(x))

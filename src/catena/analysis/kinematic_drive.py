@@ -1,9 +1,10 @@
-"""Kinematic drive: the motion of some coordinates is given, the position, velocity and acceleration
-of all are found.
+"""Kinematic drive: the motion of some coordinates is given; positions, velocities and accelerations
+of all are computed.
 
     e(q) = 0 with the driven ones held,      A_f v_f = -A_d v_d,      A_f a_f = gamma - A_d a_d
 
-No mass enters. The driven coordinates must leave nothing free and must not contradict the loops.
+Masses do not matter. The driven coordinates must determine all others and must not contradict the
+loops.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ TORN = 1e-8  # a rate of opening, beside the fastest motion, that is no rounding
 
 @dataclass(frozen=True)
 class DrivenMotion:
-    """Coordinates (..., nq), speeds and accelerations (..., nv); it unpacks as q, v, a."""
+    """The result of `kinematics`: coordinates q (..., nq), speeds v and accelerations a (..., nv).
+    It unpacks as q, v, a.
+    """
 
     q: Array
     v: Array
@@ -43,12 +46,31 @@ class DrivenMotion:
 def kinematics(
     m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = None
 ) -> DrivenMotion:
-    """q, v, a = kinematics(mechanism, {"crank": (angle, speed, acceleration)}, guess).
+    """Return the motion of all coordinates, where the motion of some is given.
 
-    driven: {coordinate: (q, v, a)}; speed and acceleration may be left out and are then zero. Each
-    may be an array over instants: the first is assembled from the guess, each next one from the one
-    before. A QuestionError names what is still free, or the loop that the driven coordinates
-    contradict.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    driven : mapping of str to (q, v, a)
+        The position, speed and acceleration of each driven coordinate, in rad or m and s; speed and
+        acceleration are zero if omitted. Each may be an array over instants.
+    guess : array (nq,), optional
+        The coordinates from which the first instant is assembled, by default zero; each other
+        instant is assembled from the one before.
+
+    Returns
+    -------
+    DrivenMotion
+        It unpacks as ``q, v, a``.
+
+    Raises
+    ------
+    QuestionError
+        If a degree of freedom is not determined by the driven coordinates, if they contradict a
+        loop, or if the mechanism has speed rows or constraints that depend on time.
+    ClosureError
+        If a loop cannot be closed.
     """
     machine = machine_of(m)
     (q,) = state(machine, "kinematics", guess=guess)
@@ -97,6 +119,9 @@ def kinematics(
 
 
 def _triple(name: str, values: Any) -> list[Array]:
+    """Return position, speed and acceleration of a driven coordinate as arrays, zero
+    where omitted.
+    """
     three = list(values) if isinstance(values, (tuple, list)) else [values]
     if not 1 <= len(three) <= 3:
         raise StateError(
@@ -112,9 +137,11 @@ def _triple(name: str, values: Any) -> list[Array]:
 def _positions(
     machine: Machine, q: Array, driven: list[int], values: Array, free: list[int]
 ) -> Array:
-    """(moments, nq): each closed from the one before. All are found at once and then proved: closed
-    again, all at once, each from its neighbour; where that leads elsewhere they are followed one by
-    one.
+    """Return the coordinates (moments, nq), each assembled from the moment before.
+
+    Every STRIDE-th moment is found in sequence, and the others at once from interpolation between
+    them. Then every moment is assembled again from its predecessor, all at once; those for which
+    this leads to another configuration are recomputed in sequence.
     """
     if len(values) <= STRIDE or machine.nq != machine.nv or not machine.rows:
         return _followed(machine, q, driven, values, free)
@@ -144,8 +171,8 @@ def _followed(
     free: list[int],
     first: bool = True,
 ) -> Array:
-    """(moments, nq): each closed from the one before; by a search of several starts where that does
-    not do, as at the `first`.
+    """Return the coordinates (moments, nq), each assembled from the moment before by local steps.
+    Restarts are used where these fail, and for the first moment if `first`.
     """
     found = np.empty((len(values), machine.nq))
     for k, value in enumerate(values):
@@ -175,7 +202,7 @@ def _rates(
     speeds: Array,
     accelerations: Array,
 ) -> tuple[Array, Array]:
-    """v, a (moments, nv) of all moments at once."""
+    """Return speeds and accelerations (moments, nv), for all moments at once."""
     v, a = np.zeros((2, len(q), machine.nv))
     v[:, held], a[:, held] = speeds, accelerations
     by = metric(machine)
@@ -200,8 +227,8 @@ def _rates(
 
 
 def _inverses(machine: Machine, A: Array, by: Metric, free: list[int]) -> Array:
-    """(moments, free, rows): how the free speeds follow the rows, as `Spaces.inverse`. Raises where
-    they leave something free.
+    """Return (moments, free, rows): the pseudo-inverses that give the free speeds from the rates of
+    the rows, as `Spaces.inverse`. Raises a QuestionError if some free speed is not determined.
     """
     n, m, count = A.shape
     if not count:
@@ -231,8 +258,8 @@ def _inverses(machine: Machine, A: Array, by: Metric, free: list[int]) -> Array:
 def _require_closed(
     machine: Machine, A: Array, by: Metric, gap: Array, fastest: Array, what: str
 ) -> None:
-    """Refuse a motion that opens a loop, beside the fastest part of the motion at that moment, both
-    in the metric `by`.
+    """Raise a QuestionError if a motion opens a loop at a rate above the tolerance, relative to the
+    fastest part of the motion at that moment, both in the metric `by`.
     """
     left = np.abs(gap) / np.sqrt(by.sizes(A))
     torn = left.max(axis=1, initial=0.0) > TORN * fastest

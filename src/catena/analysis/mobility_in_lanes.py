@@ -1,5 +1,5 @@
-"""Mobility of many configurations: rows from the lanes, ranks and null spaces over arrays. The
-search of `mobility.py`, all at once.
+"""Mobility of many configurations: rows are evaluated in lanes, ranks and null spaces over arrays.
+The same algorithm as in `mobility.py`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.ra
 
 
 def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array]:
-    """Of closed configurations q (n, nq): rank, held, nearby (n,) whole numbers, singular (n,),
-    redundant (n, rows), stuck (n, nv), condition (n,).
+    """Return, for configurations q (n, nq) with closed loops, a dictionary with rank, held and
+    nearby (n,), integers; singular (n,), redundant (n, rows) and stuck (n, nv), booleans; and
+    condition (n,).
     """
     n = len(q)
     by = metric(machine, acting=False)
@@ -52,15 +53,15 @@ def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array
 
 
 def _rows(machine: Machine, q: Array) -> Array:
-    """A (n, rows, nv) of all rows, those that never act too."""
+    """Return A (n, rows, nv) for all rows, also those that never act."""
     if not machine.rows:
         return all_rows(machine, np.zeros((len(q), 0, machine.nv)))
     return all_rows(machine, machine.constraint_rows(q, np.zeros((len(q), machine.nv)))[3])
 
 
 def _redundant(A: Array, by: Metric) -> Array:
-    """(n, rows): the rows that depend on those before them (Gram and Schmidt, in the order of the
-    rows).
+    """Return booleans (n, rows): whether a row depends on the rows before it (Gram-Schmidt, in the
+    order of the rows).
     """
     scaled = by.scaled(A)
     basis = np.zeros_like(scaled)
@@ -79,8 +80,8 @@ def _redundant(A: Array, by: Metric) -> Array:
 
 
 def _highest_rank(machine: Machine, q: Array, T: Array, by: Metric) -> Array:
-    """(n,): the highest rank met close by, on the loops: along random motions that they allow here,
-    T (n, nv, d).
+    """Return (n,): the highest rank at nearby configurations with closed loops, reached along
+    random motions in the basis T (n, nv, d).
     """
     best = np.zeros(len(q), int)
     if not T.shape[2] or not machine.rows:

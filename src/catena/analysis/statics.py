@@ -1,14 +1,14 @@
 """Statics: equilibria of a mechanism, and the joint forces that hold it at rest elsewhere.
 
-Equilibrium in the motions T that the loops allow (A T = 0): T' g(q) = 0, with g the joint forces
-that rest needs, less those given. Newton's step uses the stiffness of the constrained mechanism,
-the loops' forces included:
+Equilibrium in the motions T that the loops allow (A T = 0) is T' g(q) = 0, with g the joint forces
+that rest requires, less those given. The Newton step uses the stiffness of the constrained
+mechanism, including the forces of the loops:
 
     K = T' (dg/dq - d(A' lam)/dq) T,        dq = -T |K|^-1 T' g
 
-with slides beside the mechanism's length (`kernels.rank`). A force is none by `unbalanced`: beside
-what a change of position by that length, or the weight that moves, would make of it. So neither
-units nor ratios of inertia decide what rests.
+with translations relative to the length of the mechanism (`kernels.rank`). Whether a force is zero
+is decided by `unbalanced`, relative to the force that a change of position by that length, or the
+moving weight, would cause. So neither units nor ratios of inertia decide what is at rest.
 """
 
 from __future__ import annotations
@@ -41,13 +41,40 @@ def equilibrium(
     tau: ArrayLike | None = None,
     stable: bool = True,
 ) -> Array:
-    """q (nq,) near the guess at which the mechanism stays still under gravity, its springs and the
-    joint forces tau.
+    """Return a configuration near the guess at which the mechanism is in static equilibrium.
 
-    guess: by default every coordinate zero; loops that it leaves open are closed first. stable: go
-    downhill, to where a small push is answered by a force back, also from a guess that is at rest
-    and would fall; False takes the nearest equilibrium of any kind (the upright pendulum). A
-    QuestionError says which coordinate still moves where there is none.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    guess : array (nq,), optional
+        The coordinates to start from, rad or m; by default zero. Loops that they leave open are
+        closed first.
+    tau : array (nv,), optional
+        Constant joint forces, N m or N. By default zero.
+    stable : bool, default True
+        Search for a stable equilibrium, going downhill also from a guess that is an unstable
+        equilibrium. False finds the nearest equilibrium of any kind (the upright pendulum).
+
+    Returns
+    -------
+    ndarray (nq,)
+        The coordinates of the equilibrium.
+
+    Raises
+    ------
+    QuestionError
+        If no equilibrium is found; the message names the coordinate with the largest remaining
+        force.
+    ClosureError
+        If the loops cannot be closed from the guess.
+
+    Examples
+    --------
+    >>> import catena
+    >>> pendulum = catena.load("pendulum")
+    >>> catena.equilibrium(pendulum, [3.0], stable=False).round(6).tolist()
+    [3.141593]
     """
     machine = machine_of(m)
     q, tau = state(machine, "equilibrium", guess=guess, tau=tau)
@@ -80,8 +107,8 @@ def equilibrium(
 
 
 def downhill(machine: Machine, t: Rest) -> Array | None:
-    """(nv,): the motion, of one radian or length, along which the stiffness is most negative at a
-    rest, so that a push grows; None where it is stable.
+    """Return the motion (nv,), of norm one in rad or lengths of the mechanism, along which the
+    stiffness at an equilibrium is most negative; None if the equilibrium is stable.
     """
     unit, T, K = _stiffness(machine, t)
     values, V = np.linalg.eigh(0.5 * (K + K.T)) if K.size else (np.zeros(1), np.zeros((0, 0)))
@@ -95,8 +122,8 @@ def downhill(machine: Machine, t: Rest) -> Array | None:
 def static_torques(
     m: Mechanism | Machine, q: Any, actuated: Iterable[str] | None = None, wrenches: Any = None
 ) -> Actuation:
-    """The joint forces that hold the mechanism still at q, from the motors at `actuated`: see
-    `inverse_dynamics`.
+    """Return the joint forces with which the motors at the joints or coordinates `actuated` hold
+    the mechanism at rest at q (nq,); see `inverse_dynamics`.
     """
     machine = machine_of(m)
     still = np.zeros(machine.nv)
@@ -104,8 +131,8 @@ def static_torques(
 
 
 def balance(machine: Machine, q: Array, tau: Array) -> tuple[Array, Rest]:
-    """g (nv,), the joint forces that rest at q needs beyond tau, and the derivatives there, the
-    loops' forces included; of one or many.
+    """Return g (..., nv), the joint forces that rest at q requires beyond tau, and the derivatives
+    there, including the forces of the loops.
     """
     still = np.zeros((*q.shape[:-1], machine.nv))
     g = machine.bias(q, still) - tau
@@ -113,17 +140,18 @@ def balance(machine: Machine, q: Array, tau: Array) -> tuple[Array, Rest]:
 
 
 def stiffness(t: Rest) -> Array:
-    """K (..., d, d) in the motions that the loops allow."""
+    """Return the stiffness K (..., d, d) in the motions that the loops allow."""
     T = t.spaces.T
     return across(T) @ t.r_q @ T
 
 
 def unbalanced(machine: Machine, g: Array, M: Array, T: Array, K: Array) -> Array:
-    """(...,): the largest of the forces g (..., nv) that the loops do not take, T' g, beside what
-    would be a force along its speed.
+    """Return (...,): the largest of the forces g (..., nv) that the loops do not carry, T' g, each
+    relative to a typical force along its speed.
 
-    That is the largest of the loads there, of K over the mechanism's length (a turn of one), and of
-    the weight that the speed moves; all as the work of a turn of one, or of a slide by the length.
+    A typical force is the largest of the loads there, of K times the length of the mechanism (or
+    one radian), and of the weight that the speed moves; all as the work of a rotation by one radian
+    or of a translation by that length.
     """
     if not T.shape[-1]:
         return np.zeros(g.shape[:-1])
@@ -142,8 +170,8 @@ def unbalanced(machine: Machine, g: Array, M: Array, T: Array, K: Array) -> Arra
 
 
 def carried(machine: Machine) -> Array:
-    """(nv,): the mass that each speed moves, kg; of joints that others follow, without the
-    followers.
+    """Return (nv,): the mass that each speed moves, kg. Bodies moved only by joints that follow
+    another one (mimic) are not counted for that one.
     """
     layout = machine.layout
     found = np.zeros(machine.nv)
@@ -159,8 +187,8 @@ def carried(machine: Machine) -> Array:
 
 
 def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
-    """The sizes of the speeds (nv,), the motions that the loops allow beside them (nv, d), of order
-    one whatever the units, and K (d, d) in these.
+    """Return the scales (nv,) of the speeds, an orthonormal basis (nv, d) of the motions that the
+    loops allow, relative to these scales, and the stiffness K (d, d) in this basis.
     """
     unit = np.sqrt(metric(machine).column)
     T = np.linalg.qr(t.spaces.T / unit[:, None])[0]
@@ -168,6 +196,9 @@ def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
 
 
 def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
+    """Return q after one Newton step, shortened to REACH and halved until it does not pass far
+    beyond the lowest point along it.
+    """
     unit, T, K = _stiffness(machine, t)
     f = T.T @ (unit * g)
     if stable:  # along the eigenvectors of K, downhill in each
