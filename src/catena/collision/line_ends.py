@@ -1,9 +1,10 @@
-"""The two points of what lies along a line: a capsule or cylinder on a face, or two lines along
-each other; as numbers.
+"""The two contact points of shapes that touch along a line: a capsule or cylinder on a face, or two
+parallel lines; in numbers.
 
-a side on a face  while they are within LEAN of each other
-        rims on the face, or the side across an edge of it
-a side along a line     while they are parallel to PARALLEL      a rim or a corner on the other line
+a side on a face        while the sine of the angle between them is below LEAN_SINE: rims on the
+                        face, or the side across an edge of it
+a side along a line     while they are parallel to PARALLEL_LINE_SINE: a rim or a corner on the
+                        other line
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ PARALLEL = 1e-6  # the sine between lines that are parallel
 
 
 def line_ends(x: ShapePair, ahead: ShapePair, n: Array, gap: float) -> list[NearestPoint] | None:
-    """The two points of a side on a face or along a line, one of which is the nearest: n, gap.
-    ahead: the same an instant later, by which features are told.
+    """Return the two points of a side on a face or along a line, if one of them is the nearest
+    point with normal n and distance gap; else None. ahead: the pair an instant later, by which
+    features are selected.
     """
     found = _on_face(x, ahead, n) or _on_line(x, n)
     meets = [point.placed(x.R, x.p) for point in found or ()]
@@ -44,8 +46,8 @@ def line_ends(x: ShapePair, ahead: ShapePair, n: Array, gap: float) -> list[Near
 
 
 def _on_face(x: ShapePair, ahead: ShapePair, n: Array) -> list[NearestPoint] | None:
-    """A capsule or cylinder on the face that looks at it: where it begins and ends to be over
-    it.
+    """Return the points of a capsule or cylinder on the face that it faces: the ends of the part of
+    its side that is over the face.
     """
     for first in (True, False):  # whether A is what is long
         long, flat = (x.A, x.B) if first else (x.B, x.A)
@@ -63,8 +65,8 @@ def _on_face(x: ShapePair, ahead: ShapePair, n: Array) -> list[NearestPoint] | N
 
 
 def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
-    """The features of both ends of what is over a face, those of the long shape first; none where
-    it is not over it.
+    """Return the pairs of features at both ends of the part of a side that is over a face, those of
+    the long shape first; an empty list if it is not over the face.
     """
     long, flat = (x.A, x.B) if first else (x.B, x.A)
     f, (i, j, side) = flat.features[face], (k for k, g in enumerate(long.features) if not g.is_face)
@@ -90,7 +92,7 @@ def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
 
 
 def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
-    """The number of an edge of a face."""
+    """Return the number of the edge that is side `number` of a face."""
     ring = face.ring if face.ring is not None else np.zeros((0, 3))
     middle = 0.5 * (ring[number] + ring[(number + 1) % len(ring)])
     return int(
@@ -101,8 +103,8 @@ def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
 
 
 def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> NearestPoint:
-    """A point of a side near a face: both stay within a bit more than LEAN, and the normal near
-    that of the face.
+    """Return a point of a side near a face, whose guards keep the angle within 1.2 LEAN_SINE and
+    the normal near that of the face.
     """
     long, flat = (x.A, x.B) if first else (x.B, x.A)
     (i, j), m, z = pair if first else pair[::-1], flat.features[face].normal, long.z
@@ -128,7 +130,7 @@ def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> Nea
 
 
 def _on_line(x: ShapePair, n: Array) -> list[NearestPoint] | None:
-    """Two lines along each other: where both begin, and where the first ends."""
+    """Return the points of two parallel lines: the two ends of their overlap."""
     near_a = x.A.off(-(x.R.T @ n)) < 2.0 * PARALLEL
     near_b = x.B.off(n) < 2.0 * PARALLEL
     for i in (k for k, f in enumerate(x.A.features) if f.is_line and near_a[k]):
@@ -142,7 +144,9 @@ def _on_line(x: ShapePair, n: Array) -> list[NearestPoint] | None:
 def _overlap(
     x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array
 ) -> list[NearestPoint] | None:
-    """Of two lines along each other."""
+    """Return the points at both ends of the overlap of two parallel lines; None if they do not
+    overlap.
+    """
     z, found = g.line, []
     spans = (
         sorted((float(z @ (x.R @ (f.p + s * f.line) + x.p)), s) for s in f.span),
@@ -183,11 +187,12 @@ def _overlap(
 
 
 def _number(shape: SupportShape, feature: SupportFeature) -> int:
+    """Return the number of a feature of a shape."""
     return next(k for k, f in enumerate(shape.features) if f is feature)
 
 
 def _tip(shape: SupportShape, at: Array) -> int:
-    """The number of the tip at the end of a line."""
+    """Return the number of the tip at the end of a line."""
     return int(
         np.argmin(
             [

@@ -19,15 +19,17 @@ SAME = 1e-9  # beside the size of the mesh: points nearer to each other than thi
 
 
 def hull_corners(shape: Shape) -> list[Vector]:
-    """The corners of the hull, m, in the shape's axes: the file's points, scaled by the shape's
-    three numbers.
+    """Return the corners of the hull in the shape's axes, m: the points of the file, scaled by the
+    three numbers of the shape's size.
     """
     corners = _corners(shape.file) * np.array([float(x) for x in shape.size])
     return [(float(x), float(y), float(z)) for x, y, z in corners]
 
 
 def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
-    """Warn where a hull is larger than its mesh. what: those are of the hull, in the plural."""
+    """Warn if a hull has more volume than its mesh. what: the quantities, in the plural, that are
+    computed from the hull.
+    """
     if hull > (1 + CONCAVE) * volume:
         warnings.warn(
             f"mesh {mesh} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more"
@@ -40,8 +42,8 @@ def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def warn_of_file(file: str) -> None:
-    """Warn, once, of a mesh that touches other bodies and is not convex; of one that is not closed
-    nothing is known.
+    """Warn, once per file, of a mesh that is in contact with other bodies and is not convex; meshes
+    that are not watertight are not checked.
     """
     given = _mesh(file)
     import trimesh
@@ -54,6 +56,9 @@ def warn_of_file(file: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _corners(file: str) -> np.ndarray:
+    """Return the corners (n, 3) of the convex hull of a mesh file, near duplicates removed; raise a
+    MechanismError if there are too many, or if the mesh is flat.
+    """
     from scipy.spatial import ConvexHull, QhullError
 
     points = _points(file)
@@ -80,12 +85,12 @@ def _corners(file: str) -> np.ndarray:
 
 
 def _points(file: str) -> np.ndarray:
-    """(n, 3): of a mesh, m."""
+    """Return the distinct points (n, 3) of a mesh, m."""
     return np.unique(np.asarray(_mesh(file).vertices, float), axis=0)
 
 
 def _mesh(file: str) -> Any:
-    """As trimesh reads it."""
+    """Return the mesh as trimesh reads it; raise a MechanismError if it cannot be read."""
     path = Path(file.removeprefix("file://"))
     if not os.path.isfile(path):
         raise MechanismError(f"mesh {file!r} is not there; a contact needs its points")

@@ -1,18 +1,19 @@
-"""The nearest features of two convex shapes of which one at least is a cylinder or an ellipsoid:
-the points where they may touch, as numbers.
+"""The nearest features of two convex shapes of which at least one is a cylinder or an ellipsoid:
+the points where they may touch, in numbers.
 
-A pair of features with a normal in the cones of both is the nearest, for shapes are convex. It
-stays so until the normal leaves a cone, or a point its feature, which is watched
-(`kernels.support_pairs`): so nothing else needs to be. What lies along a line has two points, the
-ends of what is in common:
+A pair of features with a normal in the normal cones of both is the nearest pair, because the shapes
+are convex. It remains so until the normal leaves a cone, or a point leaves its feature, which
+guards detect (`support_pairs`), so no other features need to be checked. Shapes that touch along a
+line have two points, the ends of the overlap:
 
-    a side on a face  while they are within LEAN of each other
-            rims on the face, or the side across an edge of it
-    a side along a line     while they are parallel to PARALLEL  a rim or a corner on the other line
+    a side on a face        while the sine of the angle between them is below LEAN_SINE: rims on the
+                            face, or the side across an edge of it
+    a side along a line     while they are parallel to PARALLEL_LINE_SINE: a rim or a corner on the
+                            other line
 
-Where no pair of features is the nearest (a flat end on a face), or their normal would not be
-determined (a rim at a corner), there are no points until the distance is half of what it was;
-beside 1e-9 of the size a corner goes past a rim so.
+If no pair of features is the nearest (a flat end on a face), or their normal would not be
+determined (a rim at a corner), there are no points until the distance is half of what it was; at a
+distance below 1e-9 of the size a corner can pass a rim in this way.
 """
 
 from __future__ import annotations
@@ -41,9 +42,12 @@ STEADY = 1e-6
 
 
 class PairFeatures(NamedTuple):
-    """Points of a pair; places (n, 3) on B, m; separation, m: negative in penetration; normal (3,);
-    reach: how far points of A may move against B, and of B against A, before it is looked at again,
-    m; flat: whether they touch where no features are the nearest.
+    """The contact points of a pair.
+
+    points: their features. places (n, 3): on B, m. separation: m, negative in penetration. normal
+    (3,): from B to A. reach: how far points of A may move relative to B, and of B relative to A,
+    before features must be searched again, m. flat: whether the shapes touch where no pair of
+    features is the nearest.
     """
 
     points: list[NearestPoint]
@@ -57,7 +61,9 @@ class PairFeatures(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Two features by number, their normal, and how far inside their cones it is, without units."""
+    """Two features by number, their normal, and its margin inside their normal cones,
+    without unit.
+    """
 
     i: int
     j: int
@@ -74,9 +80,11 @@ def pair_features(
     w: Array | None = None,
     v: Array | None = None,
 ) -> PairFeatures:
-    """Of two shapes, each in the axes of its body; X_BA = (R, p). near (3,): a normal that is
-    nearly theirs, in the axes of B. w, v (3,): angular velocity of A and velocity of its origin
-    against B: where several features are the nearest, those of an instant later are taken.
+    """Return the contact points of two shapes, each in the axes of its body; X_BA = (R, p).
+
+    near (3,): an estimate of their normal, in the axes of B. w, v (3,): angular velocity of A and
+    velocity of its origin relative to B; where several features are the nearest, those that will be
+    so an instant later are used.
     """
     x = ShapePair(A, B, R, p, min(A.radius, B.radius))
     none = np.zeros((0, 3))
@@ -104,7 +112,7 @@ def pair_features(
 
 
 def _lies_flat(x: ShapePair, n: Array) -> bool:
-    """Whether a flat end looks along n at a face or a line across n."""
+    """Whether a flat end with normal along n faces a face, or a line perpendicular to n."""
     seen = [
         [f for f, off in zip(shape.features, shape.off(m)) if off < LEVEL]
         for shape, m in ((x.A, -(x.R.T @ n)), (x.B, n))
@@ -116,7 +124,7 @@ def _lies_flat(x: ShapePair, n: Array) -> bool:
 
 # --- the nearest pair
 def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
-    """An instant later."""
+    """Return the pair an instant later: after a motion of AHEAD times SLACK of the size."""
     fastest = (
         float(np.linalg.norm(v) + np.linalg.norm(w) * np.abs(x.A.extents).max())
         if w is not None and v is not None
@@ -129,8 +137,8 @@ def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
 
 
 def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
-    """The pair of features that is the nearest an instant later, and now; its normal is near the
-    one given.
+    """Return the pair of features that is the nearest both an instant later and now, with a normal
+    near the one given; None if there is none.
     """
     off = np.maximum(x.A.off(-(x.R.T @ near))[:, None], x.B.off(near)[None])
     least = -np.inf
@@ -159,7 +167,7 @@ def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
 
 
 def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
-    """Two features with their normal, where they have one."""
+    """Yield the features i and j with their normal, if they have one near `near`."""
     f = x.A.features[i]
     g = x.B.features[j]
     R = x.R
@@ -182,7 +190,9 @@ def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
 
 
 def _margin(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> float:
-    """How far inside both cones, and within both features; negative outside."""
+    """Return how far n is inside both cones, and the points are within both features, relative to
+    the size; negative outside.
+    """
     m = x.R.T @ n
     (a, flat_a), (b, flat_b) = point_of(f, -m), point_of(g, n)
     if flat_a or flat_b or not _steady(x, f, g, n):
@@ -201,8 +211,8 @@ def _margin(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> flo
 
 
 def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> bool:
-    """Whether n is determined by the features however near they are: a corner on a rim has none
-    where they touch.
+    """Whether n is determined by the features however near they are: a corner on a rim has no
+    unique normal where they touch.
     """
     if f.is_face or g.is_face or (f.is_line and g.is_line):
         return True
@@ -223,7 +233,7 @@ def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> boo
 def _along(
     x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array, apart: Array
 ) -> tuple[float, float]:
-    """Where along each line the nearest points are."""
+    """Return the coordinates of the nearest points along each line, m."""
     u, v = x.R @ f.line, g.line
     if f.is_line and g.is_line:
         k = np.cross(u, v) @ n

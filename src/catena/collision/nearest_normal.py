@@ -1,11 +1,12 @@
-"""The direction in which two convex shapes are farthest apart, or overlap least: by their support
+"""The direction in which two convex shapes are farthest apart, or overlap least, by their support
 functions.
 
     f(n) = min over A of n . a - max over B of n . b
             its maximum over unit n is the signed distance; n leads from B to A
 
-Shapes that are apart: the point of least norm of A - B [Gilbert1988]. Shapes that touch or overlap
-are first moved apart along a direction, until it is the one that is found.
+For shapes that are apart: the point of least norm of A - B [Gilbert1988]. Shapes that touch or
+overlap are first moved apart along a direction, repeatedly, until this direction is also the one
+that is found.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ _SUBSETS = {
 
 
 def difference(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Callable[[Array], Array]:
-    """n (3,) to the point of A - B that is lowest along it, in the axes of B; X_BA = (R, p)."""
+    """Return the function that maps n (3,) to the point of A - B that is lowest along n, in the
+    axes of B; X_BA = (R, p).
+    """
     return lambda n: R @ A.support(-(R.T @ n)) + p - B.support(n)
 
 
 def nearest_normal(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Array:
-    """n (3,), near enough to tell features by."""
+    """Return the unit normal n (3,) from B to A, accurate enough to identify the
+    nearest features.
+    """
     lowest = difference(A, B, R, p)
     size = min(A.radius, B.radius)
     middle = R @ A.middle + p - B.middle
@@ -50,7 +55,9 @@ def nearest_normal(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Arra
 
 
 def _least_norm(lowest: Callable[[Array], Array], n: Array, away: Array, size: float) -> Array:
-    """The direction of the point of A - B + away that is nearest to zero; n: to start from."""
+    """Return the direction of the point of A - B + away that is nearest to zero,
+    starting from n.
+    """
     points = [lowest(n) + away]
     for _ in range(100):
         v, kept = _nearest(points)
@@ -66,8 +73,8 @@ def _least_norm(lowest: Callable[[Array], Array], n: Array, away: Array, size: f
 
 
 def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
-    """The point of a simplex of up to four corners that is nearest to zero, and the corners that it
-    needs; none where it is inside.
+    """Return the point of a simplex of up to four corners that is nearest to zero, and the corners
+    that span it.
     """
     best = np.inf
     found = points[-1]
@@ -88,8 +95,8 @@ def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
 
 
 def farthest_apart(r: Array, Q_a: Array, Q_b: Array, n: Array, line: Array) -> Array:
-    """The unit n, across a line if there is one, where n . r - |Q_a' n| - |Q_b' n| is largest near
-    the n given: Newton's method with shorter steps.
+    """Return the unit n, perpendicular to `line` if that is not zero, at which n . r - |Q_a' n| -
+    |Q_b' n| has a local maximum near the n given: Newton's method with a line search.
     """
     n = n - (n @ line) * line
     n = n / np.linalg.norm(n)
@@ -125,7 +132,7 @@ def farthest_apart(r: Array, Q_a: Array, Q_b: Array, n: Array, line: Array) -> A
 
 
 def _across(n: Array, line: Array) -> Array:
-    """(3, 1) or (3, 2): directions across n, and across the line."""
+    """Return directions perpendicular to n, (3, 2), or to n and to the line, (3, 1)."""
     if line.any():
         return np.cross(line, n)[:, None]
     t = np.cross(np.eye(3)[np.argmin(np.abs(n))], n)

@@ -1,23 +1,23 @@
 """The features by which a sphere or capsule may touch a polyhedron or a capsule next: points of a
-rounded pair as numbers.
+rounded pair in numbers.
 
 A, the core of a sphere or capsule, is one corner, or two and their edge; B is a polyhedron, or the
 edge of a capsule. Around them is a radius.
 
     end, face       a corner of A over a face of B            normal fixed on B
-    end, edge  a corner of A beside an edge of B
-            normal along their shortest connection, as for all below
-    end, corner     a corner of A beside a corner of B
+    end, edge       a corner of A near an edge of B           normal along their shortest
+                                                              connection, as for all below
+    end, corner     a corner of A near a corner of B
     edge, edge      the edge of A across an edge of B
-    edge, corner    the edge of A beside a corner of B
+    edge, corner    the edge of A near a corner of B
 
-The distance of a corner of A from B is that of its nearest feature, whose region (of Voronoi) is
-bounded by planes: each end has a point, which is exact as long as it stays within them. Where the
-edge of A leads down from an end, the edge is nearer: the end sleeps until that changes. Between the
-ends are the two nearest of the last two kinds. Of all others there is a length by which the ends
-must move before they can be the nearest (`rounded_reach`). The normal turns continuously from one
-feature to the next where the change is exactly at the end of a region; there is slack only at an
-end where the pair lies still.
+The distance of a corner of A from B is that of its nearest feature, whose Voronoi region is bounded
+by planes: each end has a point, which is exact as long as it stays within them. If the distance
+decreases along the edge of A from an end, the edge is nearer: the end is inactive until that
+changes. Between the ends are the two nearest features of the last two kinds. For all other features
+there is a length by which the ends must move before they can be the nearest (`rounded_reach`). The
+normal changes continuously from one feature to the next if the change is exactly at the boundary of
+a region; so there is slack only at a boundary where the pair rests.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ BETWEEN = 2  # points between the ends
 
 
 class RoundedFeature(NamedTuple):
-    """A point of a rounded pair, in numbers: what the mode of a contact point holds.
+    """A point of a rounded pair in numbers, as the mode of a contact point stores it.
 
-    key: which features, 0 for none, negative where it sleeps. face, along_a, along_b: 1 or 0, of
-    `kernels.contact_points.rounded_meet`, as a, d (3) in A's axes and b, g (3) in B's. limits (6):
-    of s and of u, m; and sign and offset of d . e, the slope of the edge of A. planes (4 x 4): h .
-    e + c >= 0 in B's axes, where e leads from B to A.
+    key: identifies the features, 0 for none, negative if inactive. face, along_a, along_b: 1 or 0,
+    arguments of `half_spaces.rounded_meet`, as are a, d (3,) in A's axes and b, g (3,) in B's.
+    limits (6,): the bounds of s and of u, m; and sign and offset for d . e, the slope of the
+    distance along the edge of A. planes (4, 4): guards h . e + c >= 0 in B's axes, where e points
+    from B to A.
     """
 
     key: Any
@@ -66,7 +67,7 @@ class RoundedFeature(NamedTuple):
 
     @property
     def numbers(self) -> list[float]:
-        """All in a row, as `of` reads them."""
+        """All numbers in a flat list, as `of` reads them."""
         return [
             *(float(x) for x in self[:4]),
             *(float(x) for part in self[4:] for x in np.ravel(part)),
@@ -74,7 +75,7 @@ class RoundedFeature(NamedTuple):
 
     @staticmethod
     def of(x: Sequence[Any]) -> RoundedFeature:
-        """From all in a row, numbers or symbols."""
+        """Return the feature from a flat list of numbers or symbols."""
         a, b, d, g = (tuple(x[k : k + 3]) for k in range(4, 16, 3))
         return RoundedFeature(
             x[0],
@@ -90,7 +91,7 @@ class RoundedFeature(NamedTuple):
         )
 
     def on_second(self, R: Array, p: Array, radius: float) -> RoundedMeet:
-        """Where it is at X_BA = (R, p), in the axes of B."""
+        """Return where the feature is at X_BA = (R, p), in the axes of B."""
         return rounded_meet(
             self.face,
             self.along_a,
@@ -103,8 +104,8 @@ class RoundedFeature(NamedTuple):
         )
 
     def margins(self, at: RoundedMeet, d: Any, planes: Sequence[Any]) -> list[Any]:
-        """How far it is from where others are nearer, m; d and normals of planes in the axes of
-        `at`.
+        """Return how far the feature is from where others are nearer, m; d and the normals of
+        planes are in the axes of `at`.
         """
         low, high, first, last, sign, offset = self.limits
         dot = lambda x, y: x[0] * y[0] + x[1] * y[1] + x[2] * y[2]  # noqa: E731
@@ -139,8 +140,8 @@ ROUNDED_NUMBERS: tuple[float, ...] = (
 
 
 class RoundedFeatures(NamedTuple):
-    """Points of a rounded pair; separation, m; places (n, 3) on B, m; reach, turn, yaw: as
-    `contact_features.PatchFeatures`.
+    """The points of a rounded pair: their features; separation, m; places (n, 3) on B, m; reach,
+    turn and yaw as in `PatchFeatures`.
     """
 
     points: list[RoundedFeature]
@@ -153,9 +154,9 @@ class RoundedFeatures(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A feature of a pair where it is: point of A's core, and e from B to it (3,). least: what the
-    ends may move before planes that it does not watch count, m. edge, slope: slack of s and u, and
-    of d . e, m.
+    """A feature of a pair at one configuration: the point of A's core, and e (3,) from B to it.
+    least: how far the ends may move before planes without a guard matter, m. edge, slope: slack of
+    s and u, and of d . e, m.
     """
 
     feature: RoundedFeature
@@ -175,11 +176,13 @@ def rounded_features(
     w: Array | None = None,
     v: Array | None = None,
 ) -> RoundedFeatures:
-    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). radius: of both together, m.
-    w, v (3,): angular velocity of A and velocity of its origin against B.
+    """Return the points of two polyhedra with a radius, each in the axes of its body; X_BA = (R,
+    p). radius: the sum of both radii, m. w, v (3,): angular velocity of A and velocity of its
+    origin relative to B.
 
-    Features are those of an instant later, so that a ball at the very rim of a face goes on beside
-    the edge; but those of this one where they would be off their regions now.
+    The features are those of an instant later, so that a ball exactly at the border of a face
+    continues at the edge; but those of this instant if the later ones would be outside their
+    regions now.
     """
     here = later = _Pair(A, B, radius, R, p)
     if w is not None and v is not None:
@@ -192,8 +195,8 @@ def rounded_features(
 
 
 def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, bool]:
-    """Those of a pair, guarded as they are here and go on; and whether they are in their regions
-    here.
+    """Return the features of a pair, with guards for the motion from `here` to `later`; and whether
+    all are in their regions at `here`.
     """
     if pair.crossed:
         return _parted(pair), True
@@ -221,8 +224,9 @@ def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, 
 
 
 def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, bool]:
-    """With slack at ends of its region that it lies at and does not leave by, so that rounding is
-    no event; elsewhere they are exact. And whether it is within.
+    """Return a feature with slack at those boundaries of its region where it lies and which it does
+    not cross, so that rounding triggers no event; other boundaries are exact. And whether it is
+    within its region.
     """
     x = one.feature
     margin = here.margins(one.feature)
@@ -245,8 +249,8 @@ def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, boo
 
 
 class _Pair:
-    """Two polyhedra in the axes of B. x (1 or 2, 3): corners of A; d (3,): from the first to the
-    second; long: how far, m.
+    """Two polyhedra in the axes of B. x (1 or 2, 3): corners of A; d (3,): unit vector from the
+    first to the second; long: their distance, m.
     """
 
     def __init__(self, A: Polyhedron, B: Polyhedron, radius: float, R: Array, p: Array):
@@ -283,7 +287,7 @@ class _Pair:
         return bool(low <= high)
 
     def margins(self, x: RoundedFeature) -> Array:
-        """Of a feature, as `RoundedFeature.margins`."""
+        """Return the margins of a feature, as `RoundedFeature.margins`."""
         return np.array(
             x.margins(
                 x.on_second(self.R, self.p, self.radius), self.R @ x.d, [h[:3] for h in x.planes]
@@ -292,7 +296,7 @@ class _Pair:
 
     # --- ends
     def end(self, i: int) -> Found:
-        """A corner of A and the nearest feature of B."""
+        """Return corner i of A with the nearest feature of B."""
         x = self.x[i]
         inward = -1.0 if i else 1.0
         kind, n = self._nearest(x)
@@ -308,6 +312,7 @@ class _Pair:
         )
 
     def _nearest(self, x: Array) -> tuple[str, int]:
+        """Return kind and number of the feature of B that is nearest to the point x."""
         B = self.B
         away = x - B.corners[B.edges[:, 0]]
         if len(B.normals):
@@ -326,6 +331,7 @@ class _Pair:
         return "corner", int(B.edges[k, int(u[k] > 0.0)])
 
     def _over_face(self, i: int, f: int, x: Array) -> Found:
+        """Return corner i of A, at x, over face f of B."""
         B = self.B
         k, j = np.nonzero(B.sides == f)
         b = B.corners[list(B.polygons[f])].mean(axis=0)
@@ -342,6 +348,7 @@ class _Pair:
         )
 
     def _beside_edge(self, i: int, k: int, x: Array) -> Found:
+        """Return corner i of A, at x, near edge k of B."""
         B = self.B
         b = B.corners[B.edges[k, 0]]
         g = B.directions[k]
@@ -357,14 +364,16 @@ class _Pair:
         )
 
     def _beside_corner(self, i: int, c: int, x: Array) -> Found:
+        """Return corner i of A, at x, near corner c of B."""
         b = self.B.corners[c]
         g = self._leaving(c)
         planes, least = self._planes(-g, np.zeros(len(g)), x - b)
         return Found(self._feature(_key(2, i, c), i, b, planes=planes), x, x - b, least)
 
     def _sleeping(self, found: Found, d: Array, slope: float, sine: float) -> Found:
-        """An end that has the edge of A above it, with a guard of that; or sleeps while this leads
-        down from it. Along an edge of B it is awake.
+        """Return the feature of an end with a guard for the slope of the distance along A's edge:
+        active while the distance increases from the end, inactive while it decreases. If A's edge
+        is parallel to an edge of B it is always active.
         """
         if sine < PARALLEL:
             return found._replace(feature=found.feature._replace(d=d))
@@ -380,8 +389,8 @@ class _Pair:
 
     # --- between the ends
     def between(self, ends: list[Found]) -> tuple[list[Found], Pairs]:
-        """Where the edge of A is across edges of B, or beside corners of it: nearest first, without
-        what an end stands for; and all pairs of edges.
+        """Return the features where the edge of A crosses edges of B, or passes corners of it,
+        nearest first, without those that an active end represents; and all pairs of edges.
         """
         pairs = pairs_of_edges(self.x, self.d, self.long, self.B)
         found = [self._across(pairs, int(k)) for k in np.flatnonzero(self._crossing(pairs))]
@@ -397,7 +406,9 @@ class _Pair:
         return kept, pairs
 
     def _crossing(self, pairs: Pairs) -> Array:
-        """(m,): whether the nearest points of both lines are on the edges."""
+        """Return booleans (m,): whether the nearest points of the lines of both edges are on the
+        edges.
+        """
         slack = self.noise
         on = (
             (pairs.s >= -slack)
@@ -408,6 +419,7 @@ class _Pair:
         return np.asarray(on & (pairs.sine >= PARALLEL))
 
     def _across(self, pairs: Pairs, k: int) -> Found:
+        """Return the feature of A's edge across edge k of B."""
         B = self.B
         limits = (0.0, self.long, 0.0, pairs.wide[k], 0.0, 1.0)
         core = self.x[0] + pairs.s[k] * self.d
@@ -428,8 +440,8 @@ class _Pair:
         )
 
     def _is_over(self, c: int) -> bool:
-        """Whether a corner of B is beside the edge of A, and no edge from it leads nearer, but for
-        those along A's.
+        """Whether corner c of B is opposite the edge of A, and the distance decreases along no edge
+        of B from it, except those parallel to A's.
         """
         w = self.B.corners[c] - self.x[0]
         s = float(self.d @ w)
@@ -439,6 +451,7 @@ class _Pair:
         return 0.5 * self.noise < s < self.long - 0.5 * self.noise and not leads.any()
 
     def _over_corner(self, c: int) -> Found:
+        """Return the feature of A's edge near corner c of B."""
         b = self.B.corners[c]
         s = float(self.d @ (b - self.x[0]))
         g = self._leaving(c)
@@ -454,10 +467,11 @@ class _Pair:
         )
 
     def reach(self, pairs: Pairs, found: list[Found], others: list[Found]) -> tuple[float, Array]:
-        """How far the ends may move before features touch that are no points, m; and the direction
-        of turns that are watched.
+        """Return how far the ends may move before features touch that are not points, m; and the
+        direction of rotations that have a guard.
 
-        The distance from B is convex along A: while it rises from an end, nothing else is nearer.
+        The distance from B is convex along A: while it increases from an end, nothing else is
+        nearer.
         """
         ends = [one.feature for one in found[: len(self.x)]]
         if any(x.key > 0.0 and x.limits[4] > 0.0 for x in ends):
@@ -500,6 +514,7 @@ class _Pair:
         limits: Any = FREE,
         planes: Any = None,
     ) -> RoundedFeature:
+        """Return a RoundedFeature with corner i of A and point b of B."""
         none = np.tile([0.0, 0.0, 0.0, 1.0], (PLANES, 1))
         return RoundedFeature(
             key,
@@ -515,7 +530,9 @@ class _Pair:
         )
 
     def _planes(self, h: Array, c: Array, e: Array) -> tuple[Array, float]:
-        """h . e + c of the planes that are nearest (PLANES, 4); and how far the next is."""
+        """Return the nearest PLANES planes h . e + c, (PLANES, 4), and the distance to the next
+        one, m.
+        """
         inside = h @ e + c
         order = np.argsort(inside)
         rows = np.column_stack([h, c])[order[:PLANES]]
@@ -525,21 +542,23 @@ class _Pair:
         )
 
     def _leaving(self, c: int) -> Array:
-        """(k, 3): unit vectors along the edges that begin at a corner of B."""
+        """Return unit vectors (k, 3) along the edges that begin at corner c of B."""
         g = self.B.corners[self.B.neighbours[c]] - self.B.corners[c]
         return np.asarray(g / np.linalg.norm(g, axis=1)[:, None])
 
     def _sine(self, k: int) -> float:
+        """Return the sine of the angle between A's edge and edge k of B."""
         return float(np.linalg.norm(np.cross(self.d, self.B.directions[k])))
 
 
 def _key(kind: int, first: int, second: int) -> float:
+    """Return the number that identifies a feature."""
     return 1.0 + 2e6 * kind + 1e6 * first + second
 
 
 def _parted(pair: _Pair) -> RoundedFeatures:
-    """Of cores that overlap: the ends over the face, or the normal of both edges, along which they
-    are parted soonest.
+    """Return the features of cores that overlap: the ends over the face, or along the common normal
+    of both edges, along which the translation to separate them is shortest.
     """
     B, x = pair.B, pair.x
     if len(B.normals):

@@ -1,9 +1,9 @@
-"""How far the ends of an edge of A may move before it touches a polyhedron B by other features than
-those that are watched.
+"""How far the ends of an edge of A may move before it touches a polyhedron B by features without a
+guard.
 
 For each edge and corner of B there is a length that changes by no more than the ends of A move, and
 is positive as long as the edge of A has no nearest point there. The largest of several such lengths
-counts:
+is used:
 
     the distance less the radius
     the slope of the distance at an end, of A's edge or of B's, where the nearest point is
@@ -28,9 +28,10 @@ CLOSE = 1e-3  # of the size: parallel edges that are as near have their turn wat
 
 
 class Pairs(NamedTuple):
-    """The edge of A and each edge of B: s, u (m,) along both of the nearest points of their lines,
-    m; wide (m,): how long those of B are; sine (m,) between them. at (m, 2): s and u of the nearest
-    points of the edges; e (m, 3): from B's to A's, and distance (m,) of these.
+    """The edge of A with each edge of B: s, u (m,): coordinates along both of the nearest points of
+    their lines, m; wide (m,): lengths of B's edges; sine (m,) of the angle between them. at (m, 2):
+    s and u of the nearest points of the edges; e (m, 3): from B's to A's, and distance (m,) of
+    these.
     """
 
     s: Array
@@ -43,7 +44,9 @@ class Pairs(NamedTuple):
 
 
 def pairs_of_edges(x: Array, d: Array, long: float, B: Polyhedron) -> Pairs:
-    """Of the edge from x[0] along the unit vector d."""
+    """Return the pairs of the edge of A, from x[0] along the unit vector d over the length `long`,
+    with all edges of B.
+    """
     g = B.directions
     b = B.corners[B.edges[:, 0]]
     wide = np.linalg.norm(B.corners[B.edges[:, 1]] - b, axis=1)
@@ -71,10 +74,12 @@ def reach_of_edges(
     size: float,
     watched: Callable[[int, int, int], bool],
 ) -> tuple[float, Array]:
-    """Of edges of B across which A's may come to lie, m; and of one along A's, near it, the
-    direction about which a turn is watched.
+    """Return how far the ends of A may move before its edge crosses an edge of B without a guard,
+    m; and, for an edge parallel to A's and near it, the direction about which rotations have a
+    guard.
 
-    watched(kind, end, number): whether a feature is a point, by `rounded_features._key`.
+    watched(kind, end, number): whether a feature is a point, identified as by
+    `rounded_features._key`.
     """
     long = float(np.linalg.norm(x[-1] - x[0]))
     scale = 1.0 + 2.0 * pairs.distance / np.minimum(long, pairs.wide)
@@ -95,8 +100,8 @@ def reach_of_edges(
 
 
 def _slopes(pairs: Pairs, d: Array, B: Polyhedron, long: float) -> Array:
-    """How much the distance rises from the end where the nearest point is, per turn, m; zero
-    between the ends.
+    """Return how much the distance increases from the end where the nearest point is, per unit of
+    rotation, m; zero if it is between the ends.
     """
     t, y = pairs.at.T
     own = pairs.e @ d
@@ -107,7 +112,9 @@ def _slopes(pairs: Pairs, d: Array, B: Polyhedron, long: float) -> Array:
 
 
 def _beside(pairs: Pairs, x: Array, B: Polyhedron) -> Array:
-    """How far both ends of A are within a plane that bounds the region of each edge of B."""
+    """Return how far both ends of A are within a plane that bounds the region of each
+    edge of B, m.
+    """
     away = x[None] - B.corners[B.edges[:, :1]]  # (m, 2, 3)
     u = np.einsum("kei,ki->ke", away, B.directions)
     found = np.maximum((-u).min(axis=1), (u - pairs.wide[:, None]).min(axis=1))
@@ -119,8 +126,8 @@ def _beside(pairs: Pairs, x: Array, B: Polyhedron) -> Array:
 def _stood_for(
     pairs: Pairs, k: int, long: float, B: Polyhedron, watched: Callable[[int, int, int], bool]
 ) -> bool:
-    """Whether the nearest points of a pair of edges are a point's, whose margins tell where they
-    are on the way to others.
+    """Whether the nearest points of a pair of edges belong to a point with a guard, whose margins
+    detect the transition to others.
     """
     t, y = pairs.at[k]
     end = 0 if t <= 0.0 else 1 if t >= long else -1
@@ -138,7 +145,9 @@ def reach_of_corners(
     radius: float,
     watched: Callable[[int, int, int], bool],
 ) -> float:
-    """Of corners of B beside which A's edge may come to lie, m."""
+    """Return how far the ends of A may move before its edge touches a corner of B without a guard,
+    m.
+    """
     w = B.corners - x[0]
     s = w @ d
     t = np.clip(s, 0.0, long)

@@ -1,12 +1,13 @@
 """Contact: unilateral contact with Coulomb friction, independent of how time advances.
 
-gaps               gaps, normals and rows of contact points as expressions
-modes              which contacts open, stick or slip; splitting: a start for many contacts;
-                   friction: the coefficients and directions they are given
-cone_programmes    linear programmes over friction cones
+gaps               gaps, normals and Jacobian rows of contact points as expressions
+modes              which contacts open, stick or slip; splitting: an approximate start for many
+                   contacts; friction: their coefficients and directions of slip
+cone_programmes    linear programmes over friction cones; force_shares: a choice of forces where
+                   they are not unique
 impact             the impact equations; impact_laws: Newton, Poisson and others; routh: friction
-                   followed along an impact
-flat_ends          a round end that stands flat on a plane
+                   integrated along an impact
+flat_ends          the flat end of a cylinder that stands on a plane
 loop_stops         stops of joints that close a loop, as contacts
 problem, response, selection, patches
                    the contact problem of a time step, over lanes

@@ -1,13 +1,13 @@
-"""Linear programmes over friction cones: the least of a force, or of a sum of forces, where not all
-of them are determined.
+"""Linear programmes over friction cones: the smallest value of a force, or of a sum of forces,
+where the forces are not unique.
 
     minimise c . f      f = f0 + Z y,      0 <= N,      |f_t| <= mu N          of k contacts
 
-Cones that are polyhedra (no friction, slip, one tangent) make it a linear programme, solved at a
-vertex. Round ones are met from inside by a logarithmic barrier: Newton's method for t c . f - sum
-log(mu^2 N^2 - |f_t|^2), t tenfold each time, so that what is left is 2 k / t. Where the cones have
-no common inside, as at the limit of friction, planes along the cones are added until none is
-missed.
+If all cones are polyhedra (no friction, slip, one tangent), this is a linear programme, solved at a
+vertex. Circular cones are approached from inside by a logarithmic barrier: Newton's method for t c
+. f - sum log(mu^2 N^2 - |f_t|^2), with t increased tenfold each time; the remaining error is 2 k /
+t. If the cones have no common interior, as at the limit of friction, tangent planes of the cones
+are added until none is violated.
 """
 
 from __future__ import annotations
@@ -30,23 +30,27 @@ FACETS = 8
 
 
 class Cone(NamedTuple):
-    """mu; tangents: the numbers, 1 and 2, of those along which there is a free force."""
+    """A friction cone: the coefficient mu, and the tangents (1, 2) along which there is a free
+    force.
+    """
 
     mu: float
     tangents: tuple[int, ...]
 
     @property
     def round(self) -> bool:
-        """Whether it is no polyhedron."""
+        """Whether the cone is circular, and so not a polyhedron."""
         return len(self.tangents) == 2 and self.mu > 0.0
 
 
 class NoForces(Exception):
-    """The cones leave none."""
+    """No forces lie within all cones."""
 
 
 class ConeProgramme:
-    """f (3 k,), the largest of which is about one, and Z (3 k, n)."""
+    """The forces f + Z y within friction cones: f (3 k,), scaled so that its largest entry is about
+    one, and Z (3 k, n).
+    """
 
     def __init__(self, cones: list[Cone], f: Array, Z: Array):
         self.cones, self.f, self.Z = cones, f, Z
@@ -61,8 +65,8 @@ class ConeProgramme:
         self.start = self._inside() if self.round and Z.shape[1] else None
 
     def least(self, c: Array) -> float:
-        """Of c . f; minus infinity where there is none. NoForces where no f lies within all
-        cones.
+        """Return the minimum of c . f for c (3 k,); minus infinity if it is unbounded. Raises
+        NoForces if no f lies within all cones.
         """
         if not self.Z.shape[1]:
             self._check()
@@ -82,6 +86,7 @@ class ConeProgramme:
         )
 
     def _check(self) -> None:
+        """Raise NoForces if the forces f, which are unique, lie outside a cone."""
         for n, cone in enumerate(self.cones):
             N = self.f[3 * n]
             t = np.hypot(*self.f[3 * n + 1 : 3 * n + 3])
@@ -90,6 +95,9 @@ class ConeProgramme:
 
     # --- planes
     def _by_planes(self, c: Array) -> float:
+        """Return the minimum of c . f by cutting planes: tangent planes are added until no cone is
+        violated.
+        """
         f = self._about(c)
         for _ in range(ROUNDS):
             missed = [] if f is None else list(self._missed(f))
@@ -103,7 +111,9 @@ class ConeProgramme:
         return -np.inf if f is None else float(c @ f)
 
     def _about(self, c: Array) -> Array | None:
-        """f of the least c . f within the planes about the cones; None where it has none."""
+        """Return the f of least c . f within the planes about the cones; None if it is
+        unbounded.
+        """
         from scipy.optimize import linprog
 
         A = np.array(self.planes)
@@ -120,7 +130,7 @@ class ConeProgramme:
         return self.f + self.Z @ answer.x if answer.status == 0 else None
 
     def _missed(self, f: Array) -> Iterator[Array]:
-        """A plane along every cone that f misses."""
+        """Yield a tangent plane of every cone that f violates."""
         for n in self.round:
             t = f[3 * n + 1 : 3 * n + 3]
             mu = self.cones[n].mu
@@ -129,8 +139,8 @@ class ConeProgramme:
 
     # --- barrier
     def _inside(self) -> Array | None:
-        """y well inside all cones; None where there is no inside: normal forces are raised by s,
-        and s is brought below zero.
+        """Return y well inside all cones, or None if there is no interior. All normal forces are
+        raised by a common s, and s is minimised until it is negative.
         """
         raised = np.zeros((len(self.f), 1))
         raised[::3] = 1.0
@@ -152,6 +162,7 @@ class ConeProgramme:
         return None
 
     def _by_barrier(self, c: Array, y: Array) -> float:
+        """Return the minimum of c . f by the barrier method from y, which is inside all cones."""
         t = 1.0
         along = (c @ self.Z) / np.abs(c).max()
         while t < LAST:
@@ -163,8 +174,8 @@ class ConeProgramme:
         return float(c @ f)
 
     def _centred(self, c: Array, t: float, y: Array, Z: Array, stop: bool = False) -> Array:
-        """Newton's method from y, for the least of t c . y and the barrier; stop: as soon as the
-        last of y is negative.
+        """Return the minimiser of t c . y plus the barrier, by Newton's method from y. With
+        stop=True it returns as soon as the last entry of y is negative.
         """
         for _ in range(60):
             value, slope, H = self._barrier(y, Z)
@@ -191,7 +202,9 @@ class ConeProgramme:
         return y
 
     def _barrier(self, y: Array, Z: Array) -> tuple[float, Array, Array]:
-        """Its value, infinite outside; its gradient and its second derivatives."""
+        """Return the value of the barrier (infinite outside the cones), its gradient and its
+        Hessian by y.
+        """
         f = self.f + Z @ y
         value = 0.0
         slope = np.zeros(len(y))
@@ -218,7 +231,9 @@ class ConeProgramme:
 
 
 def _faces(cone: Cone) -> list[Array]:
-    """Planes x . f <= 0 about a cone: all of it where it is no round one."""
+    """Return normals x (3,) of planes x . f <= 0 about a cone: its own faces if it is a polyhedron,
+    else FACETS tangent planes and 0 <= N.
+    """
     if not cone.tangents or cone.mu == 0.0:
         return [np.array([-1.0, 0.0, 0.0])]
     if not cone.round:
@@ -234,6 +249,7 @@ def _faces(cone: Cone) -> list[Array]:
 
 
 def _plane(size: int, n: int, x: Array) -> Array:
+    """Return the normal x (3,) of contact n as a row (size,) over all forces."""
     found = np.zeros(size)
     found[3 * n : 3 * n + 3] = x
     return found

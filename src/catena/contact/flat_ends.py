@@ -1,17 +1,17 @@
-"""A round end flat on a plane: three of its points stand for all of its rim, if they are the right
-three.
+"""The flat circular end of a cylinder on a plane: three points represent its whole rim, if they are
+chosen well.
 
-Normal speeds (or accelerations) round the rim are v(psi) = v0 + v1 cos(psi - psi0), and those at
-three points 120 degrees apart say all of it, as do their tangential ones: what a point has is sum_j
-w_j of what the three have, w_j = (1 + 2 cos(psi - psi_j))/3. So contact problems of other three
-points are found from those of these, G' = S G S', b' = S b.
+Normal speeds (or accelerations) along the rim are v(psi) = v0 + v1 cos(psi - psi0), so those at
+three points 120 degrees apart determine all of them, and likewise the tangential ones: the value at
+a point is sum_j w_j times the values at the three, w_j = (1 + 2 cos(psi - psi_j))/3. So the contact
+problem of another three points follows from that of these, G' = S G S', b' = S b.
 
     0 <= v(psi) for all psi,  sum N >= |sum N r|/R  forces push within the circle, and where v is
         not zero all round, at its lowest point
 
-A solution for three points is one for the rim if v is nowhere negative. It is where one of the
-three lies towards the centre of pressure: then all three push until that reaches the circle, N_2 =
-N_3 = N (1 - rho/R)/3, and beyond that the first alone.
+A solution for three points is one for the rim if v is nowhere negative. This is so if one of the
+three points lies towards the centre of pressure: then all three push until that reaches the circle,
+N_2 = N_3 = N (1 - rho/R)/3, and beyond that the first alone.
 """
 
 from __future__ import annotations
@@ -42,9 +42,11 @@ ROUNDING = 1e-10  # of the largest speed or acceleration: below zero by less is 
 
 
 class Answer(NamedTuple):
-    """What a contact problem of k points came to. found: what its solver says, None where it has no
-    solution. pushes: normal forces (k,); closed (k,); above: of each quantity that is not negative
-    at any point, (k,). small (k,): what of it is rounding.
+    """The solution of a contact problem with k points.
+
+    found: the result of the solver, or None if there is no solution. pushes (k,): normal forces.
+    closed (k,): whether a point stays closed. above: arrays (k,) of the quantities that must not be
+    negative at any point. small (k,): the rounding error of these.
     """
 
     found: Any
@@ -55,8 +57,8 @@ class Answer(NamedTuple):
 
 
 def lowest(values: Array) -> tuple[float, float]:
-    """The least of what varies as a cosine round the rim and has these values (3,) at its points;
-    and where, rad from the first.
+    """Return the minimum of the cosine along the rim that has the given values (3,) at its three
+    points, and its angle from the first point, rad.
     """
     c = 2.0 / 3.0 * (values @ np.cos(POINTS))
     s = 2.0 / 3.0 * (values @ np.sin(POINTS))
@@ -64,7 +66,9 @@ def lowest(values: Array) -> tuple[float, float]:
 
 
 def turned(count: int, ends: Sequence[Sequence[int]], angles: Array) -> Array:
-    """S (3 count, 3 count): rows of contact points, those of each end turned by an angle."""
+    """Return S (3 count, 3 count), which gives the rows of the contact points after the three
+    points of each end are rotated about its axis by the end's angle (rad).
+    """
     W = np.eye(count)
     for own, angle in zip(ends, angles):
         W[np.ix_(own, own)] = (
@@ -74,8 +78,8 @@ def turned(count: int, ends: Sequence[Sequence[int]], angles: Array) -> Array:
 
 
 class Turn(NamedTuple):
-    """How ends stand: angles (n,) by which their points are turned; alone: points that take no
-    part, where the first of an end does alone.
+    """The choice of points of each end: angles (n,) by which its three points are rotated, rad; and
+    the set of points that do not take part, for ends represented by their first point only.
     """
 
     angles: Array
@@ -83,8 +87,8 @@ class Turn(NamedTuple):
 
 
 def turn(ends: Sequence[Sequence[int]], problem: RimImpact | RimMotion) -> Turn:
-    """Three points for each end, or one, so that what is a solution for them is one for whole rims,
-    where there is one.
+    """Return a choice of three points, or of one, for each end, such that a solution for these
+    points is a solution for the whole rims, if there is one.
     """
     now = Turn(np.zeros(len(ends)), frozenset())
     for _ in range(1 if len(ends) == 1 else SWEEPS):
@@ -99,8 +103,8 @@ def turn(ends: Sequence[Sequence[int]], problem: RimImpact | RimMotion) -> Turn:
 def _turned_end(
     ends: Sequence[Sequence[int]], n: int, now: Turn, problem: RimImpact | RimMotion
 ) -> Turn:
-    """One end, the others as they are: towards the centre of pressure, or where one point has the
-    least speed of all.
+    """Return the choice with the points of end n rotated, the other ends unchanged: towards the
+    centre of pressure, or to the one point with the smallest normal speed.
     """
     own = list(ends[n])
     count = len(problem.u) // 3
@@ -125,23 +129,30 @@ def _turned_end(
 
 
 def _whole(answer: Answer, own: Sequence[int]) -> bool:
-    """Whether a solution is nowhere negative round the rim."""
+    """Whether the quantities of a solution are nowhere negative along the rim, up to rounding."""
     return answer.found is not None and all(
         lowest(x[own])[0] >= -answer.small[own].max() for x in answer.above
     )
 
 
 def _centre(N: Array) -> float:
-    """The direction of the centre of pressure, rad from the first point."""
+    """Return the direction of the centre of pressure of three normal forces, rad from the first
+    point.
+    """
     return float(np.arctan2(N @ np.sin(POINTS), N @ np.cos(POINTS)))
 
 
 def _on_one_point(
     now: Turn, here: Array, own: list[int], one: Callable[[float], Answer], others: frozenset[int]
 ) -> Turn | None:
-    """Where an end pushes with one point, which has the least speed of all."""
+    """Return a choice in which an end pushes with one point only, which has the smallest normal
+    speed along the rim; None if there is none.
+    """
 
     def beside(angle: float) -> float:
+        """Return the angle from the pushing point to the point of smallest normal speed, rad; NaN
+        if there is no solution.
+        """
         answer = one(angle)
         return np.nan if answer.found is None else min(lowest(x[own]) for x in answer.above)[1]
 
@@ -159,8 +170,9 @@ def _on_one_point(
 
 # --- problems of contact
 class RimImpact(NamedTuple):
-    """An impact of k points: W, J (3 k, nv), u (3 k,), e and mu (k,), the law and how impacts
-    act.
+    """An impact of k points: response matrix W, Jacobian J (3 k, nv), speeds u (3 k,) before,
+    restitution e and friction mu (k,), the name of the impact law, and whether impacts are
+    simultaneous or sequential.
     """
 
     W: Array
@@ -172,7 +184,9 @@ class RimImpact(NamedTuple):
     impacts: str
 
     def solve(self, S: Array, without: Collection[int]) -> Answer:
-        """By the law, of points turned by S."""
+        """Return the solution of the impact law for points rotated by S, without the points in
+        `without`.
+        """
         (G, u), rows = self._turned(S), _rows(len(self.e), without)
         on, size = rows[::3] // 3, row_sizes(G)
         small = ROUNDING * float(np.abs(u / size).max()) * size[::3]
@@ -199,18 +213,19 @@ class RimImpact(NamedTuple):
         return Answer(one, P[::3], P[::3] > 0.0, bounds, small)
 
     def pressing(self, S: Array) -> Array:
-        """Normal impulses that would stop all points."""
+        """Return the normal impulses (k,) that would stop all points."""
         G, u = self._turned(S)
         return held(G, u, Friction.at_rest(self.mu, self.mu))[::3]
 
     def _turned(self, S: Array) -> tuple[Array, Array]:
+        """Return G and u for points rotated by S."""
         J = S @ self.J
         return J @ self.W @ J.T, S @ self.u
 
 
 class RimMotion(NamedTuple):
-    """The motion of k points that touch: G (3 k, 3 k), b (3 k,), u (3 k,), friction of the points
-    where they are, still (k,): slips that are none, m/s.
+    """The motion of k closed points: G (3 k, 3 k), b (3 k,), slip speeds u (3 k,), coefficients of
+    friction, and still (k,), the speed below which a slip counts as rest, m/s.
     """
 
     G: Array
@@ -221,7 +236,7 @@ class RimMotion(NamedTuple):
     still: Array
 
     def solve(self, S: Array, without: Collection[int]) -> Answer:
-        """The first solution, of points turned by S."""
+        """Return the first solution for points rotated by S, without the points in `without`."""
         G, b, friction = self._turned(S)
         rows = _rows(len(self.still), without)
         size = row_sizes(G)
@@ -238,10 +253,11 @@ class RimMotion(NamedTuple):
         return Answer(found[0], f[::3], closed, ((b + G @ f)[::3],), small)
 
     def pressing(self, S: Array) -> Array:
-        """Normal forces that would hold all points."""
+        """Return the normal forces (k,) that would hold all points."""
         return held(*self._turned(S))[::3]
 
     def _turned(self, S: Array) -> tuple[Array, Array, Friction]:
+        """Return G, b and the friction for points rotated by S."""
         d = slip_directions(S @ self.u, self.still)
         return (
             S @ self.G @ S.T,
@@ -251,4 +267,5 @@ class RimMotion(NamedTuple):
 
 
 def _rows(count: int, without: Collection[int]) -> NDArray[np.int_]:
+    """Return the row numbers of all points but those in `without`."""
     return np.array([3 * n + j for n in range(count) if n not in without for j in range(3)])

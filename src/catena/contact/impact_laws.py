@@ -1,4 +1,4 @@
-"""Laws of impact: how the speeds at contacts jump where bodies meet.
+"""Impact laws: how the speeds at contacts change suddenly where bodies meet.
 
     u+ = u- + G P        u (3 k,): normal and tangential speeds of k contacts, P their impulses, G =
                          J W J'
@@ -6,14 +6,14 @@
 newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all
              contacts at once [Moreau1988]
 poisson      compression until nothing approaches, then at least e times its impulses [Glocker1995]
-sequential   by any law, one contact after the other, that which approaches with most energy, u_n^2
-             / G_nn, until none does; those that approach alike and feel each other strike together,
-             for no order of them is the same seen in a mirror
+sequential   by any law, one contact after the other: the one that approaches with the largest
+             energy, u_n^2 / G_nn, until none does. Contacts with equal approach that are coupled
+             strike together, because no order of them would be symmetric
 
-`model.impact_laws` has all laws by name; those that follow friction along an impact are in
+`model.impact_laws` holds all laws by name; those that integrate friction along an impact are in
 `routh.py`.
 
-W holds joints and loops too, so that all of them act at the same instant.
+W includes joints and loops, so that all of them act at the same instant.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ APART = 1e-12
 
 
 class Blow(NamedTuple):
-    """P (3 k,): impulses. after (3 k,): speeds. modes (k,): as `contact_modes`. order: the contacts
-    in turn, of a sequence. several: whether the law has other solutions too. known (3 k,): whether
-    rigid bodies determine the impulses.
+    """The solution of an impact of k contacts.
+
+    P (3 k,): impulses, N s. after (3 k,): speeds after the impact, m/s. modes (k,): as in `modes`.
+    order: the contacts in the order of their impacts, for sequential impacts. several: whether the
+    law has other solutions too. known (3 k,): whether rigid-body mechanics determines each impulse.
     """
 
     P: Array
@@ -63,8 +65,11 @@ def blow(
     impacts: str = "simultaneous",
     proved: int = PROVED,
 ) -> Blow:
-    """The impulses of an impact with speeds u before; e, mu (k,). proved: see
-    `contact_modes.solutions`.
+    """Return the impulses of an impact.
+
+    G (3 k, 3 k): the Delassus matrix. u (3 k,): speeds before, m/s. e, mu (k,): coefficients of
+    restitution and friction. law: the name of the law. impacts: "simultaneous" or "sequential".
+    proved: see `modes.solutions`.
     """
     return (
         sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu, proved)
@@ -72,7 +77,7 @@ def blow(
 
 
 def _struck(law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
-    """By the law of that name."""
+    """Return the impulses by the law of that name, all contacts together."""
     own = IMPACT_LAWS.find(law)
     found: Blow = loaded(own.strike)(
         G, u, e, mu, **({"proved": proved} if own.stages and proved != PROVED else {})
@@ -81,7 +86,7 @@ def _struck(law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = PRO
 
 
 def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
-    """u_n+ = -e u_n- where there is an impulse."""
+    """Return the impulses by Newton's law: u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
     one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
@@ -89,7 +94,9 @@ def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blo
 
 
 def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
-    """Compression, then expansion with at least e times its normal impulses."""
+    """Return the impulses by Poisson's law: compression, then expansion with at least e times the
+    normal impulses of compression.
+    """
     first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
     if not (e * first.force[::3]).any():
         return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
@@ -105,7 +112,9 @@ def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Bl
 
 
 def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
-    """One contact after the other: that which approaches with most energy."""
+    """Return the impulses of sequential impacts: each time the contact that approaches with the
+    largest energy.
+    """
     P, now = np.zeros(len(u)), u.copy()
     known = np.ones(len(u), bool)
     several = False
@@ -142,7 +151,9 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
 
 
 def _coupled(G: Array, alike: NDArray[np.int_]) -> NDArray[np.int_]:
-    """Of contacts that approach alike those that the first of them feels, also through others."""
+    """Return those contacts of equal approach that the first of them is coupled with through G,
+    also indirectly.
+    """
     size = np.sqrt(np.diagonal(G))
     found = [int(alike[0])]
     for i in found:
@@ -156,7 +167,9 @@ def _coupled(G: Array, alike: NDArray[np.int_]) -> NDArray[np.int_]:
 
 
 def _law_of_several(law: str) -> str:
-    """The law of contacts that strike together: of those of one point its nearest."""
+    """Return the name of the law for contacts that strike together: for laws of one point only, the
+    nearest law of several points.
+    """
     own = IMPACT_LAWS.find(law)
     if not own.one_point:
         return law
@@ -164,13 +177,14 @@ def _law_of_several(law: str) -> str:
 
 
 def _known(one: Solution) -> NDArray[np.bool_]:
+    """Return booleans (3 k,): whether each impulse of a solution is determined."""
     size = np.linalg.norm(one.loose, axis=0)
     return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
 
 
 def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
-    """Of several solutions that where most contacts stick, and of these that which loses most
-    energy; and whether there are several.
+    """Return, of several solutions, one in which most contacts stick, and among these the one that
+    loses most energy; and whether there are several. Raises a SingularError if there is none.
     """
     if not found and contacts > MOST:
         raise SingularError(
@@ -185,7 +199,9 @@ def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution,
 
 
 def response(M: Array, A: Array, column: Array, size: Array) -> Array:
-    """W (n, n): dv = W P under the rows A dv = 0. column, size: C and N of `kernels.rank`."""
+    """Return W (n, n), with dv = W P under the rows A dv = 0. column, size: C and N of
+    `kernels.rank`.
+    """
     from ..machine import Metric, spaces
 
     T = spaces(A, Metric(column, size)).T if len(A) else np.eye(len(M))

@@ -1,21 +1,22 @@
-"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all
-there are, or by search.
+"""The modes of contacts with Coulomb friction: which of them open, stick or slip, by enumeration of
+all combinations, or by search.
 
 k contacts, each with a normal and two tangents. Forces f (or impulses) and accelerations a (or
 speeds) at them obey
 
     a = G f + b,      0 <= N, 0 <= a_n, N a_n = 0,      |f_t| <= mu N
 
-and what slips does so against its friction: f_t = -mu N d, with d the direction of its slip speed
-where it has one, and of a_t where it begins to slip. G = J W J' is the Delassus matrix, b what
-happens without contact. Every combination of modes is solved and looked at, so that a solution is
-known to be the only one, or one of several; there may be none (Painleve). Where many contacts may
-begin to slip, and where there are more than MOST, modes are read from nearly exact forces
-(`contact_splitting.py`) and solved: what is found keeps every inequality too, but whether there are
-others is not known. Forces that the rows do not determine (a table on four legs) are of least norm;
-where these are not admitted, others are looked for among all there are (`force_shares.py`).
+and a slipping contact slips against its friction: f_t = -mu N d, with d the direction of its slip
+speed if it has one, or of a_t if it begins to slip. G = J W J' is the Delassus matrix, b the
+acceleration without contact forces. Every combination of modes is solved and checked, so that a
+solution is known to be unique, or one of several; there may be none (Painleve). If many contacts
+may begin to slip, or if there are more than MAX_ENUMERATED_CONTACTS, modes are read from
+approximate forces (`splitting.py`) and then solved: the result satisfies every inequality too, but
+whether there are other solutions is not known. Forces that the rows do not determine (a table on
+four legs) have the least norm; if these are not admissible, others are searched for
+(`force_shares.py`).
 
-Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anything.
+Rows are measured relative to sqrt(G_ii), so that neither units nor inertias decide anything.
 """
 
 from __future__ import annotations
@@ -61,8 +62,9 @@ READ = (1e-3, 1e-5, 1e-7)  # beside the largest of b: what is small where modes 
 
 
 class Solution(NamedTuple):
-    """modes (k,), force and rate (3 k,): f and a; direction (k, 2) of what slips; loose (3 k, n):
-    forces that move nothing.
+    """A solution for k contacts: modes (k,); force and rate (3 k,), the forces f and accelerations
+    a; direction (k, 2) of the contacts that slip; loose (3 k, n), a basis of the forces that cause
+    no motion.
     """
 
     modes: tuple[str, ...]
@@ -73,8 +75,11 @@ class Solution(NamedTuple):
 
 
 def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> list[Solution]:
-    """All solutions that differ in their accelerations, those that stick most first; of many
-    contacts one, where it is found. proved: how many that may begin to slip are not many.
+    """Return all solutions that differ in their accelerations, those with most sticking contacts
+    first.
+
+    If more than `proved` contacts may begin to slip, or there are more than
+    MAX_ENUMERATED_CONTACTS, only the first solution that is found is returned.
     """
     found: list[Solution] = []
     k = len(friction.static)
@@ -98,7 +103,9 @@ def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> l
 
 
 def slip_directions(u: Array, still: Array) -> Array:
-    """(k, 2) of slips with speeds u (3 k,), NaN of what is no faster than `still` (k,): at rest."""
+    """Return the unit directions (k, 2) of slips with speeds u (3 k,); NaN for a contact at rest,
+    that is, no faster than `still` (k,), m/s.
+    """
     t = u.reshape(-1, 3)[:, 1:]
     speed = np.linalg.norm(t, axis=1)
     return np.where(
@@ -107,8 +114,8 @@ def slip_directions(u: Array, still: Array) -> Array:
 
 
 def row_sizes(G: Array) -> Array:
-    """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of
-    their normal.
+    """Return (3 k,): sqrt(G_ii), relative to which rows are measured; for tangents along which
+    nothing moves, that of their normal.
     """
     own = np.diagonal(G)
     normal = np.repeat(np.diagonal(G)[::3], 3)
@@ -117,6 +124,7 @@ def row_sizes(G: Array) -> Array:
 
 
 def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
+    """Return the modes that contact i may have, closed ones first."""
     smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
     closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
     return (
@@ -125,7 +133,9 @@ def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
 
 
 def held(G: Array, b: Array, friction: Friction) -> Array:
-    """Forces (3 k,) that would keep all contacts closed; they may pull, and leave their cones."""
+    """Return the forces (3 k,) that would keep all contacts closed; they may pull, and lie outside
+    their cones.
+    """
     one = with_directions(
         G,
         b,
@@ -140,8 +150,8 @@ def held(G: Array, b: Array, friction: Friction) -> Array:
 
 # --- one combination of modes
 class _Limit:
-    """Some contacts, and the forces that miss their cones least where all of them stay closed, and
-    what is at rest sticks.
+    """A contact problem, with the forces that violate their cones least if all contacts stay closed
+    and those at rest stick.
     """
 
     def __init__(self, G: Array, b: Array, friction: Friction, size: Array, scale: float):
@@ -149,9 +159,9 @@ class _Limit:
 
     @cached_property
     def directions(self) -> Array | None:
-        """(k, 2): against the friction of these forces. Where several contacts come to their limit
-        together, they begin to slip along these; None where rigid bodies leave no choice of forces,
-        or all can be within their cones.
+        """The directions (k, 2) against the friction of these forces. Contacts that reach their
+        limit together begin to slip along these. None if the forces are unique, or if all can be
+        within their cones.
         """
         G, b, friction, size, scale = self.problem
         modes = [_allowed(friction, i)[0] for i in range(len(friction.static))]
@@ -167,8 +177,8 @@ class _Limit:
 def _solved(
     limit: _Limit, modes: Sequence[str], starts: Iterable[Array] = ()
 ) -> Iterator[Solution]:
-    """Its solutions: none or one, but for directions of slip that are not known. starts: directions
-    to begin with, where they are.
+    """Yield the solutions of one combination of modes: none or one, or several if directions of
+    slip are unknown. starts: initial directions (k, 2), by default found here.
     """
     G, b, friction, size, scale = limit.problem
     turning = [
@@ -201,8 +211,8 @@ def _solved(
 
 
 def _searched(limit: _Limit) -> Iterator[Solution]:
-    """Solutions: all closed; then with modes read from forces by splitting, as these become better.
-    Each is one by all inequalities.
+    """Yield solutions: with all contacts closed; then with modes read from approximate forces by
+    splitting, as these improve. Each satisfies all inequalities.
     """
     G, b, friction, size, scale = limit.problem
     closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
@@ -221,8 +231,9 @@ def _searched(limit: _Limit) -> Iterator[Solution]:
 def _read(
     f: Array, a: Array, friction: Friction, size: Array, small: float, bare: bool
 ) -> tuple[list[str], Array]:
-    """Modes and directions of slip from nearly exact forces; bare: what has no force is open, also
-    where it stays.
+    """Return modes and directions of slip read from approximate forces f and accelerations a.
+    `small` is the threshold for forces and accelerations. If `bare`, a contact without force is
+    open, even if it stays closed.
     """
     modes = []
     d = np.zeros((len(friction.static), 2))
@@ -250,11 +261,11 @@ def _turned(
     size: Array,
     scale: float,
 ) -> Solution | None:
-    """The solution near `one` in which what begins to slip does so along its acceleration: a_t = s
-    d, s >= 0, f_t = -mu N d.
+    """Return the solution near `one` in which contacts that begin to slip do so along their
+    acceleration: a_t = s d, s >= 0, f_t = -mu N d. None if the iteration does not converge.
 
-    Newton's method for the directions and s, together with the forces of all that is closed: also
-    where s is all but zero, as where something has stuck up to now.
+    Newton's method for the directions and s, together with the forces of all closed contacts; it
+    also works where s is almost zero, as for a contact that has stuck until now.
     """
     angle = {i: float(np.arctan2(one.direction[i, 1], one.direction[i, 0])) for i in turning}
     speed = {i: float(one.rate[3 * i + 1 : 3 * i + 3] @ one.direction[i]) for i in turning}
@@ -290,8 +301,8 @@ def _turned(
 
 
 def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
-    """c and what the forces of all that is closed add to it, so that its rows stay where they
-    are.
+    """Return the accelerations c plus the effect of the forces that keep the rows of all closed
+    contacts at rest.
     """
     columns, rows = _closed(G, friction, one.modes, one.direction)
     if not rows:
@@ -301,8 +312,8 @@ def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
 
 
 def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int]) -> Iterator[Array]:
-    """Every direction in which one contact can begin to slip, the others' modes being given: the
-    roots of a quartic.
+    """Yield every direction in which one contact can begin to slip, the modes of the others being
+    given: the roots of a quartic.
 
     By Cramer's rule N is a constant over an affine function of d, and the other forces are affine
     over the same. So (a_t x d) / N is a trigonometric polynomial of degree two in the angle of d:
@@ -331,8 +342,8 @@ def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int])
 
 
 def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
-    """Directions of slip to begin with: against the friction that is nearest to holding all, of
-    those forces first that miss their cones least; along b; and the opposites.
+    """Yield initial directions of slip: against the friction that almost holds all contacts, first
+    for the forces that violate their cones least; along b; and the opposites.
     """
     G, b, friction, _, _ = limit.problem
     if not turning:
@@ -354,7 +365,9 @@ def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
 
 
 def _along(x: Array) -> Array:
-    """(k, 2): the directions of the tangential parts of x (3 k,), any where there is none."""
+    """Return the unit directions (k, 2) of the tangential parts of x (3 k,); (1, 0) for a zero
+    part.
+    """
     t = x.reshape(-1, 3)[:, 1:]
     length = np.linalg.norm(t, axis=1, keepdims=True)
     return np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
@@ -369,8 +382,8 @@ def with_directions(
     size: Array,
     scale: float,
 ) -> Solution | None:
-    """The solution of these modes with directions of slip d; None where there is none that pushes
-    within its cones.
+    """Return the solution of the equations for these modes and directions of slip d; None if the
+    rows contradict each other, relative to `scale`. Inequalities are not checked.
     """
     k = len(modes)
     fixed = np.zeros(3 * len(modes))
@@ -404,8 +417,8 @@ def with_directions(
 
 
 def rounding(G: Array, f: Array, c: Array) -> Array:
-    """(3 k,): what rounding leaves of c + G f, whose parts are large where they cancel: a wheel of
-    spokes whose inertia is small about its hub.
+    """Return (3 k,): the rounding error of c + G f, whose terms may be large and cancel, as for a
+    wheel of spokes with a small inertia about its hub.
     """
     return EPSILON * (np.abs(G) @ np.abs(f) + np.abs(c))
 
@@ -413,7 +426,7 @@ def rounding(G: Array, f: Array, c: Array) -> Array:
 def _closed(
     G: Array, friction: Friction, modes: Sequence[str], d: Array
 ) -> tuple[list[Array], list[int]]:
-    """What the unknown forces act along, and the rows in which nothing moves."""
+    """Return the directions (3 k,) of the unknown forces, and the rows in which nothing moves."""
     k, columns, rows = len(modes), [], []
     for i, mode in enumerate(modes):
         n = 3 * i
@@ -430,12 +443,16 @@ def _closed(
 
 
 def _unit(k: int, n: int) -> Array:
+    """Return the n-th unit vector (3 k,)."""
     found = np.zeros(3 * k)
     found[n] = 1.0
     return found
 
 
 def _column(k: int, n: int, t: Array) -> Array:
+    """Return the direction (3 k,) of a normal force in row n with the friction t (2,) per unit of
+    it.
+    """
     found = _unit(k, n)
     found[n + 1 : n + 3] = t
     return found
@@ -443,7 +460,9 @@ def _column(k: int, n: int, t: Array) -> Array:
 
 # --- inequalities
 def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> bool:
-    """Whether normal forces push and friction stays within its cones."""
+    """Whether normal forces push and friction stays within its cones, up to rounding relative to
+    `scale`.
+    """
     for i, mode in enumerate(one.modes):
         N = one.force[3 * i]
         t = one.force[3 * i + 1 : 3 * i + 3]
@@ -460,8 +479,8 @@ def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> boo
 def _separates(
     one: Solution, turning: Sequence[int], size: Array, scale: float, noise: Array
 ) -> bool:
-    """Whether nothing goes through, and what begins to slip does so along its direction: no force
-    has a say in this. noise (3 k,): of accelerations, by rounding.
+    """Whether nothing penetrates, and contacts that begin to slip do so along their direction.
+    Forces are not checked. noise (3 k,): the rounding error of accelerations.
     """
     for i, mode in enumerate(one.modes):
         small = SMALL * scale * size[3 * i] + noise[3 * i]
@@ -480,14 +499,15 @@ def _separates(
 
 
 def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
-    """Whether what begins to slip has a force; without one it has opened."""
+    """Whether contacts that begin to slip have a normal force; without one they open."""
     return all(one.force[3 * i] * size[3 * i] > SMALL * scale for i in turning)
 
 
 def _shared(one: Solution) -> Solution | None:
-    """With friction in proportion to normal forces, as nearly as can be: what holds up to the limit
-    of all. Normal forces that are not determined are as even as those of least norm, or, where
-    these would pull, as can be.
+    """Return the solution with friction as nearly proportional to normal forces as possible, which
+    is admissible up to the common limit of all contacts; None if that has no positive normal
+    forces. Undetermined normal forces are those of least norm, or the most even ones if these would
+    pull.
     """
     f, Z = one.force, one.loose
     closed = np.array([mode in (STICK, SLIP) for mode in one.modes])
@@ -507,7 +527,7 @@ def _shared(one: Solution) -> Solution | None:
 
 
 def _most_even(N: Array, Z: Array) -> Array:
-    """y (n,) for which the least of N + Z y is largest: a linear programme."""
+    """Return the y (n,) that maximises the smallest entry of N + Z y: a linear programme."""
     from scipy.optimize import linprog
 
     n = Z.shape[1]
@@ -524,8 +544,8 @@ def _most_even(N: Array, Z: Array) -> Array:
 def cones_of(
     modes: Sequence[str], friction: Friction, force: Array, size: Array, scale: float
 ) -> Cones:
-    """What is asked of the forces of these modes; force: some that make the motion, whose size
-    counts.
+    """Return the constraints on the forces of these modes. force (3 k,): some forces that cause the
+    motion, which give the size of each contact's forces.
     """
     closed = np.array([mode in (STICK, SLIP) for mode in modes])
     sticks = np.array([mode.endswith(STICK) for mode in modes])
@@ -539,8 +559,8 @@ def cones_of(
 
 
 def _member(one: Solution, friction: Friction, size: Array, scale: float) -> Solution:
-    """With forces that are admitted, of all that rigid bodies do not determine; where there are
-    none, with those that miss their cones least.
+    """Return the solution with admissible forces, chosen among those that rigid-body mechanics does
+    not determine; if there are none, with those that violate their cones least.
     """
     cones = cones_of(one.modes, friction, one.force, size, scale)
     return one._replace(force=deepest(one.force, one.loose, cones, ENOUGH).f)

@@ -1,7 +1,7 @@
-"""Friction followed along an impact of one contact point: Routh's construction, in the plane and in
-space.
+"""Friction integrated along an impact of one contact point: Routh's construction, in the plane and
+in space.
 
-The normal impulse p grows from zero, and friction acts against the slip of the moment:
+The normal impulse p grows from zero, and friction acts against the current slip:
 
     du/dp = G (1, -mu d),      d = u_t / |u_t|                     while it slips
     du/dp = G (1, f),      f = -G_tt^-1 G_tn  while it sticks: where slip has stopped, and |f| <= mu
@@ -9,19 +9,19 @@ The normal impulse p grows from zero, and friction acts against the slip of the 
             where slip has stopped and cannot stick: the one direction of departure
 
 (G_tn - mu G_tt d keeps that direction, so that it is a straight line.) Compression ends where u_n
-comes to zero; the impact ends
+reaches zero; the impact ends
 
     poisson  at p = (1 + e) p_c  newton  at u_n = -e u_n-  stronge  at w = (1 - e^2) w_c,
             dw = u_n dp
 
-with p_c and w_c those of compression. Where it approaches again before the end, which it can in
-space, compression goes on.
+with p_c and w_c those of compression. If the point approaches again before the end, which is
+possible in space, compression resumes.
 
-u_n - mu |u_t|, the power of the impulse, grows along p and never faster than before. So Poisson's
-end gains no energy, nor does Stronge's; Newton's can [Kane1985] and is refused where it would.
+u_n - mu |u_t|, the power of the impulse, grows along p at a rate that never increases. So Poisson's
+end gains no energy, nor does Stronge's; Newton's can [Kane1985] and is refused if it would.
 
-Where the slip turns, the independent variable is tau, dtau = dp / |u_t|, in which the equations are
-smooth up to the end of slip:
+Where the direction of slip changes, the independent variable is tau, dtau = dp / |u_t|, in which
+the equations are smooth up to the end of slip:
 
     d ln|u_t| / dtau = d . (G_tn - mu G_tt d),      dphi / dtau = across d . (G_tn - mu G_tt d)
 
@@ -51,8 +51,8 @@ APART = 1e-12  # of the diagonal of G: contacts that do not feel each other
 
 
 class Problem(NamedTuple):
-    """One point: G (3, 3) with G_nn = 1; u (3,) before, the largest of which is 1; e, mu; end: when
-    the impact is over, as `_poisson`.
+    """The impact of one point: G (3, 3) scaled to G_nn = 1; u (3,) before, scaled so that its
+    largest entry is 1; e, mu; end: the condition for the end of the impact, such as `_poisson`.
     """
 
     G: Array
@@ -63,8 +63,8 @@ class Problem(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """P (3,): impulses so far. work: of the normal one. turned: p and work at the end of
-    compression, None before it. ended: all of it.
+    """A state along an impact: impulses P (3,) so far; work of the normal impulse; turned: (p,
+    work) at the end of compression, None before it; ended: whether the impact is over.
     """
 
     P: Array
@@ -80,41 +80,53 @@ Guard = Callable[[Array], float]
 
 # --- the laws
 def routh_poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
-    """The impulse of restitution is e times that of compression."""
+    """Return the impulses of an impact in which the normal impulse of restitution is e times that
+    of compression.
+    """
     return _each(G, u, e, mu, _poisson)
 
 
 def routh_newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
-    """The speed of separation is e times that of approach."""
+    """Return the impulses of an impact in which the speed of separation is e times that of
+    approach.
+    """
     return _each(G, u, e, mu, _newton)
 
 
 def routh_stronge(G: Array, u: Array, e: Array, mu: Array) -> Blow:
-    """The normal work of restitution is e^2 times that of compression."""
+    """Return the impulses of an impact in which the normal work of restitution is e^2 times that of
+    compression.
+    """
     return _each(G, u, e, mu, _stronge)
 
 
 def _poisson(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]:
-    """Along a straight piece with du_n/dp = rise the impact ends where a + b x + c x^2 comes to
-    zero, x = p from here; these are a, b, c.
+    """Return the coefficients a, b, c of Poisson's end condition along a straight piece with
+    du_n/dp = rise: the impact ends where a + b x + c x^2 reaches zero, x the normal impulse from
+    here.
     """
     return at.P[0] - (1.0 + one.e) * _turned(at)[0], 1.0, 0.0
 
 
 def _newton(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]:
+    """Return the coefficients of Newton's end condition; see `_poisson`."""
     return one.G[0] @ at.P + (1.0 + one.e) * one.u[0], rise, 0.0
 
 
 def _stronge(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]:
+    """Return the coefficients of Stronge's end condition; see `_poisson`."""
     return at.work - (1.0 - one.e**2) * _turned(at)[1], one.u[0] + one.G[0] @ at.P, 0.5 * rise
 
 
 def _turned(at: Moment) -> tuple[float, float]:
+    """Return p and work at the end of compression, or values that are never reached before it."""
     return at.turned or (np.inf, -np.inf)
 
 
 def _each(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
-    """The impacts of contacts that do not feel each other."""
+    """Return the impulses of contacts that are not coupled through G; raise a QuestionError if they
+    are.
+    """
     k = len(e)
     size = np.sqrt(np.diagonal(G))
     P, modes = np.zeros(3 * k), [OPEN] * k
@@ -133,7 +145,7 @@ def _each(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
 
 
 def _struck(G: Array, u: Array, e: float, mu: float, end: End) -> tuple[Array, str]:
-    """The impulses (3,) of one point, and whether it sticks or slips at the end."""
+    """Return the impulses (3,) of one point, and whether it sticks or slips at the end."""
     if not G[0, 0] > 0.0:
         raise SingularError("what meets can not give way")
     fast = float(np.abs(u).max())
@@ -149,7 +161,7 @@ def _struck(G: Array, u: Array, e: float, mu: float, end: End) -> tuple[Array, s
 
 # --- the path
 def _path(one: Problem) -> tuple[Moment, str]:
-    """From the first touch to the end."""
+    """Integrate from the first touch to the end; return the final Moment and the mode."""
     at = Moment(np.zeros(3))
     t = one.u[1:]
     slips = float(np.hypot(*t)) > NONE
@@ -175,20 +187,22 @@ def _path(one: Problem) -> tuple[Moment, str]:
 
 
 def _turn(one: Problem, d: Array) -> tuple[float, float]:
-    """d ln|u_t| and dphi along tau."""
+    """Return d ln|u_t| / dtau and dphi / dtau for the direction of slip d."""
     t = one.G[1:, 0] - one.mu * one.G[1:, 1:] @ d
     return float(d @ t), float(d[0] * t[1] - d[1] * t[0])
 
 
 def _live(one: Problem, t: Array) -> Array:
-    """G_tt^-1 t, over the directions in which a tangential impulse moves anything."""
+    """Return G_tt^-1 t, restricted to the directions in which a tangential impulse
+    causes motion.
+    """
     w, V = _tangents(one)
     return V @ ((V.T @ t) / w)
 
 
 def _tangents(one: Problem) -> tuple[Array, Array]:
-    """w (m,), V (2, m): eigenvalues and directions of G_tt, without those across a plane of
-    motion.
+    """Return w (m,) and V (2, m): eigenvalues and eigenvectors of G_tt, without those across a
+    plane of motion.
     """
     w, V = np.linalg.eigh(one.G[1:, 1:])
     live = w > max(DEAD, NONE * w[-1])
@@ -196,8 +210,8 @@ def _tangents(one: Problem) -> tuple[Array, Array]:
 
 
 def _from_rest(one: Problem) -> tuple[Array, bool]:
-    """Friction beside the normal impulse where nothing slips: what holds it, or that of the one
-    slip that can begin.
+    """Return the friction (2,) per unit of normal impulse if nothing slips, and whether it sticks:
+    the friction that holds the point, or that of the one slip that can begin.
     """
     f = -_live(one, one.G[1:, 0])
     if np.hypot(*f) <= one.mu * (1.0 + NONE):
@@ -218,7 +232,7 @@ def _from_rest(one: Problem) -> tuple[Array, bool]:
 
 
 def _line(one: Problem, at: Moment, f: Array, most: float) -> Moment:
-    """Along du/dp = G (1, f), by at most `most` of normal impulse."""
+    """Return the Moment after following du/dp = G (1, f), by at most `most` of normal impulse."""
     x = np.append(1.0, f)
     rise = float(one.G[0] @ x)
     for _ in range(PIECES):
@@ -243,13 +257,16 @@ def _line(one: Problem, at: Moment, f: Array, most: float) -> Moment:
 
 
 def _moved(at: Moment, x: Array, u: float, rise: float, step: float) -> Moment:
+    """Return the Moment after a normal impulse `step` along x, where u_n is u and
+    rises at `rise`.
+    """
     if not np.isfinite(step):
         raise SingularError("no normal impulse stops its approach")
     return at._replace(P=at.P + step * x, work=at.work + step * (u + 0.5 * rise * step))
 
 
 def _first_root(a: float, b: float, c: float) -> float:
-    """The least x >= 0 where a + b x + c x^2 comes up to zero."""
+    """Return the smallest x >= 0 where a + b x + c x^2 rises to zero; infinity if there is none."""
     if a >= 0.0:
         return 0.0
     under = b * b - 4.0 * a * c
@@ -260,9 +277,12 @@ def _first_root(a: float, b: float, c: float) -> float:
 
 # --- a slip that turns
 def _curve(one: Problem, at: Moment, t: Array) -> Moment:
-    """Until the slip t ends, or the impact: y = ln|u_t|, phi, P (3,), work over tau."""
+    """Return the Moment at the end of the slip t (2,), or of the impact, by integration of y =
+    (ln|u_t|, phi, P (3,), work) over tau.
+    """
 
     def rate(_: float, y: Array) -> Array:
+        """Return dy/dtau."""
         d = np.array([np.cos(y[1]), np.sin(y[1])])
         s = np.exp(y[0])
         along, across = _turn(one, d)
@@ -283,9 +303,10 @@ def _curve(one: Problem, at: Moment, t: Array) -> Moment:
 
 
 def _events(one: Problem, at: Moment) -> dict[str, Guard]:
-    """What comes up to zero at each event."""
+    """Return the guards by name; an event is where its guard rises to zero."""
 
     def normal(y: Array) -> float:
+        """Return the normal speed."""
         return float(one.u[0] + one.G[0] @ y[2:5])
 
     found: dict[str, Guard] = {"slip": lambda y: GONE - float(y[0])}
@@ -298,7 +319,9 @@ def _events(one: Problem, at: Moment) -> dict[str, Guard]:
 
 
 def _followed(rate: Rate, y: Array, events: dict[str, Guard]) -> tuple[Array, str]:
-    """The first event and the state there, from fresh steps to it."""
+    """Return the state at the first event, and its name; the step to the event is integrated again
+    up to it.
+    """
     solver = DOP853(rate, 0.0, y, np.inf, rtol=EXACT, atol=1e-3 * EXACT)
     while True:
         before = solver.y.copy()
@@ -314,14 +337,16 @@ def _followed(rate: Rate, y: Array, events: dict[str, Guard]) -> tuple[Array, st
 
 
 def _zero(g: Guard, y: Callable[[float], Array], a: float, b: float) -> float:
-    """Where g(y) comes up to zero between a and b; at an end where rounding has it there."""
+    """Return where g(y) rises to zero between a and b; an end of the interval if rounding places it
+    there.
+    """
     if g(y(a)) >= 0.0:
         return a
     return float(brentq(lambda x: g(y(x)), a, b, xtol=1e-300, rtol=1e-14)) if g(y(b)) > 0.0 else b
 
 
 def _landed(rate: Rate, y: Array, span: float, g: Guard) -> Array:
-    """The state after `span`, moved to the zero of g near it."""
+    """Return the state after `span`, moved along its rate to the zero of g nearby."""
     if span > 0.0:
         solver = DOP853(rate, 0.0, y, span, rtol=EXACT, atol=1e-3 * EXACT)
         while solver.status == "running":

@@ -1,14 +1,15 @@
-"""Forces of many contacts with Coulomb friction, nearly: by splitting, as a start for the exact
-solution (`contact_modes`).
+"""Approximate forces of many contacts with Coulomb friction, by operator splitting, as a start for
+the exact solution (`modes.py`).
 
     a = G f + b + (mu |a_t|, 0, 0),  K contains f, orthogonal to a in its dual
             K: the friction cones
 
-The shift mu |a_t| of the normals makes Coulomb's law a problem of cones [DeSaxce1998]. The
-alternating directions: f of least 1/2 f' G f + (b + shift)' f near z, z of the cones near f, and
-the shift from the accelerations of the last round. G is taken apart once, so that the weight rho
-between the two is free to change; redundant contacts (a table on many legs) do no harm. Contacts
-that slip already have friction along a known direction, that of the last round's normal force.
+The shift mu |a_t| of the normals makes Coulomb's law a cone problem [DeSaxce1998]. Alternating
+directions: f minimises 1/2 f' G f + (b + shift)' f near z, z is the projection of f onto the cones,
+and the shift comes from the accelerations of the last round. G is decomposed once, so that the
+penalty rho can be changed freely; redundant contacts (a table on many legs) do no harm. Contacts
+that slip already have friction along a known direction, in proportion to the normal force of the
+last round.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ EVERY, UNEVEN = 20, 5.0
 
 
 def split(G: Array, b: Array, friction: Friction) -> Iterator[Array]:
-    """Forces f (3 k,), better and better ones."""
+    """Yield approximate forces f (3 k,), each more accurate than the one before."""
     k = len(friction.static)
     size = np.repeat(np.sqrt(np.maximum(np.diagonal(G).reshape(k, 3).max(axis=1), 1e-300)), 3)
     G = G / np.outer(size, size)
@@ -76,12 +77,12 @@ def split(G: Array, b: Array, friction: Friction) -> Iterator[Array]:
 
 
 def _drag(z: Array, friction: Friction, slides: NDArray[np.bool_]) -> Array:
-    """Friction of what slides, by its normal force."""
+    """Return the friction of slipping contacts, from their normal forces."""
     return (-(friction.kinetic * z[::3])[slides, None] * friction.direction[slides]).ravel()
 
 
 def _projected(r: Array, friction: Friction, base: Array, slides: NDArray[np.bool_]) -> Array:
-    """The nearest forces within the cones, normal ones at least `base`."""
+    """Return the projection of forces onto the cones, with normal forces of at least `base`."""
     N = r[::3]
     t = r.reshape(-1, 3)[:, 1:]
     mu = np.where(slides, 0.0, friction.static)

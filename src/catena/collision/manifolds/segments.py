@@ -1,14 +1,14 @@
-"""Where a sphere or a capsule touches a convex polyhedron: points with a common normal, over lanes
-of runs.
+"""The contact manifold of a sphere or a capsule and a convex polyhedron: points with a common
+normal, over lanes of runs.
 
     nearest    of the segment (of a sphere its centre) and the polyhedron: an end over a face, or a
                point over an edge or a corner
     both ends  of the part of the segment that lies over the face along whose normal they touch;
-               where one is the nearest point it is that
+               if one of these is the nearest point, that one is used
 
-Where the segment itself is inside the polyhedron, the axis of least overlap is taken: of a face, or
+If the segment itself is inside the polyhedron, the axis of least overlap is used: of a face, or
 across an edge. The constants are those of `polyhedron_manifold`; all in the polyhedron's axes. A
-capsule along an edge, away from the faces beside it, has one point.
+capsule along an edge, not over an adjacent face, has one point.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BETTER = 1.0 - 1e-12  # of a squared distance: an edge is nearer than a face
 
 @kernel
 def sphere_on_hull(pose, s, k, at):
-    """The one point of a sphere."""
+    """Compute the one point of a sphere into s.points; return the normal."""
     one = solid_at(pose, k, 0)
     two = solid_at(pose, k, 16)
     x = unrotate(one.R, sub(two.p, one.p))
@@ -53,8 +53,8 @@ def sphere_on_hull(pose, s, k, at):
 
 @kernel
 def capsule_on_hull(pose, s, k, at):
-    """The three points of a capsule: both ends over the face, and the nearest where it is none of
-    these.
+    """Compute the three points of a capsule into s.points: both ends over the face, and the nearest
+    point if it is neither of these; return the normal.
     """
     t = s.hulls
     one = solid_at(pose, k, 0)
@@ -110,14 +110,14 @@ def capsule_on_hull(pose, s, k, at):
 
 @kernel
 def _put(s, i, one, x, D, r, n, t, gap):
-    """A point of the capsule's surface, where its axis is at t."""
+    """Store a point of the capsule's surface, where its axis is at t."""
     put_point(s, i, gap, add(one.p, rotate(one.R, sub(add(x, scale(t, D)), scale(r, n)))))
 
 
 @kernel
 def _nearest(t, a, g, x, D, radius):
-    """Signed distance of the segment x + t D and a polyhedron, the normal from that to the segment,
-    and t.
+    """Return the signed distance of the segment x + t D and a polyhedron, the normal from the
+    polyhedron to the segment, and t.
     """
     deep, m, under, square, over, above, apart = _faces(t, a, g, x, D)
     far, axis, across, square, over, above = _edges(t, a, g, x, D, square, over, above)
@@ -134,9 +134,9 @@ def _nearest(t, a, g, x, D, radius):
 
 @kernel
 def _faces(t, a, g, x, D):
-    """The face along whose normal the segment overlaps least, and its end there; the face that an
-    end is nearest to: squared distance, way to it, which end; above zero where the segment is
-    outside.
+    """Compare the segment with all faces. Return the largest separation along a normal, that
+    normal, and the end of the segment (0 or 1) there; the squared distance of the end nearest to a
+    face, the vector to it, and which end; and a number that is positive if the segment is outside.
     """
     most = -FAR
     m = UNITS[2]
@@ -172,7 +172,9 @@ def _faces(t, a, g, x, D):
 
 @kernel
 def _beyond(t, a, f, g, v, x):
-    """Above zero where a point is beyond a side of a face, seen along its normal."""
+    """Return a number that is positive if the point x is beyond a side of face f, projected along
+    its normal v.
+    """
     most = -FAR
     for j in range(t.sides[0]):
         p = stretched(g, get(t.polygon[a, f], j))
@@ -183,8 +185,8 @@ def _beyond(t, a, f, g, v, x):
 
 @kernel
 def _edges(t, a, g, x, D, square, over, above):
-    """The edge across which the segment overlaps least, the axis, and t there; what is nearest with
-    the edges.
+    """Compare the segment with all edges. Return the largest separation across an edge, the axis,
+    and t there; and the squared distance, vector and t of the nearest point of faces and edges.
     """
     most = -FAR
     m = UNITS[2]
@@ -228,13 +230,15 @@ def _edges(t, a, g, x, D, square, over, above):
 
 @kernel
 def _part(t):
-    """Between 0 and 1."""
+    """Return t clamped to [0, 1]."""
     return larger(0.0, smaller(1.0, t))
 
 
 @kernel
 def _bearing(t, s, a, g, n):
-    """s.reference: the corners of the face most along n; its normal."""
+    """Compute s.reference, the corners of the face whose normal is most along n; return that
+    normal.
+    """
     most, N = -FAR, UNITS[2]
     for f in range(t.count[a, 1]):
         v = get(t.normal[a], f)

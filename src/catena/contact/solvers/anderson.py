@@ -1,15 +1,16 @@
-"""Sweeps over contacts that creep, made faster by Anderson's method, over lanes of runs.
+"""Anderson acceleration of slowly converging sweeps over contacts, over lanes of runs.
 
-Rigid bodies leave a choice among impulses (a box on four corners), and towers couple many contacts:
-sweeps then come to an answer slowly, along a few directions. From what the last sweeps have changed
-it is found where that change would be least [Anderson1965], [Walker2011]:
+Rigid-body mechanics does not always determine the impulses (a box on four corners), and stacks
+couple many contacts: sweeps then converge slowly, along a few directions. From the changes of the
+last sweeps those impulses are extrapolated at which a sweep would change least [Anderson1965],
+[Walker2011]:
 
     f = G(P) - P,  min | f - dF g |,  P <- G(P) - dG g
             dF, dG: how f and G have changed from sweep to sweep, the last DEPTH of them
 
-Impulses are compared after multiplying by the root of the mobility of their contacts, so that units
-and masses do not count. Where a sweep changes much more than the best one did, a lane goes back to
-that one and begins anew.
+Impulses are compared after multiplication by the square root of the mobility of their contacts, so
+that units and masses do not matter. If a sweep changes much more than the best one did, a lane
+returns to that one and restarts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NEVER = 1e300
 
 @kernel
 def forget(s, m, zero):
-    """Begin anew in all lanes, with m rows."""
+    """Clear the history of all lanes, with m rows."""
     s.best[0], s.known[0] = NEVER + zero, zero
     for i in range(DEPTH):
         for j in range(DEPTH):
@@ -38,8 +39,8 @@ def forget(s, m, zero):
 
 @kernel
 def follow(p, a, s, rough, smooth, width, busy, sweep):
-    """After a sweep: impulses from where it would have changed least. s.P: those before the
-    sweep.
+    """Extrapolate the impulses after a sweep to where it would have changed least. s.P: the
+    impulses before the sweep.
     """
     m = 3 * rough + smooth
     slot = sweep & (DEPTH - 1)
@@ -65,7 +66,7 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
 
 @kernel
 def _changes(a, s, rough, smooth, zero):
-    """s.f: what the sweep has changed, scaled; its size, squared."""
+    """Compute s.f, the scaled change by the sweep; return its squared norm."""
     total = zero
     for i in range(rough + smooth):
         n = normal(i, rough)
@@ -78,7 +79,7 @@ def _changes(a, s, rough, smooth, zero):
 
 @kernel
 def _least(s, slot, m, zero):
-    """s.g: the combination of changes of f that is nearest to f."""
+    """Compute s.g: the coefficients of the combination of changes of f that is nearest to f."""
     trace = zero
     for i in range(DEPTH):
         total, right = zero, zero
@@ -109,8 +110,8 @@ def _least(s, slot, m, zero):
 
 @kernel
 def _ahead(a, s, rough, smooth, busy):
-    """s.t: the impulses from where the sweep would have changed least; the busy lanes where they
-    are no farther away than is sensible.
+    """Compute s.t, the extrapolated impulses; return the busy lanes in which the extrapolation is
+    not too far.
     """
     way, size = 0.0 * busy, 0.0 * busy
     for i in range(rough + smooth):
@@ -127,7 +128,7 @@ def _ahead(a, s, rough, smooth, busy):
 
 @kernel
 def _within(a, s, rough, smooth, busy):
-    """The impulses of s.t within their cones, where a lane is busy."""
+    """Replace the impulses of busy lanes by those of s.t, projected onto their cones."""
     for i in range(rough + smooth):
         n, on = normal(i, rough), busy > 0.5
         P = max(s.t[n], 0.0 * busy)
@@ -145,7 +146,9 @@ def _within(a, s, rough, smooth, busy):
 
 @kernel
 def _return(a, s, m, back, zero):
-    """To the best sweep, without what is known of the last ones, in the lanes that go back."""
+    """Return to the impulses of the best sweep and clear the history, in the lanes marked in
+    `back`.
+    """
     away = back > 0.5
     s.best[0], s.known[0] = select(away, NEVER + zero, s.best[0]), select(away, zero, s.known[0])
     for r in range(m):

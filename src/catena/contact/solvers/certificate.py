@@ -1,10 +1,11 @@
-"""How well one time step with contacts was solved, and the shift of positions out of what they
-penetrate.
+"""How well one time step with contacts was solved, and the shift of positions that removes
+penetrations.
 
-The certificate adds up over the steps of a run: residual of this step and the worst one, beside the
-fastest speed of a contact; steps above the tolerance; depth, m; complementarity and cone, each
-beside the largest of its step; sine of the angle between friction and slip; energy dissipated and
-gained by contacts, J; impacts; changes of mode.
+The certificate accumulates over the steps of a run: the residual of this step and the worst one,
+relative to the fastest speed of a contact; the number of steps above the tolerance; depth, m;
+complementarity and cone violation, each relative to the largest impulse of its step; the sine of
+the angle between friction and slip; the energy dissipated and gained by contacts, J; the number of
+impacts; the number of changes of mode.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with it
 
 @kernel
 def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
-    """The modes, the work of the contacts, and the certificate with this step in it.
-    left_elsewhere: changes of mode of others.
+    """Compute the modes, the work of the contacts, and the certificate including this step.
+    left_elsewhere: changes of mode of contacts that are not active.
     """
     speeds(p, a.P, s, rough, smooth, width)
     zero = 0.0 * fastest
@@ -93,7 +94,7 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
 
 @kernel
 def misses(p, P, s, rough, smooth):
-    """How far speeds miss their laws with impulses P, m/s: the largest."""
+    """Return the largest residual of the contact laws with impulses P, m/s."""
     speeds(p, P, s, rough, smooth, 0)
     left = 0.0 * p.h[0]
     for i in range(rough + smooth):
@@ -113,8 +114,8 @@ def misses(p, P, s, rough, smooth):
 
 @kernel
 def friction_miss(x, y, ux, uy, reach, step):
-    """The speed by which friction (x, y) misses what the slip (ux, uy) asks of it, within its
-    reach.
+    """Return the residual (m/s) of friction (x, y) for the slip (ux, uy): the distance to its
+    projection onto the disc of radius `reach` after a step against the slip, divided by the step.
     """
     tx, ty = x - step * ux, y - step * uy
     far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
@@ -124,8 +125,8 @@ def friction_miss(x, y, ux, uy, reach, step):
 
 @kernel
 def lift(p, a, s, rough, smooth, width, fastest):
-    """The shift along the normals that separates what would penetrate at the end of the step, and
-    the depth that is left. s.u: the speeds of that way.
+    """Compute the shift along the normals that separates what would penetrate at the end of the
+    step, and record the remaining depth. s.u: the speeds with which positions move in the step.
     """
     k = rough + smooth
     h = p.h[0]
@@ -154,7 +155,7 @@ def lift(p, a, s, rough, smooth, width, fastest):
 
 @kernel
 def _raise(p, a, s, i, rough, smooth, width, deep):
-    """Separate one contact, the others held."""
+    """Separate one contact, the shifts of the others fixed."""
     n = normal(i, rough)
     own = s.own[i, 0]
     before = a.shift[n]

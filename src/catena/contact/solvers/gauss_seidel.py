@@ -5,24 +5,25 @@
     0 <= P_n  complementary to  u_n >= target,  |P_t| <= mu P_n,
             and where it slips P_t = -mu P_n u_t/|u_t|
 
-Contacts with friction come first, three rows each (normal, two tangents), then those of one row:
-smooth ones, stops of joints. One contact is solved at a time, the impulses of the others held: it
-opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal impulse found on
-the cone), so that cones are met to rounding and what is left is the coupling; where sweeps creep
-they are accelerated (`contact_acceleration`). Each lane stops when it has converged and is not
-touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
+Contacts with friction come first, with three rows each (normal, two tangents), then those with one
+row: frictionless contacts and stops of joints. One contact is solved at a time, the impulses of the
+others fixed: it opens, sticks (its 3 x 3 block is solved) or slips (its direction is iterated, with
+the normal impulse on the cone), so that cones are satisfied to rounding and the residual is only
+the coupling; slowly converging sweeps are accelerated (`anderson`). Each lane stops when it has
+converged and is not changed after that, so that no run depends on its neighbours. The laws are
+those of [Moreau1988].
 
-    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what
-              is left of it for half a step
-    after     the target of the speeds after the step, of a contact that has closed in it
-    shift     lifts positions, not speeds, out of what they penetrate at the end of the step; and
-              where a gap is used up, takes them there
+    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, which
+              uses up the gap in half a step
+    after     the target of the speeds after the step, for a contact that has closed in it
+    shift     moves positions, not speeds, out of penetrations at the end of the step; and where a
+              gap is used up, moves them there
 
-A gap that is used up in a step and has no rebound asks for two things: positions that come to the
-surface and no farther, and speeds that have had the whole impact. One impulse cannot do both: what
-is left of the approach would be stopped in the next step, by a second impact, and two impacts in
-which friction acts against the slip at the end of each are not one in which the slip reverses. So
-such a step is solved twice, for the way with `target` and for the speeds with `after`.
+A gap that is used up in a step without rebound requires two things: positions that reach the
+surface and no farther, and speeds after the whole impact. One impulse cannot do both: the rest of
+the approach would be stopped in the next step, by a second impact, and two impacts with friction
+against the slip at the end of each are not one impact in which the slip reverses. So such a step is
+solved twice, for the positions with `target` and for the speeds with `after`.
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ FIRM = 1e-12
 def solve_contacts(
     p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0
 ):
-    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of
-    the residual beside the fastest speed.
+    """Compute the impulses of one step into a.
 
-    width: see `contact_response`. groups, pairs, points: of pairs of shapes and how many
-    (`contact_patches`), whose points are the last of those with friction. Of many contacts those
-    that take part are put together first.
+    rough, smooth: the number of contacts with three rows and with one. tolerance: of the residual,
+    relative to the fastest speed. width: see `response`. groups, pairs, points: the groups of pairs
+    of shapes, and the numbers of pairs and points (`patches`); their points are the last contacts
+    with friction. If there are many contacts, the active ones are packed first.
     """
     fastest = _fastest(p, rough - points, rough, smooth)
     if points > 0:
@@ -75,8 +76,8 @@ def solve_contacts(
 
 @kernel
 def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
-    """Sweeps, the certificate, and the shift. left: contacts elsewhere that have changed their
-    mode.
+    """Run the sweeps, and compute the shift and the certificate. left: changes of mode of contacts
+    that are not active.
     """
     own_blocks(p, s, rough, smooth, width)
     for i in range(rough):
@@ -95,8 +96,8 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
 
 @kernel
 def _landed(p, a, s, rough, smooth, fastest):
-    """The lanes in which a gap is used up without rebound; in these the targets become those of the
-    speeds after the impact.
+    """Return the lanes in which a gap is used up without rebound; in these the targets are replaced
+    by those of the speeds after the impact.
     """
     zero = 0.0 * fastest
     lands = zero
@@ -114,14 +115,14 @@ def _landed(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _add_way(p, a, rough, smooth, share):
-    """Add to the shift what the impulses move positions by in half a step, so many times."""
+    """Add to the shift `share` times the displacement that the impulses cause in half a step."""
     for r in range(3 * rough + smooth):
         a.shift[r] = a.shift[r] + 0.5 * p.h[0] * share * a.P[r]
 
 
 @kernel
 def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
-    """Sweeps over the contacts, in the lanes that are busy."""
+    """Sweep over the contacts, in the busy lanes, until they converge."""
     speeds(p, a.P, s, rough, smooth, width)
     for sweep in range(iterations):
         if sweep >= BEGIN:
@@ -149,8 +150,8 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
 
 @kernel
 def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
-    """All contacts by the interior-point method, which has W itself; the lanes that are busy
-    still.
+    """Solve all contacts by the interior-point method, which needs W itself; return the lanes that
+    have not converged.
     """
     if width > 0:
         whole_matrix(p.W, s.W, rough, smooth, width)
@@ -166,7 +167,9 @@ def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
 
 @kernel
 def _fastest(p, plain, rough, smooth):
-    """The fastest of all speeds of rows, before or without impulses, m/s; pairs of shapes aside."""
+    """Return the fastest speed of all rows, before or without impulses, m/s, without pairs of
+    shapes.
+    """
     found = 0.0 * p.h[0]
     for r in range(3 * plain):
         found = max(found, max(abs(p.before[r]), abs(p.free[r])))
@@ -177,8 +180,8 @@ def _fastest(p, plain, rough, smooth):
 
 @kernel
 def _targets(p, a, s, rough, smooth, fastest):
-    """Who takes part, with which normal speed at least and with which friction; impulses begin with
-    those of the last step.
+    """Determine which contacts are active, their smallest normal speeds and their friction;
+    impulses start from those of the previous step.
     """
     h = p.h[0]
     bouncing = 0.0 * fastest
@@ -211,8 +214,8 @@ def _targets(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _friction(p, i):
-    """The coefficient of a contact: static where it sticks, or closes without slip; that of what
-    slips elsewhere, and in impacts, as in runs with events.
+    """Return the friction coefficient of a contact: static if it sticks, or closes without slip;
+    kinetic if it slips, and in impacts, as in runs with events.
     """
     n = 3 * i
     x = p.before[n + 1]
@@ -227,10 +230,10 @@ def _friction(p, i):
 
 @kernel
 def _rebound(p, i, n, fastest, h):
-    """The speed of a rebound where the gap is closed, or closes with a rebound that leaves it;
-    elsewhere zero.
+    """Return the speed of a rebound if the gap is closed, or if it closes with a rebound that opens
+    it again; else zero.
 
-    Rebounds that are nothing beside the speed of a step are none.
+    Rebounds that are negligible relative to the change of speed in a step are zero.
     """
     gap = p.gap[i]
     before = p.before[n]
@@ -247,12 +250,13 @@ def _rebound(p, i, n, fastest, h):
 
 @kernel
 def _target(p, s, i, n, fastest, h, bouncing, landing):
-    """Newton's law where there is a rebound; elsewhere what is left of the gap.
+    """Compute the targets of a contact: Newton's law if there is a rebound, else what is left of
+    the gap.
 
-    A gap that is nothing beside a step is closed: a box would otherwise stand on three of its
-    corners, and which three would take long to find. What rests there while others bounce has the
-    rebound of the little speed it has, and while others land goes as they do, so that the targets
-    of a body agree with a motion of it.
+    A gap that is small relative to the way of a step counts as closed: otherwise a box would stand
+    on three of its corners, and which three would take long to find. A contact that rests there
+    while others bounce has the rebound of its small speed, and while others land it moves as they
+    do, so that the targets of a body are compatible with a motion of it.
     """
     gap, rebound = p.gap[i], s.lift[i]
     left = -2.0 * gap / h
@@ -268,8 +272,8 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
 
 @kernel
 def _block(own, block, i):
-    """The inverse of a 3 x 3 block, made a little firmer; the step along its tangents; one over its
-    mobility along the normal.
+    """Compute the inverse of a 3 x 3 block, regularised by FIRM; the step along its tangents; and
+    the inverse of its mobility along the normal.
     """
     a = own[i, 0]
     b = own[i, 1]
@@ -294,7 +298,9 @@ def _block(own, block, i):
 
 @kernel
 def _visit(p, a, s, i, rough, smooth, width, busy, turns):
-    """Solve a contact with friction, the others held; the largest change of its own speeds."""
+    """Solve one contact with friction, the others fixed; return the largest change of its own
+    speeds.
+    """
     n = 3 * i
     mu = s.mu[i]
     own = s.own
@@ -335,8 +341,8 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
 
 @kernel
 def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
-    """The impulse of a contact that slips: its direction turned some times, the normal impulse on
-    the cone each time.
+    """Return the impulse of a slipping contact: its direction is iterated `turns` times, with the
+    normal impulse on the cone each time.
     """
     bx = ux - (a01 * P + a11 * x + a12 * y)
     by = uy - (a02 * P + a12 * x + a22 * y)
@@ -360,7 +366,7 @@ def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, invers
 
 @kernel
 def _press(p, a, s, i, rough, smooth, width, busy):
-    """The same for a contact of one row."""
+    """Solve one contact with one row, the others fixed; return the change of its speed."""
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]
