@@ -43,12 +43,12 @@ from ..registry import loaded
 from .assembly_in_lanes import assemble_rows
 from .closure_search import (
     CLOSED,
-    FINEST,
-    REACH,
-    SPREADS,
-    STARTS,
-    STEPS,
-    TORN,
+    MAX_STARTS,
+    MAX_STEP_NORM,
+    MAX_STEPS,
+    MIN_DAMPING,
+    OPENING_RATE_TOLERANCE,
+    START_SPREADS,
     by_loop,
     called,
     fastest,
@@ -212,16 +212,19 @@ def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
     raise _open(machine, best, free, t)
 
 
-def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> Iterator[Array]:
-    """Yield the guess q, then `count - 1` configurations around it, at the distances of SPREADS in
-    turn. The random numbers have a fixed seed, so that the sequence is always the same.
+def starts(machine: Machine, q: Array, free: list[int], count: int = MAX_STARTS) -> Iterator[Array]:
+    """Yield the guess q, then `count - 1` configurations around it, at the distances of
+    START_SPREADS in turn. The random numbers have a fixed seed, so that the sequence is always the
+    same.
     """
     yield q
     rng = np.random.default_rng(4)
     unit = np.sqrt(metric(machine).column)
     for k in range(count - 1):
         change = np.zeros(machine.nv)
-        change[free] = SPREADS[k % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+        change[free] = (
+            START_SPREADS[k % len(START_SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+        )
         yield machine.move(q, change)
 
 
@@ -240,7 +243,7 @@ def damped_steps(
     of: Residual,
     free: Callable[[Array, Array], list[int]],
     within: Callable[[Array], Array] = lambda q: q,
-    reach: float = REACH,
+    reach: float = MAX_STEP_NORM,
 ) -> Array:
     """Return q (nq,) after damped Gauss-Newton steps (Levenberg-Marquardt) towards e(q) = 0, taken
     until they no longer reduce |e|.
@@ -253,7 +256,7 @@ def damped_steps(
     unit = np.sqrt(metric(machine).column)
     error, A = of(machine, q)
     mu, size = 1e-3, float(error @ error)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         moving = free(q, -A.T @ error)
         step = np.zeros(machine.nv)
         J = A[:, moving] * unit[moving]
@@ -265,12 +268,12 @@ def damped_steps(
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
             # a step that hardly helps may be one that is damped
-            still = trial_size > 0.9999 * size and mu <= FINEST
+            still = trial_size > 0.9999 * size and mu <= MIN_DAMPING
             q = trial
             error = trial_error
             A = trial_A
             size = trial_size
-            mu = max(0.1 * mu, FINEST)
+            mu = max(0.1 * mu, MIN_DAMPING)
             if still or size < 1e-30:
                 break
         else:
@@ -321,7 +324,9 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
         v[free] -= least_change(regular(M[np.ix_(free, free)], A, by), A, rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     by = metric(machine, acting=False)
-    if by.beside(left, rows.A).max(initial=0.0) > TORN * fastest(by, rows.A, rows.rate, given, v):
+    if by.beside(left, rows.A).max(initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
+        by, rows.A, rows.rate, given, v
+    ):
         gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
         raise ClosureError(
@@ -347,7 +352,7 @@ def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError
     sentences = [
         _sentence(machine, rows, name, free) for name in sorted(gaps, key=lambda n: -apart[n])[:5]
     ]
-    tried = "with every coordinate fixed" if not free else f"the best of {STARTS} starts"
+    tried = "with every coordinate fixed" if not free else f"the best of {MAX_STARTS} starts"
     return ClosureError(
         f"{where(machine)} cannot be assembled: {'; '.join(sentences)} ({tried}). "
         "Check the lengths of the bodies in the loop, or give a better guess",

@@ -17,12 +17,12 @@ from ..errors import ClosureError
 from ..machine import Machine, least_change, metric, position_count, where
 from .closure_search import (
     CLOSED,
-    FINEST,
-    REACH,
-    SPREADS,
-    STARTS,
-    STEPS,
-    TORN,
+    MAX_STARTS,
+    MAX_STEP_NORM,
+    MAX_STEPS,
+    MIN_DAMPING,
+    OPENING_RATE_TOLERANCE,
+    START_SPREADS,
     by_loop,
     called,
     fastest,
@@ -34,7 +34,8 @@ from .joint_orientation import facing_axes, side_of, spin_of, turn_between
 Array = np.ndarray
 # of q (n, nq) and the rows they belong to: e (n, m), A (n, m, nv)
 Residual = Callable[[Array, Array], tuple[Array, Array]]
-SHOWN = 5  # rows that a message names
+# Rows that an error message names.
+MAX_ROWS_IN_MESSAGE = 5
 
 
 def assemble_rows(
@@ -50,8 +51,12 @@ def assemble_rows(
     if not failed:
         return found, v
     found[list(failed)], v[list(failed)] = np.nan, np.nan
-    said = "; ".join(f"row {k}: {text}" for k, text in sorted(failed.items())[:SHOWN])
-    more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
+    said = "; ".join(f"row {k}: {text}" for k, text in sorted(failed.items())[:MAX_ROWS_IN_MESSAGE])
+    more = (
+        f"; and {len(failed) - MAX_ROWS_IN_MESSAGE} more"
+        if len(failed) > MAX_ROWS_IN_MESSAGE
+        else ""
+    )
     raise ClosureError(
         f"{where(machine)}: {len(failed)} of {len(q)} rows cannot be assembled: {said}{more}. The"
         " others are in this error's `.q` and `.v`, where these rows are not numbers; `.failed`"
@@ -73,12 +78,14 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
         return {}
     rng = np.random.default_rng(4)
     unit = np.sqrt(metric(machine).column)
-    for attempt in range(STARTS if free else 1):
+    for attempt in range(MAX_STARTS if free else 1):
         start = q[left]
         if attempt:
             change = np.zeros(machine.nv)
             change[free] = (
-                SPREADS[(attempt - 1) % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+                START_SPREADS[(attempt - 1) % len(START_SPREADS)]
+                * rng.standard_normal(len(free))
+                * unit[free]
             )
             start = machine.move(start, np.broadcast_to(change, (len(left), machine.nv)))
         found = _damped(
@@ -136,7 +143,7 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
     mu = np.full(len(q), 1e-3)
     size = np.einsum("ni,ni->n", error, error)
     going = np.arange(len(q))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         J = A[going][:, :, free] * unit[free]
         e = error[going]
         S = np.einsum("nik,njk->nij", J, J) + mu[going, None, None] * np.eye(e.shape[1])
@@ -147,14 +154,16 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
             q[going],
             unit
             * step
-            * np.where(length > REACH, REACH / np.where(length > 0, length, 1.0), 1.0)[:, None],
+            * np.where(
+                length > MAX_STEP_NORM, MAX_STEP_NORM / np.where(length > 0, length, 1.0), 1.0
+            )[:, None],
         )
         trial_error, trial_A = of(trial, rows[going])
         trial_size = np.einsum("ni,ni->n", trial_error, trial_error)
         better = trial_size < size[going]
         done = np.where(
             better,
-            (trial_size > 0.9999 * size[going]) & (mu[going] <= FINEST),
+            (trial_size > 0.9999 * size[going]) & (mu[going] <= MIN_DAMPING),
             mu[going] * 8.0 > 1e8,
         )
         kept = going[better]
@@ -164,7 +173,7 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
             trial_A[better],
             trial_size[better],
         )
-        mu[going] = np.where(better, np.maximum(0.1 * mu[going], FINEST), 8.0 * mu[going])
+        mu[going] = np.where(better, np.maximum(0.1 * mu[going], MIN_DAMPING), 8.0 * mu[going])
         going = going[~(done | (size[going] < 1e-30))]
         if not len(going):
             break
@@ -248,7 +257,9 @@ def _consistent(
         change[:, free] = -least_change(inner, A[:, :, free], rate, own)[0]
     left = np.abs(rate + np.einsum("nij,nj->ni", A, change))
     by = metric(machine)
-    torn = by.beside(left, A).max(axis=1, initial=0.0) > TORN * fastest(by, A, rate, v, v + change)
+    torn = by.beside(left, A).max(axis=1, initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
+        by, A, rate, v, v + change
+    )
     text: dict[int, str] = {}
     for k in np.flatnonzero(torn):
         gaps: dict[str, Any] = by_loop(machine.rows, left[k])

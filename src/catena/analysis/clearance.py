@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Pairs = Iterable[tuple[str, str]] | None
-# of the larger shape of a pair: what overlaps by less touches, as a body at rest on the ground does
-TOUCH = 1e-10
+# An overlap at most this, relative to the larger shape of a pair, is a touch, as that of a body at
+# rest on the ground.
+TOUCH_OVERLAP_RATIO = 1e-10
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ class Proximities:
             )
         self.names = tuple((a.name, b.name) for a, b in self.pairs)
         # m
-        self.touch = TOUCH * np.array(
+        self.touch = TOUCH_OVERLAP_RATIO * np.array(
             [max(_extent(machine, a), _extent(machine, b)) for a, b in self.pairs]
         )
         closed = np.array([_closed(a, b) for a, b in self.pairs])

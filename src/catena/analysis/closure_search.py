@@ -13,14 +13,21 @@ from ..machine import Machine, Metric, metric, position_count
 from ..machine import called as called
 
 Array = np.ndarray
-# the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding
-# lets them
+# Residual of a closed loop, at most, relative to the length of the loop. Newton steps go on beyond
+# it, down to rounding.
 CLOSED = 1e-9
-TORN = 1e-9  # the largest rate of a loop that stays closed, beside the fastest speed
-# starts, steps of one, and how far a step may go (rad, or lengths of the loop)
-STARTS, STEPS, REACH = 30, 200, 1.0
-FINEST = 1e-13  # the damping of a step that is all but Newton's own
-SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
+# Rate of opening of a loop that stays closed, at most, relative to the fastest speed.
+OPENING_RATE_TOLERANCE = 1e-9
+# Starts of a search: the guess and others around it.
+MAX_STARTS = 30
+# Damped steps from one start.
+MAX_STEPS = 200
+# Norm of one step, at most: rad, or lengths of the loop.
+MAX_STEP_NORM = 1.0
+# Damping mu relative to scaled rows of order one; a step with it is practically Newton's own.
+MIN_DAMPING = 1e-13
+# Standard deviations of other starts from the guess, in turn: rad, or lengths of the mechanism.
+START_SPREADS = (0.1, 0.5, 1.5, 3.0)
 _measures: WeakKeyDictionary[Machine, Metric] = WeakKeyDictionary()
 
 

@@ -30,11 +30,15 @@ from ..machine import Machine, Wrenches, machine_of, name_of, state, terms, wher
 from ..model import Mechanism
 
 Array = np.ndarray
-TOUCHES = 1e-8  # of the mechanism's length: a gap this small is closed
-# of the speed that all energy would give, or of the largest acceleration: a point this slow stays
-MOVES = 1e-8
-ROUNDED = 1e-13  # of the largest force: an end this near zero is zero
-LEFT = 1e-8  # of the forces needed: an imbalance this small is none
+# A gap at most this, relative to the mechanism's length, is closed.
+CLOSED_GAP_RATIO = 1e-8
+# A point at most this fast is at rest, relative to the speed that all kinetic energy would give it;
+# likewise its acceleration relative to the largest one.
+REST_RATE_RATIO = 1e-8
+# An end of a range at most this, relative to the largest force, is zero.
+ZERO_FORCE_RATIO = 1e-13
+# An imbalance at most this, relative to the forces needed, is zero.
+IMBALANCE_RATIO = 1e-8
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class ContactRanges:
         """Booleans (k,): whether a normal force is unique, relative to the largest force of least
         norm.
         """
-        return self.normal[:, 1] - self.normal[:, 0] <= LEFT * max(
+        return self.normal[:, 1] - self.normal[:, 0] <= IMBALANCE_RATIO * max(
             float(np.abs(self.least_norm).max(initial=0.0)), 1e-300
         )
 
@@ -215,15 +219,19 @@ def _closed(
     """Yield the points that can push: closed, and neither moving nor accelerating apart. own (3 k,)
     is the diagonal of G = J M^-1 J'; energy is v' M v.
     """
-    near = gap <= TOUCHES * usual_length(machine.layout)
+    near = gap <= CLOSED_GAP_RATIO * usual_length(machine.layout)
     fast = np.sqrt(np.maximum(own, 0.0) * energy)
     hard = np.abs(rate).max(initial=0.0)
     for i, p in enumerate(contact_points(machine.mechanism)):
         n = 3 * i
         c = machine.mechanism.contacts[p.contact]
-        if not near[i] or u[n] > MOVES * fast[n] or (rate[n] > MOVES * hard and a.any()):
+        if (
+            not near[i]
+            or u[n] > REST_RATE_RATIO * fast[n]
+            or (rate[n] > REST_RATE_RATIO * hard and a.any())
+        ):
             continue
-        slips = np.hypot(u[n + 1], u[n + 2]) > MOVES * fast[n + 1 : n + 3].max()
+        slips = np.hypot(u[n + 1], u[n + 2]) > REST_RATE_RATIO * fast[n + 1 : n + 3].max()
         live = tuple(j for j in (1, 2) if own[n + j] > DEAD * own[n] and c.static > 0.0)
         yield Closed(
             i,
@@ -267,10 +275,11 @@ def _solved(
             " cones make this motion: something opens or slips; give the accelerations a that"
             " it has"
         ) from None
-    ends[np.abs(ends) <= ROUNDED * size] = 0.0
+    ends[np.abs(ends) <= ZERO_FORCE_RATIO * size] = 0.0
     least = f.reshape(k, 3)
     inside = all(
-        one[0] >= -LEFT * size and np.hypot(*one[1:]) <= c.mu * one[0] + LEFT * size
+        one[0] >= -IMBALANCE_RATIO * size
+        and np.hypot(*one[1:]) <= c.mu * one[0] + IMBALANCE_RATIO * size
         for c, one in zip(closed, least)
     )
     return ContactRanges(
@@ -300,7 +309,7 @@ def _balance(machine: Machine, E: Array, S: Array, need: Array) -> tuple[Array, 
     x = (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank])) / size
     Z = np.linalg.qr(V[rank:].T / size[:, None])[0]
     x = x - Z @ (Z.T @ x)
-    if np.abs(r - E @ x).max(initial=0.0) > LEFT * np.abs(r).max(initial=0.0):
+    if np.abs(r - E @ x).max(initial=0.0) > IMBALANCE_RATIO * np.abs(r).max(initial=0.0):
         name, much = name_of(machine, np.linalg.pinv(S) @ (r - E @ x))
         raise QuestionError(
             f"contact_ranges: the contacts of {where(machine)} that touch cannot make this motion:"

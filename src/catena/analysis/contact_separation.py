@@ -31,8 +31,10 @@ from ..machine import Machine, where
 from .assembly import damped_steps, residual
 
 Array = np.ndarray
-TOUCHES = 1e-8  # of the mechanism's length: a gap this small is closed
-APART = 1e-10  # of the mechanism's length: a penetration that is none
+# A gap at most this, relative to the mechanism's length, is closed.
+CLOSED_GAP_RATIO = 1e-8
+# A penetration at most this, relative to the mechanism's length, is zero.
+PENETRATION_RATIO = 1e-10
 
 
 class _Gaps(NamedTuple):
@@ -92,7 +94,7 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
     found = damped_steps(machine, q, residuals, lambda q, pull: free)
     gap = all_gaps.at(found)[0]
     worst = int(gap.argmin())
-    if gap[worst] < -APART * usual_length(machine.layout):
+    if gap[worst] < -PENETRATION_RATIO * usual_length(machine.layout):
         p = all_gaps.points[worst]
         raise ClosureError(
             f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact"
@@ -114,7 +116,7 @@ def touching(machine: Machine, q: Array) -> list[str]:
     found = _made[machine]
     if not found.points:
         return []
-    near = found.at(q)[0] <= TOUCHES * usual_length(machine.layout)
+    near = found.at(q)[0] <= CLOSED_GAP_RATIO * usual_length(machine.layout)
     return list(dict.fromkeys(p.name for p, on in zip(found.points, near) if on))
 
 

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from ..machine import Machine
 
 Array = np.ndarray
-# of MuJoCo's convex solver
-TOLERANCE = 1e-10
-ITERATIONS = 200
-FAR = 1e6  # beside the sizes of the shapes: beyond it MuJoCo would not look
+# Tolerance of MuJoCo's convex solver.
+MUJOCO_TOLERANCE = 1e-10
+# Iterations of MuJoCo's convex solver.
+MUJOCO_ITERATIONS = 200
+# Largest distance, m, up to which MuJoCo computes distances; absolute.
+MUJOCO_DISTANCE_LIMIT = 1e6
 # kind of shape -> MuJoCo's word, and its half sizes
 _SIZES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {
     "sphere": ("SPHERE", lambda r: (r, 0, 0)),
@@ -58,8 +60,8 @@ class ConvexPairs:
     def _compiled(self) -> Any:
         """Return the compiled MuJoCo model with one geom per shape."""
         spec = self.mujoco.MjSpec()
-        spec.option.ccd_tolerance = TOLERANCE
-        spec.option.ccd_iterations = ITERATIONS
+        spec.option.ccd_tolerance = MUJOCO_TOLERANCE
+        spec.option.ccd_iterations = MUJOCO_ITERATIONS
         for c in self.shapes.values():
             if c.shape.kind == "mesh":
                 mesh = spec.add_mesh(name=c.name, file=_file(c), scale=self._size(c))
@@ -166,7 +168,7 @@ class ConvexPairs:
         d, ends = self.data, np.zeros(6)
         for geom, X in ((i, A), (j, B)):
             d.geom_xpos[geom], d.geom_xmat[geom] = X[:3, 3], X[:3, :3].ravel()
-        distance = self.mujoco.mj_geomDistance(self.model, d, i, j, FAR, ends)
+        distance = self.mujoco.mj_geomDistance(self.model, d, i, j, MUJOCO_DISTANCE_LIMIT, ends)
         along = (ends[3:] - ends[:3]) * np.sign(distance)
         length = np.linalg.norm(along)
         return np.concatenate(

@@ -18,7 +18,8 @@ import numpy as np
 from ..machine import LANES_UP_TO, Machine
 
 Array = np.ndarray
-STEP = 0.02
+# Step s of the differences: rad, m.
+DIFFERENCE_STEP = 0.02
 WEIGHTS = (3 / 4, -3 / 20, 1 / 60)
 _bare: WeakKeyDictionary[Machine, Machine] = WeakKeyDictionary()
 
@@ -43,8 +44,8 @@ def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
     total = np.zeros((nv, nv))
     for k, w in enumerate(WEIGHTS, start=1):
         for sign in (1.0, -1.0):
-            moved = machine.move(q, sign * k * STEP * np.eye(nv))
-            total += sign * w / STEP * _residual(bare, moved, lam)
+            moved = machine.move(q, sign * k * DIFFERENCE_STEP * np.eye(nv))
+            total += sign * w / DIFFERENCE_STEP * _residual(bare, moved, lam)
     r_q = total.T
     springs = machine.spec.springs
     if springs is not None:

@@ -40,8 +40,9 @@ from .capture import NONE, Meeting, Target, meeting, three
 from .projection import possible_state
 
 Array = np.ndarray
-# how far rows may be missed after a blow, relative to the fastest that the energy allows
-CONTRADICTION = 1e-7
+# Rows that are missed by more after an impact contradict each other; relative to the fastest rate
+# that the energy allows.
+CONTRADICTION_RATIO = 1e-7
 Strikes = dict[tuple[str, str], Array]  # (frame, axes): impulse, torque first
 
 
@@ -243,7 +244,7 @@ def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Arra
     if len(s.B):
         energy = s.speed @ s.M @ s.speed + found.dv @ s.M @ found.dv
         left = np.abs(found.missed)
-        if left.max() > CONTRADICTION * np.sqrt(energy):
+        if left.max() > CONTRADICTION_RATIO * np.sqrt(energy):
             worst = float(np.abs(s.B @ found.dv - wanted)[left.argmax()])
             raise QuestionError(
                 f"impulse: locks, loops and the target contradict each other in {where(machine)}:"

@@ -25,8 +25,11 @@ from .closure_search import CLOSED
 from .joint_orientation import rotation_vector, upside_down
 
 Array = np.ndarray
-# when a frame has arrived (rad, or beside the length of what carries it), how far a step may go
-THERE, REACH = 1e-9, 0.7
+# Remaining error of a frame that has arrived: rad, or relative to the length of the links that
+# carry it.
+ARRIVED_TOLERANCE = 1e-9
+# Norm of one step, at most: rad, or lengths of the mechanism.
+MAX_STEP_NORM = 0.7
 
 
 def inverse_kinematics(
@@ -97,10 +100,10 @@ def inverse_kinematics(
             lambda machine, q: _to_go(machine, frame, goal, q, length),
             lambda q, pull: _free(machine, q, pull, bounds),
             lambda q: _within(q, bounds),
-            REACH,
+            MAX_STEP_NORM,
         )
         far = _far(machine, frame, goal, found, length)
-        if far < THERE and not upside_down(machine, found):
+        if far < ARRIVED_TOLERANCE and not upside_down(machine, found):
             return found
         if far < least:
             best, least = found, far

@@ -24,9 +24,12 @@ from .assembly_in_lanes import closed_rows, opposite_sides
 from .closure_search import CLOSED, called
 
 Array = np.ndarray
-STRIDE = 8  # moments from one that is found from the one before to the next
-SAME = 1e-9  # rad, m: two assemblies this close are one
-TORN = 1e-8  # a rate of opening, beside the fastest motion, that is no rounding
+# Moments between two that are found in sequence; those between are found at once.
+SEQUENTIAL_STRIDE = 8
+# Two configurations whose coordinates differ by less (rad, m) are the same assembly.
+SAME_ASSEMBLY_DISTANCE = 1e-9
+# A larger rate of opening of a loop, relative to the fastest motion, is not rounding.
+OPENING_RATE_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
@@ -139,13 +142,13 @@ def _positions(
 ) -> Array:
     """Return the coordinates (moments, nq), each assembled from the moment before.
 
-    Every STRIDE-th moment is found in sequence, and the others at once from interpolation between
-    them. Then every moment is assembled again from its predecessor, all at once; those for which
-    this leads to another configuration are recomputed in sequence.
+    Every SEQUENTIAL_STRIDE-th moment is found in sequence, and the others at once from
+    interpolation between them. Then every moment is assembled again from its predecessor, all at
+    once; those for which this leads to another configuration are recomputed in sequence.
     """
-    if len(values) <= STRIDE or machine.nq != machine.nv or not machine.rows:
+    if len(values) <= SEQUENTIAL_STRIDE or machine.nq != machine.nv or not machine.rows:
         return _followed(machine, q, driven, values, free)
-    ends = np.arange(0, len(values), STRIDE)
+    ends = np.arange(0, len(values), SEQUENTIAL_STRIDE)
     nodes = _followed(machine, q, driven, values[ends], free)
     line = np.stack([np.interp(np.arange(len(values)), ends, column) for column in nodes.T], axis=1)
     line[:, driven] = values
@@ -154,12 +157,12 @@ def _positions(
     start = found[:-1].copy()
     start[:, driven] = values[1:]
     after, gap = closed_rows(machine, start, free)
-    proved = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME)
+    proved = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME_ASSEMBLY_DISTANCE)
     changed = False
     for k in range(1, len(values)):
         if changed or not proved[k - 1]:
             one = _followed(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
-            changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME), one
+            changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME_ASSEMBLY_DISTANCE), one
     return found
 
 
@@ -262,7 +265,7 @@ def _require_closed(
     fastest part of the motion at that moment, both in the metric `by`.
     """
     left = np.abs(gap) / np.sqrt(by.sizes(A))
-    torn = left.max(axis=1, initial=0.0) > TORN * fastest
+    torn = left.max(axis=1, initial=0.0) > OPENING_RATE_TOLERANCE * fastest
     for n in np.flatnonzero(torn)[:1]:
         k = int(left[n].argmax())
         raise QuestionError(

@@ -20,7 +20,10 @@ from ..model import Mechanism
 from .assembly import residual
 
 Array = NDArray[np.float64]
-STEPS, SMALL = 200, 1e-12
+# Damped steps at one instant.
+MAX_STEPS = 200
+# Steps (rad, m) below a hundred times this end the search; also the floor of divisors.
+NEGLIGIBLE_STEP = 1e-12
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -
     the square roots of the weights.
     """
     damping, best = 1e-6, np.inf
-    for _ in range(STEPS if names else 0):
+    for _ in range(MAX_STEPS if names else 0):
         gap = (w[:, None] * (_places(machine, names, q) - p)).ravel()
         J = np.concatenate([x * machine.jacobian(q, name)[3:] for x, name in zip(w, names)])
         free, back = _loops(machine, q)
@@ -116,12 +119,12 @@ def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -
         best = min(best, cost)
         G = (J @ free).T @ (J @ free)
         z = -np.linalg.solve(
-            G + damping * max(np.trace(G), SMALL) / max(len(G), 1) * np.eye(len(G)),
+            G + damping * max(np.trace(G), NEGLIGIBLE_STEP) / max(len(G), 1) * np.eye(len(G)),
             (J @ free).T @ (gap + J @ back),
         )
         step = back + free @ z
-        q = machine.move(q, step * min(1.0, 0.7 / max(np.abs(step).max(), SMALL)))
-        if np.abs(step).max() < SMALL * 100:
+        q = machine.move(q, step * min(1.0, 0.7 / max(np.abs(step).max(), NEGLIGIBLE_STEP)))
+        if np.abs(step).max() < NEGLIGIBLE_STEP * 100:
             break
     return q
 

@@ -34,10 +34,11 @@ from ..model import Mechanism
 from ..registry import loaded
 from .assembly import assemble, closed, gauss_newton
 from .closure_search import CLOSED
-from .mobility_in_lanes import NEARBY, STILL, WAYS, mobilities
+from .mobility_in_lanes import NEARBY_DISTANCE, NEARBY_SAMPLES, STUCK_SPEED_RATIO, mobilities
 
 Array = np.ndarray
-NEAR_SINGULAR = 1e-4  # a singular value this small beside the largest is worth a word
+# A smallest singular value below this, relative to the largest, is reported as near singular.
+NEAR_SINGULAR_RATIO = 1e-4
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Mobility:
             lines.append(
                 "  singular here: nearby the rows have a higher rank, so branches of motion meet"
             )
-        elif self.condition < NEAR_SINGULAR:
+        elif self.condition < NEAR_SINGULAR_RATIO:
             lines.append(
                 f"  near a singular configuration: smallest singular value {self.condition:.2g} of"
                 " the largest"
@@ -278,11 +279,13 @@ def mobility(
     rank, T, _, values, _ = spaces(rows.A, by)
     # of order one, whatever the units
     ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
-    held = int(np.linalg.matrix_rank(ways[motors], tol=STILL)) if T.size and motors else 0
+    held = (
+        int(np.linalg.matrix_rank(ways[motors], tol=STUCK_SPEED_RATIO)) if T.size and motors else 0
+    )
     still = [
         name
         for k, name in enumerate(machine.speed_names)
-        if np.abs(ways[k]).max(initial=0.0) < STILL
+        if np.abs(ways[k]).max(initial=0.0) < STUCK_SPEED_RATIO
     ]
     highest = max(rank, highest_rank(machine, q, T))
     return Mobility(
@@ -381,10 +384,10 @@ def highest_rank(machine: Machine, q: Array, T: Array) -> int:
     best = 0
     everything = list(range(machine.nv))
     unit = np.sqrt(metric(machine).column)
-    for _ in range(WAYS):
+    for _ in range(NEARBY_SAMPLES):
         way = T @ rng.standard_normal(T.shape[1])
         near = gauss_newton(
-            machine, machine.move(q, NEARBY * way / np.linalg.norm(way / unit)), everything
+            machine, machine.move(q, NEARBY_DISTANCE * way / np.linalg.norm(way / unit)), everything
         )
         rows = rows_at(machine, near)
         if openings(machine, rows).max(initial=0.0) < CLOSED:

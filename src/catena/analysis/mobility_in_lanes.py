@@ -12,10 +12,14 @@ from .assembly_in_lanes import closed_rows
 from .closure_search import CLOSED
 
 Array = np.ndarray
-# how far (rad, or lengths of the loops) and how often one looks for a higher rank beside a
-# configuration
-NEARBY, WAYS = 1e-2, 6
-STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.rank`), does not move
+# Distance of nearby configurations at which a higher rank is searched: rad, or lengths of the
+# loops.
+NEARBY_DISTANCE = 1e-2
+# Random directions in which nearby configurations are searched.
+NEARBY_SAMPLES = 6
+# A speed whose largest share in any motion is less, relative to the lengths of the loops
+# (`kernels.rank`), is stuck.
+STUCK_SPEED_RATIO = 1e-9
 
 
 def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array]:
@@ -46,9 +50,9 @@ def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array
             found["condition"][own] = here.values[:, r - 1] / here.values[:, 0]
         # of order one, whatever the units
         ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
-        found["stuck"][own] = np.abs(ways).max(axis=2, initial=0.0) < STILL
+        found["stuck"][own] = np.abs(ways).max(axis=2, initial=0.0) < STUCK_SPEED_RATIO
         if T.size and motors:
-            found["held"][own] = np.linalg.matrix_rank(ways[:, motors], tol=STILL)
+            found["held"][own] = np.linalg.matrix_rank(ways[:, motors], tol=STUCK_SPEED_RATIO)
     return found
 
 
@@ -88,11 +92,13 @@ def _highest_rank(machine: Machine, q: Array, T: Array, by: Metric) -> Array:
         return best
     rng = np.random.default_rng(2)
     unit = np.sqrt(by.column)
-    for _ in range(WAYS):
+    for _ in range(NEARBY_SAMPLES):
         way = T @ rng.standard_normal(T.shape[2])
         near, gap = closed_rows(
             machine,
-            machine.move(q, NEARBY * way / np.linalg.norm(way / unit, axis=1, keepdims=True)),
+            machine.move(
+                q, NEARBY_DISTANCE * way / np.linalg.norm(way / unit, axis=1, keepdims=True)
+            ),
             list(range(machine.nv)),
         )
         best = np.maximum(best, np.where(gap < CLOSED, ranks(_rows(machine, near), by), 0))

@@ -29,10 +29,16 @@ from .closure_search import CLOSED, shortened
 from .tangent import Rest, rest, row_forces
 
 Array = np.ndarray
-# off a rest that is not stable (rad, or lengths); a stiffness this small beside the largest is none
-NUDGE, FLAT = 1e-2, 1e-9
-# Newton steps, how far one may go (rad, or lengths), what force is none (beside its scale)
-STEPS, REACH, STILL = 200, 0.5, 1e-10
+# Displacement from an unstable equilibrium, along which the search goes on: rad, or lengths.
+UNSTABLE_NUDGE = 1e-2
+# An eigenvalue of the stiffness above minus this, relative to the largest, is not negative.
+ZERO_STIFFNESS_RATIO = 1e-9
+# Newton steps of the search for an equilibrium.
+MAX_NEWTON_STEPS = 200
+# Norm of one Newton step, at most: rad, or lengths of the mechanism.
+MAX_STEP_NORM = 0.5
+# A remaining force at most this, relative to its scale (`unbalanced`), is zero.
+BALANCED_FORCE_RATIO = 1e-10
 
 
 def equilibrium(
@@ -82,17 +88,17 @@ def equilibrium(
     if openings(machine, rows_at(machine, q)).max(initial=0.0) > CLOSED:
         q = closed(machine, q, everything)
     best, least = q, np.inf
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         g, t = balance(machine, q, tau)
         left = t.spaces.T @ (t.spaces.T.T @ g)
         size = float(unbalanced(machine, g, t.M, t.spaces.T, stiffness(t)))
         # Newton's steps go on as far as rounding lets them
-        if size == 0.0 or (least <= STILL and size > 0.1 * least):
+        if size == 0.0 or (least <= BALANCED_FORCE_RATIO and size > 0.1 * least):
             best, least = (q, size) if size < least else (best, least)
             way = downhill(machine, balance(machine, best, tau)[1]) if stable else None
             if way is None:
                 return best
-            q = gauss_newton(machine, machine.move(best, NUDGE * way), everything)
+            q = gauss_newton(machine, machine.move(best, UNSTABLE_NUDGE * way), everything)
             least = np.inf
             continue
         if size < least:
@@ -100,9 +106,9 @@ def equilibrium(
         q = _step(machine, q, tau, g, t, stable)
     name, size = name_of(machine, left)
     raise QuestionError(
-        f"equilibrium: {where(machine)} finds no rest: after {STEPS} steps {name!r} still needs"
-        f" {size:.4g} (N m or N); hold it with a spring, a joint force or a fixed joint, or start"
-        " from another guess"
+        f"equilibrium: {where(machine)} finds no rest: after {MAX_NEWTON_STEPS} steps {name!r}"
+        f" still needs {size:.4g} (N m or N); hold it with a spring, a joint force or a fixed"
+        " joint, or start from another guess"
     )
 
 
@@ -112,7 +118,7 @@ def downhill(machine: Machine, t: Rest) -> Array | None:
     """
     unit, T, K = _stiffness(machine, t)
     values, V = np.linalg.eigh(0.5 * (K + K.T)) if K.size else (np.zeros(1), np.zeros((0, 0)))
-    if values[0] >= -FLAT * np.abs(values).max():
+    if values[0] >= -ZERO_STIFFNESS_RATIO * np.abs(values).max():
         return None
     way = T @ V[:, 0]
     # of its two senses the one that is written with a plus
@@ -196,8 +202,8 @@ def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
 
 
 def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
-    """Return q after one Newton step, shortened to REACH and halved until it does not pass far
-    beyond the lowest point along it.
+    """Return q after one Newton step, shortened to MAX_STEP_NORM and halved until it does not pass
+    far beyond the lowest point along it.
     """
     unit, T, K = _stiffness(machine, t)
     f = T.T @ (unit * g)
@@ -208,7 +214,7 @@ def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: boo
         way = -T @ (V @ ((V.T @ f) / np.where(size > 0.0, size, np.abs(f).max(initial=0.0) or 1.0)))
     else:
         way = -T @ np.linalg.lstsq(K, f, rcond=1e-12)[0]
-    step = unit * shortened(way, REACH)
+    step = unit * shortened(way, MAX_STEP_NORM)
     slope = abs(g @ step)
     for _ in range(30):
         trial = gauss_newton(machine, machine.move(q, step), list(range(machine.nv)))

@@ -21,7 +21,9 @@ from .statics import balance, stiffness, unbalanced
 from .tangent import load_damping
 
 Array = np.ndarray
-RESTS = 1e-6  # a force beside its scale (`statics.unbalanced`) at which a mechanism still rests
+# A remaining force at most this, relative to its scale (`statics.unbalanced`), counts as
+# equilibrium.
+EQUILIBRIUM_FORCE_RATIO = 1e-6
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def modes(
     g, t = balance(machine, q, tau)
     T = t.spaces.T
     left, K = T @ (T.T @ g), stiffness(t)
-    if not unbalanced(machine, g, t.M, T, K) <= RESTS:
+    if not unbalanced(machine, g, t.M, T, K) <= EQUILIBRIUM_FORCE_RATIO:
         raise _moves(machine, left, "here")
     squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
@@ -156,7 +158,7 @@ def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
     _without_speed_rows(machine)
     g, K, C, M, T = _closed_rests(machine, q, tau) if machine.rows else _open_rests(machine, q, tau)
     left = np.einsum("nij,nkj,nk->ni", T, T, g)
-    for k in np.flatnonzero(~(unbalanced(machine, g, M, T, K) <= RESTS))[:1]:
+    for k in np.flatnonzero(~(unbalanced(machine, g, M, T, K) <= EQUILIBRIUM_FORCE_RATIO))[:1]:
         raise _moves(machine, left[k], f"in row {k}")
     inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # of L, with M = L L'
     squares, y = np.linalg.eigh(inverse @ (0.5 * (K + across(K))) @ across(inverse))

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from .patch_pair import Found, PatchPair, patch_pair
     from .polyhedra import CORES, Polyhedron, polyhedron, rounding
     from .polyhedron_features import NUMBERS, SIDES, Feature
-    from .rounded_features import PLANES, ROUNDED_NUMBERS, SHALLOW, RoundedFeature
+    from .rounded_features import PLANES, ROUNDED_NUMBERS, RoundedFeature
+    from .rounded_features import SHALLOW_CROSSING_SINE as SHALLOW
     from .solids import Solid, Vector
     from .support_pairs import SIZES, SupportMeet, SupportPair, support_meet
 

@@ -119,11 +119,15 @@ MEET: dict[str, tuple[str, ...]] = {
         ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
     ),
 }
-POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
-SMOOTH = ("cylinder", "ellipsoid")  # one of them and another shape touch at nearest features
+# Kinds of shapes of which two touch by a patch.
+POLYHEDRA = ("box", "mesh")
+# Kinds of shapes that touch another shape at nearest features.
+SMOOTH = ("cylinder", "ellipsoid")
 BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or by a patch
-MOST_POINTS = 16  # of a patch
-ROUNDED_POINTS = {"sphere": 1, "capsule": 4}  # both ends, and two between them
+# Points of a patch, at most.
+MOST_POINTS = 16
+# Points of a rounded patch: both ends, and two between them.
+ROUNDED_POINTS = {"sphere": 1, "capsule": 4}
 
 
 def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint]:

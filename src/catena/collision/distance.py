@@ -50,9 +50,9 @@ from .solids import (
     sign,
 )
 
-# Newton steps to the nearest point of an ellipsoid; the fourth leaves rounding, unless it is a
-# needle
-ROUNDS = 12
+# Newton steps to the nearest point of an ellipsoid; after the fourth only rounding remains, unless
+# it is a needle.
+ELLIPSOID_NEWTON_STEPS = 12
 
 
 # --- half-spaces
@@ -202,7 +202,7 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
     least = smaller(D[0], smaller(D[1], D[2]))
     e = [(D[i] - least) * (D[i] + least) for i in range(3)]
     t = larger(larger(D[0] * y[0] - e[0], D[1] * y[1] - e[1]), D[2] * y[2] - e[2])
-    for _ in range(ROUNDS):
+    for _ in range(ELLIPSOID_NEWTON_STEPS):
         m = [1.0 / (e[i] + t) for i in range(3)]
         g = [D[i] * y[i] * m[i] for i in range(3)]
         square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2]

@@ -18,11 +18,12 @@ import numpy as np
 from .polyhedra import Polyhedron
 
 Array = np.ndarray
-# the sine between edges that are parallel: their common normal is nothing but rounding
-PARALLEL = 1e-7
-# of the size: corners as far out as the outermost; and by so much an axis of edges must part more
-# than one of a face
-LEVEL = 1e-9
+# Sine of the angle between edges, below which they are parallel: their common normal is only
+# rounding.
+PARALLEL_EDGE_SINE = 1e-7
+# Corners within this distance of the outermost, relative to the size, are level with it; an axis of
+# edges must separate by this much more than one of a face.
+LEVEL_CORNER_RATIO = 1e-9
 
 
 class Corner(NamedTuple):
@@ -80,7 +81,7 @@ def separating_axis(A: Polyhedron, B: Polyhedron) -> tuple[float, Array]:
     l = int(by_A.argmax())
     best, n = (by_B[k], B.normals[k]) if by_B[k] >= by_A[l] else (by_A[l], -A.normals[l])
     apart, axes = _crossing_edges(A, B)
-    if len(apart) and apart.max() > best + LEVEL * min(A.radius, B.radius):
+    if len(apart) and apart.max() > best + LEVEL_CORNER_RATIO * min(A.radius, B.radius):
         best = apart.max()
         n = axes[int(apart.argmax())]
     return float(best), n
@@ -101,7 +102,7 @@ def _crossing_edges(A: Polyhedron, B: Polyhedron) -> tuple[Array, Array]:
     crossing = (
         (over[..., 0] * over[..., 1] < 0.0)
         & (under[..., 0] * under[..., 1] < 0.0)
-        & (size > PARALLEL)
+        & (size > PARALLEL_EDGE_SINE)
     )
     e, f = np.nonzero(crossing)
     n = n[e, f] / size[e, f, None]
@@ -116,7 +117,7 @@ def _outermost(P: Polyhedron, n: Array) -> int:
     the one whose normal is nearest to n.
     """
     height = P.corners @ n
-    top = set(np.flatnonzero(height >= height.max() - LEVEL * P.radius).tolist())
+    top = set(np.flatnonzero(height >= height.max() - LEVEL_CORNER_RATIO * P.radius).tolist())
     along = P.normals @ n
     return max(
         range(len(P.polygons)),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .feature_pairs import (
-    SLACK,
+    BOUNDARY_SLACK,
     NearestPoint,
     ShapePair,
     feature_pair,
@@ -22,11 +22,13 @@ from .feature_pairs import (
     within,
 )
 from .support_features import NONE, SupportFeature, SupportShape
-from .support_pairs import CONES
+from .support_pairs import WATCHED_HALF_SPACES
 
 Array = np.ndarray
-LEAN = 0.3  # the sine of the angle between a side and a face below which both ends are points
-PARALLEL = 1e-6  # the sine between lines that are parallel
+# Sine of the angle between a side and a face, below which both ends are points.
+LEAN_SINE = 0.3
+# Sine of the angle between lines, below which they are parallel.
+PARALLEL_LINE_SINE = 1e-6
 
 
 def line_ends(x: ShapePair, ahead: ShapePair, n: Array, gap: float) -> list[NearestPoint] | None:
@@ -38,8 +40,8 @@ def line_ends(x: ShapePair, ahead: ShapePair, n: Array, gap: float) -> list[Near
     meets = [point.placed(x.R, x.p) for point in found or ()]
     if (
         not meets
-        or min(meet.margin for meet in meets) < 0.5 * SLACK
-        or min(meet.gap for meet in meets) > gap + SLACK * x.size
+        or min(meet.margin for meet in meets) < 0.5 * BOUNDARY_SLACK
+        or min(meet.gap for meet in meets) > gap + BOUNDARY_SLACK * x.size
     ):
         return None
     return found
@@ -59,7 +61,7 @@ def _on_face(x: ShapePair, ahead: ShapePair, n: Array) -> list[NearestPoint] | N
         )
         k = int((normals @ (n if first else -n)).argmax())
         leaning = normals[k] @ (x.R @ long.z if first else long.z)
-        if abs(normals[k] @ n) > np.sqrt(1.0 - LEAN**2) and abs(leaning) < LEAN:
+        if abs(normals[k] @ n) > np.sqrt(1.0 - LEAN_SINE**2) and abs(leaning) < LEAN_SINE:
             return [_leaning(x, first, faces[k], pair) for pair in _clipped(ahead, first, faces[k])]
     return None
 
@@ -88,7 +90,7 @@ def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
             begin, who[0] = at, (side, _edge(flat, f, number))
         if v < 0.0 and at < end:
             end, who[1] = at, (side, _edge(flat, f, number))
-    return who if end - begin > SLACK else []
+    return who if end - begin > BOUNDARY_SLACK else []
 
 
 def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
@@ -112,10 +114,10 @@ def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> Nea
     if x.A.features[i].is_line:
         c = np.cross(x.R @ x.A.features[i].line, x.B.features[j].line)
         n = c * np.copysign(1.0, c @ n) / np.linalg.norm(c)
-    more = 1.2 * LEAN
+    more = 1.2 * LEAN_SINE
     none = (0.0, 0.0, 0.0, 1.0)
-    tilt = (*z, more, *(-z), more, *none * (CONES - 2))
-    out = (*m, -np.sqrt(1.0 - more**2), *none * (CONES - 1))
+    tilt = (*z, more, *(-z), more, *none * (WATCHED_HALF_SPACES - 2))
+    out = (*m, -np.sqrt(1.0 - more**2), *none * (WATCHED_HALF_SPACES - 1))
     return feature_pair(
         x,
         i,
@@ -131,12 +133,12 @@ def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> Nea
 
 def _on_line(x: ShapePair, n: Array) -> list[NearestPoint] | None:
     """Return the points of two parallel lines: the two ends of their overlap."""
-    near_a = x.A.off(-(x.R.T @ n)) < 2.0 * PARALLEL
-    near_b = x.B.off(n) < 2.0 * PARALLEL
+    near_a = x.A.off(-(x.R.T @ n)) < 2.0 * PARALLEL_LINE_SINE
+    near_b = x.B.off(n) < 2.0 * PARALLEL_LINE_SINE
     for i in (k for k, f in enumerate(x.A.features) if f.is_line and near_a[k]):
         for j in (k for k, f in enumerate(x.B.features) if f.is_line and near_b[k]):
             f, g = x.A.features[i], x.B.features[j]
-            if np.linalg.norm(np.cross(x.R @ f.line, g.line)) < PARALLEL:
+            if np.linalg.norm(np.cross(x.R @ f.line, g.line)) < PARALLEL_LINE_SINE:
                 return _overlap(x, f, g, n)
     return None
 
@@ -152,7 +154,10 @@ def _overlap(
         sorted((float(z @ (x.R @ (f.p + s * f.line) + x.p)), s) for s in f.span),
         sorted((float(z @ (g.p + s * g.line)), s) for s in g.span),
     )
-    if min(spans[0][1][0], spans[1][1][0]) - max(spans[0][0][0], spans[1][0][0]) <= SLACK * x.size:
+    if (
+        min(spans[0][1][0], spans[1][1][0]) - max(spans[0][0][0], spans[1][0][0])
+        <= BOUNDARY_SLACK * x.size
+    ):
         return None
     number = (_number(x.A, f), _number(x.B, g))
     for k in (0, 1):
@@ -164,7 +169,7 @@ def _overlap(
                 np.ravel(
                     [
                         *[(*c, slack(c @ m)) for c in h.cone],
-                        *[(0.0, 0.0, 0.0, 1.0)] * (CONES - len(h.cone)),
+                        *[(0.0, 0.0, 0.0, 1.0)] * (WATCHED_HALF_SPACES - len(h.cone)),
                     ]
                 )
             )
@@ -180,7 +185,7 @@ def _overlap(
                 cone_b=cones[1],
                 along_a=f.line,
                 along_b=g.line,
-                parallel=1.0 / (2.0 * PARALLEL) ** 2,
+                parallel=1.0 / (2.0 * PARALLEL_LINE_SINE) ** 2,
             )
         )
     return found

@@ -13,9 +13,13 @@ import numpy as np
 from ..errors import MechanismError, MechanismWarning
 from ..model import Shape, Vector
 
-MOST = 64  # corners of a hull that touches
-CONCAVE = 1e-3  # a hull that is larger by this part of the volume is worth a word
-SAME = 1e-9  # beside the size of the mesh: points nearer to each other than this are one corner
+# Corners of the convex hull of a mesh in contact, at most.
+MAX_HULL_CORNERS = 64
+# A hull whose volume exceeds the mesh's by more, relative to the mesh's, causes a warning.
+CONCAVE_VOLUME_RATIO = 1e-3
+# Points on the same cell of a grid of this spacing, relative to the size of the mesh, are one
+# corner.
+SAME_CORNER_RATIO = 1e-9
 
 
 def hull_corners(shape: Shape) -> list[Vector]:
@@ -30,7 +34,7 @@ def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
     """Warn if a hull has more volume than its mesh. what: the quantities, in the plural, that are
     computed from the hull.
     """
-    if hull > (1 + CONCAVE) * volume:
+    if hull > (1 + CONCAVE_VOLUME_RATIO) * volume:
         warnings.warn(
             f"mesh {mesh} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more"
             f" volume, and {what} are those of the hull; cut it into convex parts (coacd does) and"
@@ -71,15 +75,17 @@ def _corners(file: str) -> np.ndarray:
     corners = corners[
         np.sort(
             np.unique(
-                np.round(corners / (SAME * np.ptp(points, axis=0).max())), axis=0, return_index=True
+                np.round(corners / (SAME_CORNER_RATIO * np.ptp(points, axis=0).max())),
+                axis=0,
+                return_index=True,
             )[1]
         )
     ]
-    if len(corners) > MOST:
+    if len(corners) > MAX_HULL_CORNERS:
         raise MechanismError(
-            f"mesh {file!r}: its convex hull has {len(corners)} corners, and a contact takes {MOST}"
-            " at most; simplify it, or give the body a box, capsules or spheres that collide"
-            " instead"
+            f"mesh {file!r}: its convex hull has {len(corners)} corners, and a contact takes"
+            f" {MAX_HULL_CORNERS} at most; simplify it, or give the body a box, capsules or spheres that"
+            " collide instead"
         )
     return corners
 

@@ -23,22 +23,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .feature_pairs import SLACK, NearestPoint, ShapePair, feature_pair, overhang, point_of, within
-from .line_ends import PARALLEL, line_ends
+from .feature_pairs import (
+    BOUNDARY_SLACK,
+    NearestPoint,
+    ShapePair,
+    feature_pair,
+    overhang,
+    point_of,
+    within,
+)
+from .line_ends import PARALLEL_LINE_SINE, line_ends
 from .nearest_normal import difference, farthest_apart, nearest_normal
 from .support_features import SupportFeature, SupportShape
 
 Array = np.ndarray
-FAR = 0.5  # of the size: pairs that are farther apart have no points
-# about the sine: how far from a normal features are looked for, in turn
-REACHES = (1e-6, 0.03, 0.4)
-ALONG = 0.999  # the cosine between a line and a normal that is near none across it
-AHEAD = 0.25  # of SLACK: how far ahead features are chosen
-# the sine of an angle at which a flat end lies on a face: more than that at which a rim has no
-# normal of its own (`kernels.support_pairs.FLAT`)
-LEVEL = 2e-5
-# of the size: radii of curvature and distance together, below which a normal is not determined
-STEADY = 1e-6
+# Pairs that are farther apart than this, relative to the size, have no points.
+FAR_APART_RATIO = 0.5
+# How far from a normal features are searched, about the sine of the angle, in turn.
+SEARCH_SINES = (1e-6, 0.03, 0.4)
+# Cosine of the angle between a line and a normal, above which the normal is not near any across the
+# line.
+NORMAL_ALONG_LINE_COSINE = 0.999
+# How far ahead features are chosen, as a share of BOUNDARY_SLACK.
+LOOK_AHEAD_SHARE = 0.25
+# Sine of the angle at which a flat end lies on a face: more than that at which a rim has no normal
+# of its own (`support_pairs.FLAT_RIM_SQUARED_SINE`).
+FLAT_END_SINE = 2e-5
+# Radii of curvature plus distance, relative to the size, above which a normal is determined.
+NORMAL_DETERMINED_RATIO = 1e-6
 
 
 class PairFeatures(NamedTuple):
@@ -92,8 +104,8 @@ def pair_features(
     found = _search(x, near, ahead) if near is not None else None
     n = nearest_normal(A, B, R, p) if found is None else found.n
     d = float(n @ difference(A, B, R, p)(n))
-    if d > FAR * x.size:
-        return PairFeatures([], none, d, n, (d - 0.5 * FAR * x.size, np.inf))
+    if d > FAR_APART_RATIO * x.size:
+        return PairFeatures([], none, d, n, (d - 0.5 * FAR_APART_RATIO * x.size, np.inf))
     found = _search(x, n, ahead) if found is None else found
     if found is None:
         return PairFeatures(
@@ -101,9 +113,10 @@ def pair_features(
             none,
             d,
             n,
-            (max(0.5 * d, SLACK * x.size), np.inf),
+            (max(0.5 * d, BOUNDARY_SLACK * x.size), np.inf),
             # n is known to sqrt(CLOSE), that of the features so far to rounding
-            d <= SLACK * x.size and any(_lies_flat(x, m) for m in (n, near) if m is not None),
+            d <= BOUNDARY_SLACK * x.size
+            and any(_lies_flat(x, m) for m in (n, near) if m is not None),
         )
     one = feature_pair(x, found.i, found.j, found.n)
     gap = float(one.placed(R, p).gap)
@@ -114,7 +127,7 @@ def pair_features(
 def _lies_flat(x: ShapePair, n: Array) -> bool:
     """Whether a flat end with normal along n faces a face, or a line perpendicular to n."""
     seen = [
-        [f for f, off in zip(shape.features, shape.off(m)) if off < LEVEL]
+        [f for f, off in zip(shape.features, shape.off(m)) if off < FLAT_END_SINE]
         for shape, m in ((x.A, -(x.R.T @ n)), (x.B, n))
     ]
     flat = [any(f.is_face and f.ring is None for f in own) for own in seen]
@@ -124,7 +137,9 @@ def _lies_flat(x: ShapePair, n: Array) -> bool:
 
 # --- the nearest pair
 def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
-    """Return the pair an instant later: after a motion of AHEAD times SLACK of the size."""
+    """Return the pair an instant later: after a motion of LOOK_AHEAD_SHARE times BOUNDARY_SLACK of
+    the size.
+    """
     fastest = (
         float(np.linalg.norm(v) + np.linalg.norm(w) * np.abs(x.A.extents).max())
         if w is not None and v is not None
@@ -132,7 +147,7 @@ def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
     )
     if w is None or v is None or fastest == 0.0:
         return x
-    dt = AHEAD * SLACK * x.size / fastest
+    dt = LOOK_AHEAD_SHARE * BOUNDARY_SLACK * x.size / fastest
     return x._replace(R=x.R + dt * np.cross(w, x.R.T).T, p=x.p + dt * v)
 
 
@@ -143,15 +158,15 @@ def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
     off = np.maximum(x.A.off(-(x.R.T @ near))[:, None], x.B.off(near)[None])
     least = -np.inf
     lowest = difference(x.A, x.B, x.R, x.p)
-    at_least = near @ lowest(near) - SLACK * x.size
-    for reach in REACHES:
+    at_least = near @ lowest(near) - BOUNDARY_SLACK * x.size
+    for reach in SEARCH_SINES:
         found = [
             one
             for i, j in np.argwhere((off > least) & (off <= reach))
             for one in _solved(ahead, int(i), int(j), near)
         ]
         for best in sorted(found, key=lambda one: -one.margin):
-            if best.margin < -0.5 * SLACK:
+            if best.margin < -0.5 * BOUNDARY_SLACK:
                 break
             if best.n @ lowest(best.n) < at_least:  # another way out of shapes that overlap
                 continue
@@ -160,7 +175,7 @@ def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
                 if ahead is x
                 else next(_solved(x, best.i, best.j, best.n), best._replace(margin=-1.0))
             )
-            if now.margin >= -0.5 * SLACK:
+            if now.margin >= -0.5 * BOUNDARY_SLACK:
                 return now
         least = reach
     return None
@@ -178,10 +193,10 @@ def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
         n = -R @ f.normal if f.is_face else g.normal
     elif f.is_line and g.is_line:
         c = np.cross(R @ f.line, g.line)
-        if np.linalg.norm(c) < PARALLEL:
+        if np.linalg.norm(c) < PARALLEL_LINE_SINE:
             return
         n = c * np.copysign(1.0, c @ near) / np.linalg.norm(c)
-    elif abs(near @ (R @ f.line + g.line)) > ALONG:
+    elif abs(near @ (R @ f.line + g.line)) > NORMAL_ALONG_LINE_COSINE:
         return
     else:
         n = farthest_apart(r, R @ f.Q, g.Q, near, R @ f.line + g.line)
@@ -226,7 +241,8 @@ def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> boo
     d = n @ (x.R @ f.p + x.p - g.p) - np.linalg.norm(f.Q.T @ x.R.T @ n) - np.linalg.norm(g.Q.T @ n)
     P = np.outer(n, n) + np.outer(l, l)
     return bool(
-        np.linalg.eigvalsh(H + d * np.eye(3) + (np.trace(H) + x.size) * P)[0] > STEADY * x.size
+        np.linalg.eigvalsh(H + d * np.eye(3) + (np.trace(H) + x.size) * P)[0]
+        > NORMAL_DETERMINED_RATIO * x.size
     )
 
 

@@ -19,8 +19,10 @@ import numpy as np
 from .support_features import SupportShape
 
 Array = np.ndarray
-APART = 1e-3  # of the size: how far shapes that touch are moved apart
-CLOSE = 1e-7  # of the size: how near the bound on a distance is to be to it
+# How far shapes that touch are moved apart, relative to the size.
+SEPARATION_RATIO = 1e-3
+# Difference of upper and lower bound of a distance, relative to the size, at which the search ends.
+DISTANCE_BOUND_RATIO = 1e-7
 _SUBSETS = {
     k: [list(c) for m in range(1, k + 1) for c in combinations(range(k), m)] for k in range(1, 5)
 }
@@ -42,13 +44,13 @@ def nearest_normal(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Arra
     middle = R @ A.middle + p - B.middle
     n = middle / np.linalg.norm(middle) if middle.any() else np.array([0.0, 0.0, 1.0])
     n = _least_norm(lowest, n, np.zeros(3), size)
-    if n @ lowest(n) > APART * size:
+    if n @ lowest(n) > SEPARATION_RATIO * size:
         return n
     others = np.vstack([n, -n, A.axes @ R.T, -A.axes @ R.T, B.axes])
     n = others[int(np.argmax([x @ lowest(x) for x in others]))]
     for _ in range(20):
         before = n
-        n = _least_norm(lowest, n, (APART * size - n @ lowest(n)) * n, size)
+        n = _least_norm(lowest, n, (SEPARATION_RATIO * size - n @ lowest(n)) * n, size)
         if n @ before > 1.0 - 1e-8:
             break
     return n
@@ -66,7 +68,7 @@ def _least_norm(lowest: Callable[[Array], Array], n: Array, away: Array, size: f
             return n
         n = v / length
         w = lowest(n) + away
-        if length - n @ w <= CLOSE * size or len(kept) == 4:
+        if length - n @ w <= DISTANCE_BOUND_RATIO * size or len(kept) == 4:
             return n
         points = [*kept, w]
     return n

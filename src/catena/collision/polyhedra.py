@@ -19,7 +19,9 @@ from ..model import Shape, value_of
 from .mesh_hull import hull_corners, warn_of_file
 
 Array = np.ndarray
-FLAT = 1e-9  # beside the size: triangles of a hull whose corners leave a plane by less are one face
+# Triangles of a hull whose corners are at most this far from a plane, relative to the hull's size,
+# are one face.
+COPLANAR_RATIO = 1e-9
 # corners along z
 CORES: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
     "sphere": lambda size: (0.0,),
@@ -219,7 +221,7 @@ def _faces(corners: Array, file: str) -> tuple[tuple[int, ...], ...]:
 
 def _planes(x: Array, triangles: Array, neighbours: Array) -> list[int]:
     """Return the number of the plane of each triangle: starting from the largest, all connected
-    triangles within FLAT of its plane are merged with it.
+    triangles within COPLANAR_RATIO of its plane are merged with it.
     """
     y = x[triangles]
     area = np.linalg.norm(np.cross(y[:, 1] - y[:, 0], y[:, 2] - y[:, 0]), axis=1)
@@ -231,7 +233,7 @@ def _planes(x: Array, triangles: Array, neighbours: Array) -> list[int]:
         group[seed], front = int(seed), [int(seed)]
         while front:
             for k in neighbours[front.pop()]:
-                if group[k] < 0 and np.abs((y[k] - y[seed, 0]) @ n).max() <= FLAT:
+                if group[k] < 0 and np.abs((y[k] - y[seed, 0]) @ n).max() <= COPLANAR_RATIO:
                     group[k] = int(seed)
                     front.append(int(k))
     return group

@@ -26,17 +26,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .facing_faces import PARALLEL, Corner, Facing, facing, moved
+from .facing_faces import PARALLEL_EDGE_SINE, Corner, Facing, facing, moved
 from .half_spaces import FeaturesMeet, features_meet
 from .polyhedra import Polyhedron
 
 Array = np.ndarray
-# of the size: by so much a point may leave its face or edge before other features are looked for
-SLACK = 1e-9
-AHEAD = 0.25  # of that: how far ahead features are chosen
-FAR = 0.5  # of the size: patches that are farther apart have no points
-SIDES = 4  # of a face that a point watches; others are a matter of how far it moves
-TIGHT = 1e-7  # rad: where edges lie on edges, a turn by so much makes new corners
+# How far a point may leave its face or edge before other features are searched, relative to the
+# size.
+FEATURE_SLACK_RATIO = 1e-9
+# How far ahead features are chosen, as a share of that slack.
+LOOK_AHEAD_SHARE = 0.25
+# Patches that are farther apart than this, relative to the size, have no points.
+FAR_APART_RATIO = 0.5
+# Sides of a face that have guards; the others limit how far the point may move.
+SIDES = 4
+# Rotation, rad, after which edges that lie on edges make new corners; also the distance of such
+# edges, relative to the size.
+FLUSH_EDGE_ANGLE = 1e-7
 
 
 class Feature(NamedTuple):
@@ -137,7 +143,7 @@ def patch_features(
     if w is not None and v is not None:
         fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
         if fastest > 0.0:
-            dt = AHEAD * SLACK * min(A.radius, B.radius) / fastest
+            dt = LOOK_AHEAD_SHARE * FEATURE_SLACK_RATIO * min(A.radius, B.radius) / fastest
             found = _features(A, B, R + dt * np.cross(w, R.T).T, p + dt * v)
             if all(margin(x, R, p) > 0.0 for x in found.points):
                 return found
@@ -149,14 +155,17 @@ def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures
     there = moved(A, R, p)
     seen = facing(there, B)
     size = min(A.radius, B.radius)
-    if seen.separation > FAR * size:
-        d = seen.separation - 0.5 * FAR * size
+    if seen.separation > FAR_APART_RATIO * size:
+        d = seen.separation - 0.5 * FAR_APART_RATIO * size
         return PatchFeatures([], seen, np.zeros((0, 3)), (d, np.inf), 2.0, np.zeros(3))
-    kept, least = [], [SLACK * size]
+    kept, least = [], [FEATURE_SLACK_RATIO * size]
     for corner in seen.overlap:
-        if corner.kind != "crossing" or _sine(there, B, corner, seen.normal) > PARALLEL:
+        if corner.kind != "crossing" or _sine(there, B, corner, seen.normal) > PARALLEL_EDGE_SINE:
             kept.append(corner)
-    points = [_feature(A, B, R, p, seen.normal, corner, SLACK * size, least) for corner in kept]
+    points = [
+        _feature(A, B, R, p, seen.normal, corner, FEATURE_SLACK_RATIO * size, least)
+        for corner in kept
+    ]
     places = np.array([_place(x, R, p) for x in points]).reshape(-1, 3)
     reach = _reach(there, B, seen, kept, size)
     more = min(least[1:], default=np.inf)
@@ -283,13 +292,18 @@ def _turns(A: Polyhedron, B: Polyhedron, seen: Facing, size: float) -> tuple[flo
     a, b = (P.corners[list(P.polygons[k])] @ t.T for P, k in ((A, f), (B, h)))
     d, g = (np.roll(x, -1, axis=0) - x for x in (a, b))
     d, g = (x / np.linalg.norm(x, axis=1)[:, None] for x in (d, g))
-    parallel = np.abs(d[:, None, 0] * g[None, :, 1] - d[:, None, 1] * g[None, :, 0]) < TIGHT
+    parallel = (
+        np.abs(d[:, None, 0] * g[None, :, 1] - d[:, None, 1] * g[None, :, 0]) < FLUSH_EDGE_ANGLE
+    )
     away = a[:, None] - b[None]
-    beside = np.abs(away[..., 0] * g[None, :, 1] - away[..., 1] * g[None, :, 0]) < TIGHT * size
+    beside = (
+        np.abs(away[..., 0] * g[None, :, 1] - away[..., 1] * g[None, :, 0])
+        < FLUSH_EDGE_ANGLE * size
+    )
     leaning = np.arccos(np.clip(-A.normals[f] @ seen.normal, -1.0, 1.0))
     return (
         float(np.sin(0.5 * (0.5 * np.pi - leaning))),
-        seen.normal * float((parallel & beside).any()) / TIGHT,
+        seen.normal * float((parallel & beside).any()) / FLUSH_EDGE_ANGLE,
     )
 
 
@@ -302,8 +316,8 @@ def _reach(
     """
     (f, h), none = seen.faces, not kept
     held = (
-        _held(A, f, kept, seen.plane, "corner", SLACK * size),
-        _held(B, h, kept, seen.plane, "tip", SLACK * size),
+        _held(A, f, kept, seen.plane, "corner", FEATURE_SLACK_RATIO * size),
+        _held(B, h, kept, seen.plane, "tip", FEATURE_SLACK_RATIO * size),
     )
     corner = _corners(A, B, h, held[0])
     tip = _corners(B, A, f, held[1])
@@ -379,7 +393,11 @@ def _distances(A: Polyhedron, B: Polyhedron) -> Array:
     gr = (g * r).sum(-1)
     det = a * c - b * b
     s = np.clip(
-        np.where(det > PARALLEL**2 * a * c, (b * gr - c * dr) / np.where(det > 0.0, det, 1.0), 0.0),
+        np.where(
+            det > PARALLEL_EDGE_SINE**2 * a * c,
+            (b * gr - c * dr) / np.where(det > 0.0, det, 1.0),
+            0.0,
+        ),
         0.0,
         1.0,
     )

@@ -29,19 +29,28 @@ import numpy as np
 
 from .half_spaces import RoundedMeet, rounded_meet
 from .polyhedra import Polyhedron
-from .polyhedron_features import AHEAD, FAR, SLACK
-from .rounded_reach import PARALLEL, Pairs, pairs_of_edges, reach_of_corners, reach_of_edges
+from .polyhedron_features import FAR_APART_RATIO, FEATURE_SLACK_RATIO, LOOK_AHEAD_SHARE
+from .rounded_reach import (
+    PARALLEL_EDGE_SINE,
+    Pairs,
+    pairs_of_edges,
+    reach_of_corners,
+    reach_of_edges,
+)
 
 Array = np.ndarray
-PLANES = 4  # of a region that a point watches; others are a matter of how far it moves
-# of the size, in lengths: so far beyond its region a feature is still taken, so that one of two
-# neighbours always is
-NOISE = 1e-14
-# the sine between edges that cross while they press: below, the crossing runs along them by 1e6
-# times what they turn
-SHALLOW = 1e-3
-SLOW = 1e-4  # of the slack: a margin that falls by less on the way ahead stays
-BETWEEN = 2  # points between the ends
+# Planes of a region that have guards; the others limit how far the point may move.
+PLANES = 4
+# A feature is accepted up to this far outside its region, relative to the size, so that one of two
+# neighbours always is.
+REGION_NOISE_RATIO = 1e-14
+# Sine of the angle between edges that cross under load, at least: below it the crossing moves along
+# them by 1e6 times their rotation.
+SHALLOW_CROSSING_SINE = 1e-3
+# A margin that decreases by less on the way ahead, as a share of the slack, stays.
+STAYING_MARGIN_SHARE = 1e-4
+# Points between the ends, at most.
+MAX_POINTS_BETWEEN = 2
 
 
 class RoundedFeature(NamedTuple):
@@ -120,7 +129,8 @@ class RoundedFeature(NamedTuple):
         ]
 
 
-FREE = (-1.0, 1.0, -1.0, 1.0, 0.0, 1.0)  # limits of what has none
+# Limits that are never reached.
+FREE = (-1.0, 1.0, -1.0, 1.0, 0.0, 1.0)
 # of no feature
 ROUNDED_NUMBERS: tuple[float, ...] = (
     0.0,
@@ -188,7 +198,7 @@ def rounded_features(
     if w is not None and v is not None:
         fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
         if fastest > 0.0:
-            dt = AHEAD * here.slack / fastest
+            dt = LOOK_AHEAD_SHARE * here.slack / fastest
             later = _Pair(A, B, radius, R + dt * np.cross(w, R.T).T, p + dt * v)
     found, inside = _features(later, here, later)
     return found if inside else _features(here, here, later)[0]
@@ -203,18 +213,21 @@ def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, 
     ends = [pair.end(i) for i in range(len(pair.x))]
     between, others = pair.between(ends) if len(ends) > 1 else ([], None)
     separation = min(float(np.linalg.norm(one.e)) for one in (*ends, *between)) - pair.radius
-    if separation > FAR * pair.size:
+    if separation > FAR_APART_RATIO * pair.size:
         return (
             RoundedFeatures(
-                [], separation, np.zeros((0, 3)), (separation - 0.5 * FAR * pair.size, np.inf)
+                [],
+                separation,
+                np.zeros((0, 3)),
+                (separation - 0.5 * FAR_APART_RATIO * pair.size, np.inf),
             ),
             True,
         )
-    found = [*ends, *between[:BETWEEN]]
+    found = [*ends, *between[:MAX_POINTS_BETWEEN]]
     yaw = np.zeros(3)
     reach = min((one.least for one in found), default=np.inf)
     if others is not None:
-        more, yaw = pair.reach(others, found, between[BETWEEN:])
+        more, yaw = pair.reach(others, found, between[MAX_POINTS_BETWEEN:])
         reach = min(reach, more)
     points = [_guarded(one, here, later) for one in found]
     places = np.array([one.core for one in found])
@@ -230,7 +243,7 @@ def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, boo
     """
     x = one.feature
     margin = here.margins(one.feature)
-    leaves = (later.margins(x) < margin - SLOW * here.slack) & (margin > here.noise)
+    leaves = (later.margins(x) < margin - STAYING_MARGIN_SHARE * here.slack) & (margin > here.noise)
     slack = np.full(len(margin), here.slack)
     slack[:4], slack[4] = max(one.edge, here.slack), one.slope or here.slack
     slack[leaves | (margin >= slack)] = 0.0
@@ -260,8 +273,8 @@ class _Pair:
         self.R = R
         self.p = p
         self.x, self.size = A.corners @ R.T + p, radius + min(A.radius, B.radius)
-        self.slack = SLACK * self.size
-        self.noise = NOISE * self.size
+        self.slack = FEATURE_SLACK_RATIO * self.size
+        self.noise = REGION_NOISE_RATIO * self.size
         self.long = float(np.linalg.norm(A.corners[-1] - A.corners[0]))
         self.own = A.directions[0] if len(A.edges) else np.array([1.0, 0.0, 0.0])  # d in A's axes
         self.d = R @ self.own
@@ -375,7 +388,7 @@ class _Pair:
         active while the distance increases from the end, inactive while it decreases. If A's edge
         is parallel to an edge of B it is always active.
         """
-        if sine < PARALLEL:
+        if sine < PARALLEL_EDGE_SINE:
             return found._replace(feature=found.feature._replace(d=d))
         awake = slope >= -self.noise
         low, high, first, last, _, _ = found.feature.limits
@@ -416,7 +429,7 @@ class _Pair:
             & (pairs.u >= -slack)
             & (pairs.u <= pairs.wide + slack)
         )
-        return np.asarray(on & (pairs.sine >= PARALLEL))
+        return np.asarray(on & (pairs.sine >= PARALLEL_EDGE_SINE))
 
     def _across(self, pairs: Pairs, k: int) -> Found:
         """Return the feature of A's edge across edge k of B."""
@@ -447,7 +460,9 @@ class _Pair:
         s = float(self.d @ w)
         g = self._leaving(c)
         e = s * self.d - w
-        leads = (g @ e > self.noise) & (np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL)
+        leads = (g @ e > self.noise) & (
+            np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL_EDGE_SINE
+        )
         return 0.5 * self.noise < s < self.long - 0.5 * self.noise and not leads.any()
 
     def _over_corner(self, c: int) -> Found:
@@ -456,7 +471,7 @@ class _Pair:
         s = float(self.d @ (b - self.x[0]))
         g = self._leaving(c)
         e = self.x[0] + s * self.d - b
-        across = g[np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL]
+        across = g[np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL_EDGE_SINE]
         planes, least = self._planes(-across, np.zeros(len(across)), e)
         limits = (0.0, self.long, -1.0, 1.0, 0.0, 1.0)
         return Found(
@@ -573,7 +588,7 @@ def _parted(pair: _Pair) -> RoundedFeatures:
         depth = 0.0
         n = (
             n
-            if np.linalg.norm(n) > PARALLEL
+            if np.linalg.norm(n) > PARALLEL_EDGE_SINE
             else np.cross(pair.d, np.eye(3)[np.abs(pair.d).argmin()])
         )
         n = n / np.linalg.norm(n)

@@ -20,11 +20,13 @@ import numpy as np
 from .polyhedra import Polyhedron
 
 Array = np.ndarray
-# the sine between edges that are parallel: seen as such, these are by its square nearer than their
-# ends
-PARALLEL = 1e-6
-FLUSH = 1e-9  # of A's length: a corner as near below one of its ends is not between them
-CLOSE = 1e-3  # of the size: parallel edges that are as near have their turn watched
+# Sine of the angle between edges, below which they are parallel: treated as such, they are nearer
+# than their ends by its square.
+PARALLEL_EDGE_SINE = 1e-6
+# A corner this near to one of A's ends, relative to A's length, is not between them.
+FLUSH_CORNER_RATIO = 1e-9
+# Parallel edges nearer than this, relative to the size, have a guard for their rotation.
+CLOSE_EDGE_RATIO = 1e-3
 
 
 class Pairs(NamedTuple):
@@ -53,7 +55,7 @@ def pairs_of_edges(x: Array, d: Array, long: float, B: Polyhedron) -> Pairs:
     w, k = x[0] - b, g @ d
     across = d - k[:, None] * g
     other = g - k[:, None] * d
-    square = np.maximum(np.einsum("ki,ki->k", across, across), PARALLEL**4)
+    square = np.maximum(np.einsum("ki,ki->k", across, across), PARALLEL_EDGE_SINE**4)
     s = -np.einsum("ki,ki->k", across, w) / square
     u = np.einsum("ki,ki->k", other, w) / square
     along = np.einsum("ki,ki->k", g, w)
@@ -86,12 +88,12 @@ def reach_of_edges(
     bound = np.maximum.reduce(
         [pairs.distance - radius, _slopes(pairs, d, B, long) / scale, _beside(pairs, x, B)]
     )
-    parallel = pairs.sine < PARALLEL
+    parallel = pairs.sine < PARALLEL_EDGE_SINE
     yaw = np.zeros(3)
-    along = np.flatnonzero(parallel & (bound < CLOSE * size))
+    along = np.flatnonzero(parallel & (bound < CLOSE_EDGE_RATIO * size))
     if len(along):
         k = along[pairs.distance[along].argmin()]
-        yaw = pairs.e[k] / pairs.distance[k] / PARALLEL
+        yaw = pairs.e[k] / pairs.distance[k] / PARALLEL_EDGE_SINE
         bound[k] = np.inf
     for k in np.flatnonzero((bound < size) & ~parallel):
         if _stood_for(pairs, int(k), long, B, watched):
@@ -108,7 +110,7 @@ def _slopes(pairs: Pairs, d: Array, B: Polyhedron, long: float) -> Array:
     other = np.einsum("ki,ki->k", pairs.e, B.directions)
     one = np.where(t <= 0.0, own, np.where(t >= long, -own, 0.0))
     two = np.where(y <= 0.0, -other, np.where(y >= pairs.wide, other, 0.0))
-    return np.where(pairs.sine < PARALLEL, 0.0, np.maximum(one, two))
+    return np.where(pairs.sine < PARALLEL_EDGE_SINE, 0.0, np.maximum(one, two))
 
 
 def _beside(pairs: Pairs, x: Array, B: Polyhedron) -> Array:
@@ -161,13 +163,13 @@ def reach_of_corners(
             continue
         g = B.corners[B.neighbours[c]] - B.corners[c]
         g = g / np.linalg.norm(g, axis=1)[:, None]
-        across = np.linalg.norm(np.cross(g, d), axis=1) >= PARALLEL
+        across = np.linalg.norm(np.cross(g, d), axis=1) >= PARALLEL_EDGE_SINE
         along = [
             B.edge_number[frozenset((int(c), int(other)))] for other in B.neighbours[c][~across]
         ]
         end = int(s[c] > 0.5 * long)
         # that end is beside the same edge, and leaves it there
-        if abs(s[c] - 0.5 * long) >= (0.5 - FLUSH) * long and any(
+        if abs(s[c] - 0.5 * long) >= (0.5 - FLUSH_CORNER_RATIO) * long and any(
             watched(1, end, k) for k in along
         ):
             continue

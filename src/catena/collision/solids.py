@@ -8,7 +8,7 @@ from ..spatial import add, copysign, dot, neg, rotate, scale, select, sqrt, sub
 
 Scalar = Any
 Vector = tuple[Scalar, Scalar, Scalar]
-# beside the lengths in play: below it a distance or a direction is nothing but rounding
+# A distance or direction below this, relative to the lengths involved, is only rounding.
 ROUNDING = 1e-15
 
 

@@ -24,10 +24,11 @@ from typing import Any, NamedTuple
 
 from ..spatial import add, cross, dot, larger, rotate, scale, smaller, sqrt, sub, unrotate
 
-# of Newton, from within the `turn` of a pair: the last two leave nothing but rounding, of
-# derivatives too
-STEPS = 7
-CONES = 4  # half-spaces of a normal cone that are watched, and sides of a face
+# Newton steps from within the `turn` of a pair; before the last two only rounding remains, and
+# these remove it from derivatives too.
+NEWTON_STEPS = 7
+# Half-spaces of a normal cone, and sides of a face, that have guards.
+WATCHED_HALF_SPACES = 4
 SIZES = {
     "key": 1,
     "p_a": 3,
@@ -42,11 +43,11 @@ SIZES = {
     "free": 2,
     "soft": 2,
     "turn": 1,
-    "cone_a": 4 * CONES,
-    "cone_b": 4 * CONES,
+    "cone_a": 4 * WATCHED_HALF_SPACES,
+    "cone_b": 4 * WATCHED_HALF_SPACES,
     "span_a": 2,
     "span_b": 2,
-    "sides": 4 * CONES,
+    "sides": 4 * WATCHED_HALF_SPACES,
     "round": 1,
     "flat": 4,
     "along_a": 3,
@@ -119,7 +120,9 @@ class SupportMeet(NamedTuple):
     margin: Any
 
 
-FLAT = 1e-10  # the squared sine of the angle at which a rim is flat on a face
+# Squared sine of the angle between a normal and a rim's axis, below which the rim is flat and has
+# no unique point.
+FLAT_RIM_SQUARED_SINE = 1e-10
 
 
 def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> SupportMeet:
@@ -208,7 +211,7 @@ def _newton(f: SupportPair, G_a: Any, G_b: Any, r: Any) -> tuple[Any, Any]:
     """Return the x and y at which f(m) / |m| is largest."""
     u, v = f.free
     x = y = 0.0 * r[0]
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         mu, (g, k1, k2, h11, h12, h22) = 1.0 + x * x + y * y, _slopes(f, G_a, G_b, r, x, y)
         beta = g / mu
         b1 = (k1 - 2.0 * beta * x) / mu
@@ -289,12 +292,12 @@ def _margin(
     least = smaller(
         1.0 - (turned[0] * turned[0] + turned[1] * turned[1]) / (f.turn * f.turn), parallel
     )
-    for k in range(0, 4 * CONES, 4):
+    for k in range(0, 4 * WATCHED_HALF_SPACES, 4):
         least = smaller(least, f.cone_a[k + 3] - dot(f.cone_a[k : k + 3], n[0]))
         least = smaller(least, f.cone_b[k + 3] + dot(f.cone_b[k : k + 3], n[1]))
         least = smaller(least, f.size * (f.sides[k + 3] + dot(f.sides[k : k + 3], x)))
     for s, (begin, end) in zip(along, (f.span_a, f.span_b)):
         least = smaller(least, smaller(f.size * (s - begin), f.size * (end - s)))
     for k, square in zip((0, 2), squares):
-        least = smaller(least, f.flat[k] + f.flat[k + 1] * square - FLAT)
+        least = smaller(least, f.flat[k] + f.flat[k + 1] * square - FLAT_RIM_SQUARED_SINE)
     return smaller(least, 1.0 - f.round * dot(x, x))

@@ -19,14 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-LAST = 1e13  # of t: what the barrier leaves, beside the forces
-FAR = 1e9  # beside the forces given: there is no end
-INSIDE = 1e-9  # beside the forces given: cones that overlap by less have no common inside
-MISSED = 1e-11  # beside the largest force: a cone this little missed is kept
-CLOSE = 1e-10  # beside the forces given: bounds from both sides that are one
-# of added planes; planes about a cone to begin with
-ROUNDS = 60
-FACETS = 8
+# The last weight t of the barrier method: the remaining error is 2 k / t, relative to the forces.
+LAST_BARRIER_WEIGHT = 1e13
+# A force beyond this, relative to the forces given, is unbounded.
+UNBOUNDED_FORCE_RATIO = 1e9
+# Cones whose common interior is less deep, relative to the forces given, have none.
+NO_INTERIOR_RATIO = 1e-9
+# A violation of a cone at most this, relative to the largest force, is rounding.
+CONE_VIOLATION_RATIO = 1e-11
+# Lower and upper bounds that differ by less, relative to the forces given, are equal.
+BOUND_GAP_RATIO = 1e-10
+# Rounds in which tangent planes are added.
+MAX_CUTTING_ROUNDS = 60
+# Tangent planes about a cone at the beginning.
+INITIAL_FACETS = 8
 
 
 class Cone(NamedTuple):
@@ -81,7 +87,7 @@ class ConeProgramme:
         found = self._by_barrier(c, self.start)
         return (
             float(c @ below)
-            if below is not None and found - c @ below <= CLOSE * np.abs(c).max()
+            if below is not None and found - c @ below <= BOUND_GAP_RATIO * np.abs(c).max()
             else found
         )
 
@@ -90,7 +96,9 @@ class ConeProgramme:
         for n, cone in enumerate(self.cones):
             N = self.f[3 * n]
             t = np.hypot(*self.f[3 * n + 1 : 3 * n + 3])
-            if N < -INSIDE or (cone.tangents and t > cone.mu * N + INSIDE * (1.0 + cone.mu)):
+            if N < -NO_INTERIOR_RATIO or (
+                cone.tangents and t > cone.mu * N + NO_INTERIOR_RATIO * (1.0 + cone.mu)
+            ):
                 raise NoForces
 
     # --- planes
@@ -99,7 +107,7 @@ class ConeProgramme:
         violated.
         """
         f = self._about(c)
-        for _ in range(ROUNDS):
+        for _ in range(MAX_CUTTING_ROUNDS):
             missed = [] if f is None else list(self._missed(f))
             if f is None or not missed:
                 break
@@ -134,7 +142,7 @@ class ConeProgramme:
         for n in self.round:
             t = f[3 * n + 1 : 3 * n + 3]
             mu = self.cones[n].mu
-            if np.hypot(*t) > mu * f[3 * n] + MISSED * np.abs(f).max():
+            if np.hypot(*t) > mu * f[3 * n] + CONE_VIOLATION_RATIO * np.abs(f).max():
                 yield _plane(len(f), n, np.array([-mu, *(t / np.hypot(*t))]))
 
     # --- barrier
@@ -152,12 +160,12 @@ class ConeProgramme:
             1.0,
         )
         t = 1.0
-        while t < 1e3 / INSIDE:
+        while t < 1e3 / NO_INTERIOR_RATIO:
             y = self._centred(c, t, y, Z, stop=True)
             if y[-1] < 0.0:
                 return y[:-1]
             t *= 10.0
-        if y[-1] > 1e2 * INSIDE:
+        if y[-1] > 1e2 * NO_INTERIOR_RATIO:
             raise NoForces
         return None
 
@@ -165,10 +173,10 @@ class ConeProgramme:
         """Return the minimum of c . f by the barrier method from y, which is inside all cones."""
         t = 1.0
         along = (c @ self.Z) / np.abs(c).max()
-        while t < LAST:
+        while t < LAST_BARRIER_WEIGHT:
             y = self._centred(along, t, y, self.Z)
             f = self.f + self.Z @ y
-            if -(c @ f) > FAR * np.abs(c).max():
+            if -(c @ f) > UNBOUNDED_FORCE_RATIO * np.abs(c).max():
                 return -np.inf
             t *= 10.0
         return float(c @ f)
@@ -197,7 +205,7 @@ class ConeProgramme:
             else:
                 break
             y = moved
-            if (stop and y[-1] < 0.0) or np.abs(Z @ y).max() > 1e3 * FAR:
+            if (stop and y[-1] < 0.0) or np.abs(Z @ y).max() > 1e3 * UNBOUNDED_FORCE_RATIO:
                 break
         return y
 
@@ -232,7 +240,7 @@ class ConeProgramme:
 
 def _faces(cone: Cone) -> list[Array]:
     """Return normals x (3,) of planes x . f <= 0 about a cone: its own faces if it is a polyhedron,
-    else FACETS tangent planes and 0 <= N.
+    else INITIAL_FACETS tangent planes and 0 <= N.
     """
     if not cone.tangents or cone.mu == 0.0:
         return [np.array([-1.0, 0.0, 0.0])]
@@ -241,7 +249,7 @@ def _faces(cone: Cone) -> list[Array]:
         return [
             np.array([-cone.mu, *(sign * float(j == i) for i in (1, 2))]) for sign in (1.0, -1.0)
         ]
-    angles = 2.0 * np.pi * np.arange(FACETS) / FACETS
+    angles = 2.0 * np.pi * np.arange(INITIAL_FACETS) / INITIAL_FACETS
     return [
         np.array([-1.0, 0.0, 0.0]),
         *(np.array([-cone.mu, np.cos(x), np.sin(x)]) for x in angles),

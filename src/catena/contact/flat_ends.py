@@ -29,16 +29,22 @@ from .impact_laws import blow
 from .modes import OPEN, held, row_sizes, slip_directions, solutions
 
 Array = NDArray[np.float64]
-POINTS = 2.0 * np.pi / 3.0 * np.arange(3)
-ROUNDS = 12  # how often three points are turned towards the centre of pressure
-# directions tried where that does not find one, and an end tips or strikes with one point
-GRID = 48
-SWEEPS = 4  # over ends that stand at one instant
-NARROW = 1e-15  # rad
-# contacts that may begin to slip, of more one solution is enough: three points share friction in
-# many ways
-ENOUGH = 2
-ROUNDING = 1e-10  # of the largest speed or acceleration: below zero by less is not below it
+# Angles of the three points of an end, rad.
+POINT_ANGLES = 2.0 * np.pi / 3.0 * np.arange(3)
+# Turns of the three points of an end towards its centre of pressure.
+MAX_TURNS = 12
+# Directions that are tried if these turns find none, for an end that tips or strikes with one
+# point.
+DIRECTION_GRID = 48
+# Sweeps over several ends that stand at one instant.
+MAX_SWEEPS = 4
+# Difference of angles below which the turns end, rad.
+ANGLE_TOLERANCE = 1e-15
+# Contacts that may begin to slip, at most, for which all solutions are found; for more, one is
+# enough, because three points share friction in many ways.
+END_PROVED_SLIPS = 2
+# A value above minus this, relative to the largest speed or acceleration, is not negative.
+NONNEGATIVE_RATIO = 1e-10
 
 
 class Answer(NamedTuple):
@@ -60,8 +66,8 @@ def lowest(values: Array) -> tuple[float, float]:
     """Return the minimum of the cosine along the rim that has the given values (3,) at its three
     points, and its angle from the first point, rad.
     """
-    c = 2.0 / 3.0 * (values @ np.cos(POINTS))
-    s = 2.0 / 3.0 * (values @ np.sin(POINTS))
+    c = 2.0 / 3.0 * (values @ np.cos(POINT_ANGLES))
+    s = 2.0 / 3.0 * (values @ np.sin(POINT_ANGLES))
     return float(values.mean() - np.hypot(c, s)), float(np.arctan2(-s, -c))
 
 
@@ -72,7 +78,9 @@ def turned(count: int, ends: Sequence[Sequence[int]], angles: Array) -> Array:
     W = np.eye(count)
     for own, angle in zip(ends, angles):
         W[np.ix_(own, own)] = (
-            (1.0 + 2.0 * np.cos(angle + POINTS[:, None] - POINTS)) / 3.0 if angle else np.eye(3)
+            (1.0 + 2.0 * np.cos(angle + POINT_ANGLES[:, None] - POINT_ANGLES)) / 3.0
+            if angle
+            else np.eye(3)
         )
     return np.asarray(np.kron(W, np.eye(3)), np.float64)
 
@@ -91,7 +99,7 @@ def turn(ends: Sequence[Sequence[int]], problem: RimImpact | RimMotion) -> Turn:
     points is a solution for the whole rims, if there is one.
     """
     now = Turn(np.zeros(len(ends)), frozenset())
-    for _ in range(1 if len(ends) == 1 else SWEEPS):
+    for _ in range(1 if len(ends) == 1 else MAX_SWEEPS):
         before = now
         for n in range(len(ends)):
             now = _turned_end(ends, n, now, problem)
@@ -113,7 +121,7 @@ def _turned_end(
     S = lambda angle: turned(count, ends, now.angles + here * angle)  # noqa: E731
     one = lambda angle: problem.solve(S(angle), others | set(own[1:]))  # noqa: E731
     tried, angle = 0.0, 0.0
-    for _ in range(ROUNDS):
+    for _ in range(MAX_TURNS):
         N = problem.pressing(S(angle))[own]
         pushes = bool((N > 0.0).all())
         three = problem.solve(S(angle), others) if pushes else None
@@ -123,7 +131,7 @@ def _turned_end(
             return Turn(now.angles + here * angle, others | set(own[1:]))
         tried = angle
         angle = angle + _centre(N if three is None or three.found is None else three.pushes[own])
-        if abs(angle - tried) < NARROW:
+        if abs(angle - tried) < ANGLE_TOLERANCE:
             break
     return _on_one_point(now, here, own, one, others) or Turn(now.angles + here * angle, others)
 
@@ -139,7 +147,7 @@ def _centre(N: Array) -> float:
     """Return the direction of the centre of pressure of three normal forces, rad from the first
     point.
     """
-    return float(np.arctan2(N @ np.sin(POINTS), N @ np.cos(POINTS)))
+    return float(np.arctan2(N @ np.sin(POINT_ANGLES), N @ np.cos(POINT_ANGLES)))
 
 
 def _on_one_point(
@@ -158,11 +166,11 @@ def _on_one_point(
 
     from scipy.optimize import brentq
 
-    grid = np.linspace(0.0, 2.0 * np.pi, GRID + 1)
+    grid = np.linspace(0.0, 2.0 * np.pi, DIRECTION_GRID + 1)
     seen = np.array([beside(x) for x in grid])
     for a, b, x, y in zip(grid, grid[1:], seen, seen[1:]):
         if x == 0.0 or (x * y < 0.0 and abs(x - y) < np.pi):
-            angle = a if x == 0.0 else brentq(beside, a, b, xtol=NARROW)
+            angle = a if x == 0.0 else brentq(beside, a, b, xtol=ANGLE_TOLERANCE)
             if _whole(one(angle), own):
                 return Turn(now.angles + here * angle, others | set(own[1:]))
     return None
@@ -189,7 +197,7 @@ class RimImpact(NamedTuple):
         """
         (G, u), rows = self._turned(S), _rows(len(self.e), without)
         on, size = rows[::3] // 3, row_sizes(G)
-        small = ROUNDING * float(np.abs(u / size).max()) * size[::3]
+        small = NONNEGATIVE_RATIO * float(np.abs(u / size).max()) * size[::3]
         try:
             one = blow(
                 G[np.ix_(rows, rows)],
@@ -198,7 +206,7 @@ class RimImpact(NamedTuple):
                 self.mu[on],
                 self.law,
                 self.impacts,
-                ENOUGH,
+                END_PROVED_SLIPS,
             )
         except (SingularError, QuestionError):
             return Answer(None, 0.0 * self.e, self.e < 0.0, (), small)
@@ -241,9 +249,9 @@ class RimMotion(NamedTuple):
         rows = _rows(len(self.still), without)
         size = row_sizes(G)
         on = rows[::3] // 3
-        small = ROUNDING * float(np.abs(b / size).max()) * size[::3]
+        small = NONNEGATIVE_RATIO * float(np.abs(b / size).max()) * size[::3]
         found = solutions(
-            G[np.ix_(rows, rows)], b[rows], Friction(*(x[on] for x in friction)), ENOUGH
+            G[np.ix_(rows, rows)], b[rows], Friction(*(x[on] for x in friction)), END_PROVED_SLIPS
         )
         if not found:
             return Answer(None, 0.0 * self.still, self.still < 0.0, (), small)

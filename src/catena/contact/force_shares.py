@@ -27,11 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-STEEPEST = 1e15  # of the barrier's weight: `deepest` is left open by 2 k over it, relative to F
-STEEPER = 20.0  # times the weight, from one barrier to the next
-NEWTON = 60  # steps for one barrier
-CENTRED = 1e-3  # the decrement at which a barrier on the way is followed no further
-CLOSEST = 1e-24  # the square of that of the centre
+# Weight of the goal at which `deepest` ends; its error is 2 k over it, relative to F.
+LAST_BARRIER_WEIGHT = 1e15
+# Factor from one weight to the next.
+BARRIER_WEIGHT_FACTOR = 20.0
+# Newton steps for one weight.
+MAX_NEWTON_STEPS = 60
+# Squared Newton decrement at which an intermediate weight is solved.
+PATH_SQUARED_DECREMENT = 1e-3
+# Squared Newton decrement at which the analytic centre is found.
+CENTRE_SQUARED_DECREMENT = 1e-24
 
 
 class Cones(NamedTuple):
@@ -69,12 +74,12 @@ def deepest(f: Array, Z: Array, cones: Cones, enough: float = np.inf) -> Deepest
     goal = np.zeros(len(y))
     goal[-1] = -1.0
     weight = 1.0
-    while weight < STEEPEST:
-        y = w.least(x, wider, y, weight * goal, CENTRED)
+    while weight < LAST_BARRIER_WEIGHT:
+        y = w.least(x, wider, y, weight * goal, PATH_SQUARED_DECREMENT)
         depth = w.depth(x + wider[:, :-1] @ y[:-1])
         if depth > enough or y[-1] > 1.0 or y[-1] + 4.0 * len(f) / weight < -1e-6:
             break
-        weight *= STEEPER
+        weight *= BARRIER_WEIGHT_FACTOR
     inner = x + wider[:, :-1] @ y[:-1]
     return Deepest(w.back(inner), w.depth(inner))
 
@@ -90,7 +95,7 @@ def centre(f: Array, Z: Array, cones: Cones) -> Array | None:
             return None
     x = w.of(f)
     unit = w.unit(Z)
-    y = w.least(x, unit, np.zeros(unit.shape[1]), np.zeros(unit.shape[1]), CLOSEST)
+    y = w.least(x, unit, np.zeros(unit.shape[1]), np.zeros(unit.shape[1]), CENTRE_SQUARED_DECREMENT)
     return w.back(x + unit @ y)
 
 
@@ -184,7 +189,7 @@ class _Barrier:
         y, which is inside. It ends when the squared Newton decrement is at most `until`.
         """
         value, slope, H = self.values(x + Z @ y)
-        for _ in range(NEWTON):
+        for _ in range(MAX_NEWTON_STEPS):
             g = goal + Z.T @ slope
             step = _newton(g, Z.T @ self.times(H, Z))
             fall = float(-g @ step)

@@ -22,7 +22,9 @@ from ..errors import SingularError
 from ..machine import Machine, Metric, accelerated, least_change
 
 Array = NDArray[np.float64]
-NOTHING = 1e-12  # an impulse or a speed this small beside the others is none
+# An impulse or a speed at most this, relative to the largest in the metric of the mass matrix, is
+# zero.
+NEGLIGIBLE_RATIO = 1e-12
 
 
 class Impact(NamedTuple):
@@ -85,7 +87,7 @@ def _pushed(
             )
         pulls = np.where(active, side * L * size, 0.0)
         opens = np.where(active, 0.0, side * (B @ dv - wanted) / size)
-        scale = NOTHING * max(np.abs(L * size).max(), np.abs(wanted / size).max())
+        scale = NEGLIGIBLE_RATIO * max(np.abs(L * size).max(), np.abs(wanted / size).max())
         if pulls.min() < -scale:
             active[pulls.argmin()] = False
         elif opens.min() < -scale:

@@ -27,17 +27,21 @@ from ..errors import SingularError
 from ..model import IMPACT_LAWS
 from ..registry import loaded
 from .friction import Friction
-from .modes import MOST, PROVED, STICK, Solution, solutions
+from .modes import MAX_ENUMERATED_CONTACTS, MAX_PROVED_SLIPS, STICK, Solution, solutions
 
 Array = NDArray[np.float64]
-TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
-LOOSE = 1e-6  # the share of an impulse in a combination that moves nothing, below which it has none
-NEGLIGIBLE = 1e-12  # an approach this slow beside the fastest is none
-# of the fastest approach, in the root of its energy: approaches that differ by less are alike. More
-# than the errors of a run at its default tolerance, on which no order may depend
-ALIKE = 1e-6
-# of the diagonal of G: contacts that do not feel each other
-APART = 1e-12
+# Impacts of a sequence, after which all remaining approach is stopped at once.
+MAX_SEQUENTIAL_IMPACTS = 1000
+# An impulse is determined if its share in every combination that causes no motion is less.
+LOOSE_SHARE = 1e-6
+# An approach at most this, relative to the fastest, is zero.
+NEGLIGIBLE_APPROACH_RATIO = 1e-12
+# Approaches that differ by less are equal, relative to the fastest, in the square root of their
+# energy. It is more than the errors of a run at its default tolerance, on which no order may
+# depend.
+EQUAL_APPROACH_RATIO = 1e-6
+# Contacts whose coupling in G is at most this, relative to the diagonal, are not coupled.
+UNCOUPLED_RATIO = 1e-12
 
 
 class Blow(NamedTuple):
@@ -63,7 +67,7 @@ def blow(
     mu: Array,
     law: str = "newton",
     impacts: str = "simultaneous",
-    proved: int = PROVED,
+    proved: int = MAX_PROVED_SLIPS,
 ) -> Blow:
     """Return the impulses of an impact.
 
@@ -76,16 +80,18 @@ def blow(
     )
 
 
-def _struck(law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
+def _struck(
+    law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS
+) -> Blow:
     """Return the impulses by the law of that name, all contacts together."""
     own = IMPACT_LAWS.find(law)
     found: Blow = loaded(own.strike)(
-        G, u, e, mu, **({"proved": proved} if own.stages and proved != PROVED else {})
+        G, u, e, mu, **({"proved": proved} if own.stages and proved != MAX_PROVED_SLIPS else {})
     )
     return found
 
 
-def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
+def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS) -> Blow:
     """Return the impulses by Newton's law: u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
@@ -93,7 +99,7 @@ def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blo
     return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
 
 
-def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
+def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS) -> Blow:
     """Return the impulses by Poisson's law: compression, then expansion with at least e times the
     normal impulses of compression.
     """
@@ -123,11 +129,11 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
     size = np.sqrt(np.diagonal(G)[::3])
     size = np.where(size > 0.0, size, np.inf)  # what cannot give way has no energy of approach
     fastest = np.abs(u[::3] / size).max(initial=0.0)
-    for _ in range(TURNS):
+    for _ in range(MAX_SEQUENTIAL_IMPACTS):
         approach = -now[::3] / size
-        if approach.max(initial=0.0) <= NEGLIGIBLE * fastest:
+        if approach.max(initial=0.0) <= NEGLIGIBLE_APPROACH_RATIO * fastest:
             return Blow(P, now, tuple(modes), tuple(order), several, known)
-        alike = np.flatnonzero(approach >= approach.max() - ALIKE * fastest)
+        alike = np.flatnonzero(approach >= approach.max() - EQUAL_APPROACH_RATIO * fastest)
         struck = _coupled(G, alike)
         own = (3 * struck[:, None] + np.arange(3)).ravel()
         one = _struck(
@@ -160,7 +166,7 @@ def _coupled(G: Array, alike: NDArray[np.int_]) -> NDArray[np.int_]:
         own = slice(3 * i, 3 * i + 3)
         for j in alike.tolist():
             other = slice(3 * j, 3 * j + 3)
-            feels = np.abs(G[own, other]) > APART * np.outer(size[own], size[other])
+            feels = np.abs(G[own, other]) > UNCOUPLED_RATIO * np.outer(size[own], size[other])
             if j not in found and feels.any():
                 found.append(j)
     return np.sort(np.array(found))
@@ -179,17 +185,19 @@ def _law_of_several(law: str) -> str:
 def _known(one: Solution) -> NDArray[np.bool_]:
     """Return booleans (3 k,): whether each impulse of a solution is determined."""
     size = np.linalg.norm(one.loose, axis=0)
-    return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
+    return (
+        np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE_SHARE
+    )
 
 
 def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
     """Return, of several solutions, one in which most contacts stick, and among these the one that
     loses most energy; and whether there are several. Raises a SingularError if there is none.
     """
-    if not found and contacts > MOST:
+    if not found and contacts > MAX_ENUMERATED_CONTACTS:
         raise SingularError(
-            f"no impulses were found; the modes of more than {MOST} contacts at one instant are"
-            " searched for, not enumerated"
+            f"no impulses were found; the modes of more than {MAX_ENUMERATED_CONTACTS} contacts at"
+            " one instant are searched for, not enumerated"
         )
     if not found:
         raise SingularError("it jams, for no impulse within its friction cone gives the rebound")

@@ -40,25 +40,33 @@ STICK: str = "stick"
 SLIP: str = "slip"
 # no more normal force than is there already
 LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}
-EPSILON = 64.0 * float(np.finfo(float).eps)  # of the parts of a sum of some dozens: its rounding
-# of the largest singular value: what is less is zero. Rows whose part in G is less than RANK count
-# as dependent, as they do elsewhere; unless they would then contradict each other: what looks
-# dependent may be a small inertia
-EXACT = 1e-13
-SMALL = 1e-12  # a force or an acceleration this small beside the largest of b is none
-APART = 1e-7  # solutions whose accelerations differ by more are two
-# a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across
-# a plane of motion
-DEAD = 1e-18
-ENOUGH = 1e-3  # of its force: a contact as far inside its cone is looked at no further
-ROUNDS = 40  # of the search for directions of slip
-# contacts that may begin to slip; of more, the first solution is taken without a look at all the
-# others
-PROVED = 3
-# a root this near the unit circle is an angle; what it leaves is met by Newton's method
-UNIT = 1e-3
-MOST = 9  # contacts at one instant whose modes are enumerated; those of more are searched for
-READ = (1e-3, 1e-5, 1e-7)  # beside the largest of b: what is small where modes are read from forces
+# Rounding error of a sum of some dozens of terms, relative to the sum of their absolute values.
+SUM_ROUNDING = 64.0 * float(np.finfo(float).eps)
+# Singular values below this, relative to the largest, are zero. Rows are first considered dependent
+# at RANK, as elsewhere; this stricter value is used if they would then contradict each other,
+# because what looks dependent may be a small inertia.
+EXACT_RANK_RATIO = 1e-13
+# A scaled force or acceleration below this, relative to the largest of b, is zero.
+NEGLIGIBLE_RATIO = 1e-12
+# Solutions whose scaled accelerations differ by more, relative to the largest of b, are distinct.
+DISTINCT_RATE_RATIO = 1e-7
+# A tangent whose entry of G is less, relative to the normal's, causes no motion and takes no force:
+# it is across a plane of motion.
+FIXED_TANGENT_RATIO = 1e-18
+# A contact as far inside its cone, relative to the size of its force, needs no better forces.
+DEEP_ENOUGH_MARGIN = 1e-3
+# Newton steps in the search for directions of slip.
+MAX_DIRECTION_STEPS = 40
+# Contacts that may begin to slip, at most, for which all solutions are found; for more only the
+# first one.
+MAX_PROVED_SLIPS = 3
+# A root within this distance of the unit circle is an angle; Newton's method removes the rest.
+UNIT_CIRCLE_TOLERANCE = 1e-3
+# Contacts at one instant, at most, whose modes are enumerated; for more they are searched for.
+MAX_ENUMERATED_CONTACTS = 9
+# Thresholds, relative to the largest of b, at which modes are read from approximate forces, in
+# turn.
+MODE_READING_RATIOS = (1e-3, 1e-5, 1e-7)
 
 
 class Solution(NamedTuple):
@@ -74,7 +82,9 @@ class Solution(NamedTuple):
     loose: Array
 
 
-def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> list[Solution]:
+def solutions(
+    G: Array, b: Array, friction: Friction, proved: int = MAX_PROVED_SLIPS
+) -> list[Solution]:
     """Return all solutions that differ in their accelerations, those with most sticking contacts
     first.
 
@@ -89,13 +99,16 @@ def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> l
     )
     free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
     limit = _Limit(G, b, friction, size, scale)
-    if free > proved or k > MOST:
+    if free > proved or k > MAX_ENUMERATED_CONTACTS:
         found = list(islice(_searched(limit), 1))
-    if found or k > MOST:
+    if found or k > MAX_ENUMERATED_CONTACTS:
         return found
     for modes in product(*(_allowed(friction, i) for i in range(k))):
         for one in _solved(limit, modes):
-            if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
+            if all(
+                np.abs((one.rate - other.rate) / size).max() > DISTINCT_RATE_RATIO * scale
+                for other in found
+            ):
                 found.append(one)
         if found and free > proved:
             return found
@@ -119,7 +132,7 @@ def row_sizes(G: Array) -> Array:
     """
     own = np.diagonal(G)
     normal = np.repeat(np.diagonal(G)[::3], 3)
-    size = np.sqrt(np.where(own > DEAD * normal, own, normal))
+    size = np.sqrt(np.where(own > FIXED_TANGENT_RATIO * normal, own, normal))
     return np.where(size > 0.0, size, 1.0)
 
 
@@ -170,8 +183,8 @@ class _Limit:
         if one is None or not one.loose.shape[1]:
             return None
         cones = cones_of(modes, friction, one.force, size, scale)
-        f, margin = deepest(one.force, one.loose, cones, ENOUGH)
-        return None if margin > SMALL else _along(-f)
+        f, margin = deepest(one.force, one.loose, cones, DEEP_ENOUGH_MARGIN)
+        return None if margin > NEGLIGIBLE_RATIO else _along(-f)
 
 
 def _solved(
@@ -220,7 +233,7 @@ def _searched(limit: _Limit) -> Iterator[Solution]:
     seen = {closed}
     for f in split(G, b, friction):
         a = G @ f + b
-        for small in READ:
+        for small in MODE_READING_RATIOS:
             for bare in (False, True):
                 modes, d = _read(f, a, friction, size, small * scale, bare)
                 if (key := tuple(modes)) not in seen:
@@ -269,7 +282,7 @@ def _turned(
     """
     angle = {i: float(np.arctan2(one.direction[i, 1], one.direction[i, 0])) for i in turning}
     speed = {i: float(one.rate[3 * i + 1 : 3 * i + 3] @ one.direction[i]) for i in turning}
-    for _ in range(ROUNDS):
+    for _ in range(MAX_DIRECTION_STEPS):
         d = one.direction.copy()
         for i, x in angle.items():
             d[i] = np.cos(x), np.sin(x)
@@ -277,7 +290,7 @@ def _turned(
         left = np.concatenate([one.rate[3 * i + 1 : 3 * i + 3] - speed[i] * d[i] for i in turning])
         rows = np.concatenate([[3 * i + 1, 3 * i + 2] for i in turning])
         noise = rounding(G, one.force, b)[rows]
-        if ((np.abs(left) - noise) / size[rows]).max() <= SMALL * scale:
+        if ((np.abs(left) - noise) / size[rows]).max() <= NEGLIGIBLE_RATIO * scale:
             return one
         columns = []
         for i in turning:
@@ -335,7 +348,7 @@ def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int])
         values.append((a[0] * d[i, 1] - a[1] * d[i, 0]) / N)
     c = np.exp(-1j * np.outer(np.arange(-2, 3), angle)) @ np.array(values) / 5
     for z in np.roots(c[::-1]):
-        if abs(abs(z) - 1.0) < UNIT:
+        if abs(abs(z) - 1.0) < UNIT_CIRCLE_TOLERANCE:
             found = np.zeros((k, 2))
             found[i] = z.real / abs(z), z.imag / abs(z)
             yield found
@@ -402,7 +415,7 @@ def with_directions(
     U, s, V = np.linalg.svd(S)
     r = -scaled * c[rows]
     found = []
-    for cut in (RANK, EXACT):
+    for cut in (RANK, EXACT_RANK_RATIO):
         rank = int((s > cut * s[0]).sum()) if s[0] > 0.0 else 0
         x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
         f = F @ x
@@ -410,7 +423,7 @@ def with_directions(
         loose = F @ (scaled[:, None] * V[rank:].T)
         found.append(Solution(tuple(modes), f + fixed, a, d, loose))
         left = float(((np.abs(a) - rounding(G, f, c))[rows] * scaled).max())
-        if left <= 1e2 * SMALL * min(scale, float(np.abs(r).max())):
+        if left <= 1e2 * NEGLIGIBLE_RATIO * min(scale, float(np.abs(r).max())):
             return found[-1]
     # rows that contradict each other; or directions on the way to those that do not
     return found[0] if np.isinf(scale) else None
@@ -420,7 +433,7 @@ def rounding(G: Array, f: Array, c: Array) -> Array:
     """Return (3 k,): the rounding error of c + G f, whose terms may be large and cancel, as for a
     wheel of spokes with a small inertia about its hub.
     """
-    return EPSILON * (np.abs(G) @ np.abs(f) + np.abs(c))
+    return SUM_ROUNDING * (np.abs(G) @ np.abs(f) + np.abs(c))
 
 
 def _closed(
@@ -435,7 +448,9 @@ def _closed(
             rows.append(n)
         elif mode.endswith(STICK):
             own = [
-                j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]
+                j
+                for j in range(n if mode == STICK else n + 1, n + 3)
+                if G[j, j] > FIXED_TANGENT_RATIO * G[n, n]
             ]
             columns += [_unit(k, j) for j in own]
             rows += own
@@ -466,7 +481,7 @@ def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> boo
     for i, mode in enumerate(one.modes):
         N = one.force[3 * i]
         t = one.force[3 * i + 1 : 3 * i + 3]
-        small = SMALL * scale / size[3 * i]
+        small = NEGLIGIBLE_RATIO * scale / size[3 * i]
         if friction.base[i] - small > N:
             return False
         if mode.endswith(STICK) and np.linalg.norm(t) > friction.static[i] * N + small * (
@@ -483,7 +498,7 @@ def _separates(
     Forces are not checked. noise (3 k,): the rounding error of accelerations.
     """
     for i, mode in enumerate(one.modes):
-        small = SMALL * scale * size[3 * i] + noise[3 * i]
+        small = NEGLIGIBLE_RATIO * scale * size[3 * i] + noise[3 * i]
         if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -small:
             return False
         if mode in (STICK, SLIP) and abs(one.rate[3 * i]) > 1e2 * small:
@@ -492,7 +507,7 @@ def _separates(
             a = one.rate[3 * i + 1 : 3 * i + 3]
             d = one.direction[i]
             own = slice(3 * i + 1, 3 * i + 3)
-            small = SMALL * scale * max(size[own]) + max(noise[own])
+            small = NEGLIGIBLE_RATIO * scale * max(size[own]) + max(noise[own])
             if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
                 return False
     return True
@@ -500,7 +515,7 @@ def _separates(
 
 def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
     """Whether contacts that begin to slip have a normal force; without one they open."""
-    return all(one.force[3 * i] * size[3 * i] > SMALL * scale for i in turning)
+    return all(one.force[3 * i] * size[3 * i] > NEGLIGIBLE_RATIO * scale for i in turning)
 
 
 def _shared(one: Solution) -> Solution | None:
@@ -563,4 +578,4 @@ def _member(one: Solution, friction: Friction, size: Array, scale: float) -> Sol
     not determine; if there are none, with those that violate their cones least.
     """
     cones = cones_of(one.modes, friction, one.force, size, scale)
-    return one._replace(force=deepest(one.force, one.loose, cones, ENOUGH).f)
+    return one._replace(force=deepest(one.force, one.loose, cones, DEEP_ENOUGH_MARGIN).f)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..collision import tangents
 from ..collision.manifolds import (
-    NONE,
+    NO_POINT_GAP,
     box_manifold,
     capsule_on_hull,
     polyhedron_manifold,
@@ -70,7 +70,7 @@ def fill(p, s, rough, groups, pairs, points, fastest):
                     fastest = _point(p, s, k, plain + i, i, reach, fastest)
             else:
                 for i in range(at, at + each):
-                    p.gap[plain + i] = NONE + 0.0 * fastest
+                    p.gap[plain + i] = NO_POINT_GAP + 0.0 * fastest
     return smaller(fastest, bound)
 
 

@@ -13,16 +13,20 @@ from typing import Any, NamedTuple
 
 from ..spatial import kernel
 
-# contacts, above which few are expected to touch at once: those that take part are put together
-# (`contact_selection`)
-MANY = 4
-WHOLE = 288  # rows at most that are solved together
-ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
+# For more contacts few are expected to touch at once, and the active ones are packed (`selection`).
+MAX_UNPACKED_CONTACTS = 4
+# Rows, at most, that are solved together by the interior-point method.
+MAX_INTERIOR_POINT_ROWS = 288
+# A contact whose friction is at least this, relative to the largest possible, slips.
+SLIP_CONE_RATIO = 1.0 - 1e-9
+# Added to divisors that may be zero.
 TINY = 1e-300
-# times the speed that forces give in one step: an approach that is faster is an impact, and not a
-# resting contact that has been open for a step because its point moves on a curve; so is a slip
-STRIKES = 2.0
-DEPTH = 8  # sweeps that the acceleration of sweeps looks back, a power of two
+# An approach that is faster than this, relative to the change of speed by forces in one step, is an
+# impact, and not a resting contact that was open for a step because its point moves on a curve;
+# likewise a slip.
+IMPACT_SPEED_RATIO = 2.0
+# Sweeps in the history of the Anderson acceleration, a power of two.
+ANDERSON_DEPTH = 8
 
 CERTIFICATE = (
     "residual",
@@ -101,8 +105,8 @@ class ContactScratch(NamedTuple):
     their inverses, the step along the tangents and the inverse of the mobility along the normal; P,
     last (m,), impulses before a sweep and after the last one.
 
-    Of `anderson`: dF, dG (DEPTH, m); f, lastf, good (m,); gram, R (DEPTH, DEPTH); g (DEPTH,); best,
-    known (1,).
+    Of `anderson`: dF, dG (ANDERSON_DEPTH, m); f, lastf, good (m,); gram, R (ANDERSON_DEPTH,
+    ANDERSON_DEPTH); g (ANDERSON_DEPTH,); best, known (1,).
 
     Of `interior_point`: W, H, L (m, m), the matrix, the scaled one and its factor; scale, b, x, y,
     r, dx, dy, t (m,); w (rough, 8), scalings; unit (1,).
@@ -177,8 +181,8 @@ def scratch_shapes(
     k = rough + smooth
     m = 3 * rough + smooth
     r = max(rough, 1)
-    few, rows = (k, m) if k > MANY or points else (1, 1)
-    n = m if k <= MANY and not points else min(m, WHOLE)
+    few, rows = (k, m) if k > MAX_UNPACKED_CONTACTS or points else (1, 1)
+    n = m if k <= MAX_UNPACKED_CONTACTS and not points else min(m, MAX_INTERIOR_POINT_ROWS)
     return (
         (few,),
         (k,),
@@ -200,14 +204,14 @@ def scratch_shapes(
         (r, 8),
         (m,),
         (m,),
-        (DEPTH, m),
-        (DEPTH, m),
+        (ANDERSON_DEPTH, m),
+        (ANDERSON_DEPTH, m),
         (m,),
         (m,),
         (m,),
-        (DEPTH, DEPTH),
-        (DEPTH, DEPTH),
-        (DEPTH,),
+        (ANDERSON_DEPTH, ANDERSON_DEPTH),
+        (ANDERSON_DEPTH, ANDERSON_DEPTH),
+        (ANDERSON_DEPTH,),
         (1,),
         (1,),
         ((n, n) if width else (1, 1)),
@@ -228,7 +232,7 @@ def pair_shapes(pairs: int, points: int, corners: int, sides: int) -> tuple[tupl
 @kernel
 def strikes(p, n):
     """Whether row n, the normal of a contact, approaches with the speed of an impact."""
-    return p.before[n] < -STRIKES * abs(p.free[n] - p.before[n])
+    return p.before[n] < -IMPACT_SPEED_RATIO * abs(p.free[n] - p.before[n])
 
 
 @kernel

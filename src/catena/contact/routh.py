@@ -40,14 +40,20 @@ from scipy.optimize import brentq
 
 from ..errors import QuestionError, SingularError
 from .impact_laws import Blow
-from .modes import DEAD, OPEN, SLIP, STICK
+from .modes import FIXED_TANGENT_RATIO, OPEN, SLIP, STICK
 
 Array = NDArray[np.float64]
-NONE = 1e-13  # a slip this slow beside the speeds before is none; so is a turn of the slip
-GONE = -37.0  # ln of a slip that has ended
-EXACT = 1e-13  # of the integration along a slip that turns
-PIECES = 100  # of a path
-APART = 1e-12  # of the diagonal of G: contacts that do not feel each other
+# A slip at most this fast, relative to the speeds before, is zero; likewise a change of its
+# direction.
+NO_SLIP_RATIO = 1e-13
+# ln |u_t| at which a slip has ended, u relative to the speeds before.
+SLIP_END_LOG = -37.0
+# Relative tolerance of the integration along a slip that changes its direction.
+INTEGRATION_TOLERANCE = 1e-13
+# Pieces of a path, at most.
+MAX_PATH_PIECES = 100
+# Contacts whose coupling in G is at most this, relative to the diagonal, are not coupled.
+UNCOUPLED_RATIO = 1e-12
 
 
 class Problem(NamedTuple):
@@ -133,7 +139,7 @@ def _each(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
     for i in range(k):
         own = slice(3 * i, 3 * i + 3)
         others = np.delete(np.arange(3 * k), np.arange(3 * i, 3 * i + 3))
-        if (np.abs(G[own][:, others]) > APART * np.outer(size[own], size[others])).any():
+        if (np.abs(G[own][:, others]) > UNCOUPLED_RATIO * np.outer(size[own], size[others])).any():
             raise QuestionError(
                 f"friction along an impact is followed at one point, and here {k} touch that feel"
                 " each other; say impacts = 'sequential', which lets one strike after the other,"
@@ -151,7 +157,7 @@ def _struck(G: Array, u: Array, e: float, mu: float, end: End) -> tuple[Array, s
     fast = float(np.abs(u).max())
     one = Problem(G / G[0, 0], u / fast, e, mu, end)
     at, mode = _path(one)
-    if at.P @ (one.u + 0.5 * one.G @ at.P) > NONE:
+    if at.P @ (one.u + 0.5 * one.G @ at.P) > NO_SLIP_RATIO:
         raise SingularError(
             "its slip stops or reverses, and a rebound with e times the speed of approach would"
             " gain energy"
@@ -164,8 +170,8 @@ def _path(one: Problem) -> tuple[Moment, str]:
     """Integrate from the first touch to the end; return the final Moment and the mode."""
     at = Moment(np.zeros(3))
     t = one.u[1:]
-    slips = float(np.hypot(*t)) > NONE
-    for _ in range(PIECES):
+    slips = float(np.hypot(*t)) > NO_SLIP_RATIO
+    for _ in range(MAX_PATH_PIECES):
         if one.mu == 0.0:
             return _line(one, at, np.zeros(2), np.inf), SLIP
         if not slips:
@@ -174,7 +180,7 @@ def _path(one: Problem) -> tuple[Moment, str]:
         t = one.u[1:] + one.G[1:] @ at.P
         d = t / np.hypot(*t)
         along, across = _turn(one, d)
-        if abs(across) <= NONE * np.abs(one.G).max() * (1.0 + one.mu):
+        if abs(across) <= NO_SLIP_RATIO * np.abs(one.G).max() * (1.0 + one.mu):
             at = _line(one, at, -one.mu * d, np.hypot(*t) / -along if along < 0.0 else np.inf)
         else:
             at = _curve(one, at, t)
@@ -205,7 +211,7 @@ def _tangents(one: Problem) -> tuple[Array, Array]:
     plane of motion.
     """
     w, V = np.linalg.eigh(one.G[1:, 1:])
-    live = w > max(DEAD, NONE * w[-1])
+    live = w > max(FIXED_TANGENT_RATIO, NO_SLIP_RATIO * w[-1])
     return w[live], V[:, live]
 
 
@@ -214,7 +220,7 @@ def _from_rest(one: Problem) -> tuple[Array, bool]:
     the friction that holds the point, or that of the one slip that can begin.
     """
     f = -_live(one, one.G[1:, 0])
-    if np.hypot(*f) <= one.mu * (1.0 + NONE):
+    if np.hypot(*f) <= one.mu * (1.0 + NO_SLIP_RATIO):
         return f, True
     w, V = _tangents(one)
     c = V.T @ one.G[1:, 0]
@@ -235,7 +241,7 @@ def _line(one: Problem, at: Moment, f: Array, most: float) -> Moment:
     """Return the Moment after following du/dp = G (1, f), by at most `most` of normal impulse."""
     x = np.append(1.0, f)
     rise = float(one.G[0] @ x)
-    for _ in range(PIECES):
+    for _ in range(MAX_PATH_PIECES):
         u = float(one.u[0] + one.G[0] @ at.P)
         if at.turned is None:
             step = max(-u, 0.0) / rise if rise > 0.0 else np.inf
@@ -289,7 +295,7 @@ def _curve(one: Problem, at: Moment, t: Array) -> Moment:
         return np.array([along, across, s, *(-one.mu * s * d), s * (one.u[0] + one.G[0] @ y[2:5])])
 
     y = np.array([np.log(np.hypot(*t)), np.arctan2(t[1], t[0]), *at.P, at.work])
-    for _ in range(PIECES):
+    for _ in range(MAX_PATH_PIECES):
         y, event = _followed(rate, y, _events(one, at))
         at = at._replace(P=y[2:5].copy(), work=float(y[5]))
         if event == "slip":
@@ -309,12 +315,12 @@ def _events(one: Problem, at: Moment) -> dict[str, Guard]:
         """Return the normal speed."""
         return float(one.u[0] + one.G[0] @ y[2:5])
 
-    found: dict[str, Guard] = {"slip": lambda y: GONE - float(y[0])}
+    found: dict[str, Guard] = {"slip": lambda y: SLIP_END_LOG - float(y[0])}
     if at.turned is None:
         return found | {"turn": normal}
     return found | {
         "end": lambda y: one.end(one, Moment(y[2:5], float(y[5]), at.turned), 0.0)[0],
-        "back": lambda y: -normal(y) - NONE,
+        "back": lambda y: -normal(y) - NO_SLIP_RATIO,
     }
 
 
@@ -322,7 +328,9 @@ def _followed(rate: Rate, y: Array, events: dict[str, Guard]) -> tuple[Array, st
     """Return the state at the first event, and its name; the step to the event is integrated again
     up to it.
     """
-    solver = DOP853(rate, 0.0, y, np.inf, rtol=EXACT, atol=1e-3 * EXACT)
+    solver = DOP853(
+        rate, 0.0, y, np.inf, rtol=INTEGRATION_TOLERANCE, atol=1e-3 * INTEGRATION_TOLERANCE
+    )
     while True:
         before = solver.y.copy()
         start = solver.t
@@ -348,7 +356,9 @@ def _zero(g: Guard, y: Callable[[float], Array], a: float, b: float) -> float:
 def _landed(rate: Rate, y: Array, span: float, g: Guard) -> Array:
     """Return the state after `span`, moved along its rate to the zero of g nearby."""
     if span > 0.0:
-        solver = DOP853(rate, 0.0, y, span, rtol=EXACT, atol=1e-3 * EXACT)
+        solver = DOP853(
+            rate, 0.0, y, span, rtol=INTEGRATION_TOLERANCE, atol=1e-3 * INTEGRATION_TOLERANCE
+        )
         while solver.status == "running":
             solver.step()
         y = solver.y

@@ -22,13 +22,18 @@ from numpy.typing import NDArray
 from .friction import Friction
 
 Array = NDArray[np.float64]
-LOOKS = (40, 80, 160, 320, 640, 1280, 2560)  # rounds after which the forces are looked at
-RELAXED = 1.6  # over-relaxation
-# how much of a new shift is taken; its square after so many rounds
-DAMPED = 0.3
-CALM = 640
-# rounds after which rho is changed where residuals differ by more than the second
-EVERY, UNEVEN = 20, 5.0
+# Rounds after which the forces are yielded.
+YIELD_ROUNDS = (40, 80, 160, 320, 640, 1280, 2560)
+# Over-relaxation factor.
+OVER_RELAXATION = 1.6
+# Share of a new shift that is used; its square after STRONGER_DAMPING_ROUND.
+SHIFT_DAMPING = 0.3
+# Rounds after which the square of SHIFT_DAMPING is used.
+STRONGER_DAMPING_ROUND = 640
+# Rounds between changes of the penalty rho.
+PENALTY_UPDATE_ROUNDS = 20
+# rho is changed if primal and dual residuals differ by more than this factor.
+RESIDUAL_IMBALANCE = 5.0
 
 
 def split(G: Array, b: Array, friction: Friction) -> Iterator[Array]:
@@ -49,28 +54,34 @@ def split(G: Array, b: Array, friction: Friction) -> Iterator[Array]:
     y = np.zeros(3 * k)
     shift = np.zeros(k)
     drag = np.zeros(2 * int(slides.sum()))
-    for turn in range(1, LOOKS[-1] + 1):
+    for turn in range(1, YIELD_ROUNDS[-1] + 1):
         c = b + G[:, ~free] @ drag
         c[::3] += shift
         x = V @ ((V.T @ (rho * (z - y)[free] - c[free])) / (w + rho))
         before = z
         r = y.copy()
-        r[free] += RELAXED * x + (1.0 - RELAXED) * z[free]
+        r[free] += OVER_RELAXATION * x + (1.0 - OVER_RELAXATION) * z[free]
         z = _projected(r, friction, base, slides)
         y = np.where(free, r - z, 0.0)
         a = G @ z + b
         a += G[:, ~free] @ (drag - z[~free])
-        damp = DAMPED if turn <= CALM else DAMPED**2
+        damp = SHIFT_DAMPING if turn <= STRONGER_DAMPING_ROUND else SHIFT_DAMPING**2
         shift += damp * (
             np.where(slides, 0.0, friction.static * np.hypot(a[1::3], a[2::3])) - shift
         )
         drag += damp * (_drag(z, friction, slides) - drag)
-        if turn % EVERY == 0:
+        if turn % PENALTY_UPDATE_ROUNDS == 0:
             primal = float(np.abs(x - z[free]).max())
             dual = float(rho * np.abs(z - before).max())
-            change = 2.0 if primal > UNEVEN * dual else 0.5 if dual > UNEVEN * primal else 1.0
+            change = (
+                2.0
+                if primal > RESIDUAL_IMBALANCE * dual
+                else 0.5
+                if dual > RESIDUAL_IMBALANCE * primal
+                else 1.0
+            )
             rho, y = rho * change, y / change
-        if turn in LOOKS:
+        if turn in YIELD_ROUNDS:
             found = z.copy()
             found[~free] = _drag(z, friction, slides)
             yield found * scale / size

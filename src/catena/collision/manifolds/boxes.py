@@ -44,17 +44,23 @@ from ...spatial import (
 )
 from ..solids import Scalar, Solid, Vector, choose, half_edges, nonzero
 
-POINTS = 12  # of a pair; eight at most are there at once
-# of the boxes' sizes: an axis is better than another by more than that, and sides that are flush
-# within it do not cross
-ALIKE = 1e-8
-# the cosine between the normals of a crossing and of a face, above which the points of the face
-# stand for the crossing
-LEANS = 1.0 - 1e-5
-SHALLOW = 1e6  # times the length that is alike: where boxes overlap by less
-PARALLEL = 1e-12  # the squared sine of an angle between edges that have no common normal
-NONE = float("inf")  # the gap of a point that is not there
-FAR = 1e300
+# Points of a pair; at most eight of them exist at once.
+POINTS = 12
+# Lengths that differ by less, relative to the shapes' sizes, are equal: an axis is better than
+# another by more than that, and sides that are flush within it do not cross.
+ALIKE_RATIO = 1e-8
+# Cosine of the angle between the normals of a crossing and of a face, above which the points of the
+# face represent the crossing.
+SAME_NORMAL_COSINE = 1.0 - 1e-5
+# An overlap is shallow below this times the length within which lengths are equal; only then the
+# points of a face represent a crossing.
+SHALLOW_OVERLAP_FACTOR = 1e6
+# Squared sine of the angle between edges, below which they have no common normal.
+PARALLEL_EDGE_SQUARED_SINE = 1e-12
+# The gap of a point that does not exist.
+NO_POINT_GAP = float("inf")
+# Larger than any length, m.
+HUGE = 1e300
 TURNS = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 SIDES = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
@@ -86,7 +92,7 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, 
     E = transpose(F)  # and of the second, seen from the first
     w = unrotate(one.R, sub(two.p, one.p))
     back = neg(rotate(E, w))
-    alike = ALIKE * (g[0] + g[1] + g[2] + h[0] + h[1] + h[2])
+    alike = ALIKE_RATIO * (g[0] + g[1] + g[2] + h[0] + h[1] + h[2])
     mine = _face_distances(w, E, g, h)
     yours = _face_distances(back, F, h, g)
     x = _crossing(w, E, g, h)
@@ -110,7 +116,7 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, 
     across = (
         smaller(
             smaller(x.distance - face - alike, x.within + alike),
-            larger(LEANS - dot(m, n), -face - SHALLOW * alike),
+            larger(SAME_NORMAL_COSINE - dot(m, n), -face - SHALLOW_OVERLAP_FACTOR * alike),
         )
         > 0.0
     )
@@ -149,7 +155,7 @@ def _all(points, R, o, across, distance, place):
 @kernel
 def _placed(point, R, o, across):
     """Return a point in the frame of the poses, with an infinite gap if edges cross."""
-    return (select(across, NONE, point[0]), add(o, rotate(R, point[1])))
+    return (select(across, NO_POINT_GAP, point[0]), add(o, rotate(R, point[1])))
 
 
 @kernel
@@ -192,7 +198,7 @@ def _crossing(w, E, g, h):
     """Return the pair of edges along whose common normal the boxes are farthest apart, or overlap
     least, in the frame of the first.
     """
-    most = -FAR
+    most = -HUGE
     n = UNITS[2]
     e = UNITS[0]
     f = UNITS[1]
@@ -205,7 +211,11 @@ def _crossing(w, E, g, h):
             along = w[i2] * y - w[i1] * z
             half = g[i1] * abs(z) + g[i2] * abs(y) + h[j1] * abs(E[j2][i]) + h[j2] * abs(E[j1][i])
             d = abs(along) - half
-            d = select(square > PARALLEL, d * abs(d) / larger(square, PARALLEL), -FAR)
+            d = select(
+                square > PARALLEL_EDGE_SQUARED_SINE,
+                d * abs(d) / larger(square, PARALLEL_EDGE_SQUARED_SINE),
+                -HUGE,
+            )
             better, s = d > most, _positive(along)
             n = choose(better, _spread(i, -s * z, s * y), n)
             e = choose(better, UNITS[i], e)
@@ -243,7 +253,7 @@ def _where_edges_cross(d, n, e, f, w, E, g, h):
     c = dot(e, r)
     k = dot(z, r)
     cosine = dot(e, z)
-    inverse = 1.0 / larger(1.0 - cosine * cosine, PARALLEL)
+    inverse = 1.0 / larger(1.0 - cosine * cosine, PARALLEL_EDGE_SQUARED_SINE)
     t = (c - k * cosine) * inverse
     u = (cosine * c - k) * inverse
     return Crossing(d, n, add(b, scale(u, z)), smaller(dot(e, g) - abs(t), dot(f, h) - abs(u)))
@@ -361,8 +371,8 @@ def _clipped(p, D, g, alike):
     enters = add(p, scale(smaller(begin, 1.0), D))
     leaves = add(p, scale(larger(end, 0.0), D))
     return (
-        (select(begin <= end, enters[2], NONE), enters),
-        (select(smaller(end - begin, 1.0 - end) > 0.0, leaves[2], NONE), leaves),
+        (select(begin <= end, enters[2], NO_POINT_GAP), enters),
+        (select(smaller(end - begin, 1.0 - end) > 0.0, leaves[2], NO_POINT_GAP), leaves),
     )
 
 
@@ -378,4 +388,7 @@ def _corner(side, c, U, V, u, v, g, alike):
     a = (dx * V[1] - dy * V[0]) * inverse
     b = (U[0] * dy - U[1] * dx) * inverse
     z = c[2] + a * U[2] + b * V[2]
-    return (select(smaller((1.0 - abs(a)) * u, (1.0 - abs(b)) * v) > alike, z, NONE), (x, y, z))
+    return (
+        select(smaller((1.0 - abs(a)) * u, (1.0 - abs(b)) * v) > alike, z, NO_POINT_GAP),
+        (x, y, z),
+    )

@@ -40,10 +40,19 @@ from ...spatial import (
     unrotate,
 )
 from ..solids import Solid, choose, nonzero
-from .boxes import ALIKE, FAR, LEANS, NONE, PARALLEL, SHALLOW, UNITS
+from .boxes import (
+    ALIKE_RATIO,
+    HUGE,
+    NO_POINT_GAP,
+    PARALLEL_EDGE_SQUARED_SINE,
+    SAME_NORMAL_COSINE,
+    SHALLOW_OVERLAP_FACTOR,
+    UNITS,
+)
 
-# times the length that is nothing: a shorter side of what faces have in common has one corner
-SHORT = 4.0
+# A side of the overlap of two faces is a single corner if it is shorter than this times the length
+# within which lengths are equal.
+SHORT_SIDE_FACTOR = 4.0
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -96,7 +105,7 @@ def polyhedron_manifold(pose, s, k, at):
     # the second, seen from the first
     F = product(transpose(one.R), two.R)
     w = unrotate(one.R, sub(two.p, one.p))
-    alike = ALIKE * (pose[k, 15] + pose[k, 31])
+    alike = ALIKE_RATIO * (pose[k, 15] + pose[k, 31])
     for i in range(t.count[b, 0]):
         put(s.corner, i, add(w, rotate(F, stretched(two.size, get(t.corner[b], i)))))
     along, n = _along_first(t, s, a, b, one.size)
@@ -109,7 +118,7 @@ def polyhedron_manifold(pose, s, k, at):
     across = (
         smaller(
             smaller(d - face - alike, within + alike),
-            larger(LEANS - dot(x, along_face), -face - SHALLOW * alike),
+            larger(SAME_NORMAL_COSINE - dot(x, along_face), -face - SHALLOW_OVERLAP_FACTOR * alike),
         )
         > 0.0
     )
@@ -144,9 +153,9 @@ def put_point(s, i, gap, place):
 @kernel
 def _along_first(t, s, a, b, g):
     """Return the largest separation along the normals of the first polyhedron, and that normal."""
-    most, n = -FAR, UNITS[2]
+    most, n = -HUGE, UNITS[2]
     for f in range(t.count[a, 1]):
-        v, low = get(t.normal[a], f), FAR
+        v, low = get(t.normal[a], f), HUGE
         for i in range(t.count[b, 0]):
             low = smaller(low, dot(v, get(s.corner, i)))
         d = low - dot(v, stretched(g, get(t.polygon[a, f], 0)))
@@ -158,10 +167,10 @@ def _along_first(t, s, a, b, g):
 @kernel
 def _along_second(t, a, b, g, h, F, w):
     """Return the largest separation along the normals of the second polyhedron, and that normal."""
-    most, n = -FAR, UNITS[2]
+    most, n = -HUGE, UNITS[2]
     for f in range(t.count[b, 1]):
         v = rotate(F, get(t.normal[b], f))
-        low = FAR
+        low = HUGE
         for i in range(t.count[a, 0]):
             low = smaller(low, dot(v, stretched(g, get(t.corner[a], i))))
         d = low - dot(v, add(w, rotate(F, stretched(h, get(t.polygon[b, f], 0)))))
@@ -175,7 +184,7 @@ def _crossing(t, a, b, g, h, F, w):
     """Return, for the two edges with crossing arcs of normals along whose common normal the
     separation is largest: distance, normal, place, and how far both extend beyond it.
     """
-    most = -FAR
+    most = -HUGE
     n = UNITS[2]
     p = ZERO
     u = UNITS[0]
@@ -202,7 +211,11 @@ def _crossing(t, a, b, g, h, F, w):
                 m = cross(e, z)
                 square = dot(m, m)
                 m = scale(select(dot(m, add(A, B)) >= 0.0, 1.0, -1.0) / sqrt(nonzero(square)), m)
-                far = select(square > PARALLEL * dot(e, e) * dot(z, z), dot(m, sub(y, x)), -FAR)
+                far = select(
+                    square > PARALLEL_EDGE_SQUARED_SINE * dot(e, e) * dot(z, z),
+                    dot(m, sub(y, x)),
+                    -HUGE,
+                )
                 better = meets and far > most
                 most = select(better, far, most)
                 n = choose(better, m, n)
@@ -223,7 +236,7 @@ def _where_lines_cross(p, u, q, v):
     uu = dot(u, u)
     vv = dot(v, v)
     uv = dot(u, v)
-    inverse = 1.0 / larger(uu * vv - uv * uv, PARALLEL * uu * vv)
+    inverse = 1.0 / larger(uu * vv - uv * uv, PARALLEL_EDGE_SQUARED_SINE * uu * vv)
     t = (dot(u, r) * vv - dot(v, r) * uv) * inverse
     s = (dot(u, r) * uv - dot(v, r) * uu) * inverse
     return add(q, scale(s, v)), smaller(
@@ -240,7 +253,7 @@ def _facing(t, s, a, b, g, h, F, w, n, second):
     # of the first the face most along n is sought where it has the reference face, else the one
     # most against it
     sign = select(second, 1.0, -1.0)
-    least, M = FAR, UNITS[2]
+    least, M = HUGE, UNITS[2]
     for f in range(t.count[a, 1]):
         v = get(t.normal[a], f)
         key = sign * dot(v, n)
@@ -254,7 +267,7 @@ def _facing(t, s, a, b, g, h, F, w, n, second):
                     c,
                     choose(better, stretched(g, get(t.polygon[a, f], c)), get(s.reference, c)),
                 )
-    least, N = FAR, UNITS[2]
+    least, N = HUGE, UNITS[2]
     for f in range(t.count[b, 1]):
         v = rotate(F, get(t.normal[b], f))
         key = -sign * dot(v, n)
@@ -291,24 +304,24 @@ def _in_common(t, s, at, one, n, N, alike, across):
         p = get(s.incident, i)
         D = sub(get(s.incident, (i + 1) % sides), p)
         begin, end = clipped(s.reference, sides, p, D, n, 1.0, alike)
-        there = (end - begin) * sqrt(dot(D, D)) > SHORT * alike
+        there = (end - begin) * sqrt(dot(D, D)) > SHORT_SIDE_FACTOR * alike
         x = add(p, scale(select(there, end, 0.0), D))
         put_point(
             s,
             at + i,
-            select(across, NONE, select(there, dot(n, sub(x, base)), NONE)),
+            select(across, NO_POINT_GAP, select(there, dot(n, sub(x, base)), NO_POINT_GAP)),
             add(one.p, rotate(one.R, x)),
         )
         p = get(s.reference, i)
         D = sub(get(s.reference, (i + 1) % sides), p)
         begin, end = clipped(s.incident, sides, p, D, n, -1.0, -alike)
-        there = (end - begin) * sqrt(dot(D, D)) > SHORT * alike
+        there = (end - begin) * sqrt(dot(D, D)) > SHORT_SIDE_FACTOR * alike
         x = add(p, scale(select(there, begin, 0.0), D))
         z = dot(N, sub(tip, x)) / facing
         put_point(
             s,
             at + sides + i,
-            select(across, NONE, select(there, z, NONE)),
+            select(across, NO_POINT_GAP, select(there, z, NO_POINT_GAP)),
             add(one.p, rotate(one.R, add(x, scale(z, n)))),
         )
 

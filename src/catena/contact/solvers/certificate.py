@@ -11,14 +11,18 @@ impacts; the number of changes of mode.
 from __future__ import annotations
 
 from ...spatial import any_lane, kernel, select, sqrt
-from ..problem import ON_CONE, TINY, normal, strikes
+from ..problem import SLIP_CONE_RATIO, TINY, normal, strikes
 from ..response import along_normal, push, speeds
 
-# over the contacts, to separate what penetrates; what is left is done in the next step
+# Sweeps over the contacts to remove penetrations; what remains is removed in the next step.
 SHIFT_SWEEPS = 12
-LIFT = 1e-9  # of the way of a step: a penetration that is lifted
-NEVER = -1e300  # m: what is lifted of a contact that takes no part
-SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+# A penetration above this, relative to the way of the fastest contact in a step, is removed.
+LIFTED_DEPTH_RATIO = 1e-9
+# The lift of an inactive contact, m: never positive.
+INACTIVE_LIFT = -1e300
+# Slips above this, relative to the fastest speed, have their direction compared with their
+# friction.
+COMPARED_SLIP_RATIO = 1e-6
 
 
 @kernel
@@ -57,10 +61,10 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
                 size = sqrt(x * x + y * y)
                 speed = sqrt(ux * ux + uy * uy)
                 mode = select(
-                    P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero
+                    P > 0.0, select(size >= SLIP_CONE_RATIO * reach, 1.0 + zero, 2.0 + zero), zero
                 )
                 outside = max(outside, size - reach)
-                seen = size * speed > SLIPS * fastest * reach
+                seen = size * speed > COMPARED_SLIP_RATIO * fastest * reach
                 turned = select(
                     x * ux + y * uy <= 0.0,
                     abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero),
@@ -136,9 +140,11 @@ def lift(p, a, s, rough, smooth, width, fastest):
         a.shift[r] = 0.0 * fastest
     for i in range(k):
         n = normal(i, rough)
-        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest)
+        s.lift[i] = select(
+            s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), INACTIVE_LIFT + 0.0 * fastest
+        )
         worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
-    deep = worst > LIFT * h * fastest
+    deep = worst > LIFTED_DEPTH_RATIO * h * fastest
     if any_lane(deep):
         for r in range(width):
             s.z[r] = 0.0 * fastest

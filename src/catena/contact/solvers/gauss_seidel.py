@@ -30,22 +30,35 @@ from __future__ import annotations
 
 from ...spatial import any_lane, kernel, select, sqrt
 from ..patches import fill, sum_up
-from ..problem import MANY, STRIKES, TINY, WHOLE, ContactProblem, normal, strikes
+from ..problem import (
+    IMPACT_SPEED_RATIO,
+    MAX_INTERIOR_POINT_ROWS,
+    MAX_UNPACKED_CONTACTS,
+    TINY,
+    ContactProblem,
+    normal,
+    strikes,
+)
 from ..response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from ..selection import pack, selected, unpack
-from .anderson import BEGIN, follow, forget
+from .anderson import FIRST_ACCELERATED_SWEEP, follow, forget
 from .certificate import certify, lift
 from .interior_point import interior
 
-# turns of the slip direction at each visit of a contact, after so many sweeps; before that one
-SLIP_ROUNDS, HARD = 5, 16
-# of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that
-# is none
-SLACK = 1e-3
-ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
-PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
-# of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
-FIRM = 1e-12
+# Iterations of the direction of slip at each visit of a contact, after the first sweeps.
+MAX_SLIP_TURNS = 5
+# Sweeps at the beginning with one such iteration per visit.
+ONE_TURN_SWEEPS = 16
+# A gap at most this, relative to the way of the fastest contact in a step, is closed; a rebound at
+# most this, relative to the change of speed in a step, is zero.
+CLOSED_GAP_RATIO = 1e-3
+# A lane has converged if a sweep changes its speeds by less than this share of the tolerance.
+CONVERGED_SHARE = 0.1
+# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together.
+INTERIOR_POINT_SWEEP_MASK = 63
+# Added to the diagonal of a contact's block, relative to its mobility, so that it is invertible
+# where the contact cannot move.
+BLOCK_REGULARISATION = 1e-12
 
 
 @kernel
@@ -63,7 +76,7 @@ def solve_contacts(
     if points > 0:
         fastest = fill(p, s, rough, groups, pairs, points, fastest)
     _targets(p, a, s, rough, smooth, fastest)
-    if rough + smooth > MANY or points > 0:
+    if rough + smooth > MAX_UNPACKED_CONTACTS or points > 0:
         few, alone, left = pack(p, a, s, rough, smooth, width, points)
         problem, answer = selected(p, a, s)
         _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
@@ -101,7 +114,7 @@ def _landed(p, a, s, rough, smooth, fastest):
     """
     zero = 0.0 * fastest
     lands = zero
-    far = SLACK * p.h[0] * fastest
+    far = CLOSED_GAP_RATIO * p.h[0] * fastest
     for i in range(rough + smooth):
         meets = select(a.P[normal(i, rough)] > 0.0, s.on[i], zero)
         meets = select(s.target[i] < s.after[i], meets, zero)
@@ -125,25 +138,28 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
     """Sweep over the contacts, in the busy lanes, until they converge."""
     speeds(p, a.P, s, rough, smooth, width)
     for sweep in range(iterations):
-        if sweep >= BEGIN:
+        if sweep >= FIRST_ACCELERATED_SWEEP:
             for r in range(3 * rough + smooth):
                 s.P[r] = a.P[r]
         change = 0.0 * fastest
-        turns = 1 if sweep < HARD else SLIP_ROUNDS
+        turns = 1 if sweep < ONE_TURN_SWEEPS else MAX_SLIP_TURNS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
         for i in range(rough, rough + smooth):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
-        busy = select(change > ENOUGH * tolerance * fastest, busy, 0.0 * busy)
+        busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
-        if sweep & PATIENCE == PATIENCE and 3 * rough + smooth <= WHOLE:
+        if (
+            sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK
+            and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
+        ):
             busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance)
             forget(s, 3 * rough + smooth, 0.0 * busy)
-        elif sweep >= BEGIN and sweep + 1 < iterations:
-            if sweep == BEGIN:
+        elif sweep >= FIRST_ACCELERATED_SWEEP and sweep + 1 < iterations:
+            if sweep == FIRST_ACCELERATED_SWEEP:
                 forget(s, 3 * rough + smooth, 0.0 * busy)
             follow(p, a, s, rough, smooth, width, busy, sweep)
 
@@ -192,7 +208,9 @@ def _targets(p, a, s, rough, smooth, fastest):
         if any_lane(s.on[i] > 0.5):
             n = normal(i, rough)
             s.lift[i] = _rebound(p, i, n, fastest, h)
-            lands = select(gap > SLACK * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap)
+            lands = select(
+                gap > CLOSED_GAP_RATIO * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap
+            )
             on = s.on[i] > 0.5
             bouncing = max(bouncing, select(on, s.lift[i], 0.0 * gap))
             landing = max(landing, select(on, lands, 0.0 * gap))
@@ -221,7 +239,7 @@ def _friction(p, i):
     x = p.before[n + 1]
     y = p.before[n + 2]
     given = abs(p.free[n + 1] - x) + abs(p.free[n + 2] - y) + abs(p.free[n] - p.before[n])
-    slides = x * x + y * y > STRIKES * STRIKES * given * given
+    slides = x * x + y * y > IMPACT_SPEED_RATIO * IMPACT_SPEED_RATIO * given * given
     closes = select(slides, p.kinetic[i], p.static[i])
     grip = select(p.mode[i] == 2.0, p.static[i], closes)
     grip = select(p.mode[i] == 1.0, p.kinetic[i], grip)
@@ -239,12 +257,14 @@ def _rebound(p, i, n, fastest, h):
     before = p.before[n]
     free = p.free[n]
     rebound = -p.e[i] * before
-    rebound = select(rebound > SLACK * abs(free - before), rebound, 0.0 * before)
+    rebound = select(rebound > CLOSED_GAP_RATIO * abs(free - before), rebound, 0.0 * before)
     # higher than the gap: e^2 u^2 / 2 a
     rises = rebound * rebound * h > 2.0 * gap * abs(free - before)
     hits = gap + 0.5 * h * free < 0.0
     return select(
-        gap > SLACK * h * fastest, select(rises and hits, rebound, 0.0 * rebound), rebound
+        gap > CLOSED_GAP_RATIO * h * fastest,
+        select(rises and hits, rebound, 0.0 * rebound),
+        rebound,
     )
 
 
@@ -261,19 +281,21 @@ def _target(p, s, i, n, fastest, h, bouncing, landing):
     gap, rebound = p.gap[i], s.lift[i]
     left = -2.0 * gap / h
     rests = select(bouncing > 0.0, -p.e[i] * p.before[n], select(landing > 0.0, left, 0.0 * left))
-    rests = select(abs(rests) <= 2.0 * SLACK * fastest, rests, 0.0 * rests)
-    asked = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
+    rests = select(abs(rests) <= 2.0 * CLOSED_GAP_RATIO * fastest, rests, 0.0 * rests)
+    asked = select(
+        rebound > 0.0, rebound, select(gap > CLOSED_GAP_RATIO * h * fastest, left, rests)
+    )
     s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
     rests = select(bouncing > 0.0, rests, 0.0 * rests)
-    after = select(gap > SLACK * h * fastest, 0.0 * left, rests)
+    after = select(gap > CLOSED_GAP_RATIO * h * fastest, 0.0 * left, rests)
     after = select(rebound > 0.0, rebound, after)
     s.after[i] = select(s.on[i] > 0.5, after, 0.0 * asked)
 
 
 @kernel
 def _block(own, block, i):
-    """Compute the inverse of a 3 x 3 block, regularised by FIRM; the step along its tangents; and
-    the inverse of its mobility along the normal.
+    """Compute the inverse of a 3 x 3 block, regularised by BLOCK_REGULARISATION; the step along its
+    tangents; and the inverse of its mobility along the normal.
     """
     a = own[i, 0]
     b = own[i, 1]
@@ -281,7 +303,7 @@ def _block(own, block, i):
     d = own[i, 3]
     e = own[i, 4]
     f = own[i, 5]
-    more = FIRM * (a + d + f) + TINY
+    more = BLOCK_REGULARISATION * (a + d + f) + TINY
     block[i, 6], block[i, 7] = 1.0 / (max(d, f) + abs(e) + more), 1.0 / (a + TINY)
     a, d, f = a + more, d + more, f + more
     A = d * f - e * e
@@ -355,7 +377,7 @@ def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, invers
         # friction for each unit of the normal impulse, where it slips
         cx, cy = part * tx, part * ty
         mobility = a00 + a01 * cx + a02 * cy
-        slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
+        slipping = -b / select(mobility > BLOCK_REGULARISATION * a00, mobility, a00 + TINY)
         P = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) * inverse), 0.0 * P)
         x = select(outside, P * cx, tx)
         y = select(outside, P * cy, ty)

@@ -25,15 +25,21 @@ from ...spatial import any_lane, kernel, select, sqrt
 from ..problem import TINY, normal
 from .certificate import misses
 
-ROUNDS = 60  # of Newton's method
-INSIDE = 0.9  # of the way to the border of a cone
-AWAY = 0.1  # from the border at the start, beside impulses and speeds of one
-SMOOTH = 1e-6  # friction this small is none here
-# of tau: no step asks for less, for the term that is held changes too, and x and y would come to
-# their borders before it is met
-LEAST = 0.1
-STALLED = 1e-4  # of a step: a lane that comes no farther
-ENOUGH = 0.1  # of the tolerance
+# Newton steps.
+MAX_NEWTON_STEPS = 60
+# A step goes at most this share of the way to the border of a cone.
+BORDER_SHARE = 0.9
+# Distance from the border at the start, relative to scaled impulses and speeds of order one.
+START_BORDER_DISTANCE = 0.1
+# A coefficient of friction at most this is treated as zero.
+FRICTIONLESS_MU = 1e-6
+# A step reduces tau at most by this factor: the term that is fixed during a step changes too, and x
+# and y would otherwise reach their borders before it is satisfied.
+MIN_TAU_FACTOR = 0.1
+# A lane whose step is at most this share of the full Newton step stops.
+STALLED_STEP_SHARE = 1e-4
+# A lane has converged if its residual is at most this share of the tolerance.
+CONVERGED_SHARE = 0.1
 
 
 @kernel
@@ -46,21 +52,21 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
     best = misses(p, a.P, s, rough, smooth)
     _start(a, s, rough, smooth)
     goes = select(many > 0.0, busy, zero)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_NEWTON_STEPS):
         tau = _product(s, rough, smooth) / select(many > 0.0, many, 1.0 + zero)
         _residual(s, rough, smooth)
         _factor(s, rough, smooth)
         _step(s, rough, smooth, zero, zero)
-        far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero), 1.0 + zero)
         _step(
             s,
             rough,
             smooth,
-            tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), LEAST + zero),
+            tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), MIN_TAU_FACTOR + zero),
             1.0 + zero,
         )
-        far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
-        goes = select(far > STALLED, goes, zero)
+        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        goes = select(far > STALLED_STEP_SHARE, goes, zero)
         for i in range(k):
             for r in range(3 if i < rough else 1):
                 n = normal(i, rough) + r
@@ -73,10 +79,10 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
         best = select(better > 0.5, left, best)
         for n in range(3 * rough + smooth):
             a.P[n] = select(better > 0.5, s.P[n], a.P[n])
-        goes = select(best > ENOUGH * tolerance * fastest, goes, zero)
+        goes = select(best > CONVERGED_SHARE * tolerance * fastest, goes, zero)
         if not any_lane(goes > 0.5):
             break
-    return select(best > ENOUGH * tolerance * fastest, busy, zero)
+    return select(best > CONVERGED_SHARE * tolerance * fastest, busy, zero)
 
 
 # --- the scaled problem
@@ -97,7 +103,7 @@ def _scaled(p, s, rough, smooth, fastest):
         most = max(most, on * abs(p.free[n] - s.target[i]) / root)
         s.scale[n] = select(on > 0.5, 1.0 / root, zero)
         if i < rough:
-            grips = s.mu[i] > SMOOTH
+            grips = s.mu[i] > FRICTIONLESS_MU
             most = max(most, on * max(abs(p.free[n + 1]), abs(p.free[n + 2])) / root)
             s.scale[n + 1] = select(grips, s.scale[n], zero)
             s.scale[n + 2] = s.scale[n + 1]
@@ -125,8 +131,15 @@ def _start(a, s, rough, smooth):
     for i in range(rough + smooth):
         n = normal(i, rough)
         mu = select(s.scale[n + 1] > 0.0, s.mu[i], one) if i < rough else one
-        s.x[n] = select(s.scale[n] > 0.0, _within(a.P[n], s.scale[n], s.unit[0]) + AWAY * mu, one)
-        s.y[n] = max((s.u[n] - s.target[i]) * s.scale[n] / s.unit[0], 0.0 * one) + AWAY / mu
+        s.x[n] = select(
+            s.scale[n] > 0.0,
+            _within(a.P[n], s.scale[n], s.unit[0]) + START_BORDER_DISTANCE * mu,
+            one,
+        )
+        s.y[n] = (
+            max((s.u[n] - s.target[i]) * s.scale[n] / s.unit[0], 0.0 * one)
+            + START_BORDER_DISTANCE / mu
+        )
         if i < rough:
             for r in range(1, 3):
                 s.x[n + r] = _within(a.P[n + r], s.scale[n + r], s.unit[0])
