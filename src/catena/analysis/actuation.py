@@ -89,7 +89,7 @@ def inverse_dynamics(
     q, v, a = state(machine, "inverse dynamics", q=q, v=v, a=a)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
     machine.require_possible("inverse dynamics", q, v, t=t)
-    if wrenches is None:  # else what touches may be among them
+    if wrenches is None:  # else they may include the contact forces
         require_apart(machine, "inverse dynamics", q)
     at = terms(machine, q, v, wrenches, t)
     _moves(machine, at, a)

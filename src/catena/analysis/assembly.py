@@ -151,7 +151,7 @@ def _rows(
     """Assemble a batch of starts; returns q (..., nq) and v (..., nv)."""
     q, v, p, lead = states(machine, "assemble", q, v, parameters)
     free = [k for k in range(machine.nv) if k not in held]
-    # flexible bodies are bent last, start by start
+    # flexible bodies are bent only if necessary, start by start
     if parameters is None and machine.mechanism.elastic:
         pairs = [closed(machine, one, free) for one in q]
         q = np.array(pairs)
@@ -173,12 +173,12 @@ def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array
     )
     rigid = [k for k in free if k not in inner]
     if inner and len(rigid) >= _position_rank(machine, q):
-        # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
+        # first keep flexible bodies undeformed: a beam is bent by forces, not by assembly
         try:
-            return _closed(machine, q, rigid, t)
+            return _close(machine, q, rigid, t)
         except ClosureError:
             pass
-    return _closed(machine, q, free, t)
+    return _close(machine, q, free, t)
 
 
 def _position_rank(machine: Machine, q: Array) -> int:
@@ -189,7 +189,7 @@ def _position_rank(machine: Machine, q: Array) -> int:
     ).rank
 
 
-def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
+def _close(machine: Machine, q: Array, free: list[int], t: float) -> Array:
     """Return the first configuration, over all starts, that closes every loop; raise a ClosureError
     about the best one if there is none.
     """
@@ -267,7 +267,7 @@ def damped_steps(
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
-            # a step that hardly helps may be one that is damped
+            # a small reduction ends the search only if the step was not damped
             still = trial_size > 0.9999 * size and mu <= MIN_DAMPING
             q = trial
             error = trial_error

@@ -32,7 +32,7 @@ from .closure_search import (
 from .joint_orientation import facing_axes, side_of, spin_of, turn_between
 
 Array = np.ndarray
-# of q (n, nq) and the rows they belong to: e (n, m), A (n, m, nv)
+# (q (n, nq), the rows of the batch that they belong to) -> e (n, m), A (n, m, nv)
 Residual = Callable[[Array, Array], tuple[Array, Array]]
 # Rows that an error message names.
 MAX_ROWS_IN_MESSAGE = 5
@@ -104,7 +104,7 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
             break
     q[:] = best
     return {
-        int(k): _why(machine, best[k : k + 1], least[k], None if p is None else p[k : k + 1])
+        int(k): _reason(machine, best[k : k + 1], least[k], None if p is None else p[k : k + 1])
         for k in left
     }
 
@@ -119,15 +119,15 @@ def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Arr
     return found, np.abs(near(found, rows)[0]).max(axis=1, initial=0.0)
 
 
-def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
+def _reason(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
     """Return the reason why one row (1, nq) stays open."""
     (apart,) = _near(machine, p)(q, np.arange(1))[0]
     if np.abs(apart).max(initial=0.0) < CLOSED:
         return "a loop closes only with its two sides pointing opposite ways; reverse its axis"
     (error,) = machine.constraint_rows(q, np.zeros((1, machine.nv)), p)[0]
-    beside = by_loop(machine.rows[: len(apart)], np.abs(apart))
+    relative = by_loop(machine.rows[: len(apart)], np.abs(apart))
     gaps = by_loop(machine.rows, np.abs(error))
-    worst = max(beside, key=lambda name: beside[name])
+    worst = max(relative, key=lambda name: relative[name])
     return f"{called(machine.mechanism, worst)} stays open by {gaps[worst]:.3g} (m, or a cosine)"
 
 
@@ -166,8 +166,8 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
             (trial_size > 0.9999 * size[going]) & (mu[going] <= MIN_DAMPING),
             mu[going] * 8.0 > 1e8,
         )
-        kept = going[better]
-        q[kept], error[kept], A[kept], size[kept] = (
+        improved = going[better]
+        q[improved], error[improved], A[improved], size[improved] = (
             trial[better],
             trial_error[better],
             trial_A[better],

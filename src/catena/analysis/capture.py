@@ -91,7 +91,7 @@ def meeting(machine: Machine, q: Array, frame: str, target: Target) -> Meeting:
         rows = np.concatenate([np.zeros(3), n / np.linalg.norm(n)])[None]
     if yields and np.linalg.eigvalsh(I[:3, :3])[0] <= 1e-12 * np.trace(I):  # a point
         rows = rows[-3:] if target.along is None else rows
-        # it never turns, so any inertia will do
+        # a point is not rotated, so that any inertia is right
         I = I + 1e-9 * np.trace(I) * np.diag([1.0, 1, 1, 0, 0, 0])
     return Meeting(frame, yields, machine.jacobian(q, frame), velocity, rows, I)
 

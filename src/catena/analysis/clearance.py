@@ -58,7 +58,7 @@ class Clearance:
 
     pairs: tuple[tuple[str, str], ...]
     distance: Array
-    source: tuple[Proximities, Array, Array | None]  # what makes the rest
+    source: tuple[Proximities, Array, Array | None]  # from which points and normals are computed
 
     @cached_property
     def _witness(self) -> Array:
@@ -156,18 +156,18 @@ def clearance(
     return Clearance(found.names, found.distance(q, p), (found, q, p))
 
 
-_MADE: WeakKeyDictionary[Machine, dict[tuple[tuple[str, str], ...] | None, Proximities]] = (
+_CACHE: WeakKeyDictionary[Machine, dict[tuple[tuple[str, str], ...] | None, Proximities]] = (
     WeakKeyDictionary()
 )
 
 
 def proximities(machine: Machine, pairs: Pairs = None) -> Proximities:
     """Return the pairs of a machine, compiled on first use and cached."""
-    made = _MADE.setdefault(machine, {})
+    cache = _CACHE.setdefault(machine, {})
     key = None if pairs is None else tuple((str(a), str(b)) for a, b in pairs)
-    if key not in made:
-        made[key] = Proximities(machine, key)
-    return made[key]
+    if key not in cache:
+        cache[key] = Proximities(machine, key)
+    return cache[key]
 
 
 class Proximities:
@@ -184,26 +184,26 @@ class Proximities:
                 " [collisions] include"
             )
         self.names = tuple((a.name, b.name) for a, b in self.pairs)
-        # m
+        # the overlap, m, that still counts as a touch
         self.touch = TOUCH_OVERLAP_RATIO * np.array(
             [max(_extent(machine, a), _extent(machine, b)) for a, b in self.pairs]
         )
-        closed = np.array([_closed(a, b) for a, b in self.pairs])
-        # in closed form, and not
+        closed = np.array([_has_closed_form(a, b) for a, b in self.pairs])
+        # indices of the pairs with and without a closed form
         self.own, self.others = np.flatnonzero(closed), np.flatnonzero(~closed)
         self.convex = ConvexPairs(machine, [self.pairs[k] for k in self.others])
 
     def distance(self, q: Array, p: Array | None) -> Array:
         """Return the signed distances (..., pairs), m, at q (..., nq) with parameters p."""
         own = self._run(self._distance, q, p) if len(self.own) else None
-        return self._merged(own, slice(0, 1), q, p)[..., 0]
+        return self._merge(own, slice(0, 1), q, p)[..., 0]
 
     def witness(self, q: Array, p: Array | None) -> Array:
         """Return (..., pairs, 6): the nearest points of the first shapes, and the normals."""
         own = self._run(self._witness, q, p) if len(self.own) else None
-        return self._merged(own, slice(1, 7), q, p)
+        return self._merge(own, slice(1, 7), q, p)
 
-    def _merged(self, own: Array | None, which: slice, q: Array, p: Array | None) -> Array:
+    def _merge(self, own: Array | None, which: slice, q: Array, p: Array | None) -> Array:
         """Return the results of both sorts of pairs in the order of the names: `own` of those with
         a closed form, and the columns `which` of those from the convex solver.
         """
@@ -268,7 +268,7 @@ def _extent(machine: Machine, c: Collider) -> float:
     )
 
 
-def _closed(a: Collider, b: Collider) -> bool:
+def _has_closed_form(a: Collider, b: Collider) -> bool:
     """Whether the distance of a pair has a closed form."""
     kinds = (a.shape.kind, b.shape.kind)
     return kinds in kernels.PAIRS or kinds[::-1] in kernels.PAIRS

@@ -83,7 +83,9 @@ class ContactRanges:
 
     def __str__(self) -> str:
         lines = [
-            f"{name}: {low:.6g} N" if known else f"{name}: {low:.6g} to {high:.6g} N{self._one(n)}"
+            f"{name}: {low:.6g} N"
+            if known
+            else f"{name}: {low:.6g} to {high:.6g} N{self._least_norm_words(n)}"
             for n, (name, (low, high), known) in enumerate(
                 zip(self.names, self.normal, self.determined)
             )
@@ -92,7 +94,7 @@ class ContactRanges:
             lines.append("the forces of least norm are not within their cones")
         return "\n".join(lines or ["nothing touches"])
 
-    def _one(self, n: int) -> str:
+    def _least_norm_words(self, n: int) -> str:
         """Return the words about the normal force of least norm, or nothing if that lies outside
         its cone.
         """
@@ -169,17 +171,17 @@ def contact_ranges(
     at = terms(machine, q, v, wrenches, t)
     T = at.spaces.T
     gap, J, u, rate, axes = _touching(machine, q, v, a)
-    S = _even(T.T @ at.M @ T) @ T.T
+    S = _whitening(T.T @ at.M @ T) @ T.T
     closed = list(
-        _closed(machine, gap, u, rate, ((S @ J.T) ** 2).sum(axis=0), float(v @ at.M @ v), a)
+        _closed_points(machine, gap, u, rate, ((S @ J.T) ** 2).sum(axis=0), float(v @ at.M @ v), a)
     )
     names = tuple(contact_points(machine.mechanism)[c.point].name for c in closed)
-    return _solved(
+    return _solve_ranges(
         machine, closed, S @ J.T, S, at.M @ a + at.b - tau, names, axes[[c.point for c in closed]]
     )
 
 
-def _even(H: Array) -> Array:
+def _whitening(H: Array) -> Array:
     """Return L with L H L' = 1, which scales equations of motion with the mass matrix H so that
     residuals do not depend on units.
     """
@@ -213,7 +215,7 @@ def _touching(machine: Machine, q: Array, v: Array, a: Array) -> tuple[Array, ..
     )
 
 
-def _closed(
+def _closed_points(
     machine: Machine, gap: Array, u: Array, rate: Array, own: Array, energy: float, a: Array
 ) -> Iterator[Closed]:
     """Yield the points that can push: closed, and neither moving nor accelerating apart. own (3 k,)
@@ -242,7 +244,7 @@ def _closed(
 
 
 # --- all forces that balance
-def _solved(
+def _solve_ranges(
     machine: Machine,
     closed: list[Closed],
     F: Array,

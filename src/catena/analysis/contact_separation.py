@@ -104,16 +104,16 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
     return found
 
 
-_made: WeakKeyDictionary[Machine, _Gaps] = WeakKeyDictionary()
+_gaps_cache: WeakKeyDictionary[Machine, _Gaps] = WeakKeyDictionary()
 
 
 def touching(machine: Machine, q: Array) -> list[str]:
     """Return the names of the contacts whose bodies touch or penetrate at q (nq,)."""
     if not machine.mechanism.contacts:
         return []
-    if machine not in _made:
-        _made[machine] = _gaps(machine)
-    found = _made[machine]
+    if machine not in _gaps_cache:
+        _gaps_cache[machine] = _gaps(machine)
+    found = _gaps_cache[machine]
     if not found.points:
         return []
     near = found.at(q)[0] <= CLOSED_GAP_RATIO * usual_length(machine.layout)

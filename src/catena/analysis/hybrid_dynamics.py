@@ -106,7 +106,7 @@ def hybrid_dynamics(
             " one, ask the other"
         )
     q, v = possible_state(machine, "hybrid dynamics", q, v, project, t)
-    if wrenches is None:  # else what touches may be among them
+    if wrenches is None:  # else they may include the contact forces
         require_apart(machine, "hybrid dynamics", q)
     at = terms(machine, q, v, wrenches, t)
     at = replace(at, b=at.b - machine.losses(v))

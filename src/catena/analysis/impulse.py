@@ -156,11 +156,11 @@ def impulse(
             " (bounce without loss)"
         )
     q, v = possible_state(machine, "impulse", q, v, project)
-    P, strikes = _applied(machine, q, at, linear, angular, axes, joint)
+    P, strikes = _applied_impulse(machine, q, at, linear, angular, axes, joint)
     rows = rows_at(machine, q, v)
     meet = None if capture is None else meeting(machine, q, *capture)
     system = _system(machine, q, v, rows, all_speeds_of(machine, lock), meet)
-    change, L = _struck(machine, system, P, -(1.0 + restitution) * system.approach)
+    change, L = _solve_impact(machine, system, P, -(1.0 + restitution) * system.approach)
     gave = np.zeros(6)
     if meet is not None:
         gave = meet.rows.T @ L[len(L) - len(meet.rows) :]
@@ -172,7 +172,7 @@ def impulse(
     return ImpulseResponse(change[: machine.nv], impulses, before_energy, after_energy, gave, moved)
 
 
-def _applied(
+def _applied_impulse(
     machine: Machine, q: Array, at: str | None, linear: Any, angular: Any, axes: str, joint: Any
 ) -> tuple[Array, Strikes]:
     """Return the generalised impulse P (nv,) from outside and from motors, and the impulses (6,) by
@@ -203,7 +203,7 @@ class _System:
     speed: Array
     B: Array
     approach: Array
-    by: Metric  # in which the rank of B is decided
+    by: Metric  # the metric in which the rank of B is decided
 
 
 def _system(
@@ -212,7 +212,7 @@ def _system(
     """Build the system of the mechanism, the speeds in `stop` that are locked, and the target."""
     locks = np.eye(machine.nv)[stop]
     by = metric(machine, acting=False)
-    # measured by their entries, as is the target's motion
+    # rows of the target have size zero: they are measured by their entries
     more = 0 if meet is None else len(meet.rows)
     by = Metric(by.column, np.concatenate([by.size, by.column[stop], np.zeros(more)]))
     if meet is None:
@@ -235,7 +235,7 @@ def _system(
     )
 
 
-def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Array, Array]:
+def _solve_impact(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Array, Array]:
     """Return the change of all speeds and the impulses L of the rows, with B dv = wanted; raise a
     QuestionError if the rows contradict each other.
     """

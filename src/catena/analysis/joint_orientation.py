@@ -90,7 +90,7 @@ def _between(a: Array, b: Array) -> Array:
     axis = np.cross(a, b)
     along = np.einsum("...i,...i->...", a, b)
     s = np.linalg.norm(axis, axis=-1)
-    # where they are opposite any axis across will do
+    # for opposite vectors any perpendicular axis is right
     across = np.cross(a, np.eye(3)[np.abs(a).argmin(axis=-1)])
     opposite = np.pi * across / np.linalg.norm(across, axis=-1)[..., None]
     turn = axis * (np.arctan2(s, along) / np.where(s > 0.0, s, 1.0))[..., None]

@@ -89,7 +89,7 @@ def kinematics(
             " simulate(...)"
         )
     table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
-    places, course = [], []
+    places, motions = [], []
     for name, values in driven.items():
         if name not in table:
             raise UnknownNameError(
@@ -99,20 +99,22 @@ def kinematics(
                 f"{where(machine)}, to be driven",
             )
         places.append(table[name])
-        course.append(_triple(name, values))
-    if not course and machine.nv:
+        motions.append(_triple(name, values))
+    if not motions and machine.nv:
         raise QuestionError(
             f"kinematics: nothing of {where(machine)} is driven; give the motion of at least one"
             " coordinate"
         )
-    shape = np.broadcast_shapes(*(x.shape for three in course for x in three))
+    shape = np.broadcast_shapes(*(x.shape for three in motions for x in three))
     if len(shape) > 1:
         raise StateError(
             f"kinematics: the driven values have shape {shape}; they are numbers, or arrays of one"
             " dimension, over instants"
         )
     # (driven, 3, moments)
-    moments = np.array([[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in course])
+    moments = np.array(
+        [[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in motions]
+    )
     held = [c.vi for c in places]
     free = [k for k in range(machine.nv) if k not in held]
     found = _positions(machine, q, [c.qi for c in places], moments[:, 0].T, free)
@@ -147,9 +149,9 @@ def _positions(
     once; those for which this leads to another configuration are recomputed in sequence.
     """
     if len(values) <= SEQUENTIAL_STRIDE or machine.nq != machine.nv or not machine.rows:
-        return _followed(machine, q, driven, values, free)
+        return _follow(machine, q, driven, values, free)
     ends = np.arange(0, len(values), SEQUENTIAL_STRIDE)
-    nodes = _followed(machine, q, driven, values[ends], free)
+    nodes = _follow(machine, q, driven, values[ends], free)
     line = np.stack([np.interp(np.arange(len(values)), ends, column) for column in nodes.T], axis=1)
     line[:, driven] = values
     found, _ = closed_rows(machine, line, free)
@@ -161,12 +163,12 @@ def _positions(
     changed = False
     for k in range(1, len(values)):
         if changed or not proved[k - 1]:
-            one = _followed(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
+            one = _follow(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
             changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME_ASSEMBLY_DISTANCE), one
     return found
 
 
-def _followed(
+def _follow(
     machine: Machine,
     q: Array,
     driven: list[int],
@@ -188,7 +190,7 @@ def _followed(
             else near
         )
         found[k] = q
-    # a pin that is upside down: small steps do not turn it, so search for each
+    # small steps cannot reverse a joint whose sides point opposite ways, so restart at each moment
     if opposite_sides(machine, found).any():
         for k, value in enumerate(values):
             q = found[max(k - 1, 0)].copy()

@@ -165,7 +165,7 @@ def linearize(
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))
     loops = position_count(machine)
     T = spaces(t.A[..., :loops, :], metric(machine).rows(slice(loops))).T
-    # of speed rows alone T is the same for all
+    # with speed rows only, T is the same for all states
     T, free = (np.broadcast_to(x, (*q.shape[:-1], *x.shape[-2:])) for x in (T, t.spaces.T))
     z = _independent(machine, T, coordinates)
     w = z if loops == len(machine.rows) else _independent(machine, free, None)
@@ -333,7 +333,7 @@ def _accelerations(t: Tangent, D: Array) -> tuple[Array, Array, Array]:
     = -c_q dq - c_v dv.
     """
     T = t.spaces.T
-    # the response to a force, within the loops
+    # the acceleration per unit of force, with closed loops
     P = T @ np.linalg.solve(across(T) @ t.M @ T, across(T))
     if not t.A.shape[-2]:
         return -P @ t.r_q, -P @ (t.r_v + np.diag(D)), P

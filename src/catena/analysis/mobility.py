@@ -109,8 +109,8 @@ class Mobility:
 
     def __str__(self) -> str:
         plural = "" if self.degrees_of_freedom == 1 else "s"
-        beside = f" here, {self.nearby} nearby" if self.singular and self.nearby is not None else ""
-        lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom{beside}"]
+        nearby = f" here, {self.nearby} nearby" if self.singular and self.nearby is not None else ""
+        lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom{nearby}"]
         lines.append(f"  {self.coordinates} speeds, {self._rows()}")
         if self.redundant:
             lines.append(
@@ -138,15 +138,15 @@ class Mobility:
             "of constraints": self.tied_rows,
             "of speeds": self.speed_rows,
         }
-        told = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
-        if not told:
+        parts = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
+        if not parts:
             return "no constraint rows"
         independent = (
             "which is independent"
             if self.rows == self.rank == 1
             else f"{self.rank} of them independent"
         )
-        return f"{_counted(self.rows, 'constraint row')} ({told}), {independent}"
+        return f"{_counted(self.rows, 'constraint row')} ({parts}), {independent}"
 
     def _motors(self) -> str:
         words = []
@@ -216,12 +216,12 @@ class Mobilities:
 
     def __str__(self) -> str:
         values, counts = np.unique(self.degrees_of_freedom, return_counts=True)
-        told = ", ".join(
+        parts = ", ".join(
             f"{_counted(d, 'degree')} of freedom at {n}"
             for d, n in zip(values.tolist(), counts.tolist())
         )
         return (
-            f"{self.name}, {_counted(self.rank.size, 'configuration')}: {told}; singular at"
+            f"{self.name}, {_counted(self.rank.size, 'configuration')}: {parts}; singular at"
             f" {int(self.singular.sum())}"
         )
 
@@ -277,7 +277,7 @@ def mobility(
     rows = rows_at(machine, q)
     by = metric(machine, acting=False)
     rank, T, _, values, _ = spaces(rows.A, by)
-    # of order one, whatever the units
+    # of order one, independent of units
     ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
     held = (
         int(np.linalg.matrix_rank(ways[motors], tol=STUCK_SPEED_RATIO)) if T.size and motors else 0
@@ -323,8 +323,8 @@ def other_assemblies(machine: Machine, count: int = 8) -> set[int]:
     return set(found["nearby"].tolist())
 
 
-def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilities:
-    """Return the Mobilities of many configurations. `told` says whether motors were given."""
+def _batch(machine: Machine, q: Any, motors: list[int], motors_given: bool) -> Mobilities:
+    """Return the Mobilities of many configurations; without motors unless `motors_given`."""
     q, _, _, lead = states(machine, "mobility", q, None, None)
     if machine.rows:
         q = _assembled(machine, q)
@@ -338,7 +338,7 @@ def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilitie
         machine.speed_names,
         len(machine.rows) - position_count(machine),
         sum(len(x.labels) for x in machine.mechanism.constraints),
-        actuated=tuple(machine.speed_names[k] for k in motors) if told else None,
+        actuated=tuple(machine.speed_names[k] for k in motors) if motors_given else None,
         **found,
     )
 
@@ -363,7 +363,7 @@ def redundant(rows: Rows, by: Metric) -> tuple[tuple[str, str], ...]:
     found = []
     for name, row in zip(rows.names, by.scaled(rows.A)):
         left = row.copy()
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two passes are enough
             for b in basis:
                 left -= (b @ left) * b
         size = np.linalg.norm(left)

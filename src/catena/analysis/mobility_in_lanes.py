@@ -48,7 +48,7 @@ def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array
         found["singular"][own] = found["nearby"][own] < machine.nv - r
         if r:
             found["condition"][own] = here.values[:, r - 1] / here.values[:, 0]
-        # of order one, whatever the units
+        # of order one, independent of units
         ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
         found["stuck"][own] = np.abs(ways).max(axis=2, initial=0.0) < STUCK_SPEED_RATIO
         if T.size and motors:
@@ -72,7 +72,7 @@ def _redundant(A: Array, by: Metric) -> Array:
     found = np.zeros(A.shape[:2], bool)
     for k in range(A.shape[1]):
         left = scaled[:, k].copy()
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two passes are enough
             for b in np.moveaxis(basis[:, :k], 1, 0):
                 left -= np.einsum("ni,ni->n", b, left)[:, None] * b
         size = np.linalg.norm(left, axis=1)

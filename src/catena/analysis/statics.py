@@ -92,7 +92,7 @@ def equilibrium(
         g, t = balance(machine, q, tau)
         left = t.spaces.T @ (t.spaces.T.T @ g)
         size = float(unbalanced(machine, g, t.M, t.spaces.T, stiffness(t)))
-        # Newton's steps go on as far as rounding lets them
+        # Newton steps go on until rounding stops the decrease
         if size == 0.0 or (least <= BALANCED_FORCE_RATIO and size > 0.1 * least):
             best, least = (q, size) if size < least else (best, least)
             way = downhill(machine, balance(machine, best, tau)[1]) if stable else None
@@ -121,7 +121,7 @@ def downhill(machine: Machine, t: Rest) -> Array | None:
     if values[0] >= -ZERO_STIFFNESS_RATIO * np.abs(values).max():
         return None
     way = T @ V[:, 0]
-    # of its two senses the one that is written with a plus
+    # of both signs the one whose largest entry is positive
     return unit * way * np.sign(way[np.abs(way).argmax()])
 
 
@@ -162,12 +162,12 @@ def unbalanced(machine: Machine, g: Array, M: Array, T: Array, K: Array) -> Arra
     if not T.shape[-1]:
         return np.zeros(g.shape[:-1])
     unit = np.sqrt(metric(machine).column)
-    ways, back = np.linalg.qr(T / unit[:, None])  # of order one, whatever the units
+    ways, back = np.linalg.qr(T / unit[:, None])  # of order one, independent of units
     back = np.linalg.inv(back)
     gravity = np.linalg.norm(
         [value_of(x, machine.mechanism.parameters) for x in machine.mechanism.gravity]
     )
-    # no body of mass m has more than sqrt(m M) by its motion
+    # the motion of a body of mass m contributes at most sqrt(m M)
     weight = gravity * np.sqrt(carried(machine) * np.einsum("...ii->...i", M))
     springs = np.abs(ways @ (across(back) @ K @ back) @ across(ways)).max(axis=-1)
     scale = np.max([np.abs(unit * g), unit * weight, springs], axis=0)
@@ -207,10 +207,10 @@ def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: boo
     """
     unit, T, K = _stiffness(machine, t)
     f = T.T @ (unit * g)
-    if stable:  # along the eigenvectors of K, downhill in each
+    if stable:  # downhill along each eigenvector of K
         values, V = np.linalg.eigh(0.5 * (K + K.T))
         size = np.maximum(np.abs(values), 1e-9 * np.abs(values).max(initial=0.0))
-        # without any stiffness, one length
+        # without any stiffness a step of one length
         way = -T @ (V @ ((V.T @ f) / np.where(size > 0.0, size, np.abs(f).max(initial=0.0) or 1.0)))
     else:
         way = -T @ np.linalg.lstsq(K, f, rcond=1e-12)[0]
@@ -219,7 +219,7 @@ def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: boo
     for _ in range(30):
         trial = gauss_newton(machine, machine.move(q, step), list(range(machine.nv)))
         push = (machine.bias(trial, np.zeros(machine.nv)) - tau) @ step
-        if not stable or push <= 0.9 * slope:  # not yet over the lowest point, or not far beyond it
+        if not stable or push <= 0.9 * slope:  # not beyond the lowest point, or not far
             return trial
         step, slope = 0.5 * step, 0.5 * slope
     return trial

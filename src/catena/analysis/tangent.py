@@ -161,7 +161,7 @@ def _trace(machine: Machine, name: str) -> ca.Function:
     if moving:
         outputs = [A, along(r), with_v(r), along(c), with_v(c), along(s)]
         return ca.Function(name, [t.q, t.v, t.a, lam, t.p, t.t], ca.cse(outputs))
-    # dampers speak of speeds
+    # dampers depend on speeds
     still = ca.substitute([A, along(r)], [t.v], [ca.SX.zeros(machine.nv)])
     return ca.Function(name, [t.q, lam, t.p, t.t], ca.cse(still))
 

@@ -160,7 +160,7 @@ def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
     left = np.einsum("nij,nkj,nk->ni", T, T, g)
     for k in np.flatnonzero(~(unbalanced(machine, g, M, T, K) <= EQUILIBRIUM_FORCE_RATIO))[:1]:
         raise _moves(machine, left[k], f"in row {k}")
-    inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # of L, with M = L L'
+    inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # the inverse of L, M = L L'
     squares, y = np.linalg.eigh(inverse @ (0.5 * (K + across(K))) @ across(inverse))
     squares = np.where(
         np.abs(squares) < 1e-12 * np.abs(squares).max(axis=1, initial=0.0)[:, None], 0.0, squares

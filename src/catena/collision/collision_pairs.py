@@ -29,7 +29,7 @@ def colliders(m: Mechanism) -> list[Collider]:
     touched = not m.ground and any(
         c.between[1] == GROUND and c.surface in ("", "plane") for c in m.contacts
     )
-    ground = (Shape("plane", collides=True),) if touched else m.ground  # as contacts have it
+    ground = (Shape("plane", collides=True),) if touched else m.ground  # as for contacts
     for body, shapes in ((GROUND, ground), *((b.name, b.collision) for b in m.bodies)):
         for k, s in enumerate(shapes, start=1):
             found.append(Collider(body if len(shapes) == 1 else f"{body}.{s.name or k}", body, s))
@@ -44,26 +44,27 @@ def collision_pairs(
     """
     everything = list(combinations(colliders(m), 2))
     if pairs is not None:
-        return _asked(m, everything, [tuple(p) for p in pairs])
+        return _pairs_by_name(m, everything, [tuple(p) for p in pairs])
     rules = m.collisions
-    rigid = _rigid(m)
+    rigid = _rigid_groups(m)
     near = _neighbours(m)
     found = []
     for a, b in everything:
         apart = rigid[a.body] != rigid[b.body]
         wanted = apart and (
-            frozenset((rigid[a.body], rigid[b.body])) not in near or _named(m, a, b, rules.include)
+            frozenset((rigid[a.body], rigid[b.body])) not in near
+            or _is_named(m, a, b, rules.include)
         )
         if (
             wanted
-            and not _named(m, a, b, rules.exclude)
-            and (not rules.only or _named(m, a, b, rules.only))
+            and not _is_named(m, a, b, rules.exclude)
+            and (not rules.only or _is_named(m, a, b, rules.only))
         ):
             found.append((a, b))
     return found
 
 
-def _asked(
+def _pairs_by_name(
     m: Mechanism, everything: list[tuple[Collider, Collider]], pairs: list[tuple[str, ...]]
 ) -> list[tuple[Collider, Collider]]:
     """Return the pairs that were asked for by name; raise an UnknownNameError for a name that does
@@ -75,16 +76,16 @@ def _asked(
     for name in (name for pair in pairs for name in pair):
         if name not in known:
             raise UnknownNameError("colliding shape", name, known, f"mechanism {m.name!r}")
-    return [(a, b) for a, b in everything if a.body != b.body and _named(m, a, b, pairs)]
+    return [(a, b) for a, b in everything if a.body != b.body and _is_named(m, a, b, pairs)]
 
 
-def _named(m: Mechanism, a: Collider, b: Collider, pairs: Iterable[tuple[str, ...]]) -> bool:
+def _is_named(m: Mechanism, a: Collider, b: Collider, pairs: Iterable[tuple[str, ...]]) -> bool:
     """Whether one of the pairs of names denotes the pair (a, b), in either order."""
     has = lambda name, c: c.body in m.collisions.groups.get(name, (name,)) or c.name == name  # noqa: E731
     return any((has(x, a) and has(y, b)) or (has(x, b) and has(y, a)) for x, y in pairs)
 
 
-def _rigid(m: Mechanism) -> dict[str, str]:
+def _rigid_groups(m: Mechanism) -> dict[str, str]:
     """Return {body: representative of the group of bodies that it is rigidly joined to}."""
     found = {GROUND: GROUND}
     for j in m.ordered:
@@ -94,10 +95,10 @@ def _rigid(m: Mechanism) -> dict[str, str]:
 
 def _neighbours(m: Mechanism) -> set[frozenset[str]]:
     """Return the pairs of rigid groups with a joint between them, free joints excepted."""
-    rigid = _rigid(m)
-    return {frozenset((rigid[j.parent], rigid[j.child])) for j in _held(m)}
+    rigid = _rigid_groups(m)
+    return {frozenset((rigid[j.parent], rigid[j.child])) for j in _holding_joints(m)}
 
 
-def _held(m: Mechanism) -> Iterator:
+def _holding_joints(m: Mechanism) -> Iterator:
     """Return the joints, also those that close loops, that are not free joints."""
     return (j for j in (*m.joints, *m.loops) if j.nv < 6)

@@ -108,9 +108,9 @@ class Surface(NamedTuple):
     shape: Shape
 
 
-# those with a closed form of their own for spheres
+# Surfaces with a closed form for spheres.
 SURFACES = ("plane", "sphere", "bowl", "trough")
-# surface: what may touch it besides spheres, with one nearest point
+# For each kind of surface the kinds of shapes that may touch it, besides spheres.
 MEET: dict[str, tuple[str, ...]] = {
     "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
     "sphere": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
@@ -123,7 +123,7 @@ MEET: dict[str, tuple[str, ...]] = {
 POLYHEDRA = ("box", "mesh")
 # Kinds of shapes that touch another shape at nearest features.
 SMOOTH = ("cylinder", "ellipsoid")
-BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or by a patch
+BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or a patch if `by_features`
 # Points of a patch, at most.
 MOST_POINTS = 16
 # Points of a rounded patch: both ends, and two between them.

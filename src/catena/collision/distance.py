@@ -170,7 +170,7 @@ def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
     r = o.size[0]
     h = 0.5 * o.size[1]
     square = x[0] * x[0] + x[1] * x[1]
-    axial = square <= (ROUNDING * r) ** 2  # there a root has no derivative
+    axial = square <= (ROUNDING * r) ** 2  # where the square root has no derivative
     root = sqrt(select(axial, 1.0, square))
     rho = select(axial, 0.0, root)
     k = 1.0 / root
@@ -209,7 +209,7 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
         slope = g[0] * g[0] * m[0] + g[1] * g[1] * m[1] + g[2] * g[2] * m[2]
         t = t + square / slope * (sqrt(square) - 1.0)
     inside = (x[0] / D[0]) ** 2 + (x[1] / D[1]) ** 2 + (x[2] / D[2]) ** 2 < 1.0
-    # outside x itself, whose derivatives count on planes of symmetry too
+    # outside, x itself, because its derivatives matter on planes of symmetry too
     z = tuple(select(inside, sign(x[i]) * y[i], x[i]) for i in range(3))
     q = tuple(D[i] * D[i] * z[i] / (e[i] + t) for i in range(3))
     _, out = direction(
@@ -329,7 +329,7 @@ def capsule_box(s: Solid, o: Solid) -> Proximity:
     """Return the proximity of a capsule and a box: in the box's frame, along the segment; by six
     separating axes if they overlap.
     """
-    # w: from the segment's middle to the box's
+    # w: from the centre of the segment to that of the box
     h = half_edges(o)
     w = neg(unrotate(o.R, sub(s.p, o.p)))
     z = unrotate(o.R, s.axis(2))
@@ -348,7 +348,7 @@ def capsule_box(s: Solid, o: Solid) -> Proximity:
         )
     depth, axis = _axes(axes)
     overlap = depth <= ROUNDING * size
-    away = scale(select(overlap, size - depth, 0.0), axis)  # parts them
+    away = scale(select(overlap, size - depth, 0.0), axis)  # the translation that separates them
     y = _nearest_to_box(neg(add(w, away)), u, h)
     n = choose(overlap, axis, direction(sub(_within(y, h), y), axis, size * size)[1])
     x = _nearest_to_box(neg(w), u, h)  # the distance alone does not need the axis
@@ -367,7 +367,7 @@ def box_box(s: Solid, o: Solid) -> Proximity:
     w = unrotate(s.R, sub(o.p, s.p))  # everything in the frame of the first
     E = [unrotate(s.R, o.axis(k)) for k in range(3)]  # axes of the second
     size = g[0] + g[1] + g[2] + h[0] + h[1] + h[2]
-    # of pairs of edges
+    # one over the squared sine of each pair of edges
     inverse = [
         [_inverse(E[j][i1] * E[j][i1] + E[j][i2] * E[j][i2]) for j in range(3)]
         for _, i1, i2 in TURNS

@@ -130,8 +130,8 @@ class _Vertex(NamedTuple):
     """A vertex of a polygon that is being clipped."""
 
     at: Array
-    made: tuple[str, int, int]  # what it is a corner of
-    # what leads to the next: an edge of the first, or a side of the face of the second
+    origin: tuple[str, int, int]  # kind, first and second of a `Corner`
+    # the line to the next vertex: an edge of the first, or a side of the face of the second
     line: tuple[str, int]
 
 
@@ -139,7 +139,7 @@ def _overlap(A: Polyhedron, B: Polyhedron, faces: tuple[int, int], plane: Array)
     """Return the overlap of both faces, projected along the normal: the face of the first, clipped
     along each side of the face of the second [Sutherland1974].
     """
-    # from above the first is seen from behind
+    # reversed, because the face of the first is seen from behind
     ring = A.polygons[faces[0]][::-1]
     other = B.polygons[faces[1]]
     after = (*ring[1:], ring[0])
@@ -155,11 +155,11 @@ def _overlap(A: Polyhedron, B: Polyhedron, faces: tuple[int, int], plane: Array)
     for k in range(len(other)):
         side = b[(k + 1) % len(b)] - b[k]
         inward = np.array([-side[1], side[0]]) / np.linalg.norm(side)
-        found = _cut(B, faces, other, found, k, [float(inward @ (x.at - b[k])) for x in found])
-    return [Corner(*x.made, x.at) for x in found if x.made[0]]
+        found = _clip(B, faces, other, found, k, [float(inward @ (x.at - b[k])) for x in found])
+    return [Corner(*x.origin, x.at) for x in found if x.origin[0]]
 
 
-def _cut(
+def _clip(
     B: Polyhedron,
     faces: tuple[int, int],
     ring: tuple[int, ...],
@@ -180,13 +180,15 @@ def _cut(
             at = one.at + s / (s - after) * (found[(n + 1) % len(found)].at - one.at)
             new.append(
                 _Vertex(
-                    at, _made(B, faces, ring, one.line, k), ("side", k) if s >= 0.0 else one.line
+                    at,
+                    _classify(B, faces, ring, one.line, k),
+                    ("side", k) if s >= 0.0 else one.line,
                 )
             )
     return new
 
 
-def _made(
+def _classify(
     B: Polyhedron, faces: tuple[int, int], ring: tuple[int, ...], line: tuple[str, int], k: int
 ) -> tuple[str, int, int]:
     """Return (kind, first, second) of a point on a line and on side k: a crossing of edges, or a

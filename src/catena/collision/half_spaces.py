@@ -135,7 +135,7 @@ def rounded_meet(
     """
     w = sub(a, b)
     k = along_a * along_b * dot(d, g)
-    # of two edges, each square to the other
+    # for two edges: each direction without its component along the other
     x = sub(d, scale(k, g))
     y = sub(g, scale(k, d))
     s = -along_a * dot(x, w) / dot(x, x)

@@ -51,7 +51,7 @@ def _on_face(x: ShapePair, ahead: ShapePair, n: Array) -> list[NearestPoint] | N
     """Return the points of a capsule or cylinder on the face that it faces: the ends of the part of
     its side that is over the face.
     """
-    for first in (True, False):  # whether A is what is long
+    for first in (True, False):  # whether A is the long shape
         long, flat = (x.A, x.B) if first else (x.B, x.A)
         faces = [k for k, f in enumerate(flat.features) if f.is_face]
         if not long.z.any() or not faces:
@@ -72,9 +72,9 @@ def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
     """
     long, flat = (x.A, x.B) if first else (x.B, x.A)
     f, (i, j, side) = flat.features[face], (k for k, g in enumerate(long.features) if not g.is_face)
-    down = -(x.R.T @ f.normal if first else x.R @ f.normal)  # in the axes of what is long
+    down = -(x.R.T @ f.normal if first else x.R @ f.normal)  # in the axes of the long shape
     tips = [point_of(long.features[k], down)[0] for k in (i, j)]
-    # in the axes of what is flat
+    # in the axes of the shape with the face
     tips = [x.R @ y + x.p for y in tips] if first else [x.R.T @ (y - x.p) for y in tips]
     if f.ring is None:
         return [(i, face), (j, face)] if min(within(f, y) for y in tips) > 0.0 else []
@@ -161,7 +161,9 @@ def _overlap(
         return None
     number = (_number(x.A, f), _number(x.B, g))
     for k in (0, 1):
-        ahead = (spans[0][k][0] > spans[1][k][0]) == (k == 0)  # the end of A's line is the one
+        ahead = (spans[0][k][0] > spans[1][k][0]) == (
+            k == 0
+        )  # the overlap ends at the end of A's line
         i = _tip(x.A, f.p + spans[0][k][1] * f.line) if ahead else number[0]
         j = number[1] if ahead else _tip(x.B, g.p + spans[1][k][1] * g.line)
         cones = [

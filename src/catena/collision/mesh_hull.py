@@ -52,7 +52,7 @@ def warn_of_file(file: str) -> None:
     given = _mesh(file)
     import trimesh
 
-    # corners of faces are one where they are as near as 1e-8
+    # trimesh merges corners nearer than 1e-8, so the mesh is scaled to size one
     mesh = trimesh.Trimesh(given.vertices / np.ptp(given.vertices, axis=0).max(), given.faces)
     if mesh.is_watertight and mesh.volume > 0.0:
         warn_if_concave(repr(file), float(mesh.volume), float(mesh.convex_hull.volume), "contacts")
@@ -84,8 +84,8 @@ def _corners(file: str) -> np.ndarray:
     if len(corners) > MAX_HULL_CORNERS:
         raise MechanismError(
             f"mesh {file!r}: its convex hull has {len(corners)} corners, and a contact takes"
-            f" {MAX_HULL_CORNERS} at most; simplify it, or give the body a box, capsules or spheres that"
-            " collide instead"
+            f" {MAX_HULL_CORNERS} at most; simplify it, or give the body a box, capsules or spheres"
+            " that collide instead"
         )
     return corners
 
@@ -108,7 +108,7 @@ def _mesh(file: str) -> Any:
         ) from None
     try:
         return trimesh.load(path, force="mesh", process=False)
-    except Exception as why:  # whatever a reader of a broken file raises
+    except Exception as why:  # readers of broken files raise anything
         raise MechanismError(
             f"mesh {file!r} cannot be read ({type(why).__name__}: {why})"
         ) from None

@@ -68,7 +68,7 @@ class PairFeatures(NamedTuple):
     normal: Array
     reach: tuple[float, float] = (np.inf, np.inf)
     flat: bool = False
-    turn: float = 2.0  # as of `contact_features.PatchFeatures`: no matter
+    turn: float = 2.0  # as in `polyhedron_features.PatchFeatures`: no limit
     yaw: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
@@ -114,7 +114,7 @@ def pair_features(
             d,
             n,
             (max(0.5 * d, BOUNDARY_SLACK * x.size), np.inf),
-            # n is known to sqrt(CLOSE), that of the features so far to rounding
+            # n is accurate to sqrt(DISTANCE_BOUND_RATIO), `near` to rounding
             d <= BOUNDARY_SLACK * x.size
             and any(_lies_flat(x, m) for m in (n, near) if m is not None),
         )
@@ -163,17 +163,19 @@ def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
         found = [
             one
             for i, j in np.argwhere((off > least) & (off <= reach))
-            for one in _solved(ahead, int(i), int(j), near)
+            for one in _solve_pair(ahead, int(i), int(j), near)
         ]
         for best in sorted(found, key=lambda one: -one.margin):
             if best.margin < -0.5 * BOUNDARY_SLACK:
                 break
-            if best.n @ lowest(best.n) < at_least:  # another way out of shapes that overlap
+            if (
+                best.n @ lowest(best.n) < at_least
+            ):  # another direction of separation of shapes that overlap
                 continue
             now = (
                 best
                 if ahead is x
-                else next(_solved(x, best.i, best.j, best.n), best._replace(margin=-1.0))
+                else next(_solve_pair(x, best.i, best.j, best.n), best._replace(margin=-1.0))
             )
             if now.margin >= -0.5 * BOUNDARY_SLACK:
                 return now
@@ -181,7 +183,7 @@ def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
     return None
 
 
-def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
+def _solve_pair(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
     """Yield the features i and j with their normal, if they have one near `near`."""
     f = x.A.features[i]
     g = x.B.features[j]

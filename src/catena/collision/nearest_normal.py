@@ -62,15 +62,15 @@ def _least_norm(lowest: Callable[[Array], Array], n: Array, away: Array, size: f
     """
     points = [lowest(n) + away]
     for _ in range(100):
-        v, kept = _nearest(points)
+        v, spanning = _nearest(points)
         length = float(np.linalg.norm(v))
-        if length < 1e-12 * size or not kept:
+        if length < 1e-12 * size or not spanning:
             return n
         n = v / length
         w = lowest(n) + away
-        if length - n @ w <= DISTANCE_BOUND_RATIO * size or len(kept) == 4:
+        if length - n @ w <= DISTANCE_BOUND_RATIO * size or len(spanning) == 4:
             return n
-        points = [*kept, w]
+        points = [*spanning, w]
     return n
 
 
@@ -80,7 +80,7 @@ def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
     """
     best = np.inf
     found = points[-1]
-    kept = points[-1:]
+    spanning = points[-1:]
     for own in _SUBSETS[len(points)]:
         W = np.array([points[k] for k in own])
         E = W[1:] - W[0]
@@ -92,8 +92,8 @@ def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
         if v @ v < best * (1.0 - 1e-12):
             best = float(v @ v)
             found = v
-            kept = list(W)
-    return found, kept
+            spanning = list(W)
+    return found, spanning
 
 
 def farthest_apart(r: Array, Q_a: Array, Q_b: Array, n: Array, line: Array) -> Array:

@@ -22,12 +22,12 @@ Array = np.ndarray
 # Triangles of a hull whose corners are at most this far from a plane, relative to the hull's size,
 # are one face.
 COPLANAR_RATIO = 1e-9
-# corners along z
+# Kinds of shapes that are a core with a radius: the z coordinates of the corners of the core.
 CORES: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
     "sphere": lambda size: (0.0,),
     "capsule": lambda size: (-0.5 * size[1], 0.5 * size[1]),
 }
-# faces of corners in the order of `product`
+# The faces of a box, with corners in the order of `product`.
 BOX: tuple[tuple[int, ...], ...] = (
     (0, 1, 3, 2),
     (4, 6, 7, 5),
@@ -116,7 +116,7 @@ def polyhedron(shape: Shape, parameters: Mapping[str, float]) -> Polyhedron:
             *(x for row in shape.pose.rotation for x in row),
         )
     )
-    found = _made(shape.kind, numbers[:-12], shape.file, numbers[-12:])
+    found = _build(shape.kind, numbers[:-12], shape.file, numbers[-12:])
     if shape.file:
         warn_of_file(shape.file)
     return found
@@ -146,7 +146,7 @@ def _number(x: object, shape: Shape, parameters: Mapping[str, float]) -> float:
 
 
 @functools.lru_cache(maxsize=256)
-def _made(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]) -> Polyhedron:
+def _build(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]) -> Polyhedron:
     """Return the polyhedron of a kind of shape with these numbers, which is cached."""
     R = np.reshape(pose[3:], (3, 3))
     p = np.array(pose[:3])

@@ -88,7 +88,7 @@ class Feature(NamedTuple):
         return on_second(self, R, p)
 
 
-# of no feature
+# The numbers of no feature.
 NUMBERS: tuple[float, ...] = (
     0.0,
     1.0,
@@ -122,7 +122,7 @@ class PatchFeatures(NamedTuple):
     reach: tuple[float, float]
     turn: float
     yaw: Array
-    flat: bool = False  # of `nearest_features.PairFeatures`
+    flat: bool = False  # as in `nearest_features.PairFeatures`
 
     @property
     def separation(self) -> float:
@@ -158,18 +158,18 @@ def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures
     if seen.separation > FAR_APART_RATIO * size:
         d = seen.separation - 0.5 * FAR_APART_RATIO * size
         return PatchFeatures([], seen, np.zeros((0, 3)), (d, np.inf), 2.0, np.zeros(3))
-    kept, least = [], [FEATURE_SLACK_RATIO * size]
+    patch_corners, least = [], [FEATURE_SLACK_RATIO * size]
     for corner in seen.overlap:
         if corner.kind != "crossing" or _sine(there, B, corner, seen.normal) > PARALLEL_EDGE_SINE:
-            kept.append(corner)
+            patch_corners.append(corner)
     points = [
         _feature(A, B, R, p, seen.normal, corner, FEATURE_SLACK_RATIO * size, least)
-        for corner in kept
+        for corner in patch_corners
     ]
     places = np.array([_place(x, R, p) for x in points]).reshape(-1, 3)
-    reach = _reach(there, B, seen, kept, size)
+    reach = _reach(there, B, seen, patch_corners, size)
     more = min(least[1:], default=np.inf)
-    turn, yaw = _turns(there, B, seen, size) if kept else (2.0, np.zeros(3))
+    turn, yaw = _turns(there, B, seen, size) if patch_corners else (2.0, np.zeros(3))
     return PatchFeatures(
         points,
         seen,
@@ -309,40 +309,42 @@ def _turns(A: Polyhedron, B: Polyhedron, seen: Facing, size: float) -> tuple[flo
 
 # --- how far they may move
 def _reach(
-    A: Polyhedron, B: Polyhedron, seen: Facing, kept: list[Corner], size: float
+    A: Polyhedron, B: Polyhedron, seen: Facing, patch_corners: list[Corner], size: float
 ) -> tuple[float, float]:
     """Return how far corners of A may move in B's axes, and corners of B in A's, before features
     touch that are not points of the patch, m.
     """
-    (f, h), none = seen.faces, not kept
-    held = (
-        _held(A, f, kept, seen.plane, "corner", FEATURE_SLACK_RATIO * size),
-        _held(B, h, kept, seen.plane, "tip", FEATURE_SLACK_RATIO * size),
+    (f, h), none = seen.faces, not patch_corners
+    at_points = (
+        _corners_at_points(A, f, patch_corners, seen.plane, "corner", FEATURE_SLACK_RATIO * size),
+        _corners_at_points(B, h, patch_corners, seen.plane, "tip", FEATURE_SLACK_RATIO * size),
     )
-    corner = _corners(A, B, h, held[0])
-    tip = _corners(B, A, f, held[1])
+    corner = _corners(A, B, h, at_points[0])
+    tip = _corners(B, A, f, at_points[1])
     own = np.array(A.polygons[f])
     other = np.array(B.polygons[h])
-    crossing = _edges(A, B, h, held[0])
-    back = _edges(B, A, f, held[1]).T
+    crossing = _edges(A, B, h, at_points[0])
+    back = _edges(B, A, f, at_points[1]).T
     crossing = np.maximum(crossing, _distances(A, B))
-    if not none:  # the corners of the overlap stand for these
+    if not none:  # the corners of the overlap represent these
         corner[h, own] = np.inf
         tip[f, other] = np.inf
         rim = [np.isin(P.sides, k).any(axis=1) for P, k in ((A, f), (B, h))]
         crossing[np.ix_(*rim)] = np.inf
-    first = crossing / A.radius >= back / B.radius  # which of both measures lets it go farther
+    first = (
+        crossing / A.radius >= back / B.radius
+    )  # the measure that allows the larger motion is used
     return (
         min(corner.min(), crossing[first].min(initial=np.inf)),
         min(tip.min(), back[~first].min(initial=np.inf)),
     )
 
 
-def _held(
-    P: Polyhedron, face: int, kept: list[Corner], plane: Array, kind: str, slack: float
+def _corners_at_points(
+    P: Polyhedron, face: int, patch_corners: list[Corner], plane: Array, kind: str, slack: float
 ) -> set[int]:
     """Return the corners of a face that coincide with points of the patch."""
-    at = np.array([c.at for c in kept]).reshape(-1, 2)
+    at = np.array([c.at for c in patch_corners]).reshape(-1, 2)
     return {
         i
         for i in P.polygons[face]
@@ -350,18 +352,18 @@ def _held(
     }
 
 
-def _corners(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
+def _corners(A: Polyhedron, B: Polyhedron, face: int, at_points: set[int]) -> Array:
     """Return lengths (faces of B, corners of A) that corners move at least before a corner touches
     a face, m.
     """
     height = B.normals @ A.corners.T - B.offsets[:, None]
     lowest = np.stack([height[:, k].min(axis=1) for k in A.neighbours], axis=1)
     found = np.maximum(height.max(axis=0)[None], 0.5 * (height - lowest))
-    found[:, list(held)] = np.inf
+    found[:, list(at_points)] = np.inf
     return found
 
 
-def _edges(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
+def _edges(A: Polyhedron, B: Polyhedron, face: int, at_points: set[int]) -> Array:
     """Return lengths (edges of A, edges of B) that corners move at least before the edges cross,
     from the heights of A's corners over B's faces, m.
     """
@@ -373,9 +375,9 @@ def _edges(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
     other = np.maximum(height[np.ix_(k, j)], height[np.ix_(l, i)])
     found = np.maximum(np.minimum(one, other).T, beyond[:, None])
     for ends, far in ((i, j), (j, i)):
-        on = np.isin(ends, list(held))
+        on = np.isin(ends, list(at_points))
         found[on] = np.maximum(found[on], height[face, far[on]][:, None])
-    found[np.isin(i, list(held)) & np.isin(j, list(held))] = np.inf
+    found[np.isin(i, list(at_points)) & np.isin(j, list(at_points))] = np.inf
     return found
 
 

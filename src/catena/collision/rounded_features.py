@@ -131,7 +131,7 @@ class RoundedFeature(NamedTuple):
 
 # Limits that are never reached.
 FREE = (-1.0, 1.0, -1.0, 1.0, 0.0, 1.0)
-# of no feature
+# The numbers of no feature.
 ROUNDED_NUMBERS: tuple[float, ...] = (
     0.0,
     1.0,
@@ -160,7 +160,7 @@ class RoundedFeatures(NamedTuple):
     reach: tuple[float, float]
     turn: float = 2.0
     yaw: Any = (0.0, 0.0, 0.0)
-    flat: bool = False  # of `nearest_features.PairFeatures`
+    flat: bool = False  # as in `nearest_features.PairFeatures`
 
 
 class Found(NamedTuple):
@@ -209,7 +209,7 @@ def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, 
     all are in their regions at `here`.
     """
     if pair.crossed:
-        return _parted(pair), True
+        return _separating_features(pair), True
     ends = [pair.end(i) for i in range(len(pair.x))]
     between, others = pair.between(ends) if len(ends) > 1 else ([], None)
     separation = min(float(np.linalg.norm(one.e)) for one in (*ends, *between)) - pair.radius
@@ -229,14 +229,14 @@ def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, 
     if others is not None:
         more, yaw = pair.reach(others, found, between[MAX_POINTS_BETWEEN:])
         reach = min(reach, more)
-    points = [_guarded(one, here, later) for one in found]
+    points = [_with_slack(one, here, later) for one in found]
     places = np.array([one.core for one in found])
     return RoundedFeatures(
         [x for x, _ in points], separation, places, (max(reach, pair.slack), np.inf), yaw=yaw
     ), all(inside for _, inside in points)
 
 
-def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, bool]:
+def _with_slack(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, bool]:
     """Return a feature with slack at those boundaries of its region where it lies and which it does
     not cross, so that rounding triggers no event; other boundaries are exact. And whether it is
     within its region.
@@ -320,7 +320,7 @@ class _Pair:
         found = make(i, n, x)
         if kind == "face" or not self.long:
             return found._replace(feature=found.feature._replace(d=d))
-        return self._sleeping(
+        return self._with_slope_guard(
             found, d, float(self.d @ found.e) * inward, self._sine(n) if kind == "edge" else 1.0
         )
 
@@ -383,7 +383,7 @@ class _Pair:
         planes, least = self._planes(-g, np.zeros(len(g)), x - b)
         return Found(self._feature(_key(2, i, c), i, b, planes=planes), x, x - b, least)
 
-    def _sleeping(self, found: Found, d: Array, slope: float, sine: float) -> Found:
+    def _with_slope_guard(self, found: Found, d: Array, slope: float, sine: float) -> Found:
         """Return the feature of an end with a guard for the slope of the distance along A's edge:
         active while the distance increases from the end, inactive while it decreases. If A's edge
         is parallel to an edge of B it is always active.
@@ -408,15 +408,15 @@ class _Pair:
         pairs = pairs_of_edges(self.x, self.d, self.long, self.B)
         found = [self._across(pairs, int(k)) for k in np.flatnonzero(self._crossing(pairs))]
         found += [self._over_corner(c) for c in range(len(self.B.corners)) if self._is_over(c)]
-        kept: list[Found] = []
+        distinct: list[Found] = []
         for one in sorted(found, key=lambda one: float(one.e @ one.e)):
-            awake = [x for x in ends if x.feature.key > 0.0] + kept
+            awake = [x for x in ends if x.feature.key > 0.0] + distinct
             if not any(
                 np.abs(np.append(one.core - x.core, one.e - x.e)).max() <= 10.0 * self.noise
                 for x in awake
             ):
-                kept.append(one)
-        return kept, pairs
+                distinct.append(one)
+        return distinct, pairs
 
     def _crossing(self, pairs: Pairs) -> Array:
         """Return booleans (m,): whether the nearest points of the lines of both edges are on the
@@ -571,7 +571,7 @@ def _key(kind: int, first: int, second: int) -> float:
     return 1.0 + 2e6 * kind + 1e6 * first + second
 
 
-def _parted(pair: _Pair) -> RoundedFeatures:
+def _separating_features(pair: _Pair) -> RoundedFeatures:
     """Return the features of cores that overlap: the ends over the face, or along the common normal
     of both edges, along which the translation to separate them is shortest.
     """

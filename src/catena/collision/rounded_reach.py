@@ -86,7 +86,7 @@ def reach_of_edges(
     long = float(np.linalg.norm(x[-1] - x[0]))
     scale = 1.0 + 2.0 * pairs.distance / np.minimum(long, pairs.wide)
     bound = np.maximum.reduce(
-        [pairs.distance - radius, _slopes(pairs, d, B, long) / scale, _beside(pairs, x, B)]
+        [pairs.distance - radius, _slopes(pairs, d, B, long) / scale, _within_planes(pairs, x, B)]
     )
     parallel = pairs.sine < PARALLEL_EDGE_SINE
     yaw = np.zeros(3)
@@ -96,7 +96,7 @@ def reach_of_edges(
         yaw = pairs.e[k] / pairs.distance[k] / PARALLEL_EDGE_SINE
         bound[k] = np.inf
     for k in np.flatnonzero((bound < size) & ~parallel):
-        if _stood_for(pairs, int(k), long, B, watched):
+        if _is_watched(pairs, int(k), long, B, watched):
             bound[k] = np.inf
     return float(bound.min(initial=np.inf)), yaw
 
@@ -113,7 +113,7 @@ def _slopes(pairs: Pairs, d: Array, B: Polyhedron, long: float) -> Array:
     return np.where(pairs.sine < PARALLEL_EDGE_SINE, 0.0, np.maximum(one, two))
 
 
-def _beside(pairs: Pairs, x: Array, B: Polyhedron) -> Array:
+def _within_planes(pairs: Pairs, x: Array, B: Polyhedron) -> Array:
     """Return how far both ends of A are within a plane that bounds the region of each
     edge of B, m.
     """
@@ -125,7 +125,7 @@ def _beside(pairs: Pairs, x: Array, B: Polyhedron) -> Array:
     )
 
 
-def _stood_for(
+def _is_watched(
     pairs: Pairs, k: int, long: float, B: Polyhedron, watched: Callable[[int, int, int], bool]
 ) -> bool:
     """Whether the nearest points of a pair of edges belong to a point with a guard, whose margins
@@ -168,7 +168,7 @@ def reach_of_corners(
             B.edge_number[frozenset((int(c), int(other)))] for other in B.neighbours[c][~across]
         ]
         end = int(s[c] > 0.5 * long)
-        # that end is beside the same edge, and leaves it there
+        # an end with a guard is near the same edge, and leaves it there
         if abs(s[c] - 0.5 * long) >= (0.5 - FLUSH_CORNER_RATIO) * long and any(
             watched(1, end, k) for k in along
         ):

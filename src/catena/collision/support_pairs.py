@@ -148,10 +148,10 @@ def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> Supp
     a = sub(a, rotate(R_A, to_a))
     b = add(b, rotate(R_B, to_b))
     s, t = _along(f, lines, n, sub(a, b))
-    first = cross(t2, n)  # across n and t2, which is across n as well where there is a line
+    first = cross(t2, n)  # perpendicular to n and t2
     first = scale(1.0 / sqrt(dot(first, first)), first)
     gap = dot(n, r) - h_a - h_b
-    # a face of A is touched where B's point is
+    # the place on a face of A is that of B's point
     place = add(scale(1.0 - f.own, add(a, scale(s, lines[0]))), scale(f.own, add(b, scale(gap, n))))
     margin = _margin(
         f,

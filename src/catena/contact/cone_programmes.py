@@ -68,7 +68,7 @@ class ConeProgramme:
             *self.flat,
             *(_plane(len(f), n, x) for n in self.round for x in _faces(cones[n])),
         ]
-        self.start = self._inside() if self.round and Z.shape[1] else None
+        self.start = self._find_interior() if self.round and Z.shape[1] else None
 
     def least(self, c: Array) -> float:
         """Return the minimum of c . f for c (3 k,); minus infinity if it is unbounded. Raises
@@ -80,11 +80,11 @@ class ConeProgramme:
         if not np.abs(c @ self.Z).max() > 1e-14 * np.abs(c).max():
             return float(c @ self.f)
         if self.start is None:
-            return self._by_planes(c)
-        below = self._about(c)
-        if below is not None and not list(self._missed(below)):
+            return self._minimise_by_planes(c)
+        below = self._minimise_within_planes(c)
+        if below is not None and not list(self._violated_planes(below)):
             return float(c @ below)
-        found = self._by_barrier(c, self.start)
+        found = self._minimise_by_barrier(c, self.start)
         return (
             float(c @ below)
             if below is not None and found - c @ below <= BOUND_GAP_RATIO * np.abs(c).max()
@@ -102,23 +102,23 @@ class ConeProgramme:
                 raise NoForces
 
     # --- planes
-    def _by_planes(self, c: Array) -> float:
+    def _minimise_by_planes(self, c: Array) -> float:
         """Return the minimum of c . f by cutting planes: tangent planes are added until no cone is
         violated.
         """
-        f = self._about(c)
+        f = self._minimise_within_planes(c)
         for _ in range(MAX_CUTTING_ROUNDS):
-            missed = [] if f is None else list(self._missed(f))
+            missed = [] if f is None else list(self._violated_planes(f))
             if f is None or not missed:
                 break
             self.planes += missed
             try:
-                f = self._about(c)
-            except NoForces:  # by rounding: cones without a common inside
+                f = self._minimise_within_planes(c)
+            except NoForces:  # because of rounding: the cones have no common interior
                 break
         return -np.inf if f is None else float(c @ f)
 
-    def _about(self, c: Array) -> Array | None:
+    def _minimise_within_planes(self, c: Array) -> Array | None:
         """Return the f of least c . f within the planes about the cones; None if it is
         unbounded.
         """
@@ -137,7 +137,7 @@ class ConeProgramme:
             raise NoForces
         return self.f + self.Z @ answer.x if answer.status == 0 else None
 
-    def _missed(self, f: Array) -> Iterator[Array]:
+    def _violated_planes(self, f: Array) -> Iterator[Array]:
         """Yield a tangent plane of every cone that f violates."""
         for n in self.round:
             t = f[3 * n + 1 : 3 * n + 3]
@@ -146,7 +146,7 @@ class ConeProgramme:
                 yield _plane(len(f), n, np.array([-mu, *(t / np.hypot(*t))]))
 
     # --- barrier
-    def _inside(self) -> Array | None:
+    def _find_interior(self) -> Array | None:
         """Return y well inside all cones, or None if there is no interior. All normal forces are
         raised by a common s, and s is minimised until it is negative.
         """
@@ -161,7 +161,7 @@ class ConeProgramme:
         )
         t = 1.0
         while t < 1e3 / NO_INTERIOR_RATIO:
-            y = self._centred(c, t, y, Z, stop=True)
+            y = self._minimise_barrier(c, t, y, Z, stop=True)
             if y[-1] < 0.0:
                 return y[:-1]
             t *= 10.0
@@ -169,19 +169,21 @@ class ConeProgramme:
             raise NoForces
         return None
 
-    def _by_barrier(self, c: Array, y: Array) -> float:
+    def _minimise_by_barrier(self, c: Array, y: Array) -> float:
         """Return the minimum of c . f by the barrier method from y, which is inside all cones."""
         t = 1.0
         along = (c @ self.Z) / np.abs(c).max()
         while t < LAST_BARRIER_WEIGHT:
-            y = self._centred(along, t, y, self.Z)
+            y = self._minimise_barrier(along, t, y, self.Z)
             f = self.f + self.Z @ y
             if -(c @ f) > UNBOUNDED_FORCE_RATIO * np.abs(c).max():
                 return -np.inf
             t *= 10.0
         return float(c @ f)
 
-    def _centred(self, c: Array, t: float, y: Array, Z: Array, stop: bool = False) -> Array:
+    def _minimise_barrier(
+        self, c: Array, t: float, y: Array, Z: Array, stop: bool = False
+    ) -> Array:
         """Return the minimiser of t c . y plus the barrier, by Newton's method from y. With
         stop=True it returns as soon as the last entry of y is negative.
         """

@@ -26,7 +26,7 @@ from ..errors import QuestionError, SingularError
 from ..model import IMPACT_LAWS
 from .friction import Friction
 from .impact_laws import blow
-from .modes import OPEN, held, row_sizes, slip_directions, solutions
+from .modes import OPEN, forces_to_stay_closed, row_sizes, slip_directions, solutions
 
 Array = NDArray[np.float64]
 # Angles of the three points of an end, rad.
@@ -102,13 +102,13 @@ def turn(ends: Sequence[Sequence[int]], problem: RimImpact | RimMotion) -> Turn:
     for _ in range(1 if len(ends) == 1 else MAX_SWEEPS):
         before = now
         for n in range(len(ends)):
-            now = _turned_end(ends, n, now, problem)
+            now = _rotate_end(ends, n, now, problem)
         if before.alone == now.alone and np.array_equal(before.angles, now.angles):
             break
     return now
 
 
-def _turned_end(
+def _rotate_end(
     ends: Sequence[Sequence[int]], n: int, now: Turn, problem: RimImpact | RimMotion
 ) -> Turn:
     """Return the choice with the points of end n rotated, the other ends unchanged: towards the
@@ -127,37 +127,39 @@ def _turned_end(
         three = problem.solve(S(angle), others) if pushes else None
         if three is not None and three.found is not None and three.closed[own].all():
             return Turn(now.angles + here * angle, others)
-        if _whole(one(angle), own):
+        if _holds_along_rim(one(angle), own):
             return Turn(now.angles + here * angle, others | set(own[1:]))
         tried = angle
-        angle = angle + _centre(N if three is None or three.found is None else three.pushes[own])
+        angle = angle + _pressure_direction(
+            N if three is None or three.found is None else three.pushes[own]
+        )
         if abs(angle - tried) < ANGLE_TOLERANCE:
             break
-    return _on_one_point(now, here, own, one, others) or Turn(now.angles + here * angle, others)
+    return _find_one_point(now, here, own, one, others) or Turn(now.angles + here * angle, others)
 
 
-def _whole(answer: Answer, own: Sequence[int]) -> bool:
+def _holds_along_rim(answer: Answer, own: Sequence[int]) -> bool:
     """Whether the quantities of a solution are nowhere negative along the rim, up to rounding."""
     return answer.found is not None and all(
         lowest(x[own])[0] >= -answer.small[own].max() for x in answer.above
     )
 
 
-def _centre(N: Array) -> float:
+def _pressure_direction(N: Array) -> float:
     """Return the direction of the centre of pressure of three normal forces, rad from the first
     point.
     """
     return float(np.arctan2(N @ np.sin(POINT_ANGLES), N @ np.cos(POINT_ANGLES)))
 
 
-def _on_one_point(
+def _find_one_point(
     now: Turn, here: Array, own: list[int], one: Callable[[float], Answer], others: frozenset[int]
 ) -> Turn | None:
     """Return a choice in which an end pushes with one point only, which has the smallest normal
     speed along the rim; None if there is none.
     """
 
-    def beside(angle: float) -> float:
+    def angle_to_lowest(angle: float) -> float:
         """Return the angle from the pushing point to the point of smallest normal speed, rad; NaN
         if there is no solution.
         """
@@ -167,11 +169,11 @@ def _on_one_point(
     from scipy.optimize import brentq
 
     grid = np.linspace(0.0, 2.0 * np.pi, DIRECTION_GRID + 1)
-    seen = np.array([beside(x) for x in grid])
+    seen = np.array([angle_to_lowest(x) for x in grid])
     for a, b, x, y in zip(grid, grid[1:], seen, seen[1:]):
         if x == 0.0 or (x * y < 0.0 and abs(x - y) < np.pi):
-            angle = a if x == 0.0 else brentq(beside, a, b, xtol=ANGLE_TOLERANCE)
-            if _whole(one(angle), own):
+            angle = a if x == 0.0 else brentq(angle_to_lowest, a, b, xtol=ANGLE_TOLERANCE)
+            if _holds_along_rim(one(angle), own):
                 return Turn(now.angles + here * angle, others | set(own[1:]))
     return None
 
@@ -195,7 +197,7 @@ class RimImpact(NamedTuple):
         """Return the solution of the impact law for points rotated by S, without the points in
         `without`.
         """
-        (G, u), rows = self._turned(S), _rows(len(self.e), without)
+        (G, u), rows = self._rotated(S), _rows(len(self.e), without)
         on, size = rows[::3] // 3, row_sizes(G)
         small = NONNEGATIVE_RATIO * float(np.abs(u / size).max()) * size[::3]
         try:
@@ -222,10 +224,10 @@ class RimImpact(NamedTuple):
 
     def pressing(self, S: Array) -> Array:
         """Return the normal impulses (k,) that would stop all points."""
-        G, u = self._turned(S)
-        return held(G, u, Friction.at_rest(self.mu, self.mu))[::3]
+        G, u = self._rotated(S)
+        return forces_to_stay_closed(G, u, Friction.at_rest(self.mu, self.mu))[::3]
 
-    def _turned(self, S: Array) -> tuple[Array, Array]:
+    def _rotated(self, S: Array) -> tuple[Array, Array]:
         """Return G and u for points rotated by S."""
         J = S @ self.J
         return J @ self.W @ J.T, S @ self.u
@@ -245,7 +247,7 @@ class RimMotion(NamedTuple):
 
     def solve(self, S: Array, without: Collection[int]) -> Answer:
         """Return the first solution for points rotated by S, without the points in `without`."""
-        G, b, friction = self._turned(S)
+        G, b, friction = self._rotated(S)
         rows = _rows(len(self.still), without)
         size = row_sizes(G)
         on = rows[::3] // 3
@@ -262,9 +264,9 @@ class RimMotion(NamedTuple):
 
     def pressing(self, S: Array) -> Array:
         """Return the normal forces (k,) that would hold all points."""
-        return held(*self._turned(S))[::3]
+        return forces_to_stay_closed(*self._rotated(S))[::3]
 
-    def _turned(self, S: Array) -> tuple[Array, Array, Friction]:
+    def _rotated(self, S: Array) -> tuple[Array, Array, Friction]:
         """Return G, b and the friction for points rotated by S."""
         d = slip_directions(S @ self.u, self.still)
         return (

@@ -76,11 +76,13 @@ def blow(
     proved: see `modes.solutions`.
     """
     return (
-        sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu, proved)
+        sequence(G, u, e, mu, law)
+        if impacts == "sequential"
+        else _apply_law(law, G, u, e, mu, proved)
     )
 
 
-def _struck(
+def _apply_law(
     law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS
 ) -> Blow:
     """Return the impulses by the law of that name, all contacts together."""
@@ -95,25 +97,29 @@ def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLI
     """Return the impulses by Newton's law: u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
-    return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
+    one, several = _select_solution(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
+    return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_determined(one))
 
 
 def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS) -> Blow:
     """Return the impulses by Poisson's law: compression, then expansion with at least e times the
     normal impulses of compression.
     """
-    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
+    first, several = _select_solution(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
     if not (e * first.force[::3]).any():
-        return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
-    again, more = _one(
+        return Blow(first.force, first.rate, first.modes, several=several, known=_determined(first))
+    again, more = _select_solution(
         solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved),
         first.rate,
         len(e),
     )
     P = first.force + again.force
     return Blow(
-        P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again)
+        P,
+        u + G @ P,
+        again.modes,
+        several=several or more,
+        known=_determined(first) & _determined(again),
     )
 
 
@@ -127,7 +133,9 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
     order: list[int] = []
     modes = ["open"] * len(e)
     size = np.sqrt(np.diagonal(G)[::3])
-    size = np.where(size > 0.0, size, np.inf)  # what cannot give way has no energy of approach
+    size = np.where(
+        size > 0.0, size, np.inf
+    )  # a contact that cannot move has no energy of approach
     fastest = np.abs(u[::3] / size).max(initial=0.0)
     for _ in range(MAX_SEQUENTIAL_IMPACTS):
         approach = -now[::3] / size
@@ -136,14 +144,14 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
         alike = np.flatnonzero(approach >= approach.max() - EQUAL_APPROACH_RATIO * fastest)
         struck = _coupled(G, alike)
         own = (3 * struck[:, None] + np.arange(3)).ravel()
-        one = _struck(
+        one = _apply_law(
             _law_of_several(law) if len(struck) > 1 else law,
             G[np.ix_(own, own)],
             now[own],
             e[struck],
             mu[struck],
         )
-        if not one.P.any():  # an approach that is none beside the slip
+        if not one.P.any():  # an approach that is negligible relative to the slip
             break
         P[own] += one.P
         now = now + G[:, own] @ one.P
@@ -152,7 +160,7 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
         for i, mode in zip(struck.tolist(), one.modes):
             modes[i] = mode
             order.append(i)
-    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws of several points are one
+    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws agree
     return Blow(P + rest.P, rest.after, rest.modes, tuple(order), several, known & rest.known)
 
 
@@ -182,7 +190,7 @@ def _law_of_several(law: str) -> str:
     return "newton" if own.by_speeds else "poisson"
 
 
-def _known(one: Solution) -> NDArray[np.bool_]:
+def _determined(one: Solution) -> NDArray[np.bool_]:
     """Return booleans (3 k,): whether each impulse of a solution is determined."""
     size = np.linalg.norm(one.loose, axis=0)
     return (
@@ -190,7 +198,7 @@ def _known(one: Solution) -> NDArray[np.bool_]:
     )
 
 
-def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
+def _select_solution(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
     """Return, of several solutions, one in which most contacts stick, and among these the one that
     loses most energy; and whether there are several. Raises a SingularError if there is none.
     """

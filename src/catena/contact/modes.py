@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 OPEN: str = "open"
 STICK: str = "stick"
 SLIP: str = "slip"
-# no more normal force than is there already
+# modes in which the normal force is only the base of `Friction`
 LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}
 # Rounding error of a sum of some dozens of terms, relative to the sum of their absolute values.
 SUM_ROUNDING = 64.0 * float(np.finfo(float).eps)
@@ -97,14 +97,14 @@ def solutions(
     scale = float(
         np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0)
     )
-    free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
+    free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts at rest
     limit = _Limit(G, b, friction, size, scale)
     if free > proved or k > MAX_ENUMERATED_CONTACTS:
-        found = list(islice(_searched(limit), 1))
+        found = list(islice(_search(limit), 1))
     if found or k > MAX_ENUMERATED_CONTACTS:
         return found
     for modes in product(*(_allowed(friction, i) for i in range(k))):
-        for one in _solved(limit, modes):
+        for one in _solve_modes(limit, modes):
             if all(
                 np.abs((one.rate - other.rate) / size).max() > DISTINCT_RATE_RATIO * scale
                 for other in found
@@ -145,7 +145,7 @@ def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
     )
 
 
-def held(G: Array, b: Array, friction: Friction) -> Array:
+def forces_to_stay_closed(G: Array, b: Array, friction: Friction) -> Array:
     """Return the forces (3 k,) that would keep all contacts closed; they may pull, and lie outside
     their cones.
     """
@@ -187,7 +187,7 @@ class _Limit:
         return None if margin > NEGLIGIBLE_RATIO else _along(-f)
 
 
-def _solved(
+def _solve_modes(
     limit: _Limit, modes: Sequence[str], starts: Iterable[Array] = ()
 ) -> Iterator[Solution]:
     """Yield the solutions of one combination of modes: none or one, or several if directions of
@@ -209,39 +209,39 @@ def _solved(
             d[i] = start[i]
         one = with_directions(G, b, friction, modes, d, size, scale)
         if one is not None and turning:
-            one = _turned(G, b, friction, one, turning, size, scale)
+            one = _align_slips(G, b, friction, one, turning, size, scale)
         if one is None or not _separates(one, turning, size, scale, rounding(G, one.force, b)):
             continue
         if one.loose.shape[1] and not _pushes(one, friction, size, scale):
-            shared = _shared(one)
+            shared = _share_by_normals(one)
             one = (
                 shared
                 if shared is not None and _pushes(shared, friction, size, scale)
-                else _member(one, friction, size, scale)
+                else _admissible(one, friction, size, scale)
             )
         if _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
             yield one
 
 
-def _searched(limit: _Limit) -> Iterator[Solution]:
+def _search(limit: _Limit) -> Iterator[Solution]:
     """Yield solutions: with all contacts closed; then with modes read from approximate forces by
     splitting, as these improve. Each satisfies all inequalities.
     """
     G, b, friction, size, scale = limit.problem
     closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
-    yield from _solved(limit, closed)
+    yield from _solve_modes(limit, closed)
     seen = {closed}
     for f in split(G, b, friction):
         a = G @ f + b
         for small in MODE_READING_RATIOS:
             for bare in (False, True):
-                modes, d = _read(f, a, friction, size, small * scale, bare)
+                modes, d = _read_modes(f, a, friction, size, small * scale, bare)
                 if (key := tuple(modes)) not in seen:
                     seen.add(key)
-                    yield from _solved(limit, modes, [d])
+                    yield from _solve_modes(limit, modes, [d])
 
 
-def _read(
+def _read_modes(
     f: Array, a: Array, friction: Friction, size: Array, small: float, bare: bool
 ) -> tuple[list[str], Array]:
     """Return modes and directions of slip read from approximate forces f and accelerations a.
@@ -265,7 +265,7 @@ def _read(
     return modes, d
 
 
-def _turned(
+def _align_slips(
     G: Array,
     b: Array,
     friction: Friction,
@@ -298,7 +298,7 @@ def _turned(
             n = 3 * i
             df = np.zeros(len(b))
             df[n + 1 : n + 3] = -friction.kinetic[i] * one.force[n] * across
-            turned = _answer(G, friction, one, G @ df)
+            turned = _with_closed_rows(G, friction, one, G @ df)
             turned[n + 1 : n + 3] -= speed[i] * across
             faster = np.zeros(len(b))
             faster[n + 1 : n + 3] = -d[i]
@@ -306,18 +306,18 @@ def _turned(
         step = np.linalg.lstsq(
             np.array(columns).T / size[rows][:, None], -left / size[rows], rcond=1e-13
         )[0]
-        most = max(1.0, float(np.abs(step[::2]).max()))  # a turn of at most one radian at a time
+        most = max(1.0, float(np.abs(step[::2]).max()))  # at most one radian per step
         for k, i in enumerate(turning):
             angle[i] += step[2 * k] / most
             speed[i] += step[2 * k + 1] / most
     return None
 
 
-def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
+def _with_closed_rows(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
     """Return the accelerations c plus the effect of the forces that keep the rows of all closed
     contacts at rest.
     """
-    columns, rows = _closed(G, friction, one.modes, one.direction)
+    columns, rows = _closed_columns(G, friction, one.modes, one.direction)
     if not rows:
         return c.copy()
     F = np.array(columns).T
@@ -405,7 +405,7 @@ def with_directions(
         fixed[n] = friction.base[i]
         if mode.endswith(SLIP):
             fixed[n + 1 : n + 3] = -friction.kinetic[i] * friction.base[i] * d[i]
-    columns, rows = _closed(G, friction, modes, d)
+    columns, rows = _closed_columns(G, friction, modes, d)
     c = b + G @ fixed
     if not rows:
         return Solution(tuple(modes), fixed, c, d, np.zeros((3 * k, 0)))
@@ -425,7 +425,7 @@ def with_directions(
         left = float(((np.abs(a) - rounding(G, f, c))[rows] * scaled).max())
         if left <= 1e2 * NEGLIGIBLE_RATIO * min(scale, float(np.abs(r).max())):
             return found[-1]
-    # rows that contradict each other; or directions on the way to those that do not
+    # the rows contradict each other, which is allowed while directions are iterated
     return found[0] if np.isinf(scale) else None
 
 
@@ -436,7 +436,7 @@ def rounding(G: Array, f: Array, c: Array) -> Array:
     return SUM_ROUNDING * (np.abs(G) @ np.abs(f) + np.abs(c))
 
 
-def _closed(
+def _closed_columns(
     G: Array, friction: Friction, modes: Sequence[str], d: Array
 ) -> tuple[list[Array], list[int]]:
     """Return the directions (3 k,) of the unknown forces, and the rows in which nothing moves."""
@@ -518,7 +518,7 @@ def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> 
     return all(one.force[3 * i] * size[3 * i] > NEGLIGIBLE_RATIO * scale for i in turning)
 
 
-def _shared(one: Solution) -> Solution | None:
+def _share_by_normals(one: Solution) -> Solution | None:
     """Return the solution with friction as nearly proportional to normal forces as possible, which
     is admissible up to the common limit of all contacts; None if that has no positive normal
     forces. Undetermined normal forces are those of least norm, or the most even ones if these would
@@ -532,9 +532,11 @@ def _shared(one: Solution) -> Solution | None:
     if (N < 0.0).any() or not N.any():
         return None
     _, size, V = np.linalg.svd(Z[::3])
-    # what leaves normal forces as they are
+    # combinations that do not change normal forces
     Z = Z @ V[int((size > 1e-9 * np.abs(Z).max()).sum()) :].T
-    by = 1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]  # least sum f^2/N: f = N (c + w x r)
+    by = (
+        1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]
+    )  # minimise sum f^2/N: f = N (c + w x r)
     return one._replace(
         force=f
         - Z @ np.linalg.lstsq(by * Z, by[:, 0] * f * (np.arange(len(N)) % 3 > 0), rcond=None)[0]
@@ -573,7 +575,7 @@ def cones_of(
     )
 
 
-def _member(one: Solution, friction: Friction, size: Array, scale: float) -> Solution:
+def _admissible(one: Solution, friction: Friction, size: Array, scale: float) -> Solution:
     """Return the solution with admissible forces, chosen among those that rigid-body mechanics does
     not determine; if there are none, with those that violate their cones least.
     """

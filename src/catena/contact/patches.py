@@ -39,7 +39,8 @@ def _boxes(pose, s, k, at):
     return n
 
 
-# (pose, s, k, at): s.points of pair k from `at` on; the normal from its first shape to the second
+# By kind of pair: a function (pose, s, k, at) that computes s.points of pair k from `at` on and
+# returns the normal from its first shape to the second.
 MANIFOLDS: dict[str, Callable[..., Any]] = {
     "boxes": _boxes,
     "polyhedra": polyhedron_manifold,

@@ -69,13 +69,13 @@ class Problem(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A state along an impact: impulses P (3,) so far; work of the normal impulse; turned: (p,
+    """A state along an impact: impulses P (3,) so far; work of the normal impulse; compression: (p,
     work) at the end of compression, None before it; ended: whether the impact is over.
     """
 
     P: Array
     work: float = 0.0
-    turned: tuple[float, float] | None = None
+    compression: tuple[float, float] | None = None
     ended: bool = False
 
 
@@ -89,21 +89,21 @@ def routh_poisson(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """Return the impulses of an impact in which the normal impulse of restitution is e times that
     of compression.
     """
-    return _each(G, u, e, mu, _poisson)
+    return _solve_uncoupled(G, u, e, mu, _poisson)
 
 
 def routh_newton(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """Return the impulses of an impact in which the speed of separation is e times that of
     approach.
     """
-    return _each(G, u, e, mu, _newton)
+    return _solve_uncoupled(G, u, e, mu, _newton)
 
 
 def routh_stronge(G: Array, u: Array, e: Array, mu: Array) -> Blow:
     """Return the impulses of an impact in which the normal work of restitution is e^2 times that of
     compression.
     """
-    return _each(G, u, e, mu, _stronge)
+    return _solve_uncoupled(G, u, e, mu, _stronge)
 
 
 def _poisson(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]:
@@ -111,7 +111,7 @@ def _poisson(one: Problem, at: Moment, rise: float) -> tuple[float, float, float
     du_n/dp = rise: the impact ends where a + b x + c x^2 reaches zero, x the normal impulse from
     here.
     """
-    return at.P[0] - (1.0 + one.e) * _turned(at)[0], 1.0, 0.0
+    return at.P[0] - (1.0 + one.e) * _compression_end(at)[0], 1.0, 0.0
 
 
 def _newton(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]:
@@ -121,15 +121,19 @@ def _newton(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]
 
 def _stronge(one: Problem, at: Moment, rise: float) -> tuple[float, float, float]:
     """Return the coefficients of Stronge's end condition; see `_poisson`."""
-    return at.work - (1.0 - one.e**2) * _turned(at)[1], one.u[0] + one.G[0] @ at.P, 0.5 * rise
+    return (
+        at.work - (1.0 - one.e**2) * _compression_end(at)[1],
+        one.u[0] + one.G[0] @ at.P,
+        0.5 * rise,
+    )
 
 
-def _turned(at: Moment) -> tuple[float, float]:
+def _compression_end(at: Moment) -> tuple[float, float]:
     """Return p and work at the end of compression, or values that are never reached before it."""
-    return at.turned or (np.inf, -np.inf)
+    return at.compression or (np.inf, -np.inf)
 
 
-def _each(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
+def _solve_uncoupled(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
     """Return the impulses of contacts that are not coupled through G; raise a QuestionError if they
     are.
     """
@@ -146,11 +150,11 @@ def _each(G: Array, u: Array, e: Array, mu: Array, end: End) -> Blow:
                 " or take law = 'newton' or 'poisson'"
             )
         if u[3 * i] < 0.0:
-            P[own], modes[i] = _struck(G[own, own], u[own], float(e[i]), float(mu[i]), end)
+            P[own], modes[i] = _solve_point(G[own, own], u[own], float(e[i]), float(mu[i]), end)
     return Blow(P, u + G @ P, tuple(modes), known=np.ones(3 * k, bool))
 
 
-def _struck(G: Array, u: Array, e: float, mu: float, end: End) -> tuple[Array, str]:
+def _solve_point(G: Array, u: Array, e: float, mu: float, end: End) -> tuple[Array, str]:
     """Return the impulses (3,) of one point, and whether it sticks or slips at the end."""
     if not G[0, 0] > 0.0:
         raise SingularError("what meets can not give way")
@@ -187,8 +191,10 @@ def _path(one: Problem) -> tuple[Moment, str]:
         if at.ended:
             return at, SLIP
         slips = False
-        # rounding
-        at = at._replace(P=at.P - np.append(0.0, _live(one, one.u[1:] + one.G[1:] @ at.P)))
+        # remove the slip that rounding leaves
+        at = at._replace(
+            P=at.P - np.append(0.0, _solve_tangents(one, one.u[1:] + one.G[1:] @ at.P))
+        )
     raise SingularError("the path of its friction has no end")
 
 
@@ -198,7 +204,7 @@ def _turn(one: Problem, d: Array) -> tuple[float, float]:
     return float(d @ t), float(d[0] * t[1] - d[1] * t[0])
 
 
-def _live(one: Problem, t: Array) -> Array:
+def _solve_tangents(one: Problem, t: Array) -> Array:
     """Return G_tt^-1 t, restricted to the directions in which a tangential impulse
     causes motion.
     """
@@ -219,12 +225,12 @@ def _from_rest(one: Problem) -> tuple[Array, bool]:
     """Return the friction (2,) per unit of normal impulse if nothing slips, and whether it sticks:
     the friction that holds the point, or that of the one slip that can begin.
     """
-    f = -_live(one, one.G[1:, 0])
+    f = -_solve_tangents(one, one.G[1:, 0])
     if np.hypot(*f) <= one.mu * (1.0 + NO_SLIP_RATIO):
         return f, True
     w, V = _tangents(one)
     c = V.T @ one.G[1:, 0]
-    # at zero the length below is |f| / mu > 1, here it is less than one
+    # the norm below is |f| / mu > 1 at x = 0, and at most one at x = most
     most = float(np.linalg.norm(c))
     x = brentq(
         lambda x: float(np.linalg.norm(c / (x + one.mu * w))) - 1.0,
@@ -243,26 +249,26 @@ def _line(one: Problem, at: Moment, f: Array, most: float) -> Moment:
     rise = float(one.G[0] @ x)
     for _ in range(MAX_PATH_PIECES):
         u = float(one.u[0] + one.G[0] @ at.P)
-        if at.turned is None:
+        if at.compression is None:
             step = max(-u, 0.0) / rise if rise > 0.0 else np.inf
         else:
             step = _first_root(*one.end(one, at, rise))
             back = u / -rise if rise < 0.0 else np.inf
             if back < min(step, most):
-                at = _moved(at, x, u, rise, back)._replace(turned=None)
+                at = _advance(at, x, u, rise, back)._replace(compression=None)
                 most = most - back
                 continue
         if step > most:
-            return _moved(at, x, u, rise, most)
-        at = _moved(at, x, u, rise, step)
+            return _advance(at, x, u, rise, most)
+        at = _advance(at, x, u, rise, step)
         most = most - step
-        if at.turned is not None:
+        if at.compression is not None:
             return at._replace(ended=True)
-        at = at._replace(turned=(at.P[0], at.work))
+        at = at._replace(compression=(at.P[0], at.work))
     raise SingularError("the path of its friction has no end")
 
 
-def _moved(at: Moment, x: Array, u: float, rise: float, step: float) -> Moment:
+def _advance(at: Moment, x: Array, u: float, rise: float, step: float) -> Moment:
     """Return the Moment after a normal impulse `step` along x, where u_n is u and
     rises at `rise`.
     """
@@ -296,14 +302,14 @@ def _curve(one: Problem, at: Moment, t: Array) -> Moment:
 
     y = np.array([np.log(np.hypot(*t)), np.arctan2(t[1], t[0]), *at.P, at.work])
     for _ in range(MAX_PATH_PIECES):
-        y, event = _followed(rate, y, _events(one, at))
+        y, event = _integrate_to_event(rate, y, _events(one, at))
         at = at._replace(P=y[2:5].copy(), work=float(y[5]))
         if event == "slip":
             return at
         if event == "end":
             return at._replace(ended=True)
-        at = at._replace(turned=(at.P[0], at.work) if event == "turn" else None)
-        if at.turned is not None and one.end(one, at, 0.0)[0] >= 0.0:
+        at = at._replace(compression=(at.P[0], at.work) if event == "turn" else None)
+        if at.compression is not None and one.end(one, at, 0.0)[0] >= 0.0:
             return at._replace(ended=True)
     raise SingularError("the path of its friction has no end")
 
@@ -316,15 +322,15 @@ def _events(one: Problem, at: Moment) -> dict[str, Guard]:
         return float(one.u[0] + one.G[0] @ y[2:5])
 
     found: dict[str, Guard] = {"slip": lambda y: SLIP_END_LOG - float(y[0])}
-    if at.turned is None:
+    if at.compression is None:
         return found | {"turn": normal}
     return found | {
-        "end": lambda y: one.end(one, Moment(y[2:5], float(y[5]), at.turned), 0.0)[0],
+        "end": lambda y: one.end(one, Moment(y[2:5], float(y[5]), at.compression), 0.0)[0],
         "back": lambda y: -normal(y) - NO_SLIP_RATIO,
     }
 
 
-def _followed(rate: Rate, y: Array, events: dict[str, Guard]) -> tuple[Array, str]:
+def _integrate_to_event(rate: Rate, y: Array, events: dict[str, Guard]) -> tuple[Array, str]:
     """Return the state at the first event, and its name; the step to the event is integrated again
     up to it.
     """
@@ -341,7 +347,7 @@ def _followed(rate: Rate, y: Array, events: dict[str, Guard]) -> tuple[Array, st
             continue
         at = {name: _zero(g, solver.dense_output(), start, solver.t) for name, g in crossed.items()}
         first = min(at, key=lambda name: at[name])
-        return _landed(rate, before, at[first] - start, crossed[first]), first
+        return _project_to_event(rate, before, at[first] - start, crossed[first]), first
 
 
 def _zero(g: Guard, y: Callable[[float], Array], a: float, b: float) -> float:
@@ -353,7 +359,7 @@ def _zero(g: Guard, y: Callable[[float], Array], a: float, b: float) -> float:
     return float(brentq(lambda x: g(y(x)), a, b, xtol=1e-300, rtol=1e-14)) if g(y(b)) > 0.0 else b
 
 
-def _landed(rate: Rate, y: Array, span: float, g: Guard) -> Array:
+def _project_to_event(rate: Rate, y: Array, span: float, g: Guard) -> Array:
     """Return the state after `span`, moved along its rate to the zero of g nearby."""
     if span > 0.0:
         solver = DOP853(

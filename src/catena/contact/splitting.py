@@ -47,7 +47,7 @@ def split(G: Array, b: Array, friction: Friction) -> Iterator[Array]:
     base = friction.base * size[::3] / scale
     slides = np.isfinite(friction.direction[:, 0])
     free = np.repeat(~slides, 3)
-    free[::3] = True  # normals, and tangents of what is at rest
+    free[::3] = True  # normals, and tangents of contacts at rest
     w, V = np.linalg.eigh(G[np.ix_(free, free)])
     w, rho = np.maximum(w, 0.0), 0.1 * float(w[-1])
     z = np.zeros(3 * k)
@@ -98,7 +98,9 @@ def _projected(r: Array, friction: Friction, base: Array, slides: NDArray[np.boo
     t = r.reshape(-1, 3)[:, 1:]
     mu = np.where(slides, 0.0, friction.static)
     drag = np.hypot(t[:, 0], t[:, 1])
-    onto = np.maximum((N + mu * drag) / (1.0 + mu * mu), 0.0)  # where it is outside its cone
+    onto = np.maximum(
+        (N + mu * drag) / (1.0 + mu * mu), 0.0
+    )  # the projection of a force outside its cone
     N = np.where(drag <= mu * N, N, onto)
     N = np.maximum(N, base)
     held = np.minimum(drag, mu * N) / np.where(drag > 0.0, drag, 1.0)

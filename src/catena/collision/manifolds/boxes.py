@@ -88,8 +88,8 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, 
     each.
     """
     g, h = half_edges(one), half_edges(two)
-    F = product(transpose(one.R), two.R)  # rows: the axes of the first, seen from the second
-    E = transpose(F)  # and of the second, seen from the first
+    F = product(transpose(one.R), two.R)  # rows: the axes of the first in those of the second
+    E = transpose(F)  # rows: the axes of the second in those of the first
     w = unrotate(one.R, sub(two.p, one.p))
     back = neg(rotate(E, w))
     alike = ALIKE_RATIO * (g[0] + g[1] + g[2] + h[0] + h[1] + h[2])

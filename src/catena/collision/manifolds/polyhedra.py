@@ -102,7 +102,7 @@ def polyhedron_manifold(pose, s, k, at):
     one = solid_at(pose, k, 0)
     two = solid_at(pose, k, 16)
     a, b = t.shape[k, 0], t.shape[k, 1]
-    # the second, seen from the first
+    # pose of the second relative to the first
     F = product(transpose(one.R), two.R)
     w = unrotate(one.R, sub(two.p, one.p))
     alike = ALIKE_RATIO * (pose[k, 15] + pose[k, 31])
@@ -250,8 +250,7 @@ def _facing(t, s, a, b, g, h, F, w, n, second):
     """Compute s.reference and s.incident, the corners of both faces; return the normal of the
     incident one.
     """
-    # of the first the face most along n is sought where it has the reference face, else the one
-    # most against it
+    # the first has the reference face, most along n, or else the incident face, most against n
     sign = select(second, 1.0, -1.0)
     least, M = HUGE, UNITS[2]
     for f in range(t.count[a, 1]):

@@ -52,7 +52,7 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
     slot = sweep & (ANDERSON_DEPTH - 1)
     zero = 0.0 * busy
     size = _changes(a, s, rough, smooth, zero)
-    back = select(size <= RESTART_RATIO * s.best[0], zero, busy)  # also what is not a number
+    back = select(size <= RESTART_RATIO * s.best[0], zero, busy)  # also lanes with NaN
     better = select(size < s.best[0], busy, zero)
     s.best[0] = select(better > 0.5, size, s.best[0])
     known = s.known[0] > 0.5
@@ -66,7 +66,7 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
     _within(a, s, rough, smooth, _ahead(a, s, rough, smooth, busy))
     if any_lane(back > 0.5):
         _return(a, s, m, back, zero)
-    # in all lanes, for what is computed afresh has other last digits
+    # in all lanes, because recomputed speeds differ in their last digits
     speeds(p, a.P, s, rough, smooth, width)
 
 

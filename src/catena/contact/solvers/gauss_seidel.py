@@ -258,7 +258,7 @@ def _rebound(p, i, n, fastest, h):
     free = p.free[n]
     rebound = -p.e[i] * before
     rebound = select(rebound > CLOSED_GAP_RATIO * abs(free - before), rebound, 0.0 * before)
-    # higher than the gap: e^2 u^2 / 2 a
+    # the rebound rises above the gap: e^2 u^2 / 2 a
     rises = rebound * rebound * h > 2.0 * gap * abs(free - before)
     hits = gap + 0.5 * h * free < 0.0
     return select(

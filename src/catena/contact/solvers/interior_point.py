@@ -72,7 +72,7 @@ def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
                 n = normal(i, rough) + r
                 s.x[n] = select(goes > 0.5, s.x[n] + far * s.dx[n], s.x[n])
                 s.y[n] = select(goes > 0.5, s.y[n] + far * s.dy[n], s.y[n])
-        # not a number is not above zero
+        # also stops lanes with NaN
         goes = select(_product(s, rough, smooth) > 0.0, goes, zero)
         left = _candidate(p, s, rough, smooth)
         better = select(left < best, goes, zero)
