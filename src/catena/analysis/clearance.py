@@ -143,6 +143,13 @@ def clearance(
         If `q` leaves a loop open.
     StateError
         If `q` has the wrong shape or is not finite.
+
+    Examples
+    --------
+    >>> import catena
+    >>> found = catena.clearance(catena.load("backspin"))
+    >>> found.pairs, found.distance.round(6).tolist()
+    ((('ground', 'ball'),), [-0.05])
     """
     machine = machine_of(m)
     found = proximities(machine, pairs)

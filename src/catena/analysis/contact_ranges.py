@@ -154,6 +154,27 @@ def contact_ranges(
     Notes
     -----
     For one instant of a run use ``contact_ranges(run.machine, q, v, a)``.
+
+    Examples
+    --------
+    A table of 40 N on four legs: each leg may carry nothing, or half of the weight.
+
+    >>> import catena
+    >>> legs = [
+    ...     catena.Frame(name, "top", catena.Pose(position=(x, y, 0.0)))
+    ...     for name, x, y in (("a", 1, 1), ("b", -1, 1), ("c", -1, -1), ("d", 1, -1))
+    ... ]
+    >>> table = catena.Mechanism(
+    ...     "table",
+    ...     (catena.Body("top", 4.0, (0.0, 0.0, 0.5), (1.0, 1.0, 1.0)),),
+    ...     (catena.Joint("free", "free", "ground", "top"),),
+    ...     tuple(legs),
+    ...     (0.0, 0.0, -10.0),
+    ...     contacts=(catena.Contact((("a", "b", "c", "d"), "ground"), 0.5, 0.0),),
+    ... )
+    >>> found = catena.contact_ranges(table, [0, 0, 0, 1, 0, 0, 0])
+    >>> found.normal.round(6).tolist()[0], found.least_norm[0].round(6).tolist()[0]
+    ([0.0, 20.0], 10.0)
     """
     machine = machine_of(m)
     q, v, a, tau = state(machine, "contact_ranges", q=q, v=v, a=a, tau=tau)

@@ -112,8 +112,9 @@ class PatchFeatures(NamedTuple):
 
     points: their features. facing: how the polyhedra face each other. places (n, 3): on B, m.
     reach: how far corners of A may move relative to B, and those of B relative to A, before other
-    features may touch, m. turn: the sine of the angle by which they may turn. yaw (3,): the
-    component along it of a relative rotation may be at most one.
+    features may touch, m. turn: the sine of the angle by which they may turn. yaw (3,): its dot
+    product with the relative rotation since then (axis times the sine of the angle) may be at most
+    one in absolute value.
     """
 
     points: list[Feature]
