@@ -9,7 +9,7 @@ import pytest
 
 from catena.contact import modes as contact_modes
 from catena.contact.impact_laws import blow
-from catena.contact.modes import MOST, Friction, Solution, solutions
+from catena.contact.modes import MAX_ENUMERATED_CONTACTS, Friction, Solution, solutions
 from catena.contact.splitting import split
 
 
@@ -128,7 +128,7 @@ def test_the_search_finds_what_the_enumeration_proves(
     G, b = problem(seed, k, 12)
     mu = np.full(k, 0.5)
     proved = solutions(G, b, Friction.at_rest(mu, mu))
-    monkeypatch.setattr(contact_modes, "MOST", 0)
+    monkeypatch.setattr(contact_modes, "MAX_ENUMERATED_CONTACTS", 0)
     (one,) = solutions(G, b, Friction.at_rest(mu, mu))
     assert (
         len(proved) == 1
@@ -148,7 +148,7 @@ def test_what_slips_already(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     d[seed % 4] = np.nan
     friction = Friction(mu, mu, d, np.zeros(4))
     proved = solutions(G, b, friction)
-    monkeypatch.setattr(contact_modes, "MOST", 0)
+    monkeypatch.setattr(contact_modes, "MAX_ENUMERATED_CONTACTS", 0)
     (one,) = solutions(G, b, friction)
     assert len(proved) == 1 and one.force == pytest.approx(proved[0].force, abs=1e-10)
 
@@ -160,7 +160,11 @@ def test_a_stack_of_boxes_rests(boxes: int) -> None:
     for unit in (1.0, 1e-9, 1e9):
         k = 4 * boxes
         (one,) = solutions(G / unit, b, Friction.at_rest(np.full(k, 0.5), np.full(k, 0.5)))
-        assert k > MOST and set(one.modes) == {"stick"} and one.loose.shape[1] == 6 * boxes
+        assert (
+            k > MAX_ENUMERATED_CONTACTS
+            and set(one.modes) == {"stick"}
+            and one.loose.shape[1] == 6 * boxes
+        )
         assert (
             one.force[::3].reshape(boxes, 4).sum(axis=1)
             == pytest.approx(9.81 * unit * np.arange(boxes, 0, -1))

@@ -25,7 +25,7 @@ from catena import (
     sensitivities,
     simulate,
 )
-from catena.contact.flat_ends import POINTS, RimImpact, lowest, turn, turned
+from catena.contact.flat_ends import POINT_ANGLES, RimImpact, lowest, turn, turned
 from catena.errors import StudyError
 from catena.sensitivity.sensitivities import planned
 from resuming import goes_on_bit_for_bit
@@ -388,13 +388,13 @@ def test_the_impact_of_three_points_is_that_of_the_whole_rim() -> None:
         M[:3, :3], M[3:, 3:] = MASS * np.eye(3), MASS * R * R * (A @ A.T + 0.2 * np.eye(3))
         W = np.linalg.inv(M)
         v = rng.normal(size=6) * [0, 0, 1, 3, 3, 1]
-        J = rim(POINTS, offset)
+        J = rim(POINT_ANGLES, offset)
         problem = RimImpact(W, J, J @ v, np.zeros(3), np.zeros(3), "newton", "simultaneous")
         if lowest((J @ v)[::3])[0] > 0.0:
             continue
         found = turn([[0, 1, 2]], problem)
         S = turned(3, [[0, 1, 2]], found.angles)
-        np.testing.assert_allclose(S @ J, rim(POINTS + found.angles[0], offset), atol=1e-14)
+        np.testing.assert_allclose(S @ J, rim(POINT_ANGLES + found.angles[0], offset), atol=1e-14)
         one = problem.solve(S, found.alone)
         push = W @ (S @ J)[::3].T @ one.pushes
         N = rim(ring, offset)[::3]

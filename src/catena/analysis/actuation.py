@@ -1,11 +1,11 @@
-"""Inverse dynamics for a named set of motors, with loops: unique, or the least of many and said so,
-or impossible and said so.
+"""Inverse dynamics for a given set of motors, with loops. The result is unique, or of least norm
+among many, or there is none; the result or the error says which.
 
     S' tau + A' lam = M a + b  in the motions T that the loops allow (A T = 0):
             (T' S') tau = T' (M a + b)        b with the losses of the joints
 
-d equations, one per degree of freedom. Fewer independent motors cannot drive the mechanism; more of
-them share the load, and tau of least norm is the one with the smallest internal load.
+These are d equations, one per degree of freedom. Fewer independent motors cannot drive the
+mechanism; more of them share the load, and tau of least norm has the smallest internal load.
 """
 
 from __future__ import annotations
@@ -26,8 +26,16 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Actuation:
-    """tau (nv,), zero where there is no motor; whether it is the only answer; a sentence on that.
-    NumPy takes it for tau.
+    """The result of `inverse_dynamics`. NumPy converts it to the array tau.
+
+    Attributes
+    ----------
+    tau : ndarray (nv,)
+        The motor forces, N m or N; zero for speeds without a motor.
+    unique : bool
+        Whether they are the only solution.
+    sentence : str
+        A sentence that says so.
     """
 
     tau: Array
@@ -35,6 +43,7 @@ class Actuation:
     sentence: str
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        """Return a copy of tau."""
         return np.array(self.tau, dtype=dtype)
 
 
@@ -47,19 +56,40 @@ def inverse_dynamics(
     wrenches: Any = None,
     t: float = 0.0,
 ) -> Actuation:
-    """The forces of a motion, from the motors at the `actuated` joints or coordinates (by default
-    all of the tree's). They overcome damping and friction of the joints too, as in `simulate`.
+    """Return the motor forces of a motion, with loops, damping and friction of the joints.
 
-    A QuestionError says which coordinate the motors cannot hold, and what is missing there; or that
-    the motion itself tears a loop. A ClosureError refuses a state that leaves a loop open, or has
-    speeds that open one. Where several tau give the motion, the one with the least sum of squares
-    comes back, with `unique` False.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    q, v, a : array (nq,), (nv,), (nv,)
+        Coordinates, speeds and accelerations, in rad or m and s.
+    actuated : iterable of str, optional
+        The joints or coordinates that have a motor. By default all joints of the tree.
+    wrenches : mapping, optional
+        External wrenches on frames.
+    t : float, default 0.0
+        The time (s), for loads that depend on it.
+
+    Returns
+    -------
+    Actuation
+        If several tau cause the motion, the one with the least sum of squares, and `unique` is
+        False.
+
+    Raises
+    ------
+    QuestionError
+        If the motors cannot cause the motion (the message names the coordinate and the missing
+        force), if the motion tears a loop open, or if a contact touches and no wrenches are given.
+    ClosureError
+        If the state leaves a loop open or its speeds open one.
     """
     machine = machine_of(m)
     q, v, a = state(machine, "inverse dynamics", q=q, v=v, a=a)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
     machine.require_possible("inverse dynamics", q, v, t=t)
-    if wrenches is None:  # else what touches may be among them
+    if wrenches is None:  # else they may include the contact forces
         require_apart(machine, "inverse dynamics", q)
     at = terms(machine, q, v, wrenches, t)
     _moves(machine, at, a)
@@ -95,7 +125,7 @@ def inverse_dynamics(
 
 
 def _moves(machine: Machine, t: Terms, a: Array) -> None:
-    """Refuse a motion that the loops do not allow."""
+    """Raise a QuestionError if the accelerations a tear a loop open."""
     left = np.abs(t.A @ a - t.rows.gamma)
     if left.max(initial=0.0) > 1e-6 * max(1.0, np.abs(a).max(initial=0.0)):
         joint, direction = t.rows.names[int(left.argmax())]

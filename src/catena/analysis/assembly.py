@@ -1,14 +1,16 @@
-"""Assembly: coordinates that close every loop, from a guess, and speeds that keep them closed.
+"""Assembly: find coordinates that close every loop, starting from a guess, and speeds that keep the
+loops closed.
 
-Damped Gauss-Newton (Levenberg and Marquardt) on the residuals e(q), along the speeds:
+Damped Gauss-Newton steps (Levenberg-Marquardt) reduce the residuals e(q) along the speeds:
 
     d = -A' (A A' + mu)^-1 e,      q <- q moved by d
 
-with residuals beside the lengths of their loops and slides beside theirs (`kernels.rank`), so that
-units do not matter; from the guess, then from other places around it; first with rotation vectors
-where the rows have cosines (`joint_orientation.turns`), then with the rows themselves, as far as
-rounding lets them. A closed loop is one whose residuals vanish in all its rows, also those that no
-joint can change, and whose two sides point the same way.
+Residuals are relative to the lengths of their loops, and translations relative to the lengths of
+`kernels.rank`, so that the result does not depend on units. The search begins at the guess and
+restarts from other configurations around it. Each start is first solved with rotation vectors in
+place of the cosines of the rows (`joint_orientation.turns`), and then with the rows themselves,
+down to rounding. A loop is closed if the residuals of all its rows vanish, also of those rows that
+no joint can change, and if the two sides of its joint point the same way.
 """
 
 from __future__ import annotations
@@ -41,12 +43,12 @@ from ..registry import loaded
 from .assembly_in_lanes import assemble_rows
 from .closure_search import (
     CLOSED,
-    FINEST,
-    REACH,
-    SPREADS,
-    STARTS,
-    STEPS,
-    TORN,
+    MAX_STARTS,
+    MAX_STEP_NORM,
+    MAX_STEPS,
+    MIN_DAMPING,
+    OPENING_RATE_TOLERANCE,
+    START_SPREADS,
     by_loop,
     called,
     fastest,
@@ -70,24 +72,53 @@ def assemble(
     contact: bool = False,
     t: float = 0.0,
 ) -> tuple[Array, Array]:
-    """(q, v) that close every loop: q near the guess, v the nearest to the given one in kinetic
-    energy.
+    """Return coordinates that close every loop, and speeds that keep them closed.
 
-    q: the guess, by default every coordinate zero. v: the wanted speeds, by default rest. fixed:
-    joints or coordinates that keep the value (and speed) they have in q and v. A ClosureError says
-    which loop stays open by how much, in `.gaps`.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    q : array (nq,) or (..., nq), optional
+        The guess, rad or m. By default every coordinate is zero.
+    v : array (nv,) or (..., nv), optional
+        The wanted speeds, rad/s or m/s. By default zero.
+    fixed : iterable of str, optional
+        Names of joints or coordinates that keep the value and the speed that they have in `q` and
+        `v`.
+    parameters : mapping of str to float or array, optional
+        Values of the mechanism's parameters, one for all starts or one per start.
+    contact : bool, default False
+        Also separate what penetrates in the contacts of the mechanism. For a single start only.
+    t : float, default 0.0
+        The time (s) at which drives, constraints and speed rows that depend on time are evaluated.
+        For a single start only.
 
-    q (..., nq), v (..., nv): with leading sizes all are assembled at once, in lanes. parameters:
-    {name: value or one per start}. A ClosureError then says in `.failed` why which rows stay open,
-    and has the others in `.q` and `.v`.
+    Returns
+    -------
+    q : ndarray (nq,) or (..., nq)
+        Coordinates near the guess that close every loop.
+    v : ndarray (nv,) or (..., nv)
+        The speeds that minimise (v - v_given)' M (v - v_given) under A v + B = 0, where B is not
+        zero only for speed rows that depend on time.
 
-    t: s, the instant of drives, constraints and speed rows that depend on the time; of one start.
+    Raises
+    ------
+    ClosureError
+        If a loop stays open; `.gaps` says which, and by how much. For a batch, `.failed` gives the
+        reason for each start that failed, and `.q` and `.v` hold the others.
+    StateError
+        If `contact` or `t` is given for a batch, or an argument has the wrong shape.
 
-    contact: of one start, also move apart what penetrates in the contacts of the mechanism, until
-    it touches.
+    Notes
+    -----
+    Arguments with leading dimensions are a batch: all starts are assembled at once, in lanes.
 
-    The speeds minimise (v - v_given)' M (v - v_given) under A v + B = 0 (B only where speed rows
-    move).
+    Examples
+    --------
+    >>> import catena
+    >>> q, v = catena.assemble(catena.load("four_bar"))
+    >>> q.round(3).tolist(), v.tolist()
+    ([-2.216, 1.671, 1.775], [0.0, 0.0, 0.0])
     """
     machine = machine_of(m)
     if parameters is not None or any(x is not None and np.ndim(x) > 1 for x in (q, v)):
@@ -117,10 +148,10 @@ def assemble(
 def _rows(
     machine: Machine, q: Any, v: Any, held: list[int], parameters: Any
 ) -> tuple[Array, Array]:
-    """A batch of starts."""
+    """Assemble a batch of starts; returns q (..., nq) and v (..., nv)."""
     q, v, p, lead = states(machine, "assemble", q, v, parameters)
     free = [k for k in range(machine.nv) if k not in held]
-    # flexible bodies are bent last, start by start
+    # flexible bodies are bent only if necessary, start by start
     if parameters is None and machine.mechanism.elastic:
         pairs = [closed(machine, one, free) for one in q]
         q = np.array(pairs)
@@ -131,8 +162,9 @@ def _rows(
 
 
 def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array:
-    """The coordinates nearest to q that close every loop at time t, moving only the free speeds;
-    several starts.
+    """Return coordinates (nq,) near q that close every loop at time t (s); only the speeds with
+    indices in `free` move. If a start fails, others around q are tried. Raises a ClosureError if
+    none succeeds.
     """
     if not machine.mechanism.closes:
         return q
@@ -141,22 +173,26 @@ def closed(machine: Machine, q: Array, free: list[int], t: float = 0.0) -> Array
     )
     rigid = [k for k in free if k not in inner]
     if inner and len(rigid) >= _position_rank(machine, q):
-        # flexible bodies as they are, if that closes it: a beam is bent by forces, not by assembly
+        # first keep flexible bodies undeformed: a beam is bent by forces, not by assembly
         try:
-            return _closed(machine, q, rigid, t)
+            return _close(machine, q, rigid, t)
         except ClosureError:
             pass
-    return _closed(machine, q, free, t)
+    return _close(machine, q, free, t)
 
 
 def _position_rank(machine: Machine, q: Array) -> int:
+    """Return the rank of the constraint rows of positions at q."""
     which = slice(position_count(machine))
     return spaces(
         machine.constraint_rows(q, np.zeros(machine.nv))[3][which], metric(machine).rows(which)
     ).rank
 
 
-def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
+def _close(machine: Machine, q: Array, free: list[int], t: float) -> Array:
+    """Return the first configuration, over all starts, that closes every loop; raise a ClosureError
+    about the best one if there is none.
+    """
     best, least = q, np.inf
     for start in starts(machine, q, free):
         found = gauss_newton(
@@ -176,20 +212,25 @@ def _closed(machine: Machine, q: Array, free: list[int], t: float) -> Array:
     raise _open(machine, best, free, t)
 
 
-def starts(machine: Machine, q: Array, free: list[int], count: int = STARTS) -> Iterator[Array]:
-    """The guess, then places around it, nearer ones first; the same ones every time."""
+def starts(machine: Machine, q: Array, free: list[int], count: int = MAX_STARTS) -> Iterator[Array]:
+    """Yield the guess q, then `count - 1` configurations around it, at the distances of
+    START_SPREADS in turn. The random numbers have a fixed seed, so that the sequence is always the
+    same.
+    """
     yield q
     rng = np.random.default_rng(4)
     unit = np.sqrt(metric(machine).column)
     for k in range(count - 1):
         change = np.zeros(machine.nv)
-        change[free] = SPREADS[k % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+        change[free] = (
+            START_SPREADS[k % len(START_SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+        )
         yield machine.move(q, change)
 
 
 def gauss_newton(machine: Machine, q: Array, free: list[int], of: Residual | None = None) -> Array:
-    """q (nq,) after damped steps of the free speeds towards e(q) = 0; e as `residual` or another
-    function gives it.
+    """Return q (nq,) after damped steps of the free speeds towards e(q) = 0. `of` is the residual
+    function, by default `residual`.
     """
     if not position_count(machine) or not free:
         return q
@@ -202,19 +243,20 @@ def damped_steps(
     of: Residual,
     free: Callable[[Array, Array], list[int]],
     within: Callable[[Array], Array] = lambda q: q,
-    reach: float = REACH,
+    reach: float = MAX_STEP_NORM,
 ) -> Array:
-    """q (nq,) after damped Gauss-Newton steps (Levenberg and Marquardt) towards e(q) = 0, until
-    they no longer help.
+    """Return q (nq,) after damped Gauss-Newton steps (Levenberg-Marquardt) towards e(q) = 0, taken
+    until they no longer reduce |e|.
 
-    of(machine, q): e (m,), of order one or less, and its Jacobian (m, nv). free(q, pull): which
-    speeds may move, where e pulls along `pull` (nv,). within(q): the allowed q nearest to it.
-    reach: the longest step (rad, or lengths of the mechanism).
+    of(machine, q) returns e (m,), of order one or less, and its Jacobian (m, nv). free(q, pull)
+    returns the indices of the speeds that may move, where `pull` (nv,) is the direction -A' e of
+    descent. within(q) returns the admissible configuration nearest to q. reach is the largest norm
+    of a step (rad, or lengths of the mechanism).
     """
     unit = np.sqrt(metric(machine).column)
     error, A = of(machine, q)
     mu, size = 1e-3, float(error @ error)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         moving = free(q, -A.T @ error)
         step = np.zeros(machine.nv)
         J = A[:, moving] * unit[moving]
@@ -225,13 +267,13 @@ def damped_steps(
         trial_error, trial_A = of(machine, trial)
         trial_size = float(trial_error @ trial_error)
         if trial_size < size:
-            # a step that hardly helps may be one that is damped
-            still = trial_size > 0.9999 * size and mu <= FINEST
+            # a small reduction ends the search only if the step was not damped
+            still = trial_size > 0.9999 * size and mu <= MIN_DAMPING
             q = trial
             error = trial_error
             A = trial_A
             size = trial_size
-            mu = max(0.1 * mu, FINEST)
+            mu = max(0.1 * mu, MIN_DAMPING)
             if still or size < 1e-30:
                 break
         else:
@@ -242,7 +284,9 @@ def damped_steps(
 
 
 def residual(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
-    """Residuals of the loops' rows that can act, beside the sizes of the rows, and A likewise."""
+    """Return the residuals of the position rows that can act, relative to the sizes of the rows,
+    and the Jacobian A with the same scaling.
+    """
     error, _, _, A = machine.constraint_rows(q, np.zeros(machine.nv), t=t)
     count = position_count(machine)
     size = search_sizes(machine, A[:count])
@@ -250,8 +294,8 @@ def residual(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
 
 
 def far(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
-    """The same with rotation vectors in place of cosines where a joint has sides that must face
-    each other.
+    """Return residuals and Jacobian for a search far from the solution: as `residual`, but with
+    rotation vectors in place of cosines for joints whose two sides must point the same way.
     """
     (error, A), (vectors, rates, names) = residual(machine, q, t), turns(machine, q)
     keep = [
@@ -263,11 +307,11 @@ def far(machine: Machine, q: Array, t: float = 0.0) -> tuple[Array, Array]:
 
 
 def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float = 0.0) -> Array:
-    """The speeds nearest to v in kinetic energy that keep the loops closed; only the free ones
-    change.
+    """Return the speeds nearest to v in kinetic energy that keep the loops closed; only the free
+    speeds change.
 
-    v - M_ff^-1 A_f' (A_f M_ff^-1 A_f')^+ (A v + B). A ClosureError where the speeds that are fixed
-    contradict the loops.
+    The result is v - M_ff^-1 A_f' (A_f M_ff^-1 A_f')^+ (A v + B). Raises a ClosureError if the
+    fixed speeds contradict the loops.
     """
     if not machine.mechanism.closes and not machine.rows:
         return v
@@ -280,7 +324,9 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
         v[free] -= least_change(regular(M[np.ix_(free, free)], A, by), A, rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     by = metric(machine, acting=False)
-    if by.beside(left, rows.A).max(initial=0.0) > TORN * fastest(by, rows.A, rows.rate, given, v):
+    if by.beside(left, rows.A).max(initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
+        by, rows.A, rows.rate, given, v
+    ):
         gaps = by_loop(rows.names, left)
         worst = max(gaps, key=lambda name: gaps[name])
         raise ClosureError(
@@ -292,6 +338,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
 
 
 def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError:
+    """Return the error that says which loops stay open at q, and by how much."""
     rows = rows_at(machine, q, t=t)
     apart = by_loop(rows.names, openings(machine, rows))
     turned = upside_down(machine, q)
@@ -305,7 +352,7 @@ def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError
     sentences = [
         _sentence(machine, rows, name, free) for name in sorted(gaps, key=lambda n: -apart[n])[:5]
     ]
-    tried = "with every coordinate fixed" if not free else f"the best of {STARTS} starts"
+    tried = "with every coordinate fixed" if not free else f"the best of {MAX_STARTS} starts"
     return ClosureError(
         f"{where(machine)} cannot be assembled: {'; '.join(sentences)} ({tried}). "
         "Check the lengths of the bodies in the loop, or give a better guess",
@@ -314,6 +361,7 @@ def _open(machine: Machine, q: Array, free: list[int], t: float) -> ClosureError
 
 
 def _sentence(machine: Machine, rows: Rows, loop: str, free: list[int]) -> str:
+    """Return the part of an error message that describes the worst row of one open loop."""
     apart = openings(machine, rows)
     worst = max(
         (k for k, (name, _) in enumerate(rows.names) if name == loop), key=lambda k: apart[k]

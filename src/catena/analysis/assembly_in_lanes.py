@@ -1,8 +1,9 @@
-"""Assembly of many starts at once: the search of `assembly.py` over arrays, every residual and
-Jacobian from the lanes.
+"""Assembly of many starts at once: the search of `assembly.py` over arrays, with residuals and
+Jacobians evaluated in lanes.
 
-Each row takes the steps that it would take alone, and tries the same other starts; rows that are
-closed drop out. Parameters may differ from row to row.
+Each start takes the steps that it would take alone, and tries the same restarts; starts whose loops
+are closed drop out. Parameters may differ from start to start. A row here is one start of the
+batch.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from ..errors import ClosureError
 from ..machine import Machine, least_change, metric, position_count, where
 from .closure_search import (
     CLOSED,
-    FINEST,
-    REACH,
-    SPREADS,
-    STARTS,
-    STEPS,
-    TORN,
+    MAX_STARTS,
+    MAX_STEP_NORM,
+    MAX_STEPS,
+    MIN_DAMPING,
+    OPENING_RATE_TOLERANCE,
+    START_SPREADS,
     by_loop,
     called,
     fastest,
@@ -31,16 +32,17 @@ from .closure_search import (
 from .joint_orientation import facing_axes, side_of, spin_of, turn_between
 
 Array = np.ndarray
-# of q (n, nq) and the rows they belong to: e (n, m), A (n, m, nv)
+# (q (n, nq), the rows of the batch that they belong to) -> e (n, m), A (n, m, nv)
 Residual = Callable[[Array, Array], tuple[Array, Array]]
-SHOWN = 5  # rows that a message names
+# Rows that an error message names.
+MAX_ROWS_IN_MESSAGE = 5
 
 
 def assemble_rows(
     machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
 ) -> tuple[Array, Array]:
-    """q (n, nq) and v (n, nv) that close every loop; p (n, count): parameters. A ClosureError names
-    the rows that stay open.
+    """Return q (n, nq) and v (n, nv) that close every loop, for parameters p (n, count) or None.
+    Raises a ClosureError that names the rows that stay open.
     """
     found = np.array(q)
     failed = _close(machine, found, free, p)
@@ -49,8 +51,12 @@ def assemble_rows(
     if not failed:
         return found, v
     found[list(failed)], v[list(failed)] = np.nan, np.nan
-    said = "; ".join(f"row {k}: {text}" for k, text in sorted(failed.items())[:SHOWN])
-    more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
+    said = "; ".join(f"row {k}: {text}" for k, text in sorted(failed.items())[:MAX_ROWS_IN_MESSAGE])
+    more = (
+        f"; and {len(failed) - MAX_ROWS_IN_MESSAGE} more"
+        if len(failed) > MAX_ROWS_IN_MESSAGE
+        else ""
+    )
     raise ClosureError(
         f"{where(machine)}: {len(failed)} of {len(q)} rows cannot be assembled: {said}{more}. The"
         " others are in this error's `.q` and `.v`, where these rows are not numbers; `.failed`"
@@ -62,7 +68,9 @@ def assemble_rows(
 
 
 def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict[int, str]:
-    """Close every row in place, from several starts. Returns {row: why} of those that stay open."""
+    """Close the loops of every row of q in place, with restarts; return {row: reason} for those
+    that stay open.
+    """
     left = np.arange(len(q))
     best = q.copy()
     least = np.full(len(q), np.inf)
@@ -70,12 +78,14 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
         return {}
     rng = np.random.default_rng(4)
     unit = np.sqrt(metric(machine).column)
-    for attempt in range(STARTS if free else 1):
+    for attempt in range(MAX_STARTS if free else 1):
         start = q[left]
         if attempt:
             change = np.zeros(machine.nv)
             change[free] = (
-                SPREADS[(attempt - 1) % len(SPREADS)] * rng.standard_normal(len(free)) * unit[free]
+                START_SPREADS[(attempt - 1) % len(START_SPREADS)]
+                * rng.standard_normal(len(free))
+                * unit[free]
             )
             start = machine.move(start, np.broadcast_to(change, (len(left), machine.nv)))
         found = _damped(
@@ -94,14 +104,14 @@ def _close(machine: Machine, q: Array, free: list[int], p: Array | None) -> dict
             break
     q[:] = best
     return {
-        int(k): _why(machine, best[k : k + 1], least[k], None if p is None else p[k : k + 1])
+        int(k): _reason(machine, best[k : k + 1], least[k], None if p is None else p[k : k + 1])
         for k in left
     }
 
 
 def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Array]:
-    """q (n, nq) after steps of the free speeds towards closed loops from this start alone, and what
-    is left open (n,).
+    """Return q (n, nq) after damped steps of the free speeds towards closed loops, without
+    restarts, and the largest remaining residual (n,).
     """
     rows = np.arange(len(q))
     near = _near(machine, None)
@@ -109,20 +119,21 @@ def closed_rows(machine: Machine, q: Array, free: list[int]) -> tuple[Array, Arr
     return found, np.abs(near(found, rows)[0]).max(axis=1, initial=0.0)
 
 
-def _why(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
+def _reason(machine: Machine, q: Array, gap: float, p: Array | None) -> str:
+    """Return the reason why one row (1, nq) stays open."""
     (apart,) = _near(machine, p)(q, np.arange(1))[0]
     if np.abs(apart).max(initial=0.0) < CLOSED:
         return "a loop closes only with its two sides pointing opposite ways; reverse its axis"
     (error,) = machine.constraint_rows(q, np.zeros((1, machine.nv)), p)[0]
-    beside = by_loop(machine.rows[: len(apart)], np.abs(apart))
+    relative = by_loop(machine.rows[: len(apart)], np.abs(apart))
     gaps = by_loop(machine.rows, np.abs(error))
-    worst = max(beside, key=lambda name: beside[name])
+    worst = max(relative, key=lambda name: relative[name])
     return f"{called(machine.mechanism, worst)} stays open by {gaps[worst]:.3g} (m, or a cosine)"
 
 
 def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residual) -> Array:
-    """Damped Gauss-Newton steps of all rows, each until they no longer help; as
-    `assembly.damped_steps`.
+    """Return q after damped Gauss-Newton steps of all rows, each until its residual no longer
+    decreases; as `assembly.damped_steps`.
     """
     if not position_count(machine) or not free:
         return q
@@ -132,7 +143,7 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
     mu = np.full(len(q), 1e-3)
     size = np.einsum("ni,ni->n", error, error)
     going = np.arange(len(q))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         J = A[going][:, :, free] * unit[free]
         e = error[going]
         S = np.einsum("nik,njk->nij", J, J) + mu[going, None, None] * np.eye(e.shape[1])
@@ -143,24 +154,26 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
             q[going],
             unit
             * step
-            * np.where(length > REACH, REACH / np.where(length > 0, length, 1.0), 1.0)[:, None],
+            * np.where(
+                length > MAX_STEP_NORM, MAX_STEP_NORM / np.where(length > 0, length, 1.0), 1.0
+            )[:, None],
         )
         trial_error, trial_A = of(trial, rows[going])
         trial_size = np.einsum("ni,ni->n", trial_error, trial_error)
         better = trial_size < size[going]
         done = np.where(
             better,
-            (trial_size > 0.9999 * size[going]) & (mu[going] <= FINEST),
+            (trial_size > 0.9999 * size[going]) & (mu[going] <= MIN_DAMPING),
             mu[going] * 8.0 > 1e8,
         )
-        kept = going[better]
-        q[kept], error[kept], A[kept], size[kept] = (
+        improved = going[better]
+        q[improved], error[improved], A[improved], size[improved] = (
             trial[better],
             trial_error[better],
             trial_A[better],
             trial_size[better],
         )
-        mu[going] = np.where(better, np.maximum(0.1 * mu[going], FINEST), 8.0 * mu[going])
+        mu[going] = np.where(better, np.maximum(0.1 * mu[going], MIN_DAMPING), 8.0 * mu[going])
         going = going[~(done | (size[going] < 1e-30))]
         if not len(going):
             break
@@ -168,7 +181,9 @@ def _damped(machine: Machine, q: Array, rows: Array, free: list[int], of: Residu
 
 
 def _near(machine: Machine, p: Array | None) -> Residual:
-    """Residuals of the loops' rows that can act, beside the sizes of the rows, and A likewise."""
+    """Return a function for the residuals of the position rows that can act, relative to the sizes
+    of the rows, and for their Jacobian A with the same scaling.
+    """
     count = position_count(machine)
 
     def of(q: Array, rows: Array) -> tuple[Array, Array]:
@@ -182,8 +197,8 @@ def _near(machine: Machine, p: Array | None) -> Residual:
 
 
 def _far(machine: Machine, p: Array | None) -> Residual:
-    """The same with rotation vectors in place of cosines, where the two sides of a joint must face
-    each other.
+    """Return a function as `_near` does, with rotation vectors in place of cosines for joints whose
+    two sides must point the same way.
     """
     near = _near(machine, p)
     facing = [(j, facing_axes(j)) for j in machine.mechanism.loops if len(facing_axes(j))]
@@ -213,7 +228,7 @@ def _far(machine: Machine, p: Array | None) -> Residual:
 
 
 def opposite_sides(machine: Machine, q: Array, p: Array | None = None) -> Array:
-    """(n,): how many loop joints have their two sides pointing opposite ways."""
+    """Return (n,): the number of loop joints whose two sides point opposite ways."""
     found = np.zeros(len(q))
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
@@ -227,8 +242,8 @@ def opposite_sides(machine: Machine, q: Array, p: Array | None = None) -> Array:
 def _consistent(
     machine: Machine, q: Array, v: Array, free: list[int], p: Array | None
 ) -> tuple[Array, dict[int, str]]:
-    """The speeds nearest in kinetic energy that keep the loops closed, and {row: why} where those
-    that are fixed contradict them.
+    """Return the speeds nearest to v in kinetic energy that keep the loops closed, and {row:
+    reason} for rows whose fixed speeds contradict the loops.
     """
     if not machine.rows:
         return v, {}
@@ -242,7 +257,9 @@ def _consistent(
         change[:, free] = -least_change(inner, A[:, :, free], rate, own)[0]
     left = np.abs(rate + np.einsum("nij,nj->ni", A, change))
     by = metric(machine)
-    torn = by.beside(left, A).max(axis=1, initial=0.0) > TORN * fastest(by, A, rate, v, v + change)
+    torn = by.beside(left, A).max(axis=1, initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
+        by, A, rate, v, v + change
+    )
     text: dict[int, str] = {}
     for k in np.flatnonzero(torn):
         gaps: dict[str, Any] = by_loop(machine.rows, left[k])

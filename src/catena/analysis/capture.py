@@ -1,4 +1,4 @@
-"""Capture: what a frame meets in a blow, and the rows that hold afterwards.
+"""Capture: the target that a frame meets at an impact, and the rows that hold afterwards.
 
 rows (J v - V) = -e (approach)        V the target's velocity at the frame's origin, angular first,
                                       in the ground's axes
@@ -23,15 +23,24 @@ NONE = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Target:
-    """Something a frame meets: a free body, or a wall.
+    """A free body or a wall that a frame meets; an argument of `impulse`.
 
-    mass: kg, or infinity for what does not yield. com, inertia: in the frame's axes, the centre
-    from the frame's origin (m), the inertia about the centre (kg m2; a diagonal, six values or
-    three rows). linear, angular: the velocity of the target's point at the frame's origin and its
-    angular velocity before, along the ground's axes. along: a direction in the ground's axes;
-    given, only the speed along it meets (a frictionless impact); by default the frame and the
-    target become one. A target without inertia about the frame is a point: its place is held, its
-    turning is not.
+    Parameters
+    ----------
+    mass : float
+        Mass, kg; infinity for a wall, which does not move.
+    com : sequence of 3 floats, default (0, 0, 0)
+        The centre of mass, from the frame's origin and in the frame's axes, m.
+    inertia : sequence, default (0, 0, 0)
+        The inertia about the centre of mass in the frame's axes, kg m2: a diagonal, six values or
+        three rows. A target without inertia about the frame's origin is a point: its position is
+        held, its rotation is not.
+    linear, angular : sequence of 3 floats, default (0, 0, 0)
+        The velocity (m/s) of the target's point at the frame's origin, and its angular velocity
+        (rad/s), before the impact, along the ground's axes.
+    along : sequence of 3 floats, optional
+        A direction in the ground's axes. If given, only the speed along it is constrained (a
+        frictionless impact). By default the frame and the target become one body.
     """
 
     mass: float
@@ -44,9 +53,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Meeting:
-    """A target where it is met: the frame and its Jacobian (6, nv), the target's velocity (6,), the
-    rows that must hold (k, 6), and the target's spatial inertia about the frame's origin (6, 6),
-    all in the ground's axes.
+    """A target at the frame that meets it: the name and the Jacobian J (6, nv) of the frame,
+    whether the target moves (`yields`), its velocity (6,), the rows (k, 6) that must hold
+    afterwards, and its spatial inertia (6, 6) about the frame's origin, all in the ground's axes.
     """
 
     frame: str
@@ -58,7 +67,9 @@ class Meeting:
 
 
 def meeting(machine: Machine, q: Array, frame: str, target: Target) -> Meeting:
-    """The target at the frame."""
+    """Return the Meeting of a frame and a target at q; raise a QuestionError if the target is not
+    valid.
+    """
     machine.mechanism.frame(frame)
     if not target.mass > 0:
         raise QuestionError(
@@ -80,12 +91,15 @@ def meeting(machine: Machine, q: Array, frame: str, target: Target) -> Meeting:
         rows = np.concatenate([np.zeros(3), n / np.linalg.norm(n)])[None]
     if yields and np.linalg.eigvalsh(I[:3, :3])[0] <= 1e-12 * np.trace(I):  # a point
         rows = rows[-3:] if target.along is None else rows
-        # it never turns, so any inertia will do
+        # a point is not rotated, so that any inertia is right
         I = I + 1e-9 * np.trace(I) * np.diag([1.0, 1, 1, 0, 0, 0])
     return Meeting(frame, yields, machine.jacobian(q, frame), velocity, rows, I)
 
 
 def _inertia(R: Array, target: Target) -> Array:
+    """Return the target's spatial inertia (6, 6) about the frame's origin in the ground's axes; R
+    is the rotation of the frame.
+    """
     xx, xy, xz, yy, yz, zz = (float(x) for x in symmetric(target.inertia))
     c = R @ three("the target's com", target.com)
     m = target.mass
@@ -95,7 +109,9 @@ def _inertia(R: Array, target: Target) -> Array:
 
 
 def three(name: str, x: Sequence[float]) -> Array:
-    """Three finite numbers."""
+    """Return x as an array of three finite numbers; raise a StateError that names the argument if
+    it is not.
+    """
     y = np.asarray(x, float)
     if y.shape != (3,) or not np.isfinite(y).all():
         raise StateError(f"impulse: {name} is {x!r}; it takes three finite numbers")

@@ -1,4 +1,4 @@
-"""The questions that come with catena, registered."""
+"""The registration of the questions that come with catena."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Clearance: the signed distance of every pair of shapes that may collide, with the nearest points
 and the normal.
 
-Pairs in closed form (`kernels.distance`) become one tape of the mechanism, poses included, and run
-in lanes; other convex pairs go to a library (`convex_pairs`).
+Pairs with a closed form (`collision.distance`) are traced into one tape of the mechanism, including
+the poses, and evaluated in lanes; other convex pairs are computed by a library (`convex_pairs`).
 """
 
 from __future__ import annotations
@@ -33,51 +33,65 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Pairs = Iterable[tuple[str, str]] | None
-# of the larger shape of a pair: what overlaps by less touches, as a body at rest on the ground does
-TOUCH = 1e-10
+# An overlap at most this, relative to the larger shape of a pair, is a touch, as that of a body at
+# rest on the ground.
+TOUCH_OVERLAP_RATIO = 1e-10
 
 
 @dataclass(frozen=True)
 class Clearance:
     """Signed distances of pairs of shapes at one configuration, or at a batch of them.
 
-    pairs: the names of both shapes of each pair. distance (..., pairs), m: negative where they
-    overlap, then minus the shortest translation that parts them. On request: first and second (...,
-    pairs, 3), the nearest points in the ground's axes, and normal (..., pairs, 3), a unit vector
-    from the first to the second: second - first = distance * normal.
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+        The names of the two shapes of each pair.
+    distance : ndarray (..., pairs)
+        Signed distances, m. A negative one is minus the shortest translation that separates the
+        pair.
+    first, second : ndarray (..., pairs, 3)
+        The nearest points of the first and of the second shape, in the ground's axes, m; computed
+        when they are first used.
+    normal : ndarray (..., pairs, 3)
+        Unit vectors from the first to the second shape: second - first = distance * normal.
     """
 
     pairs: tuple[tuple[str, str], ...]
     distance: Array
-    source: tuple[Proximities, Array, Array | None]  # what makes the rest
+    source: tuple[Proximities, Array, Array | None]  # from which points and normals are computed
 
     @cached_property
     def _witness(self) -> Array:
+        """The nearest points of the first shapes and the normals, (..., pairs, 6)."""
         found, q, p = self.source
         return found.witness(q, p)
 
     @property
     def first(self) -> Array:
-        """The nearest points of the first shapes."""
+        """The nearest points (..., pairs, 3) of the first shapes, m."""
         return self._witness[..., :3]
 
     @property
     def normal(self) -> Array:
-        """The unit vectors from first to second."""
+        """The unit vectors (..., pairs, 3) from the first to the second shapes."""
         return self._witness[..., 3:]
 
     @property
     def second(self) -> Array:
-        """The nearest points of the second shapes."""
+        """The nearest points (..., pairs, 3) of the second shapes, m."""
         return self.first + self.distance[..., None] * self.normal
 
     @property
     def overlaps(self) -> Array:
-        """(..., pairs): which overlap by more than rounding; what merely touches does not."""
+        """Booleans (..., pairs): which pairs overlap by more than 1e-10 of the larger shape; shapes
+        that only touch do not.
+        """
         return np.less(self.distance, -self.source[0].touch)
 
     def index(self, first: str, second: str) -> int:
-        """The place of a pair, in either order."""
+        """Return the index of a pair, whose names may be given in either order; raise an
+        UnknownNameError if it is not there.
+        """
         for k, pair in enumerate(self.pairs):
             if pair in ((first, second), (second, first)):
                 return k
@@ -103,13 +117,39 @@ class Clearance:
 def clearance(
     m: Mechanism | Machine, q: Any = None, *, pairs: Pairs = None, parameters: Any = None
 ) -> Clearance:
-    """The signed distance of every pair of shapes at q (..., nq), by default with every coordinate
-    zero, or with loops at the configuration assembled from there. A ClosureError refuses a q that
-    leaves a loop open.
+    """Return the signed distance of every pair of shapes that may collide.
 
-    pairs: nothing but these, each two names of shapes, bodies or groups; by default all that the
-    mechanism's filter leaves. Who asks often compiles the mechanism once, and puts the question to
-    the machine.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it. For repeated calls pass a machine, which
+        caches the compiled pairs.
+    q : array (nq,) or (..., nq), optional
+        Coordinates, rad or m. By default zero, or with loops the configuration assembled from
+        there.
+    pairs : iterable of (str, str), optional
+        Only these pairs, given by names of shapes, bodies or groups. By default all pairs that the
+        mechanism's collision filter allows.
+    parameters : mapping of str to float or array, optional
+        Values of the mechanism's parameters.
+
+    Returns
+    -------
+    Clearance
+
+    Raises
+    ------
+    ClosureError
+        If `q` leaves a loop open.
+    StateError
+        If `q` has the wrong shape or is not finite.
+
+    Examples
+    --------
+    >>> import catena
+    >>> found = catena.clearance(catena.load("backspin"))
+    >>> found.pairs, found.distance.round(6).tolist()
+    ((('ground', 'ball'),), [-0.05])
     """
     machine = machine_of(m)
     found = proximities(machine, pairs)
@@ -123,22 +163,24 @@ def clearance(
     return Clearance(found.names, found.distance(q, p), (found, q, p))
 
 
-_MADE: WeakKeyDictionary[Machine, dict[tuple[tuple[str, str], ...] | None, Proximities]] = (
+_CACHE: WeakKeyDictionary[Machine, dict[tuple[tuple[str, str], ...] | None, Proximities]] = (
     WeakKeyDictionary()
 )
 
 
 def proximities(machine: Machine, pairs: Pairs = None) -> Proximities:
-    """The pairs of a machine, made once."""
-    made = _MADE.setdefault(machine, {})
+    """Return the pairs of a machine, compiled on first use and cached."""
+    cache = _CACHE.setdefault(machine, {})
     key = None if pairs is None else tuple((str(a), str(b)) for a, b in pairs)
-    if key not in made:
-        made[key] = Proximities(machine, key)
-    return made[key]
+    if key not in cache:
+        cache[key] = Proximities(machine, key)
+    return cache[key]
 
 
 class Proximities:
-    """The pairs of a mechanism that are looked at, and their kernels."""
+    """The pairs of shapes of a mechanism that may collide, with the kernels that compute their
+    distances.
+    """
 
     def __init__(self, machine: Machine, pairs: Pairs = None):
         self.machine, self.pairs = machine, collision_pairs(machine.mechanism, pairs)
@@ -149,27 +191,29 @@ class Proximities:
                 " [collisions] include"
             )
         self.names = tuple((a.name, b.name) for a, b in self.pairs)
-        # m
-        self.touch = TOUCH * np.array(
+        # the overlap, m, that still counts as a touch
+        self.touch = TOUCH_OVERLAP_RATIO * np.array(
             [max(_extent(machine, a), _extent(machine, b)) for a, b in self.pairs]
         )
-        closed = np.array([_closed(a, b) for a, b in self.pairs])
-        # in closed form, and not
+        closed = np.array([_has_closed_form(a, b) for a, b in self.pairs])
+        # indices of the pairs with and without a closed form
         self.own, self.others = np.flatnonzero(closed), np.flatnonzero(~closed)
         self.convex = ConvexPairs(machine, [self.pairs[k] for k in self.others])
 
     def distance(self, q: Array, p: Array | None) -> Array:
-        """(..., pairs)."""
+        """Return the signed distances (..., pairs), m, at q (..., nq) with parameters p."""
         own = self._run(self._distance, q, p) if len(self.own) else None
-        return self._merged(own, slice(0, 1), q, p)[..., 0]
+        return self._merge(own, slice(0, 1), q, p)[..., 0]
 
     def witness(self, q: Array, p: Array | None) -> Array:
-        """(..., pairs, 6): the nearest points of the first, and the normals."""
+        """Return (..., pairs, 6): the nearest points of the first shapes, and the normals."""
         own = self._run(self._witness, q, p) if len(self.own) else None
-        return self._merged(own, slice(1, 7), q, p)
+        return self._merge(own, slice(1, 7), q, p)
 
-    def _merged(self, own: Array | None, which: slice, q: Array, p: Array | None) -> Array:
-        """Both sorts of pairs, in the order of the names; which of the numbers of the others."""
+    def _merge(self, own: Array | None, which: slice, q: Array, p: Array | None) -> Array:
+        """Return the results of both sorts of pairs in the order of the names: `own` of those with
+        a closed form, and the columns `which` of those from the convex solver.
+        """
         if own is not None and not len(self.others):
             return own
         theirs = self.convex.ask(q, p)[..., which]
@@ -180,7 +224,7 @@ class Proximities:
         return out
 
     def _run(self, kernel: LaneKernel, q: Array, p: Array | None) -> Array:
-        """(..., pairs, numbers)."""
+        """Evaluate a kernel in lanes; returns (..., pairs, numbers)."""
         names = self.machine.mechanism.parameters
         given = [q] + ([np.array(list(names.values())) if p is None else p] if names else [])
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in given))
@@ -191,7 +235,9 @@ class Proximities:
 
     @cached_property
     def _traced(self) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
-        """The symbols, and distance (1,) and witness (6,) of each pair in closed form."""
+        """The symbols, and the expressions of distance (1,) and witness (6,) of each pair with a
+        closed form.
+        """
         s = Tracer(self.machine.spec.layout, self.machine.spec.snap)
         solids = {c.name: _solid(s, c) for k in self.own for c in self.pairs[k]}
         found = [
@@ -202,6 +248,7 @@ class Proximities:
 
     @cached_property
     def _distance(self) -> LaneKernel:
+        """The compiled kernel of all distances with a closed form."""
         inputs, found = self._traced
         return compile_lanes(
             ca.Function("clearance", inputs, [ca.cse(ca.vertcat(*(d for d, _ in found)))])
@@ -209,6 +256,7 @@ class Proximities:
 
     @cached_property
     def _witness(self) -> LaneKernel:
+        """The compiled kernel of the nearest points and normals with a closed form."""
         inputs, found = self._traced
         return compile_lanes(
             ca.Function("witness", inputs, [ca.cse(ca.vertcat(*(w.T for _, w in found)))])
@@ -216,8 +264,8 @@ class Proximities:
 
 
 def _extent(machine: Machine, c: Collider) -> float:
-    """The largest size of a shape, m; zero of a half-space, and of a mesh, whose numbers are no
-    lengths.
+    """Return the largest dimension of a shape, m; zero for a half-space, and for a mesh, whose size
+    numbers are scale factors and not lengths.
     """
     if KINDS[c.shape.kind].measure != "length":
         return 0.0
@@ -227,15 +275,16 @@ def _extent(machine: Machine, c: Collider) -> float:
     )
 
 
-def _closed(a: Collider, b: Collider) -> bool:
+def _has_closed_form(a: Collider, b: Collider) -> bool:
+    """Whether the distance of a pair has a closed form."""
     kinds = (a.shape.kind, b.shape.kind)
     return kinds in kernels.PAIRS or kinds[::-1] in kernels.PAIRS
 
 
 @functools.cache
 def _traced(first: str, second: str) -> ca.Function:
-    """A pair of kinds as a function of rotations, origins and sizes: traced once, and written out
-    for each pair by CasADi.
+    """Return the distance of two kinds of shapes as a function of rotations, origins and sizes. It
+    is traced once per pair of kinds and inlined for each pair of shapes.
     """
     given, solids = [], []
     for k, kind in enumerate((first, second)):
@@ -257,7 +306,9 @@ def _traced(first: str, second: str) -> ca.Function:
 
 
 def _solid(s: Tracer, c: Collider) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """The shape in the ground: rotation, origin and sizes as expressions."""
+    """Return rotation (3, 3), origin (3,) and sizes of a shape in the ground's axes, as
+    expressions.
+    """
     seat = s.layout.seat(c.body)
     X = seat.pose @ c.shape.pose
     R, p = frame_pose(

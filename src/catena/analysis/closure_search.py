@@ -1,5 +1,5 @@
-"""What the searches for closed loops share, of one start and of many: their limits, and small
-pieces of their steps.
+"""What the searches for closed loops have in common, for one start and for many: tolerances, limits
+and small pieces of their steps.
 """
 
 from __future__ import annotations
@@ -13,27 +13,36 @@ from ..machine import Machine, Metric, metric, position_count
 from ..machine import called as called
 
 Array = np.ndarray
-# the largest residual of a closed loop, beside its length; Newton's steps go on as far as rounding
-# lets them
+# Residual of a closed loop, at most, relative to the length of the loop. Newton steps go on beyond
+# it, down to rounding.
 CLOSED = 1e-9
-TORN = 1e-9  # the largest rate of a loop that stays closed, beside the fastest speed
-# starts, steps of one, and how far a step may go (rad, or lengths of the loop)
-STARTS, STEPS, REACH = 30, 200, 1.0
-FINEST = 1e-13  # the damping of a step that is all but Newton's own
-SPREADS = (0.1, 0.5, 1.5, 3.0)  # how far other starts lie from the guess
+# Rate of opening of a loop that stays closed, at most, relative to the fastest speed.
+OPENING_RATE_TOLERANCE = 1e-9
+# Starts of a search: the guess and others around it.
+MAX_STARTS = 30
+# Damped steps from one start.
+MAX_STEPS = 200
+# Norm of one step, at most: rad, or lengths of the loop.
+MAX_STEP_NORM = 1.0
+# Damping mu relative to scaled rows of order one; a step with it is practically Newton's own.
+MIN_DAMPING = 1e-13
+# Standard deviations of other starts from the guess, in turn: rad, or lengths of the mechanism.
+START_SPREADS = (0.1, 0.5, 1.5, 3.0)
 _measures: WeakKeyDictionary[Machine, Metric] = WeakKeyDictionary()
 
 
 def shortened(step: Array, reach: float) -> Array:
-    """A step no longer than `reach`."""
+    """Return the step, scaled down to the norm `reach` if it is longer."""
     length = float(np.linalg.norm(step))
     return step * (reach / length) if length > reach else step
 
 
 def search_sizes(machine: Machine, A: Array) -> Array:
-    """(..., m): what residuals of the rows A (..., m, nv) of positions are measured by in a search:
-    one length for all displacements, so that loops which contradict each other share what is left;
-    cosines by one, texts by their entries.
+    """Return the sizes (..., m) that residuals of the position rows A (..., m, nv) are divided by
+    in a search.
+
+    All displacements have one common length, so that loops that contradict each other share the
+    remaining error; cosines have the size one, and rows of expressions the size of their entries.
     """
     if machine not in _measures:
         by = metric(machine).rows(slice(position_count(machine)))
@@ -48,19 +57,20 @@ def search_sizes(machine: Machine, A: Array) -> Array:
 
 
 def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:
-    """The largest of rates (..., m) beside their rows and of speeds (..., nv) beside their lengths:
-    (...,).
+    """Return the largest (...,) of the rates (..., m) relative to their rows and of the speeds
+    (..., nv) relative to their lengths.
     """
     found = [np.abs(by.beside(rate, A)), *(np.abs(v / np.sqrt(by.column)) for v in speeds)]
     return np.max([x.max(axis=-1, initial=0.0) for x in found], axis=0)
 
 
 def regular(M: Array, A: Array, by: Metric) -> Array:
-    """M (n, n) as a metric of changes of speed d with A d given, A (m, n): regular also where no
-    inertia moves.
+    """Return the mass matrix M (n, n), made positive definite, as a metric for changes of speed d
+    with A d given, A (m, n).
 
-    A' W A is added there, which is the same for all such d, so that the least is the same; and a
-    trace of inertia, relative to what each speed has, for speeds that rows do not move either.
+    Where a speed has no inertia, A' W A is added, which has the same value for all such d and so
+    does not change the minimiser; and, for speeds that the rows do not move either, a small inertia
+    relative to the others.
     """
     own = np.diag(M)
     if own.size and own.min() <= 0.0:
@@ -71,7 +81,9 @@ def regular(M: Array, A: Array, by: Metric) -> Array:
 
 
 def by_loop(names: Iterable[tuple[str, str]], size: Array) -> dict[str, float]:
-    """{joint: the largest of the sizes (m,) of its rows}; names: (joint, direction) of each row."""
+    """Return {joint: largest size of its rows} for sizes (m,) of rows with the names (joint,
+    direction).
+    """
     gaps: dict[str, float] = {}
     for (joint, _), x in zip(names, size):
         gaps[joint] = max(gaps.get(joint, 0.0), float(x))

@@ -1,5 +1,6 @@
-"""Coordinates that take apart what penetrates: contact points by their gaps, two polyhedra by the
-points of their patch, others along their nearest normal.
+"""Separation of contacts that penetrate: coordinates are moved until all gaps are closed or open.
+Gaps are those of contact points, of the points of a contact patch of two polyhedra, and along the
+nearest normal for other pairs.
 """
 
 from __future__ import annotations
@@ -30,13 +31,18 @@ from ..machine import Machine, where
 from .assembly import damped_steps, residual
 
 Array = np.ndarray
-TOUCHES = 1e-8  # of the mechanism's length: a gap this small is closed
-APART = 1e-10  # of the mechanism's length: a penetration that is none
+# A gap at most this, relative to the mechanism's length, is closed.
+CLOSED_GAP_RATIO = 1e-8
+# A penetration at most this, relative to the mechanism's length, is zero.
+PENETRATION_RATIO = 1e-10
 
 
 class _Gaps(NamedTuple):
-    """gaps: (q, p, features) -> gaps (k,) and their rows (k, nv). places: (q, p) -> X_BA of
-    patches. points: whose gaps; patches, with how many points each; own: parameters.
+    """The gaps of all contacts of a mechanism, compiled.
+
+    gaps maps (q, p, features) to gaps (k,) and their Jacobian (k, nv). places maps (q, p) to the
+    relative poses X_BA of the patches. points: the points that the gaps belong to. patches: the
+    patches and their numbers of points. own: the parameters of the mechanism.
     """
 
     gaps: ca.Function
@@ -46,7 +52,9 @@ class _Gaps(NamedTuple):
     own: dict[str, float]
 
     def at(self, q: Array) -> tuple[Array, Array]:
-        """Gaps (k,), infinite of points that are not there, and rows (k, nv)."""
+        """Return the gaps (k,) at q, m, infinite for points that do not exist at q, and their
+        Jacobian (k, nv).
+        """
         values = list(self.own.values())
         numbers = []
         there = np.ones(len(self.points), bool)
@@ -66,14 +74,16 @@ class _Gaps(NamedTuple):
 
 
 def separated(machine: Machine, q: Array, free: list[int]) -> Array:
-    """q moved along the free speeds, a little, until nothing penetrates and every loop is closed;
-    those that did touch.
+    """Return q moved along the free speeds, as little as possible, until nothing penetrates and
+    every loop is closed; contacts that penetrated then touch. Raises a ClosureError if a
+    penetration remains.
     """
     all_gaps = _gaps(machine)
     if not all_gaps.points:
         return q
 
     def residuals(machine: Machine, q: Array) -> tuple[Array, Array]:
+        """Return the residuals of the loops and the negative gaps, with their Jacobian."""
         gap, J = all_gaps.at(q)
         deep = gap < 0.0
         error, A = residual(machine, q)
@@ -84,7 +94,7 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
     found = damped_steps(machine, q, residuals, lambda q, pull: free)
     gap = all_gaps.at(found)[0]
     worst = int(gap.argmin())
-    if gap[worst] < -APART * usual_length(machine.layout):
+    if gap[worst] < -PENETRATION_RATIO * usual_length(machine.layout):
         p = all_gaps.points[worst]
         raise ClosureError(
             f"{where(machine)}: {p.body!r} stays {-gap[worst]:.3g} m deep in {p.other!r} (contact"
@@ -94,23 +104,24 @@ def separated(machine: Machine, q: Array, free: list[int]) -> Array:
     return found
 
 
-_made: WeakKeyDictionary[Machine, _Gaps] = WeakKeyDictionary()
+_gaps_cache: WeakKeyDictionary[Machine, _Gaps] = WeakKeyDictionary()
 
 
 def touching(machine: Machine, q: Array) -> list[str]:
-    """The contacts whose bodies touch at q (nq,), or penetrate, by name."""
+    """Return the names of the contacts whose bodies touch or penetrate at q (nq,)."""
     if not machine.mechanism.contacts:
         return []
-    if machine not in _made:
-        _made[machine] = _gaps(machine)
-    found = _made[machine]
+    if machine not in _gaps_cache:
+        _gaps_cache[machine] = _gaps(machine)
+    found = _gaps_cache[machine]
     if not found.points:
         return []
-    near = found.at(q)[0] <= TOUCHES * usual_length(machine.layout)
+    near = found.at(q)[0] <= CLOSED_GAP_RATIO * usual_length(machine.layout)
     return list(dict.fromkeys(p.name for p, on in zip(found.points, near) if on))
 
 
 def _gaps(machine: Machine) -> _Gaps:
+    """Trace the gaps of all contact points and patch points of a machine."""
     m = machine.mechanism
     s = Tracer(machine.layout)
     patches = [(patch, patch_points(m, patch)) for patch in contact_patches(m, by_features=True)]
@@ -140,13 +151,14 @@ def _gaps(machine: Machine) -> _Gaps:
 
 
 def _meet(s: Tracer, patch: ContactPatch, numbers: list[Any]) -> Meet:
+    """Return the meeting of two features of a patch, given by their numbers."""
     if patch.kind == "rounded":
         return meet_rounded(s, patch, RoundedFeature.of(numbers), False)
     return meet_features(s, patch.body, patch.other, Feature.of(numbers), False)
 
 
 def _place(s: Tracer, patch: ContactPatch) -> list[Any]:
-    """X_BA of a patch: R by rows, then p."""
+    """Return the relative pose X_BA of a patch as 12 expressions: R by rows, then p."""
     (R_A, o_A, _, _), (R_B, o_B, _, _) = (moving(s, body) for body, _ in patch.pair)
     R = [[sum(R_B[k][i] * R_A[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
     p = [sum(R_B[k][i] * (o_A[k] - o_B[k]) for k in range(3)) for i in range(3)]

@@ -1,10 +1,10 @@
-"""Pairs of convex shapes without a closed form: cylinders and ellipsoids among others, and convex
-meshes, by MuJoCo's solver.
+"""Distances of pairs of convex shapes without a closed form, such as cylinders, ellipsoids and
+convex meshes, by MuJoCo's solver.
 
-MuJoCo (`pip install "catena[mujoco]"`) was chosen by measurement over Coal: at a tolerance of 1e-10
-its distances and depths are good to 1e-8 of the sizes and it never fails, where Coal is good to
-1e-5, or fails in one overlap of ten at a tighter tolerance; and it has wheels for Linux, macOS and
-Windows. It keeps the points of meshes in single precision.
+MuJoCo (`pip install "catena[mujoco]"`) was chosen over Coal by measurement: at a tolerance of 1e-10
+its distances and depths are accurate to 1e-8 of the sizes and it never fails, while Coal is
+accurate to 1e-5, or fails in one overlap out of ten at a tighter tolerance; and it has wheels for
+Linux, macOS and Windows. It stores the points of meshes in single precision.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from ..machine import Machine
 
 Array = np.ndarray
-# of MuJoCo's convex solver
-TOLERANCE = 1e-10
-ITERATIONS = 200
-FAR = 1e6  # beside the sizes of the shapes: beyond it MuJoCo would not look
+# Tolerance of MuJoCo's convex solver.
+MUJOCO_TOLERANCE = 1e-10
+# Iterations of MuJoCo's convex solver.
+MUJOCO_ITERATIONS = 200
+# Largest distance, m, up to which MuJoCo computes distances; absolute.
+MUJOCO_DISTANCE_LIMIT = 1e6
 # kind of shape -> MuJoCo's word, and its half sizes
 _SIZES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {
     "sphere": ("SPHERE", lambda r: (r, 0, 0)),
@@ -39,7 +41,7 @@ _SIZES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {
 
 
 class ConvexPairs:
-    """Pairs of shapes at poses of their bodies, asked one by one."""
+    """Pairs of convex shapes in a MuJoCo model, whose distances are computed one by one."""
 
     def __init__(self, machine: Machine, pairs: list[tuple[Collider, Collider]]):
         self.machine, self.pairs = machine, pairs
@@ -56,9 +58,10 @@ class ConvexPairs:
 
     # --- the model
     def _compiled(self) -> Any:
+        """Return the compiled MuJoCo model with one geom per shape."""
         spec = self.mujoco.MjSpec()
-        spec.option.ccd_tolerance = TOLERANCE
-        spec.option.ccd_iterations = ITERATIONS
+        spec.option.ccd_tolerance = MUJOCO_TOLERANCE
+        spec.option.ccd_iterations = MUJOCO_ITERATIONS
         for c in self.shapes.values():
             if c.shape.kind == "mesh":
                 mesh = spec.add_mesh(name=c.name, file=_file(c), scale=self._size(c))
@@ -87,8 +90,8 @@ class ConvexPairs:
             ) from None
 
     def _place(self, geom: int, c: Collider) -> tuple[int, Array]:
-        """The geom, and its own frame on the body: MuJoCo moves the points of a mesh to their
-        principal axes.
+        """Return the geom and its frame on the body (4, 4). MuJoCo moves the points of a mesh to
+        their principal axes, which is undone here.
         """
         X = self._matrix(c)
         mesh = self.model.geom_dataid[geom]
@@ -101,12 +104,12 @@ class ConvexPairs:
         return geom, X @ own
 
     def vertices(self, mesh: int) -> Array:
-        """The points of a mesh, in its geom's frame."""
+        """Return the points (n, 3) of a mesh in the frame of its geom, m."""
         first = self.model.mesh_vertadr[mesh]
         return self.model.mesh_vert[first : first + self.model.mesh_vertnum[mesh]].astype(float)
 
     def _convex(self, c: Collider, points: Array, mesh: int) -> None:
-        """Warn of a mesh that is smaller than its hull."""
+        """Warn if a mesh is smaller than its convex hull."""
         from scipy.spatial import ConvexHull
 
         first = self.model.mesh_faceadr[mesh]
@@ -119,10 +122,11 @@ class ConvexPairs:
         warn_if_concave(f"{c.shape.file!r} of {c.name!r}", volume, hull, "distances")
 
     def _size(self, c: Collider) -> list[float]:
+        """Return the numerical sizes of a shape."""
         return [float(value_of(x, self.machine.mechanism.parameters)) for x in c.shape.size]
 
     def _matrix(self, c: Collider) -> Array:
-        """X_BS."""
+        """Return the pose X_BS (4, 4) of a shape on its body."""
         value = lambda x: float(value_of(x, self.machine.mechanism.parameters))  # noqa: E731
         X = np.eye(4)
         X[:3, :3] = [[value(x) for x in row] for row in c.shape.pose.rotation]
@@ -131,7 +135,9 @@ class ConvexPairs:
 
     # --- answers
     def ask(self, q: Array, p: Array | None) -> Array:
-        """(..., pairs, 7): distances, nearest points of the first, normals."""
+        """Return (..., pairs, 7): distances, nearest points of the first shapes, and normals, at q
+        (..., nq).
+        """
         if p is not None:
             raise QuestionError(
                 "clearance: parameters are for pairs in closed form; give the mechanism its own"
@@ -158,10 +164,11 @@ class ConvexPairs:
         return found.reshape(*q.shape[:-1], len(self.pairs), 7)
 
     def _one(self, i: int, A: Array, j: int, B: Array) -> Array:
+        """Return distance, nearest point and normal (7,) of geoms i and j at the poses A and B."""
         d, ends = self.data, np.zeros(6)
         for geom, X in ((i, A), (j, B)):
             d.geom_xpos[geom], d.geom_xmat[geom] = X[:3, 3], X[:3, :3].ravel()
-        distance = self.mujoco.mj_geomDistance(self.model, d, i, j, FAR, ends)
+        distance = self.mujoco.mj_geomDistance(self.model, d, i, j, MUJOCO_DISTANCE_LIMIT, ends)
         along = (ends[3:] - ends[:3]) * np.sign(distance)
         length = np.linalg.norm(along)
         return np.concatenate(
@@ -169,7 +176,9 @@ class ConvexPairs:
         )
 
     def _on_plane(self, a: Collider, b: Collider, poses: dict[str, Array]) -> Array:
-        """A half-space and the deepest point of a mesh."""
+        """Return distance, nearest point and normal (n, 7) of a half-space and a mesh: those of its
+        deepest point.
+        """
         plane, other = (a, b) if a.shape.kind == "plane" else (b, a)
         geom, X = self.places[other.name]
         P = poses[plane.body] @ self._matrix(plane)
@@ -190,6 +199,7 @@ class ConvexPairs:
 
 
 def _mujoco(pair: tuple[Collider, Collider]) -> Any:
+    """Return the module mujoco; raise a QuestionError about the pair if it is not installed."""
     try:
         import mujoco
     except ImportError:
@@ -203,6 +213,7 @@ def _mujoco(pair: tuple[Collider, Collider]) -> Any:
 
 
 def _file(c: Collider) -> str:
+    """Return the absolute path of a mesh file; raise a QuestionError if it does not exist."""
     path = Path(c.shape.file.removeprefix("file://"))
     if not os.path.isfile(path):
         raise QuestionError(

@@ -1,10 +1,12 @@
-"""Differences: the derivatives at rest of a mechanism of hundreds of bodies, by the generic life.
+"""Finite differences: the derivatives at rest of a mechanism with hundreds of bodies, by the
+generic kernels.
 
     f'(q) = sum of w_k (f(q + k s) - f(q - k s)) / s,   k = 1, 2, 3,   w = 3/4, -3/20, 1/60
 
-of order six (B. Fornberg, Mathematics of Computation 51 (1988) 699-706, table 1). What differs is a
-polynomial of sines and cosines of the coordinates and of lengths, so that a step of s = 0.02 (rad,
-m) is right to about 1e-12. Springs are linear and are added exactly.
+of order six (B. Fornberg, Mathematics of Computation 51 (1988) 699-706, table 1). The
+differentiated function is a polynomial of sines and cosines of the coordinates and of lengths, so
+that a step of s = 0.02 (rad, m) is accurate to about 1e-12. Springs are linear and are added
+exactly.
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ import numpy as np
 from ..machine import LANES_UP_TO, Machine
 
 Array = np.ndarray
-STEP = 0.02
+# Step s of the differences: rad, m.
+DIFFERENCE_STEP = 0.02
 WEIGHTS = (3 / 4, -3 / 20, 1 / 60)
 _bare: WeakKeyDictionary[Machine, Machine] = WeakKeyDictionary()
 
 
 def long(machine: Machine) -> bool:
-    """Whether a mechanism is long enough for this, and its loads simple enough."""
+    """Whether a mechanism has so many bodies that finite differences are used, and loads that allow
+    it.
+    """
     m = machine.mechanism
     return (
         len(machine.layout.nodes) > LANES_UP_TO
@@ -32,15 +37,15 @@ def long(machine: Machine) -> bool:
 
 
 def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
-    """A (rows, nv) at q, and d(gravity - A' lam)/dq (nv, nv) along the speeds."""
+    """Return A (rows, nv) at q, and d(gravity - A' lam)/dq (nv, nv) along the speeds."""
     bare = _springless(machine)
     nv = machine.nv
     A = machine.constraint_rows(q, np.zeros(nv))[3] if machine.rows else np.zeros((0, nv))
     total = np.zeros((nv, nv))
     for k, w in enumerate(WEIGHTS, start=1):
         for sign in (1.0, -1.0):
-            moved = machine.move(q, sign * k * STEP * np.eye(nv))
-            total += sign * w / STEP * _residual(bare, moved, lam)
+            moved = machine.move(q, sign * k * DIFFERENCE_STEP * np.eye(nv))
+            total += sign * w / DIFFERENCE_STEP * _residual(bare, moved, lam)
     r_q = total.T
     springs = machine.spec.springs
     if springs is not None:
@@ -49,7 +54,7 @@ def differences(machine: Machine, q: Array, lam: Array) -> tuple[Array, Array]:
 
 
 def _residual(machine: Machine, q: Array, lam: Array) -> Array:
-    """gravity - A' lam of each state, (states, nv)."""
+    """Return gravity - A' lam of each state, (states, nv)."""
     g = machine.gravity(q)
     return (
         g - np.einsum("bki,k->bi", machine.constraint_rows(q, np.zeros(machine.nv))[3], lam)
@@ -59,7 +64,7 @@ def _residual(machine: Machine, q: Array, lam: Array) -> Array:
 
 
 def _springless(machine: Machine) -> Machine:
-    """The same machine without its springs."""
+    """Return the same machine without its springs and beams, which is cached."""
     if machine.spec.springs is None:
         return machine
     if machine not in _bare:

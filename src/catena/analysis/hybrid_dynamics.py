@@ -1,13 +1,13 @@
-"""Hybrid dynamics: for each coordinate either its motion is given or its force, the other is asked
-for.
+"""Hybrid dynamics: for each coordinate either the motion or the force is given, and the other is
+computed.
 
 [Passerello1972] eq. 3.30-3.31, here with loops. With f for the coordinates whose force is given and
-d for those driven:
+d for those whose motion is given:
 
     [ M_ff  A_f' ] [  a_f ]   [ tau_f - b_f - M_fd a_d ]
     [ A_f    0   ] [ -lam ] = [ gamma - A_d a_d    ]        then        tau_d = (M a + b - A' lam)_d
 
-b contains the losses of the joints, with their sign, so that tau is what the motors give, as in a
+b includes the damping and friction of the joints, so that tau is what the motors provide, as in a
 simulation and in `catena inverse`.
 """
 
@@ -48,16 +48,53 @@ def hybrid_dynamics(
     t: float = 0.0,
     project: bool = False,
 ) -> tuple[Array, Array]:
-    """(tau, a), each (nv,): all forces and all accelerations, from some of each.
+    """Return all joint forces and all accelerations, where some of each are given.
 
-    motion: {coordinate or joint: acceleration}, rad/s2 or m/s2. force: {coordinate or joint:
-    force}, N m or N. Every speed that is in neither has the force zero. A joint of several freedoms
-    takes one value for each. t: the time, s, for loads that depend on it. tau is what the motors
-    give: damping and friction of the joints (`machine.losses(v)`) act besides, as in `simulate`.
-    project: take the possible state nearest to q and v (`assemble`); without it a ClosureError
-    refuses a state that leaves a loop open, or has speeds that open one. A QuestionError says why a
-    mixture has no answer (the motion tears a loop), or more than one (more is driven than the
-    mechanism has freedoms).
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    q : array (nq,)
+        Coordinates, rad or m.
+    v : array (nv,)
+        Speeds, rad/s or m/s.
+    motion : mapping of str to float or array, optional
+        Given accelerations by coordinate or joint, rad/s2 or m/s2; one value per speed of a joint.
+    force : mapping of str to float or array, optional
+        Given forces by coordinate or joint, N m or N; one value per speed of a joint. A speed that
+        is in neither mapping has the force zero.
+    wrenches : mapping, optional
+        External wrenches on frames, as in `Machine.inverse_dynamics`.
+    t : float, default 0.0
+        The time (s), for loads that depend on it.
+    project : bool, default False
+        Use the admissible state nearest to `q` and `v` (`assemble`) instead of refusing one that
+        violates the loops.
+
+    Returns
+    -------
+    tau : ndarray (nv,)
+        The forces of the motors, N m or N. Damping and friction of the joints (`machine.losses(v)`)
+        act in addition, as in `simulate`.
+    a : ndarray (nv,)
+        The accelerations, rad/s2 or m/s2.
+
+    Raises
+    ------
+    ClosureError
+        If the state leaves a loop open or its speeds open one, and `project` is False.
+    QuestionError
+        If there is no answer (the given motion tears a loop open, or a coordinate with a given
+        force has no inertia), or more than one (more coordinates are driven than the mechanism has
+        degrees of freedom), or a contact touches and no wrenches are given.
+
+    Examples
+    --------
+    >>> import catena
+    >>> arm = catena.load("two_link_arm")
+    >>> tau, a = catena.hybrid_dynamics(arm, [0.3, 0.5], [0.0, 0.0], motion={"shoulder": 0.0})
+    >>> bool(tau[1] == 0.0), bool(a[0] == 0.0)
+    (True, True)
     """
     machine = machine_of(m)
     q, v = state(machine, "hybrid dynamics", q=q, v=v)
@@ -69,7 +106,7 @@ def hybrid_dynamics(
             " one, ask the other"
         )
     q, v = possible_state(machine, "hybrid dynamics", q, v, project, t)
-    if wrenches is None:  # else what touches may be among them
+    if wrenches is None:  # else they may include the contact forces
         require_apart(machine, "hybrid dynamics", q)
     at = terms(machine, q, v, wrenches, t)
     at = replace(at, b=at.b - machine.losses(v))
@@ -85,7 +122,9 @@ def hybrid_dynamics(
 
 
 def _inertia(machine: Machine, t: Terms, f: list[int]) -> None:
-    """Refuse forces on coordinates that have no inertia."""
+    """Raise a QuestionError if the mass matrix of the coordinates f, whose force is given, is
+    singular.
+    """
     if not f:
         return
     values, U = np.linalg.eigh(t.M[np.ix_(f, f)])
@@ -99,7 +138,9 @@ def _inertia(machine: Machine, t: Terms, f: list[int]) -> None:
 
 
 def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau: Array) -> Array:
-    """Fill a of the forced coordinates; return the multipliers."""
+    """Fill in the accelerations of the coordinates f, in place, and return the multipliers of the
+    rows.
+    """
     A, Ad = t.A[:, f], t.A[:, d]
     push = tau[f] - t.b[f] - t.M[np.ix_(f, d)] @ a[d]
     wanted = t.rows.gamma - Ad @ a[d]

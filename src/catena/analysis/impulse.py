@@ -1,9 +1,9 @@
-"""Impulses: what a blow, a capture or a sudden lock does to the speeds, at once. The equations
-themselves are in `impact.py`.
+"""Impulses: the sudden change of the speeds caused by a blow, a capture or a sudden lock. The
+equations themselves are in `contact/impact.py`.
 
 [Passerello1972] chapter IV: momentum changes by the impulses, the configuration does not. With P
 the generalised impulse from outside, B the rows that must hold afterwards (loops; locked speeds; a
-frame that moves with its target) and e the restitution:
+frame that moves with its target) and e the coefficient of restitution:
 
     M dv = P + B' L,        B (v + dv) = -e B v
 
@@ -40,20 +40,31 @@ from .capture import NONE, Meeting, Target, meeting, three
 from .projection import possible_state
 
 Array = np.ndarray
-# how far rows may be missed after a blow, relative to the fastest that the energy allows
-CONTRADICTION = 1e-7
+# Rows that are missed by more after an impact contradict each other; relative to the fastest rate
+# that the energy allows.
+CONTRADICTION_RATIO = 1e-7
 Strikes = dict[tuple[str, str], Array]  # (frame, axes): impulse, torque first
 
 
 @dataclass(frozen=True)
 class ImpulseResponse:
-    """What a blow did. It unpacks as (dv, impulses).
+    """The result of `impulse`. It unpacks as (dv, impulses).
 
-    dv (nv,): the change of the speeds. impulses: {joint: (6,)}, the impulse that each joint, loops
-    included, gave its child, torque first, about the child body's origin in its axes (N m s, N s);
-    NaN where it is not determined. before, after: the kinetic energy (J), the target's included.
-    caught (6,): what the target gave the frame, about the frame's origin in the ground's axes.
-    target (6,): the target's velocity afterwards, angular first.
+    Attributes
+    ----------
+    dv : ndarray (nv,)
+        The change of the speeds, rad/s or m/s.
+    impulses : dict of str to ndarray (6,)
+        The impulse that each joint, also those that close loops, applies to its child, moment
+        first, about the origin of the child body and in its axes (N m s, N s); NaN if it is not
+        determined.
+    before, after : float
+        The kinetic energy before and after (J), including the target's.
+    caught : ndarray (6,)
+        The impulse of the target on the frame, moment first, about the frame's origin and in the
+        ground's axes.
+    target : ndarray (6,)
+        The velocity of the target afterwards, angular first.
     """
 
     dv: Array
@@ -68,7 +79,7 @@ class ImpulseResponse:
 
     @property
     def lost(self) -> float:
-        """Kinetic energy that is gone (J); negative where the blow did work."""
+        """The kinetic energy lost (J); negative if the blow did work on the mechanism."""
         return self.before - self.after
 
 
@@ -87,15 +98,55 @@ def impulse(
     restitution: float = 0.0,
     project: bool = False,
 ) -> ImpulseResponse:
-    """The change of speeds, dv, impulses = impulse(...): see `ImpulseResponse`.
+    """Return the change of the speeds caused by blows, locks and captures at one instant.
 
-    at: the frame or body struck, by linear (N s) and angular (N m s) impulses at its origin, along
-    the axes of the "world" or of the "body". joint: {coordinate or joint: impulse}, N m s or N s,
-    from its motor. lock: joints or coordinates that stop. capture: (frame, Target). restitution: 0
-    for what stays together, 1 for what bounces without loss; it holds for locks and captures, and
-    the speeds they undo are those before the blow. project: begin with the possible state nearest
-    to q and v (`assemble`); without it a ClosureError refuses a state that leaves a loop open, or
-    has speeds that open one.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    q : array (nq,)
+        Coordinates, rad or m.
+    v : array (nv,), optional
+        Speeds before, rad/s or m/s. By default zero.
+    at : str, optional
+        The frame or body that is struck, at its origin.
+    linear, angular : sequence of 3 floats, default (0, 0, 0)
+        The linear (N s) and angular (N m s) impulse at `at`.
+    axes : {"world", "body"}, default "world"
+        The axes along which `linear` and `angular` are given.
+    joint : mapping of str to float or array, optional
+        Impulses of motors by coordinate or joint, N m s or N s.
+    lock : iterable of str, optional
+        Joints or coordinates that stop suddenly.
+    capture : tuple (str, Target), optional
+        A frame, and the target that it meets.
+    restitution : float, default 0.0
+        The coefficient of restitution of locks and captures: 0 if they hold together, 1 for a
+        rebound without loss. It multiplies the speeds before the blow.
+    project : bool, default False
+        Use the admissible state nearest to `q` and `v` (`assemble`) instead of refusing one that
+        violates the loops.
+
+    Returns
+    -------
+    ImpulseResponse
+        It unpacks as ``dv, impulses``.
+
+    Raises
+    ------
+    ClosureError
+        If the state leaves a loop open or its speeds open one, and `project` is False.
+    QuestionError
+        If `restitution` is not between 0 and 1, an impulse has no frame, or locks, loops and the
+        target contradict each other.
+
+    Examples
+    --------
+    >>> import catena
+    >>> pendulum = catena.load("pendulum")
+    >>> dv, impulses = catena.impulse(pendulum, [0.0], [2.0], lock=["pivot"])
+    >>> dv.tolist()
+    [-2.0]
     """
     machine = machine_of(m)
     q, v = state(machine, "impulse", q=q, v=v)
@@ -105,11 +156,11 @@ def impulse(
             " (bounce without loss)"
         )
     q, v = possible_state(machine, "impulse", q, v, project)
-    P, strikes = _applied(machine, q, at, linear, angular, axes, joint)
+    P, strikes = _applied_impulse(machine, q, at, linear, angular, axes, joint)
     rows = rows_at(machine, q, v)
     meet = None if capture is None else meeting(machine, q, *capture)
     system = _system(machine, q, v, rows, all_speeds_of(machine, lock), meet)
-    change, L = _struck(machine, system, P, -(1.0 + restitution) * system.approach)
+    change, L = _solve_impact(machine, system, P, -(1.0 + restitution) * system.approach)
     gave = np.zeros(6)
     if meet is not None:
         gave = meet.rows.T @ L[len(L) - len(meet.rows) :]
@@ -121,10 +172,12 @@ def impulse(
     return ImpulseResponse(change[: machine.nv], impulses, before_energy, after_energy, gave, moved)
 
 
-def _applied(
+def _applied_impulse(
     machine: Machine, q: Array, at: str | None, linear: Any, angular: Any, axes: str, joint: Any
 ) -> tuple[Array, Strikes]:
-    """The generalised impulse P from outside and from motors, and the strikes by frame."""
+    """Return the generalised impulse P (nv,) from outside and from motors, and the impulses (6,) by
+    (frame, axes).
+    """
     P = np.zeros(machine.nv)
     for k, x in by_speed(machine, "impulse", joint).items():
         P[k] += x
@@ -142,23 +195,24 @@ def _applied(
 
 @dataclass(frozen=True)
 class _System:
-    """Mechanism and target side by side: mass matrix, speeds, the rows that must hold, and how fast
-    each is approached.
+    """The mechanism and its target as one system: mass matrix, speeds, the rows B that must hold
+    afterwards, and the rates B v at which these are approached.
     """
 
     M: Array
     speed: Array
     B: Array
     approach: Array
-    by: Metric  # in which the rank of B is decided
+    by: Metric  # the metric in which the rank of B is decided
 
 
 def _system(
     machine: Machine, q: Array, v: Array, rows: Rows, stop: list[int], meet: Meeting | None
 ) -> _System:
+    """Build the system of the mechanism, the speeds in `stop` that are locked, and the target."""
     locks = np.eye(machine.nv)[stop]
     by = metric(machine, acting=False)
-    # measured by their entries, as is the target's motion
+    # rows of the target have size zero: they are measured by their entries
     more = 0 if meet is None else len(meet.rows)
     by = Metric(by.column, np.concatenate([by.size, by.column[stop], np.zeros(more)]))
     if meet is None:
@@ -181,14 +235,16 @@ def _system(
     )
 
 
-def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Array, Array]:
-    """The change of all speeds and the rows' impulses L."""
+def _solve_impact(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Array, Array]:
+    """Return the change of all speeds and the impulses L of the rows, with B dv = wanted; raise a
+    QuestionError if the rows contradict each other.
+    """
     pushed = np.concatenate([P, np.zeros(len(s.speed) - len(P))])
     found = impact(machine, s.M, s.B, wanted, pushed, s.by)
     if len(s.B):
         energy = s.speed @ s.M @ s.speed + found.dv @ s.M @ found.dv
         left = np.abs(found.missed)
-        if left.max() > CONTRADICTION * np.sqrt(energy):
+        if left.max() > CONTRADICTION_RATIO * np.sqrt(energy):
             worst = float(np.abs(s.B @ found.dv - wanted)[left.argmax()])
             raise QuestionError(
                 f"impulse: locks, loops and the target contradict each other in {where(machine)}:"
@@ -201,8 +257,8 @@ def _struck(machine: Machine, s: _System, P: Array, wanted: Array) -> tuple[Arra
 def _joint_impulses(
     machine: Machine, q: Array, dv: Array, strikes: Strikes, rows: Rows, L: Array
 ) -> dict[str, Array]:
-    """The impulse in every joint: the reactions of the acceleration dv at rest, without weight,
-    under strikes and rows.
+    """Return the impulse (6,) in every joint: the reactions to the acceleration dv at rest, without
+    weight, under the applied impulses and those of the rows.
     """
     zero = np.zeros(machine.nv)
     (weight,) = machine.evaluate("reactions", q, zero, zero)

@@ -1,13 +1,13 @@
-"""Inverse kinematics: the coordinates that bring a frame to a pose, within the joints' limits,
-loops closed.
+"""Inverse kinematics: the coordinates that bring a frame to a pose, within the limits of the joints
+and with closed loops.
 
-Damped least squares on the rotation and translation that are left, r, and on the residuals e of the
+Damped least squares on the remaining rotation and translation r, and on the residuals e of the
 loops (`assembly`):
 
     d = J' (J J' + mu)^-1 [r; -e],      J = [J_frame; A]
 
-from the guess, then from other starts around it. A coordinate at its limit that wants to pass it is
-held there.
+The search begins at the guess and restarts from configurations around it. A coordinate at its limit
+that would pass it is held there.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from .closure_search import CLOSED
 from .joint_orientation import rotation_vector, upside_down
 
 Array = np.ndarray
-# when a frame has arrived (rad, or beside the length of what carries it), how far a step may go
-THERE, REACH = 1e-9, 0.7
+# Remaining error of a frame that has arrived: rad, or relative to the length of the links that
+# carry it.
+ARRIVED_TOLERANCE = 1e-9
+# Norm of one step, at most: rad, or lengths of the mechanism.
+MAX_STEP_NORM = 0.7
 
 
 def inverse_kinematics(
@@ -39,12 +42,46 @@ def inverse_kinematics(
     guess: Any = None,
     limits: bool = True,
 ) -> Array:
-    """q (nq,) that brings a frame or body to a pose (a Pose or 4 x 4), a position (3,) or an
-    orientation (3 x 3).
+    """Return coordinates that bring a frame or body to a pose, a position or an orientation.
 
-    All in the ground's axes. guess: where to start, by default every coordinate zero; the answer is
-    near it. limits: within the joints' lower and upper (those of quaternions are not limited). A
-    QuestionError says how far away the nearest place is that it can reach.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    frame : str
+        The frame or body.
+    pose : Pose or array (4, 4), optional
+        The wanted pose, in the ground's axes. Exclusive of `position` and `orientation`.
+    position : array (3,), optional
+        The wanted position of the frame's origin, m.
+    orientation : array (3, 3), optional
+        The wanted rotation matrix from the frame's axes to the ground's.
+    guess : array (nq,), optional
+        The coordinates to start from; the result is near them. By default every coordinate is zero.
+    limits : bool, default True
+        Stay within the limits of the joints. Coordinates of quaternions have no limits.
+
+    Returns
+    -------
+    ndarray (nq,)
+        The coordinates, rad or m. The remaining error is below 1e-9 rad, and below 1e-9 of the
+        length of the links that carry the frame.
+
+    Raises
+    ------
+    QuestionError
+        If the pose cannot be reached; the message says how far away the nearest one found is, and
+        which coordinates are at their limits.
+    StateError
+        If the goal is missing, is given twice, or is not a pose.
+
+    Examples
+    --------
+    >>> import catena
+    >>> arm = catena.load("two_link_arm")
+    >>> q = catena.inverse_kinematics(arm, "tip", position=[0.4, 0.5, 0.0], guess=[0.5, 0.5])
+    >>> catena.compile(arm).pose(q, "tip")[:3, 3].round(6).tolist()
+    [0.4, 0.5, 0.0]
     """
     machine = machine_of(m)
     (q,) = state(machine, "inverse kinematics", guess=guess)
@@ -63,10 +100,10 @@ def inverse_kinematics(
             lambda machine, q: _to_go(machine, frame, goal, q, length),
             lambda q, pull: _free(machine, q, pull, bounds),
             lambda q: _within(q, bounds),
-            REACH,
+            MAX_STEP_NORM,
         )
         far = _far(machine, frame, goal, found, length)
-        if far < THERE and not upside_down(machine, found):
+        if far < ARRIVED_TOLERANCE and not upside_down(machine, found):
             return found
         if far < least:
             best, least = found, far
@@ -74,7 +111,9 @@ def inverse_kinematics(
 
 
 def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Array | None]:
-    """(R, p) of the goal; None for what is left open."""
+    """Return the rotation R (3, 3) and position p (3,) of the goal; None for the one
+    that is free.
+    """
     if pose is not None:
         if position is not None or orientation is not None:
             raise StateError(
@@ -110,8 +149,8 @@ def _goal(pose: Any, position: Any, orientation: Any) -> tuple[Array | None, Arr
 
 
 def _length(machine: Machine, frame: str) -> float:
-    """The length of what carries a frame, from joint to joint; that of the mechanism where there is
-    none.
+    """Return the length of the links that carry the frame, from joint to joint, m; or the length of
+    the mechanism if that is zero.
     """
     seat = machine.layout.seat(frame)
     links = [seat.pose.position]
@@ -126,8 +165,8 @@ def _length(machine: Machine, frame: str) -> float:
 def _to_go(
     machine: Machine, frame: str, goal: tuple, q: Array, length: float
 ) -> tuple[Array, Array]:
-    """e and its Jacobian: minus the rotation and translation (in lengths) left to the goal, then
-    the residuals of the loops.
+    """Return the residuals and their Jacobian: minus the rotation vector and the translation
+    (relative to `length`) that remain to the goal, then the residuals of the loops.
     """
     (R, p), X, J = goal, machine.pose(q, frame), machine.jacobian(q, frame)
     left, rows = [], []
@@ -145,7 +184,9 @@ def _to_go(
 
 
 def _free(machine: Machine, q: Array, pull: Array, bounds: list[Coordinate]) -> list[int]:
-    """The speeds that may move: not those at a limit that are pulled beyond it."""
+    """Return the indices of the speeds that may move: all but those at a limit that `pull` would
+    move beyond it.
+    """
     held = {
         c.vi
         for c in bounds
@@ -155,6 +196,7 @@ def _free(machine: Machine, q: Array, pull: Array, bounds: list[Coordinate]) -> 
 
 
 def _within(q: Array, bounds: list[Coordinate]) -> Array:
+    """Return q with every coordinate clamped to its limits."""
     q = q.copy()
     for c in bounds:
         q[c.qi] = min(max(q[c.qi], c.lower), c.upper)
@@ -162,6 +204,9 @@ def _within(q: Array, bounds: list[Coordinate]) -> Array:
 
 
 def _far(machine: Machine, frame: str, goal: tuple, q: Array, length: float) -> float:
+    """Return the largest residual to the goal, plus the opening of the loops if they are not
+    closed.
+    """
     error = openings(machine, rows_at(machine, q)).max(initial=0.0)
     return float(
         np.abs(_to_go(machine, frame, goal, q, length)[0]).max()
@@ -172,6 +217,7 @@ def _far(machine: Machine, frame: str, goal: tuple, q: Array, length: float) -> 
 def _unreached(
     machine: Machine, frame: str, goal: tuple, q: Array, bounds: list[Coordinate]
 ) -> QuestionError:
+    """Return the error that says how far from the goal the nearest configuration is."""
     (R, p), X = goal, machine.pose(q, frame)
     words = []
     if p is not None:

@@ -1,9 +1,9 @@
 """Joint orientation: whether the two sides of a joint that closes a loop point the same way, which
-its rows cannot tell.
+the constraint rows cannot distinguish.
 
-A constraint row keeps an angle by its cosine, which is the same for a direction and its opposite: a
-pin put in upside down satisfies every row. A joint that turns about one axis needs that axis to
-point the same way on both sides; one that does not turn needs all three axes to.
+A constraint row fixes an angle by its cosine, which is the same for a direction and its opposite: a
+pin mounted upside down satisfies every row. A joint that rotates about one axis requires that axis
+to point the same way on both sides; one that does not rotate requires this of all three axes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ Array = np.ndarray
 
 
 def facing_axes(joint: Joint) -> Array:
-    """(k, 3): the axes of the joint's frame that its two sides share: three, one, or none."""
+    """Return the axes (k, 3) of the joint's frame that must point the same way on both sides:
+    three, one, or none.
+    """
     turns = [np.array(f.axis) for f in joint.freedoms if f.motion in (Motion.TURN, Motion.SCREW)]
     if any(f.motion == Motion.BALL for f in joint.freedoms):
         return np.zeros((0, 3))
@@ -30,7 +32,7 @@ def facing_axes(joint: Joint) -> Array:
 
 
 def upside_down(machine: Machine, q: Array) -> list[str]:
-    """The names of the loop joints whose two sides point opposite ways at q."""
+    """Return the names of the loop joints whose two sides point opposite ways at q."""
     found = []
     for j in machine.mechanism.loops:
         axes = facing_axes(j)
@@ -43,11 +45,11 @@ def upside_down(machine: Machine, q: Array) -> list[str]:
 
 
 def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
-    """The rotations between the two sides of such joints, as rotation vectors (3 k,), their
-    Jacobian (3 k, nv), the joints' names.
+    """Return the rotations between the two sides of the joints that have facing axes, as rotation
+    vectors (3 k,), their Jacobian (3 k, nv), and the names of the joints.
 
-    Unlike the rows' cosines these do not vanish when the sides point opposite ways, so that a guess
-    far away finds the right orientation.
+    Unlike the cosines of the rows these do not vanish when the sides point opposite ways, so that a
+    search from a distant guess finds the right orientation.
     """
     vectors = [np.zeros(0)]
     rates = [np.zeros((0, machine.nv))]
@@ -67,9 +69,9 @@ def turns(machine: Machine, q: Array) -> tuple[Array, Array, set[str]]:
 
 
 def turn_between(axes: Array, R_P: Array, R_C: Array, J: Array) -> tuple[Array, Array]:
-    """The rotation vector (..., 3) from the parent's side to the child's, about all axes or across
-    the one they share, and its Jacobian (..., 3, nv); J: that of the relative rotation. R_P, R_C
-    (..., 3, 3); their leading shapes are a batch.
+    """Return the rotation vector (..., 3) from the parent's side of a joint to the child's, about
+    all axes or only across the one they share, and its Jacobian (..., 3, nv). J is the Jacobian of
+    the relative angular velocity; R_P, R_C (..., 3, 3) are the axes of both sides.
     """
     if len(axes) == 3:
         return rotation_vector(R_C @ np.swapaxes(R_P, -1, -2)), J
@@ -81,12 +83,14 @@ def turn_between(axes: Array, R_P: Array, R_C: Array, J: Array) -> tuple[Array, 
 
 
 def _between(a: Array, b: Array) -> Array:
-    """The shortest rotation (..., 3) that takes the unit vectors a to b, as a rotation vector."""
+    """Return the shortest rotation that takes the unit vectors a to b, as a rotation vector (...,
+    3).
+    """
     a, b = np.broadcast_arrays(a, b)
     axis = np.cross(a, b)
     along = np.einsum("...i,...i->...", a, b)
     s = np.linalg.norm(axis, axis=-1)
-    # where they are opposite any axis across will do
+    # for opposite vectors any perpendicular axis is right
     across = np.cross(a, np.eye(3)[np.abs(a).argmin(axis=-1)])
     opposite = np.pi * across / np.linalg.norm(across, axis=-1)[..., None]
     turn = axis * (np.arctan2(s, along) / np.where(s > 0.0, s, 1.0))[..., None]
@@ -94,7 +98,8 @@ def _between(a: Array, b: Array) -> Array:
 
 
 def rotation_vector(R: Array) -> Array:
-    """The axis of a rotation (..., 3, 3) times its angle, in [0, pi].
+    """Return the rotation vector (..., 3) of a rotation (..., 3, 3): its axis times its angle in
+    [0, pi].
 
     >>> rotation_vector(np.diag([1.0, -1.0, -1.0])).round(6).tolist()
     [3.141593, 0.0, 0.0]
@@ -105,15 +110,15 @@ def rotation_vector(R: Array) -> Array:
 
 
 def spin_of(machine: Machine, q: Array, body: str, p: Array | None = None) -> Array:
-    """(..., 3, nv): the Jacobian of a body's angular velocity."""
+    """Return the Jacobian (..., 3, nv) of a body's angular velocity."""
     if body == GROUND:
         return np.zeros((*q.shape[:-1], 3, machine.nv))
     return machine.jacobian(q, body, parameters=p)[..., :3, :]
 
 
 def side_of(machine: Machine, q: Array, body: str, on: Pose, p: Array | None = None) -> Array:
-    """(..., 3, 3): the axes of a joint on one of its bodies, in the ground's; p: parameters (...,
-    count) other than the mechanism's.
+    """Return the axes (..., 3, 3) of a joint on one of its bodies, in the ground's axes. `on` is
+    the joint's pose on the body; p (..., count) are parameters that replace the mechanism's.
     """
     m = machine.mechanism
 

@@ -1,9 +1,10 @@
-"""Kinematic drive: the motion of some coordinates is given, the position, velocity and acceleration
-of all are found.
+"""Kinematic drive: the motion of some coordinates is given; positions, velocities and accelerations
+of all are computed.
 
     e(q) = 0 with the driven ones held,      A_f v_f = -A_d v_d,      A_f a_f = gamma - A_d a_d
 
-No mass enters. The driven coordinates must leave nothing free and must not contradict the loops.
+Masses do not matter. The driven coordinates must determine all others and must not contradict the
+loops.
 """
 
 from __future__ import annotations
@@ -23,14 +24,19 @@ from .assembly_in_lanes import closed_rows, opposite_sides
 from .closure_search import CLOSED, called
 
 Array = np.ndarray
-STRIDE = 8  # moments from one that is found from the one before to the next
-SAME = 1e-9  # rad, m: two assemblies this close are one
-TORN = 1e-8  # a rate of opening, beside the fastest motion, that is no rounding
+# Moments between two that are found in sequence; those between are found at once.
+SEQUENTIAL_STRIDE = 8
+# Two configurations whose coordinates differ by less (rad, m) are the same assembly.
+SAME_ASSEMBLY_DISTANCE = 1e-9
+# A larger rate of opening of a loop, relative to the fastest motion, is not rounding.
+OPENING_RATE_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
 class DrivenMotion:
-    """Coordinates (..., nq), speeds and accelerations (..., nv); it unpacks as q, v, a."""
+    """The result of `kinematics`: coordinates q (..., nq), speeds v and accelerations a (..., nv).
+    It unpacks as q, v, a.
+    """
 
     q: Array
     v: Array
@@ -43,12 +49,31 @@ class DrivenMotion:
 def kinematics(
     m: Mechanism | Machine, driven: Mapping[str, Any], guess: Any = None
 ) -> DrivenMotion:
-    """q, v, a = kinematics(mechanism, {"crank": (angle, speed, acceleration)}, guess).
+    """Return the motion of all coordinates, where the motion of some is given.
 
-    driven: {coordinate: (q, v, a)}; speed and acceleration may be left out and are then zero. Each
-    may be an array over instants: the first is assembled from the guess, each next one from the one
-    before. A QuestionError names what is still free, or the loop that the driven coordinates
-    contradict.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    driven : mapping of str to (q, v, a)
+        The position, speed and acceleration of each driven coordinate, in rad or m and s; speed and
+        acceleration are zero if omitted. Each may be an array over instants.
+    guess : array (nq,), optional
+        The coordinates from which the first instant is assembled, by default zero; each other
+        instant is assembled from the one before.
+
+    Returns
+    -------
+    DrivenMotion
+        It unpacks as ``q, v, a``.
+
+    Raises
+    ------
+    QuestionError
+        If a degree of freedom is not determined by the driven coordinates, if they contradict a
+        loop, or if the mechanism has speed rows or constraints that depend on time.
+    ClosureError
+        If a loop cannot be closed.
     """
     machine = machine_of(m)
     (q,) = state(machine, "kinematics", guess=guess)
@@ -64,7 +89,7 @@ def kinematics(
             " simulate(...)"
         )
     table = {c.name: c for c in coordinates(machine)} | {c.speed: c for c in coordinates(machine)}
-    places, course = [], []
+    places, motions = [], []
     for name, values in driven.items():
         if name not in table:
             raise UnknownNameError(
@@ -74,20 +99,22 @@ def kinematics(
                 f"{where(machine)}, to be driven",
             )
         places.append(table[name])
-        course.append(_triple(name, values))
-    if not course and machine.nv:
+        motions.append(_triple(name, values))
+    if not motions and machine.nv:
         raise QuestionError(
             f"kinematics: nothing of {where(machine)} is driven; give the motion of at least one"
             " coordinate"
         )
-    shape = np.broadcast_shapes(*(x.shape for three in course for x in three))
+    shape = np.broadcast_shapes(*(x.shape for three in motions for x in three))
     if len(shape) > 1:
         raise StateError(
             f"kinematics: the driven values have shape {shape}; they are numbers, or arrays of one"
             " dimension, over instants"
         )
     # (driven, 3, moments)
-    moments = np.array([[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in course])
+    moments = np.array(
+        [[np.broadcast_to(x, shape).reshape(-1) for x in three] for three in motions]
+    )
     held = [c.vi for c in places]
     free = [k for k in range(machine.nv) if k not in held]
     found = _positions(machine, q, [c.qi for c in places], moments[:, 0].T, free)
@@ -97,6 +124,9 @@ def kinematics(
 
 
 def _triple(name: str, values: Any) -> list[Array]:
+    """Return position, speed and acceleration of a driven coordinate as arrays, zero
+    where omitted.
+    """
     three = list(values) if isinstance(values, (tuple, list)) else [values]
     if not 1 <= len(three) <= 3:
         raise StateError(
@@ -112,14 +142,16 @@ def _triple(name: str, values: Any) -> list[Array]:
 def _positions(
     machine: Machine, q: Array, driven: list[int], values: Array, free: list[int]
 ) -> Array:
-    """(moments, nq): each closed from the one before. All are found at once and then proved: closed
-    again, all at once, each from its neighbour; where that leads elsewhere they are followed one by
-    one.
+    """Return the coordinates (moments, nq), each assembled from the moment before.
+
+    Every SEQUENTIAL_STRIDE-th moment is found in sequence, and the others at once from
+    interpolation between them. Then every moment is assembled again from its predecessor, all at
+    once; those for which this leads to another configuration are recomputed in sequence.
     """
-    if len(values) <= STRIDE or machine.nq != machine.nv or not machine.rows:
-        return _followed(machine, q, driven, values, free)
-    ends = np.arange(0, len(values), STRIDE)
-    nodes = _followed(machine, q, driven, values[ends], free)
+    if len(values) <= SEQUENTIAL_STRIDE or machine.nq != machine.nv or not machine.rows:
+        return _follow(machine, q, driven, values, free)
+    ends = np.arange(0, len(values), SEQUENTIAL_STRIDE)
+    nodes = _follow(machine, q, driven, values[ends], free)
     line = np.stack([np.interp(np.arange(len(values)), ends, column) for column in nodes.T], axis=1)
     line[:, driven] = values
     found, _ = closed_rows(machine, line, free)
@@ -127,16 +159,16 @@ def _positions(
     start = found[:-1].copy()
     start[:, driven] = values[1:]
     after, gap = closed_rows(machine, start, free)
-    proved = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME)
+    proved = (gap < CLOSED) & (np.abs(after - found[1:]).max(axis=1) < SAME_ASSEMBLY_DISTANCE)
     changed = False
     for k in range(1, len(values)):
         if changed or not proved[k - 1]:
-            one = _followed(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
-            changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME), one
+            one = _follow(machine, found[k - 1], driven, values[k : k + 1], free, first=False)[0]
+            changed, found[k] = bool(np.abs(one - found[k]).max() >= SAME_ASSEMBLY_DISTANCE), one
     return found
 
 
-def _followed(
+def _follow(
     machine: Machine,
     q: Array,
     driven: list[int],
@@ -144,8 +176,8 @@ def _followed(
     free: list[int],
     first: bool = True,
 ) -> Array:
-    """(moments, nq): each closed from the one before; by a search of several starts where that does
-    not do, as at the `first`.
+    """Return the coordinates (moments, nq), each assembled from the moment before by local steps.
+    Restarts are used where these fail, and for the first moment if `first`.
     """
     found = np.empty((len(values), machine.nq))
     for k, value in enumerate(values):
@@ -158,7 +190,7 @@ def _followed(
             else near
         )
         found[k] = q
-    # a pin that is upside down: small steps do not turn it, so search for each
+    # small steps cannot reverse a joint whose sides point opposite ways, so restart at each moment
     if opposite_sides(machine, found).any():
         for k, value in enumerate(values):
             q = found[max(k - 1, 0)].copy()
@@ -175,7 +207,7 @@ def _rates(
     speeds: Array,
     accelerations: Array,
 ) -> tuple[Array, Array]:
-    """v, a (moments, nv) of all moments at once."""
+    """Return speeds and accelerations (moments, nv), for all moments at once."""
     v, a = np.zeros((2, len(q), machine.nv))
     v[:, held], a[:, held] = speeds, accelerations
     by = metric(machine)
@@ -200,8 +232,8 @@ def _rates(
 
 
 def _inverses(machine: Machine, A: Array, by: Metric, free: list[int]) -> Array:
-    """(moments, free, rows): how the free speeds follow the rows, as `Spaces.inverse`. Raises where
-    they leave something free.
+    """Return (moments, free, rows): the pseudo-inverses that give the free speeds from the rates of
+    the rows, as `Spaces.inverse`. Raises a QuestionError if some free speed is not determined.
     """
     n, m, count = A.shape
     if not count:
@@ -231,11 +263,11 @@ def _inverses(machine: Machine, A: Array, by: Metric, free: list[int]) -> Array:
 def _require_closed(
     machine: Machine, A: Array, by: Metric, gap: Array, fastest: Array, what: str
 ) -> None:
-    """Refuse a motion that opens a loop, beside the fastest part of the motion at that moment, both
-    in the metric `by`.
+    """Raise a QuestionError if a motion opens a loop at a rate above the tolerance, relative to the
+    fastest part of the motion at that moment, both in the metric `by`.
     """
     left = np.abs(gap) / np.sqrt(by.sizes(A))
-    torn = left.max(axis=1, initial=0.0) > TORN * fastest
+    torn = left.max(axis=1, initial=0.0) > OPENING_RATE_TOLERANCE * fastest
     for n in np.flatnonzero(torn)[:1]:
         k = int(left[n].argmax())
         raise QuestionError(

@@ -4,9 +4,9 @@
          [ w ] = [ (a_q G + a_v K)_w   (a_v H)_w  ] [ w ] + [ (a_u)_w ] u
 
 z and w are the changes of an independent set of coordinates, and of an independent set of speeds
-(the same set unless there are speed rows). The others follow: dq = G z keeps the loops closed, dv =
-H w + K z keeps every row, to first order. Without rows G = H = 1 and K = 0. W is `turning`: a
-ball's axes turn with it.
+(the same set unless there are speed rows). The others follow to first order: dq = G z keeps the
+loops closed, dv = H w + K z keeps every row satisfied. Without rows G = H = 1 and K = 0. W is the
+matrix of `turning`: the axes of a ball joint's speeds rotate with it.
 """
 
 from __future__ import annotations
@@ -41,11 +41,23 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class StateSpace:
-    """State matrices; it unpacks as A, B.
+    """The state-space matrices of `linearize`. It unpacks as A, B.
 
-    A (n, n), B (n, inputs), of a batch of states (..., n, n) and (..., n, inputs): of the changes
-    of the `coordinates` (along their speeds), then of the `speeds`. others: G (nv, d), of a batch
-    with loops (..., nv, d): the change of every coordinate for one of the independent ones.
+    Attributes
+    ----------
+    A : ndarray (n, n)
+        The derivative of the state's rate by the state: changes of the independent `coordinates`
+        (along their speeds), then of the independent `speeds`.
+    B : ndarray (n, inputs)
+        The derivative of the state's rate by the joint forces `inputs`.
+    coordinates, speeds, inputs : tuple of str
+        The names of the independent coordinates and speeds, and of the inputs.
+    others : ndarray (nv, d)
+        G, the change of every coordinate per change of each independent one.
+
+    Notes
+    -----
+    For a batch of states A and B have its leading dimensions, and so has `others` with loops.
     """
 
     A: Array
@@ -60,11 +72,11 @@ class StateSpace:
 
     @property
     def poles(self) -> Array:
-        """The eigenvalues of A (1/s), slowest first.
+        """The eigenvalues of A (1/s), those of smallest modulus first.
 
-        They tell stability where A stays the same along the motion: at rest, or in a steady motion
-        whose changing coordinates do not enter (the spin angle of a wheel does not; a quaternion
-        does).
+        They decide stability where A is constant along the motion: at rest, or in a steady motion
+        that does not depend on the coordinates that change (such as the spin angle of a wheel, but
+        not a quaternion).
         """
         found = np.linalg.eigvals(self.A)
         return np.take_along_axis(found, np.argsort(np.abs(found), axis=-1, kind="stable"), -1)
@@ -81,18 +93,50 @@ def linearize(
     damping: bool = True,
     project: bool = False,
 ) -> StateSpace:
-    """A, B = linearize(mechanism, q, v, tau): the derivatives of the motion at a state, exact.
+    """Return the exact state-space matrices of the motion about a state.
 
-    tau (nv,): the joint forces there, by default none. actuated: the joints or coordinates that are
-    inputs, by default all of the tree's. coordinates: which are independent, by default (with
-    loops) the best conditioned ones. damping: with the joints' viscous damping, which `simulate`
-    has too; Coulomb friction has no derivative at rest and is left out.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    q : array (nq,) or (..., nq)
+        Coordinates, rad or m.
+    v : array (nv,) or (..., nv), optional
+        Speeds, rad/s or m/s. By default zero.
+    tau : array (nv,) or (..., nv), optional
+        The joint forces at the state, N m or N. By default zero.
+    actuated : iterable of str, optional
+        The joints or coordinates whose forces are the inputs. By default all joints of the tree.
+    coordinates : iterable of str, optional
+        The independent coordinates. By default, with loops, the best conditioned ones.
+    damping : bool, default True
+        Include the viscous damping of the joints, as `simulate` does. Coulomb friction has no
+        derivative at rest and is never included.
+    project : bool, default False
+        Use the admissible states nearest to `q` and `v` (`assemble`) instead of refusing those that
+        violate the loops.
 
-    q (..., nq), v and tau (..., nv): with leading sizes A and B of all states, in lanes. They then
-    have the same number of degrees of freedom and the same independent coordinates, by default
-    those that stand best for all of them. project: take the possible states nearest to q and v
-    (`assemble`); without it a ClosureError refuses states that leave a loop open, or have speeds
-    that open one.
+    Returns
+    -------
+    StateSpace
+        It unpacks as ``A, B``. Arguments with leading dimensions are a batch, computed in lanes;
+        its states must have the same number of degrees of freedom, and share their independent
+        coordinates, by default those that are best conditioned over all states.
+
+    Raises
+    ------
+    ClosureError
+        If a state leaves a loop open or its speeds open one, and `project` is False.
+    QuestionError
+        If the given `coordinates` are not independent, if states of a batch differ in their degrees
+        of freedom, or if a contact touches.
+
+    Examples
+    --------
+    >>> import catena
+    >>> A, B = catena.linearize(catena.load("pendulum"), [0.0])
+    >>> A.round(2).tolist(), B.round(2).tolist()
+    ([[0.0, 1.0], [-9.81, 0.0]], [[0.0], [1.0]])
     """
     machine = machine_of(m)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
@@ -121,7 +165,7 @@ def linearize(
     t = tangent(machine, q, v, a, row_forces(machine, q, v, need))
     loops = position_count(machine)
     T = spaces(t.A[..., :loops, :], metric(machine).rows(slice(loops))).T
-    # of speed rows alone T is the same for all
+    # with speed rows only, T is the same for all states
     T, free = (np.broadcast_to(x, (*q.shape[:-1], *x.shape[-2:])) for x in (T, t.spaces.T))
     z = _independent(machine, T, coordinates)
     w = z if loops == len(machine.rows) else _independent(machine, free, None)
@@ -151,7 +195,9 @@ def _named(
     G: Array,
     lead: tuple[int, ...],
 ) -> StateSpace:
-    """The answer in the leading shape that was asked for."""
+    """Return the StateSpace with names, and with arrays in the leading shape `lead` of the
+    arguments.
+    """
     A, B, G = (x.reshape(*lead, *x.shape[-2:]) if x.ndim > 2 else x for x in (A, B, G))
     coordinates, speeds, inputs = (
         tuple(machine.speed_names[k] for k in which) for which in (z, w, motors)
@@ -160,7 +206,7 @@ def _named(
 
 
 def _blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """[a b; c d] of each state."""
+    """Return the block matrix [a b; c d] of each state."""
     return np.concatenate(
         [np.concatenate([a, b], axis=-1), np.concatenate([c, d], axis=-1)], axis=-2
     )
@@ -169,7 +215,7 @@ def _blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
 def _states(
     machine: Machine, q: Any, v: Any, tau: Any
 ) -> tuple[Array, Array, Array, tuple[int, ...]]:
-    """Rows of many states, and the leading shape that they came in."""
+    """Return q, v and tau as rows (n, ...) of many states, and their common leading shape."""
     q, v, _, lead = states(machine, "linearize", q, v, None)
     tau = np.zeros(machine.nv) if tau is None else array(machine, "linearize", "tau", tau)
     whole = np.broadcast_shapes(lead, tau.shape[:-1])
@@ -182,8 +228,8 @@ def _states(
 
 
 def same_freedoms(machine: Machine, question: str, q: Array) -> None:
-    """Refuse states q (n, nq) that differ in their number of degrees of freedom: the answers have
-    different sizes.
+    """Raise a QuestionError if the states q (n, nq) differ in their number of degrees of freedom,
+    for then the results would have different shapes.
     """
     found = machine.nv - ranks(
         machine.constraint_rows(q, np.zeros((len(q), machine.nv)))[3], metric(machine)
@@ -206,7 +252,9 @@ def _open(
     z: list[int],
     D: Array,
 ) -> StateSpace:
-    """Of many states of an open mechanism: by the derivatives of forward dynamics, in lanes."""
+    """Return the StateSpace of many states of a mechanism without rows, from the derivatives of
+    forward dynamics in lanes.
+    """
     a_q, a_v, a_u, *_ = machine.forward_dynamics_derivatives(q, v, tau - D * v)
     unit = np.broadcast_to(np.eye(machine.nv), a_q.shape)
     pick = [*z, *(machine.nv + k for k in z)]
@@ -218,7 +266,9 @@ def _open(
 
 
 def dampings(machine: Machine) -> Array:
-    """The joints' viscous damping, one value per speed, with that of joints that follow others."""
+    """Return the viscous damping (nv,) of the joints, one value per speed, including that of joints
+    that follow others (mimic).
+    """
     values = [
         value_of(x, machine.mechanism.parameters) for x in per_speed(machine.mechanism, "damping")
     ]
@@ -226,8 +276,9 @@ def dampings(machine: Machine) -> Array:
 
 
 def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> list[int]:
-    """The places of as many speeds as T (..., nv, n) has columns, that stand for all of them in
-    every state.
+    """Return the indices of n independent speeds, for the basis T (..., nv, n) of the motions, that
+    determine all others in every state. names: the choice of the user, or None. Raises a
+    QuestionError if they are not independent.
     """
     n = T.shape[-1]
     if names is None and n in (0, machine.nv):
@@ -247,15 +298,16 @@ def _independent(machine: Machine, T: Array, names: Iterable[str] | None) -> lis
 
 
 def _standing(T: Array, chosen: list[int]) -> float:
-    """How well some speeds stand for all: the smallest singular value of their rows of T (..., nv,
-    n).
+    """Return how independent the chosen speeds are: the smallest singular value of their rows of T
+    (..., nv, n), over all states.
     """
     return float(np.linalg.svd(T[..., chosen, :], compute_uv=False).min(initial=np.inf))
 
 
 def _pivots(T: Array) -> list[list[int]]:
-    """The choices of the states T (states, nv, n), each once: the longest row of T, then the
-    longest of what is left of the others, ...
+    """Return the sets of n independent speeds that each state T (states, nv, n) prefers, without
+    repetitions: the longest row of T, then the row with the longest remainder after projection, and
+    so on.
     """
     left = np.array(T)
     found = np.empty((len(T), T.shape[-1]), int)
@@ -269,19 +321,19 @@ def _pivots(T: Array) -> list[list[int]]:
 
 
 def _following(t: Tangent, G: Array, H: Array, w: list[int]) -> Array:
-    """K: how the speeds must change when the coordinates do: A K + (d(A v + B)/dq) G = 0, K = 0 in
-    the independent ones.
+    """Return K, how the speeds must change with the independent coordinates: A K + (d(A v + B)/dq)
+    G = 0, with K = 0 in the independent speeds w.
     """
     x = -t.spaces.inverse @ (t.s_q @ G) if t.A.shape[-2] else np.zeros_like(G)
     return x - H @ x[..., w, :]
 
 
 def _accelerations(t: Tangent, D: Array) -> tuple[Array, Array, Array]:
-    """da/dq, da/dv, da/dtau: M da - A' dlam = dtau - r_q dq - (r_v + D) dv, A da = -c_q dq - c_v
-    dv.
+    """Return da/dq, da/dv and da/dtau, from M da - A' dlam = dtau - r_q dq - (r_v + D) dv and A da
+    = -c_q dq - c_v dv.
     """
     T = t.spaces.T
-    # the response to a force, within the loops
+    # the acceleration per unit of force, with closed loops
     P = T @ np.linalg.solve(across(T) @ t.M @ T, across(T))
     if not t.A.shape[-2]:
         return -P @ t.r_q, -P @ (t.r_v + np.diag(D)), P

@@ -1,9 +1,8 @@
-"""Marker kinematics: the coordinates that bring frames nearest to points that were measured, over
-time.
+"""Marker kinematics: the coordinates that bring frames nearest to measured points, over time.
 
-At each instant the least of sum w |x(q) - p|^2 by Gauss and Newton with damping [Levenberg1944],
-from the instant before; loops stay closed, as steps are taken in the space their rows leave free,
-and the gap is led back.
+At each instant sum w |x(q) - p|^2 is minimised by damped Gauss-Newton steps [Levenberg1944],
+starting from the instant before. Loops stay closed: steps are taken in the null space of their
+rows, plus a step that reduces their residual.
 """
 
 from __future__ import annotations
@@ -21,13 +20,16 @@ from ..model import Mechanism
 from .assembly import residual
 
 Array = NDArray[np.float64]
-STEPS, SMALL = 200, 1e-12
+# Damped steps at one instant.
+MAX_STEPS = 200
+# Steps (rad, m) below a hundred times this end the search; also the floor of divisors.
+NEGLIGIBLE_STEP = 1e-12
 
 
 @dataclass(frozen=True)
 class MarkerMotion:
-    """q (T, nq); error (T,): the root mean square distance of frames from their points, m; worst:
-    the frame furthest from its own.
+    """The result of `marker_kinematics`: coordinates q (T, nq); error (T,), the root mean square
+    distance of the frames from their points, m; and worst, the frame with the largest distance.
     """
 
     q: Array
@@ -42,11 +44,27 @@ def marker_kinematics(
     weights: Mapping[str, float] | None = None,
     guess: Any = None,
 ) -> MarkerMotion:
-    """The motion whose frames are nearest to measured points.
+    """Return the motion whose frames are nearest to measured points.
 
-    markers: {frame: points (T, 3) or (3,)}, m in the ground's axes; a point that was not seen is
-    nan. weights: {frame: weight}, one unless given. guess: coordinates (nq,) at the first instant,
-    by default all zero.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    markers : mapping of str to array (T, 3) or (3,)
+        The measured points of each frame in the ground's axes, m; NaN where a point was not seen.
+    weights : mapping of str to float, optional
+        The weight of each frame, one by default.
+    guess : array (nq,), optional
+        The coordinates to start from at the first instant, by default zero.
+
+    Returns
+    -------
+    MarkerMotion
+
+    Raises
+    ------
+    StateError
+        If there are no markers, or their arrays have different shapes.
     """
     machine = machine_of(m)
     (q,) = state(machine, "marker kinematics", guess=guess)
@@ -67,7 +85,7 @@ def marker_kinematics(
 
 
 def _points(machine: Machine, markers: Mapping[str, ArrayLike]) -> Array:
-    """(markers, T, 3)."""
+    """Return the points (markers, T, 3); raise a StateError if their shapes differ."""
     if not markers:
         raise StateError("marker kinematics: there are no markers; give {frame: points (T, 3)}")
     for name in markers:
@@ -83,13 +101,16 @@ def _points(machine: Machine, markers: Mapping[str, ArrayLike]) -> Array:
 
 
 def _places(machine: Machine, names: list[str], q: Array) -> Array:
+    """Return the origins (n, 3) of the frames at q, m."""
     return np.array([machine.pose(q, name)[:3, 3] for name in names]).reshape(-1, 3)
 
 
 def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -> Array:
-    """The coordinates of the least weighted distance, from q on."""
+    """Return the coordinates of least weighted squared distance, by damped steps from q. w holds
+    the square roots of the weights.
+    """
     damping, best = 1e-6, np.inf
-    for _ in range(STEPS if names else 0):
+    for _ in range(MAX_STEPS if names else 0):
         gap = (w[:, None] * (_places(machine, names, q) - p)).ravel()
         J = np.concatenate([x * machine.jacobian(q, name)[3:] for x, name in zip(w, names)])
         free, back = _loops(machine, q)
@@ -98,18 +119,20 @@ def _nearest(machine: Machine, names: list[str], p: Array, w: Array, q: Array) -
         best = min(best, cost)
         G = (J @ free).T @ (J @ free)
         z = -np.linalg.solve(
-            G + damping * max(np.trace(G), SMALL) / max(len(G), 1) * np.eye(len(G)),
+            G + damping * max(np.trace(G), NEGLIGIBLE_STEP) / max(len(G), 1) * np.eye(len(G)),
             (J @ free).T @ (gap + J @ back),
         )
         step = back + free @ z
-        q = machine.move(q, step * min(1.0, 0.7 / max(np.abs(step).max(), SMALL)))
-        if np.abs(step).max() < SMALL * 100:
+        q = machine.move(q, step * min(1.0, 0.7 / max(np.abs(step).max(), NEGLIGIBLE_STEP)))
+        if np.abs(step).max() < NEGLIGIBLE_STEP * 100:
             break
     return q
 
 
 def _loops(machine: Machine, q: Array) -> tuple[Array, Array]:
-    """A basis (nv, k) of what loops leave free, and the step that closes them."""
+    """Return a basis (nv, k) of the speeds that the loops leave free, and the step (nv,) that
+    closes the loops.
+    """
     if not machine.mechanism.closes:
         return np.eye(machine.nv), np.zeros(machine.nv)
     error, A = residual(machine, q)

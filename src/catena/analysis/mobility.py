@@ -1,7 +1,7 @@
 """Mobility: degrees of freedom, redundant constraint rows, and what motors can drive.
 
-The count is by the rank of the constraint Jacobian A where the loops close: degrees of freedom = nv
-- rank A. Gruebler's formula, which counts rows, is wrong for every planar loop in space and for
+The number of degrees of freedom is nv - rank A, with the constraint Jacobian A where the loops are
+closed. Gruebler's formula, which counts rows, is wrong for every planar loop in space and for
 Bricard's mechanism; the rank is not.
 """
 
@@ -34,25 +34,43 @@ from ..model import Mechanism
 from ..registry import loaded
 from .assembly import assemble, closed, gauss_newton
 from .closure_search import CLOSED
-from .mobility_in_lanes import NEARBY, STILL, WAYS, mobilities
+from .mobility_in_lanes import NEARBY_DISTANCE, NEARBY_SAMPLES, STUCK_SPEED_RATIO, mobilities
 
 Array = np.ndarray
-NEAR_SINGULAR = 1e-4  # a singular value this small beside the largest is worth a word
+# A smallest singular value below this, relative to the largest, is reported as near singular.
+NEAR_SINGULAR_RATIO = 1e-4
 
 
 @dataclass(frozen=True)
 class Mobility:
     """How a mechanism can move at one configuration.
 
-    coordinates: nv. rows: the rows of loops, of constraints (gears, cams, expressions) and of
-    speeds (rolling, knife edges); speed_rows, tied_rows: how many of them are of speeds, of
-    constraints. rank: of the constraint Jacobian A. redundant: (joint, direction) of the rows that
-    repeat others, by one choice among several where there is one. singular: the rank is lower here
-    than nearby. condition: the smallest singular value of A that counts, beside the largest. stuck:
-    speeds that are zero in every motion that this configuration allows. actuated: speeds with a
-    motor, None where motors are not given. held: how many of the degrees of freedom the motors can
-    drive. nearby: the degrees of freedom of configurations close by, fewer than those here where it
-    is singular; None where that was not looked at.
+    Attributes
+    ----------
+    name : str
+        The name of the mechanism.
+    coordinates : int
+        The number of speeds, nv.
+    rows, speed_rows, tied_rows : int
+        The number of constraint rows; how many of these are rows of speeds (rolling, knife edges),
+        and how many are rows of constraints (gears, cams, expressions). The others are of loops.
+    rank : int
+        The rank of the constraint Jacobian A.
+    redundant : tuple of (joint, direction)
+        Rows that depend on others; one choice where several are possible.
+    singular : bool
+        Whether the rank is lower here than at nearby configurations.
+    condition : float
+        The smallest singular value of A that is not zero, relative to the largest.
+    stuck : tuple of str
+        Speeds that are zero in every motion that this configuration allows.
+    actuated : tuple of str or None
+        Speeds with a motor; None if motors were not given.
+    held : int
+        How many of the degrees of freedom the motors can drive.
+    nearby : int or None
+        The degrees of freedom at nearby configurations; fewer than here at a singular one. None if
+        they were not computed.
     """
 
     name: str
@@ -71,20 +89,18 @@ class Mobility:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """The independent speeds in this configuration: nv less the rank of the constraint
-        Jacobian.
-        """
+        """The number of independent speeds at this configuration: nv less the rank of A."""
         return self.coordinates - self.rank
 
     @property
     def underactuated(self) -> int:
-        """Degrees of freedom that no motor drives; 0 where motors are not given."""
+        """The number of degrees of freedom that no motor drives; 0 if motors are not given."""
         return self.degrees_of_freedom - self.held
 
     @property
     def overactuated(self) -> int:
-        """Motors beyond those needed: so many that they can load the mechanism without moving it; 0
-        where motors are not given.
+        """The number of motors beyond those needed, which can load the mechanism without moving it;
+        0 if motors are not given.
         """
         return 0 if self.actuated is None else len(self.actuated) - self.held
 
@@ -93,8 +109,8 @@ class Mobility:
 
     def __str__(self) -> str:
         plural = "" if self.degrees_of_freedom == 1 else "s"
-        beside = f" here, {self.nearby} nearby" if self.singular and self.nearby is not None else ""
-        lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom{beside}"]
+        nearby = f" here, {self.nearby} nearby" if self.singular and self.nearby is not None else ""
+        lines = [f"{self.name}: {self.degrees_of_freedom} degree{plural} of freedom{nearby}"]
         lines.append(f"  {self.coordinates} speeds, {self._rows()}")
         if self.redundant:
             lines.append(
@@ -105,7 +121,7 @@ class Mobility:
             lines.append(
                 "  singular here: nearby the rows have a higher rank, so branches of motion meet"
             )
-        elif self.condition < NEAR_SINGULAR:
+        elif self.condition < NEAR_SINGULAR_RATIO:
             lines.append(
                 f"  near a singular configuration: smallest singular value {self.condition:.2g} of"
                 " the largest"
@@ -122,15 +138,15 @@ class Mobility:
             "of constraints": self.tied_rows,
             "of speeds": self.speed_rows,
         }
-        told = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
-        if not told:
+        parts = " and ".join(f"{n} {what}" for what, n in counts.items() if n)
+        if not parts:
             return "no constraint rows"
         independent = (
             "which is independent"
             if self.rows == self.rank == 1
             else f"{self.rank} of them independent"
         )
-        return f"{_counted(self.rows, 'constraint row')} ({told}), {independent}"
+        return f"{_counted(self.rows, 'constraint row')} ({parts}), {independent}"
 
     def _motors(self) -> str:
         words = []
@@ -143,13 +159,12 @@ class Mobility:
 
 @dataclass(frozen=True)
 class Mobilities:
-    """How a mechanism can move at many configurations q (..., nq), which are those that were
-    assembled.
+    """How a mechanism can move at many configurations.
 
-    Fields as of `Mobility`, one for each configuration: rank, singular, condition, held (...,);
-    redundant (..., rows) and stuck (..., nv): whether a row is redundant, in the order of
-    `row_names`, and a speed stuck, in that of `speed_names`. `answer[index]` is the Mobility of
-    one.
+    The attributes are those of `Mobility`, with one value per configuration: rank, singular,
+    condition, held and nearby (...,); redundant (..., rows) and stuck (..., nv) are booleans, in
+    the order of `row_names` and of `speed_names`. q (..., nq) holds the configurations, after
+    assembly. `result[index]` is the Mobility of one configuration.
     """
 
     name: str
@@ -169,14 +184,14 @@ class Mobilities:
 
     @property
     def degrees_of_freedom(self) -> Array:
-        """(...,): the independent speeds."""
+        """The number (...,) of independent speeds at each configuration."""
         return len(self.speed_names) - self.rank
 
     def __len__(self) -> int:
         return len(self.rank)
 
     def __getitem__(self, index: Any) -> Mobility:
-        """Of one configuration."""
+        """Return the Mobility of one configuration."""
         redundant = tuple(
             name for name, on in zip(self.row_names, self.redundant[index], strict=True) if on
         )
@@ -201,12 +216,12 @@ class Mobilities:
 
     def __str__(self) -> str:
         values, counts = np.unique(self.degrees_of_freedom, return_counts=True)
-        told = ", ".join(
+        parts = ", ".join(
             f"{_counted(d, 'degree')} of freedom at {n}"
             for d, n in zip(values.tolist(), counts.tolist())
         )
         return (
-            f"{self.name}, {_counted(self.rank.size, 'configuration')}: {told}; singular at"
+            f"{self.name}, {_counted(self.rank.size, 'configuration')}: {parts}; singular at"
             f" {int(self.singular.sum())}"
         )
 
@@ -222,11 +237,34 @@ def mobility(
 def mobility(
     m: Mechanism | Machine, q: ArrayLike | None = None, actuated: Iterable[str] | None = None
 ) -> Mobility | Mobilities:
-    """The mobility at q, or at a configuration assembled from it.
+    """Return the degrees of freedom at a configuration, redundant rows, and what motors can drive.
 
-    q: a guess, by default every coordinate zero; where it leaves a loop open it is assembled first.
-    actuated: joints or coordinates that have a motor; where they are not given, the answer does not
-    speak of motors. q (..., nq): with leading sizes the Mobilities of all configurations, in lanes.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    q : array (nq,) or (..., nq), optional
+        Coordinates, rad or m; by default zero. If they leave a loop open, they are the guess from
+        which the mechanism is assembled first.
+    actuated : iterable of str, optional
+        Joints or coordinates that have a motor. If omitted, the result says nothing about motors.
+
+    Returns
+    -------
+    Mobility or Mobilities
+        Mobilities if `q` has leading dimensions: all configurations are computed at once, in lanes.
+
+    Raises
+    ------
+    ClosureError
+        If the mechanism cannot be assembled.
+
+    Examples
+    --------
+    >>> import catena
+    >>> found = catena.mobility(catena.load("four_bar"))
+    >>> found.degrees_of_freedom, found.rows, found.rank, len(found.redundant)
+    (1, 5, 2, 3)
     """
     machine = machine_of(m)
     motors = list(range(machine.nv)) if actuated is None else all_speeds_of(machine, actuated)
@@ -239,13 +277,15 @@ def mobility(
     rows = rows_at(machine, q)
     by = metric(machine, acting=False)
     rank, T, _, values, _ = spaces(rows.A, by)
-    # of order one, whatever the units
+    # of order one, independent of units
     ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
-    held = int(np.linalg.matrix_rank(ways[motors], tol=STILL)) if T.size and motors else 0
+    held = (
+        int(np.linalg.matrix_rank(ways[motors], tol=STUCK_SPEED_RATIO)) if T.size and motors else 0
+    )
     still = [
         name
         for k, name in enumerate(machine.speed_names)
-        if np.abs(ways[k]).max(initial=0.0) < STILL
+        if np.abs(ways[k]).max(initial=0.0) < STUCK_SPEED_RATIO
     ]
     highest = max(rank, highest_rank(machine, q, T))
     return Mobility(
@@ -266,8 +306,9 @@ def mobility(
 
 
 def other_assemblies(machine: Machine, count: int = 8) -> set[int]:
-    """The degrees of freedom at regular configurations that random starts are assembled into: one
-    number, unless a mechanism can be put together in ways that move differently.
+    """Return the set of degrees of freedom met at regular configurations that are assembled from
+    `count` random starts. It has more than one member if a mechanism can be assembled in ways that
+    move differently.
     """
     if not machine.mechanism.constrained:
         return {machine.nv}
@@ -282,8 +323,8 @@ def other_assemblies(machine: Machine, count: int = 8) -> set[int]:
     return set(found["nearby"].tolist())
 
 
-def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilities:
-    """Of many configurations."""
+def _batch(machine: Machine, q: Any, motors: list[int], motors_given: bool) -> Mobilities:
+    """Return the Mobilities of many configurations; without motors unless `motors_given`."""
     q, _, _, lead = states(machine, "mobility", q, None, None)
     if machine.rows:
         q = _assembled(machine, q)
@@ -297,29 +338,32 @@ def _batch(machine: Machine, q: Any, motors: list[int], told: bool) -> Mobilitie
         machine.speed_names,
         len(machine.rows) - position_count(machine),
         sum(len(x.labels) for x in machine.mechanism.constraints),
-        actuated=tuple(machine.speed_names[k] for k in motors) if told else None,
+        actuated=tuple(machine.speed_names[k] for k in motors) if motors_given else None,
         **found,
     )
 
 
 def _assembled(machine: Machine, q: Array) -> Array:
-    """Configurations (n, nq), those that leave a loop open assembled."""
+    """Return the configurations (n, nq), with those that leave a loop open assembled."""
     error, _, _, A = machine.constraint_rows(q, np.zeros((len(q), machine.nv)))
     apart = np.abs(metric(machine).beside(error, A)).max(axis=1, initial=0.0) > CLOSED
     return np.where(apart[:, None], assemble(machine, q)[0], q) if apart.any() else q
 
 
 def _counted(n: int, what: str) -> str:
+    """Return the number and the noun, in the plural unless the number is one."""
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def redundant(rows: Rows, by: Metric) -> tuple[tuple[str, str], ...]:
-    """The rows that depend on those before them (Gram and Schmidt, in the order of the rows)."""
+    """Return the names of the rows that depend on the rows before them (Gram-Schmidt, in the order
+    of the rows).
+    """
     basis: list[Array] = []
     found = []
     for name, row in zip(rows.names, by.scaled(rows.A)):
         left = row.copy()
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two passes are enough
             for b in basis:
                 left -= (b @ left) * b
         size = np.linalg.norm(left)
@@ -331,17 +375,19 @@ def redundant(rows: Rows, by: Metric) -> tuple[tuple[str, str], ...]:
 
 
 def highest_rank(machine: Machine, q: Array, T: Array) -> int:
-    """The highest rank met close by, on the loops: along random motions that they allow here."""
+    """Return the highest rank of A at nearby configurations with closed loops, reached along random
+    motions in the basis T (nv, d) of those allowed at q.
+    """
     if not T.shape[1] or not machine.rows:
         return 0
     rng = np.random.default_rng(2)
     best = 0
     everything = list(range(machine.nv))
     unit = np.sqrt(metric(machine).column)
-    for _ in range(WAYS):
+    for _ in range(NEARBY_SAMPLES):
         way = T @ rng.standard_normal(T.shape[1])
         near = gauss_newton(
-            machine, machine.move(q, NEARBY * way / np.linalg.norm(way / unit)), everything
+            machine, machine.move(q, NEARBY_DISTANCE * way / np.linalg.norm(way / unit)), everything
         )
         rows = rows_at(machine, near)
         if openings(machine, rows).max(initial=0.0) < CLOSED:

@@ -1,5 +1,5 @@
-"""Mobility of many configurations: rows from the lanes, ranks and null spaces over arrays. The
-search of `mobility.py`, all at once.
+"""Mobility of many configurations: rows are evaluated in lanes, ranks and null spaces over arrays.
+The same algorithm as in `mobility.py`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from .assembly_in_lanes import closed_rows
 from .closure_search import CLOSED
 
 Array = np.ndarray
-# how far (rad, or lengths of the loops) and how often one looks for a higher rank beside a
-# configuration
-NEARBY, WAYS = 1e-2, 6
-STILL = 1e-9  # what moves by less, beside the lengths of the loops (`kernels.rank`), does not move
+# Distance of nearby configurations at which a higher rank is searched: rad, or lengths of the
+# loops.
+NEARBY_DISTANCE = 1e-2
+# Random directions in which nearby configurations are searched.
+NEARBY_SAMPLES = 6
+# A speed whose largest share in any motion is less, relative to the lengths of the loops
+# (`kernels.rank`), is stuck.
+STUCK_SPEED_RATIO = 1e-9
 
 
 def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array]:
-    """Of closed configurations q (n, nq): rank, held, nearby (n,) whole numbers, singular (n,),
-    redundant (n, rows), stuck (n, nv), condition (n,).
+    """Return, for configurations q (n, nq) with closed loops, a dictionary with rank, held and
+    nearby (n,), integers; singular (n,), redundant (n, rows) and stuck (n, nv), booleans; and
+    condition (n,).
     """
     n = len(q)
     by = metric(machine, acting=False)
@@ -43,31 +48,31 @@ def mobilities(machine: Machine, q: Array, motors: list[int]) -> dict[str, Array
         found["singular"][own] = found["nearby"][own] < machine.nv - r
         if r:
             found["condition"][own] = here.values[:, r - 1] / here.values[:, 0]
-        # of order one, whatever the units
+        # of order one, independent of units
         ways = np.linalg.qr(T / np.sqrt(by.column)[:, None])[0] if T.size else T
-        found["stuck"][own] = np.abs(ways).max(axis=2, initial=0.0) < STILL
+        found["stuck"][own] = np.abs(ways).max(axis=2, initial=0.0) < STUCK_SPEED_RATIO
         if T.size and motors:
-            found["held"][own] = np.linalg.matrix_rank(ways[:, motors], tol=STILL)
+            found["held"][own] = np.linalg.matrix_rank(ways[:, motors], tol=STUCK_SPEED_RATIO)
     return found
 
 
 def _rows(machine: Machine, q: Array) -> Array:
-    """A (n, rows, nv) of all rows, those that never act too."""
+    """Return A (n, rows, nv) for all rows, also those that never act."""
     if not machine.rows:
         return all_rows(machine, np.zeros((len(q), 0, machine.nv)))
     return all_rows(machine, machine.constraint_rows(q, np.zeros((len(q), machine.nv)))[3])
 
 
 def _redundant(A: Array, by: Metric) -> Array:
-    """(n, rows): the rows that depend on those before them (Gram and Schmidt, in the order of the
-    rows).
+    """Return booleans (n, rows): whether a row depends on the rows before it (Gram-Schmidt, in the
+    order of the rows).
     """
     scaled = by.scaled(A)
     basis = np.zeros_like(scaled)
     found = np.zeros(A.shape[:2], bool)
     for k in range(A.shape[1]):
         left = scaled[:, k].copy()
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two passes are enough
             for b in np.moveaxis(basis[:, :k], 1, 0):
                 left -= np.einsum("ni,ni->n", b, left)[:, None] * b
         size = np.linalg.norm(left, axis=1)
@@ -79,19 +84,21 @@ def _redundant(A: Array, by: Metric) -> Array:
 
 
 def _highest_rank(machine: Machine, q: Array, T: Array, by: Metric) -> Array:
-    """(n,): the highest rank met close by, on the loops: along random motions that they allow here,
-    T (n, nv, d).
+    """Return (n,): the highest rank at nearby configurations with closed loops, reached along
+    random motions in the basis T (n, nv, d).
     """
     best = np.zeros(len(q), int)
     if not T.shape[2] or not machine.rows:
         return best
     rng = np.random.default_rng(2)
     unit = np.sqrt(by.column)
-    for _ in range(WAYS):
+    for _ in range(NEARBY_SAMPLES):
         way = T @ rng.standard_normal(T.shape[2])
         near, gap = closed_rows(
             machine,
-            machine.move(q, NEARBY * way / np.linalg.norm(way / unit, axis=1, keepdims=True)),
+            machine.move(
+                q, NEARBY_DISTANCE * way / np.linalg.norm(way / unit, axis=1, keepdims=True)
+            ),
             list(range(machine.nv)),
         )
         best = np.maximum(best, np.where(gap < CLOSED, ranks(_rows(machine, near), by), 0))

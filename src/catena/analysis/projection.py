@@ -1,5 +1,6 @@
-"""States that questions take: refused where they break the constraint rows, or projected onto them
-where that was asked for; and where contacts touch, whose forces they do not know.
+"""Checks of the states that questions are asked about: states that violate the constraint rows are
+refused, or projected onto them on request; states in which contacts touch are refused by questions
+that do not include contact forces.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ ADVICE = "begin with q, v = catena.assemble(mechanism, q, v), or say project=Tru
 
 
 def require_apart(machine: Machine, question: str, q: Array) -> None:
-    """Refuse states q (..., nq) in which contacts touch: a question about smooth motion would drop
-    their forces.
+    """Raise a QuestionError if contacts touch in a state q (..., nq), because a question about
+    smooth motion would ignore their forces.
     """
     if not machine.mechanism.contacts:
         return
@@ -33,10 +34,10 @@ def require_apart(machine: Machine, question: str, q: Array) -> None:
 def possible_state(
     machine: Machine, question: str, q: Array, v: Array, project: bool, t: float = 0.0
 ) -> tuple[Array, Array]:
-    """q (..., nq) and v (..., nv) of states that keep every loop closed at time t, s.
+    """Return states q (..., nq) and v (..., nv) that keep every loop closed at time t (s).
 
-    project: the states of `assemble`, the nearest that are possible; otherwise those given, and a
-    ClosureError says which loop they leave open, or tear open, by how much.
+    With project=True they are the nearest such states (`assemble`). Otherwise they are those given,
+    and a ClosureError says which loop they leave open, or tear open, and by how much.
     """
     if machine.rows and project:
         q, v = assemble(machine, q, v, t=t)

@@ -1,8 +1,8 @@
-"""The registry of questions: one record per question says what the documentation and
-`catena.analysis` must know about it.
+"""The registry of questions: one record per question holds what the documentation and
+`catena.analysis` need to know about it.
 
 A question is a function whose first argument is a Mechanism or a Machine. It does not change it,
-takes and gives SI values, and raises a QuestionError (or ClosureError) with one sentence where it
+takes and returns SI values, and raises a QuestionError (or ClosureError) with one sentence if it
 has no answer.
 """
 
@@ -19,10 +19,10 @@ from ..registry import Registry
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a mechanism can answer.
+    """A question that can be asked about a mechanism.
 
-    name: its word, `catena.analysis.NAME`. ask: the function. doc: one line for people. gives: what
-    comes back, with shapes.
+    name: the function's name in `catena.analysis`. ask: the function. doc: a one-line description
+    for the documentation. gives: a description of the result, with shapes.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Question:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The names of its arguments after the mechanism."""
+        """The names of the function's arguments after the mechanism."""
         return tuple(inspect.signature(self.ask).parameters)[1:]
 
 
@@ -41,7 +41,7 @@ register = QUESTIONS.register
 
 
 def markdown() -> str:
-    """The questions as a table, as docs/questions.md shows it."""
+    """Return the table of questions in docs/questions.md."""
     rows = [
         f"| `{q.name}({', '.join(('mechanism', *q.options))})` | {q.doc} | {q.gives} |"
         for q in QUESTIONS.values()

@@ -1,4 +1,4 @@
-"""Reactions and constraint rows as questions: they are answered by `machine`."""
+"""Reactions and constraint rows as questions. They are computed in `machine`."""
 
 from __future__ import annotations
 

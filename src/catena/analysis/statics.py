@@ -1,14 +1,14 @@
 """Statics: equilibria of a mechanism, and the joint forces that hold it at rest elsewhere.
 
-Equilibrium in the motions T that the loops allow (A T = 0): T' g(q) = 0, with g the joint forces
-that rest needs, less those given. Newton's step uses the stiffness of the constrained mechanism,
-the loops' forces included:
+Equilibrium in the motions T that the loops allow (A T = 0) is T' g(q) = 0, with g the joint forces
+that rest requires, less those given. The Newton step uses the stiffness of the constrained
+mechanism, including the forces of the loops:
 
     K = T' (dg/dq - d(A' lam)/dq) T,        dq = -T |K|^-1 T' g
 
-with slides beside the mechanism's length (`kernels.rank`). A force is none by `unbalanced`: beside
-what a change of position by that length, or the weight that moves, would make of it. So neither
-units nor ratios of inertia decide what rests.
+with translations relative to the length of the mechanism (`kernels.rank`). Whether a force is zero
+is decided by `unbalanced`, relative to the force that a change of position by that length, or the
+moving weight, would cause. So neither units nor ratios of inertia decide what is at rest.
 """
 
 from __future__ import annotations
@@ -29,10 +29,16 @@ from .closure_search import CLOSED, shortened
 from .tangent import Rest, rest, row_forces
 
 Array = np.ndarray
-# off a rest that is not stable (rad, or lengths); a stiffness this small beside the largest is none
-NUDGE, FLAT = 1e-2, 1e-9
-# Newton steps, how far one may go (rad, or lengths), what force is none (beside its scale)
-STEPS, REACH, STILL = 200, 0.5, 1e-10
+# Displacement from an unstable equilibrium, along which the search goes on: rad, or lengths.
+UNSTABLE_NUDGE = 1e-2
+# An eigenvalue of the stiffness above minus this, relative to the largest, is not negative.
+ZERO_STIFFNESS_RATIO = 1e-9
+# Newton steps of the search for an equilibrium.
+MAX_NEWTON_STEPS = 200
+# Norm of one Newton step, at most: rad, or lengths of the mechanism.
+MAX_STEP_NORM = 0.5
+# A remaining force at most this, relative to its scale (`unbalanced`), is zero.
+BALANCED_FORCE_RATIO = 1e-10
 
 
 def equilibrium(
@@ -41,13 +47,40 @@ def equilibrium(
     tau: ArrayLike | None = None,
     stable: bool = True,
 ) -> Array:
-    """q (nq,) near the guess at which the mechanism stays still under gravity, its springs and the
-    joint forces tau.
+    """Return a configuration near the guess at which the mechanism is in static equilibrium.
 
-    guess: by default every coordinate zero; loops that it leaves open are closed first. stable: go
-    downhill, to where a small push is answered by a force back, also from a guess that is at rest
-    and would fall; False takes the nearest equilibrium of any kind (the upright pendulum). A
-    QuestionError says which coordinate still moves where there is none.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    guess : array (nq,), optional
+        The coordinates to start from, rad or m; by default zero. Loops that they leave open are
+        closed first.
+    tau : array (nv,), optional
+        Constant joint forces, N m or N. By default zero.
+    stable : bool, default True
+        Search for a stable equilibrium, going downhill also from a guess that is an unstable
+        equilibrium. False finds the nearest equilibrium of any kind (the upright pendulum).
+
+    Returns
+    -------
+    ndarray (nq,)
+        The coordinates of the equilibrium.
+
+    Raises
+    ------
+    QuestionError
+        If no equilibrium is found; the message names the coordinate with the largest remaining
+        force.
+    ClosureError
+        If the loops cannot be closed from the guess.
+
+    Examples
+    --------
+    >>> import catena
+    >>> pendulum = catena.load("pendulum")
+    >>> catena.equilibrium(pendulum, [3.0], stable=False).round(6).tolist()
+    [3.141593]
     """
     machine = machine_of(m)
     q, tau = state(machine, "equilibrium", guess=guess, tau=tau)
@@ -55,17 +88,17 @@ def equilibrium(
     if openings(machine, rows_at(machine, q)).max(initial=0.0) > CLOSED:
         q = closed(machine, q, everything)
     best, least = q, np.inf
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         g, t = balance(machine, q, tau)
         left = t.spaces.T @ (t.spaces.T.T @ g)
         size = float(unbalanced(machine, g, t.M, t.spaces.T, stiffness(t)))
-        # Newton's steps go on as far as rounding lets them
-        if size == 0.0 or (least <= STILL and size > 0.1 * least):
+        # Newton steps go on until rounding stops the decrease
+        if size == 0.0 or (least <= BALANCED_FORCE_RATIO and size > 0.1 * least):
             best, least = (q, size) if size < least else (best, least)
             way = downhill(machine, balance(machine, best, tau)[1]) if stable else None
             if way is None:
                 return best
-            q = gauss_newton(machine, machine.move(best, NUDGE * way), everything)
+            q = gauss_newton(machine, machine.move(best, UNSTABLE_NUDGE * way), everything)
             least = np.inf
             continue
         if size < least:
@@ -73,30 +106,30 @@ def equilibrium(
         q = _step(machine, q, tau, g, t, stable)
     name, size = name_of(machine, left)
     raise QuestionError(
-        f"equilibrium: {where(machine)} finds no rest: after {STEPS} steps {name!r} still needs"
-        f" {size:.4g} (N m or N); hold it with a spring, a joint force or a fixed joint, or start"
-        " from another guess"
+        f"equilibrium: {where(machine)} finds no rest: after {MAX_NEWTON_STEPS} steps {name!r}"
+        f" still needs {size:.4g} (N m or N); hold it with a spring, a joint force or a fixed"
+        " joint, or start from another guess"
     )
 
 
 def downhill(machine: Machine, t: Rest) -> Array | None:
-    """(nv,): the motion, of one radian or length, along which the stiffness is most negative at a
-    rest, so that a push grows; None where it is stable.
+    """Return the motion (nv,), of norm one in rad or lengths of the mechanism, along which the
+    stiffness at an equilibrium is most negative; None if the equilibrium is stable.
     """
     unit, T, K = _stiffness(machine, t)
     values, V = np.linalg.eigh(0.5 * (K + K.T)) if K.size else (np.zeros(1), np.zeros((0, 0)))
-    if values[0] >= -FLAT * np.abs(values).max():
+    if values[0] >= -ZERO_STIFFNESS_RATIO * np.abs(values).max():
         return None
     way = T @ V[:, 0]
-    # of its two senses the one that is written with a plus
+    # of both signs the one whose largest entry is positive
     return unit * way * np.sign(way[np.abs(way).argmax()])
 
 
 def static_torques(
     m: Mechanism | Machine, q: Any, actuated: Iterable[str] | None = None, wrenches: Any = None
 ) -> Actuation:
-    """The joint forces that hold the mechanism still at q, from the motors at `actuated`: see
-    `inverse_dynamics`.
+    """Return the joint forces with which the motors at the joints or coordinates `actuated` hold
+    the mechanism at rest at q (nq,); see `inverse_dynamics`.
     """
     machine = machine_of(m)
     still = np.zeros(machine.nv)
@@ -104,8 +137,8 @@ def static_torques(
 
 
 def balance(machine: Machine, q: Array, tau: Array) -> tuple[Array, Rest]:
-    """g (nv,), the joint forces that rest at q needs beyond tau, and the derivatives there, the
-    loops' forces included; of one or many.
+    """Return g (..., nv), the joint forces that rest at q requires beyond tau, and the derivatives
+    there, including the forces of the loops.
     """
     still = np.zeros((*q.shape[:-1], machine.nv))
     g = machine.bias(q, still) - tau
@@ -113,27 +146,28 @@ def balance(machine: Machine, q: Array, tau: Array) -> tuple[Array, Rest]:
 
 
 def stiffness(t: Rest) -> Array:
-    """K (..., d, d) in the motions that the loops allow."""
+    """Return the stiffness K (..., d, d) in the motions that the loops allow."""
     T = t.spaces.T
     return across(T) @ t.r_q @ T
 
 
 def unbalanced(machine: Machine, g: Array, M: Array, T: Array, K: Array) -> Array:
-    """(...,): the largest of the forces g (..., nv) that the loops do not take, T' g, beside what
-    would be a force along its speed.
+    """Return (...,): the largest of the forces g (..., nv) that the loops do not carry, T' g, each
+    relative to a typical force along its speed.
 
-    That is the largest of the loads there, of K over the mechanism's length (a turn of one), and of
-    the weight that the speed moves; all as the work of a turn of one, or of a slide by the length.
+    A typical force is the largest of the loads there, of K times the length of the mechanism (or
+    one radian), and of the weight that the speed moves; all as the work of a rotation by one radian
+    or of a translation by that length.
     """
     if not T.shape[-1]:
         return np.zeros(g.shape[:-1])
     unit = np.sqrt(metric(machine).column)
-    ways, back = np.linalg.qr(T / unit[:, None])  # of order one, whatever the units
+    ways, back = np.linalg.qr(T / unit[:, None])  # of order one, independent of units
     back = np.linalg.inv(back)
     gravity = np.linalg.norm(
         [value_of(x, machine.mechanism.parameters) for x in machine.mechanism.gravity]
     )
-    # no body of mass m has more than sqrt(m M) by its motion
+    # the motion of a body of mass m contributes at most sqrt(m M)
     weight = gravity * np.sqrt(carried(machine) * np.einsum("...ii->...i", M))
     springs = np.abs(ways @ (across(back) @ K @ back) @ across(ways)).max(axis=-1)
     scale = np.max([np.abs(unit * g), unit * weight, springs], axis=0)
@@ -142,8 +176,8 @@ def unbalanced(machine: Machine, g: Array, M: Array, T: Array, K: Array) -> Arra
 
 
 def carried(machine: Machine) -> Array:
-    """(nv,): the mass that each speed moves, kg; of joints that others follow, without the
-    followers.
+    """Return (nv,): the mass that each speed moves, kg. Bodies moved only by joints that follow
+    another one (mimic) are not counted for that one.
     """
     layout = machine.layout
     found = np.zeros(machine.nv)
@@ -159,8 +193,8 @@ def carried(machine: Machine) -> Array:
 
 
 def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
-    """The sizes of the speeds (nv,), the motions that the loops allow beside them (nv, d), of order
-    one whatever the units, and K (d, d) in these.
+    """Return the scales (nv,) of the speeds, an orthonormal basis (nv, d) of the motions that the
+    loops allow, relative to these scales, and the stiffness K (d, d) in this basis.
     """
     unit = np.sqrt(metric(machine).column)
     T = np.linalg.qr(t.spaces.T / unit[:, None])[0]
@@ -168,21 +202,24 @@ def _stiffness(machine: Machine, t: Rest) -> tuple[Array, Array, Array]:
 
 
 def _step(machine: Machine, q: Array, tau: Array, g: Array, t: Rest, stable: bool) -> Array:
+    """Return q after one Newton step, shortened to MAX_STEP_NORM and halved until it does not pass
+    far beyond the lowest point along it.
+    """
     unit, T, K = _stiffness(machine, t)
     f = T.T @ (unit * g)
-    if stable:  # along the eigenvectors of K, downhill in each
+    if stable:  # downhill along each eigenvector of K
         values, V = np.linalg.eigh(0.5 * (K + K.T))
         size = np.maximum(np.abs(values), 1e-9 * np.abs(values).max(initial=0.0))
-        # without any stiffness, one length
+        # without any stiffness a step of one length
         way = -T @ (V @ ((V.T @ f) / np.where(size > 0.0, size, np.abs(f).max(initial=0.0) or 1.0)))
     else:
         way = -T @ np.linalg.lstsq(K, f, rcond=1e-12)[0]
-    step = unit * shortened(way, REACH)
+    step = unit * shortened(way, MAX_STEP_NORM)
     slope = abs(g @ step)
     for _ in range(30):
         trial = gauss_newton(machine, machine.move(q, step), list(range(machine.nv)))
         push = (machine.bias(trial, np.zeros(machine.nv)) - tau) @ step
-        if not stable or push <= 0.9 * slope:  # not yet over the lowest point, or not far beyond it
+        if not stable or push <= 0.9 * slope:  # not beyond the lowest point, or not far
             return trial
         step, slope = 0.5 * step, 0.5 * slope
     return trial

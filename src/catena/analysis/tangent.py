@@ -1,13 +1,13 @@
-"""Tangent: the exact derivatives of a mechanism's equations at one state, loops included, by
+"""Tangent: the exact derivatives of a mechanism's equations at one state, including loops, by
 CasADi.
 
-The tape of a mechanism of hundreds of bodies takes long to differentiate; its derivatives at rest
-come from finite differences (`differences.py`).
+The tape of a mechanism with hundreds of bodies takes long to differentiate; its derivatives at rest
+are computed by finite differences (`differences.py`).
 
     r(q, v, a, lam) = M a + b - A' lam,      c(q, v, a) = A a - gamma,      s(q, v) = A v
 
 d/dq is along the speeds: column k is the change when the coordinates move along the k-th speed.
-States (n, ...) are evaluated in lanes; their rows have the same rank.
+States (n, ...) are evaluated in lanes; their rows must have the same rank.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _tapes: WeakKeyDictionary[Machine, dict[Any, Any]] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Rest:
-    """At rest: M, A and what A leaves, dr/dq (nv, nv); rows that can act only."""
+    """Derivatives at rest: mass matrix M (nv, nv), constraint Jacobian A (m, nv) of the rows that
+    can act, its spaces, and dr/dq (nv, nv).
+    """
 
     M: Array
     A: Array
@@ -42,7 +44,7 @@ class Rest:
 
 @dataclass(frozen=True)
 class Tangent(Rest):
-    """In motion: also dr/dv (nv, nv); dc/dq, dc/dv, ds/dq (m, nv)."""
+    """Derivatives in motion: those of Rest, and dr/dv (nv, nv); dc/dq, dc/dv and ds/dq (m, nv)."""
 
     r_v: Array
     c_q: Array
@@ -51,7 +53,9 @@ class Tangent(Rest):
 
 
 def row_forces(machine: Machine, q: Array, v: Array, need: Array) -> Array:
-    """lam of the rows in `machine.rows`, the least with A' lam = need; of one state or many."""
+    """Return the multipliers lam of the rows in `machine.rows` of least norm with A' lam = need,
+    for one state or many.
+    """
     if not machine.rows:
         return np.zeros((*need.shape[:-1], 0))
     inverse = spaces(machine.constraint_rows(q, v)[3], metric(machine)).inverse
@@ -59,7 +63,9 @@ def row_forces(machine: Machine, q: Array, v: Array, need: Array) -> Array:
 
 
 def rest(machine: Machine, q: Array, lam: Array) -> Rest:
-    """The derivatives at q with v = a = 0, and multipliers lam of the rows in `machine.rows`."""
+    """Return the derivatives at q with v = a = 0 and multipliers lam of the rows in
+    `machine.rows`.
+    """
     if long(machine):
         one_by_one = [
             differences(machine, *both) for both in zip(np.atleast_2d(q), np.atleast_2d(lam))
@@ -71,14 +77,14 @@ def rest(machine: Machine, q: Array, lam: Array) -> Rest:
 
 
 def tangent(machine: Machine, q: Array, v: Array, a: Array, lam: Array) -> Tangent:
-    """The derivatives at (q, v, a) with multipliers lam of the rows in `machine.rows`."""
+    """Return the derivatives at (q, v, a) with multipliers lam of the rows in `machine.rows`."""
     A, r_q, r_v, c_q, c_v, s_q = _evaluated(machine, "moving", q, v, a, lam)
     return Tangent(machine.mass_matrix(q), A, spaces(A, metric(machine)), r_q, r_v, c_q, c_v, s_q)
 
 
 def load_damping(machine: Machine, q: Array) -> Array:
-    """C (nv, nv) of the loads at rest: -d(their generalised forces)/dv at v = 0; of many states (n,
-    nv, nv), or one for all.
+    """Return the damping matrix of the loads at rest, C = -d(generalised forces)/dv at v = 0: (n,
+    nv, nv) for states (n, nq), or (nv, nv) if it is constant or for one state.
     """
     springs = machine.spec.springs
     if springs is not None or not machine.mechanism.loads:
@@ -90,7 +96,9 @@ def load_damping(machine: Machine, q: Array) -> Array:
 
 
 def _evaluated(machine: Machine, name: str, *given: Array) -> list[Array]:
-    """The outputs (..., rows, nv) of a tape: at one state by CasADi, at many (n, ...) in lanes."""
+    """Return the outputs (..., rows, nv) of a tape: for one state by CasADi, for many (n, ...) in
+    lanes.
+    """
     tape = _tape(machine, name, _trace_damping if name == "damping" else _trace)
     p = _values(machine)
     if given[0].ndim == 1:
@@ -106,7 +114,7 @@ def _evaluated(machine: Machine, name: str, *given: Array) -> list[Array]:
 
 
 def _tape(machine: Machine, name: str, make: Callable[[Machine, str], ca.Function]) -> ca.Function:
-    """The tape of that name, traced once per machine."""
+    """Return the tape of that name, which is traced once per machine."""
     own = _tapes.setdefault(machine, {})
     if name not in own:
         own[name] = make(machine, name)
@@ -114,18 +122,20 @@ def _tape(machine: Machine, name: str, make: Callable[[Machine, str], ca.Functio
 
 
 def _trace_damping(machine: Machine, name: str) -> ca.Function:
+    """Trace the damping matrix of the loads at v = 0."""
     s = Tracer(machine.layout, machine.snap)
     felt = ca.substitute(-ca.jacobian(s.applied.generalised(), s.v), s.v, ca.SX.zeros(machine.nv))
     return ca.Function(name, [s.q, s.p, s.t], [ca.densify(felt)])
 
 
 def _values(machine: Machine) -> list[float]:
+    """Return the values of the mechanism's parameters."""
     return list(machine.mechanism.parameters.values())
 
 
 def _trace(machine: Machine, name: str) -> ca.Function:
-    """(q, v, a, lam, p, t) -> the fields of a Tangent after M and `spaces`, or (q, lam, p, t) ->
-    those of a Rest.
+    """Trace (q, v, a, lam, p, t) to the fields of a Tangent without M and `spaces` if the name is
+    "moving", else (q, lam, p, t) to those of a Rest.
     """
     moving = name == "moving"
     t = Tracer(machine.layout, machine.snap)
@@ -141,25 +151,27 @@ def _trace(machine: Machine, name: str) -> ca.Function:
         r, c = r - A.T @ lam, A @ t.a - gamma
 
     def along(f: ca.SX) -> ca.SX:
+        """Return df/dq along the speeds."""
         return ca.densify(ca.jacobian(f, t.q) @ N)
 
     def with_v(f: ca.SX) -> ca.SX:
+        """Return df/dv."""
         return ca.densify(ca.jacobian(f, t.v))
 
     if moving:
         outputs = [A, along(r), with_v(r), along(c), with_v(c), along(s)]
         return ca.Function(name, [t.q, t.v, t.a, lam, t.p, t.t], ca.cse(outputs))
-    # dampers speak of speeds
+    # dampers depend on speeds
     still = ca.substitute([A, along(r)], [t.v], [ca.SX.zeros(machine.nv)])
     return ca.Function(name, [t.q, lam, t.p, t.t], ca.cse(still))
 
 
 def turning(machine: Machine, v: Array) -> Array:
-    """W (..., nv, nv): a small turn d of a ball changes at d' = dv - W d, W d = w x d; zero for
-    every other coordinate.
+    """Return W (..., nv, nv) for speeds v (..., nv): a small rotation d of a ball joint changes at
+    the rate d' = dv - W d, W d = w x d; zero for every other coordinate.
 
-    The rate of a change along a ball's speeds is not the change of its speeds: its axes turn with
-    it. v: (..., nv).
+    The rate of a small change along a ball joint's speeds is not the change of these speeds,
+    because their axes rotate with it.
     """
     W = np.zeros((*v.shape, machine.nv))
     for node in machine.layout.nodes:

@@ -1,4 +1,4 @@
-"""Vibration: natural frequencies and shapes about an equilibrium, loops and springs included.
+"""Vibration: natural frequencies and mode shapes about an equilibrium, with loops and springs.
 
 K y = omega^2 M y        in the motions that the loops allow, K the stiffness of `statics`
 zeta = y' C y / 2 omega   the damping ratio to first order in the damping C; exact where C is
@@ -21,17 +21,30 @@ from .statics import balance, stiffness, unbalanced
 from .tangent import load_damping
 
 Array = np.ndarray
-RESTS = 1e-6  # a force beside its scale (`statics.unbalanced`) at which a mechanism still rests
+# A remaining force at most this, relative to its scale (`statics.unbalanced`), counts as
+# equilibrium.
+EQUILIBRIUM_FORCE_RATIO = 1e-6
 
 
 @dataclass(frozen=True)
 class Modes:
-    """Small vibrations about a rest, slowest first.
+    """Small vibrations about an equilibrium, slowest first.
 
-    squares (d,): omega^2 (rad2/s2), negative where the rest is unstable. shapes (nv, d): a column
-    for each, along the speeds, with shapes' M shapes = 1. speeds: their names. losses (d,): y' C y
-    (1/s), of joint damping and of dampers. Of a batch of states the arrays have its leading sizes,
-    and the words are those of one state.
+    Attributes
+    ----------
+    squares : ndarray (d,)
+        omega^2, rad2/s2; negative if the equilibrium is unstable.
+    shapes : ndarray (nv, d)
+        The mode shapes as columns, along the speeds, with shapes' M shapes = 1.
+    speeds : tuple of str
+        The names of the speeds.
+    losses : ndarray (d,)
+        y' C y (1/s), with the damping of joints and of loads.
+
+    Notes
+    -----
+    For a batch of states the arrays have its leading dimensions; `leading` and `str` are for a
+    single state only.
     """
 
     squares: Array
@@ -41,18 +54,18 @@ class Modes:
 
     @property
     def frequencies(self) -> Array:
-        """omega (d,), rad/s; NaN for a mode that grows instead."""
+        """The natural frequencies omega (d,), rad/s; NaN for a mode that grows exponentially."""
         with np.errstate(invalid="ignore"):
             return np.sqrt(self.squares)
 
     @property
     def hertz(self) -> Array:
-        """The frequencies in 1/s."""
+        """The natural frequencies in Hz."""
         return self.frequencies / (2 * np.pi)
 
     @property
     def ratios(self) -> Array:
-        """The damping ratio zeta (d,) of each mode; NaN where it does not vibrate."""
+        """The damping ratio zeta (d,) of each mode; NaN where omega^2 is not positive."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(
                 self.squares > 0, self.losses / (2 * np.sqrt(np.abs(self.squares))), np.nan
@@ -60,14 +73,14 @@ class Modes:
 
     @property
     def leading(self) -> tuple[str, ...]:
-        """The speed that is largest in each mode's shape."""
+        """For each mode the name of the speed with the largest component of its shape."""
         return tuple(
             self.speeds[int(np.abs(self.shapes[:, k]).argmax())] for k in range(len(self.squares))
         )
 
     @property
     def stable(self) -> bool:
-        """Whether no mode grows."""
+        """Whether no mode grows exponentially."""
         return bool((self.squares >= 0).all())
 
     def __str__(self) -> str:
@@ -88,12 +101,36 @@ class Modes:
 def modes(
     m: Mechanism | Machine, q: ArrayLike | None = None, tau: ArrayLike | None = None
 ) -> Modes:
-    """Natural frequencies and shapes about the equilibrium q, under the joint forces tau (by
-    default none).
+    """Return natural frequencies and mode shapes about an equilibrium.
 
-    A QuestionError where q is not an equilibrium; `equilibrium` finds one, and `static_torques`
-    what would hold it. q (..., nq), tau (..., nv): with leading sizes those of all states, in
-    lanes; they have the same number of degrees of freedom.
+    Parameters
+    ----------
+    m : Mechanism or Machine
+        The mechanism, or the machine compiled from it.
+    q : array (nq,) or (..., nq), optional
+        The coordinates of the equilibrium, rad or m. By default zero.
+    tau : array (nv,) or (..., nv), optional
+        The joint forces that hold it there, N m or N. By default zero.
+
+    Returns
+    -------
+    Modes
+        Arguments with leading dimensions are a batch, computed in lanes; its states must have the
+        same number of degrees of freedom.
+
+    Raises
+    ------
+    QuestionError
+        If `q` is not an equilibrium (`equilibrium` finds one, `static_torques` finds the forces
+        that hold it), or the mechanism has speed rows.
+    ClosureError
+        If `q` leaves a loop open.
+
+    Examples
+    --------
+    >>> import catena
+    >>> catena.modes(catena.load("pendulum")).frequencies.round(5).tolist()
+    [3.13209]
     """
     machine = machine_of(m)
     if any(x is not None and np.ndim(x) > 1 for x in (q, tau)):
@@ -106,7 +143,7 @@ def modes(
     g, t = balance(machine, q, tau)
     T = t.spaces.T
     left, K = T @ (T.T @ g), stiffness(t)
-    if not unbalanced(machine, g, t.M, T, K) <= RESTS:
+    if not unbalanced(machine, g, t.M, T, K) <= EQUILIBRIUM_FORCE_RATIO:
         raise _moves(machine, left, "here")
     squares, y = eigh(0.5 * (K + K.T), T.T @ t.M @ T)
     squares = np.where(np.abs(squares) < 1e-12 * np.abs(squares).max(initial=0.0), 0.0, squares)
@@ -116,14 +153,14 @@ def modes(
 
 
 def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
-    """Of many rests: stiffness and mass matrix in lanes."""
+    """Return the modes of many equilibria, with stiffness and mass matrix evaluated in lanes."""
     q, tau, _, lead = states(machine, "modes", q, tau, None)
     _without_speed_rows(machine)
     g, K, C, M, T = _closed_rests(machine, q, tau) if machine.rows else _open_rests(machine, q, tau)
     left = np.einsum("nij,nkj,nk->ni", T, T, g)
-    for k in np.flatnonzero(~(unbalanced(machine, g, M, T, K) <= RESTS))[:1]:
+    for k in np.flatnonzero(~(unbalanced(machine, g, M, T, K) <= EQUILIBRIUM_FORCE_RATIO))[:1]:
         raise _moves(machine, left[k], f"in row {k}")
-    inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # of L, with M = L L'
+    inverse = np.linalg.inv(np.linalg.cholesky(across(T) @ M @ T))  # the inverse of L, M = L L'
     squares, y = np.linalg.eigh(inverse @ (0.5 * (K + across(K))) @ across(inverse))
     squares = np.where(
         np.abs(squares) < 1e-12 * np.abs(squares).max(axis=1, initial=0.0)[:, None], 0.0, squares
@@ -135,7 +172,9 @@ def _batch(machine: Machine, q: Any, tau: Any) -> Modes:
 
 
 def _open_rests(machine: Machine, q: Array, tau: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """g, K, C of loads, M and T of rests (n, nq) of an open mechanism."""
+    """Return g, K, the damping C of loads, M and T at equilibria (n, nq) of a mechanism without
+    loops.
+    """
     still = np.zeros_like(tau)
     g, (K, C, M, *_) = (
         machine.inverse_dynamics(q, still, still),
@@ -147,7 +186,9 @@ def _open_rests(machine: Machine, q: Array, tau: Array) -> tuple[Array, Array, A
 def _closed_rests(
     machine: Machine, q: Array, tau: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """The same with loops."""
+    """Return g, K, the damping C of loads, M and T at equilibria (n, nq) of a
+    mechanism with loops.
+    """
     machine.require_possible("modes", q)
     same_freedoms(machine, "modes", q)
     g, t = balance(machine, q, tau)
@@ -155,7 +196,7 @@ def _closed_rests(
 
 
 def _without_speed_rows(machine: Machine) -> None:
-    """Refuse speed rows."""
+    """Raise a QuestionError if the mechanism has speed rows."""
     if machine.mechanism.nonholonomic:
         raise QuestionError(
             f"modes: {where(machine)} has speed rows, and they have no stiffness of their own;"
@@ -164,7 +205,9 @@ def _without_speed_rows(machine: Machine) -> None:
 
 
 def _moves(machine: Machine, left: Array, here: str) -> QuestionError:
-    """What is wrong where forces are left over (nv,)."""
+    """Return the error for a state that is no equilibrium, with the remaining forces
+    `left` (nv,).
+    """
     name, size = name_of(machine, left)
     return QuestionError(
         f"modes: {where(machine)} does not rest {here}: {name!r} needs {size:.4g} (N m or N) more;"
@@ -173,12 +216,12 @@ def _moves(machine: Machine, left: Array, here: str) -> QuestionError:
 
 
 def highest_frequency(m: Mechanism | Machine, q: Any = None) -> float:
-    """The fastest rate at q (by default every coordinate zero), rad/s: the largest |pole| of the
-    springs and dampers there.
+    """Return the largest |pole| of the linearised springs and dampers at q (by default zero),
+    rad/s.
 
-    An explicit method is stable while this times its step stays below a number of its own, 2.78 for
-    rk4. Without damping it is the highest natural frequency; a mode damped beyond its critical
-    damping decays faster than it would vibrate.
+    An explicit method is stable while this times its step stays below a number of the method, 2.78
+    for rk4. Without damping it is the highest natural frequency; an overdamped mode decays faster
+    than it would vibrate.
     """
     machine = machine_of(m)
     (q,) = state(machine, "highest_frequency", q=q)
@@ -193,5 +236,7 @@ def highest_frequency(m: Mechanism | Machine, q: Any = None) -> float:
 
 
 def damping_matrix(machine: Machine, q: Array) -> Array:
-    """C (nv, nv) at rest: the joints' own viscous damping, and that of dampers among the loads."""
+    """Return the damping matrix C (nv, nv) at rest: the viscous damping of the joints and that of
+    loads.
+    """
     return np.diag(dampings(machine)) + load_damping(machine, q)

@@ -113,7 +113,7 @@ Csv = Annotated[
     bool, typer.Option("--csv", help="Numbers as comma-separated values, with all digits.")
 ]
 
-# the options of a run that have a flag, {name: value, or None where it is not given} (`with_shared_options`)
+# the options of a run that have a flag, {name: value, or None where it is not given}
 RunFlags = dict[str, Any]
 
 

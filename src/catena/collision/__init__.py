@@ -1,15 +1,15 @@
 """Collision: where two shapes are nearest to each other or touch.
 
 collision_pairs      the pairs of shapes of a mechanism that may collide (the broad phase)
-contact_points       what the contacts of a mechanism come down to: points that may touch
-                     a surface, and patches, pairs of shapes that touch at several points
+contact_points       the contact points that the contacts of a mechanism consist of: points that may
+                     touch a surface, and patches, pairs of shapes that touch at several points
 solids, distance     signed distances in closed form: spheres, capsules, boxes, half-spaces, ...
 polyhedra, mesh_hull corners, edges and faces of boxes and of the convex hulls of meshes
 half_spaces          gap, normal and tangents where a sphere meets a surface
 support_features, support_pairs, nearest_normal, nearest_features, feature_pairs
                      convex shapes by their support functions: cylinders and ellipsoids
 polyhedron_features, rounded_features, rounded_reach, facing_faces, line_ends
-                     the features (corners, edges, faces, ends) by which two shapes touch next
+                     the features (corners, edges, faces, ends) by which two shapes may touch next
 patch_pair           the two shapes of a contact patch, with the features they may touch by
 manifolds/           contact manifolds in lanes, for time stepping
 """
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from .patch_pair import Found, PatchPair, patch_pair
     from .polyhedra import CORES, Polyhedron, polyhedron, rounding
     from .polyhedron_features import NUMBERS, SIDES, Feature
-    from .rounded_features import PLANES, ROUNDED_NUMBERS, SHALLOW, RoundedFeature
+    from .rounded_features import PLANES, ROUNDED_NUMBERS, RoundedFeature
+    from .rounded_features import SHALLOW_CROSSING_SINE as SHALLOW
     from .solids import Solid, Vector
     from .support_pairs import SIZES, SupportMeet, SupportPair, support_meet
 

@@ -1,16 +1,16 @@
-"""Contact points: what the contacts of a mechanism come down to, each one place at which two bodies
-may touch.
+"""Contact points: the points that the contacts of a mechanism consist of, each one place at which
+two bodies may touch.
 
 touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an
                          ellipsoid; a cylinder by its two rims; a mesh by the corners of its convex
                          hull
-touches another shape    the pairs of `MEET`, whose nearest points are single and move smoothly
-two polyhedra            boxes and meshes: a patch, whose points are those of the moment
+touches another shape    the pairs of `MEET`, whose nearest points are unique and move smoothly
+two polyhedra            boxes and meshes: a patch, whose contact points depend on the configuration
                          (`contact_patches`)
 a rounded pair           a capsule and a polyhedron, a sphere and a mesh: a patch too; with events
                          two capsules as well, and a sphere and a box
-cylinder, ellipsoid      and another of these, a capsule, box or mesh: the nearest points of the
-                         moment, two of what lies along a line
+cylinder, ellipsoid      and another of these, a capsule, box or mesh: the current nearest points,
+                         two where they touch along a line
 a hole, a guide          a pin in a larger hole; a block between two walls
 """
 
@@ -30,11 +30,12 @@ from .polyhedra import CORES, most_corners
 
 @dataclass(frozen=True)
 class ContactPoint:
-    """A point, or a sphere, that may touch a surface: what a contact comes down to.
+    """A point, or a sphere, that may touch a surface.
 
-    contact: the number of its contact. name: in results. body, centre, radius: of the sphere.
-    other, pose: the body of the surface and X_BS; surface, size: its kind and radius. shape,
-    against: where it is no sphere, or no such surface: the two shapes.
+    contact: the index of its contact. name: its name in results. body, centre, radius: the body of
+    the sphere, its centre on the body and its radius, m. other, pose: the body of the surface and
+    the pose X_BS of the surface on it. surface, size: the kind of the surface and its radius, m.
+    shape, against: the two shapes, if it is not a sphere against such a surface.
     """
 
     contact: int
@@ -55,9 +56,9 @@ class ContactPatch:
     """Two convex shapes that may touch at features that change as they move: corners on faces,
     edges that cross, nearest points.
 
-    Boxes and meshes; and spheres and capsules, which are corners and edges with a radius. contact:
-    the number of its contact. name: in results. body, shape: what touches; other, against: what is
-    touched.
+    The shapes are boxes and meshes; and spheres and capsules, which are corners and edges with a
+    radius. contact: the index of its contact. name: its name in results. body, shape: what touches;
+    other, against: what is touched.
     """
 
     contact: int
@@ -69,28 +70,28 @@ class ContactPatch:
 
     @property
     def kind(self) -> str:
-        """How their features are found: "polyhedra" of boxes and meshes, "rounded" where one of
-        both has a radius about corners and edges, "smooth" of a cylinder or an ellipsoid.
+        """The method by which features are found: "polyhedra" for boxes and meshes, "rounded" if
+        one of both has a radius about corners and edges, "smooth" for a cylinder or an ellipsoid.
         """
         kinds = {self.shape.kind, self.against.kind}
         return "smooth" if kinds & {*SMOOTH} else "rounded" if kinds & {*CORES} else "polyhedra"
 
     @property
     def swapped(self) -> bool:
-        """Whether what has a radius is the surface alone."""
+        """Whether only the surface has a radius, so that `pair` lists it first."""
         return self.kind == "rounded" and self.shape.kind not in CORES
 
     @property
     def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
-        """Bodies and shapes of A and B: what touches and the surface, or first what has a
-        radius.
+        """The (body, shape) of A and of B: what touches and the surface, or, for a rounded patch,
+        the shape with a radius first.
         """
         both = (self.body, self.shape), (self.other, self.against)
         return both[::-1] if self.swapped else both
 
 
 class Touching(NamedTuple):
-    """What touches: how it is called, its body, and a shape; a point is a sphere of radius zero."""
+    """What touches: its label, its body, and a shape; a point is a sphere of radius zero."""
 
     label: str
     body: str
@@ -98,8 +99,8 @@ class Touching(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """What is touched: how it is called where there are several, its body, and a shape; its kind
-    may be a bowl or trough too.
+    """What is touched: a label if there are several, the body, and a shape, whose kind may also be
+    a bowl or a trough.
     """
 
     label: str
@@ -107,9 +108,9 @@ class Surface(NamedTuple):
     shape: Shape
 
 
-# those with a closed form of their own for spheres
+# Surfaces with a closed form for spheres.
 SURFACES = ("plane", "sphere", "bowl", "trough")
-# surface: what may touch it besides spheres, with one nearest point
+# For each kind of surface the kinds of shapes that may touch it, besides spheres.
 MEET: dict[str, tuple[str, ...]] = {
     "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
     "sphere": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
@@ -118,16 +119,20 @@ MEET: dict[str, tuple[str, ...]] = {
         ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
     ),
 }
-POLYHEDRA = ("box", "mesh")  # two of them touch by a patch
-SMOOTH = ("cylinder", "ellipsoid")  # one of them and another shape touch at nearest features
-BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or by a patch
-MOST_POINTS = 16  # of a patch
-ROUNDED_POINTS = {"sphere": 1, "capsule": 4}  # both ends, and two between them
+# Kinds of shapes of which two touch by a patch.
+POLYHEDRA = ("box", "mesh")
+# Kinds of shapes that touch another shape at nearest features.
+SMOOTH = ("cylinder", "ellipsoid")
+BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or a patch if `by_features`
+# Points of a patch, at most.
+MOST_POINTS = 16
+# Points of a rounded patch: both ends, and two between them.
+ROUNDED_POINTS = {"sphere": 1, "capsule": 4}
 
 
 def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint]:
-    """All points of all contacts that have places of their own, in order; by_features: without
-    pairs of `BY_FEATURES`.
+    """Return the contact points of all contacts that are fixed on their shapes, in order.
+    by_features: leave out the pairs of `BY_FEATURES`.
     """
     return [
         _point(k, name, one, s)
@@ -137,8 +142,8 @@ def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint
 
 
 def contact_patches(m: Mechanism, by_features: bool = False) -> list[ContactPatch]:
-    """All pairs of all contacts whose points are chosen as they move, in order; by_features: with
-    pairs of `BY_FEATURES`.
+    """Return the pairs of shapes of all contacts whose points depend on the configuration, in
+    order. by_features: include the pairs of `BY_FEATURES`.
     """
     return [
         ContactPatch(k, name, one.body, one.shape, s.body, s.shape)
@@ -148,7 +153,9 @@ def contact_patches(m: Mechanism, by_features: bool = False) -> list[ContactPatc
 
 
 def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
-    """The points of a patch, which have names and no places of their own."""
+    """Return the points of a patch, which have names but no fixed places. Raises a MechanismError
+    if there are more than MOST_POINTS.
+    """
     count = _most_points(m, patch)
     surface = "pair" if patch.kind == "smooth" else "patch"
     if count > MOST_POINTS:
@@ -174,8 +181,8 @@ def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
 
 
 def rims(m: Mechanism) -> list[tuple[ContactPoint, ContactPoint, ContactPoint, ContactPoint]]:
-    """Of each cylinder that may stand on a plane: the points of both rims, and two more for the end
-    that stands flat, on three points.
+    """Return, for each cylinder that may stand on a plane, the points of both rims and two more
+    points, because an end that stands flat is supported by three points.
     """
     found = [
         p
@@ -187,7 +194,7 @@ def rims(m: Mechanism) -> list[tuple[ContactPoint, ContactPoint, ContactPoint, C
 
 
 def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
-    """What touches what: the number of its contact, and its name."""
+    """Yield (index of the contact, name, what touches, surface) for every pair of all contacts."""
     for k, c in enumerate(m.contacts):
         surfaces = list(_surfaces(m, c))
         found = [
@@ -202,8 +209,9 @@ def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
 
 
 def _most_points(m: Mechanism, patch: ContactPatch) -> int:
-    """Two convex polygons overlap in as many corners as they have; a cylinder or ellipsoid has one,
-    or two where it may lie along a line.
+    """Return the largest number of points of a patch: two convex polygons overlap in at most as
+    many corners as they have together; a pair with a cylinder or ellipsoid has one, or two if it
+    may touch along a line.
     """
     if patch.kind == "rounded":
         return ROUNDED_POINTS[patch.pair[0][1].kind]
@@ -213,7 +221,7 @@ def _most_points(m: Mechanism, patch: ContactPatch) -> int:
 
 
 def _patched(one: Touching, s: Surface, by_features: bool) -> bool:
-    """Whether the points of a pair are chosen as it moves."""
+    """Whether the points of a pair depend on the configuration, so that it is a patch."""
     kinds = {one.shape.kind, s.shape.kind}
     if kinds in BY_FEATURES:
         return by_features
@@ -221,6 +229,7 @@ def _patched(one: Touching, s: Surface, by_features: bool) -> bool:
 
 
 def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
+    """Return the ContactPoint of a pair that is not a patch."""
     x, y = one.shape, s.shape
     size = y.size[0] if y.size else 0.0
     if x.kind == "sphere" and y.kind in SURFACES:
@@ -234,7 +243,7 @@ def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
 
 # --- what touches
 def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touching]:
-    """The points, spheres or shapes of one name that may touch one surface."""
+    """Yield the points, spheres or shapes of one name that may touch one surface."""
     shapes = _collision(m, first)
     if c.radius is not None or not shapes:
         frame = m.frame(first)
@@ -260,6 +269,7 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
 
 
 def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
+    """Return `one`; raise a MechanismError if it cannot touch the surface at a unique point."""
     kind = one.shape.kind
     surface = s.shape.kind
     also = MEET.get(surface, ())
@@ -278,16 +288,19 @@ def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
 
 
 def _whole(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Yield the shape itself, without a label."""
     yield "", shape
 
 
 def _box(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Yield the corners of a box as spheres of radius zero."""
     for n, signs in enumerate(product((1, -1), repeat=3), start=1):
         p = tuple(0.5 * s * x for s, x in zip(signs, shape.size))
         yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=p))
 
 
 def _capsule(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Yield the spheres at both ends of a capsule."""
     for n, sign in enumerate((1, -1), start=1):
         yield (
             f"end {n}",
@@ -300,6 +313,7 @@ def _capsule(shape: Shape) -> Iterator[tuple[str, Shape]]:
 
 
 def _cylinder(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Yield both rims of a cylinder, as cylinders of length zero."""
     for n, sign in enumerate((1, -1), start=1):
         yield (
             f"rim {n}",
@@ -312,6 +326,7 @@ def _cylinder(shape: Shape) -> Iterator[tuple[str, Shape]]:
 
 
 def _mesh(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Yield the corners of a mesh's convex hull as spheres of radius zero."""
     for n, corner in enumerate(hull_corners(shape), start=1):
         yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=corner))
 
@@ -326,6 +341,7 @@ PARTS: dict[str, Callable[[Shape], Iterator[tuple[str, Shape]]]] = {
 
 # --- what is touched
 def _surfaces(m: Mechanism, c: Contact) -> Iterator[Surface]:
+    """Yield the surfaces of a contact; raise a MechanismError for a shape that cannot be one."""
     second = c.between[1]
     shapes = _collision(m, second)
     if c.surface or not shapes:
@@ -342,17 +358,18 @@ def _surfaces(m: Mechanism, c: Contact) -> Iterator[Surface]:
 
 
 def _given(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
+    """Yield the surface that the contact itself describes, by default a plane."""
     kind = c.surface or "plane"
     yield Surface("", body, Shape(kind, () if kind == "plane" else (c.surface_radius,), pose))
 
 
 def _hole(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
-    """Round, along the frame's z."""
+    """Yield a round hole along the frame's z axis."""
     yield Surface("", body, Shape("trough", ((c.radius or 0.0) + c.clearance,), pose))
 
 
 def _guide(body: str, pose: Pose, c: Contact) -> Iterator[Surface]:
-    """Two walls, below and above the frame's x-y plane."""
+    """Yield two walls, below and above the frame's x-y plane."""
     for label, turned in (("lower", Pose()), ("upper", Pose.rpy(math.pi, 0, 0))):
         yield Surface(
             f" {label} wall",
@@ -369,19 +386,19 @@ WALLS: dict[str, Callable[..., Iterator[Surface]]] = {"hole": _hole, "guide": _g
 
 
 def _members(m: Mechanism, name: str) -> tuple[str, ...]:
-    """The bodies of a group, or the name itself."""
+    """Return the bodies of a group, or the name itself."""
     return m.collisions.groups.get(name, (name,))
 
 
 def _collision(m: Mechanism, name: str) -> tuple[Any, ...]:
-    """The shapes that collide, of a body or the ground."""
+    """Return the shapes that collide, of a body or of the ground."""
     if name == GROUND:
         return m.ground
     return m.body(name).collision if name in m._bodies else ()
 
 
 def contact_faults(m: Mechanism) -> Iterator[str]:
-    """What is wrong with the contacts of a mechanism whose bodies are sound."""
+    """Yield messages about faults of the contacts of a mechanism whose bodies are valid."""
     seen: dict[Any, str] = {}
     for c in m.contacts:
         firsts = [x for first in c.between[0] for x in _members(m, first)]
@@ -408,6 +425,7 @@ def contact_faults(m: Mechanism) -> Iterator[str]:
 
 
 def _unknown(m: Mechanism, c: Contact, names: tuple[str, ...]) -> Iterator[str]:
+    """Yield messages about names that do not exist."""
     for name in names:
         try:
             m.frame(name)
@@ -416,7 +434,9 @@ def _unknown(m: Mechanism, c: Contact, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _pair_faults(m: Mechanism, c: Contact, name: str) -> Iterator[str]:
-    """Of a pair whose names are known: one body on both sides, or the ground as what touches."""
+    """Yield messages about a pair whose names exist: one body on both sides, or the ground as what
+    touches.
+    """
     body = m.frame(name).body
     other = m.frame(c.between[1]).body
     if name == c.between[1]:

@@ -2,14 +2,14 @@
 lanes, as plain numbers.
 
     d > 0   the least distance of the two shapes          a, b   their nearest points; b - a = d n
-    d < 0  minus the shortest translation that parts them  n
-            the unit normal from the first to the second
+    d < 0   minus the shortest translation that separates them
+    n       the unit normal from the first to the second
 
 A shape is (R, p, size): its pose in a common frame and the sizes of `model.shapes`. Spheres and
 capsules are points and segments with a radius, so that their distances are those of their cores.
 Polyhedra (box, segment) that overlap are treated by separating axes: the axis of least overlap n,
-and a translation along n that parts them; the nearest points of the parted shapes are the
-witnesses. Nothing branches on values: a pair has one sequence of instructions for every
+and a translation along n that separates them; the nearest points of the separated shapes are the
+witness points. Nothing branches on values: a pair has one sequence of instructions for every
 configuration. [Ericson2005], chapters 4 and 5.
 """
 
@@ -50,32 +50,38 @@ from .solids import (
     sign,
 )
 
-# Newton steps to the nearest point of an ellipsoid; the fourth leaves rounding, unless it is a
-# needle
-ROUNDS = 12
+# Newton steps to the nearest point of an ellipsoid; after the fourth only rounding remains, unless
+# it is a needle.
+ELLIPSOID_NEWTON_STEPS = 12
 
 
 # --- half-spaces
 def _above(plane: Solid, lowest: Vector) -> Proximity:
-    """A half-space and the point of a convex shape that is deepest in it."""
+    """Return the proximity of a half-space and a convex shape, whose deepest point is `lowest`."""
     n = plane.axis(2)
     d = dot(n, sub(lowest, plane.p))
     return Proximity(d, sub(lowest, scale(d, n)), lowest, n)
 
 
 def plane_sphere(plane: Solid, s: Solid) -> Proximity:
-    """The centre's height less the radius."""
+    """Return the proximity of a half-space and a sphere: the height of the centre less
+    the radius.
+    """
     return _above(plane, sub(s.p, scale(s.size[0], plane.axis(2))))
 
 
 def plane_capsule(plane: Solid, s: Solid) -> Proximity:
-    """The lower end; both where it lies flat: the middle."""
+    """Return the proximity of a half-space and a capsule, at its lower end, or at its centre if it
+    lies flat.
+    """
     n, h = plane.axis(2), half_axis(s)
     return _above(plane, sub(s.p, add(scale(_tilt(dot(n, h)), h), scale(s.size[0], n))))
 
 
 def plane_box(plane: Solid, s: Solid) -> Proximity:
-    """The lowest corner, or the middle of the lowest edge or face."""
+    """Return the proximity of a half-space and a box, at the lowest corner, or at the centre of the
+    lowest edge or face.
+    """
     n = plane.axis(2)
     h = half_edges(s)
     low = s.p
@@ -85,7 +91,9 @@ def plane_box(plane: Solid, s: Solid) -> Proximity:
 
 
 def plane_cylinder(plane: Solid, s: Solid) -> Proximity:
-    """The lowest point of the lower rim; of a flat end its centre."""
+    """Return the proximity of a half-space and a cylinder, at the lowest point of the lower rim, or
+    at the centre of a flat end.
+    """
     n = plane.axis(2)
     h = half_axis(s)
     z = s.axis(2)
@@ -97,7 +105,9 @@ def plane_cylinder(plane: Solid, s: Solid) -> Proximity:
 
 
 def plane_ellipsoid(plane: Solid, s: Solid) -> Proximity:
-    """The point whose normal is the plane's: p - D^2 n / |D n| with the half axes D."""
+    """Return the proximity of a half-space and an ellipsoid, at the point whose normal is the
+    plane's: p - D^2 n / |D n| with the half axes D.
+    """
     n = unrotate(s.R, plane.axis(2))
     m = (s.size[0] * n[0], s.size[1] * n[1], s.size[2] * n[2])
     k = 1.0 / sqrt(dot(m, m))
@@ -108,20 +118,22 @@ def plane_ellipsoid(plane: Solid, s: Solid) -> Proximity:
 
 
 def _tilt(x: Scalar) -> Scalar:
-    """The sign of x, zero for what is nothing but rounding."""
+    """Return the sign of x; zero if |x| is at most ROUNDING."""
     return select(abs(x) <= ROUNDING, 0.0, sign(x))
 
 
 # --- spheres
 def sphere_sphere(s: Solid, o: Solid) -> Proximity:
-    """The distance of the centres less the radii."""
+    """Return the proximity of two spheres: the distance of the centres less the radii."""
     ra, rb = s.size[0], o.size[0]
     d, n = direction(sub(o.p, s.p), o.axis(2), (ra + rb) * (ra + rb))
     return rounded(Proximity(d, s.p, o.p, n), ra, rb)
 
 
 def sphere_capsule(s: Solid, o: Solid) -> Proximity:
-    """The nearest point of the capsule's axis."""
+    """Return the proximity of a sphere and a capsule, at the nearest point of the
+    capsule's axis.
+    """
     z, L = o.axis(2), 0.5 * o.size[1]
     b = add(o.p, scale(clamp(dot(sub(s.p, o.p), z), L), z))
     d, n = direction(sub(b, s.p), perpendicular(z), L * L)
@@ -129,7 +141,9 @@ def sphere_capsule(s: Solid, o: Solid) -> Proximity:
 
 
 def sphere_box(s: Solid, o: Solid) -> Proximity:
-    """The nearest point of the box; of the nearest face where the centre is inside."""
+    """Return the proximity of a sphere and a box, at the nearest point of the box, or of the
+    nearest face if the centre is inside.
+    """
     x = unrotate(o.R, sub(s.p, o.p))
     h = half_edges(o)
     q = _within(x, h)
@@ -149,12 +163,14 @@ def sphere_box(s: Solid, o: Solid) -> Proximity:
 
 
 def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
-    """A box in the plane of axis and centre: radius by half the length."""
+    """Return the proximity of a sphere and a cylinder: a rectangle in the plane of axis and centre,
+    radius by half the length.
+    """
     x = unrotate(o.R, sub(s.p, o.p))
     r = o.size[0]
     h = 0.5 * o.size[1]
     square = x[0] * x[0] + x[1] * x[1]
-    axial = square <= (ROUNDING * r) ** 2  # there a root has no derivative
+    axial = square <= (ROUNDING * r) ** 2  # where the square root has no derivative
     root = sqrt(select(axial, 1.0, square))
     rho = select(axial, 0.0, root)
     k = 1.0 / root
@@ -173,12 +189,12 @@ def sphere_cylinder(s: Solid, o: Solid) -> Proximity:
 
 
 def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
-    """The nearest point q = D^2 (D^2 + t)^-1 x of the ellipsoid with half axes D, where |D (D^2 +
-    t)^-1 x| = 1.
+    """Return the proximity of a sphere and an ellipsoid with half axes D, at the nearest point q =
+    D^2 (D^2 + t)^-1 x, where |D (D^2 + t)^-1 x| = 1.
 
     Newton's method on one over that length, which is nearly linear in t and concave: from the left
-    it converges without overshooting [More1983]. t counts from minus the smallest D^2, so that a
-    centre near the ellipsoid's keeps its digits.
+    it converges without overshooting [More1983]. t is counted from minus the smallest D^2, so that
+    a centre near the ellipsoid's keeps its digits.
     """
     x = unrotate(o.R, sub(s.p, o.p))
     D = o.size
@@ -186,14 +202,14 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
     least = smaller(D[0], smaller(D[1], D[2]))
     e = [(D[i] - least) * (D[i] + least) for i in range(3)]
     t = larger(larger(D[0] * y[0] - e[0], D[1] * y[1] - e[1]), D[2] * y[2] - e[2])
-    for _ in range(ROUNDS):
+    for _ in range(ELLIPSOID_NEWTON_STEPS):
         m = [1.0 / (e[i] + t) for i in range(3)]
         g = [D[i] * y[i] * m[i] for i in range(3)]
         square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2]
         slope = g[0] * g[0] * m[0] + g[1] * g[1] * m[1] + g[2] * g[2] * m[2]
         t = t + square / slope * (sqrt(square) - 1.0)
     inside = (x[0] / D[0]) ** 2 + (x[1] / D[1]) ** 2 + (x[2] / D[2]) ** 2 < 1.0
-    # outside x itself, whose derivatives count on planes of symmetry too
+    # outside, x itself, because its derivatives matter on planes of symmetry too
     z = tuple(select(inside, sign(x[i]) * y[i], x[i]) for i in range(3))
     q = tuple(D[i] * D[i] * z[i] / (e[i] + t) for i in range(3))
     _, out = direction(
@@ -205,7 +221,7 @@ def sphere_ellipsoid(s: Solid, o: Solid) -> Proximity:
 
 # --- segments
 def capsule_capsule(s: Solid, o: Solid) -> Proximity:
-    """Two segments: the nearest points of their lines, each within its ends."""
+    """Return the proximity of two capsules, at the nearest points of their segments."""
     y = s.axis(2)
     z = o.axis(2)
     K = 0.5 * s.size[1]
@@ -219,10 +235,10 @@ def capsule_capsule(s: Solid, o: Solid) -> Proximity:
 def _segments(
     p: Vector, y: Vector, K: Scalar, q: Vector, z: Vector, L: Scalar, inverse: Scalar = None
 ) -> tuple[Vector, Vector]:
-    """The nearest points of the segments p + t y, |t| <= K, and q + u z, |u| <= L; y and z are unit
-    vectors.
+    """Return the nearest points of the segments p + t y, |t| <= K, and q + u z, |u| <= L; y and z
+    are unit vectors.
 
-    inverse: one over the squared sine between them, where it is known.
+    inverse: one over the squared sine of the angle between them, if it is known.
     """
     w = sub(q, p)
     c = dot(y, w)
@@ -235,15 +251,16 @@ def _segments(
 
 
 def _within(x: Vector, h: Vector) -> Vector:
+    """Return x clamped to the box of half sizes h."""
     return (clamp(x[0], h[0]), clamp(x[1], h[1]), clamp(x[2], h[2]))
 
 
 def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
-    """The point x + t u, |t| <= 1, that is nearest to the box of half sizes h.
+    """Return the point x + t u, |t| <= 1, that is nearest to the box of half sizes h.
 
     Along axis i it is between the faces for t from a to b. Half the slope of the squared distance
-    is the sum of u^2 (t - clamp(t, a, b)): piecewise linear and never falling. Its zero lies
-    between the last bend with a slope below zero and the next.
+    is the sum of u^2 (t - clamp(t, a, b)): piecewise linear and nondecreasing. Its zero lies
+    between the last breakpoint with a negative slope and the next.
     """
     k = [1.0 / nonzero(u[i]) for i in range(3)]
     spans = [
@@ -252,6 +269,7 @@ def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
     ]
 
     def slope(t: Scalar, own: int = -1) -> Scalar:
+        """Return half the slope of the squared distance at t, without axis `own`."""
         parts = [
             U * (t - larger(a, smaller(t, b))) for i, (U, a, b) in enumerate(spans) if i != own
         ]
@@ -272,8 +290,8 @@ def _nearest_to_box(x: Vector, u: Vector, h: Vector) -> Vector:
 
 
 def _axes(candidates: list[tuple[Scalar, Vector]]) -> tuple[Scalar, Vector]:
-    """The largest signed distance along separating axes, and the axis of it as a unit vector; they
-    come with signed squares.
+    """Return the largest signed distance along separating axes, and its axis as a unit vector.
+    candidates: (signed square of the distance, axis).
     """
     most, n = candidates[0]
     for other, axis in candidates[1:]:
@@ -283,23 +301,23 @@ def _axes(candidates: list[tuple[Scalar, Vector]]) -> tuple[Scalar, Vector]:
 
 
 def _face_axis(x: Scalar, half: Scalar, axis: Vector) -> tuple[Scalar, Vector]:
-    """Signed square of a distance, and the axis towards the second: middles x apart along a unit
-    axis, half widths together.
+    """Return the signed square of the distance along a unit axis, and the axis towards the second
+    shape; x: the distance of the centres along it, half: the sum of the half widths.
     """
     d = abs(x) - half
     return d * abs(d), scale(sign(x), axis)
 
 
 def _edge_axis(L: Vector, along: Scalar, half: Scalar, inverse: Scalar) -> tuple[Scalar, Vector]:
-    """The same along L, which is no unit vector; inverse is one over its square, which is very
-    large for none.
+    """Return the same as `_face_axis` along L, which is not a unit vector; inverse: one over its
+    square, at least 1 / ROUNDING if L is zero, and then the axis is never selected.
     """
     d = abs(along) - half
     return select(inverse >= 1.0 / ROUNDING, -1e300, d * abs(d) * inverse), scale(sign(along), L)
 
 
 def _inverse(square: Scalar) -> Scalar:
-    """One over the square of a sine; 1 / ROUNDING where that is nothing."""
+    """Return one over the square of a sine, at most 1 / ROUNDING."""
     return 1.0 / larger(square, ROUNDING)
 
 
@@ -308,10 +326,10 @@ UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 def capsule_box(s: Solid, o: Solid) -> Proximity:
-    """A segment and a box: in the box's frame, along the segment; by six separating axes where they
-    overlap.
+    """Return the proximity of a capsule and a box: in the box's frame, along the segment; by six
+    separating axes if they overlap.
     """
-    # w: from the segment's middle to the box's
+    # w: from the centre of the segment to that of the box
     h = half_edges(o)
     w = neg(unrotate(o.R, sub(s.p, o.p)))
     z = unrotate(o.R, s.axis(2))
@@ -330,7 +348,7 @@ def capsule_box(s: Solid, o: Solid) -> Proximity:
         )
     depth, axis = _axes(axes)
     overlap = depth <= ROUNDING * size
-    away = scale(select(overlap, size - depth, 0.0), axis)  # parts them
+    away = scale(select(overlap, size - depth, 0.0), axis)  # the translation that separates them
     y = _nearest_to_box(neg(add(w, away)), u, h)
     n = choose(overlap, axis, direction(sub(_within(y, h), y), axis, size * size)[1])
     x = _nearest_to_box(neg(w), u, h)  # the distance alone does not need the axis
@@ -342,14 +360,14 @@ def capsule_box(s: Solid, o: Solid) -> Proximity:
 
 # --- boxes
 def box_box(s: Solid, o: Solid) -> Proximity:
-    """Fifteen separating axes where they overlap; else the nearest of eight corners of each and
-    nine pairs of edges.
+    """Return the proximity of two boxes: by fifteen separating axes if they overlap; else the
+    nearest of eight corners of each and nine pairs of edges.
     """
     g, h = half_edges(s), half_edges(o)
     w = unrotate(s.R, sub(o.p, s.p))  # everything in the frame of the first
     E = [unrotate(s.R, o.axis(k)) for k in range(3)]  # axes of the second
     size = g[0] + g[1] + g[2] + h[0] + h[1] + h[2]
-    # of pairs of edges
+    # one over the squared sine of each pair of edges
     inverse = [
         [_inverse(E[j][i1] * E[j][i1] + E[j][i2] * E[j][i2]) for j in range(3)]
         for _, i1, i2 in TURNS
@@ -367,8 +385,8 @@ def box_box(s: Solid, o: Solid) -> Proximity:
 def _box_axes(
     w: Vector, E: list[Vector], g: Vector, h: Vector, inverse: list[list[Scalar]]
 ) -> list[tuple[Scalar, Vector]]:
-    """The axes of the faces of both and of the pairs of edges; half widths by entries of E
-    alone.
+    """Return the candidates for separating axes: of the faces of both boxes and of the pairs of
+    edges. Half widths use entries of E only.
     """
     A = [[abs(x) for x in e] for e in E]
     found = [
@@ -393,8 +411,8 @@ def _box_axes(
 def _parted_boxes(
     w: Vector, E: list[Vector], g: Vector, h: Vector, inverse: list[list[Scalar]]
 ) -> tuple[Scalar, Vector, Vector]:
-    """Squared distance and nearest points of two boxes that do not overlap: a corner and a box, or
-    two edges along their common normal.
+    """Return squared distance and nearest points of two boxes that do not overlap: of a corner and
+    a box, or of two edges along their common normal.
     """
     rows = (E[0], E[1], E[2])  # rotate(rows, x) is x in the second's frame
     best, a, b = 1e300, w, w
@@ -429,7 +447,7 @@ def _parted_boxes(
 
 
 def _corners(middle: Vector, halves: list[Vector]) -> list[Vector]:
-    """The eight corners of a box."""
+    """Return the eight corners of a box with centre `middle` and half edges `halves`."""
     found = [middle]
     for half in halves:
         found = [x for y in found for x in (add(y, half), sub(y, half))]
@@ -439,14 +457,14 @@ def _corners(middle: Vector, halves: list[Vector]) -> list[Vector]:
 def _nearer(
     best: Scalar, a: Vector, b: Vector, apart: Vector, x: Vector, y: Vector
 ) -> tuple[Scalar, Vector, Vector]:
-    """The nearer of two pairs of points, with its squared distance."""
+    """Return the nearer of two pairs of points, with its squared distance."""
     square = dot(apart, apart)
     better = square < best
     return smaller(square, best), choose(better, x, a), choose(better, y, b)
 
 
 def _combined(E: list[Vector], x: Sequence[Scalar]) -> Vector:
-    """x1 E1 + x2 E2 + x3 E3."""
+    """Return x1 E1 + x2 E2 + x3 E3."""
     return add(scale(x[0], E[0]), add(scale(x[1], E[1]), scale(x[2], E[2])))
 
 
@@ -468,5 +486,7 @@ PAIRS: dict[tuple[str, str], Callable[[Solid, Solid], Proximity]] = {
 
 
 def proximity(kinds: tuple[str, str], s: Solid, o: Solid) -> Proximity:
-    """The pair of two shapes of these kinds; `PAIRS` has those in closed form, in either order."""
+    """Return the proximity of two shapes of these kinds; `PAIRS` holds those in closed form, and
+    kinds may be in either order.
+    """
     return PAIRS[kinds](s, o) if kinds in PAIRS else PAIRS[kinds[::-1]](o, s).flipped()

@@ -1,12 +1,11 @@
-"""The faces with which two convex polyhedra look at each other, and where these overlap: what a
-contact patch is made of.
+"""The faces with which two convex polyhedra face each other, and the overlap of these, which is the
+contact patch.
 
-The direction of the largest separation is found among the normals of faces and the common normals
-of edges that are seen as crossing (arcs of the Gauss map that intersect, [Gregorius2013]). The two
-faces that lie farthest out along it, seen along it, are convex polygons; each corner of their
-overlap is a corner of the one inside the other, or a crossing of two edges. How this overlap is
-made up changes only where one of its corners comes to an edge or an end, whatever the two bodies
-do.
+The direction of the largest separation is searched among the normals of faces and the common
+normals of edges whose arcs on the Gauss map intersect [Gregorius2013]. The two faces that lie
+farthest out along it, projected along it, are convex polygons; each corner of their overlap is a
+corner of one inside the other, or a crossing of two edges. The composition of this overlap changes
+only when one of its corners reaches an edge or an end, however the bodies move.
 """
 
 from __future__ import annotations
@@ -19,19 +18,20 @@ import numpy as np
 from .polyhedra import Polyhedron
 
 Array = np.ndarray
-# the sine between edges that are parallel: their common normal is nothing but rounding
-PARALLEL = 1e-7
-# of the size: corners as far out as the outermost; and by so much an axis of edges must part more
-# than one of a face
-LEVEL = 1e-9
+# Sine of the angle between edges, below which they are parallel: their common normal is only
+# rounding.
+PARALLEL_EDGE_SINE = 1e-7
+# Corners within this distance of the outermost, relative to the size, are level with it; an axis of
+# edges must separate by this much more than one of a face.
+LEVEL_CORNER_RATIO = 1e-9
 
 
 class Corner(NamedTuple):
-    """A corner of the overlap: a corner of the first in the face of the second ("corner"), the
-    reverse ("tip"), or a crossing of edges.
+    """A corner of the overlap: a corner of the first polyhedron in the face of the second
+    ("corner"), the reverse ("tip"), or a crossing of edges ("crossing").
 
-    first, second: the numbers of the corner and of the face, or of both edges. at (2,): in the
-    plane across the normal.
+    first, second: the numbers of the corner and of the face, or of both edges. at (2,): its
+    coordinates in the plane across the normal.
     """
 
     kind: str
@@ -41,11 +41,11 @@ class Corner(NamedTuple):
 
 
 class Facing(NamedTuple):
-    """How two polyhedra look at each other.
+    """How two polyhedra face each other.
 
     separation: along the normal, m; negative in penetration. normal (3,): from the second to the
-    first. faces: of the first and of the second. overlap: the corners of what these have in common,
-    in turn. plane (2, 3): the axes across the normal.
+    first. faces: the numbers of the face of the first and of the second. overlap: the corners of
+    the overlap of these, in cyclic order. plane (2, 3): the axes across the normal.
     """
 
     separation: float
@@ -56,13 +56,13 @@ class Facing(NamedTuple):
 
 
 def moved(P: Polyhedron, R: Array, p: Array) -> Polyhedron:
-    """A polyhedron in the axes of another body, to which X = (R, p) leads."""
+    """Return a polyhedron in the axes of another body, transformed by X = (R, p)."""
     normals = P.normals @ R.T
     return replace(P, corners=P.corners @ R.T + p, normals=normals, offsets=P.offsets + normals @ p)
 
 
 def facing(A: Polyhedron, B: Polyhedron) -> Facing:
-    """Of two polyhedra in the same axes."""
+    """Return how two polyhedra face each other, both given in the same axes."""
     separation, n = separating_axis(A, B)
     faces = _outermost(A, -n), _outermost(B, n)
     t = np.eye(3)[np.argmin(np.abs(n))]
@@ -72,8 +72,8 @@ def facing(A: Polyhedron, B: Polyhedron) -> Facing:
 
 
 def separating_axis(A: Polyhedron, B: Polyhedron) -> tuple[float, Array]:
-    """The largest separation (m) of the planes of all faces and pairs of edges, and its normal,
-    from B to A.
+    """Return the largest separation (m) over the normals of all faces and pairs of edges, and its
+    unit normal from B to A.
     """
     by_B = (B.normals @ A.corners.T).min(axis=1) - B.offsets
     by_A = (A.normals @ B.corners.T).min(axis=1) - A.offsets
@@ -81,14 +81,14 @@ def separating_axis(A: Polyhedron, B: Polyhedron) -> tuple[float, Array]:
     l = int(by_A.argmax())
     best, n = (by_B[k], B.normals[k]) if by_B[k] >= by_A[l] else (by_A[l], -A.normals[l])
     apart, axes = _crossing_edges(A, B)
-    if len(apart) and apart.max() > best + LEVEL * min(A.radius, B.radius):
+    if len(apart) and apart.max() > best + LEVEL_CORNER_RATIO * min(A.radius, B.radius):
         best = apart.max()
         n = axes[int(apart.argmax())]
     return float(best), n
 
 
 def _crossing_edges(A: Polyhedron, B: Polyhedron) -> tuple[Array, Array]:
-    """Separations and normals of the pairs of edges whose arcs of normals cross."""
+    """Return separations and normals of the pairs of edges whose arcs of normals cross."""
     d = A.corners[A.edges[:, 1]] - A.corners[A.edges[:, 0]]
     g = B.corners[B.edges[:, 1]] - B.corners[B.edges[:, 0]]
     d, g = (x / np.linalg.norm(x, axis=1)[:, None] for x in (d, g))
@@ -102,7 +102,7 @@ def _crossing_edges(A: Polyhedron, B: Polyhedron) -> tuple[Array, Array]:
     crossing = (
         (over[..., 0] * over[..., 1] < 0.0)
         & (under[..., 0] * under[..., 1] < 0.0)
-        & (size > PARALLEL)
+        & (size > PARALLEL_EDGE_SINE)
     )
     e, f = np.nonzero(crossing)
     n = n[e, f] / size[e, f, None]
@@ -113,11 +113,11 @@ def _crossing_edges(A: Polyhedron, B: Polyhedron) -> tuple[Array, Array]:
 
 
 def _outermost(P: Polyhedron, n: Array) -> int:
-    """The face that has most of the corners that lie farthest out along n, and of several the one
-    that looks along it best.
+    """Return the face that has most of the corners that lie farthest out along n, and among several
+    the one whose normal is nearest to n.
     """
     height = P.corners @ n
-    top = set(np.flatnonzero(height >= height.max() - LEVEL * P.radius).tolist())
+    top = set(np.flatnonzero(height >= height.max() - LEVEL_CORNER_RATIO * P.radius).tolist())
     along = P.normals @ n
     return max(
         range(len(P.polygons)),
@@ -127,17 +127,19 @@ def _outermost(P: Polyhedron, n: Array) -> int:
 
 # --- overlap
 class _Vertex(NamedTuple):
+    """A vertex of a polygon that is being clipped."""
+
     at: Array
-    made: tuple[str, int, int]  # what it is a corner of
-    # what leads to the next: an edge of the first, or a side of the face of the second
+    origin: tuple[str, int, int]  # kind, first and second of a `Corner`
+    # the line to the next vertex: an edge of the first, or a side of the face of the second
     line: tuple[str, int]
 
 
 def _overlap(A: Polyhedron, B: Polyhedron, faces: tuple[int, int], plane: Array) -> list[Corner]:
-    """Of both faces, seen along the normal: that of the first, cut along each side of that of the
-    second [Sutherland1974].
+    """Return the overlap of both faces, projected along the normal: the face of the first, clipped
+    along each side of the face of the second [Sutherland1974].
     """
-    # from above the first is seen from behind
+    # reversed, because the face of the first is seen from behind
     ring = A.polygons[faces[0]][::-1]
     other = B.polygons[faces[1]]
     after = (*ring[1:], ring[0])
@@ -153,11 +155,11 @@ def _overlap(A: Polyhedron, B: Polyhedron, faces: tuple[int, int], plane: Array)
     for k in range(len(other)):
         side = b[(k + 1) % len(b)] - b[k]
         inward = np.array([-side[1], side[0]]) / np.linalg.norm(side)
-        found = _cut(B, faces, other, found, k, [float(inward @ (x.at - b[k])) for x in found])
-    return [Corner(*x.made, x.at) for x in found if x.made[0]]
+        found = _clip(B, faces, other, found, k, [float(inward @ (x.at - b[k])) for x in found])
+    return [Corner(*x.origin, x.at) for x in found if x.origin[0]]
 
 
-def _cut(
+def _clip(
     B: Polyhedron,
     faces: tuple[int, int],
     ring: tuple[int, ...],
@@ -165,7 +167,9 @@ def _cut(
     k: int,
     inside: list[float],
 ) -> list[_Vertex]:
-    """What lies on the inner side of side k."""
+    """Return the part of a polygon on the inner side of side k. inside: the distances of its
+    vertices from that side.
+    """
     new = []
     for n, one in enumerate(found):
         s = inside[n]
@@ -176,17 +180,19 @@ def _cut(
             at = one.at + s / (s - after) * (found[(n + 1) % len(found)].at - one.at)
             new.append(
                 _Vertex(
-                    at, _made(B, faces, ring, one.line, k), ("side", k) if s >= 0.0 else one.line
+                    at,
+                    _classify(B, faces, ring, one.line, k),
+                    ("side", k) if s >= 0.0 else one.line,
                 )
             )
     return new
 
 
-def _made(
+def _classify(
     B: Polyhedron, faces: tuple[int, int], ring: tuple[int, ...], line: tuple[str, int], k: int
 ) -> tuple[str, int, int]:
-    """What a point on a line and on side k is: a crossing of edges, or a corner of the second's
-    face; nothing where sides are no neighbours.
+    """Return (kind, first, second) of a point on a line and on side k: a crossing of edges, or a
+    corner of the second's face; an empty kind if the sides are not adjacent.
     """
     m = len(ring)
     if line[0] == "edge":

@@ -1,5 +1,5 @@
-"""Two features of convex shapes in numbers: what the mode of a contact point holds
-(`kernels.support_pairs`), with what is watched of it.
+"""Two features of convex shapes in numbers, as the mode of a contact point stores them
+(`support_pairs`), with the guards that say when they are no longer the nearest.
 """
 
 from __future__ import annotations
@@ -9,28 +9,41 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .support_features import SupportFeature, SupportShape
-from .support_pairs import CONES, FLAT, SIZES, SupportMeet, SupportPair, support_meet
+from .support_pairs import (
+    FLAT_RIM_SQUARED_SINE,
+    SIZES,
+    WATCHED_HALF_SPACES,
+    SupportMeet,
+    SupportPair,
+    support_meet,
+)
 
 Array = np.ndarray
-# beside the size, or a sine: by so much a normal may be outside of a cone that it has just come to
-SLACK = 1e-9
-# tan 20 degrees: how far a normal turns at most before Newton's method starts from it
-WIDEST = 0.36
-# times the angle below which a rim has no normal of its own: up to there a face reaches beyond its
-# circle; and of the size, at most
-BEYOND, WIDE = 1.5, 1e-4
-SMOOTH = 0.3  # of the angle over which a support function bends: the same for needles and discs
+# How far a normal may be outside a cone that it has just reached (a sine), or a point outside its
+# feature, relative to the size.
+BOUNDARY_SLACK = 1e-9
+# Tangent of the angle (20 degrees) by which a normal turns, at most, before Newton's method starts
+# from it anew.
+MAX_NORMAL_TURN = 0.36
+# A face extends beyond its circle up to this, relative to the angle below which a rim has no normal
+# of its own.
+OVERHANG_ANGLE_RATIO = 1.5
+# A face extends beyond its circle by this, at most, relative to the size.
+OVERHANG_SIZE_RATIO = 1e-4
+# Angle by which a normal may turn, relative to the angle over which the support function curves; so
+# it is the same for needles and discs.
+CURVATURE_TURN_RATIO = 0.3
 NUMBERS: tuple[float, ...] = tuple(
     SupportPair.of([0.0] * sum(SIZES.values()))._replace(
         start=(0.0, 0.0, 1.0),
         across=(1.0, 0.0, 0.0),
         soft=(1.0, 1.0),
         turn=1.0,
-        cone_a=(0.0, 0.0, 0.0, 1.0) * CONES,
-        cone_b=(0.0, 0.0, 0.0, 1.0) * CONES,
+        cone_a=(0.0, 0.0, 0.0, 1.0) * WATCHED_HALF_SPACES,
+        cone_b=(0.0, 0.0, 0.0, 1.0) * WATCHED_HALF_SPACES,
         span_a=(-1.0, 1.0),
         span_b=(-1.0, 1.0),
-        sides=(0.0, 0.0, 0.0, 1.0) * CONES,
+        sides=(0.0, 0.0, 0.0, 1.0) * WATCHED_HALF_SPACES,
         flat=(1.0, 0.0, 1.0, 0.0),
         size=1.0,
     )
@@ -38,27 +51,27 @@ NUMBERS: tuple[float, ...] = tuple(
 
 
 class NearestPoint(NamedTuple):
-    """One point: its features in numbers."""
+    """One contact point: its two features in numbers."""
 
     pair: SupportPair
 
     def placed(self, R: Array, p: Array) -> SupportMeet:
-        """Where it is at X_BA = (R, p), in the axes of B."""
+        """Return where the point is at X_BA = (R, p), in the axes of B."""
         return placed(self.pair, R, p)
 
     @property
     def key(self) -> float:
-        """Which features."""
+        """A number that identifies the two features."""
         return float(self.pair.key)
 
     @property
     def numbers(self) -> list[float]:
-        """All in a row, as `SupportPair.of` reads them."""
+        """All numbers in a flat list, as `SupportPair.of` reads them."""
         return [float(x) for part in self.pair for x in np.ravel(part)]
 
 
 class ShapePair(NamedTuple):
-    """Both shapes, X_BA, and the size of the smaller."""
+    """Two shapes, their relative pose X_BA = (R, p), and the radius of the smaller, m."""
 
     A: SupportShape
     B: SupportShape
@@ -68,7 +81,7 @@ class ShapePair(NamedTuple):
 
 
 def placed(x: SupportPair, R: Array, p: Array) -> SupportMeet:
-    """Where a pair of features is at X_BA = (R, p), in the axes of B."""
+    """Return where a pair of features meets at X_BA = (R, p), in the axes of B."""
     rows = tuple(tuple(float(v) for v in row) for row in R)
     return support_meet(
         x,
@@ -78,19 +91,19 @@ def placed(x: SupportPair, R: Array, p: Array) -> SupportMeet:
 
 
 def point_of(f: SupportFeature, n: Array) -> tuple[Array, bool]:
-    """The point of a feature that is farthest along n; whether it is a rim that is flat across
-    it.
+    """Return the point of a feature that is farthest along n; and whether the feature is a rim
+    whose plane is perpendicular to n, so that this point is not unique.
     """
     q = f.Q.T @ n
     length = float(np.linalg.norm(q))
     return (
         f.p + (f.Q @ q / length if length > 0.0 else 0.0),
-        f.is_rim and length**2 <= 1.01 * FLAT * f.radius**2,
+        f.is_rim and length**2 <= 1.01 * FLAT_RIM_SQUARED_SINE * f.radius**2,
     )
 
 
 def within(f: SupportFeature, x: Array) -> float:
-    """How far inside a face a point is, m."""
+    """Return how far inside a face a point x is, m."""
     if f.ring is None:
         y = x - f.p
         return float(f.radius - np.linalg.norm(y - (y @ f.normal) * f.normal))
@@ -99,13 +112,13 @@ def within(f: SupportFeature, x: Array) -> float:
 
 
 def overhang(x: ShapePair, face: SupportFeature, other: SupportFeature, n: Array) -> float:
-    """How far beyond its circle a flat end still has a rounded feature, m; n: along that feature's
-    normal, outwards, in its axes.
+    """Return how far beyond its circle a flat end is still paired with a rounded feature, m; n: the
+    outward normal of that feature, in its axes.
 
-    A rim has a normal of its own from an angle of sqrt(FLAT) to its axis on, which a surface of
-    radius rho has where it lies sqrt(FLAT) rho beyond the circle. Up to there the face is taken:
-    the gap is off by FLAT rho / 2, and there are no places without features, which could be passed
-    in very small steps alone.
+    A rim has a unique normal from an angle of sqrt(FLAT_RIM_SQUARED_SINE) to its axis on, which a
+    surface of radius rho has where it lies sqrt(FLAT_RIM_SQUARED_SINE) rho beyond the circle. Up to
+    there the face is used: the error of the gap is FLAT_RIM_SQUARED_SINE rho / 2, and there is no
+    configuration without features, which could be passed only in very small steps.
     """
     if face.ring is not None or other.is_face or other.is_line or other.is_rim:
         return 0.0
@@ -115,11 +128,13 @@ def overhang(x: ShapePair, face: SupportFeature, other: SupportFeature, n: Array
         return 0.0
     H = (other.Q @ other.Q.T - np.outer(other.Q @ q, other.Q @ q) / h**2) / h
     rho = float(np.linalg.eigvalsh(H)[-1])
-    return min(BEYOND * FLAT**0.5 * rho, WIDE * x.size)
+    return min(
+        OVERHANG_ANGLE_RATIO * FLAT_RIM_SQUARED_SINE**0.5 * rho, OVERHANG_SIZE_RATIO * x.size
+    )
 
 
 def sides_of(f: SupportFeature) -> tuple[Array, Array]:
-    """c (k, 3), k (k,): a point of a face is inside where c . x >= k."""
+    """Return c (k, 3) and k (k,): a point x of a face is inside if c . x >= k."""
     ring = f.ring if f.ring is not None else np.zeros((0, 3))
     c = np.cross(f.normal, np.roll(ring, -1, axis=0) - ring)
     c = c / np.linalg.norm(c, axis=1)[:, None]
@@ -127,7 +142,9 @@ def sides_of(f: SupportFeature) -> tuple[Array, Array]:
 
 
 def feature_pair(x: ShapePair, i: int, j: int, n: Array, **more: Any) -> NearestPoint:
-    """In numbers. more: cones and the like, instead of the features' own."""
+    """Return the features i of A and j of B in numbers, with normal n. more: values, such as cones,
+    that replace the features' own.
+    """
     f, g = x.A.features[i], x.B.features[j]
     own = f.is_face
     start = x.R.T @ n if own else n
@@ -158,25 +175,27 @@ def feature_pair(x: ShapePair, i: int, j: int, n: Array, **more: Any) -> Nearest
 
 
 def _soft(f: SupportFeature) -> float:
+    """Return the square that is added to |Q' n|^2, relative to the size of Q."""
     most = float(np.abs(f.Q).max())
     return (1e-15 * most) ** 2 if most > 0.0 else 1.0
 
 
 def _flat(f: SupportFeature) -> tuple[float, float]:
+    """Return the numbers `flat` of a SupportPair for one feature."""
     return (0.0, 1.0 / f.radius**2) if f.is_rim else (1.0, 0.0)
 
 
 def slack(inside: float, size: float = 1.0) -> float:
-    """Of what is so far inside: none, so that features change where both have the same normal; but
-    some at the very boundary.
+    """Return the slack of a guard whose margin is `inside`: zero, so that features change exactly
+    where both have the same normal; but BOUNDARY_SLACK relative to `size` at the boundary itself.
     """
-    return SLACK * size if inside < 2.0 * SLACK * size else 0.0
+    return BOUNDARY_SLACK * size if inside < 2.0 * BOUNDARY_SLACK * size else 0.0
 
 
 def _with_spans(
     x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature
 ) -> SupportPair:
-    """Watch the ends of lines."""
+    """Return the pair with guards at the ends of lines."""
     if not (f.is_line or g.is_line):
         return pair
     along = placed(pair, x.R, x.p).along
@@ -192,29 +211,35 @@ def _with_spans(
 
 
 def _turn(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> float:
-    """How far n may turn, by the angle over which the support functions bend."""
-    found = [WIDEST]
+    """Return how far n may turn (the tangent of the angle), relative to the angle over which the
+    support functions curve.
+    """
+    found = [MAX_NORMAL_TURN]
     for Q, m in ((f.Q, x.R.T @ n), (g.Q, n)):
         if Q.any():
-            found.append(SMOOTH * float(np.linalg.norm(Q.T @ m) / np.linalg.norm(Q, 2)))
+            found.append(
+                CURVATURE_TURN_RATIO * float(np.linalg.norm(Q.T @ m) / np.linalg.norm(Q, 2))
+            )
     return min(found)
 
 
 def _with_cones(
     x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array
 ) -> SupportPair:
-    """Watch the half-spaces of both cones; where there are more of them than that, the normal may
-    not turn as far as the next.
+    """Return the pair with the nearest half-spaces of both normal cones as guards; if there are
+    more than WATCHED_HALF_SPACES, the normal may not turn as far as the next one.
     """
     far = []
     cones = []
     for cone, m in ((f.cone, -(x.R.T @ n)), (g.cone, n)):
         inside = cone @ m
         order = np.argsort(inside)
-        if len(order) > CONES:
-            far.append(max(float(inside[order[CONES]]), SLACK))
-        rows = [(*cone[k], slack(inside[k])) for k in order[:CONES]]
-        cones.append(tuple(np.ravel([*rows, *[(0.0, 0.0, 0.0, 1.0)] * (CONES - len(rows))])))
+        if len(order) > WATCHED_HALF_SPACES:
+            far.append(max(float(inside[order[WATCHED_HALF_SPACES]]), BOUNDARY_SLACK))
+        rows = [(*cone[k], slack(inside[k])) for k in order[:WATCHED_HALF_SPACES]]
+        cones.append(
+            tuple(np.ravel([*rows, *[(0.0, 0.0, 0.0, 1.0)] * (WATCHED_HALF_SPACES - len(rows))]))
+        )
     pair = pair._replace(cone_a=cones[0], cone_b=cones[1])
     if far:
         half = 0.5 * min(far)
@@ -227,7 +252,9 @@ def _with_cones(
 def _with_face(
     x: ShapePair, pair: SupportPair, f: SupportFeature, g: SupportFeature, n: Array
 ) -> SupportPair:
-    """Watch the sides of a face; of many the next, and a circle that leaves out no other."""
+    """Return the pair with the nearest sides of a face as guards; if there are more than
+    WATCHED_HALF_SPACES, also a circle that does not reach beyond any other.
+    """
     if not (f.is_face or g.is_face):
         return pair
     face = f if f.is_face else g
@@ -242,9 +269,11 @@ def _with_face(
     c, k = sides_of(face)
     inside = c @ at - k
     order = np.argsort(inside)
-    rows = [(*c[m], inside[m] + slack(inside[m], x.size)) for m in order[:CONES]]
-    sides = tuple(np.ravel([*rows, *[(0.0, 0.0, 0.0, 1.0)] * (CONES - len(rows))]))
+    rows = [(*c[m], inside[m] + slack(inside[m], x.size)) for m in order[:WATCHED_HALF_SPACES]]
+    sides = tuple(np.ravel([*rows, *[(0.0, 0.0, 0.0, 1.0)] * (WATCHED_HALF_SPACES - len(rows))]))
     ring = (
-        1.0 / max(float(inside[order[CONES]]), SLACK * x.size) ** 2 if len(order) > CONES else 0.0
+        1.0 / max(float(inside[order[WATCHED_HALF_SPACES]]), BOUNDARY_SLACK * x.size) ** 2
+        if len(order) > WATCHED_HALF_SPACES
+        else 0.0
     )
     return pair._replace(**{"p_a" if f.is_face else "p_b": at}, sides=sides, round=ring)

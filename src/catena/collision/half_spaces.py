@@ -5,7 +5,7 @@ kind.
     R, o, a   axes (by rows), origin and radius of the surface
     gap       their distance, negative in penetration
     n         the normal, from the surface to the sphere: d gap/dt = n . u, u the velocity of the
-              sphere against the surface at the point c - r n where they touch
+              sphere relative to the surface at the point c - r n where they touch
 
 A concave surface (bowl, trough) has its normal towards its centre or axis.
 """
@@ -23,21 +23,25 @@ Meeting = tuple[Any, tuple[Any, Any, Any]]  # gap and normal
 
 
 def _plane(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    """Return gap and normal of a sphere above a plane."""
     n = (R[0][2], R[1][2], R[2][2])
     return dot(n, sub(c, o)) - r, n
 
 
 def _sphere(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    """Return gap and normal of a sphere on a sphere."""
     distance, n = _between(sub(c, o))
     return distance - a - r, n
 
 
 def _bowl(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    """Return gap and normal of a sphere inside a sphere."""
     distance, n = _between(sub(c, o))
     return a - r - distance, neg(n)
 
 
 def _trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+    """Return gap and normal of a sphere inside a cylinder."""
     axis = (R[0][2], R[1][2], R[2][2])
     d = sub(c, o)
     distance, n = _between(sub(d, scale(dot(axis, d), axis)))
@@ -45,9 +49,7 @@ def _trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
 
 
 def _between(d: Any) -> Meeting:
-    """Length and direction of d; in the very middle of a hole, where there is no direction,
-    zero.
-    """
+    """Return length and direction of d; both zero for d = 0, in the centre of a hole."""
     square = dot(d, d)
     apart = square > 0.0
     distance = select(apart, square, 1.0 + 0.0 * square) ** 0.5
@@ -63,16 +65,16 @@ MEETINGS: dict[str, Callable[..., Meeting]] = {
 
 
 def shapes_meet(kinds: tuple[str, str], surface: Solid, shape: Solid) -> tuple[Any, Any, Any]:
-    """Gap, normal and place of two shapes at their nearest points: d gap/dt = n . u there, for
-    these points are the nearest.
+    """Return gap, normal and place of two shapes at their nearest points, where d
+    gap/dt = n . u.
     """
     found = proximity(kinds, surface, shape)
     return found.distance, found.normal, found.b
 
 
 class FeaturesMeet(NamedTuple):
-    """Where two features of polyhedra meet: gap; normal and tangents; place; x, y: where the point
-    is on its face or along both edges, m.
+    """A meeting of two features of polyhedra: gap; normal and tangents; place; x, y: coordinates of
+    the point on its face or along both edges, m.
     """
 
     gap: Any
@@ -85,14 +87,14 @@ class FeaturesMeet(NamedTuple):
 def features_meet(
     corner: Any, tip: Any, a: Any, b: Any, first: Any, second: Any, along: Any
 ) -> FeaturesMeet:
-    """A corner of A on a face of B (corner = 1), a corner of B on a face of A (tip = 1), or an edge
-    of A across one of B (both 0).
+    """Return where a corner of A meets a face of B (corner = 1), a corner of B a face of A (tip =
+    1), or an edge of A one of B (both 0).
 
-    a, b: points of A and of B. first, second: unit vectors; of a corner the outward normal of B's
-    face and a tangent, of a tip those of A's face, of a crossing the directions of A's and B's
-    edges, so that first x second leads from B to A. along: the direction in which the point is
-    projected onto the face, or edges are seen as crossing. All in the same axes; d gap/dt = n . u
-    at the place.
+    a, b: points of A and of B. first, second: unit vectors; for a corner the outward normal of B's
+    face and a tangent, for a tip those of A's face, for a crossing the directions of A's and B's
+    edges, so that first x second points from B to A. along: the direction in which the point is
+    projected onto the face, or along which edges are seen as crossing. All in the same axes; d
+    gap/dt = n . u at the place.
     """
     edges = 1.0 - corner - tip
     c, r = cross(first, second), sub(a, b)
@@ -109,8 +111,8 @@ def features_meet(
 
 
 class RoundedMeet(NamedTuple):
-    """Where two features with a radius meet: gap; unit normal; the point of A's core; residual
-    (3,): from the point of B's core to it; s, u: where they are along the edges of A and B, m.
+    """A meeting of two features with a radius: gap; unit normal; the point of A's core; residual
+    (3,), from the point of B's core to it; s, u: coordinates along the edges of A and B, m.
     """
 
     gap: Any
@@ -124,16 +126,16 @@ class RoundedMeet(NamedTuple):
 def rounded_meet(
     face: Any, along_a: Any, along_b: Any, a: Any, b: Any, d: Any, g: Any, radius: Any
 ) -> RoundedMeet:
-    """A corner a of A, or its edge a + s d (along_a = 1), and a corner b of B, its edge b + u g
-    (along_b = 1), or its face (face = 1).
+    """Return where a corner a of A, or its edge a + s d (along_a = 1), meets a corner b of B, its
+    edge b + u g (along_b = 1), or its face (face = 1).
 
-    d, g: unit vectors; of a face g is its outward normal. The nearest points of corners and edges
-    are one formula, of which e is the difference: their distance is |e| less the radius, and d
-    gap/dt = n . u at any place along n. All in the same axes.
+    d, g: unit vectors; for a face g is its outward normal. The nearest points of corners and edges
+    have one formula, with e their difference: their distance is |e| less the radius, and d gap/dt =
+    n . u at any place along n. All in the same axes.
     """
     w = sub(a, b)
     k = along_a * along_b * dot(d, g)
-    # of two edges, each square to the other
+    # for two edges: each direction without its component along the other
     x = sub(d, scale(k, g))
     y = sub(g, scale(k, d))
     s = -along_a * dot(x, w) / dot(x, x)
@@ -146,10 +148,11 @@ def rounded_meet(
 
 
 def tangents(n: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
-    """Two unit vectors that make a right-handed frame with the unit vector n, without a singular
-    direction: [Duff2017].
+    """Return two unit vectors that form a right-handed frame with the unit vector n, without a
+    singular direction: [Duff2017].
 
-    For n = z they are x and y. They jump where n_z changes its sign; what they span does not.
+    For n = z they are x and y. They jump where n_z changes its sign; the plane that they span does
+    not.
     """
     x, y, z = n
     s = select(z >= 0.0, 1.0 + 0.0 * z, -1.0 + 0.0 * z)

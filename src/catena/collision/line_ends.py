@@ -1,9 +1,10 @@
-"""The two points of what lies along a line: a capsule or cylinder on a face, or two lines along
-each other; as numbers.
+"""The two contact points of shapes that touch along a line: a capsule or cylinder on a face, or two
+parallel lines; in numbers.
 
-a side on a face  while they are within LEAN of each other
-        rims on the face, or the side across an edge of it
-a side along a line     while they are parallel to PARALLEL      a rim or a corner on the other line
+a side on a face        while the sine of the angle between them is below LEAN_SINE: rims on the
+                        face, or the side across an edge of it
+a side along a line     while they are parallel to PARALLEL_LINE_SINE: a rim or a corner on the
+                        other line
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .feature_pairs import (
-    SLACK,
+    BOUNDARY_SLACK,
     NearestPoint,
     ShapePair,
     feature_pair,
@@ -21,33 +22,36 @@ from .feature_pairs import (
     within,
 )
 from .support_features import NONE, SupportFeature, SupportShape
-from .support_pairs import CONES
+from .support_pairs import WATCHED_HALF_SPACES
 
 Array = np.ndarray
-LEAN = 0.3  # the sine of the angle between a side and a face below which both ends are points
-PARALLEL = 1e-6  # the sine between lines that are parallel
+# Sine of the angle between a side and a face, below which both ends are points.
+LEAN_SINE = 0.3
+# Sine of the angle between lines, below which they are parallel.
+PARALLEL_LINE_SINE = 1e-6
 
 
 def line_ends(x: ShapePair, ahead: ShapePair, n: Array, gap: float) -> list[NearestPoint] | None:
-    """The two points of a side on a face or along a line, one of which is the nearest: n, gap.
-    ahead: the same an instant later, by which features are told.
+    """Return the two points of a side on a face or along a line, if one of them is the nearest
+    point with normal n and distance gap; else None. ahead: the pair an instant later, by which
+    features are selected.
     """
     found = _on_face(x, ahead, n) or _on_line(x, n)
     meets = [point.placed(x.R, x.p) for point in found or ()]
     if (
         not meets
-        or min(meet.margin for meet in meets) < 0.5 * SLACK
-        or min(meet.gap for meet in meets) > gap + SLACK * x.size
+        or min(meet.margin for meet in meets) < 0.5 * BOUNDARY_SLACK
+        or min(meet.gap for meet in meets) > gap + BOUNDARY_SLACK * x.size
     ):
         return None
     return found
 
 
 def _on_face(x: ShapePair, ahead: ShapePair, n: Array) -> list[NearestPoint] | None:
-    """A capsule or cylinder on the face that looks at it: where it begins and ends to be over
-    it.
+    """Return the points of a capsule or cylinder on the face that it faces: the ends of the part of
+    its side that is over the face.
     """
-    for first in (True, False):  # whether A is what is long
+    for first in (True, False):  # whether A is the long shape
         long, flat = (x.A, x.B) if first else (x.B, x.A)
         faces = [k for k, f in enumerate(flat.features) if f.is_face]
         if not long.z.any() or not faces:
@@ -57,20 +61,20 @@ def _on_face(x: ShapePair, ahead: ShapePair, n: Array) -> list[NearestPoint] | N
         )
         k = int((normals @ (n if first else -n)).argmax())
         leaning = normals[k] @ (x.R @ long.z if first else long.z)
-        if abs(normals[k] @ n) > np.sqrt(1.0 - LEAN**2) and abs(leaning) < LEAN:
+        if abs(normals[k] @ n) > np.sqrt(1.0 - LEAN_SINE**2) and abs(leaning) < LEAN_SINE:
             return [_leaning(x, first, faces[k], pair) for pair in _clipped(ahead, first, faces[k])]
     return None
 
 
 def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
-    """The features of both ends of what is over a face, those of the long shape first; none where
-    it is not over it.
+    """Return the pairs of features at both ends of the part of a side that is over a face, those of
+    the long shape first; an empty list if it is not over the face.
     """
     long, flat = (x.A, x.B) if first else (x.B, x.A)
     f, (i, j, side) = flat.features[face], (k for k, g in enumerate(long.features) if not g.is_face)
-    down = -(x.R.T @ f.normal if first else x.R @ f.normal)  # in the axes of what is long
+    down = -(x.R.T @ f.normal if first else x.R @ f.normal)  # in the axes of the long shape
     tips = [point_of(long.features[k], down)[0] for k in (i, j)]
-    # in the axes of what is flat
+    # in the axes of the shape with the face
     tips = [x.R @ y + x.p for y in tips] if first else [x.R.T @ (y - x.p) for y in tips]
     if f.ring is None:
         return [(i, face), (j, face)] if min(within(f, y) for y in tips) > 0.0 else []
@@ -86,11 +90,11 @@ def _clipped(x: ShapePair, first: bool, face: int) -> list[tuple[int, int]]:
             begin, who[0] = at, (side, _edge(flat, f, number))
         if v < 0.0 and at < end:
             end, who[1] = at, (side, _edge(flat, f, number))
-    return who if end - begin > SLACK else []
+    return who if end - begin > BOUNDARY_SLACK else []
 
 
 def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
-    """The number of an edge of a face."""
+    """Return the number of the edge that is side `number` of a face."""
     ring = face.ring if face.ring is not None else np.zeros((0, 3))
     middle = 0.5 * (ring[number] + ring[(number + 1) % len(ring)])
     return int(
@@ -101,8 +105,8 @@ def _edge(shape: SupportShape, face: SupportFeature, number: int) -> int:
 
 
 def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> NearestPoint:
-    """A point of a side near a face: both stay within a bit more than LEAN, and the normal near
-    that of the face.
+    """Return a point of a side near a face, whose guards keep the angle within 1.2 LEAN_SINE and
+    the normal near that of the face.
     """
     long, flat = (x.A, x.B) if first else (x.B, x.A)
     (i, j), m, z = pair if first else pair[::-1], flat.features[face].normal, long.z
@@ -110,10 +114,10 @@ def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> Nea
     if x.A.features[i].is_line:
         c = np.cross(x.R @ x.A.features[i].line, x.B.features[j].line)
         n = c * np.copysign(1.0, c @ n) / np.linalg.norm(c)
-    more = 1.2 * LEAN
+    more = 1.2 * LEAN_SINE
     none = (0.0, 0.0, 0.0, 1.0)
-    tilt = (*z, more, *(-z), more, *none * (CONES - 2))
-    out = (*m, -np.sqrt(1.0 - more**2), *none * (CONES - 1))
+    tilt = (*z, more, *(-z), more, *none * (WATCHED_HALF_SPACES - 2))
+    out = (*m, -np.sqrt(1.0 - more**2), *none * (WATCHED_HALF_SPACES - 1))
     return feature_pair(
         x,
         i,
@@ -128,13 +132,13 @@ def _leaning(x: ShapePair, first: bool, face: int, pair: tuple[int, int]) -> Nea
 
 
 def _on_line(x: ShapePair, n: Array) -> list[NearestPoint] | None:
-    """Two lines along each other: where both begin, and where the first ends."""
-    near_a = x.A.off(-(x.R.T @ n)) < 2.0 * PARALLEL
-    near_b = x.B.off(n) < 2.0 * PARALLEL
+    """Return the points of two parallel lines: the two ends of their overlap."""
+    near_a = x.A.off(-(x.R.T @ n)) < 2.0 * PARALLEL_LINE_SINE
+    near_b = x.B.off(n) < 2.0 * PARALLEL_LINE_SINE
     for i in (k for k, f in enumerate(x.A.features) if f.is_line and near_a[k]):
         for j in (k for k, f in enumerate(x.B.features) if f.is_line and near_b[k]):
             f, g = x.A.features[i], x.B.features[j]
-            if np.linalg.norm(np.cross(x.R @ f.line, g.line)) < PARALLEL:
+            if np.linalg.norm(np.cross(x.R @ f.line, g.line)) < PARALLEL_LINE_SINE:
                 return _overlap(x, f, g, n)
     return None
 
@@ -142,17 +146,24 @@ def _on_line(x: ShapePair, n: Array) -> list[NearestPoint] | None:
 def _overlap(
     x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array
 ) -> list[NearestPoint] | None:
-    """Of two lines along each other."""
+    """Return the points at both ends of the overlap of two parallel lines; None if they do not
+    overlap.
+    """
     z, found = g.line, []
     spans = (
         sorted((float(z @ (x.R @ (f.p + s * f.line) + x.p)), s) for s in f.span),
         sorted((float(z @ (g.p + s * g.line)), s) for s in g.span),
     )
-    if min(spans[0][1][0], spans[1][1][0]) - max(spans[0][0][0], spans[1][0][0]) <= SLACK * x.size:
+    if (
+        min(spans[0][1][0], spans[1][1][0]) - max(spans[0][0][0], spans[1][0][0])
+        <= BOUNDARY_SLACK * x.size
+    ):
         return None
     number = (_number(x.A, f), _number(x.B, g))
     for k in (0, 1):
-        ahead = (spans[0][k][0] > spans[1][k][0]) == (k == 0)  # the end of A's line is the one
+        ahead = (spans[0][k][0] > spans[1][k][0]) == (
+            k == 0
+        )  # the overlap ends at the end of A's line
         i = _tip(x.A, f.p + spans[0][k][1] * f.line) if ahead else number[0]
         j = number[1] if ahead else _tip(x.B, g.p + spans[1][k][1] * g.line)
         cones = [
@@ -160,7 +171,7 @@ def _overlap(
                 np.ravel(
                     [
                         *[(*c, slack(c @ m)) for c in h.cone],
-                        *[(0.0, 0.0, 0.0, 1.0)] * (CONES - len(h.cone)),
+                        *[(0.0, 0.0, 0.0, 1.0)] * (WATCHED_HALF_SPACES - len(h.cone)),
                     ]
                 )
             )
@@ -176,18 +187,19 @@ def _overlap(
                 cone_b=cones[1],
                 along_a=f.line,
                 along_b=g.line,
-                parallel=1.0 / (2.0 * PARALLEL) ** 2,
+                parallel=1.0 / (2.0 * PARALLEL_LINE_SINE) ** 2,
             )
         )
     return found
 
 
 def _number(shape: SupportShape, feature: SupportFeature) -> int:
+    """Return the number of a feature of a shape."""
     return next(k for k, f in enumerate(shape.features) if f is feature)
 
 
 def _tip(shape: SupportShape, at: Array) -> int:
-    """The number of the tip at the end of a line."""
+    """Return the number of the tip at the end of a line."""
     return int(
         np.argmin(
             [

@@ -13,22 +13,28 @@ import numpy as np
 from ..errors import MechanismError, MechanismWarning
 from ..model import Shape, Vector
 
-MOST = 64  # corners of a hull that touches
-CONCAVE = 1e-3  # a hull that is larger by this part of the volume is worth a word
-SAME = 1e-9  # beside the size of the mesh: points nearer to each other than this are one corner
+# Corners of the convex hull of a mesh in contact, at most.
+MAX_HULL_CORNERS = 64
+# A hull whose volume exceeds the mesh's by more, relative to the mesh's, causes a warning.
+CONCAVE_VOLUME_RATIO = 1e-3
+# Points on the same cell of a grid of this spacing, relative to the size of the mesh, are one
+# corner.
+SAME_CORNER_RATIO = 1e-9
 
 
 def hull_corners(shape: Shape) -> list[Vector]:
-    """The corners of the hull, m, in the shape's axes: the file's points, scaled by the shape's
-    three numbers.
+    """Return the corners of the hull in the shape's axes, m: the points of the file, scaled by the
+    three numbers of the shape's size.
     """
     corners = _corners(shape.file) * np.array([float(x) for x in shape.size])
     return [(float(x), float(y), float(z)) for x, y, z in corners]
 
 
 def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
-    """Warn where a hull is larger than its mesh. what: those are of the hull, in the plural."""
-    if hull > (1 + CONCAVE) * volume:
+    """Warn if a hull has more volume than its mesh. what: the quantities, in the plural, that are
+    computed from the hull.
+    """
+    if hull > (1 + CONCAVE_VOLUME_RATIO) * volume:
         warnings.warn(
             f"mesh {mesh} is not convex: its hull has {100 * (hull / volume - 1):.3g} % more"
             f" volume, and {what} are those of the hull; cut it into convex parts (coacd does) and"
@@ -40,13 +46,13 @@ def warn_if_concave(mesh: str, volume: float, hull: float, what: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def warn_of_file(file: str) -> None:
-    """Warn, once, of a mesh that touches other bodies and is not convex; of one that is not closed
-    nothing is known.
+    """Warn, once per file, of a mesh that is in contact with other bodies and is not convex; meshes
+    that are not watertight are not checked.
     """
     given = _mesh(file)
     import trimesh
 
-    # corners of faces are one where they are as near as 1e-8
+    # trimesh merges corners nearer than 1e-8, so the mesh is scaled to size one
     mesh = trimesh.Trimesh(given.vertices / np.ptp(given.vertices, axis=0).max(), given.faces)
     if mesh.is_watertight and mesh.volume > 0.0:
         warn_if_concave(repr(file), float(mesh.volume), float(mesh.convex_hull.volume), "contacts")
@@ -54,6 +60,9 @@ def warn_of_file(file: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _corners(file: str) -> np.ndarray:
+    """Return the corners (n, 3) of the convex hull of a mesh file, near duplicates removed; raise a
+    MechanismError if there are too many, or if the mesh is flat.
+    """
     from scipy.spatial import ConvexHull, QhullError
 
     points = _points(file)
@@ -66,26 +75,28 @@ def _corners(file: str) -> np.ndarray:
     corners = corners[
         np.sort(
             np.unique(
-                np.round(corners / (SAME * np.ptp(points, axis=0).max())), axis=0, return_index=True
+                np.round(corners / (SAME_CORNER_RATIO * np.ptp(points, axis=0).max())),
+                axis=0,
+                return_index=True,
             )[1]
         )
     ]
-    if len(corners) > MOST:
+    if len(corners) > MAX_HULL_CORNERS:
         raise MechanismError(
-            f"mesh {file!r}: its convex hull has {len(corners)} corners, and a contact takes {MOST}"
-            " at most; simplify it, or give the body a box, capsules or spheres that collide"
-            " instead"
+            f"mesh {file!r}: its convex hull has {len(corners)} corners, and a contact takes"
+            f" {MAX_HULL_CORNERS} at most; simplify it, or give the body a box, capsules or spheres"
+            " that collide instead"
         )
     return corners
 
 
 def _points(file: str) -> np.ndarray:
-    """(n, 3): of a mesh, m."""
+    """Return the distinct points (n, 3) of a mesh, m."""
     return np.unique(np.asarray(_mesh(file).vertices, float), axis=0)
 
 
 def _mesh(file: str) -> Any:
-    """As trimesh reads it."""
+    """Return the mesh as trimesh reads it; raise a MechanismError if it cannot be read."""
     path = Path(file.removeprefix("file://"))
     if not os.path.isfile(path):
         raise MechanismError(f"mesh {file!r} is not there; a contact needs its points")
@@ -97,7 +108,7 @@ def _mesh(file: str) -> Any:
         ) from None
     try:
         return trimesh.load(path, force="mesh", process=False)
-    except Exception as why:  # whatever a reader of a broken file raises
+    except Exception as why:  # readers of broken files raise anything
         raise MechanismError(
             f"mesh {file!r} cannot be read ({type(why).__name__}: {why})"
         ) from None

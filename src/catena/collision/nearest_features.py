@@ -1,18 +1,19 @@
-"""The nearest features of two convex shapes of which one at least is a cylinder or an ellipsoid:
-the points where they may touch, as numbers.
+"""The nearest features of two convex shapes of which at least one is a cylinder or an ellipsoid:
+the points where they may touch, in numbers.
 
-A pair of features with a normal in the cones of both is the nearest, for shapes are convex. It
-stays so until the normal leaves a cone, or a point its feature, which is watched
-(`kernels.support_pairs`): so nothing else needs to be. What lies along a line has two points, the
-ends of what is in common:
+A pair of features with a normal in the normal cones of both is the nearest pair, because the shapes
+are convex. It remains so until the normal leaves a cone, or a point leaves its feature, which
+guards detect (`support_pairs`), so no other features need to be checked. Shapes that touch along a
+line have two points, the ends of the overlap:
 
-    a side on a face  while they are within LEAN of each other
-            rims on the face, or the side across an edge of it
-    a side along a line     while they are parallel to PARALLEL  a rim or a corner on the other line
+    a side on a face        while the sine of the angle between them is below LEAN_SINE: rims on the
+                            face, or the side across an edge of it
+    a side along a line     while they are parallel to PARALLEL_LINE_SINE: a rim or a corner on the
+                            other line
 
-Where no pair of features is the nearest (a flat end on a face), or their normal would not be
-determined (a rim at a corner), there are no points until the distance is half of what it was;
-beside 1e-9 of the size a corner goes past a rim so.
+If no pair of features is the nearest (a flat end on a face), or their normal would not be
+determined (a rim at a corner), there are no points until the distance is half of what it was; at a
+distance below 1e-9 of the size a corner can pass a rim in this way.
 """
 
 from __future__ import annotations
@@ -22,28 +23,43 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .feature_pairs import SLACK, NearestPoint, ShapePair, feature_pair, overhang, point_of, within
-from .line_ends import PARALLEL, line_ends
+from .feature_pairs import (
+    BOUNDARY_SLACK,
+    NearestPoint,
+    ShapePair,
+    feature_pair,
+    overhang,
+    point_of,
+    within,
+)
+from .line_ends import PARALLEL_LINE_SINE, line_ends
 from .nearest_normal import difference, farthest_apart, nearest_normal
 from .support_features import SupportFeature, SupportShape
 
 Array = np.ndarray
-FAR = 0.5  # of the size: pairs that are farther apart have no points
-# about the sine: how far from a normal features are looked for, in turn
-REACHES = (1e-6, 0.03, 0.4)
-ALONG = 0.999  # the cosine between a line and a normal that is near none across it
-AHEAD = 0.25  # of SLACK: how far ahead features are chosen
-# the sine of an angle at which a flat end lies on a face: more than that at which a rim has no
-# normal of its own (`kernels.support_pairs.FLAT`)
-LEVEL = 2e-5
-# of the size: radii of curvature and distance together, below which a normal is not determined
-STEADY = 1e-6
+# Pairs that are farther apart than this, relative to the size, have no points.
+FAR_APART_RATIO = 0.5
+# How far from a normal features are searched, about the sine of the angle, in turn.
+SEARCH_SINES = (1e-6, 0.03, 0.4)
+# Cosine of the angle between a line and a normal, above which the normal is not near any across the
+# line.
+NORMAL_ALONG_LINE_COSINE = 0.999
+# How far ahead features are chosen, as a share of BOUNDARY_SLACK.
+LOOK_AHEAD_SHARE = 0.25
+# Sine of the angle at which a flat end lies on a face: more than that at which a rim has no normal
+# of its own (`support_pairs.FLAT_RIM_SQUARED_SINE`).
+FLAT_END_SINE = 2e-5
+# Radii of curvature plus distance, relative to the size, above which a normal is determined.
+NORMAL_DETERMINED_RATIO = 1e-6
 
 
 class PairFeatures(NamedTuple):
-    """Points of a pair; places (n, 3) on B, m; separation, m: negative in penetration; normal (3,);
-    reach: how far points of A may move against B, and of B against A, before it is looked at again,
-    m; flat: whether they touch where no features are the nearest.
+    """The contact points of a pair.
+
+    points: their features. places (n, 3): on B, m. separation: m, negative in penetration. normal
+    (3,): from B to A. reach: how far points of A may move relative to B, and of B relative to A,
+    before features must be searched again, m. flat: whether the shapes touch where no pair of
+    features is the nearest.
     """
 
     points: list[NearestPoint]
@@ -52,12 +68,14 @@ class PairFeatures(NamedTuple):
     normal: Array
     reach: tuple[float, float] = (np.inf, np.inf)
     flat: bool = False
-    turn: float = 2.0  # as of `contact_features.PatchFeatures`: no matter
+    turn: float = 2.0  # as in `polyhedron_features.PatchFeatures`: no limit
     yaw: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class _Found(NamedTuple):
-    """Two features by number, their normal, and how far inside their cones it is, without units."""
+    """Two features by number, their normal, and its margin inside their normal cones,
+    without unit.
+    """
 
     i: int
     j: int
@@ -74,9 +92,11 @@ def pair_features(
     w: Array | None = None,
     v: Array | None = None,
 ) -> PairFeatures:
-    """Of two shapes, each in the axes of its body; X_BA = (R, p). near (3,): a normal that is
-    nearly theirs, in the axes of B. w, v (3,): angular velocity of A and velocity of its origin
-    against B: where several features are the nearest, those of an instant later are taken.
+    """Return the contact points of two shapes, each in the axes of its body; X_BA = (R, p).
+
+    near (3,): an estimate of their normal, in the axes of B. w, v (3,): angular velocity of A and
+    velocity of its origin relative to B; where several features are the nearest, those that will be
+    so an instant later are used.
     """
     x = ShapePair(A, B, R, p, min(A.radius, B.radius))
     none = np.zeros((0, 3))
@@ -84,8 +104,8 @@ def pair_features(
     found = _search(x, near, ahead) if near is not None else None
     n = nearest_normal(A, B, R, p) if found is None else found.n
     d = float(n @ difference(A, B, R, p)(n))
-    if d > FAR * x.size:
-        return PairFeatures([], none, d, n, (d - 0.5 * FAR * x.size, np.inf))
+    if d > FAR_APART_RATIO * x.size:
+        return PairFeatures([], none, d, n, (d - 0.5 * FAR_APART_RATIO * x.size, np.inf))
     found = _search(x, n, ahead) if found is None else found
     if found is None:
         return PairFeatures(
@@ -93,9 +113,10 @@ def pair_features(
             none,
             d,
             n,
-            (max(0.5 * d, SLACK * x.size), np.inf),
-            # n is known to sqrt(CLOSE), that of the features so far to rounding
-            d <= SLACK * x.size and any(_lies_flat(x, m) for m in (n, near) if m is not None),
+            (max(0.5 * d, BOUNDARY_SLACK * x.size), np.inf),
+            # n is accurate to sqrt(DISTANCE_BOUND_RATIO), `near` to rounding
+            d <= BOUNDARY_SLACK * x.size
+            and any(_lies_flat(x, m) for m in (n, near) if m is not None),
         )
     one = feature_pair(x, found.i, found.j, found.n)
     gap = float(one.placed(R, p).gap)
@@ -104,9 +125,9 @@ def pair_features(
 
 
 def _lies_flat(x: ShapePair, n: Array) -> bool:
-    """Whether a flat end looks along n at a face or a line across n."""
+    """Whether a flat end with normal along n faces a face, or a line perpendicular to n."""
     seen = [
-        [f for f, off in zip(shape.features, shape.off(m)) if off < LEVEL]
+        [f for f, off in zip(shape.features, shape.off(m)) if off < FLAT_END_SINE]
         for shape, m in ((x.A, -(x.R.T @ n)), (x.B, n))
     ]
     flat = [any(f.is_face and f.ring is None for f in own) for own in seen]
@@ -116,7 +137,9 @@ def _lies_flat(x: ShapePair, n: Array) -> bool:
 
 # --- the nearest pair
 def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
-    """An instant later."""
+    """Return the pair an instant later: after a motion of LOOK_AHEAD_SHARE times BOUNDARY_SLACK of
+    the size.
+    """
     fastest = (
         float(np.linalg.norm(v) + np.linalg.norm(w) * np.abs(x.A.extents).max())
         if w is not None and v is not None
@@ -124,42 +147,44 @@ def _ahead(x: ShapePair, w: Array | None, v: Array | None) -> ShapePair:
     )
     if w is None or v is None or fastest == 0.0:
         return x
-    dt = AHEAD * SLACK * x.size / fastest
+    dt = LOOK_AHEAD_SHARE * BOUNDARY_SLACK * x.size / fastest
     return x._replace(R=x.R + dt * np.cross(w, x.R.T).T, p=x.p + dt * v)
 
 
 def _search(x: ShapePair, near: Array, ahead: ShapePair) -> _Found | None:
-    """The pair of features that is the nearest an instant later, and now; its normal is near the
-    one given.
+    """Return the pair of features that is the nearest both an instant later and now, with a normal
+    near the one given; None if there is none.
     """
     off = np.maximum(x.A.off(-(x.R.T @ near))[:, None], x.B.off(near)[None])
     least = -np.inf
     lowest = difference(x.A, x.B, x.R, x.p)
-    at_least = near @ lowest(near) - SLACK * x.size
-    for reach in REACHES:
+    at_least = near @ lowest(near) - BOUNDARY_SLACK * x.size
+    for reach in SEARCH_SINES:
         found = [
             one
             for i, j in np.argwhere((off > least) & (off <= reach))
-            for one in _solved(ahead, int(i), int(j), near)
+            for one in _solve_pair(ahead, int(i), int(j), near)
         ]
         for best in sorted(found, key=lambda one: -one.margin):
-            if best.margin < -0.5 * SLACK:
+            if best.margin < -0.5 * BOUNDARY_SLACK:
                 break
-            if best.n @ lowest(best.n) < at_least:  # another way out of shapes that overlap
+            if (
+                best.n @ lowest(best.n) < at_least
+            ):  # another direction of separation of shapes that overlap
                 continue
             now = (
                 best
                 if ahead is x
-                else next(_solved(x, best.i, best.j, best.n), best._replace(margin=-1.0))
+                else next(_solve_pair(x, best.i, best.j, best.n), best._replace(margin=-1.0))
             )
-            if now.margin >= -0.5 * SLACK:
+            if now.margin >= -0.5 * BOUNDARY_SLACK:
                 return now
         least = reach
     return None
 
 
-def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
-    """Two features with their normal, where they have one."""
+def _solve_pair(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
+    """Yield the features i and j with their normal, if they have one near `near`."""
     f = x.A.features[i]
     g = x.B.features[j]
     R = x.R
@@ -170,10 +195,10 @@ def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
         n = -R @ f.normal if f.is_face else g.normal
     elif f.is_line and g.is_line:
         c = np.cross(R @ f.line, g.line)
-        if np.linalg.norm(c) < PARALLEL:
+        if np.linalg.norm(c) < PARALLEL_LINE_SINE:
             return
         n = c * np.copysign(1.0, c @ near) / np.linalg.norm(c)
-    elif abs(near @ (R @ f.line + g.line)) > ALONG:
+    elif abs(near @ (R @ f.line + g.line)) > NORMAL_ALONG_LINE_COSINE:
         return
     else:
         n = farthest_apart(r, R @ f.Q, g.Q, near, R @ f.line + g.line)
@@ -182,7 +207,9 @@ def _solved(x: ShapePair, i: int, j: int, near: Array) -> Iterator[_Found]:
 
 
 def _margin(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> float:
-    """How far inside both cones, and within both features; negative outside."""
+    """Return how far n is inside both cones, and the points are within both features, relative to
+    the size; negative outside.
+    """
     m = x.R.T @ n
     (a, flat_a), (b, flat_b) = point_of(f, -m), point_of(g, n)
     if flat_a or flat_b or not _steady(x, f, g, n):
@@ -201,8 +228,8 @@ def _margin(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> flo
 
 
 def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> bool:
-    """Whether n is determined by the features however near they are: a corner on a rim has none
-    where they touch.
+    """Whether n is determined by the features however near they are: a corner on a rim has no
+    unique normal where they touch.
     """
     if f.is_face or g.is_face or (f.is_line and g.is_line):
         return True
@@ -216,14 +243,15 @@ def _steady(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> boo
     d = n @ (x.R @ f.p + x.p - g.p) - np.linalg.norm(f.Q.T @ x.R.T @ n) - np.linalg.norm(g.Q.T @ n)
     P = np.outer(n, n) + np.outer(l, l)
     return bool(
-        np.linalg.eigvalsh(H + d * np.eye(3) + (np.trace(H) + x.size) * P)[0] > STEADY * x.size
+        np.linalg.eigvalsh(H + d * np.eye(3) + (np.trace(H) + x.size) * P)[0]
+        > NORMAL_DETERMINED_RATIO * x.size
     )
 
 
 def _along(
     x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array, apart: Array
 ) -> tuple[float, float]:
-    """Where along each line the nearest points are."""
+    """Return the coordinates of the nearest points along each line, m."""
     u, v = x.R @ f.line, g.line
     if f.is_line and g.is_line:
         k = np.cross(u, v) @ n

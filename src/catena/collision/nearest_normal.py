@@ -1,11 +1,12 @@
-"""The direction in which two convex shapes are farthest apart, or overlap least: by their support
+"""The direction in which two convex shapes are farthest apart, or overlap least, by their support
 functions.
 
     f(n) = min over A of n . a - max over B of n . b
             its maximum over unit n is the signed distance; n leads from B to A
 
-Shapes that are apart: the point of least norm of A - B [Gilbert1988]. Shapes that touch or overlap
-are first moved apart along a direction, until it is the one that is found.
+For shapes that are apart: the point of least norm of A - B [Gilbert1988]. Shapes that touch or
+overlap are first moved apart along a direction, repeatedly, until this direction is also the one
+that is found.
 """
 
 from __future__ import annotations
@@ -18,60 +19,68 @@ import numpy as np
 from .support_features import SupportShape
 
 Array = np.ndarray
-APART = 1e-3  # of the size: how far shapes that touch are moved apart
-CLOSE = 1e-7  # of the size: how near the bound on a distance is to be to it
+# How far shapes that touch are moved apart, relative to the size.
+SEPARATION_RATIO = 1e-3
+# Difference of upper and lower bound of a distance, relative to the size, at which the search ends.
+DISTANCE_BOUND_RATIO = 1e-7
 _SUBSETS = {
     k: [list(c) for m in range(1, k + 1) for c in combinations(range(k), m)] for k in range(1, 5)
 }
 
 
 def difference(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Callable[[Array], Array]:
-    """n (3,) to the point of A - B that is lowest along it, in the axes of B; X_BA = (R, p)."""
+    """Return the function that maps n (3,) to the point of A - B that is lowest along n, in the
+    axes of B; X_BA = (R, p).
+    """
     return lambda n: R @ A.support(-(R.T @ n)) + p - B.support(n)
 
 
 def nearest_normal(A: SupportShape, B: SupportShape, R: Array, p: Array) -> Array:
-    """n (3,), near enough to tell features by."""
+    """Return the unit normal n (3,) from B to A, accurate enough to identify the
+    nearest features.
+    """
     lowest = difference(A, B, R, p)
     size = min(A.radius, B.radius)
     middle = R @ A.middle + p - B.middle
     n = middle / np.linalg.norm(middle) if middle.any() else np.array([0.0, 0.0, 1.0])
     n = _least_norm(lowest, n, np.zeros(3), size)
-    if n @ lowest(n) > APART * size:
+    if n @ lowest(n) > SEPARATION_RATIO * size:
         return n
     others = np.vstack([n, -n, A.axes @ R.T, -A.axes @ R.T, B.axes])
     n = others[int(np.argmax([x @ lowest(x) for x in others]))]
     for _ in range(20):
         before = n
-        n = _least_norm(lowest, n, (APART * size - n @ lowest(n)) * n, size)
+        n = _least_norm(lowest, n, (SEPARATION_RATIO * size - n @ lowest(n)) * n, size)
         if n @ before > 1.0 - 1e-8:
             break
     return n
 
 
 def _least_norm(lowest: Callable[[Array], Array], n: Array, away: Array, size: float) -> Array:
-    """The direction of the point of A - B + away that is nearest to zero; n: to start from."""
+    """Return the direction of the point of A - B + away that is nearest to zero,
+    starting from n.
+    """
     points = [lowest(n) + away]
     for _ in range(100):
-        v, kept = _nearest(points)
+        v, spanning = _nearest(points)
         length = float(np.linalg.norm(v))
-        if length < 1e-12 * size or not kept:
+        if length < 1e-12 * size or not spanning:
             return n
         n = v / length
         w = lowest(n) + away
-        if length - n @ w <= CLOSE * size or len(kept) == 4:
+        if length - n @ w <= DISTANCE_BOUND_RATIO * size or len(spanning) == 4:
             return n
-        points = [*kept, w]
+        points = [*spanning, w]
     return n
 
 
 def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
-    """The point of a simplex of up to four corners that is nearest to zero, and the corners that it
-    needs; none where it is inside.
+    """Return the point of a simplex of up to four corners that is nearest to zero, and the corners
+    that span it.
     """
     best = np.inf
     found = points[-1]
-    kept = points[-1:]
+    spanning = points[-1:]
     for own in _SUBSETS[len(points)]:
         W = np.array([points[k] for k in own])
         E = W[1:] - W[0]
@@ -83,13 +92,13 @@ def _nearest(points: list[Array]) -> tuple[Array, list[Array]]:
         if v @ v < best * (1.0 - 1e-12):
             best = float(v @ v)
             found = v
-            kept = list(W)
-    return found, kept
+            spanning = list(W)
+    return found, spanning
 
 
 def farthest_apart(r: Array, Q_a: Array, Q_b: Array, n: Array, line: Array) -> Array:
-    """The unit n, across a line if there is one, where n . r - |Q_a' n| - |Q_b' n| is largest near
-    the n given: Newton's method with shorter steps.
+    """Return the unit n, perpendicular to `line` if that is not zero, at which n . r - |Q_a' n| -
+    |Q_b' n| has a local maximum near the n given: Newton's method with a line search.
     """
     n = n - (n @ line) * line
     n = n / np.linalg.norm(n)
@@ -125,7 +134,7 @@ def farthest_apart(r: Array, Q_a: Array, Q_b: Array, n: Array, line: Array) -> A
 
 
 def _across(n: Array, line: Array) -> Array:
-    """(3, 1) or (3, 2): directions across n, and across the line."""
+    """Return directions perpendicular to n, (3, 2), or to n and to the line, (3, 1)."""
     if line.any():
         return np.cross(line, n)[:, None]
     t = np.cross(np.eye(3)[np.argmin(np.abs(n))], n)

@@ -26,28 +26,29 @@ class PatchPair(Protocol):
 
     @property
     def A(self) -> Any:
-        """What touches, or what has a radius."""
+        """The shape that touches, or the one with a radius."""
 
     @property
     def B(self) -> Any:
-        """The other."""
+        """The other shape."""
 
     def features(
         self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
     ) -> Found:
-        """At X_BA = (R, p). w, v (3,): angular velocity of A and velocity of its origin against B.
-        known: a feature of an instant before.
+        """Return the features by which the shapes may touch at X_BA = (R, p). w, v (3,): angular
+        velocity of A and velocity of its origin relative to B. known: a feature of an instant
+        before.
         """
 
     def at(self, x: Any, R: Array, p: Array) -> tuple[float, Array]:
-        """Gap and place of a feature, in the axes of B."""
+        """Return gap and place of a feature, in the axes of B, m."""
 
     def parting(self, R: Array, p: Array) -> list[Any]:
-        """Features along which they can be moved apart."""
+        """Return features along whose normals the shapes can be separated."""
 
 
 class PolyhedraPair(NamedTuple):
-    """Boxes and meshes."""
+    """Two boxes or meshes."""
 
     A: Polyhedron
     B: Polyhedron
@@ -55,21 +56,23 @@ class PolyhedraPair(NamedTuple):
     def features(
         self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
     ) -> PatchFeatures:
-        """Of the faces that look at each other."""
+        """Return the features of the faces that face each other."""
         return patch_features(self.A, self.B, R, p, w, v)
 
     def at(self, x: Feature, R: Array, p: Array) -> tuple[float, Array]:
-        """Gap and place of a feature, in the axes of B."""
+        """Return gap and place of a feature, in the axes of B, m."""
         found = on_second(x, R, p)
         return float(found.gap), np.array(found.place)
 
     def parting(self, R: Array, p: Array) -> list[Feature]:
-        """All of them."""
+        """Return all features at X_BA = (R, p)."""
         return self.features(R, p).points
 
 
 class RoundedPair(NamedTuple):
-    """Corners and edges with a radius, that of both together, m."""
+    """A sphere or capsule and another shape: corners and edges with a radius, the sum of both
+    radii, m.
+    """
 
     A: Polyhedron
     B: Polyhedron
@@ -78,16 +81,16 @@ class RoundedPair(NamedTuple):
     def features(
         self, R: Array, p: Array, w: Array | None = None, v: Array | None = None, known: Any = None
     ) -> RoundedFeatures:
-        """Of the ends of A, and between them."""
+        """Return the features of the ends of A, and those between them."""
         return rounded_features(self.A, self.B, self.radius, R, p, w, v)
 
     def at(self, x: RoundedFeature, R: Array, p: Array) -> tuple[float, Array]:
-        """Gap of a feature and the place of A's core, in the axes of B."""
+        """Return the gap of a feature and the place of A's core, in the axes of B, m."""
         found = x.on_second(R, p, self.radius)
         return float(found.gap), np.array(found.core)
 
     def parting(self, R: Array, p: Array) -> list[RoundedFeature]:
-        """All of them."""
+        """Return all features at X_BA = (R, p)."""
         return self.features(R, p).points
 
 
@@ -105,7 +108,7 @@ class NearestPair(NamedTuple):
         v: Array | None = None,
         known: NearestPoint | None = None,
     ) -> PairFeatures:
-        """The nearest."""
+        """Return the nearest features."""
         return pair_features(
             self.A,
             self.B,
@@ -117,14 +120,12 @@ class NearestPair(NamedTuple):
         )
 
     def at(self, x: NearestPoint, R: Array, p: Array) -> tuple[float, Array]:
-        """Gap and place of a feature, in the axes of B."""
+        """Return gap and place of a feature, in the axes of B, m."""
         found = x.placed(R, p)
         return float(found.gap), np.array(found.place)
 
     def parting(self, R: Array, p: Array) -> list[Feature]:
-        """Where they are nearest, or deepest in each other, with a normal that stays on the
-        second.
-        """
+        """Return one feature at the nearest or deepest points, with a normal that is fixed on B."""
         n = self.features(R, p).normal
         t = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
         a = self.A.support(-(R.T @ n))
@@ -145,6 +146,7 @@ class NearestPair(NamedTuple):
 
 
 def _rounded(one: Any, other: Any, values: Mapping[str, Any]) -> RoundedPair:
+    """Return the RoundedPair of two shapes at given values of the parameters."""
     return RoundedPair(
         polyhedron(one, values),
         polyhedron(other, values),
@@ -164,6 +166,6 @@ PAIRS: dict[str, Callable[[Any, Any, Mapping[str, Any]], PatchPair]] = {  # by `
 
 
 def patch_pair(patch: ContactPatch, parameters: Mapping[str, Any]) -> PatchPair:
-    """At given values of the mechanism's parameters."""
+    """Return the two shapes of a patch at given values of the mechanism's parameters."""
     (_, one), (_, other) = patch.pair
     return PAIRS[patch.kind](one, other, parameters)

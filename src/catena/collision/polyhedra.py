@@ -1,7 +1,7 @@
 """Convex polyhedra: corners, edges and faces of a box, or of the convex hull of a mesh, in the axes
 of its body.
 
-A sphere is one corner with a radius about it, a capsule two corners and their edge with a radius:
+A sphere is one corner with a radius about it, a capsule two corners and their edge with a radius;
 these have no faces.
 """
 
@@ -19,13 +19,15 @@ from ..model import Shape, value_of
 from .mesh_hull import hull_corners, warn_of_file
 
 Array = np.ndarray
-FLAT = 1e-9  # beside the size: triangles of a hull whose corners leave a plane by less are one face
-# corners along z
+# Triangles of a hull whose corners are at most this far from a plane, relative to the hull's size,
+# are one face.
+COPLANAR_RATIO = 1e-9
+# Kinds of shapes that are a core with a radius: the z coordinates of the corners of the core.
 CORES: dict[str, Callable[[tuple[float, ...]], tuple[float, ...]]] = {
     "sphere": lambda size: (0.0,),
     "capsule": lambda size: (-0.5 * size[1], 0.5 * size[1]),
 }
-# faces of corners in the order of `product`
+# The faces of a box, with corners in the order of `product`.
 BOX: tuple[tuple[int, ...], ...] = (
     (0, 1, 3, 2),
     (4, 6, 7, 5),
@@ -40,9 +42,9 @@ BOX: tuple[tuple[int, ...], ...] = (
 class Polyhedron:
     """A convex polyhedron.
 
-    corners (n, 3), m. polygons: the corners of each face, in turn as seen from outside. normals (k,
-    3), offsets (k,): a point x is inside where normals @ x <= offsets. edges (m, 2): corners; sides
-    (m, 2): the faces on both sides of each. radius: half the size, m.
+    corners (n, 3), m. polygons: the corner numbers of each face, in cyclic order as seen from
+    outside. normals (k, 3), offsets (k,): a point x is inside if normals @ x <= offsets. edges (m,
+    2): corner numbers; sides (m, 2): the numbers of the faces on both sides of each edge.
     """
 
     corners: Array
@@ -54,12 +56,12 @@ class Polyhedron:
 
     @functools.cached_property
     def radius(self) -> float:
-        """Half the diagonal of its extents, m."""
+        """Half the diagonal of the bounding box along the body's axes, m."""
         return float(np.linalg.norm(np.ptp(self.corners, axis=0))) / 2.0
 
     @functools.cached_property
     def extents(self) -> Array:
-        """(8, 3): the corners of the block along the body's axes that holds it."""
+        """The corners (8, 3) of the bounding box along the body's axes."""
         low = self.corners.min(axis=0)
         high = self.corners.max(axis=0)
         return np.array(
@@ -71,7 +73,7 @@ class Polyhedron:
 
     @functools.cached_property
     def neighbours(self) -> tuple[Array, ...]:
-        """Of each corner those at the other ends of its edges."""
+        """For each corner the numbers of the corners at the other ends of its edges."""
         found: list[list[int]] = [[] for _ in self.corners]
         for i, j in self.edges:
             found[i].append(int(j))
@@ -80,14 +82,14 @@ class Polyhedron:
 
     @functools.cached_property
     def directions(self) -> Array:
-        """(m, 3): unit vectors along the edges."""
+        """Unit vectors (m, 3) along the edges."""
         d = self.corners[self.edges[:, 1]] - self.corners[self.edges[:, 0]]
         return np.asarray(d / np.linalg.norm(d, axis=1)[:, None])
 
     @functools.cached_property
     def inward(self) -> Array:
-        """(m, 2, 3): of each edge the unit vectors across it into the faces on both sides; (m, 0,
-        3) without faces.
+        """For each edge the unit vectors (m, 2, 3) perpendicular to it into the faces on both
+        sides; (m, 0, 3) without faces.
         """
         middle = np.array(
             [self.corners[list(face)].mean(axis=0) for face in self.polygons]
@@ -98,13 +100,13 @@ class Polyhedron:
 
     @functools.cached_property
     def edge_number(self) -> dict[frozenset[int], int]:
-        """{both corners: the number of their edge}."""
+        """A dictionary from the set of both corners of an edge to its number."""
         return {frozenset((int(i), int(j))): k for k, (i, j) in enumerate(self.edges)}
 
 
 def polyhedron(shape: Shape, parameters: Mapping[str, float]) -> Polyhedron:
-    """The polyhedron of a box or mesh of a body, or the core of a sphere or capsule, at given
-    values of the mechanism's parameters.
+    """Return the polyhedron of a box or mesh, or the core of a sphere or capsule, in the axes of
+    its body, at given values of the mechanism's parameters.
     """
     numbers = tuple(
         _number(x, shape, parameters)
@@ -114,23 +116,26 @@ def polyhedron(shape: Shape, parameters: Mapping[str, float]) -> Polyhedron:
             *(x for row in shape.pose.rotation for x in row),
         )
     )
-    found = _made(shape.kind, numbers[:-12], shape.file, numbers[-12:])
+    found = _build(shape.kind, numbers[:-12], shape.file, numbers[-12:])
     if shape.file:
         warn_of_file(shape.file)
     return found
 
 
 def rounding(shape: Shape, parameters: Mapping[str, float]) -> float:
-    """The radius about the polyhedron of a shape: of a sphere or capsule its own, else none; m."""
+    """Return the radius about the polyhedron of a shape, m: that of a sphere or
+    capsule, else zero.
+    """
     return _number(shape.size[0], shape, parameters) if shape.kind in CORES else 0.0
 
 
 def most_corners(shape: Shape, parameters: Mapping[str, float]) -> int:
-    """Of one face."""
+    """Return the largest number of corners of a face of a shape."""
     return max(len(face) for face in polyhedron(shape, parameters).polygons)
 
 
 def _number(x: object, shape: Shape, parameters: Mapping[str, float]) -> float:
+    """Return the value of a size or place; raise a MechanismError if it has none."""
     found = value_of(x, parameters)  # type: ignore[arg-type]
     if found is None or not np.isfinite(float(found)):
         raise MechanismError(
@@ -141,7 +146,8 @@ def _number(x: object, shape: Shape, parameters: Mapping[str, float]) -> float:
 
 
 @functools.lru_cache(maxsize=256)
-def _made(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]) -> Polyhedron:
+def _build(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]) -> Polyhedron:
+    """Return the polyhedron of a kind of shape with these numbers, which is cached."""
     R = np.reshape(pose[3:], (3, 3))
     p = np.array(pose[:3])
     if kind in CORES:
@@ -156,6 +162,7 @@ def _made(kind: str, size: tuple[float, ...], file: str, pose: tuple[float, ...]
 
 
 def _core(corners: Array) -> Polyhedron:
+    """Return a polyhedron of one or two corners and without faces."""
     edges = np.array([(0, 1)] * (len(corners) - 1), int).reshape(-1, 2)
     return Polyhedron(
         corners, (), np.zeros((0, 3)), np.zeros(0), edges, np.zeros((len(edges), 0), int)
@@ -163,6 +170,7 @@ def _core(corners: Array) -> Polyhedron:
 
 
 def _from_faces(corners: Array, polygons: Iterable[tuple[int, ...]]) -> Polyhedron:
+    """Return the polyhedron with these corners and faces."""
     polygons = tuple(polygons)
     normals: list[Array] = []
     edges: dict[frozenset[int], tuple[int, int]] = {}
@@ -188,8 +196,8 @@ def _from_faces(corners: Array, polygons: Iterable[tuple[int, ...]]) -> Polyhedr
 
 # --- hulls of meshes
 def _faces(corners: Array, file: str) -> tuple[tuple[int, ...], ...]:
-    """The faces of the hull of corners: triangles that lie in one plane are one face, however
-    small.
+    """Return the faces of the convex hull of corners; triangles that lie in one plane are merged
+    into one face, however small.
     """
     from scipy.spatial import ConvexHull
 
@@ -212,8 +220,8 @@ def _faces(corners: Array, file: str) -> tuple[tuple[int, ...], ...]:
 
 
 def _planes(x: Array, triangles: Array, neighbours: Array) -> list[int]:
-    """The number of the plane of each triangle: the largest first, with all neighbours that do not
-    leave it.
+    """Return the number of the plane of each triangle: starting from the largest, all connected
+    triangles within COPLANAR_RATIO of its plane are merged with it.
     """
     y = x[triangles]
     area = np.linalg.norm(np.cross(y[:, 1] - y[:, 0], y[:, 2] - y[:, 0]), axis=1)
@@ -225,14 +233,14 @@ def _planes(x: Array, triangles: Array, neighbours: Array) -> list[int]:
         group[seed], front = int(seed), [int(seed)]
         while front:
             for k in neighbours[front.pop()]:
-                if group[k] < 0 and np.abs((y[k] - y[seed, 0]) @ n).max() <= FLAT:
+                if group[k] < 0 and np.abs((y[k] - y[seed, 0]) @ n).max() <= COPLANAR_RATIO:
                     group[k] = int(seed)
                     front.append(int(k))
     return group
 
 
 def _in_turn(x: Array, own: Array, n: Array) -> tuple[int, ...]:
-    """Corners of a face, in turn about its outward normal."""
+    """Return the corners of a face in cyclic order about its outward normal n."""
     middle = x[own] - x[own].mean(axis=0)
     u = middle[np.argmax(np.linalg.norm(middle, axis=1))]
     angle = np.arctan2(middle @ np.cross(n, u), middle @ u)

@@ -1,17 +1,17 @@
-"""The features by which two polyhedra may touch next: points of a contact patch as numbers, and how
-far the two may move with them.
+"""The features by which two polyhedra may touch next: points of a contact patch in numbers, and how
+far the two may move before these change.
 
     corner     a corner of A on a face of B      normal fixed on B
     tip        a corner of B on a face of A      normal fixed on A
     crossing   an edge of A across one of B      normal across both
 
-Points are the corners of the overlap of two faces (`facing_faces`). Other features may touch too,
-after some motion: of each pair there is a length by which corners must move at least before it can.
-All lengths here change by no more than the farthest corner moves.
+Points are the corners of the overlap of two faces (`facing_faces`). Other features may touch after
+some motion: for each pair of features there is a length by which corners must move at least before
+it can touch. All these lengths change by no more than the farthest corner moves.
 
     a corner outside a face                     its height over that face
-    a corner on a face                          half of what it stands above a neighbour: there it
-                                                must be the lowest
+    a corner on a face                          half of its height above a neighbour: there it must
+                                                be the lowest
     an edge across an edge                      their distance; its lower end over a face; that its
                                                 ends must be below either face beside the other
                                                 edge, for only then it crosses
@@ -26,27 +26,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .facing_faces import PARALLEL, Corner, Facing, facing, moved
+from .facing_faces import PARALLEL_EDGE_SINE, Corner, Facing, facing, moved
 from .half_spaces import FeaturesMeet, features_meet
 from .polyhedra import Polyhedron
 
 Array = np.ndarray
-# of the size: by so much a point may leave its face or edge before other features are looked for
-SLACK = 1e-9
-AHEAD = 0.25  # of that: how far ahead features are chosen
-FAR = 0.5  # of the size: patches that are farther apart have no points
-SIDES = 4  # of a face that a point watches; others are a matter of how far it moves
-TIGHT = 1e-7  # rad: where edges lie on edges, a turn by so much makes new corners
+# How far a point may leave its face or edge before other features are searched, relative to the
+# size.
+FEATURE_SLACK_RATIO = 1e-9
+# How far ahead features are chosen, as a share of that slack.
+LOOK_AHEAD_SHARE = 0.25
+# Patches that are farther apart than this, relative to the size, have no points.
+FAR_APART_RATIO = 0.5
+# Sides of a face that have guards; the others limit how far the point may move.
+SIDES = 4
+# Rotation, rad, after which edges that lie on edges make new corners; also the distance of such
+# edges, relative to the size.
+FLUSH_EDGE_ANGLE = 1e-7
 
 
 class Feature(NamedTuple):
-    """A point of a patch, in numbers: what the mode of a contact point holds.
+    """A point of a patch in numbers, as the mode of a contact point stores it.
 
-    key: which features, 0 for none. corner, tip: 1 where it is one, else 0. a (3), b (3): points of
-    A and of B, each in its body's axes. first (3), second (3): of a corner normal and tangent on B,
-    of a tip those on A (outward), of a crossing the directions of both edges. along (3): the
-    direction on B in which places are projected. sides (4 x 3): p x + q y + r >= 0 where the point
-    is on its face, or on both edges; see `kernels.contact_points.features_meet`.
+    key: identifies the features, 0 for none. corner, tip: 1 if it is one, else 0. a (3,), b (3,):
+    points of A and of B, each in its body's axes. first (3,), second (3,): for a corner normal and
+    tangent on B, for a tip those on A (outward), for a crossing the directions of both edges. along
+    (3,): the direction on B in which places are projected. sides (4, 3): guards, p x + q y + r >= 0
+    while the point is on its face, or on both edges; see `half_spaces.features_meet`.
     """
 
     key: float
@@ -61,7 +67,7 @@ class Feature(NamedTuple):
 
     @property
     def numbers(self) -> list[float]:
-        """All in a row, as `of` reads them."""
+        """All numbers in a flat list, as `of` reads them."""
         return [
             self.key,
             self.corner,
@@ -71,18 +77,18 @@ class Feature(NamedTuple):
 
     @staticmethod
     def of(x: Sequence[Any]) -> Feature:
-        """From all in a row, numbers or symbols."""
+        """Return the feature from a flat list of numbers or symbols."""
         a, b, first, second, along, *sides = (
             tuple(x[k : k + 3]) for k in range(3, 18 + 3 * SIDES, 3)
         )
         return Feature(x[0], x[1], x[2], a, b, first, second, along, tuple(sides))
 
     def placed(self, R: Array, p: Array) -> FeaturesMeet:
-        """Where it is at X_BA = (R, p), in the axes of B."""
+        """Return where the feature is at X_BA = (R, p), in the axes of B."""
         return on_second(self, R, p)
 
 
-# of no feature
+# The numbers of no feature.
 NUMBERS: tuple[float, ...] = (
     0.0,
     1.0,
@@ -102,9 +108,13 @@ NUMBERS: tuple[float, ...] = (
 
 
 class PatchFeatures(NamedTuple):
-    """Points of a patch; facing: what they come from; places (n, 3) on B, m; reach: how far corners
-    of A may move against B, and those of B against A, before other features may touch, m; turn: the
-    sine of the angle by which they may turn; yaw (3,): skew turns along it may be one at most.
+    """The points of a patch.
+
+    points: their features. facing: how the polyhedra face each other. places (n, 3): on B, m.
+    reach: how far corners of A may move relative to B, and those of B relative to A, before other
+    features may touch, m. turn: the sine of the angle by which they may turn. yaw (3,): its dot
+    product with the relative rotation since then (axis times the sine of the angle) may be at most
+    one in absolute value.
     """
 
     points: list[Feature]
@@ -113,27 +123,28 @@ class PatchFeatures(NamedTuple):
     reach: tuple[float, float]
     turn: float
     yaw: Array
-    flat: bool = False  # of `nearest_features.PairFeatures`
+    flat: bool = False  # as in `nearest_features.PairFeatures`
 
     @property
     def separation(self) -> float:
-        """Along the normal, m; negative in penetration."""
+        """The separation along the normal, m; negative in penetration."""
         return self.facing.separation
 
 
 def patch_features(
     A: Polyhedron, B: Polyhedron, R: Array, p: Array, w: Array | None = None, v: Array | None = None
 ) -> PatchFeatures:
-    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). w, v (3,): angular velocity of
-    A and velocity of its origin against B.
+    """Return the points of the patch of two polyhedra, each in the axes of its body; X_BA = (R, p).
+    w, v (3,): angular velocity of A and velocity of its origin relative to B.
 
-    Features are those of an instant later, so that a corner that comes down at the very edge of a
-    face and leaves it is none; but those of this one where they would be off their faces now.
+    The features are those of an instant later, so that a corner that comes down exactly at the edge
+    of a face and leaves it is not included; but those of this instant if the later ones would be
+    off their faces now.
     """
     if w is not None and v is not None:
         fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
         if fastest > 0.0:
-            dt = AHEAD * SLACK * min(A.radius, B.radius) / fastest
+            dt = LOOK_AHEAD_SHARE * FEATURE_SLACK_RATIO * min(A.radius, B.radius) / fastest
             found = _features(A, B, R + dt * np.cross(w, R.T).T, p + dt * v)
             if all(margin(x, R, p) > 0.0 for x in found.points):
                 return found
@@ -141,21 +152,25 @@ def patch_features(
 
 
 def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures:
+    """Return the points of the patch at X_BA = (R, p)."""
     there = moved(A, R, p)
     seen = facing(there, B)
     size = min(A.radius, B.radius)
-    if seen.separation > FAR * size:
-        d = seen.separation - 0.5 * FAR * size
+    if seen.separation > FAR_APART_RATIO * size:
+        d = seen.separation - 0.5 * FAR_APART_RATIO * size
         return PatchFeatures([], seen, np.zeros((0, 3)), (d, np.inf), 2.0, np.zeros(3))
-    kept, least = [], [SLACK * size]
+    patch_corners, least = [], [FEATURE_SLACK_RATIO * size]
     for corner in seen.overlap:
-        if corner.kind != "crossing" or _sine(there, B, corner, seen.normal) > PARALLEL:
-            kept.append(corner)
-    points = [_feature(A, B, R, p, seen.normal, corner, SLACK * size, least) for corner in kept]
+        if corner.kind != "crossing" or _sine(there, B, corner, seen.normal) > PARALLEL_EDGE_SINE:
+            patch_corners.append(corner)
+    points = [
+        _feature(A, B, R, p, seen.normal, corner, FEATURE_SLACK_RATIO * size, least)
+        for corner in patch_corners
+    ]
     places = np.array([_place(x, R, p) for x in points]).reshape(-1, 3)
-    reach = _reach(there, B, seen, kept, size)
+    reach = _reach(there, B, seen, patch_corners, size)
     more = min(least[1:], default=np.inf)
-    turn, yaw = _turns(there, B, seen, size) if kept else (2.0, np.zeros(3))
+    turn, yaw = _turns(there, B, seen, size) if patch_corners else (2.0, np.zeros(3))
     return PatchFeatures(
         points,
         seen,
@@ -167,19 +182,20 @@ def _features(A: Polyhedron, B: Polyhedron, R: Array, p: Array) -> PatchFeatures
 
 
 def on_second(x: Feature, R: Array, p: Array) -> FeaturesMeet:
-    """Where a feature is at X_BA = (R, p), in the axes of B."""
+    """Return where a feature is at X_BA = (R, p), in the axes of B."""
     first = x.first if x.corner else R @ x.first
     second = R @ x.second if x.tip else x.second
     return features_meet(x.corner, x.tip, R @ x.a + p, x.b, first, second, x.along)
 
 
 def margin(x: Feature, R: Array, p: Array) -> float:
-    """How far a feature is inside its face, or both edges, with its slack, m."""
+    """Return how far a feature is inside its face, or both edges, including its slack, m."""
     found = on_second(x, R, p)
     return float((x.sides @ np.array([found.x, found.y, 1.0])).min())
 
 
 def _place(x: Feature, R: Array, p: Array) -> Array:
+    """Return the place of a feature (3,) in the axes of B."""
     return np.array(on_second(x, R, p).place)
 
 
@@ -194,8 +210,8 @@ def _feature(
     slack: float,
     least: list[float],
 ) -> Feature:
-    """Of a corner of the overlap; least: lengths that corners may move, to which those of sides
-    that it does not watch are added.
+    """Return the feature of a corner of the overlap. least: a list of lengths that corners may
+    move, to which those of sides without a guard are appended.
     """
     key = 1e3 * c.first + c.second
     if c.kind == "crossing":
@@ -214,6 +230,7 @@ def _feature(
 def _crossing(
     A: Polyhedron, B: Polyhedron, R: Array, n: Array, c: Corner, slack: float, key: float
 ) -> Feature:
+    """Return the feature of a crossing of two edges."""
     (i, j), (k, l) = A.edges[c.first], B.edges[c.second]
     d = A.corners[j] - A.corners[i]
     g = B.corners[l] - B.corners[k]
@@ -230,8 +247,8 @@ def _crossing(
 def _on_face(
     P: Polyhedron, f: int, x: Array, along: Array, sign: float, slack: float, least: list[float]
 ) -> tuple[Array, Array, Array, Array]:
-    """Middle, outward normal, a tangent and sides (SIDES, 3) of a face on which a point x lies,
-    seen along a direction; sign: -1 of a tip.
+    """Return centre, outward normal, a tangent and the guards `sides` (SIDES, 3) of a face on which
+    a point x lies, projected in the direction `along`. sign: 1 for a corner, -1 for a tip.
     """
     ring = P.corners[list(P.polygons[f])]
     outward = P.normals[f]
@@ -261,7 +278,7 @@ def _on_face(
 
 
 def _sine(A: Polyhedron, B: Polyhedron, c: Corner, n: Array) -> float:
-    """Between two edges, as seen along n."""
+    """Return the sine of the angle between two edges, projected along n."""
     (i, j), (k, l) = A.edges[c.first], B.edges[c.second]
     d = A.corners[j] - A.corners[i]
     g = B.corners[l] - B.corners[k]
@@ -269,59 +286,66 @@ def _sine(A: Polyhedron, B: Polyhedron, c: Corner, n: Array) -> float:
 
 
 def _turns(A: Polyhedron, B: Polyhedron, seen: Facing, size: float) -> tuple[float, Array]:
-    """The sine of the turn before which the faces look at each other; and of that about the normal
-    before which edges on edges cross.
+    """Return the sine of the rotation up to which the same faces face each other; and the vector
+    `yaw` of PatchFeatures, which limits rotations about the normal if edges lie on edges.
     """
     (f, h), t = seen.faces, seen.plane
     a, b = (P.corners[list(P.polygons[k])] @ t.T for P, k in ((A, f), (B, h)))
     d, g = (np.roll(x, -1, axis=0) - x for x in (a, b))
     d, g = (x / np.linalg.norm(x, axis=1)[:, None] for x in (d, g))
-    parallel = np.abs(d[:, None, 0] * g[None, :, 1] - d[:, None, 1] * g[None, :, 0]) < TIGHT
+    parallel = (
+        np.abs(d[:, None, 0] * g[None, :, 1] - d[:, None, 1] * g[None, :, 0]) < FLUSH_EDGE_ANGLE
+    )
     away = a[:, None] - b[None]
-    beside = np.abs(away[..., 0] * g[None, :, 1] - away[..., 1] * g[None, :, 0]) < TIGHT * size
+    beside = (
+        np.abs(away[..., 0] * g[None, :, 1] - away[..., 1] * g[None, :, 0])
+        < FLUSH_EDGE_ANGLE * size
+    )
     leaning = np.arccos(np.clip(-A.normals[f] @ seen.normal, -1.0, 1.0))
     return (
         float(np.sin(0.5 * (0.5 * np.pi - leaning))),
-        seen.normal * float((parallel & beside).any()) / TIGHT,
+        seen.normal * float((parallel & beside).any()) / FLUSH_EDGE_ANGLE,
     )
 
 
 # --- how far they may move
 def _reach(
-    A: Polyhedron, B: Polyhedron, seen: Facing, kept: list[Corner], size: float
+    A: Polyhedron, B: Polyhedron, seen: Facing, patch_corners: list[Corner], size: float
 ) -> tuple[float, float]:
-    """How far corners of A may move in B's axes, and corners of B in A's, before features touch
-    that are no points.
+    """Return how far corners of A may move in B's axes, and corners of B in A's, before features
+    touch that are not points of the patch, m.
     """
-    (f, h), none = seen.faces, not kept
-    held = (
-        _held(A, f, kept, seen.plane, "corner", SLACK * size),
-        _held(B, h, kept, seen.plane, "tip", SLACK * size),
+    (f, h), none = seen.faces, not patch_corners
+    at_points = (
+        _corners_at_points(A, f, patch_corners, seen.plane, "corner", FEATURE_SLACK_RATIO * size),
+        _corners_at_points(B, h, patch_corners, seen.plane, "tip", FEATURE_SLACK_RATIO * size),
     )
-    corner = _corners(A, B, h, held[0])
-    tip = _corners(B, A, f, held[1])
+    corner = _corners(A, B, h, at_points[0])
+    tip = _corners(B, A, f, at_points[1])
     own = np.array(A.polygons[f])
     other = np.array(B.polygons[h])
-    crossing = _edges(A, B, h, held[0])
-    back = _edges(B, A, f, held[1]).T
+    crossing = _edges(A, B, h, at_points[0])
+    back = _edges(B, A, f, at_points[1]).T
     crossing = np.maximum(crossing, _distances(A, B))
-    if not none:  # the corners of the overlap stand for these
+    if not none:  # the corners of the overlap represent these
         corner[h, own] = np.inf
         tip[f, other] = np.inf
         rim = [np.isin(P.sides, k).any(axis=1) for P, k in ((A, f), (B, h))]
         crossing[np.ix_(*rim)] = np.inf
-    first = crossing / A.radius >= back / B.radius  # which of both measures lets it go farther
+    first = (
+        crossing / A.radius >= back / B.radius
+    )  # the measure that allows the larger motion is used
     return (
         min(corner.min(), crossing[first].min(initial=np.inf)),
         min(tip.min(), back[~first].min(initial=np.inf)),
     )
 
 
-def _held(
-    P: Polyhedron, face: int, kept: list[Corner], plane: Array, kind: str, slack: float
+def _corners_at_points(
+    P: Polyhedron, face: int, patch_corners: list[Corner], plane: Array, kind: str, slack: float
 ) -> set[int]:
-    """The corners of a face that are at points of the patch."""
-    at = np.array([c.at for c in kept]).reshape(-1, 2)
+    """Return the corners of a face that coincide with points of the patch."""
+    at = np.array([c.at for c in patch_corners]).reshape(-1, 2)
     return {
         i
         for i in P.polygons[face]
@@ -329,17 +353,21 @@ def _held(
     }
 
 
-def _corners(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
-    """(faces of B, corners of A): before a corner touches a face."""
+def _corners(A: Polyhedron, B: Polyhedron, face: int, at_points: set[int]) -> Array:
+    """Return lengths (faces of B, corners of A) that corners move at least before a corner touches
+    a face, m.
+    """
     height = B.normals @ A.corners.T - B.offsets[:, None]
     lowest = np.stack([height[:, k].min(axis=1) for k in A.neighbours], axis=1)
     found = np.maximum(height.max(axis=0)[None], 0.5 * (height - lowest))
-    found[:, list(held)] = np.inf
+    found[:, list(at_points)] = np.inf
     return found
 
 
-def _edges(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
-    """(edges of A, edges of B): before they cross, by the heights of A's corners over B's faces."""
+def _edges(A: Polyhedron, B: Polyhedron, face: int, at_points: set[int]) -> Array:
+    """Return lengths (edges of A, edges of B) that corners move at least before the edges cross,
+    from the heights of A's corners over B's faces, m.
+    """
     height = B.normals @ A.corners.T - B.offsets[:, None]
     i, j = A.edges.T
     beyond = np.minimum(height[:, i], height[:, j]).max(axis=0)
@@ -348,14 +376,14 @@ def _edges(A: Polyhedron, B: Polyhedron, face: int, held: set[int]) -> Array:
     other = np.maximum(height[np.ix_(k, j)], height[np.ix_(l, i)])
     found = np.maximum(np.minimum(one, other).T, beyond[:, None])
     for ends, far in ((i, j), (j, i)):
-        on = np.isin(ends, list(held))
+        on = np.isin(ends, list(at_points))
         found[on] = np.maximum(found[on], height[face, far[on]][:, None])
-    found[np.isin(i, list(held)) & np.isin(j, list(held))] = np.inf
+    found[np.isin(i, list(at_points)) & np.isin(j, list(at_points))] = np.inf
     return found
 
 
 def _distances(A: Polyhedron, B: Polyhedron) -> Array:
-    """(edges of A, edges of B): the distance of two segments."""
+    """Return the distances (edges of A, edges of B) of two segments, m."""
     p = A.corners[A.edges[:, 0]][:, None]
     q = B.corners[B.edges[:, 0]][None]
     d = A.corners[A.edges[:, 1]][:, None] - p
@@ -368,7 +396,11 @@ def _distances(A: Polyhedron, B: Polyhedron) -> Array:
     gr = (g * r).sum(-1)
     det = a * c - b * b
     s = np.clip(
-        np.where(det > PARALLEL**2 * a * c, (b * gr - c * dr) / np.where(det > 0.0, det, 1.0), 0.0),
+        np.where(
+            det > PARALLEL_EDGE_SINE**2 * a * c,
+            (b * gr - c * dr) / np.where(det > 0.0, det, 1.0),
+            0.0,
+        ),
         0.0,
         1.0,
     )

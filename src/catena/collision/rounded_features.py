@@ -1,23 +1,23 @@
 """The features by which a sphere or capsule may touch a polyhedron or a capsule next: points of a
-rounded pair as numbers.
+rounded pair in numbers.
 
 A, the core of a sphere or capsule, is one corner, or two and their edge; B is a polyhedron, or the
 edge of a capsule. Around them is a radius.
 
     end, face       a corner of A over a face of B            normal fixed on B
-    end, edge  a corner of A beside an edge of B
-            normal along their shortest connection, as for all below
-    end, corner     a corner of A beside a corner of B
+    end, edge       a corner of A near an edge of B           normal along their shortest
+                                                              connection, as for all below
+    end, corner     a corner of A near a corner of B
     edge, edge      the edge of A across an edge of B
-    edge, corner    the edge of A beside a corner of B
+    edge, corner    the edge of A near a corner of B
 
-The distance of a corner of A from B is that of its nearest feature, whose region (of Voronoi) is
-bounded by planes: each end has a point, which is exact as long as it stays within them. Where the
-edge of A leads down from an end, the edge is nearer: the end sleeps until that changes. Between the
-ends are the two nearest of the last two kinds. Of all others there is a length by which the ends
-must move before they can be the nearest (`rounded_reach`). The normal turns continuously from one
-feature to the next where the change is exactly at the end of a region; there is slack only at an
-end where the pair lies still.
+The distance of a corner of A from B is that of its nearest feature, whose Voronoi region is bounded
+by planes: each end has a point, which is exact as long as it stays within them. If the distance
+decreases along the edge of A from an end, the edge is nearer: the end is inactive until that
+changes. Between the ends are the two nearest features of the last two kinds. For all other features
+there is a length by which the ends must move before they can be the nearest (`rounded_reach`). The
+normal changes continuously from one feature to the next if the change is exactly at the boundary of
+a region; so there is slack only at a boundary where the pair rests.
 """
 
 from __future__ import annotations
@@ -29,28 +29,38 @@ import numpy as np
 
 from .half_spaces import RoundedMeet, rounded_meet
 from .polyhedra import Polyhedron
-from .polyhedron_features import AHEAD, FAR, SLACK
-from .rounded_reach import PARALLEL, Pairs, pairs_of_edges, reach_of_corners, reach_of_edges
+from .polyhedron_features import FAR_APART_RATIO, FEATURE_SLACK_RATIO, LOOK_AHEAD_SHARE
+from .rounded_reach import (
+    PARALLEL_EDGE_SINE,
+    Pairs,
+    pairs_of_edges,
+    reach_of_corners,
+    reach_of_edges,
+)
 
 Array = np.ndarray
-PLANES = 4  # of a region that a point watches; others are a matter of how far it moves
-# of the size, in lengths: so far beyond its region a feature is still taken, so that one of two
-# neighbours always is
-NOISE = 1e-14
-# the sine between edges that cross while they press: below, the crossing runs along them by 1e6
-# times what they turn
-SHALLOW = 1e-3
-SLOW = 1e-4  # of the slack: a margin that falls by less on the way ahead stays
-BETWEEN = 2  # points between the ends
+# Planes of a region that have guards; the others limit how far the point may move.
+PLANES = 4
+# A feature is accepted up to this far outside its region, relative to the size, so that one of two
+# neighbours always is.
+REGION_NOISE_RATIO = 1e-14
+# Sine of the angle between edges that cross under load, at least: below it the crossing moves along
+# them by 1e6 times their rotation.
+SHALLOW_CROSSING_SINE = 1e-3
+# A margin that decreases by less on the way ahead, as a share of the slack, stays.
+STAYING_MARGIN_SHARE = 1e-4
+# Points between the ends, at most.
+MAX_POINTS_BETWEEN = 2
 
 
 class RoundedFeature(NamedTuple):
-    """A point of a rounded pair, in numbers: what the mode of a contact point holds.
+    """A point of a rounded pair in numbers, as the mode of a contact point stores it.
 
-    key: which features, 0 for none, negative where it sleeps. face, along_a, along_b: 1 or 0, of
-    `kernels.contact_points.rounded_meet`, as a, d (3) in A's axes and b, g (3) in B's. limits (6):
-    of s and of u, m; and sign and offset of d . e, the slope of the edge of A. planes (4 x 4): h .
-    e + c >= 0 in B's axes, where e leads from B to A.
+    key: identifies the features, 0 for none, negative if inactive. face, along_a, along_b: 1 or 0,
+    arguments of `half_spaces.rounded_meet`, as are a, d (3,) in A's axes and b, g (3,) in B's.
+    limits (6,): the bounds of s and of u, m; and sign and offset for d . e, the slope of the
+    distance along the edge of A. planes (4, 4): guards h . e + c >= 0 in B's axes, where e points
+    from B to A.
     """
 
     key: Any
@@ -66,7 +76,7 @@ class RoundedFeature(NamedTuple):
 
     @property
     def numbers(self) -> list[float]:
-        """All in a row, as `of` reads them."""
+        """All numbers in a flat list, as `of` reads them."""
         return [
             *(float(x) for x in self[:4]),
             *(float(x) for part in self[4:] for x in np.ravel(part)),
@@ -74,7 +84,7 @@ class RoundedFeature(NamedTuple):
 
     @staticmethod
     def of(x: Sequence[Any]) -> RoundedFeature:
-        """From all in a row, numbers or symbols."""
+        """Return the feature from a flat list of numbers or symbols."""
         a, b, d, g = (tuple(x[k : k + 3]) for k in range(4, 16, 3))
         return RoundedFeature(
             x[0],
@@ -90,7 +100,7 @@ class RoundedFeature(NamedTuple):
         )
 
     def on_second(self, R: Array, p: Array, radius: float) -> RoundedMeet:
-        """Where it is at X_BA = (R, p), in the axes of B."""
+        """Return where the feature is at X_BA = (R, p), in the axes of B."""
         return rounded_meet(
             self.face,
             self.along_a,
@@ -103,8 +113,8 @@ class RoundedFeature(NamedTuple):
         )
 
     def margins(self, at: RoundedMeet, d: Any, planes: Sequence[Any]) -> list[Any]:
-        """How far it is from where others are nearer, m; d and normals of planes in the axes of
-        `at`.
+        """Return how far the feature is from where others are nearer, m; d and the normals of
+        planes are in the axes of `at`.
         """
         low, high, first, last, sign, offset = self.limits
         dot = lambda x, y: x[0] * y[0] + x[1] * y[1] + x[2] * y[2]  # noqa: E731
@@ -119,8 +129,9 @@ class RoundedFeature(NamedTuple):
         ]
 
 
-FREE = (-1.0, 1.0, -1.0, 1.0, 0.0, 1.0)  # limits of what has none
-# of no feature
+# Limits that are never reached.
+FREE = (-1.0, 1.0, -1.0, 1.0, 0.0, 1.0)
+# The numbers of no feature.
 ROUNDED_NUMBERS: tuple[float, ...] = (
     0.0,
     1.0,
@@ -139,8 +150,8 @@ ROUNDED_NUMBERS: tuple[float, ...] = (
 
 
 class RoundedFeatures(NamedTuple):
-    """Points of a rounded pair; separation, m; places (n, 3) on B, m; reach, turn, yaw: as
-    `contact_features.PatchFeatures`.
+    """The points of a rounded pair: their features; separation, m; places (n, 3) on B, m; reach,
+    turn and yaw as in `PatchFeatures`.
     """
 
     points: list[RoundedFeature]
@@ -149,13 +160,13 @@ class RoundedFeatures(NamedTuple):
     reach: tuple[float, float]
     turn: float = 2.0
     yaw: Any = (0.0, 0.0, 0.0)
-    flat: bool = False  # of `nearest_features.PairFeatures`
+    flat: bool = False  # as in `nearest_features.PairFeatures`
 
 
 class Found(NamedTuple):
-    """A feature of a pair where it is: point of A's core, and e from B to it (3,). least: what the
-    ends may move before planes that it does not watch count, m. edge, slope: slack of s and u, and
-    of d . e, m.
+    """A feature of a pair at one configuration: the point of A's core, and e (3,) from B to it.
+    least: how far the ends may move before planes without a guard matter, m. edge, slope: slack of
+    s and u, and of d . e, m.
     """
 
     feature: RoundedFeature
@@ -175,58 +186,64 @@ def rounded_features(
     w: Array | None = None,
     v: Array | None = None,
 ) -> RoundedFeatures:
-    """Of two polyhedra, each in the axes of its body; X_BA = (R, p). radius: of both together, m.
-    w, v (3,): angular velocity of A and velocity of its origin against B.
+    """Return the points of two polyhedra with a radius, each in the axes of its body; X_BA = (R,
+    p). radius: the sum of both radii, m. w, v (3,): angular velocity of A and velocity of its
+    origin relative to B.
 
-    Features are those of an instant later, so that a ball at the very rim of a face goes on beside
-    the edge; but those of this one where they would be off their regions now.
+    The features are those of an instant later, so that a ball exactly at the border of a face
+    continues at the edge; but those of this instant if the later ones would be outside their
+    regions now.
     """
     here = later = _Pair(A, B, radius, R, p)
     if w is not None and v is not None:
         fastest = float(np.linalg.norm(np.cross(w, A.corners @ R.T) + v, axis=1).max())
         if fastest > 0.0:
-            dt = AHEAD * here.slack / fastest
+            dt = LOOK_AHEAD_SHARE * here.slack / fastest
             later = _Pair(A, B, radius, R + dt * np.cross(w, R.T).T, p + dt * v)
     found, inside = _features(later, here, later)
     return found if inside else _features(here, here, later)[0]
 
 
 def _features(pair: _Pair, here: _Pair, later: _Pair) -> tuple[RoundedFeatures, bool]:
-    """Those of a pair, guarded as they are here and go on; and whether they are in their regions
-    here.
+    """Return the features of a pair, with guards for the motion from `here` to `later`; and whether
+    all are in their regions at `here`.
     """
     if pair.crossed:
-        return _parted(pair), True
+        return _separating_features(pair), True
     ends = [pair.end(i) for i in range(len(pair.x))]
     between, others = pair.between(ends) if len(ends) > 1 else ([], None)
     separation = min(float(np.linalg.norm(one.e)) for one in (*ends, *between)) - pair.radius
-    if separation > FAR * pair.size:
+    if separation > FAR_APART_RATIO * pair.size:
         return (
             RoundedFeatures(
-                [], separation, np.zeros((0, 3)), (separation - 0.5 * FAR * pair.size, np.inf)
+                [],
+                separation,
+                np.zeros((0, 3)),
+                (separation - 0.5 * FAR_APART_RATIO * pair.size, np.inf),
             ),
             True,
         )
-    found = [*ends, *between[:BETWEEN]]
+    found = [*ends, *between[:MAX_POINTS_BETWEEN]]
     yaw = np.zeros(3)
     reach = min((one.least for one in found), default=np.inf)
     if others is not None:
-        more, yaw = pair.reach(others, found, between[BETWEEN:])
+        more, yaw = pair.reach(others, found, between[MAX_POINTS_BETWEEN:])
         reach = min(reach, more)
-    points = [_guarded(one, here, later) for one in found]
+    points = [_with_slack(one, here, later) for one in found]
     places = np.array([one.core for one in found])
     return RoundedFeatures(
         [x for x, _ in points], separation, places, (max(reach, pair.slack), np.inf), yaw=yaw
     ), all(inside for _, inside in points)
 
 
-def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, bool]:
-    """With slack at ends of its region that it lies at and does not leave by, so that rounding is
-    no event; elsewhere they are exact. And whether it is within.
+def _with_slack(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, bool]:
+    """Return a feature with slack at those boundaries of its region where it lies and which it does
+    not cross, so that rounding triggers no event; other boundaries are exact. And whether it is
+    within its region.
     """
     x = one.feature
     margin = here.margins(one.feature)
-    leaves = (later.margins(x) < margin - SLOW * here.slack) & (margin > here.noise)
+    leaves = (later.margins(x) < margin - STAYING_MARGIN_SHARE * here.slack) & (margin > here.noise)
     slack = np.full(len(margin), here.slack)
     slack[:4], slack[4] = max(one.edge, here.slack), one.slope or here.slack
     slack[leaves | (margin >= slack)] = 0.0
@@ -245,8 +262,8 @@ def _guarded(one: Found, here: _Pair, later: _Pair) -> tuple[RoundedFeature, boo
 
 
 class _Pair:
-    """Two polyhedra in the axes of B. x (1 or 2, 3): corners of A; d (3,): from the first to the
-    second; long: how far, m.
+    """Two polyhedra in the axes of B. x (1 or 2, 3): corners of A; d (3,): unit vector from the
+    first to the second; long: their distance, m.
     """
 
     def __init__(self, A: Polyhedron, B: Polyhedron, radius: float, R: Array, p: Array):
@@ -256,8 +273,8 @@ class _Pair:
         self.R = R
         self.p = p
         self.x, self.size = A.corners @ R.T + p, radius + min(A.radius, B.radius)
-        self.slack = SLACK * self.size
-        self.noise = NOISE * self.size
+        self.slack = FEATURE_SLACK_RATIO * self.size
+        self.noise = REGION_NOISE_RATIO * self.size
         self.long = float(np.linalg.norm(A.corners[-1] - A.corners[0]))
         self.own = A.directions[0] if len(A.edges) else np.array([1.0, 0.0, 0.0])  # d in A's axes
         self.d = R @ self.own
@@ -283,7 +300,7 @@ class _Pair:
         return bool(low <= high)
 
     def margins(self, x: RoundedFeature) -> Array:
-        """Of a feature, as `RoundedFeature.margins`."""
+        """Return the margins of a feature, as `RoundedFeature.margins`."""
         return np.array(
             x.margins(
                 x.on_second(self.R, self.p, self.radius), self.R @ x.d, [h[:3] for h in x.planes]
@@ -292,7 +309,7 @@ class _Pair:
 
     # --- ends
     def end(self, i: int) -> Found:
-        """A corner of A and the nearest feature of B."""
+        """Return corner i of A with the nearest feature of B."""
         x = self.x[i]
         inward = -1.0 if i else 1.0
         kind, n = self._nearest(x)
@@ -303,11 +320,12 @@ class _Pair:
         found = make(i, n, x)
         if kind == "face" or not self.long:
             return found._replace(feature=found.feature._replace(d=d))
-        return self._sleeping(
+        return self._with_slope_guard(
             found, d, float(self.d @ found.e) * inward, self._sine(n) if kind == "edge" else 1.0
         )
 
     def _nearest(self, x: Array) -> tuple[str, int]:
+        """Return kind and number of the feature of B that is nearest to the point x."""
         B = self.B
         away = x - B.corners[B.edges[:, 0]]
         if len(B.normals):
@@ -326,6 +344,7 @@ class _Pair:
         return "corner", int(B.edges[k, int(u[k] > 0.0)])
 
     def _over_face(self, i: int, f: int, x: Array) -> Found:
+        """Return corner i of A, at x, over face f of B."""
         B = self.B
         k, j = np.nonzero(B.sides == f)
         b = B.corners[list(B.polygons[f])].mean(axis=0)
@@ -342,6 +361,7 @@ class _Pair:
         )
 
     def _beside_edge(self, i: int, k: int, x: Array) -> Found:
+        """Return corner i of A, at x, near edge k of B."""
         B = self.B
         b = B.corners[B.edges[k, 0]]
         g = B.directions[k]
@@ -357,16 +377,18 @@ class _Pair:
         )
 
     def _beside_corner(self, i: int, c: int, x: Array) -> Found:
+        """Return corner i of A, at x, near corner c of B."""
         b = self.B.corners[c]
         g = self._leaving(c)
         planes, least = self._planes(-g, np.zeros(len(g)), x - b)
         return Found(self._feature(_key(2, i, c), i, b, planes=planes), x, x - b, least)
 
-    def _sleeping(self, found: Found, d: Array, slope: float, sine: float) -> Found:
-        """An end that has the edge of A above it, with a guard of that; or sleeps while this leads
-        down from it. Along an edge of B it is awake.
+    def _with_slope_guard(self, found: Found, d: Array, slope: float, sine: float) -> Found:
+        """Return the feature of an end with a guard for the slope of the distance along A's edge:
+        active while the distance increases from the end, inactive while it decreases. If A's edge
+        is parallel to an edge of B it is always active.
         """
-        if sine < PARALLEL:
+        if sine < PARALLEL_EDGE_SINE:
             return found._replace(feature=found.feature._replace(d=d))
         awake = slope >= -self.noise
         low, high, first, last, _, _ = found.feature.limits
@@ -380,24 +402,26 @@ class _Pair:
 
     # --- between the ends
     def between(self, ends: list[Found]) -> tuple[list[Found], Pairs]:
-        """Where the edge of A is across edges of B, or beside corners of it: nearest first, without
-        what an end stands for; and all pairs of edges.
+        """Return the features where the edge of A crosses edges of B, or passes corners of it,
+        nearest first, without those that an active end represents; and all pairs of edges.
         """
         pairs = pairs_of_edges(self.x, self.d, self.long, self.B)
         found = [self._across(pairs, int(k)) for k in np.flatnonzero(self._crossing(pairs))]
         found += [self._over_corner(c) for c in range(len(self.B.corners)) if self._is_over(c)]
-        kept: list[Found] = []
+        distinct: list[Found] = []
         for one in sorted(found, key=lambda one: float(one.e @ one.e)):
-            awake = [x for x in ends if x.feature.key > 0.0] + kept
+            awake = [x for x in ends if x.feature.key > 0.0] + distinct
             if not any(
                 np.abs(np.append(one.core - x.core, one.e - x.e)).max() <= 10.0 * self.noise
                 for x in awake
             ):
-                kept.append(one)
-        return kept, pairs
+                distinct.append(one)
+        return distinct, pairs
 
     def _crossing(self, pairs: Pairs) -> Array:
-        """(m,): whether the nearest points of both lines are on the edges."""
+        """Return booleans (m,): whether the nearest points of the lines of both edges are on the
+        edges.
+        """
         slack = self.noise
         on = (
             (pairs.s >= -slack)
@@ -405,9 +429,10 @@ class _Pair:
             & (pairs.u >= -slack)
             & (pairs.u <= pairs.wide + slack)
         )
-        return np.asarray(on & (pairs.sine >= PARALLEL))
+        return np.asarray(on & (pairs.sine >= PARALLEL_EDGE_SINE))
 
     def _across(self, pairs: Pairs, k: int) -> Found:
+        """Return the feature of A's edge across edge k of B."""
         B = self.B
         limits = (0.0, self.long, 0.0, pairs.wide[k], 0.0, 1.0)
         core = self.x[0] + pairs.s[k] * self.d
@@ -428,22 +453,25 @@ class _Pair:
         )
 
     def _is_over(self, c: int) -> bool:
-        """Whether a corner of B is beside the edge of A, and no edge from it leads nearer, but for
-        those along A's.
+        """Whether corner c of B is opposite the edge of A, and the distance decreases along no edge
+        of B from it, except those parallel to A's.
         """
         w = self.B.corners[c] - self.x[0]
         s = float(self.d @ w)
         g = self._leaving(c)
         e = s * self.d - w
-        leads = (g @ e > self.noise) & (np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL)
+        leads = (g @ e > self.noise) & (
+            np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL_EDGE_SINE
+        )
         return 0.5 * self.noise < s < self.long - 0.5 * self.noise and not leads.any()
 
     def _over_corner(self, c: int) -> Found:
+        """Return the feature of A's edge near corner c of B."""
         b = self.B.corners[c]
         s = float(self.d @ (b - self.x[0]))
         g = self._leaving(c)
         e = self.x[0] + s * self.d - b
-        across = g[np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL]
+        across = g[np.linalg.norm(np.cross(g, self.d), axis=1) >= PARALLEL_EDGE_SINE]
         planes, least = self._planes(-across, np.zeros(len(across)), e)
         limits = (0.0, self.long, -1.0, 1.0, 0.0, 1.0)
         return Found(
@@ -454,10 +482,11 @@ class _Pair:
         )
 
     def reach(self, pairs: Pairs, found: list[Found], others: list[Found]) -> tuple[float, Array]:
-        """How far the ends may move before features touch that are no points, m; and the direction
-        of turns that are watched.
+        """Return how far the ends may move before features touch that are not points, m; and the
+        direction of rotations that have a guard.
 
-        The distance from B is convex along A: while it rises from an end, nothing else is nearer.
+        The distance from B is convex along A: while it increases from an end, nothing else is
+        nearer.
         """
         ends = [one.feature for one in found[: len(self.x)]]
         if any(x.key > 0.0 and x.limits[4] > 0.0 for x in ends):
@@ -500,6 +529,7 @@ class _Pair:
         limits: Any = FREE,
         planes: Any = None,
     ) -> RoundedFeature:
+        """Return a RoundedFeature with corner i of A and point b of B."""
         none = np.tile([0.0, 0.0, 0.0, 1.0], (PLANES, 1))
         return RoundedFeature(
             key,
@@ -515,7 +545,9 @@ class _Pair:
         )
 
     def _planes(self, h: Array, c: Array, e: Array) -> tuple[Array, float]:
-        """h . e + c of the planes that are nearest (PLANES, 4); and how far the next is."""
+        """Return the nearest PLANES planes h . e + c, (PLANES, 4), and the distance to the next
+        one, m.
+        """
         inside = h @ e + c
         order = np.argsort(inside)
         rows = np.column_stack([h, c])[order[:PLANES]]
@@ -525,21 +557,23 @@ class _Pair:
         )
 
     def _leaving(self, c: int) -> Array:
-        """(k, 3): unit vectors along the edges that begin at a corner of B."""
+        """Return unit vectors (k, 3) along the edges that begin at corner c of B."""
         g = self.B.corners[self.B.neighbours[c]] - self.B.corners[c]
         return np.asarray(g / np.linalg.norm(g, axis=1)[:, None])
 
     def _sine(self, k: int) -> float:
+        """Return the sine of the angle between A's edge and edge k of B."""
         return float(np.linalg.norm(np.cross(self.d, self.B.directions[k])))
 
 
 def _key(kind: int, first: int, second: int) -> float:
+    """Return the number that identifies a feature."""
     return 1.0 + 2e6 * kind + 1e6 * first + second
 
 
-def _parted(pair: _Pair) -> RoundedFeatures:
-    """Of cores that overlap: the ends over the face, or the normal of both edges, along which they
-    are parted soonest.
+def _separating_features(pair: _Pair) -> RoundedFeatures:
+    """Return the features of cores that overlap: the ends over the face, or along the common normal
+    of both edges, along which the translation to separate them is shortest.
     """
     B, x = pair.B, pair.x
     if len(B.normals):
@@ -554,7 +588,7 @@ def _parted(pair: _Pair) -> RoundedFeatures:
         depth = 0.0
         n = (
             n
-            if np.linalg.norm(n) > PARALLEL
+            if np.linalg.norm(n) > PARALLEL_EDGE_SINE
             else np.cross(pair.d, np.eye(3)[np.abs(pair.d).argmin()])
         )
         n = n / np.linalg.norm(n)

@@ -1,5 +1,5 @@
 """Convex shapes as sets of features: ellipsoids, capsules, cylinders, boxes and meshes, in the axes
-of their bodies. A registry of kinds.
+of their bodies. A registry by kinds of shapes.
 
     tip     a point with half axes: a corner, a rim, the end of a capsule, an ellipsoid
     line    the same along a line: an edge, the side of a capsule or cylinder; its normals are
@@ -7,7 +7,7 @@ of their bodies. A registry of kinds.
     face    of a polyhedron, or the flat end of a cylinder; it has one normal
 
 A normal cone is the set of n for which a feature lies farthest out: c . n >= 0 for some directions
-c. See `kernels.support_pairs`.
+c. See `support_pairs`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ NONE = np.zeros(3)
 
 @dataclass(frozen=True, eq=False)
 class SupportFeature:
-    """p (3,), Q (3, 3) by columns, m. line (3,): zero where there is none; span: where it begins
-    and ends from p, m. normal (3,): of a face, else zero. cone (k, 3). ring (k, 3): the corners of
-    a face in turn, none of a flat end; radius: of that, or of a rim, m, else zero.
+    """A feature of a convex shape.
+
+    p (3,): its point; Q (3, 3): its half axes as columns, m. cone (k, 3): the directions c of its
+    normal cone. line (3,): unit vector of its line, or zero; span: coordinates of both ends of the
+    line from p, m. normal (3,): of a face, else zero. ring (k, 3): the corners of a face in cyclic
+    order, None for a flat end; radius: of a flat end or of a rim, m, else zero.
     """
 
     p: Array
@@ -44,12 +47,12 @@ class SupportFeature:
 
     @property
     def is_line(self) -> bool:
-        """Whether its normals are those across a line."""
+        """Whether it has a line, to which its normals are perpendicular."""
         return bool(self.line.any())
 
     @property
     def is_face(self) -> bool:
-        """Whether it has one normal alone."""
+        """Whether it is a face, which has a single normal."""
         return bool(self.normal.any())
 
     @property
@@ -60,8 +63,8 @@ class SupportFeature:
 
 @dataclass(frozen=True, eq=False)
 class SupportShape:
-    """All features of a shape; z (3,): the direction of a capsule or cylinder, else zero; half: of
-    its length, m.
+    """All features of a shape. middle (3,): a point inside, m. z (3,): the axis of a capsule or
+    cylinder, else zero. half: half its length, m.
     """
 
     features: tuple[SupportFeature, ...]
@@ -71,11 +74,13 @@ class SupportShape:
 
     @functools.cached_property
     def _tips(self) -> tuple[Array, Array]:
+        """The points (k, 3) and half axes (k, 3, 3) of the tips."""
         own = [f for f in self.features if not (f.is_line or f.is_face)]
         return np.array([f.p for f in own]), np.array([f.Q for f in own])
 
     @functools.cached_property
     def _cones(self) -> tuple[Array, Array, Array]:
+        """The cones (padded by zeros), lines and normals of all features, as arrays."""
         most = max(1, *(len(f.cone) for f in self.features))
         cones = np.array(
             [
@@ -91,7 +96,7 @@ class SupportShape:
 
     @functools.cached_property
     def axes(self) -> Array:
-        """(k, 3): normals of faces and directions of half axes."""
+        """Unit vectors (k, 3): normals of faces and directions of half axes."""
         found = [f.normal for f in self.features if f.is_face] + [
             s * q / np.linalg.norm(q)
             for f in self.features
@@ -102,7 +107,7 @@ class SupportShape:
         return np.unique(np.round(found, 12), axis=0)
 
     def support(self, n: Array) -> Array:
-        """The point (3,) that is farthest along n."""
+        """Return the point (3,) of the shape that is farthest along n."""
         p, Q = self._tips
         q = np.einsum("kij,i->kj", Q, n)
         length = np.linalg.norm(q, axis=1)
@@ -110,7 +115,9 @@ class SupportShape:
         return p[k] + (Q[k] @ q[k] / length[k] if length[k] > 0.0 else 0.0)
 
     def off(self, n: Array) -> Array:
-        """(k,): how far n is from the normal cone of each feature, about its sine."""
+        """Return (k,): how far n is from the normal cone of each feature, approximately the sine of
+        the angle.
+        """
         cones, lines, normals = self._cones
         outside = np.maximum(-(cones @ n).min(axis=1), 0.0)
         return np.where(
@@ -121,7 +128,7 @@ class SupportShape:
 
     @functools.cached_property
     def extents(self) -> Array:
-        """(8, 3): the corners of the block along the body's axes that holds it."""
+        """The corners (8, 3) of the bounding box along the body's axes."""
         low, high = (
             np.array([self.support(s * e)[k] for k, e in enumerate(np.eye(3))]) for s in (-1.0, 1.0)
         )
@@ -134,15 +141,17 @@ class SupportShape:
 
     @functools.cached_property
     def radius(self) -> float:
-        """Half the diagonal of its extents, m."""
+        """Half the diagonal of the bounding box along the body's axes, m."""
         return float(np.linalg.norm(np.ptp(self.extents, axis=0))) / 2.0
 
 
 def _ellipsoid(size: Array, R: Array, p: Array) -> SupportShape:
+    """Return an ellipsoid: one tip."""
     return SupportShape((SupportFeature(p, R * size, np.zeros((0, 3))),), p)
 
 
 def _capsule(size: Array, R: Array, p: Array) -> SupportShape:
+    """Return a capsule: two tips and a line."""
     r = size[0]
     half = size[1] / 2.0
     z = R[:, 2]
@@ -154,6 +163,7 @@ def _capsule(size: Array, R: Array, p: Array) -> SupportShape:
 
 
 def _cylinder(size: Array, R: Array, p: Array) -> SupportShape:
+    """Return a cylinder: two rims, a line and two flat ends."""
     r = size[0]
     half = size[1] / 2.0
     z = R[:, 2]
@@ -171,6 +181,7 @@ def _cylinder(size: Array, R: Array, p: Array) -> SupportShape:
 
 
 def _features(P: Polyhedron) -> Iterator[SupportFeature]:
+    """Yield the corners, edges and faces of a polyhedron as features."""
     sharp = np.zeros((3, 3))
     for i, others in enumerate(P.neighbours):
         yield SupportFeature(P.corners[i], sharp, _unit(P.corners[i] - P.corners[others]))
@@ -192,6 +203,7 @@ def _features(P: Polyhedron) -> Iterator[SupportFeature]:
 
 
 def _unit(x: Array) -> Array:
+    """Return the rows of x as unit vectors."""
     return x / np.linalg.norm(x, axis=1)[:, None]
 
 
@@ -203,7 +215,9 @@ SHAPES: dict[str, Callable[[Array, Array, Array], SupportShape]] = {
 
 
 def support_shape(shape: Shape, parameters: Mapping[str, float]) -> SupportShape:
-    """The features of a shape of a body, at given values of the mechanism's parameters."""
+    """Return the features of a shape in the axes of its body, at given values of the mechanism's
+    parameters.
+    """
     if shape.kind not in SHAPES:
         return _of_polyhedron(polyhedron(shape, parameters))
     number = lambda x: float(value_of(x, parameters))  # type: ignore[arg-type]  # noqa: E731
@@ -215,4 +229,5 @@ def support_shape(shape: Shape, parameters: Mapping[str, float]) -> SupportShape
 
 @functools.lru_cache(maxsize=256)
 def _of_polyhedron(P: Polyhedron) -> SupportShape:
+    """Return the features of a polyhedron, which are cached."""
     return SupportShape(tuple(_features(P)), P.corners.mean(axis=0))

@@ -10,11 +10,11 @@ over scalars of any kind.
     ball   Q = r 1  ellipsoid  Q = its half axes  side   of a capsule or cylinder: a rim with a line
     face     a corner whose n is given
 
-Where n is in the normal cones of both features these are the nearest of the two shapes, for they
-are convex; `margin` falls to zero where it leaves them. n is given by a face or by two lines, or
-found by Newton's method in the plane n0 + x t1 + y t2 (one unknown where there is one line): f(m) /
+If n is in the normal cones of both features, these are the nearest of the two shapes, because they
+are convex; `margin` reaches zero where n leaves them. n is given by a face or by two lines, or
+found by Newton's method in the plane n0 + x t1 + y t2 (one unknown if there is one line): f(m) /
 |m| with f(m) = m . r - |Q_A' m| - |Q_B' m|, all of it in products of the columns of Q' (n0, t1,
-t2). The steps are unrolled, and derivatives go through them.
+t2). The steps are unrolled, and derivatives pass through them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from typing import Any, NamedTuple
 
 from ..spatial import add, cross, dot, larger, rotate, scale, smaller, sqrt, sub, unrotate
 
-# of Newton, from within the `turn` of a pair: the last two leave nothing but rounding, of
-# derivatives too
-STEPS = 7
-CONES = 4  # half-spaces of a normal cone that are watched, and sides of a face
+# Newton steps from within the `turn` of a pair; before the last two only rounding remains, and
+# these remove it from derivatives too.
+NEWTON_STEPS = 7
+# Half-spaces of a normal cone, and sides of a face, that have guards.
+WATCHED_HALF_SPACES = 4
 SIZES = {
     "key": 1,
     "p_a": 3,
@@ -42,11 +43,11 @@ SIZES = {
     "free": 2,
     "soft": 2,
     "turn": 1,
-    "cone_a": 4 * CONES,
-    "cone_b": 4 * CONES,
+    "cone_a": 4 * WATCHED_HALF_SPACES,
+    "cone_b": 4 * WATCHED_HALF_SPACES,
     "span_a": 2,
     "span_b": 2,
-    "sides": 4 * CONES,
+    "sides": 4 * WATCHED_HALF_SPACES,
     "round": 1,
     "flat": 4,
     "along_a": 3,
@@ -57,17 +58,18 @@ SIZES = {
 
 
 class SupportPair(NamedTuple):
-    """Two features in numbers, each in the axes of its body: what the mode of a contact point
-    holds.
+    """Two features in numbers, each in the axes of its body, as the mode of a contact point stores
+    them.
 
-    key: which features, 0 for none. p, Q (by columns), l: see above; l is zero where there is no
-    line. start, across: n to start from, or the normal that is given, and a direction across it, on
-    A where own = 1, else on B. free (2): 1 where an unknown is one. soft (2): added to |Q' n|^2, so
-    that no root is of zero. turn: how far x and y may go. cone (4 x 4): c . n + k >= 0 of the
-    outward normal of A, of B. span (2): where a line begins and ends, m. sides (4 x 4): c . x + k
-    >= 0 of where the other's point is on the face, from its p; round: one over the squared radius
-    about p. flat (2 x 2): 0 and one over R^2 of a rim, else 1 and 0. along_a, along_b, parallel:
-    directions whose sine must stay below parallel^-1/2. size: one over the size, 1/m.
+    key: identifies the features, 0 for none. p, Q (by columns), l: see above; l is zero if there is
+    no line. start, across: the initial or given normal, and a direction across it, on A if own = 1,
+    else on B. free (2,): 1 if x, or y, is an unknown. soft (2,): added to |Q' n|^2, so that no root
+    of zero is taken. turn: the bound of x and y. cone_a, cone_b (4 x 4): guards c . n + k >= 0 for
+    the outward normal of A, of B. span_a, span_b (2,): both ends of a line, m. sides (4 x 4):
+    guards c . x + k >= 0 for the other shape's point x on the face, from its p; round: one over the
+    squared radius of a circle about p. flat (2 x 2): (0, 1/R^2) for a rim, else (1, 0). along_a,
+    along_b, parallel: directions the sine of whose angle must stay below parallel^-1/2. size: one
+    over the size, 1/m.
     """
 
     key: Any
@@ -97,7 +99,7 @@ class SupportPair(NamedTuple):
 
     @staticmethod
     def of(x: Sequence[Any]) -> SupportPair:
-        """From all in a row, numbers or symbols."""
+        """Return the pair from a flat list of numbers or symbols."""
         found, at = [], 0
         for count in SIZES.values():
             found.append(x[at] if count == 1 else tuple(x[at : at + count]))
@@ -106,8 +108,9 @@ class SupportPair(NamedTuple):
 
 
 class SupportMeet(NamedTuple):
-    """gap, m; normal and tangents; place on A; along (2): where on each line, m; margin: falls to
-    zero where other features are the nearest, or Newton's method should start elsewhere.
+    """A meeting of two features: gap, m; normal and tangents; place on A; along (2,): coordinates
+    on each line, m; margin: reaches zero where other features become the nearest, or Newton's
+    method should start elsewhere.
     """
 
     gap: Any
@@ -117,11 +120,15 @@ class SupportMeet(NamedTuple):
     margin: Any
 
 
-FLAT = 1e-10  # the squared sine of the angle at which a rim is flat on a face
+# Squared sine of the angle between a normal and a rim's axis, below which the rim is flat and has
+# no unique point.
+FLAT_RIM_SQUARED_SINE = 1e-10
 
 
 def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> SupportMeet:
-    """Of two bodies (rotation by rows, origin)."""
+    """Return where the features of two bodies meet, each body given as (rotation by
+    rows, origin).
+    """
     (R_A, o_A), (R_B, o_B) = A, B
     a = add(o_A, rotate(R_A, f.p_a))
     b = add(o_B, rotate(R_B, f.p_b))
@@ -141,10 +148,10 @@ def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> Supp
     a = sub(a, rotate(R_A, to_a))
     b = add(b, rotate(R_B, to_b))
     s, t = _along(f, lines, n, sub(a, b))
-    first = cross(t2, n)  # across n and t2, which is across n as well where there is a line
+    first = cross(t2, n)  # perpendicular to n and t2
     first = scale(1.0 / sqrt(dot(first, first)), first)
     gap = dot(n, r) - h_a - h_b
-    # a face of A is touched where B's point is
+    # the place on a face of A is that of B's point
     place = add(scale(1.0 - f.own, add(a, scale(s, lines[0]))), scale(f.own, add(b, scale(gap, n))))
     margin = _margin(
         f,
@@ -159,7 +166,7 @@ def support_meet(f: SupportPair, A: tuple[Any, Any], B: tuple[Any, Any]) -> Supp
 
 
 def _frame(f: SupportPair, R_A: Any, R_B: Any, lines: tuple[Any, Any]) -> tuple[Any, Any, Any]:
-    """n0, t1, t2: by both lines, or across one."""
+    """Return n0, t1, t2: n0 across both lines, or across one with t2 along it, or as given."""
     (la, lb), has_a, has_b = lines, dot(f.l_a, f.l_a), dot(f.l_b, f.l_b)
     both = has_a * has_b
     one = has_a + has_b - 2.0 * has_a * has_b
@@ -178,18 +185,18 @@ def _frame(f: SupportPair, R_A: Any, R_B: Any, lines: tuple[Any, Any]) -> tuple[
 
 
 def _products(Q: Any, R: Any, frame: tuple[Any, Any, Any]) -> tuple[Any, ...]:
-    """Of the columns of Q' (n0, t1, t2): 00, 01, 02, 11, 12, 22."""
+    """Return the products of the columns of Q' (n0, t1, t2): 00, 01, 02, 11, 12, 22."""
     q = [_times(Q, unrotate(R, v)) for v in frame]
     return tuple(dot(q[i], q[j]) for i in range(3) for j in range(i, 3))
 
 
 def _times(Q: Any, n: Any) -> Any:
-    """Q' n."""
+    """Return Q' n."""
     return tuple(dot(Q[k : k + 3], n) for k in (0, 3, 6))
 
 
 def _support(Q: Any, soft: Any, n: Any) -> tuple[Any, Any, Any]:
-    """|Q' n|, Q Q' n / |Q' n|, |Q' n|^2."""
+    """Return |Q' n|, Q Q' n / |Q' n| and |Q' n|^2."""
     q = _times(Q, n)
     square = dot(q, q)
     k = 1.0 / sqrt(square + soft)
@@ -201,10 +208,10 @@ def _support(Q: Any, soft: Any, n: Any) -> tuple[Any, Any, Any]:
 
 
 def _newton(f: SupportPair, G_a: Any, G_b: Any, r: Any) -> tuple[Any, Any]:
-    """x and y where f(m) / |m| is largest."""
+    """Return the x and y at which f(m) / |m| is largest."""
     u, v = f.free
     x = y = 0.0 * r[0]
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         mu, (g, k1, k2, h11, h12, h22) = 1.0 + x * x + y * y, _slopes(f, G_a, G_b, r, x, y)
         beta = g / mu
         b1 = (k1 - 2.0 * beta * x) / mu
@@ -222,7 +229,7 @@ def _newton(f: SupportPair, G_a: Any, G_b: Any, r: Any) -> tuple[Any, Any]:
 
 
 def _slopes(f: SupportPair, G_a: Any, G_b: Any, r: Any, x: Any, y: Any) -> tuple[Any, ...]:
-    """f(m); its slopes along t1 and t2; minus its second derivatives."""
+    """Return f(m), its derivatives along t1 and t2, and minus its second derivatives."""
     g = r[0] + x * r[1] + y * r[2]
     k1 = r[1]
     k2 = r[2]
@@ -246,11 +253,12 @@ def _slopes(f: SupportPair, G_a: Any, G_b: Any, r: Any, x: Any, y: Any) -> tuple
 
 
 def _within(x: Any, most: Any) -> Any:
+    """Return x clamped to [-most, most]."""
     return larger(-most, smaller(x, most))
 
 
 def _along(f: SupportPair, lines: tuple[Any, Any], n: Any, g: Any) -> tuple[Any, Any]:
-    """Where along each line the nearest points are, m."""
+    """Return the coordinates of the nearest points along each line, m."""
     (la, lb), has_a, has_b = lines, dot(f.l_a, f.l_a), dot(f.l_b, f.l_b)
     both = has_a * has_b
     k = both / (dot(cross(la, lb), n) + 1.0 - both)
@@ -259,8 +267,8 @@ def _along(f: SupportPair, lines: tuple[Any, Any], n: Any, g: Any) -> tuple[Any,
 
 
 def _on_face(f: SupportPair, A: Any, B: Any, a: Any, b: Any, n: Any) -> Any:
-    """From the p of a face to the other's point, in the axes of the face's body; without what is
-    along the normal.
+    """Return the vector from the p of a face to the other shape's point, in the axes of the face's
+    body, without its component along the normal.
     """
     (R_A, o_A), (R_B, o_B) = A, B
     x = add(
@@ -272,6 +280,7 @@ def _on_face(f: SupportPair, A: Any, B: Any, a: Any, b: Any, n: Any) -> Any:
 
 
 def _parallel(f: SupportPair, R_A: Any, R_B: Any) -> Any:
+    """Return the margin of the guard that keeps along_a and along_b parallel."""
     c = cross(rotate(R_A, f.along_a), rotate(R_B, f.along_b))
     return 1.0 - f.parallel * dot(c, c)
 
@@ -279,16 +288,16 @@ def _parallel(f: SupportPair, R_A: Any, R_B: Any) -> Any:
 def _margin(
     f: SupportPair, turned: Any, along: Any, n: Any, x: Any, squares: Any, parallel: Any
 ) -> Any:
-    """The least of all that must stay above zero, without units."""
+    """Return the smallest of all guards, each without unit."""
     least = smaller(
         1.0 - (turned[0] * turned[0] + turned[1] * turned[1]) / (f.turn * f.turn), parallel
     )
-    for k in range(0, 4 * CONES, 4):
+    for k in range(0, 4 * WATCHED_HALF_SPACES, 4):
         least = smaller(least, f.cone_a[k + 3] - dot(f.cone_a[k : k + 3], n[0]))
         least = smaller(least, f.cone_b[k + 3] + dot(f.cone_b[k : k + 3], n[1]))
         least = smaller(least, f.size * (f.sides[k + 3] + dot(f.sides[k : k + 3], x)))
     for s, (begin, end) in zip(along, (f.span_a, f.span_b)):
         least = smaller(least, smaller(f.size * (s - begin), f.size * (end - s)))
     for k, square in zip((0, 2), squares):
-        least = smaller(least, f.flat[k] + f.flat[k + 1] * square - FLAT)
+        least = smaller(least, f.flat[k] + f.flat[k + 1] * square - FLAT_RIM_SQUARED_SINE)
     return smaller(least, 1.0 - f.round * dot(x, x))

@@ -1,12 +1,13 @@
 """Contact: unilateral contact with Coulomb friction, independent of how time advances.
 
-gaps               gaps, normals and rows of contact points as expressions
-modes              which contacts open, stick or slip; splitting: a start for many contacts;
-                   friction: the coefficients and directions they are given
-cone_programmes    linear programmes over friction cones
+gaps               gaps, normals and Jacobian rows of contact points as expressions
+modes              which contacts open, stick or slip; splitting: an approximate start for many
+                   contacts; friction: their coefficients and directions of slip
+cone_programmes    linear programmes over friction cones; force_shares: a choice of forces where
+                   they are not unique
 impact             the impact equations; impact_laws: Newton, Poisson and others; routh: friction
-                   followed along an impact
-flat_ends          a round end that stands flat on a plane
+                   integrated along an impact
+flat_ends          the flat end of a cylinder that stands on a plane
 loop_stops         stops of joints that close a loop, as contacts
 problem, response, selection, patches
                    the contact problem of a time step, over lanes
@@ -19,8 +20,9 @@ from ..doors import door
 
 if TYPE_CHECKING:
     from .cone_programmes import Cone, ConeProgramme, NoForces
-    from .flat_ends import ENOUGH, RimImpact, RimMotion, lowest, turn
-    from .flat_ends import POINTS as FLAT_END_POINTS
+    from .flat_ends import END_PROVED_SLIPS as ENOUGH
+    from .flat_ends import POINT_ANGLES as FLAT_END_POINTS
+    from .flat_ends import RimImpact, RimMotion, lowest, turn
     from .force_shares import Cones, centre, centre_beside
     from .friction import Friction
     from .gaps import (
@@ -35,15 +37,14 @@ if TYPE_CHECKING:
         solid,
         velocity_at,
     )
-    from .impact import NOTHING, impact
+    from .impact import NEGLIGIBLE_RATIO as NOTHING
+    from .impact import impact
     from .impact_laws import Blow, blow, response
     from .loop_stops import can_stop, has_limits, loop_stops
+    from .modes import FIXED_TANGENT_RATIO as DEAD
     from .modes import (
-        DEAD,
         LIFTED,
-        MOST,
         OPEN,
-        PROVED,
         SLIP,
         STICK,
         Solution,
@@ -53,15 +54,17 @@ if TYPE_CHECKING:
         solutions,
         with_directions,
     )
+    from .modes import MAX_ENUMERATED_CONTACTS as MOST
+    from .modes import MAX_PROVED_SLIPS as PROVED
     from .patches import see
     from .problem import (
         CERTIFICATE,
-        MANY,
         ContactAnswer,
         ContactProblem,
         ContactScratch,
         pair_shapes,
         scratch_shapes,
     )
+    from .problem import MAX_UNPACKED_CONTACTS as MANY
 
 __getattr__, __dir__ = door(__name__)

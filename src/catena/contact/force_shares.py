@@ -1,18 +1,19 @@
-"""Which contact forces to take where rigid bodies leave a choice, and whether there are any.
+"""A choice of contact forces where rigid-body mechanics does not determine them, and whether
+admissible ones exist.
 
-The forces that make a motion are f = f0 + Z y for any y; those that Coulomb's law admits have in
+The forces that cause a motion are f = f0 + Z y for any y; those that Coulomb's law admits have in
 each of k contacts
 
     0 <= N,   |f_t| <= mu N  where it sticks,   0 <= N  where it slips (its friction is a part of Z)
 
-Two questions have exact answers, without polygons in the place of round cones:
+Two questions are answered exactly, without replacing circular cones by polygons:
 
-deepest   the largest s for which every normal force could be less by s F and still be admitted, F
-          (k,) the size of each contact's forces: a second-order cone programme. s < 0: no forces
+deepest   the largest s for which every normal force could be reduced by s F and still be admitted,
+          F (k,) the size of each contact's forces: a second-order cone programme. s < 0: no forces
           are admitted, so that something must slip or open
-centre    of all forces that are admitted, those of least
+centre    among all admitted forces those that minimise
           -sum log(mu^2 N^2 - |f_t|^2) - sum log N + sum |f|^2 / 2 F^2: the analytic centre, which
-          depends smoothly on f0 and Z, and comes to the last admitted forces at the limit of
+          depends smoothly on f0 and Z, and tends to the last admitted forces at the limit of
           friction; the last term keeps forces finite where contacts can squeeze without bound
 
 Both are found by Newton's method with this barrier [Boyd2004, 11.3].
@@ -26,18 +27,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-STEEPEST = 1e15  # of the barrier's weight: `deepest` is left open by 2 k over it, relative to F
-STEEPER = 20.0  # times the weight, from one barrier to the next
-NEWTON = 60  # steps for one barrier
-CENTRED = 1e-3  # the decrement at which a barrier on the way is followed no further
-CLOSEST = 1e-24  # the square of that of the centre
+# Weight of the goal at which `deepest` ends; its error is 2 k over it, relative to F.
+LAST_BARRIER_WEIGHT = 1e15
+# Factor from one weight to the next.
+BARRIER_WEIGHT_FACTOR = 20.0
+# Newton steps for one weight.
+MAX_NEWTON_STEPS = 60
+# Squared Newton decrement at which an intermediate weight is solved.
+PATH_SQUARED_DECREMENT = 1e-3
+# Squared Newton decrement at which the analytic centre is found.
+CENTRE_SQUARED_DECREMENT = 1e-24
 
 
 class Cones(NamedTuple):
-    """Of k contacts: mu of what sticks, infinite where friction is no matter of choice; least: N
-    that its normal force must be, minus infinite where its cone says so already, or where it is no
-    matter of choice; size F of its forces, N; room: N by which a normal force may be short, which
-    is rounding.
+    """The constraints on the forces of k contacts.
+
+    mu (k,): the coefficient of friction of contacts that stick, infinite where friction is not a
+    free choice. least (k,): the smallest normal force, N; minus infinity if the cone implies it
+    already, or if the normal force is not a free choice. size (k,): the size F of the forces, N.
+    room (k,): by how much a normal force may fall short because of rounding, N.
     """
 
     mu: Array
@@ -47,14 +55,16 @@ class Cones(NamedTuple):
 
 
 class Deepest(NamedTuple):
-    """f (3 k,), and s: the margin of the contact that is nearest to its limit, in units of F."""
+    """Forces f (3 k,) and the margin s of the contact nearest to its limit, in units of F."""
 
     f: Array
     margin: float
 
 
 def deepest(f: Array, Z: Array, cones: Cones, enough: float = np.inf) -> Deepest:
-    """The forces f + Z y that are farthest inside their cones; or some that are by `enough`."""
+    """Return the forces f + Z y that are farthest inside their cones, or the first found with a
+    margin above `enough` (relative to F).
+    """
     w = _Barrier(cones)
     wider = np.hstack([w.unit(Z), np.zeros((len(f), 1))])
     wider[::3, -1] = -1.0
@@ -64,19 +74,19 @@ def deepest(f: Array, Z: Array, cones: Cones, enough: float = np.inf) -> Deepest
     goal = np.zeros(len(y))
     goal[-1] = -1.0
     weight = 1.0
-    while weight < STEEPEST:
-        y = w.least(x, wider, y, weight * goal, CENTRED)
+    while weight < LAST_BARRIER_WEIGHT:
+        y = w.least(x, wider, y, weight * goal, PATH_SQUARED_DECREMENT)
         depth = w.depth(x + wider[:, :-1] @ y[:-1])
         if depth > enough or y[-1] > 1.0 or y[-1] + 4.0 * len(f) / weight < -1e-6:
             break
-        weight *= STEEPER
+        weight *= BARRIER_WEIGHT_FACTOR
     inner = x + wider[:, :-1] @ y[:-1]
     return Deepest(w.back(inner), w.depth(inner))
 
 
 def centre(f: Array, Z: Array, cones: Cones) -> Array | None:
-    """The forces in the middle of all that are admitted, f an interior member of which is given or
-    looked for; None where there is no inside.
+    """Return the analytic centre of the admitted forces f + Z y; None if they have no interior. f
+    itself need not be admitted.
     """
     w = _Barrier(cones)
     if not w.depth(w.of(f)) > 0.0:
@@ -85,13 +95,14 @@ def centre(f: Array, Z: Array, cones: Cones) -> Array | None:
             return None
     x = w.of(f)
     unit = w.unit(Z)
-    y = w.least(x, unit, np.zeros(unit.shape[1]), np.zeros(unit.shape[1]), CLOSEST)
+    y = w.least(x, unit, np.zeros(unit.shape[1]), np.zeros(unit.shape[1]), CENTRE_SQUARED_DECREMENT)
     return w.back(x + unit @ y)
 
 
 def centre_beside(f: Array, near: Array, Z: Array, cones: Cones) -> Array:
-    """The centre of forces near + Z y, linearised about the centre f of other ones not far away:
-    one step of Newton's method, so that its difference from f over a short time is a derivative.
+    """Return the analytic centre of the forces near + Z y, linearised about the centre f of a
+    similar problem: one Newton step, so that its difference from f over a short time is a
+    derivative.
     """
     w = _Barrier(cones)
     x = w.of(f)
@@ -104,7 +115,7 @@ def centre_beside(f: Array, near: Array, Z: Array, cones: Cones) -> Array:
 
 
 class _Barrier:
-    """The barrier of some cones, over forces in units of F."""
+    """The logarithmic barrier of some cones, over forces in units of F."""
 
     def __init__(self, cones: Cones):
         self.size = np.repeat(np.where(cones.size > 0.0, cones.size, 1.0), 3)
@@ -115,31 +126,37 @@ class _Barrier:
         self.room = cones.room / self.size[::3]
 
     def of(self, f: Array) -> Array:
-        """Forces in these units, raised by their room; `back` is the reverse."""
+        """Return forces f (3 k,), N, in units of F, with normal forces raised by their room. `back`
+        is the inverse.
+        """
         x = f / self.size
         x[::3] += self.room
         return x
 
     def back(self, x: Array) -> Array:
-        """Forces in N."""
+        """Return forces x in units of F as forces in N."""
         x = x.copy()
         x[::3] -= self.room
         return x * self.size
 
     def unit(self, Z: Array) -> Array:
-        """An orthonormal basis of the same forces."""
+        """Return an orthonormal basis of the span of Z, in units of F."""
         own = Z / self.size[:, None]
         own = own / np.maximum(np.linalg.norm(own, axis=0), 1e-300)
         return np.linalg.qr(own)[0] if own.shape[1] else own
 
     def depth(self, x: Array) -> float:
-        """By how much every normal force could be less: that of the worst contact."""
+        """Return by how much all normal forces could be reduced: the smallest margin of all
+        contacts, in units of F.
+        """
         N, t = x[::3], np.hypot(x[1::3], x[2::3])
         cone = np.where(self.sticks, N - t / self.mu, np.inf)
         return float(np.minimum(cone, np.where(self.pushes, N - self.lowest, np.inf)).min())
 
     def values(self, x: Array) -> tuple[float, Array, Array]:
-        """Of the barrier: its value, infinite outside, gradient (3 k,), and Hessian (k, 3, 3)."""
+        """Return the barrier at x: its value (infinite outside), gradient (3 k,), and Hessian in
+        blocks (k, 3, 3).
+        """
         own = x.reshape(-1, 3)
         N, t = own[:, 0], own[:, 1:]
         reach, drag = self.mu * N, np.hypot(t[:, 0], t[:, 1])
@@ -163,14 +180,16 @@ class _Barrier:
 
     @staticmethod
     def times(H: Array, x: Array) -> Array:
-        """H x, of one vector (3 k,) or of columns."""
+        """Return H x for the block-diagonal H (k, 3, 3), for one vector (3 k,) or for columns."""
         own = x.reshape(len(H), 3, -1)
         return np.asarray((H @ own).reshape(x.shape))
 
     def least(self, x: Array, Z: Array, y: Array, goal: Array, until: float) -> Array:
-        """y of the least goal . y + barrier of x + Z y, from y inside on; until: the decrement."""
+        """Return the y that minimises goal . y plus the barrier of x + Z y, by Newton's method from
+        y, which is inside. It ends when the squared Newton decrement is at most `until`.
+        """
         value, slope, H = self.values(x + Z @ y)
-        for _ in range(NEWTON):
+        for _ in range(MAX_NEWTON_STEPS):
             g = goal + Z.T @ slope
             step = _newton(g, Z.T @ self.times(H, Z))
             fall = float(-g @ step)
@@ -191,7 +210,9 @@ class _Barrier:
 
 
 def _newton(g: Array, H: Array) -> Array:
-    """-H^-1 g, H positive definite and of very different scales."""
+    """Return the Newton step -H^-1 g for a positive definite H, whose diagonal may have very
+    different scales.
+    """
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
     return np.asarray(
         -scale * np.linalg.lstsq(scale[:, None] * H * scale, scale * g, rcond=1e-15)[0]

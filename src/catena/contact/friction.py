@@ -11,8 +11,9 @@ Array = NDArray[np.float64]
 
 
 class Friction(NamedTuple):
-    """Of k contacts: coefficients (k,) of what sticks and of what slips, directions of slip (k, 2),
-    NaN where it is at rest; base: (k,) normal force that is there already.
+    """The friction of k contacts: static and kinetic coefficients (k,); direction (k, 2) of the
+    slip, NaN for a contact at rest; base (k,): the smallest normal force (or impulse) that each
+    contact must have.
     """
 
     static: Array
@@ -22,7 +23,7 @@ class Friction(NamedTuple):
 
     @staticmethod
     def at_rest(static: Array, kinetic: Array, base: Array | None = None) -> Friction:
-        """Of contacts that do not slip yet."""
+        """Return the friction of contacts that do not slip yet."""
         k = len(static)
         return Friction(
             static, kinetic, np.full((k, 2), np.nan), np.zeros(k) if base is None else base

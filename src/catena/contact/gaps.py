@@ -1,4 +1,4 @@
-"""Gaps of contact points: expressions of where a point meets its surface, and where features of two
+"""Gaps of contact points as expressions: where a point meets its surface, and where features of two
 polyhedra meet.
 """
 
@@ -27,9 +27,9 @@ from ..spatial import add, cross, dot, neg, rotate, scale, sub
 
 
 class Meet(NamedTuple):
-    """Where a point meets its surface, as expressions: gap; normal and tangents, place (3,) in the
-    ground's axes; velocity (1,) or (3,) of the point against the surface along the normal and the
-    tangents.
+    """A meeting of a point and a surface, as expressions: gap, m; axes, the normal and the
+    tangents, and place (3,), in the ground's axes; velocity (1,) or (3,) of the point relative to
+    the surface along these axes.
     """
 
     gap: Any
@@ -39,7 +39,7 @@ class Meet(NamedTuple):
 
 
 def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
-    """Of a point at the tracer's symbols; with tangents where it is rough."""
+    """Return the Meet of a contact point at the tracer's symbols; with tangents if `rough`."""
     (R_A, o_A, w_A, v_A), (R_B, o_B, w_B, v_B) = moving(s, p.body), moving(s, p.other)
     if p.shape is not None and p.against is not None:
         first = solid(s, p.against, R_B, o_B)
@@ -57,7 +57,9 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
 
 
 def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> Meet:
-    """Of two features of polyhedra, whose numbers may be symbols."""
+    """Return the Meet of two features of polyhedra on the bodies `body` and `other`; the numbers of
+    the feature x may be symbols.
+    """
     first = moving(s, body)
     second = moving(s, other)
     (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = first, second, _features(first, second, x)
@@ -67,7 +69,7 @@ def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> 
 
 
 def meet_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature, rough: bool) -> Meet:
-    """Of two features of a pair with a radius."""
+    """Return the Meet of two features of a patch with a radius."""
     found, (R, o) = _rounded(s, patch, x), (moving(s, patch.body), moving(s, patch.other))
     n = neg(found.normal) if patch.swapped else found.normal
     place = sub(found.core, scale(_radius(s, patch.pair[0][1]), found.normal))
@@ -77,19 +79,22 @@ def meet_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature, rough: bool)
 
 
 def margins_of_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> list[Any]:
-    """How far the features are from where others are nearer, m."""
+    """Return how far the features of a rounded patch are from where other features are
+    nearer, m.
+    """
     found, (R_A, R_B) = _rounded(s, patch, x), (moving(s, body)[0] for body, _ in patch.pair)
     return x.margins(found, rotate(R_A, x.d), [rotate(R_B, h[:3]) for h in x.planes])
 
 
 def slant_of_rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> Any:
-    """The squared sine between the directions of both."""
+    """Return the squared sine of the angle between the directions d and g of both features."""
     R_A, R_B = (moving(s, body)[0] for body, _ in patch.pair)
     c = cross(rotate(R_A, x.d), rotate(R_B, x.g))
     return dot(c, c)
 
 
 def _rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> RoundedMeet:
+    """Return the RoundedMeet of two features in the ground's axes."""
     (one, shape), (other, against) = patch.pair
     (R_A, o_A, _, _), (R_B, o_B, _, _) = moving(s, one), moving(s, other)
     a = add(o_A, rotate(R_A, x.a))
@@ -102,17 +107,18 @@ def _rounded(s: Tracer, patch: ContactPatch, x: RoundedFeature) -> RoundedMeet:
 
 
 def _radius(s: Tracer, shape: Shape) -> Any:
+    """Return the radius of a sphere or capsule, m; zero for other shapes."""
     return s.value(shape.size[0]) if shape.kind in CORES else 0.0
 
 
 def place_of_features(s: Tracer, body: str, other: str, x: Feature) -> tuple[Any, Any]:
-    """Where the point is on its face, or along both edges, m."""
+    """Return the two coordinates of the contact point on its face, or along both edges, m."""
     found = _features(moving(s, body), moving(s, other), x)
     return found.x, found.y
 
 
 def _features(one: tuple[Any, ...], other: tuple[Any, ...], x: Feature) -> FeaturesMeet:
-    """Of two bodies as `moving` has them."""
+    """Return the FeaturesMeet of two bodies, given as `moving` returns them."""
     (R_A, o_A, _, _), (R_B, o_B, _, _) = one, other
     first = add(scale(x.corner, rotate(R_B, x.first)), scale(1.0 - x.corner, rotate(R_A, x.first)))
     second = add(scale(x.tip, rotate(R_A, x.second)), scale(1.0 - x.tip, rotate(R_B, x.second)))
@@ -122,8 +128,8 @@ def _features(one: tuple[Any, ...], other: tuple[Any, ...], x: Feature) -> Featu
 
 
 def moving(s: Tracer, body: str) -> tuple[Any, ...]:
-    """Rotation by rows, origin, angular velocity and velocity of the origin of a body, in the
-    ground's axes.
+    """Return rotation (by rows), origin, angular velocity and velocity of the origin of a body, in
+    the ground's axes.
     """
     if body == "ground":
         zero = (0.0, 0.0, 0.0)
@@ -139,7 +145,7 @@ def moving(s: Tracer, body: str) -> tuple[Any, ...]:
 
 
 def _placed(s: Tracer, pose: Pose, R_B: Any, o_B: Any) -> tuple[Any, Any]:
-    """Rotation by rows and origin of a pose on a body."""
+    """Return rotation (by rows) and origin of a pose on a body with rotation R_B and origin o_B."""
     columns = [
         rotate(R_B, column) for column in zip(*([s.value(x) for x in row] for row in pose.rotation))
     ]
@@ -147,10 +153,12 @@ def _placed(s: Tracer, pose: Pose, R_B: Any, o_B: Any) -> tuple[Any, Any]:
 
 
 def solid(s: Tracer, shape: Shape, R_B: Any, o_B: Any) -> Solid:
-    """A shape of a body where it is."""
+    """Return a shape of a body as a Solid in the ground's axes."""
     return Solid(*_placed(s, shape.pose, R_B, o_B), tuple(s.value(x) for x in shape.size))
 
 
 def velocity_at(place: Any, origin: Any, w: Any, v: Any) -> Any:
-    """The velocity of a body's point at a place."""
+    """Return the velocity of a body's point at `place`, for angular velocity w and velocity v of
+    the origin.
+    """
     return add(v, cross(w, sub(place, origin)))

@@ -1,11 +1,11 @@
-"""The impact equations: how speeds jump when impulses act and rows must hold afterwards. The only
-place that solves them.
+"""The impact equations: how speeds change suddenly when impulses act and rows must hold afterwards.
+They are solved only here.
 
     M dv = P + B' L,      B dv = change          for rows that push and pull
     s L >= 0,  s (B dv - change) >= 0,  L (B dv - change) = 0
             for rows that push in one direction s alone
 
-The configuration does not move. Whether rows repeat each other is decided from the rows alone
+The configuration does not change. Whether rows are dependent is decided from the rows alone
 (`kernels.rank`). Impulses and speeds are measured in the metric of the mass matrix: a row b has the
 size sqrt(b M^-1 b'), an impulse and a speed that of the energy they carry. So neither units nor
 ratios of inertia decide anything.
@@ -22,13 +22,15 @@ from ..errors import SingularError
 from ..machine import Machine, Metric, accelerated, least_change
 
 Array = NDArray[np.float64]
-NOTHING = 1e-12  # an impulse or a speed this small beside the others is none
+# An impulse or a speed at most this, relative to the largest in the metric of the mass matrix, is
+# zero.
+NEGLIGIBLE_RATIO = 1e-12
 
 
 class Impact(NamedTuple):
-    """dv (n,): the change of the speeds. L (m,): the rows' impulses. missed (m,): B dv - change, in
-    the metric of the mass matrix: zero but for rows that contradict each other, and for one-sided
-    rows that open.
+    """The solution of the impact equations: dv (n,), the change of the speeds; L (m,), the impulses
+    of the rows; missed (m,), B dv - change in the metric of the mass matrix, which is zero except
+    for rows that contradict each other and for one-sided rows that open.
     """
 
     dv: Array
@@ -45,11 +47,12 @@ def impact(
     by: Metric,
     side: Array | None = None,
 ) -> Impact:
-    """The change of the speeds, for M (n, n), B (m, n), change (m,), P (n,).
+    """Return the Impact for the mass matrix M (n, n), rows B (m, n), change (m,) and applied
+    impulse P (n,).
 
     by: the metric in which the rank of B is decided. side (m,): 1 or -1 for a row that pushes in
-    that direction alone, 0 for one that does both (the default for all). machine: for the names in
-    a SingularError.
+    that direction only, 0 for a row that does both (the default). machine: supplies the names for a
+    SingularError.
     """
     free = accelerated(machine, M, P[:, None])[:, 0]
     if not len(B):
@@ -61,7 +64,7 @@ def impact(
 
 
 def row_sizes(machine: Machine, M: Array, B: Array) -> Array:
-    """sqrt(b M^-1 b') of every row b: the fastest that it is broken by motions with a kinetic
+    """Return sqrt(b M^-1 b') of every row b: the largest rate b v among motions with a kinetic
     energy of 1/2.
     """
     size = np.sqrt(np.maximum(np.einsum("ij,ji->i", B, accelerated(machine, M, B.T)), 0.0))
@@ -71,8 +74,8 @@ def row_sizes(machine: Machine, M: Array, B: Array) -> Array:
 def _pushed(
     M: Array, B: Array, wanted: Array, by: Metric, side: Array, size: Array
 ) -> tuple[Array, Array]:
-    """dv and L with B dv = wanted, and for one-sided rows the complementarity: an active-set search
-    over the rows that push.
+    """Return dv and L with B dv = wanted, and with complementarity for one-sided rows, by an
+    active-set search over the rows that push.
     """
     active = np.ones(len(B), bool)
     for _ in range(10 * len(B) + 10):
@@ -84,7 +87,7 @@ def _pushed(
             )
         pulls = np.where(active, side * L * size, 0.0)
         opens = np.where(active, 0.0, side * (B @ dv - wanted) / size)
-        scale = NOTHING * max(np.abs(L * size).max(), np.abs(wanted / size).max())
+        scale = NEGLIGIBLE_RATIO * max(np.abs(L * size).max(), np.abs(wanted / size).max())
         if pulls.min() < -scale:
             active[pulls.argmin()] = False
         elif opens.min() < -scale:

@@ -1,4 +1,4 @@
-"""Laws of impact: how the speeds at contacts jump where bodies meet.
+"""Impact laws: how the speeds at contacts change suddenly where bodies meet.
 
     u+ = u- + G P        u (3 k,): normal and tangential speeds of k contacts, P their impulses, G =
                          J W J'
@@ -6,14 +6,14 @@
 newton       u_n+ >= -e u_n-, complementary to P_n >= 0, friction against the speeds after; all
              contacts at once [Moreau1988]
 poisson      compression until nothing approaches, then at least e times its impulses [Glocker1995]
-sequential   by any law, one contact after the other, that which approaches with most energy, u_n^2
-             / G_nn, until none does; those that approach alike and feel each other strike together,
-             for no order of them is the same seen in a mirror
+sequential   by any law, one contact after the other: the one that approaches with the largest
+             energy, u_n^2 / G_nn, until none does. Contacts with equal approach that are coupled
+             strike together, because no order of them would be symmetric
 
-`model.impact_laws` has all laws by name; those that follow friction along an impact are in
+`model.impact_laws` holds all laws by name; those that integrate friction along an impact are in
 `routh.py`.
 
-W holds joints and loops too, so that all of them act at the same instant.
+W includes joints and loops, so that all of them act at the same instant.
 """
 
 from __future__ import annotations
@@ -27,23 +27,29 @@ from ..errors import SingularError
 from ..model import IMPACT_LAWS
 from ..registry import loaded
 from .friction import Friction
-from .modes import MOST, PROVED, STICK, Solution, solutions
+from .modes import MAX_ENUMERATED_CONTACTS, MAX_PROVED_SLIPS, STICK, Solution, solutions
 
 Array = NDArray[np.float64]
-TURNS = 1000  # impacts of a sequence, after which what is left comes to rest at once
-LOOSE = 1e-6  # the share of an impulse in a combination that moves nothing, below which it has none
-NEGLIGIBLE = 1e-12  # an approach this slow beside the fastest is none
-# of the fastest approach, in the root of its energy: approaches that differ by less are alike. More
-# than the errors of a run at its default tolerance, on which no order may depend
-ALIKE = 1e-6
-# of the diagonal of G: contacts that do not feel each other
-APART = 1e-12
+# Impacts of a sequence, after which all remaining approach is stopped at once.
+MAX_SEQUENTIAL_IMPACTS = 1000
+# An impulse is determined if its share in every combination that causes no motion is less.
+LOOSE_SHARE = 1e-6
+# An approach at most this, relative to the fastest, is zero.
+NEGLIGIBLE_APPROACH_RATIO = 1e-12
+# Approaches that differ by less are equal, relative to the fastest, in the square root of their
+# energy. It is more than the errors of a run at its default tolerance, on which no order may
+# depend.
+EQUAL_APPROACH_RATIO = 1e-6
+# Contacts whose coupling in G is at most this, relative to the diagonal, are not coupled.
+UNCOUPLED_RATIO = 1e-12
 
 
 class Blow(NamedTuple):
-    """P (3 k,): impulses. after (3 k,): speeds. modes (k,): as `contact_modes`. order: the contacts
-    in turn, of a sequence. several: whether the law has other solutions too. known (3 k,): whether
-    rigid bodies determine the impulses.
+    """The solution of an impact of k contacts.
+
+    P (3 k,): impulses, N s. after (3 k,): speeds after the impact, m/s. modes (k,): as in `modes`.
+    order: the contacts in the order of their impacts, for sequential impacts. several: whether the
+    law has other solutions too. known (3 k,): whether rigid-body mechanics determines each impulse.
     """
 
     P: Array
@@ -61,74 +67,91 @@ def blow(
     mu: Array,
     law: str = "newton",
     impacts: str = "simultaneous",
-    proved: int = PROVED,
+    proved: int = MAX_PROVED_SLIPS,
 ) -> Blow:
-    """The impulses of an impact with speeds u before; e, mu (k,). proved: see
-    `contact_modes.solutions`.
+    """Return the impulses of an impact.
+
+    G (3 k, 3 k): the Delassus matrix. u (3 k,): speeds before, m/s. e, mu (k,): coefficients of
+    restitution and friction. law: the name of the law. impacts: "simultaneous" or "sequential".
+    proved: see `modes.solutions`.
     """
     return (
-        sequence(G, u, e, mu, law) if impacts == "sequential" else _struck(law, G, u, e, mu, proved)
+        sequence(G, u, e, mu, law)
+        if impacts == "sequential"
+        else _apply_law(law, G, u, e, mu, proved)
     )
 
 
-def _struck(law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
-    """By the law of that name."""
+def _apply_law(
+    law: str, G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS
+) -> Blow:
+    """Return the impulses by the law of that name, all contacts together."""
     own = IMPACT_LAWS.find(law)
     found: Blow = loaded(own.strike)(
-        G, u, e, mu, **({"proved": proved} if own.stages and proved != PROVED else {})
+        G, u, e, mu, **({"proved": proved} if own.stages and proved != MAX_PROVED_SLIPS else {})
     )
     return found
 
 
-def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
-    """u_n+ = -e u_n- where there is an impulse."""
+def newton(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS) -> Blow:
+    """Return the impulses by Newton's law: u_n+ = -e u_n- where there is an impulse."""
     b = u.copy()
     b[::3] += e * np.minimum(u[::3], 0.0)
-    one, several = _one(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
-    return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_known(one))
+    one, several = _select_solution(solutions(G, b, Friction.at_rest(mu, mu), proved), u, len(e))
+    return Blow(one.force, u + G @ one.force, one.modes, several=several, known=_determined(one))
 
 
-def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = PROVED) -> Blow:
-    """Compression, then expansion with at least e times its normal impulses."""
-    first, several = _one(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
+def poisson(G: Array, u: Array, e: Array, mu: Array, proved: int = MAX_PROVED_SLIPS) -> Blow:
+    """Return the impulses by Poisson's law: compression, then expansion with at least e times the
+    normal impulses of compression.
+    """
+    first, several = _select_solution(solutions(G, u, Friction.at_rest(mu, mu), proved), u, len(e))
     if not (e * first.force[::3]).any():
-        return Blow(first.force, first.rate, first.modes, several=several, known=_known(first))
-    again, more = _one(
+        return Blow(first.force, first.rate, first.modes, several=several, known=_determined(first))
+    again, more = _select_solution(
         solutions(G, first.rate, Friction.at_rest(mu, mu, e * first.force[::3]), proved),
         first.rate,
         len(e),
     )
     P = first.force + again.force
     return Blow(
-        P, u + G @ P, again.modes, several=several or more, known=_known(first) & _known(again)
+        P,
+        u + G @ P,
+        again.modes,
+        several=several or more,
+        known=_determined(first) & _determined(again),
     )
 
 
 def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Blow:
-    """One contact after the other: that which approaches with most energy."""
+    """Return the impulses of sequential impacts: each time the contact that approaches with the
+    largest energy.
+    """
     P, now = np.zeros(len(u)), u.copy()
     known = np.ones(len(u), bool)
     several = False
     order: list[int] = []
     modes = ["open"] * len(e)
     size = np.sqrt(np.diagonal(G)[::3])
-    size = np.where(size > 0.0, size, np.inf)  # what cannot give way has no energy of approach
+    size = np.where(
+        size > 0.0, size, np.inf
+    )  # a contact that cannot move has no energy of approach
     fastest = np.abs(u[::3] / size).max(initial=0.0)
-    for _ in range(TURNS):
+    for _ in range(MAX_SEQUENTIAL_IMPACTS):
         approach = -now[::3] / size
-        if approach.max(initial=0.0) <= NEGLIGIBLE * fastest:
+        if approach.max(initial=0.0) <= NEGLIGIBLE_APPROACH_RATIO * fastest:
             return Blow(P, now, tuple(modes), tuple(order), several, known)
-        alike = np.flatnonzero(approach >= approach.max() - ALIKE * fastest)
+        alike = np.flatnonzero(approach >= approach.max() - EQUAL_APPROACH_RATIO * fastest)
         struck = _coupled(G, alike)
         own = (3 * struck[:, None] + np.arange(3)).ravel()
-        one = _struck(
+        one = _apply_law(
             _law_of_several(law) if len(struck) > 1 else law,
             G[np.ix_(own, own)],
             now[own],
             e[struck],
             mu[struck],
         )
-        if not one.P.any():  # an approach that is none beside the slip
+        if not one.P.any():  # an approach that is negligible relative to the slip
             break
         P[own] += one.P
         now = now + G[:, own] @ one.P
@@ -137,45 +160,52 @@ def sequence(G: Array, u: Array, e: Array, mu: Array, law: str = "newton") -> Bl
         for i, mode in zip(struck.tolist(), one.modes):
             modes[i] = mode
             order.append(i)
-    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws of several points are one
+    rest = newton(G, now, 0.0 * e, mu)  # without rebound the laws agree
     return Blow(P + rest.P, rest.after, rest.modes, tuple(order), several, known & rest.known)
 
 
 def _coupled(G: Array, alike: NDArray[np.int_]) -> NDArray[np.int_]:
-    """Of contacts that approach alike those that the first of them feels, also through others."""
+    """Return those contacts of equal approach that the first of them is coupled with through G,
+    also indirectly.
+    """
     size = np.sqrt(np.diagonal(G))
     found = [int(alike[0])]
     for i in found:
         own = slice(3 * i, 3 * i + 3)
         for j in alike.tolist():
             other = slice(3 * j, 3 * j + 3)
-            feels = np.abs(G[own, other]) > APART * np.outer(size[own], size[other])
+            feels = np.abs(G[own, other]) > UNCOUPLED_RATIO * np.outer(size[own], size[other])
             if j not in found and feels.any():
                 found.append(j)
     return np.sort(np.array(found))
 
 
 def _law_of_several(law: str) -> str:
-    """The law of contacts that strike together: of those of one point its nearest."""
+    """Return the name of the law for contacts that strike together: for laws of one point only, the
+    nearest law of several points.
+    """
     own = IMPACT_LAWS.find(law)
     if not own.one_point:
         return law
     return "newton" if own.by_speeds else "poisson"
 
 
-def _known(one: Solution) -> NDArray[np.bool_]:
+def _determined(one: Solution) -> NDArray[np.bool_]:
+    """Return booleans (3 k,): whether each impulse of a solution is determined."""
     size = np.linalg.norm(one.loose, axis=0)
-    return np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE
+    return (
+        np.abs(one.loose / np.where(size > 0.0, size, 1.0)).max(axis=1, initial=0.0) < LOOSE_SHARE
+    )
 
 
-def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
-    """Of several solutions that where most contacts stick, and of these that which loses most
-    energy; and whether there are several.
+def _select_solution(found: list[Solution], before: Array, contacts: int) -> tuple[Solution, bool]:
+    """Return, of several solutions, one in which most contacts stick, and among these the one that
+    loses most energy; and whether there are several. Raises a SingularError if there is none.
     """
-    if not found and contacts > MOST:
+    if not found and contacts > MAX_ENUMERATED_CONTACTS:
         raise SingularError(
-            f"no impulses were found; the modes of more than {MOST} contacts at one instant are"
-            " searched for, not enumerated"
+            f"no impulses were found; the modes of more than {MAX_ENUMERATED_CONTACTS} contacts at"
+            " one instant are searched for, not enumerated"
         )
     if not found:
         raise SingularError("it jams, for no impulse within its friction cone gives the rebound")
@@ -185,7 +215,9 @@ def _one(found: list[Solution], before: Array, contacts: int) -> tuple[Solution,
 
 
 def response(M: Array, A: Array, column: Array, size: Array) -> Array:
-    """W (n, n): dv = W P under the rows A dv = 0. column, size: C and N of `kernels.rank`."""
+    """Return W (n, n), with dv = W P under the rows A dv = 0. column, size: C and N of
+    `kernels.rank`.
+    """
     from ..machine import Metric, spaces
 
     T = spaces(A, Metric(column, size)).T if len(A) else np.eye(len(M))

@@ -1,10 +1,10 @@
-"""Stops of joints that close loops: they have no coordinate that could stop, so their limits are
+"""Stops of joints that close loops. Such joints have no coordinate, so their limits are modelled as
 contacts without friction.
 
     slide    the child's point on the axis against a plane across it, at the limit: gap = q - lower
     turn     a point of the child, at an arm l from the axis, against a half-plane of the parent
              through the axis at the limit: gap = l sin(q - lower), which is right up to half a
-             turn; stops farther apart are not felt
+             turn; stops farther apart are not modelled
 
 The normal force of a turn's stop times l is its moment.
 """
@@ -21,13 +21,13 @@ from ..model import Contact, Joint, Mechanism, Motion, Pose, Vector, plane_of
 
 
 def has_limits(j: Joint) -> bool:
-    """Whether a joint has any."""
+    """Whether a joint has limits."""
     return any(x != -math.inf for x in j.lower) or any(x != math.inf for x in j.upper)
 
 
 def can_stop(j: Joint) -> bool:
-    """Whether the limits of a loop joint can be felt: of one slide, or of one turn through less
-    than half a turn.
+    """Whether the limits of a loop joint can be modelled: those of one slide, or of one turn
+    through less than half a turn.
     """
     if len(j.freedoms) != 1 or j.freedoms[0].motion not in (Motion.SLIDE, Motion.TURN):
         return False
@@ -35,7 +35,9 @@ def can_stop(j: Joint) -> bool:
 
 
 def loop_stops(m: Mechanism, restitution: float, arm: float) -> list[tuple[ContactPoint, Contact]]:
-    """The stops of the loop joints of a mechanism, numbered after its contacts. arm: l, m."""
+    """Return the stops of the loop joints of a mechanism as contacts, numbered after its own
+    contacts. arm: the length l, m.
+    """
     like = m.contacts[0] if m.contacts else None
     laws = (
         {key: getattr(like, key) for key in ("law", "impacts", "paradox")}
@@ -57,7 +59,7 @@ def loop_stops(m: Mechanism, restitution: float, arm: float) -> list[tuple[Conta
 
 
 def _stops(m: Mechanism, arm: float) -> Iterator[tuple[str, Joint, Vector, Pose]]:
-    """(name, joint, point on the child, plane on the parent)."""
+    """Yield (name, joint, point on the child, plane on the parent) of every finite limit."""
     for j in (j for j in m.loops if has_limits(j) and can_stop(j)):
         for side, limit, sign in (("lower", j.lower[0], 1.0), ("upper", j.upper[0], -1.0)):
             if math.isfinite(limit):
@@ -71,18 +73,20 @@ def _stops(m: Mechanism, arm: float) -> Iterator[tuple[str, Joint, Vector, Pose]
 
 
 def _slide(j: Joint, limit: float, sign: float, arm: float) -> tuple[Vector, Pose]:
+    """Return the point on the child and the plane on the parent of a slide's stop."""
     axis = np.array(j.freedoms[0].axis, float)
     return j.offset.position, j.placement @ _facing(sign * axis, limit * axis)
 
 
 def _turn(j: Joint, limit: float, sign: float, arm: float) -> tuple[Vector, Pose]:
+    """Return the point on the child and the plane on the parent of a turn's stop."""
     e, across = (np.array(x, float) for x in plane_of(j.freedoms[0].axis))
     normal = sign * (math.cos(limit) * across - math.sin(limit) * e)
     return j.offset.point(tuple(arm * e)), j.placement @ _facing(normal, np.zeros(3))
 
 
 def _facing(z: np.ndarray, at: np.ndarray) -> Pose:
-    """A frame at a place, with this z."""
+    """Return a frame at `at` whose z axis is the unit vector z."""
     n = (float(z[0]), float(z[1]), float(z[2]))
     x, y = plane_of(n)
     return Pose(tuple(zip(x, y, n)), tuple(float(a) for a in at))  # type: ignore[arg-type]

@@ -1,21 +1,22 @@
-"""The modes of contacts with Coulomb friction: which open, stick or slip, by enumeration of all
-there are, or by search.
+"""The modes of contacts with Coulomb friction: which of them open, stick or slip, by enumeration of
+all combinations, or by search.
 
 k contacts, each with a normal and two tangents. Forces f (or impulses) and accelerations a (or
 speeds) at them obey
 
     a = G f + b,      0 <= N, 0 <= a_n, N a_n = 0,      |f_t| <= mu N
 
-and what slips does so against its friction: f_t = -mu N d, with d the direction of its slip speed
-where it has one, and of a_t where it begins to slip. G = J W J' is the Delassus matrix, b what
-happens without contact. Every combination of modes is solved and looked at, so that a solution is
-known to be the only one, or one of several; there may be none (Painleve). Where many contacts may
-begin to slip, and where there are more than MOST, modes are read from nearly exact forces
-(`contact_splitting.py`) and solved: what is found keeps every inequality too, but whether there are
-others is not known. Forces that the rows do not determine (a table on four legs) are of least norm;
-where these are not admitted, others are looked for among all there are (`force_shares.py`).
+and a slipping contact slips against its friction: f_t = -mu N d, with d the direction of its slip
+speed if it has one, or of a_t if it begins to slip. G = J W J' is the Delassus matrix, b the
+acceleration without contact forces. Every combination of modes is solved and checked, so that a
+solution is known to be unique, or one of several; there may be none (Painleve). If many contacts
+may begin to slip, or if there are more than MAX_ENUMERATED_CONTACTS, modes are read from
+approximate forces (`splitting.py`) and then solved: the result satisfies every inequality too, but
+whether there are other solutions is not known. Forces that the rows do not determine (a table on
+four legs) have the least norm; if these are not admissible, others are searched for
+(`force_shares.py`).
 
-Rows are measured by sqrt(G_ii), so that neither units nor inertias decide anything.
+Rows are measured relative to sqrt(G_ii), so that neither units nor inertias decide anything.
 """
 
 from __future__ import annotations
@@ -37,32 +38,41 @@ Array = NDArray[np.float64]
 OPEN: str = "open"
 STICK: str = "stick"
 SLIP: str = "slip"
-# no more normal force than is there already
+# modes in which the normal force is only the base of `Friction`
 LIFTED = {STICK: "lifting, stick", SLIP: "lifting, slip"}
-EPSILON = 64.0 * float(np.finfo(float).eps)  # of the parts of a sum of some dozens: its rounding
-# of the largest singular value: what is less is zero. Rows whose part in G is less than RANK count
-# as dependent, as they do elsewhere; unless they would then contradict each other: what looks
-# dependent may be a small inertia
-EXACT = 1e-13
-SMALL = 1e-12  # a force or an acceleration this small beside the largest of b is none
-APART = 1e-7  # solutions whose accelerations differ by more are two
-# a tangent whose share of G is less, beside the normal's, moves nothing and takes no force: across
-# a plane of motion
-DEAD = 1e-18
-ENOUGH = 1e-3  # of its force: a contact as far inside its cone is looked at no further
-ROUNDS = 40  # of the search for directions of slip
-# contacts that may begin to slip; of more, the first solution is taken without a look at all the
-# others
-PROVED = 3
-# a root this near the unit circle is an angle; what it leaves is met by Newton's method
-UNIT = 1e-3
-MOST = 9  # contacts at one instant whose modes are enumerated; those of more are searched for
-READ = (1e-3, 1e-5, 1e-7)  # beside the largest of b: what is small where modes are read from forces
+# Rounding error of a sum of some dozens of terms, relative to the sum of their absolute values.
+SUM_ROUNDING = 64.0 * float(np.finfo(float).eps)
+# Singular values below this, relative to the largest, are zero. Rows are first considered dependent
+# at RANK, as elsewhere; this stricter value is used if they would then contradict each other,
+# because what looks dependent may be a small inertia.
+EXACT_RANK_RATIO = 1e-13
+# A scaled force or acceleration below this, relative to the largest of b, is zero.
+NEGLIGIBLE_RATIO = 1e-12
+# Solutions whose scaled accelerations differ by more, relative to the largest of b, are distinct.
+DISTINCT_RATE_RATIO = 1e-7
+# A tangent whose entry of G is less, relative to the normal's, causes no motion and takes no force:
+# it is across a plane of motion.
+FIXED_TANGENT_RATIO = 1e-18
+# A contact as far inside its cone, relative to the size of its force, needs no better forces.
+DEEP_ENOUGH_MARGIN = 1e-3
+# Newton steps in the search for directions of slip.
+MAX_DIRECTION_STEPS = 40
+# Contacts that may begin to slip, at most, for which all solutions are found; for more only the
+# first one.
+MAX_PROVED_SLIPS = 3
+# A root within this distance of the unit circle is an angle; Newton's method removes the rest.
+UNIT_CIRCLE_TOLERANCE = 1e-3
+# Contacts at one instant, at most, whose modes are enumerated; for more they are searched for.
+MAX_ENUMERATED_CONTACTS = 9
+# Thresholds, relative to the largest of b, at which modes are read from approximate forces, in
+# turn.
+MODE_READING_RATIOS = (1e-3, 1e-5, 1e-7)
 
 
 class Solution(NamedTuple):
-    """modes (k,), force and rate (3 k,): f and a; direction (k, 2) of what slips; loose (3 k, n):
-    forces that move nothing.
+    """A solution for k contacts: modes (k,); force and rate (3 k,), the forces f and accelerations
+    a; direction (k, 2) of the contacts that slip; loose (3 k, n), a basis of the forces that cause
+    no motion.
     """
 
     modes: tuple[str, ...]
@@ -72,9 +82,14 @@ class Solution(NamedTuple):
     loose: Array
 
 
-def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> list[Solution]:
-    """All solutions that differ in their accelerations, those that stick most first; of many
-    contacts one, where it is found. proved: how many that may begin to slip are not many.
+def solutions(
+    G: Array, b: Array, friction: Friction, proved: int = MAX_PROVED_SLIPS
+) -> list[Solution]:
+    """Return all solutions that differ in their accelerations, those with most sticking contacts
+    first.
+
+    If more than `proved` contacts may begin to slip, or there are more than
+    MAX_ENUMERATED_CONTACTS, only the first solution that is found is returned.
     """
     found: list[Solution] = []
     k = len(friction.static)
@@ -82,15 +97,18 @@ def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> l
     scale = float(
         np.abs(np.append(b, G[:, ::3] @ friction.base) / np.tile(size, 2)).max(initial=0.0)
     )
-    free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts whose slip has no direction yet
+    free = int(np.isnan(friction.direction[:, 0]).sum())  # contacts at rest
     limit = _Limit(G, b, friction, size, scale)
-    if free > proved or k > MOST:
-        found = list(islice(_searched(limit), 1))
-    if found or k > MOST:
+    if free > proved or k > MAX_ENUMERATED_CONTACTS:
+        found = list(islice(_search(limit), 1))
+    if found or k > MAX_ENUMERATED_CONTACTS:
         return found
     for modes in product(*(_allowed(friction, i) for i in range(k))):
-        for one in _solved(limit, modes):
-            if all(np.abs((one.rate - other.rate) / size).max() > APART * scale for other in found):
+        for one in _solve_modes(limit, modes):
+            if all(
+                np.abs((one.rate - other.rate) / size).max() > DISTINCT_RATE_RATIO * scale
+                for other in found
+            ):
                 found.append(one)
         if found and free > proved:
             return found
@@ -98,7 +116,9 @@ def solutions(G: Array, b: Array, friction: Friction, proved: int = PROVED) -> l
 
 
 def slip_directions(u: Array, still: Array) -> Array:
-    """(k, 2) of slips with speeds u (3 k,), NaN of what is no faster than `still` (k,): at rest."""
+    """Return the unit directions (k, 2) of slips with speeds u (3 k,); NaN for a contact at rest,
+    that is, no faster than `still` (k,), m/s.
+    """
     t = u.reshape(-1, 3)[:, 1:]
     speed = np.linalg.norm(t, axis=1)
     return np.where(
@@ -107,16 +127,17 @@ def slip_directions(u: Array, still: Array) -> Array:
 
 
 def row_sizes(G: Array) -> Array:
-    """(3 k,): sqrt(G_ii), beside which rows are measured; of tangents that move nothing, that of
-    their normal.
+    """Return (3 k,): sqrt(G_ii), relative to which rows are measured; for tangents along which
+    nothing moves, that of their normal.
     """
     own = np.diagonal(G)
     normal = np.repeat(np.diagonal(G)[::3], 3)
-    size = np.sqrt(np.where(own > DEAD * normal, own, normal))
+    size = np.sqrt(np.where(own > FIXED_TANGENT_RATIO * normal, own, normal))
     return np.where(size > 0.0, size, 1.0)
 
 
 def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
+    """Return the modes that contact i may have, closed ones first."""
     smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
     closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
     return (
@@ -124,8 +145,10 @@ def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
     )
 
 
-def held(G: Array, b: Array, friction: Friction) -> Array:
-    """Forces (3 k,) that would keep all contacts closed; they may pull, and leave their cones."""
+def forces_to_stay_closed(G: Array, b: Array, friction: Friction) -> Array:
+    """Return the forces (3 k,) that would keep all contacts closed; they may pull, and lie outside
+    their cones.
+    """
     one = with_directions(
         G,
         b,
@@ -140,8 +163,8 @@ def held(G: Array, b: Array, friction: Friction) -> Array:
 
 # --- one combination of modes
 class _Limit:
-    """Some contacts, and the forces that miss their cones least where all of them stay closed, and
-    what is at rest sticks.
+    """A contact problem, with the forces that violate their cones least if all contacts stay closed
+    and those at rest stick.
     """
 
     def __init__(self, G: Array, b: Array, friction: Friction, size: Array, scale: float):
@@ -149,9 +172,9 @@ class _Limit:
 
     @cached_property
     def directions(self) -> Array | None:
-        """(k, 2): against the friction of these forces. Where several contacts come to their limit
-        together, they begin to slip along these; None where rigid bodies leave no choice of forces,
-        or all can be within their cones.
+        """The directions (k, 2) against the friction of these forces. Contacts that reach their
+        limit together begin to slip along these. None if the forces are unique, or if all can be
+        within their cones.
         """
         G, b, friction, size, scale = self.problem
         modes = [_allowed(friction, i)[0] for i in range(len(friction.static))]
@@ -160,15 +183,15 @@ class _Limit:
         if one is None or not one.loose.shape[1]:
             return None
         cones = cones_of(modes, friction, one.force, size, scale)
-        f, margin = deepest(one.force, one.loose, cones, ENOUGH)
-        return None if margin > SMALL else _along(-f)
+        f, margin = deepest(one.force, one.loose, cones, DEEP_ENOUGH_MARGIN)
+        return None if margin > NEGLIGIBLE_RATIO else _along(-f)
 
 
-def _solved(
+def _solve_modes(
     limit: _Limit, modes: Sequence[str], starts: Iterable[Array] = ()
 ) -> Iterator[Solution]:
-    """Its solutions: none or one, but for directions of slip that are not known. starts: directions
-    to begin with, where they are.
+    """Yield the solutions of one combination of modes: none or one, or several if directions of
+    slip are unknown. starts: initial directions (k, 2), by default found here.
     """
     G, b, friction, size, scale = limit.problem
     turning = [
@@ -186,43 +209,44 @@ def _solved(
             d[i] = start[i]
         one = with_directions(G, b, friction, modes, d, size, scale)
         if one is not None and turning:
-            one = _turned(G, b, friction, one, turning, size, scale)
+            one = _align_slips(G, b, friction, one, turning, size, scale)
         if one is None or not _separates(one, turning, size, scale, rounding(G, one.force, b)):
             continue
         if one.loose.shape[1] and not _pushes(one, friction, size, scale):
-            shared = _shared(one)
+            shared = _share_by_normals(one)
             one = (
                 shared
                 if shared is not None and _pushes(shared, friction, size, scale)
-                else _member(one, friction, size, scale)
+                else _admissible(one, friction, size, scale)
             )
         if _pushes(one, friction, size, scale) and _drags(one, turning, size, scale):
             yield one
 
 
-def _searched(limit: _Limit) -> Iterator[Solution]:
-    """Solutions: all closed; then with modes read from forces by splitting, as these become better.
-    Each is one by all inequalities.
+def _search(limit: _Limit) -> Iterator[Solution]:
+    """Yield solutions: with all contacts closed; then with modes read from approximate forces by
+    splitting, as these improve. Each satisfies all inequalities.
     """
     G, b, friction, size, scale = limit.problem
     closed = tuple(_allowed(friction, i)[0] for i in range(len(friction.static)))
-    yield from _solved(limit, closed)
+    yield from _solve_modes(limit, closed)
     seen = {closed}
     for f in split(G, b, friction):
         a = G @ f + b
-        for small in READ:
+        for small in MODE_READING_RATIOS:
             for bare in (False, True):
-                modes, d = _read(f, a, friction, size, small * scale, bare)
+                modes, d = _read_modes(f, a, friction, size, small * scale, bare)
                 if (key := tuple(modes)) not in seen:
                     seen.add(key)
-                    yield from _solved(limit, modes, [d])
+                    yield from _solve_modes(limit, modes, [d])
 
 
-def _read(
+def _read_modes(
     f: Array, a: Array, friction: Friction, size: Array, small: float, bare: bool
 ) -> tuple[list[str], Array]:
-    """Modes and directions of slip from nearly exact forces; bare: what has no force is open, also
-    where it stays.
+    """Return modes and directions of slip read from approximate forces f and accelerations a.
+    `small` is the threshold for forces and accelerations. If `bare`, a contact without force is
+    open, even if it stays closed.
     """
     modes = []
     d = np.zeros((len(friction.static), 2))
@@ -241,7 +265,7 @@ def _read(
     return modes, d
 
 
-def _turned(
+def _align_slips(
     G: Array,
     b: Array,
     friction: Friction,
@@ -250,15 +274,15 @@ def _turned(
     size: Array,
     scale: float,
 ) -> Solution | None:
-    """The solution near `one` in which what begins to slip does so along its acceleration: a_t = s
-    d, s >= 0, f_t = -mu N d.
+    """Return the solution near `one` in which contacts that begin to slip do so along their
+    acceleration: a_t = s d, s >= 0, f_t = -mu N d. None if the iteration does not converge.
 
-    Newton's method for the directions and s, together with the forces of all that is closed: also
-    where s is all but zero, as where something has stuck up to now.
+    Newton's method for the directions and s, together with the forces of all closed contacts; it
+    also works where s is almost zero, as for a contact that has stuck until now.
     """
     angle = {i: float(np.arctan2(one.direction[i, 1], one.direction[i, 0])) for i in turning}
     speed = {i: float(one.rate[3 * i + 1 : 3 * i + 3] @ one.direction[i]) for i in turning}
-    for _ in range(ROUNDS):
+    for _ in range(MAX_DIRECTION_STEPS):
         d = one.direction.copy()
         for i, x in angle.items():
             d[i] = np.cos(x), np.sin(x)
@@ -266,7 +290,7 @@ def _turned(
         left = np.concatenate([one.rate[3 * i + 1 : 3 * i + 3] - speed[i] * d[i] for i in turning])
         rows = np.concatenate([[3 * i + 1, 3 * i + 2] for i in turning])
         noise = rounding(G, one.force, b)[rows]
-        if ((np.abs(left) - noise) / size[rows]).max() <= SMALL * scale:
+        if ((np.abs(left) - noise) / size[rows]).max() <= NEGLIGIBLE_RATIO * scale:
             return one
         columns = []
         for i in turning:
@@ -274,7 +298,7 @@ def _turned(
             n = 3 * i
             df = np.zeros(len(b))
             df[n + 1 : n + 3] = -friction.kinetic[i] * one.force[n] * across
-            turned = _answer(G, friction, one, G @ df)
+            turned = _with_closed_rows(G, friction, one, G @ df)
             turned[n + 1 : n + 3] -= speed[i] * across
             faster = np.zeros(len(b))
             faster[n + 1 : n + 3] = -d[i]
@@ -282,18 +306,18 @@ def _turned(
         step = np.linalg.lstsq(
             np.array(columns).T / size[rows][:, None], -left / size[rows], rcond=1e-13
         )[0]
-        most = max(1.0, float(np.abs(step[::2]).max()))  # a turn of at most one radian at a time
+        most = max(1.0, float(np.abs(step[::2]).max()))  # at most one radian per step
         for k, i in enumerate(turning):
             angle[i] += step[2 * k] / most
             speed[i] += step[2 * k + 1] / most
     return None
 
 
-def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
-    """c and what the forces of all that is closed add to it, so that its rows stay where they
-    are.
+def _with_closed_rows(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
+    """Return the accelerations c plus the effect of the forces that keep the rows of all closed
+    contacts at rest.
     """
-    columns, rows = _closed(G, friction, one.modes, one.direction)
+    columns, rows = _closed_columns(G, friction, one.modes, one.direction)
     if not rows:
         return c.copy()
     F = np.array(columns).T
@@ -301,8 +325,8 @@ def _answer(G: Array, friction: Friction, one: Solution, c: Array) -> Array:
 
 
 def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int]) -> Iterator[Array]:
-    """Every direction in which one contact can begin to slip, the others' modes being given: the
-    roots of a quartic.
+    """Yield every direction in which one contact can begin to slip, the modes of the others being
+    given: the roots of a quartic.
 
     By Cramer's rule N is a constant over an affine function of d, and the other forces are affine
     over the same. So (a_t x d) / N is a trigonometric polynomial of degree two in the angle of d:
@@ -324,15 +348,15 @@ def _all_directions(limit: _Limit, modes: Sequence[str], turning: Sequence[int])
         values.append((a[0] * d[i, 1] - a[1] * d[i, 0]) / N)
     c = np.exp(-1j * np.outer(np.arange(-2, 3), angle)) @ np.array(values) / 5
     for z in np.roots(c[::-1]):
-        if abs(abs(z) - 1.0) < UNIT:
+        if abs(abs(z) - 1.0) < UNIT_CIRCLE_TOLERANCE:
             found = np.zeros((k, 2))
             found[i] = z.real / abs(z), z.imag / abs(z)
             yield found
 
 
 def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
-    """Directions of slip to begin with: against the friction that is nearest to holding all, of
-    those forces first that miss their cones least; along b; and the opposites.
+    """Yield initial directions of slip: against the friction that almost holds all contacts, first
+    for the forces that violate their cones least; along b; and the opposites.
     """
     G, b, friction, _, _ = limit.problem
     if not turning:
@@ -354,7 +378,9 @@ def _starts(limit: _Limit, turning: Sequence[int]) -> Iterator[Array]:
 
 
 def _along(x: Array) -> Array:
-    """(k, 2): the directions of the tangential parts of x (3 k,), any where there is none."""
+    """Return the unit directions (k, 2) of the tangential parts of x (3 k,); (1, 0) for a zero
+    part.
+    """
     t = x.reshape(-1, 3)[:, 1:]
     length = np.linalg.norm(t, axis=1, keepdims=True)
     return np.where(length > 0.0, t / np.where(length > 0.0, length, 1.0), [1.0, 0.0])
@@ -369,8 +395,8 @@ def with_directions(
     size: Array,
     scale: float,
 ) -> Solution | None:
-    """The solution of these modes with directions of slip d; None where there is none that pushes
-    within its cones.
+    """Return the solution of the equations for these modes and directions of slip d; None if the
+    rows contradict each other, relative to `scale`. Inequalities are not checked.
     """
     k = len(modes)
     fixed = np.zeros(3 * len(modes))
@@ -379,7 +405,7 @@ def with_directions(
         fixed[n] = friction.base[i]
         if mode.endswith(SLIP):
             fixed[n + 1 : n + 3] = -friction.kinetic[i] * friction.base[i] * d[i]
-    columns, rows = _closed(G, friction, modes, d)
+    columns, rows = _closed_columns(G, friction, modes, d)
     c = b + G @ fixed
     if not rows:
         return Solution(tuple(modes), fixed, c, d, np.zeros((3 * k, 0)))
@@ -389,7 +415,7 @@ def with_directions(
     U, s, V = np.linalg.svd(S)
     r = -scaled * c[rows]
     found = []
-    for cut in (RANK, EXACT):
+    for cut in (RANK, EXACT_RANK_RATIO):
         rank = int((s > cut * s[0]).sum()) if s[0] > 0.0 else 0
         x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
         f = F @ x
@@ -397,23 +423,23 @@ def with_directions(
         loose = F @ (scaled[:, None] * V[rank:].T)
         found.append(Solution(tuple(modes), f + fixed, a, d, loose))
         left = float(((np.abs(a) - rounding(G, f, c))[rows] * scaled).max())
-        if left <= 1e2 * SMALL * min(scale, float(np.abs(r).max())):
+        if left <= 1e2 * NEGLIGIBLE_RATIO * min(scale, float(np.abs(r).max())):
             return found[-1]
-    # rows that contradict each other; or directions on the way to those that do not
+    # the rows contradict each other, which is allowed while directions are iterated
     return found[0] if np.isinf(scale) else None
 
 
 def rounding(G: Array, f: Array, c: Array) -> Array:
-    """(3 k,): what rounding leaves of c + G f, whose parts are large where they cancel: a wheel of
-    spokes whose inertia is small about its hub.
+    """Return (3 k,): the rounding error of c + G f, whose terms may be large and cancel, as for a
+    wheel of spokes with a small inertia about its hub.
     """
-    return EPSILON * (np.abs(G) @ np.abs(f) + np.abs(c))
+    return SUM_ROUNDING * (np.abs(G) @ np.abs(f) + np.abs(c))
 
 
-def _closed(
+def _closed_columns(
     G: Array, friction: Friction, modes: Sequence[str], d: Array
 ) -> tuple[list[Array], list[int]]:
-    """What the unknown forces act along, and the rows in which nothing moves."""
+    """Return the directions (3 k,) of the unknown forces, and the rows in which nothing moves."""
     k, columns, rows = len(modes), [], []
     for i, mode in enumerate(modes):
         n = 3 * i
@@ -422,7 +448,9 @@ def _closed(
             rows.append(n)
         elif mode.endswith(STICK):
             own = [
-                j for j in range(n if mode == STICK else n + 1, n + 3) if G[j, j] > DEAD * G[n, n]
+                j
+                for j in range(n if mode == STICK else n + 1, n + 3)
+                if G[j, j] > FIXED_TANGENT_RATIO * G[n, n]
             ]
             columns += [_unit(k, j) for j in own]
             rows += own
@@ -430,12 +458,16 @@ def _closed(
 
 
 def _unit(k: int, n: int) -> Array:
+    """Return the n-th unit vector (3 k,)."""
     found = np.zeros(3 * k)
     found[n] = 1.0
     return found
 
 
 def _column(k: int, n: int, t: Array) -> Array:
+    """Return the direction (3 k,) of a normal force in row n with the friction t (2,) per unit of
+    it.
+    """
     found = _unit(k, n)
     found[n + 1 : n + 3] = t
     return found
@@ -443,11 +475,13 @@ def _column(k: int, n: int, t: Array) -> Array:
 
 # --- inequalities
 def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> bool:
-    """Whether normal forces push and friction stays within its cones."""
+    """Whether normal forces push and friction stays within its cones, up to rounding relative to
+    `scale`.
+    """
     for i, mode in enumerate(one.modes):
         N = one.force[3 * i]
         t = one.force[3 * i + 1 : 3 * i + 3]
-        small = SMALL * scale / size[3 * i]
+        small = NEGLIGIBLE_RATIO * scale / size[3 * i]
         if friction.base[i] - small > N:
             return False
         if mode.endswith(STICK) and np.linalg.norm(t) > friction.static[i] * N + small * (
@@ -460,11 +494,11 @@ def _pushes(one: Solution, friction: Friction, size: Array, scale: float) -> boo
 def _separates(
     one: Solution, turning: Sequence[int], size: Array, scale: float, noise: Array
 ) -> bool:
-    """Whether nothing goes through, and what begins to slip does so along its direction: no force
-    has a say in this. noise (3 k,): of accelerations, by rounding.
+    """Whether nothing penetrates, and contacts that begin to slip do so along their direction.
+    Forces are not checked. noise (3 k,): the rounding error of accelerations.
     """
     for i, mode in enumerate(one.modes):
-        small = SMALL * scale * size[3 * i] + noise[3 * i]
+        small = NEGLIGIBLE_RATIO * scale * size[3 * i] + noise[3 * i]
         if mode in (OPEN, *LIFTED.values()) and one.rate[3 * i] < -small:
             return False
         if mode in (STICK, SLIP) and abs(one.rate[3 * i]) > 1e2 * small:
@@ -473,21 +507,22 @@ def _separates(
             a = one.rate[3 * i + 1 : 3 * i + 3]
             d = one.direction[i]
             own = slice(3 * i + 1, 3 * i + 3)
-            small = SMALL * scale * max(size[own]) + max(noise[own])
+            small = NEGLIGIBLE_RATIO * scale * max(size[own]) + max(noise[own])
             if a @ d < -small or abs(a[0] * d[1] - a[1] * d[0]) > 1e2 * small:
                 return False
     return True
 
 
 def _drags(one: Solution, turning: Sequence[int], size: Array, scale: float) -> bool:
-    """Whether what begins to slip has a force; without one it has opened."""
-    return all(one.force[3 * i] * size[3 * i] > SMALL * scale for i in turning)
+    """Whether contacts that begin to slip have a normal force; without one they open."""
+    return all(one.force[3 * i] * size[3 * i] > NEGLIGIBLE_RATIO * scale for i in turning)
 
 
-def _shared(one: Solution) -> Solution | None:
-    """With friction in proportion to normal forces, as nearly as can be: what holds up to the limit
-    of all. Normal forces that are not determined are as even as those of least norm, or, where
-    these would pull, as can be.
+def _share_by_normals(one: Solution) -> Solution | None:
+    """Return the solution with friction as nearly proportional to normal forces as possible, which
+    is admissible up to the common limit of all contacts; None if that has no positive normal
+    forces. Undetermined normal forces are those of least norm, or the most even ones if these would
+    pull.
     """
     f, Z = one.force, one.loose
     closed = np.array([mode in (STICK, SLIP) for mode in one.modes])
@@ -497,9 +532,11 @@ def _shared(one: Solution) -> Solution | None:
     if (N < 0.0).any() or not N.any():
         return None
     _, size, V = np.linalg.svd(Z[::3])
-    # what leaves normal forces as they are
+    # combinations that do not change normal forces
     Z = Z @ V[int((size > 1e-9 * np.abs(Z).max()).sum()) :].T
-    by = 1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]  # least sum f^2/N: f = N (c + w x r)
+    by = (
+        1.0 / np.sqrt(np.maximum(N, 1e-9 * N.max()))[:, None]
+    )  # minimise sum f^2/N: f = N (c + w x r)
     return one._replace(
         force=f
         - Z @ np.linalg.lstsq(by * Z, by[:, 0] * f * (np.arange(len(N)) % 3 > 0), rcond=None)[0]
@@ -507,7 +544,7 @@ def _shared(one: Solution) -> Solution | None:
 
 
 def _most_even(N: Array, Z: Array) -> Array:
-    """y (n,) for which the least of N + Z y is largest: a linear programme."""
+    """Return the y (n,) that maximises the smallest entry of N + Z y: a linear programme."""
     from scipy.optimize import linprog
 
     n = Z.shape[1]
@@ -524,8 +561,8 @@ def _most_even(N: Array, Z: Array) -> Array:
 def cones_of(
     modes: Sequence[str], friction: Friction, force: Array, size: Array, scale: float
 ) -> Cones:
-    """What is asked of the forces of these modes; force: some that make the motion, whose size
-    counts.
+    """Return the constraints on the forces of these modes. force (3 k,): some forces that cause the
+    motion, which give the size of each contact's forces.
     """
     closed = np.array([mode in (STICK, SLIP) for mode in modes])
     sticks = np.array([mode.endswith(STICK) for mode in modes])
@@ -538,9 +575,9 @@ def cones_of(
     )
 
 
-def _member(one: Solution, friction: Friction, size: Array, scale: float) -> Solution:
-    """With forces that are admitted, of all that rigid bodies do not determine; where there are
-    none, with those that miss their cones least.
+def _admissible(one: Solution, friction: Friction, size: Array, scale: float) -> Solution:
+    """Return the solution with admissible forces, chosen among those that rigid-body mechanics does
+    not determine; if there are none, with those that violate their cones least.
     """
     cones = cones_of(one.modes, friction, one.force, size, scale)
-    return one._replace(force=deepest(one.force, one.loose, cones, ENOUGH).f)
+    return one._replace(force=deepest(one.force, one.loose, cones, DEEP_ENOUGH_MARGIN).f)

@@ -1,12 +1,12 @@
-"""Pairs of shapes in a time step: their points of the moment, and what impulses at these do to the
-pair; over lanes of runs.
+"""Pairs of shapes in a time step: their contact manifolds, and the effect of impulses at these
+points on the pair; over lanes of runs.
 
-A pair has some contacts with friction, behind all others that have it, as many as its kind may have
-at once (`MANIFOLDS`). Its points share a normal and two tangents, and move with the twist of one
-shape against the other: a row of W's factor is that of the twist, of which p.Y has six, times the
-axis and its moment. So the tape has six rows a pair, and what a point needs is made here, of those
-that take part. Pairs of one kind follow each other: a group is (kind, its first pair, the one
-behind its last, points of each, the first point).
+A pair has as many contacts with friction as its kind may have at once (`MANIFOLDS`); they come
+after all other contacts with friction. Its points share a normal and two tangents, and move with
+the relative twist of the two shapes: a row of W's factor is a combination of the six rows of the
+twist, which p.Y holds, with the axis and its moment. So the tape has six rows per pair, and the
+rows of points are computed here, for active points only. Pairs of one kind are consecutive: a group
+is (kind, first pair, one past the last pair, points per pair, first point).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from ..collision import tangents
 from ..collision.manifolds import (
-    NONE,
+    NO_POINT_GAP,
     box_manifold,
     capsule_on_hull,
     polyhedron_manifold,
@@ -29,7 +29,7 @@ from ..spatial import add, any_lane, cross, dot, kernel, larger, put, scale, sel
 
 @kernel
 def _boxes(pose, s, k, at):
-    """The points of two boxes."""
+    """Compute the points of two boxes into s.points; return the normal."""
     n, points = box_manifold(solid_at(pose, k, 0), solid_at(pose, k, 16))
     i = 0
     for group in points:
@@ -39,7 +39,8 @@ def _boxes(pose, s, k, at):
     return n
 
 
-# (pose, s, k, at): s.points of pair k from `at` on; the normal from its first shape to the second
+# By kind of pair: a function (pose, s, k, at) that computes s.points of pair k from `at` on and
+# returns the normal from its first shape to the second.
 MANIFOLDS: dict[str, Callable[..., Any]] = {
     "boxes": _boxes,
     "polyhedra": polyhedron_manifold,
@@ -50,11 +51,11 @@ MANIFOLDS: dict[str, Callable[..., Any]] = {
 
 @kernel
 def fill(p, s, rough, groups, pairs, points, fastest):
-    """Gaps of all points of all pairs, and the speeds of those that may be reached; the fastest of
-    all contacts.
+    """Compute the gaps of all points of all pairs, and the speeds of those within reach; return the
+    fastest speed of all contacts.
 
-    Reached is what a step at the fastest speed of any contact would come to: a pair that is farther
-    away in all lanes is not looked at.
+    A point is within reach if its gap is at most the distance that the fastest possible contact
+    travels in a step; a pair that is farther apart in all lanes is skipped.
     """
     bound = fastest
     for k in range(pairs):
@@ -70,13 +71,13 @@ def fill(p, s, rough, groups, pairs, points, fastest):
                     fastest = _point(p, s, k, plain + i, i, reach, fastest)
             else:
                 for i in range(at, at + each):
-                    p.gap[plain + i] = NONE + 0.0 * fastest
+                    p.gap[plain + i] = NO_POINT_GAP + 0.0 * fastest
     return smaller(fastest, bound)
 
 
 @kernel
 def _bound(pose, twist, k):
-    """No point of a pair is faster than this, m/s."""
+    """Return an upper bound of the speed of any point of a pair, m/s."""
     w = (twist[k, 0], twist[k, 1], twist[k, 2])
     v = (twist[k, 3], twist[k, 4], twist[k, 5])
     return sqrt(dot(v, v)) + pose[k, 31] * sqrt(dot(w, w))
@@ -84,14 +85,14 @@ def _bound(pose, twist, k):
 
 @kernel
 def _apart(pose, k):
-    """The shapes of a pair are no nearer than this, m."""
+    """Return a lower bound of the distance of the shapes of a pair, m."""
     r = (pose[k, 25] - pose[k, 9], pose[k, 26] - pose[k, 10], pose[k, 27] - pose[k, 11])
     return sqrt(dot(r, r)) - pose[k, 15] - pose[k, 31]
 
 
 @kernel
 def axes(kind, pose, s, k, at):
-    """The points of a pair from `at` on, into s.points; its normal and two tangents, into
+    """Compute the points of pair k into s.points from `at` on, and its normal and two tangents into
     s.axes.
     """
     n = scale(s.hulls.turn[k], MANIFOLDS[kind](pose, s, k, at))
@@ -103,7 +104,7 @@ def axes(kind, pose, s, k, at):
 
 @kernel
 def _arm(pose, s, k, own):
-    """From the middle of the second shape of a pair to a point."""
+    """Return the vector from the centre of the second shape of a pair to a point."""
     return (
         s.points[own, 1] - pose[k, 25],
         s.points[own, 2] - pose[k, 26],
@@ -113,7 +114,9 @@ def _arm(pose, s, k, own):
 
 @kernel
 def _point(p, s, k, i, own, reach, fastest):
-    """One point: its gap, its speeds; the fastest contact with it, where it may be reached."""
+    """Store gap and speeds of one point; return the fastest speed, including this point's if it is
+    within reach.
+    """
     gap = s.points[own, 0]
     arm = _arm(p.pose, s, k, own)
     p.gap[i] = gap
@@ -127,7 +130,9 @@ def _point(p, s, k, i, own, reach, fastest):
 
 @kernel
 def speeds_at(twist, k, arm, axes):
-    """Along the axes, of a point with this arm from the middle."""
+    """Return the speeds along the axes of pair k, for a point at the vector `arm` from the centre
+    of its second shape.
+    """
     u = add(
         (twist[k, 3], twist[k, 4], twist[k, 5]), cross((twist[k, 0], twist[k, 1], twist[k, 2]), arm)
     )
@@ -140,7 +145,7 @@ def speeds_at(twist, k, arm, axes):
 
 @kernel
 def _axis(pose, s, point, r):
-    """Axis r of a point, and its moment about the middle."""
+    """Return axis r of a point, and its moment about the centre of the second shape."""
     k = s.hulls.owner[point]
     axis = (s.axes[k, 3 * r], s.axes[k, 3 * r + 1], s.axes[k, 3 * r + 2])
     return axis, cross(_arm(pose, s, k, point), axis)
@@ -148,7 +153,7 @@ def _axis(pose, s, point, r):
 
 @kernel
 def row_of_patch(p, s, point, r, to, width):
-    """Row `to` of the factor, of axis r of a point."""
+    """Compute row `to` of the factor s.X, for axis r of a point."""
     axis, moment = _axis(p.pose, s, point, r)
     n, Y = 6 * s.hulls.owner[point], p.Y
     for c in range(width):
@@ -164,7 +169,7 @@ def row_of_patch(p, s, point, r, to, width):
 
 @kernel
 def sum_up(p, a, s, rough, pairs, points):
-    """The sums of impulses and of shifts of each pair."""
+    """Compute the sums of impulses and of shifts of each pair."""
     for n in range(12 * pairs):
         a.sums[n // 12, n % 12] = 0.0 * a.work[0]
     for point in range(points):
@@ -177,7 +182,7 @@ def sum_up(p, a, s, rough, pairs, points):
 
 @kernel
 def _act(p, a, s, point, r, size, at):
-    """Let an impulse along axis r of a point act."""
+    """Add an impulse of size `size` along axis r of a point to the sums of its pair."""
     k = s.hulls.owner[point]
     axis, moment = _axis(p.pose, s, point, r)
     for c in range(3):
@@ -187,8 +192,8 @@ def _act(p, a, s, point, r, size, at):
 
 @kernel
 def see(given, seen, s, groups):
-    """What is shown of all pairs: gaps, places, speeds along the axes, and the axes. given: pose
-    and twist.
+    """Compute what is recorded of all pairs: gaps, places, speeds along the axes, and the axes.
+    given: poses and twists.
     """
     for kind, first, behind, each, start in groups:
         for k in range(first, behind):

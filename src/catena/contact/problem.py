@@ -1,10 +1,10 @@
-"""The problem of contact impulses in one time step, and what its solver fills in: records of
-arrays, over scalars of any kind.
+"""The contact problem of one time step and its solution: records of arrays, over scalars of any
+kind.
 
     u = free + W P,      W = J M^-1 J'        speeds and impulses (m,) of the rows
 
-Contacts with friction come first, three rows each (normal, two tangents), then those of one row:
-smooth ones, stops of joints.
+Contacts with friction come first, with three rows each (normal, two tangents), then those with one
+row: frictionless contacts and stops of joints.
 """
 
 from __future__ import annotations
@@ -13,16 +13,20 @@ from typing import Any, NamedTuple
 
 from ..spatial import kernel
 
-# contacts, above which few are expected to touch at once: those that take part are put together
-# (`contact_selection`)
-MANY = 4
-WHOLE = 288  # rows at most that are solved together
-ON_CONE = 1.0 - 1e-9  # of the friction that is possible: a contact that slips
+# For more contacts few are expected to touch at once, and the active ones are packed (`selection`).
+MAX_UNPACKED_CONTACTS = 4
+# Rows, at most, that are solved together by the interior-point method.
+MAX_INTERIOR_POINT_ROWS = 288
+# A contact whose friction is at least this, relative to the largest possible, slips.
+SLIP_CONE_RATIO = 1.0 - 1e-9
+# Added to divisors that may be zero.
 TINY = 1e-300
-# times the speed that forces give in one step: an approach that is faster is an impact, and not a
-# resting contact that has been open for a step because its point moves on a curve; so is a slip
-STRIKES = 2.0
-DEPTH = 8  # sweeps that the acceleration of sweeps looks back, a power of two
+# An approach that is faster than this, relative to the change of speed by forces in one step, is an
+# impact, and not a resting contact that was open for a step because its point moves on a curve;
+# likewise a slip.
+IMPACT_SPEED_RATIO = 2.0
+# Sweeps in the history of the Anderson acceleration, a power of two.
+ANDERSON_DEPTH = 8
 
 CERTIFICATE = (
     "residual",
@@ -40,15 +44,18 @@ CERTIFICATE = (
 
 
 class ContactProblem(NamedTuple):
-    """Of k contacts with m rows: gap (k,) in the middle of the step, m; speeds of the rows before
-    and without impulses, m/s; W; the impulses of the step before, N s, and its modes (k,); e (k,),
-    mu static and kinetic (of those with friction); the certificate so far; h, s.
+    """The contact problem of one time step, with k contacts and m rows.
 
-    Of n pairs of shapes, whose points are `contact_patches.fill`'s to write: pose (n, 32), rotation
-    by rows, middle, sizes and radius of a ball about both, polyhedra first; twists (n, 6) of what
-    touches against the surface, angular and linear at the middle of the second shape, before and
-    without impulses; Y (6 n, width): what p.W has of points, of these twists. p.W has the rows of
-    other contacts alone.
+    gap (k,): gaps in the middle of the step, m. before, free (m,): speeds of the rows at the
+    beginning, and at the end without contact impulses, m/s. W: see `response`. P (m,), mode (k,):
+    the impulses (N s) and modes of the previous step. e (k,): restitution. static, kinetic:
+    friction coefficients of contacts with friction. so_far: the certificate so far. h: the step, s.
+
+    For n pairs of shapes, whose points are computed by `patches.fill`: pose (n, 32), rotation by
+    rows, centre, sizes and bounding radius of both shapes, polyhedra first; before_twist,
+    free_twist (n, 6): twists of the touching shape relative to the surface, angular and linear at
+    the centre of the second shape; Y (6 n, width): the rows of these twists, as p.W has the rows of
+    points. p.W then has only the rows of the other contacts.
     """
 
     gap: Any
@@ -69,9 +76,12 @@ class ContactProblem(NamedTuple):
 
 
 class ContactAnswer(NamedTuple):
-    """Impulses P (m,), N s; shift (m,), as impulses are but of positions; modes (k,): 0 open, 1
-    slip, 2 stick; the certificate up to now; the work (1,) of the contacts, J; of n pairs of shapes
-    the sums (n, 12) of their impulses and shifts, each as moment about the middle and force.
+    """The solution of a ContactProblem.
+
+    P (m,): impulses, N s. shift (m,): impulses that change positions instead of speeds, N s s. mode
+    (k,): 0 open, 1 slip, 2 stick. certificate: up to and including this step. work (1,): work of
+    the contacts, J. sums (n, 12): for n pairs of shapes the sums of their impulses and of their
+    shifts, each as moment about the centre and force.
     """
 
     P: Any
@@ -83,18 +93,26 @@ class ContactAnswer(NamedTuple):
 
 
 class ContactScratch(NamedTuple):
-    """Whether a contact takes part, with which normal speed at least, and with which where it has
-    closed, its friction, what has to be lifted (k,) each. Of those that take part, where they are
-    put together: matrix (m, width), gap, mode (k,), speeds before and without impulses (m,), and an
-    answer (m,), (m,), (k,). Speeds u
-    (m,), z (width,) of `contact_response`; own blocks of W (k, 6), their inverses, step of their
-    tangents, one over the mobility along the normal (rough, 8); impulses before a sweep and after
-    the last one (m,) each. Of `contact_acceleration`: changes (depth, m) twice, (m,) three times,
-    (depth, depth) twice, (depth,), and two numbers of a lane. Of `contact_interior`: W, the scaled
-    matrix and its factor (m, m); scales, b, x, y, r, dx, dy and a right side (m,) each; scalings of
-    contacts with friction (rough, 8); a unit (1,). Of n pairs of shapes: axes (n, 9), points (.,
-    4), a gap and a place each; of `polyhedron_manifold` the corners of one (., 3) and of two faces
-    (., 3), and its constants.
+    """Work arrays of the contact solver; k contacts, m rows, `rough` contacts with friction.
+
+    Per contact (k,): took, on: whether it is active; target: its smallest normal speed; after: that
+    of the speeds after the step; mu: friction; lift: what has to be lifted.
+
+    Of the active contacts, packed: X (m, width), gap, mode (k,), before, free (m,), and the
+    solution impulse, shift (m,), found (k,).
+
+    Of `response`: u (m,), z (width,). Of `gauss_seidel`: own (k, 6), blocks of W; block (rough, 8),
+    their inverses, the step along the tangents and the inverse of the mobility along the normal; P,
+    last (m,), impulses before a sweep and after the last one.
+
+    Of `anderson`: dF, dG (ANDERSON_DEPTH, m); f, lastf, good (m,); gram, R (ANDERSON_DEPTH,
+    ANDERSON_DEPTH); g (ANDERSON_DEPTH,); best, known (1,).
+
+    Of `interior_point`: W, H, L (m, m), the matrix, the scaled one and its factor; scale, b, x, y,
+    r, dx, dy, t (m,); w (rough, 8), scalings; unit (1,).
+
+    Of n pairs of shapes: axes (n, 9); points (., 4), a gap and a place each; corner (., 3),
+    reference and incident (., 3), the corners of one polyhedron and of two faces; hulls, constants.
     """
 
     took: Any
@@ -157,14 +175,14 @@ def scratch_shapes(
     corners: int = 0,
     sides: int = 0,
 ) -> tuple[tuple[int, ...], ...]:
-    """Of the arrays of a `ContactScratch`. corners, sides: of a polyhedron and of its faces, at
-    most.
+    """Return the shapes of the arrays of a `ContactScratch`. corners, sides: the largest number of
+    corners of a polyhedron, and of a face.
     """
     k = rough + smooth
     m = 3 * rough + smooth
     r = max(rough, 1)
-    few, rows = (k, m) if k > MANY or points else (1, 1)
-    n = m if k <= MANY and not points else min(m, WHOLE)
+    few, rows = (k, m) if k > MAX_UNPACKED_CONTACTS or points else (1, 1)
+    n = m if k <= MAX_UNPACKED_CONTACTS and not points else min(m, MAX_INTERIOR_POINT_ROWS)
     return (
         (few,),
         (k,),
@@ -186,14 +204,14 @@ def scratch_shapes(
         (r, 8),
         (m,),
         (m,),
-        (DEPTH, m),
-        (DEPTH, m),
+        (ANDERSON_DEPTH, m),
+        (ANDERSON_DEPTH, m),
         (m,),
         (m,),
         (m,),
-        (DEPTH, DEPTH),
-        (DEPTH, DEPTH),
-        (DEPTH,),
+        (ANDERSON_DEPTH, ANDERSON_DEPTH),
+        (ANDERSON_DEPTH, ANDERSON_DEPTH),
+        (ANDERSON_DEPTH,),
         (1,),
         (1,),
         ((n, n) if width else (1, 1)),
@@ -207,17 +225,17 @@ def scratch_shapes(
 
 
 def pair_shapes(pairs: int, points: int, corners: int, sides: int) -> tuple[tuple[int, ...], ...]:
-    """Of the last of them, which pairs of shapes need."""
+    """Return the shapes of the last arrays of a `ContactScratch`, which pairs of shapes need."""
     return (pairs, 9), (points, 4), (corners, 3), (sides, 3), (sides, 3)
 
 
 @kernel
 def strikes(p, n):
-    """Whether row n, a contact's normal, approaches with the speed of an impact."""
-    return p.before[n] < -STRIKES * abs(p.free[n] - p.before[n])
+    """Whether row n, the normal of a contact, approaches with the speed of an impact."""
+    return p.before[n] < -IMPACT_SPEED_RATIO * abs(p.free[n] - p.before[n])
 
 
 @kernel
 def normal(i, rough):
-    """The row of a contact's normal."""
+    """Return the row of the normal of contact i."""
     return 3 * i if i < rough else 2 * rough + i

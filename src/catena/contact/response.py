@@ -1,9 +1,9 @@
-"""How the speeds of contacts follow their impulses: u = free + W P, by W itself or by a factor of
-it, over lanes of runs.
+"""The speeds of contacts as a function of their impulses, u = free + W P, by W itself or by a
+factor of it; over lanes of runs.
 
-width = 0    p.W is W (m, m), and s.u has the speeds after every change of an impulse
-width > 0    p.W is X (m, width) of W = X X', which is not made: s.z = X' P, and a speed is free + X
-             z where it is asked for
+width = 0    p.W is W (m, m), and s.u holds the speeds after every change of an impulse
+width > 0    p.W is X (m, width) with W = X X', which is not formed: s.z = X' P, and a speed is
+             free + X z when it is needed
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .problem import normal
 
 @kernel
 def speeds(p, P, s, rough, smooth, width):
-    """s.u of all rows, and s.z, afresh."""
+    """Recompute s.u of all rows, and s.z, from the impulses P."""
     m = 3 * rough + smooth
     if width > 0:
         for k in range(width):
@@ -35,7 +35,7 @@ def speeds(p, P, s, rough, smooth, width):
 
 @kernel
 def all_speeds(p, s, rough, smooth, width):
-    """s.u of all rows, as the impulses are now."""
+    """Compute s.u of all rows from the current s.z."""
     if width > 0:
         for i in range(rough):
             s.u[3 * i], s.u[3 * i + 1], s.u[3 * i + 2] = speeds3(p, s, 3 * i, width)
@@ -45,7 +45,7 @@ def all_speeds(p, s, rough, smooth, width):
 
 @kernel
 def speeds3(p, s, n, width):
-    """Of the three rows of a contact, as the impulses are now."""
+    """Return the current speeds of the three rows of a contact from row n on."""
     if width > 0:
         X, z = p.W, s.z
         a = p.free[n]
@@ -62,7 +62,7 @@ def speeds3(p, s, n, width):
 
 @kernel
 def speed(p, s, n, width):
-    """Of one row."""
+    """Return the current speed of row n."""
     if width > 0:
         a = p.free[n]
         for k in range(width):
@@ -74,7 +74,7 @@ def speed(p, s, n, width):
 
 @kernel
 def push3(p, s, rough, smooth, n, x, y, z, width):
-    """Let impulses of the three rows of a contact act."""
+    """Add impulses x, y, z in the three rows of a contact from row n on."""
     W = p.W
     if width > 0:
         for k in range(width):
@@ -91,7 +91,7 @@ def push3(p, s, rough, smooth, n, x, y, z, width):
 
 @kernel
 def push(p, s, rough, smooth, row, more, width):
-    """The same of one row."""
+    """Add an impulse in one row."""
     if width > 0:
         for k in range(width):
             s.z[k] += p.W[row, k] * more
@@ -102,8 +102,8 @@ def push(p, s, rough, smooth, row, more, width):
 
 @kernel
 def own_blocks(p, s, rough, smooth, width):
-    """s.own: the entries of W of each contact with itself; of one with friction nn, nx, ny, xx, xy,
-    yy.
+    """Compute s.own: the diagonal block of W of each contact; for one with friction the entries nn,
+    nx, ny, xx, xy, yy.
     """
     for i in range(rough):
         n, B = 3 * i, s.own
@@ -123,7 +123,7 @@ def own_blocks(p, s, rough, smooth, width):
 
 @kernel
 def whole_matrix(X, W, rough, smooth, width):
-    """W = X X'."""
+    """Compute W = X X'."""
     for r in range(3 * rough + smooth):
         for c in range(r + 1):
             W[r, c] = entry(X, r, c, width)
@@ -132,7 +132,7 @@ def whole_matrix(X, W, rough, smooth, width):
 
 @kernel
 def entry(W, r, c, width):
-    """One entry of W."""
+    """Return one entry of the Delassus matrix."""
     if width > 0:
         total = 0.0 * W[r, 0]
         for k in range(width):
@@ -144,7 +144,7 @@ def entry(W, r, c, width):
 
 @kernel
 def along_normal(p, s, i, rough, width):
-    """How far what the shift has come to so far, kept in s.z, has lifted a contact."""
+    """Return by how much the shifts so far, accumulated in s.z, have lifted contact i."""
     total = 0.0 * p.h[0]
     n = normal(i, rough)
     for k in range(width):

@@ -1,8 +1,8 @@
-"""The contacts that take part in a step, put together, so that the work of a step is that of the
-points that touch; over lanes of runs.
+"""The active contacts of a step, packed, so that the work of a step is that of the points that
+touch; over lanes of runs.
 
-A contact takes part where it does in one lane at least; in a lane where it does not, its impulse
-stays zero.
+A contact is active if it is so in at least one lane; in a lane where it is not, its impulse stays
+zero.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .problem import ContactAnswer, ContactProblem
 
 @kernel
 def selected(p, a, s):
-    """The problem and the answer of those that take part, in the memory that `pack` fills."""
+    """Return the problem and the answer of the active contacts, in the memory that `pack` fills."""
     return (
         ContactProblem(
             s.gap, s.before, s.free, s.X, p.P, s.mode, p.e, p.static, p.kinetic, p.so_far, p.h
@@ -25,8 +25,8 @@ def selected(p, a, s):
 
 @kernel
 def pack(p, a, s, rough, smooth, width, points):
-    """Put together those that take part. How many have friction, how many have one row, and how
-    many of the others have left since the last step.
+    """Pack the active contacts. Return how many have friction, how many have one row, and how many
+    inactive contacts were closed in the previous step (per lane).
     """
     few, alone, left = 0, 0, 0.0 * p.h[0]
     plain = rough - points
@@ -57,21 +57,21 @@ def pack(p, a, s, rough, smooth, width, points):
 
 @kernel
 def _one(p, s, i, to):
-    """The numbers of one contact."""
+    """Copy the numbers of contact i to position `to`."""
     s.on[to], s.target[to], s.after[to], s.mu[to] = s.on[i], s.target[i], s.after[i], s.mu[i]
     s.gap[to], s.mode[to] = p.gap[i], p.mode[i]
 
 
 @kernel
 def _row(p, a, s, row, to):
-    """One row."""
+    """Copy speeds and impulse of a row to position `to`."""
     s.before[to], s.free[to], s.impulse[to] = p.before[row], p.free[row], a.P[row]
 
 
 @kernel
 def unpack(a, s, rough, smooth, few):
-    """The answer of those that take part to where it belongs, zero of the others. few: those with
-    friction that take part.
+    """Copy the answer of the active contacts to all contacts, with zero for the others. few: the
+    number of active contacts with friction.
     """
     one = 0
     alone = few

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...doors import door
 
 if TYPE_CHECKING:
-    from .boxes import NONE, box_manifold
+    from .boxes import NO_POINT_GAP, box_manifold
     from .boxes import POINTS as BOX_POINTS
     from .polyhedra import Hulls, polyhedron_manifold, put_point, solid_at
     from .segments import capsule_on_hull, sphere_on_hull

@@ -1,24 +1,24 @@
-"""Where two boxes touch: a fixed number of points with a common normal, over scalars of any kind:
-on the tape, in lanes, as plain numbers.
+"""The contact manifold of two boxes: a fixed number of points with a common normal, over scalars of
+any kind: on the tape, in lanes, as plain numbers.
 
     reference face    of the box along whose axis they overlap least; the common normal is its own
     incident face     of the other box, the one that faces it most
     points            of each edge of the incident face where it begins and where it ends within the
                       sides of the reference face, and the corners of the reference face within the
                       incident one; a corner that two edges share is there once
-    crossing          where the axis of least overlap is across two edges, and leans against that of
-                      the face: one point, the first. Faces that are almost parallel have their
-                      edges' crossings among their points, and one point alone would let a box fall
-                      that stands
+    crossing          where the axis of least overlap is across two edges, and at an angle to that
+                      of the face: one point, the first. Faces that are almost parallel have the
+                      crossings of their edges among their points, and a single point could not
+                      support a box that stands
 
-gap      along the normal; the least is minus the overlap where they penetrate, and above zero while
-         they are apart. A point that is not there has an infinite gap: of boxes that are apart at
-         their corners perhaps all
-normal   from the first box to the second; d gap/dt = n . u, u the velocity of the second against
-         the first at the point, exactly for corners of the incident face and for crossings,
+gap      along the normal; the least is minus the overlap in penetration, and positive while
+         they are apart. A point that does not exist has an infinite gap: for boxes that are apart
+         at their corners perhaps all
+normal   from the first box to the second; d gap/dt = n . u, u the velocity of the second relative
+         to the first at the point, exactly for corners of the incident face and for crossings,
          elsewhere up to the angle between the faces times the slip
 
-Axes are those of [Ericson2005], 4.4.1; the sides are met by the parameters of [Liang1984]. Nothing
+Axes are those of [Ericson2005], 4.4.1; edges are clipped by the parameters of [Liang1984]. Nothing
 branches on values.
 """
 
@@ -44,17 +44,23 @@ from ...spatial import (
 )
 from ..solids import Scalar, Solid, Vector, choose, half_edges, nonzero
 
-POINTS = 12  # of a pair; eight at most are there at once
-# of the boxes' sizes: an axis is better than another by more than that, and sides that are flush
-# within it do not cross
-ALIKE = 1e-8
-# the cosine between the normals of a crossing and of a face, above which the points of the face
-# stand for the crossing
-LEANS = 1.0 - 1e-5
-SHALLOW = 1e6  # times the length that is alike: where boxes overlap by less
-PARALLEL = 1e-12  # the squared sine of an angle between edges that have no common normal
-NONE = float("inf")  # the gap of a point that is not there
-FAR = 1e300
+# Points of a pair; at most eight of them exist at once.
+POINTS = 12
+# Lengths that differ by less, relative to the shapes' sizes, are equal: an axis is better than
+# another by more than that, and sides that are flush within it do not cross.
+ALIKE_RATIO = 1e-8
+# Cosine of the angle between the normals of a crossing and of a face, above which the points of the
+# face represent the crossing.
+SAME_NORMAL_COSINE = 1.0 - 1e-5
+# An overlap is shallow below this times the length within which lengths are equal; only then the
+# points of a face represent a crossing.
+SHALLOW_OVERLAP_FACTOR = 1e6
+# Squared sine of the angle between edges, below which they have no common normal.
+PARALLEL_EDGE_SQUARED_SINE = 1e-12
+# The gap of a point that does not exist.
+NO_POINT_GAP = float("inf")
+# Larger than any length, m.
+HUGE = 1e300
 TURNS = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 SIDES = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
@@ -65,8 +71,8 @@ Matrix = tuple[Vector, Vector, Vector]
 
 
 class Crossing(NamedTuple):
-    """Of two edges: the distance along their common normal, that normal from the first box to the
-    second, the place, and how far they reach beyond it.
+    """The crossing of two edges: the distance along their common normal, that normal from the first
+    box to the second, the place, and how far both edges extend beyond it, m.
     """
 
     distance: Scalar
@@ -77,16 +83,16 @@ class Crossing(NamedTuple):
 
 @kernel
 def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, Points]]:
-    """The normal (3,) of two boxes, and their points (gap, place (3,)) in the frame that their
-    poses are given in: where edges begin or cross, where they end, and corners of the reference
-    face, four of each.
+    """Return the normal (3,) of two boxes, and their points (gap, place (3,)) in the frame of their
+    poses: where edges begin or cross, where they end, and corners of the reference face, four of
+    each.
     """
     g, h = half_edges(one), half_edges(two)
-    F = product(transpose(one.R), two.R)  # rows: the axes of the first, seen from the second
-    E = transpose(F)  # and of the second, seen from the first
+    F = product(transpose(one.R), two.R)  # rows: the axes of the first in those of the second
+    E = transpose(F)  # rows: the axes of the second in those of the first
     w = unrotate(one.R, sub(two.p, one.p))
     back = neg(rotate(E, w))
-    alike = ALIKE * (g[0] + g[1] + g[2] + h[0] + h[1] + h[2])
+    alike = ALIKE_RATIO * (g[0] + g[1] + g[2] + h[0] + h[1] + h[2])
     mine = _face_distances(w, E, g, h)
     yours = _face_distances(back, F, h, g)
     x = _crossing(w, E, g, h)
@@ -110,7 +116,7 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, 
     across = (
         smaller(
             smaller(x.distance - face - alike, x.within + alike),
-            larger(LEANS - dot(m, n), -face - SHALLOW * alike),
+            larger(SAME_NORMAL_COSINE - dot(m, n), -face - SHALLOW_OVERLAP_FACTOR * alike),
         )
         > 0.0
     )
@@ -121,7 +127,7 @@ def box_manifold(one: Solid, two: Solid) -> tuple[Vector, tuple[Points, Points, 
 
 @kernel
 def _all(points, R, o, across, distance, place):
-    """The points in the frame of the poses: of a crossing the first alone."""
+    """Return the points in the frame of the poses; only the first if edges cross."""
     (a, b, c, d), (e, f, g, h), (i, j, k, l) = points
     first = _placed(a, R, o, across)
     return (
@@ -148,11 +154,13 @@ def _all(points, R, o, across, distance, place):
 
 @kernel
 def _placed(point, R, o, across):
-    return (select(across, NONE, point[0]), add(o, rotate(R, point[1])))
+    """Return a point in the frame of the poses, with an infinite gap if edges cross."""
+    return (select(across, NO_POINT_GAP, point[0]), add(o, rotate(R, point[1])))
 
 
 @kernel
 def _chosen(condition, A, B):
+    """Return matrix A where the condition holds, else B."""
     return (
         choose(condition, A[0], B[0]),
         choose(condition, A[1], B[1]),
@@ -162,18 +170,21 @@ def _chosen(condition, A, B):
 
 @kernel
 def _largest(x):
+    """Return the largest of three numbers."""
     return larger(x[0], larger(x[1], x[2]))
 
 
 @kernel
 def _positive(x):
-    """One with the sign of x."""
+    """Return 1 for x >= 0, else -1."""
     return select(x >= 0.0, 1.0, -1.0)
 
 
 @kernel
 def _face_distances(w, E, g, h):
-    """Along the axes of a box of half sizes g, of another at w with axes E and half sizes h."""
+    """Return the distances along the axes of a box of half sizes g, to another at w with axes E and
+    half sizes h.
+    """
     return (
         abs(w[0]) - g[0] - (h[0] * abs(E[0][0]) + h[1] * abs(E[1][0]) + h[2] * abs(E[2][0])),
         abs(w[1]) - g[1] - (h[0] * abs(E[0][1]) + h[1] * abs(E[1][1]) + h[2] * abs(E[2][1])),
@@ -184,10 +195,10 @@ def _face_distances(w, E, g, h):
 # --- edges
 @kernel
 def _crossing(w, E, g, h):
-    """The pair of edges along whose common normal the boxes are farthest apart, or overlap least;
-    in the frame of the first.
+    """Return the pair of edges along whose common normal the boxes are farthest apart, or overlap
+    least, in the frame of the first.
     """
-    most = -FAR
+    most = -HUGE
     n = UNITS[2]
     e = UNITS[0]
     f = UNITS[1]
@@ -200,7 +211,11 @@ def _crossing(w, E, g, h):
             along = w[i2] * y - w[i1] * z
             half = g[i1] * abs(z) + g[i2] * abs(y) + h[j1] * abs(E[j2][i]) + h[j2] * abs(E[j1][i])
             d = abs(along) - half
-            d = select(square > PARALLEL, d * abs(d) / larger(square, PARALLEL), -FAR)
+            d = select(
+                square > PARALLEL_EDGE_SQUARED_SINE,
+                d * abs(d) / larger(square, PARALLEL_EDGE_SQUARED_SINE),
+                -HUGE,
+            )
             better, s = d > most, _positive(along)
             n = choose(better, _spread(i, -s * z, s * y), n)
             e = choose(better, UNITS[i], e)
@@ -212,14 +227,14 @@ def _crossing(w, E, g, h):
 
 @kernel
 def _spread(i, y, z):
-    """A vector with entries y and z along the two axes after i."""
+    """Return a vector with entries y and z along the two axes after axis i."""
     return (0.0, y, z) if i == 0 else ((z, 0.0, y) if i == 1 else (y, z, 0.0))
 
 
 @kernel
 def _where_edges_cross(d, n, e, f, w, E, g, h):
-    """The nearest points of the two edges that face each other along n; e and f say along which
-    axes of their boxes they are.
+    """Return the Crossing at the nearest points of the two edges that face each other along n; e
+    and f are the axes of their boxes that they are parallel to.
     """
     m, T = rotate(E, n), transpose(E)
     a = (
@@ -238,7 +253,7 @@ def _where_edges_cross(d, n, e, f, w, E, g, h):
     c = dot(e, r)
     k = dot(z, r)
     cosine = dot(e, z)
-    inverse = 1.0 / larger(1.0 - cosine * cosine, PARALLEL)
+    inverse = 1.0 / larger(1.0 - cosine * cosine, PARALLEL_EDGE_SQUARED_SINE)
     t = (c - k * cosine) * inverse
     u = (cosine * c - k) * inverse
     return Crossing(d, n, add(b, scale(u, z)), smaller(dot(e, g) - abs(t), dot(f, h) - abs(u)))
@@ -247,8 +262,8 @@ def _where_edges_cross(d, n, e, f, w, E, g, h):
 # --- faces
 @kernel
 def _on_face(distances, w, E, g, h, alike):
-    """The normal of the reference face and the points on it, in the frame of its box; the other is
-    at w with axes E.
+    """Return the normal of the reference face and the points on it, in the frame of its box; the
+    other box is at w with axes E.
     """
     last = distances[2] >= larger(distances[0], distances[1])
     middle = distances[1] >= distances[0]
@@ -302,31 +317,34 @@ def _on_face(distances, w, E, g, h, alike):
 
 @kernel
 def _turned(last, middle, v):
-    """A vector of the box along the two axes after that of the face, and that one."""
+    """Return a vector with its entries permuted so that the axis of the face is the last."""
     return choose(last, v, choose(middle, (v[2], v[0], v[1]), (v[1], v[2], v[0])))
 
 
 @kernel
 def _axis(last, middle, x, y, z):
-    """The other way."""
+    """Return the inverse permutation of `_turned`."""
     return choose(last, (x, y, z), choose(middle, (y, z, x), (z, x, y)))
 
 
 @kernel
 def _upright(v, s):
+    """Return v with its last entry multiplied by s."""
     return (v[0], v[1], s * v[2])
 
 
 @kernel
 def _lifted(point, base, x, y, n):
-    """A point (gap, place) from the face's coordinates."""
+    """Return a point (gap, place) from coordinates of the face."""
     gap, p = point
     return (gap, add(base, add(scale(p[0], x), add(scale(p[1], y), scale(p[2], n)))))
 
 
 @kernel
 def _incident(w, E, h):
-    """The middle of the face that looks down most, its two half edges, and their lengths."""
+    """Return the centre of the face whose normal points most downwards, its two half edges, and
+    their lengths.
+    """
     last = abs(E[2][2]) >= larger(abs(E[0][2]), abs(E[1][2]))
     middle = abs(E[1][2]) >= abs(E[0][2])
     N = choose(last, scale(h[2], E[2]), choose(middle, scale(h[1], E[1]), scale(h[0], E[0])))
@@ -339,8 +357,8 @@ def _incident(w, E, h):
 
 @kernel
 def _clipped(p, D, g, alike):
-    """Where the edge from p to p + D enters the sides |x| <= g_x, |y| <= g_y, and where it leaves
-    them before its end.
+    """Return two points (gap, place): where the edge from p to p + D enters the rectangle |x| <=
+    g_x, |y| <= g_y, and where it leaves it before its end.
     """
     k = 1.0 / nonzero(D[0])
     l = 1.0 / nonzero(D[1])
@@ -353,14 +371,16 @@ def _clipped(p, D, g, alike):
     enters = add(p, scale(smaller(begin, 1.0), D))
     leaves = add(p, scale(larger(end, 0.0), D))
     return (
-        (select(begin <= end, enters[2], NONE), enters),
-        (select(smaller(end - begin, 1.0 - end) > 0.0, leaves[2], NONE), leaves),
+        (select(begin <= end, enters[2], NO_POINT_GAP), enters),
+        (select(smaller(end - begin, 1.0 - end) > 0.0, leaves[2], NO_POINT_GAP), leaves),
     )
 
 
 @kernel
 def _corner(side, c, U, V, u, v, g, alike):
-    """A corner of the reference face, where the incident one is above or below it."""
+    """Return a corner of the reference face as a point (gap, place), if the incident face is above
+    or below it.
+    """
     x, y = side[0] * g[0], side[1] * g[1]
     dx = x - c[0]
     dy = y - c[1]
@@ -368,4 +388,7 @@ def _corner(side, c, U, V, u, v, g, alike):
     a = (dx * V[1] - dy * V[0]) * inverse
     b = (U[0] * dy - U[1] * dx) * inverse
     z = c[2] + a * U[2] + b * V[2]
-    return (select(smaller((1.0 - abs(a)) * u, (1.0 - abs(b)) * v) > alike, z, NONE), (x, y, z))
+    return (
+        select(smaller((1.0 - abs(a)) * u, (1.0 - abs(b)) * v) > alike, z, NO_POINT_GAP),
+        (x, y, z),
+    )

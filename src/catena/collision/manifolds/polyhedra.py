@@ -1,19 +1,18 @@
-"""Where two convex polyhedra touch: points with a common normal, over lanes of runs; corners, faces
-and edges are constants of the code (`Hulls`).
+"""The contact manifold of two convex polyhedra: points with a common normal, over lanes of runs;
+corners, faces and edges are constants of the code (`Hulls`).
 
     reference face    of the polyhedron along whose normal they overlap least; the common normal is
                       its own
     incident face     of the other one, that which faces it most
-    points            the corners of what both faces have in common, seen along the normal: on each
-                      side of the incident face the end of what lies within the reference face, on
-                      each side of the reference face the beginning of what lies within the incident
-    crossing          where two edges are the features of least overlap, and their normal leans
-                      against that of the face: one point, the first
+    points            the corners of the overlap of both faces, projected along the normal: on each
+                      side of the incident face the end of the part within the reference face, on
+                      each side of the reference face the beginning of the part within the incident
+    crossing          where two edges are the features of least overlap, and their normal is at an
+                      angle to that of the face: one point, the first
 
-Edges are compared where their arcs of normals cross [Gregorius2013]: those alone can be the
-features of least overlap. All in the first one's axes. What is said of gaps and normals in
-`box_manifold` holds here. Faces are chosen in each lane by comparing, and nothing branches on
-values.
+Edges are compared if their arcs of normals cross [Gregorius2013]: only those can be the features of
+least overlap. All in the axes of the first polyhedron. Gaps and normals are defined as in
+`box_manifold`. Faces are selected in each lane by comparison, and nothing branches on values.
 """
 
 from __future__ import annotations
@@ -41,23 +40,32 @@ from ...spatial import (
     unrotate,
 )
 from ..solids import Solid, choose, nonzero
-from .boxes import ALIKE, FAR, LEANS, NONE, PARALLEL, SHALLOW, UNITS
+from .boxes import (
+    ALIKE_RATIO,
+    HUGE,
+    NO_POINT_GAP,
+    PARALLEL_EDGE_SQUARED_SINE,
+    SAME_NORMAL_COSINE,
+    SHALLOW_OVERLAP_FACTOR,
+    UNITS,
+)
 
-# times the length that is nothing: a shorter side of what faces have in common has one corner
-SHORT = 4.0
+# A side of the overlap of two faces is a single corner if it is shorter than this times the length
+# within which lengths are equal.
+SHORT_SIDE_FACTOR = 4.0
 ZERO = (0.0, 0.0, 0.0)
 
 
 class Hulls(NamedTuple):
-    """Constants of h polyhedra, in the axes of their shapes and in units of its sizes (a box is
-    that of one by one by one), and of n pairs.
+    """Constants of h polyhedra, in the axes of their shapes and in units of their sizes (a box is
+    the cube of size one), and of n pairs.
 
-    count (h, 3): corners, faces, edges. sides (1,): corners of a face, the last repeated. corner
-    (h, c, 3), normal (h, f, 3), polygon (h, f, sides, 3): corners of each face, in turn as seen
-    from outside. edge (h, e, 12): an end, the way to the other, the normals a and b of both faces,
-    with b x a along the edge. shape (n, 2): the polyhedra of each pair. turn (n,): -1 where the
-    normal that the code finds leads from what touches to the surface, else 1. owner: the pair of
-    each point.
+    count (h, 3): numbers of corners, faces, edges. sides (1,): the number of corners of a face;
+    faces with fewer repeat the last. corner (h, c, 3), normal (h, f, 3), polygon (h, f, sides, 3):
+    corners of each face, in cyclic order as seen from outside. edge (h, e, 12): one end, the vector
+    to the other, the normals a and b of both faces, with b x a along the edge. shape (n, 2): the
+    polyhedra of each pair. turn (n,): -1 if the normal that the code finds points from the touching
+    shape to the surface, else 1. owner: the pair of each point.
     """
 
     count: Any
@@ -73,7 +81,7 @@ class Hulls(NamedTuple):
 
 @kernel
 def solid_at(pose, k, at):
-    """One of the shapes of a pair."""
+    """Return the shape of pair k whose numbers begin at column `at` of its pose."""
     return Solid(
         (
             (pose[k, at], pose[k, at + 1], pose[k, at + 2]),
@@ -87,15 +95,17 @@ def solid_at(pose, k, at):
 
 @kernel
 def polyhedron_manifold(pose, s, k, at):
-    """The points of a pair into s.points, from `at` on; the normal from the first to the second."""
+    """Compute the points of pair k into s.points, from `at` on; return the normal from the first to
+    the second.
+    """
     t = s.hulls
     one = solid_at(pose, k, 0)
     two = solid_at(pose, k, 16)
     a, b = t.shape[k, 0], t.shape[k, 1]
-    # the second, seen from the first
+    # pose of the second relative to the first
     F = product(transpose(one.R), two.R)
     w = unrotate(one.R, sub(two.p, one.p))
-    alike = ALIKE * (pose[k, 15] + pose[k, 31])
+    alike = ALIKE_RATIO * (pose[k, 15] + pose[k, 31])
     for i in range(t.count[b, 0]):
         put(s.corner, i, add(w, rotate(F, stretched(two.size, get(t.corner[b], i)))))
     along, n = _along_first(t, s, a, b, one.size)
@@ -108,7 +118,7 @@ def polyhedron_manifold(pose, s, k, at):
     across = (
         smaller(
             smaller(d - face - alike, within + alike),
-            larger(LEANS - dot(x, along_face), -face - SHALLOW * alike),
+            larger(SAME_NORMAL_COSINE - dot(x, along_face), -face - SHALLOW_OVERLAP_FACTOR * alike),
         )
         > 0.0
     )
@@ -124,13 +134,13 @@ def polyhedron_manifold(pose, s, k, at):
 
 @kernel
 def stretched(size, x):
-    """A point of a hull at its sizes."""
+    """Return a point of a hull, scaled by the sizes."""
     return (size[0] * x[0], size[1] * x[1], size[2] * x[2])
 
 
 @kernel
 def put_point(s, i, gap, place):
-    """A point of a pair."""
+    """Store gap and place of point i in s.points."""
     s.points[i, 0], s.points[i, 1], s.points[i, 2], s.points[i, 3] = (
         gap,
         place[0],
@@ -142,10 +152,10 @@ def put_point(s, i, gap, place):
 # --- separating axes
 @kernel
 def _along_first(t, s, a, b, g):
-    """How far apart they are along the normals of the first, at most; that normal."""
-    most, n = -FAR, UNITS[2]
+    """Return the largest separation along the normals of the first polyhedron, and that normal."""
+    most, n = -HUGE, UNITS[2]
     for f in range(t.count[a, 1]):
-        v, low = get(t.normal[a], f), FAR
+        v, low = get(t.normal[a], f), HUGE
         for i in range(t.count[b, 0]):
             low = smaller(low, dot(v, get(s.corner, i)))
         d = low - dot(v, stretched(g, get(t.polygon[a, f], 0)))
@@ -156,11 +166,11 @@ def _along_first(t, s, a, b, g):
 
 @kernel
 def _along_second(t, a, b, g, h, F, w):
-    """The same along those of the second."""
-    most, n = -FAR, UNITS[2]
+    """Return the largest separation along the normals of the second polyhedron, and that normal."""
+    most, n = -HUGE, UNITS[2]
     for f in range(t.count[b, 1]):
         v = rotate(F, get(t.normal[b], f))
-        low = FAR
+        low = HUGE
         for i in range(t.count[a, 0]):
             low = smaller(low, dot(v, stretched(g, get(t.corner[a], i))))
         d = low - dot(v, add(w, rotate(F, stretched(h, get(t.polygon[b, f], 0)))))
@@ -171,10 +181,10 @@ def _along_second(t, a, b, g, h, F, w):
 
 @kernel
 def _crossing(t, a, b, g, h, F, w):
-    """The two edges along whose common normal they are farthest apart, of those that face each
-    other: distance, normal, place, how far they reach beyond it.
+    """Return, for the two edges with crossing arcs of normals along whose common normal the
+    separation is largest: distance, normal, place, and how far both extend beyond it.
     """
-    most = -FAR
+    most = -HUGE
     n = UNITS[2]
     p = ZERO
     u = UNITS[0]
@@ -201,7 +211,11 @@ def _crossing(t, a, b, g, h, F, w):
                 m = cross(e, z)
                 square = dot(m, m)
                 m = scale(select(dot(m, add(A, B)) >= 0.0, 1.0, -1.0) / sqrt(nonzero(square)), m)
-                far = select(square > PARALLEL * dot(e, e) * dot(z, z), dot(m, sub(y, x)), -FAR)
+                far = select(
+                    square > PARALLEL_EDGE_SQUARED_SINE * dot(e, e) * dot(z, z),
+                    dot(m, sub(y, x)),
+                    -HUGE,
+                )
                 better = meets and far > most
                 most = select(better, far, most)
                 n = choose(better, m, n)
@@ -215,12 +229,14 @@ def _crossing(t, a, b, g, h, F, w):
 
 @kernel
 def _where_lines_cross(p, u, q, v):
-    """The point of q + s v next to p + t u, and how far both are within their ends, m."""
+    """Return the point of q + s v nearest to p + t u, and how far both nearest points are within
+    the ends of their edges, m.
+    """
     r = sub(q, p)
     uu = dot(u, u)
     vv = dot(v, v)
     uv = dot(u, v)
-    inverse = 1.0 / larger(uu * vv - uv * uv, PARALLEL * uu * vv)
+    inverse = 1.0 / larger(uu * vv - uv * uv, PARALLEL_EDGE_SQUARED_SINE * uu * vv)
     t = (dot(u, r) * vv - dot(v, r) * uv) * inverse
     s = (dot(u, r) * uv - dot(v, r) * uu) * inverse
     return add(q, scale(s, v)), smaller(
@@ -231,11 +247,12 @@ def _where_lines_cross(p, u, q, v):
 # --- faces
 @kernel
 def _facing(t, s, a, b, g, h, F, w, n, second):
-    """s.reference, s.incident: the corners of both faces. The normal of the incident one."""
-    # of the first the face most along n is sought where it has the reference face, else the one
-    # most against it
+    """Compute s.reference and s.incident, the corners of both faces; return the normal of the
+    incident one.
+    """
+    # the first has the reference face, most along n, or else the incident face, most against n
     sign = select(second, 1.0, -1.0)
-    least, M = FAR, UNITS[2]
+    least, M = HUGE, UNITS[2]
     for f in range(t.count[a, 1]):
         v = get(t.normal[a], f)
         key = sign * dot(v, n)
@@ -249,7 +266,7 @@ def _facing(t, s, a, b, g, h, F, w, n, second):
                     c,
                     choose(better, stretched(g, get(t.polygon[a, f], c)), get(s.reference, c)),
                 )
-    least, N = FAR, UNITS[2]
+    least, N = HUGE, UNITS[2]
     for f in range(t.count[b, 1]):
         v = rotate(F, get(t.normal[b], f))
         key = -sign * dot(v, n)
@@ -277,7 +294,7 @@ def _facing(t, s, a, b, g, h, F, w, n, second):
 
 @kernel
 def _in_common(t, s, at, one, n, N, alike, across):
-    """The points of both faces."""
+    """Compute the points of the overlap of both faces into s.points."""
     sides = t.sides[0]
     base = get(s.reference, 0)
     tip = get(s.incident, 0)
@@ -286,34 +303,34 @@ def _in_common(t, s, at, one, n, N, alike, across):
         p = get(s.incident, i)
         D = sub(get(s.incident, (i + 1) % sides), p)
         begin, end = clipped(s.reference, sides, p, D, n, 1.0, alike)
-        there = (end - begin) * sqrt(dot(D, D)) > SHORT * alike
+        there = (end - begin) * sqrt(dot(D, D)) > SHORT_SIDE_FACTOR * alike
         x = add(p, scale(select(there, end, 0.0), D))
         put_point(
             s,
             at + i,
-            select(across, NONE, select(there, dot(n, sub(x, base)), NONE)),
+            select(across, NO_POINT_GAP, select(there, dot(n, sub(x, base)), NO_POINT_GAP)),
             add(one.p, rotate(one.R, x)),
         )
         p = get(s.reference, i)
         D = sub(get(s.reference, (i + 1) % sides), p)
         begin, end = clipped(s.incident, sides, p, D, n, -1.0, -alike)
-        there = (end - begin) * sqrt(dot(D, D)) > SHORT * alike
+        there = (end - begin) * sqrt(dot(D, D)) > SHORT_SIDE_FACTOR * alike
         x = add(p, scale(select(there, begin, 0.0), D))
         z = dot(N, sub(tip, x)) / facing
         put_point(
             s,
             at + sides + i,
-            select(across, NONE, select(there, z, NONE)),
+            select(across, NO_POINT_GAP, select(there, z, NO_POINT_GAP)),
             add(one.p, rotate(one.R, add(x, scale(z, n)))),
         )
 
 
 @kernel
 def clipped(polygon, sides, p, D, n, turn, slack):
-    """Where p + t D, 0 <= t <= 1, enters a polygon made larger by a slack, seen along n, and where
-    it leaves it; the first is larger where it is outside.
+    """Return the t where p + t D, 0 <= t <= 1, enters a polygon enlarged by a slack, projected
+    along n, and the t where it leaves; the first is larger if the segment is outside.
 
-    turn: 1 where the corners of the polygon go round n, -1 where they go the other way.
+    turn: 1 if the corners of the polygon are counter-clockwise about n, else -1.
     """
     begin, end = 0.0, 1.0
     for j in range(sides):
@@ -325,7 +342,7 @@ def clipped(polygon, sides, p, D, n, turn, slack):
 
 @kernel
 def within(e, slope, begin, end):
-    """The part of begin <= t <= end where e + t slope <= 0 [Liang1984]."""
+    """Return the part of begin <= t <= end where e + t slope <= 0 [Liang1984]."""
     r = -e / nonzero(slope)
     first = select(slope < 0.0, larger(begin, r), begin)
     last = select(

@@ -1,14 +1,14 @@
-"""Where a sphere or a capsule touches a convex polyhedron: points with a common normal, over lanes
-of runs.
+"""The contact manifold of a sphere or a capsule and a convex polyhedron: points with a common
+normal, over lanes of runs.
 
     nearest    of the segment (of a sphere its centre) and the polyhedron: an end over a face, or a
                point over an edge or a corner
     both ends  of the part of the segment that lies over the face along whose normal they touch;
-               where one is the nearest point it is that
+               if one of these is the nearest point, that one is used
 
-Where the segment itself is inside the polyhedron, the axis of least overlap is taken: of a face, or
+If the segment itself is inside the polyhedron, the axis of least overlap is used: of a face, or
 across an edge. The constants are those of `polyhedron_manifold`; all in the polyhedron's axes. A
-capsule along an edge, away from the faces beside it, has one point.
+capsule along an edge, not over an adjacent face, has one point.
 """
 
 from __future__ import annotations
@@ -31,18 +31,21 @@ from ...spatial import (
     unrotate,
 )
 from ..solids import ROUNDING, choose, nonzero
-from .boxes import ALIKE, FAR, NONE, PARALLEL, UNITS
+from .boxes import ALIKE_RATIO, HUGE, NO_POINT_GAP, PARALLEL_EDGE_SQUARED_SINE, UNITS
 from .polyhedra import ZERO, clipped, put_point, solid_at, stretched, within
 
-# the cosine between the normal and that of a face, above which the face bears the segment
-FLAT = 0.5
-SAME = 16.0  # times the length that is nothing: points nearer to each other are one
-BETTER = 1.0 - 1e-12  # of a squared distance: an edge is nearer than a face
+# Cosine of the angle between the normal and that of a face, above which the face supports the
+# segment.
+BEARING_FACE_COSINE = 0.5
+# Points nearer to each other than this times the length within which lengths are equal are one.
+SAME_POINT_FACTOR = 16.0
+# An edge is nearer than a face if its squared distance is less than this times the face's.
+NEARER_EDGE_RATIO = 1.0 - 1e-12
 
 
 @kernel
 def sphere_on_hull(pose, s, k, at):
-    """The one point of a sphere."""
+    """Compute the one point of a sphere into s.points; return the normal."""
     one = solid_at(pose, k, 0)
     two = solid_at(pose, k, 16)
     x = unrotate(one.R, sub(two.p, one.p))
@@ -53,8 +56,8 @@ def sphere_on_hull(pose, s, k, at):
 
 @kernel
 def capsule_on_hull(pose, s, k, at):
-    """The three points of a capsule: both ends over the face, and the nearest where it is none of
-    these.
+    """Compute the three points of a capsule into s.points: both ends over the face, and the nearest
+    point if it is neither of these; return the normal.
     """
     t = s.hulls
     one = solid_at(pose, k, 0)
@@ -65,14 +68,14 @@ def capsule_on_hull(pose, s, k, at):
     z = unrotate(one.R, (two.R[0][2], two.R[1][2], two.R[2][2]))
     x = sub(unrotate(one.R, sub(two.p, one.p)), scale(0.5 * two.size[1], z))
     D = scale(two.size[1], z)
-    alike = ALIKE * (pose[k, 15] + pose[k, 31])
+    alike = ALIKE_RATIO * (pose[k, 15] + pose[k, 31])
     d, n, where = _nearest(t, a, g, x, D, pose[k, 15])
     N = _bearing(t, s, a, g, n)
     begin, end = clipped(s.reference, t.sides[0], x, D, N, 1.0, alike)
-    near = SAME * alike / larger(two.size[1], alike)
+    near = SAME_POINT_FACTOR * alike / larger(two.size[1], alike)
     cosine = dot(N, n)
-    there = smaller(end - begin, cosine - FLAT) >= 0.0
-    last = smaller(end - begin - near, cosine - FLAT) >= 0.0
+    there = smaller(end - begin, cosine - BEARING_FACE_COSINE) >= 0.0
+    last = smaller(end - begin - near, cosine - BEARING_FACE_COSINE) >= 0.0
     base = get(s.reference, 0)
     at_begin = abs(where - begin) <= near
     at_end = abs(where - end) <= near
@@ -91,7 +94,7 @@ def capsule_on_hull(pose, s, k, at):
         r,
         n,
         select(there, select(at_begin, where, begin), where),
-        select(there, select(at_begin, d - r, first), NONE),
+        select(there, select(at_begin, d - r, first), NO_POINT_GAP),
     )
     _put(
         s,
@@ -102,27 +105,27 @@ def capsule_on_hull(pose, s, k, at):
         r,
         n,
         select(last, select(at_end, where, end), where),
-        select(last, select(at_end, d - r, other), NONE),
+        select(last, select(at_end, d - r, other), NO_POINT_GAP),
     )
-    _put(s, at + 2, one, x, D, r, n, where, select(taken, NONE, d - r))
+    _put(s, at + 2, one, x, D, r, n, where, select(taken, NO_POINT_GAP, d - r))
     return rotate(one.R, n)
 
 
 @kernel
 def _put(s, i, one, x, D, r, n, t, gap):
-    """A point of the capsule's surface, where its axis is at t."""
+    """Store a point of the capsule's surface, where its axis is at t."""
     put_point(s, i, gap, add(one.p, rotate(one.R, sub(add(x, scale(t, D)), scale(r, n)))))
 
 
 @kernel
 def _nearest(t, a, g, x, D, radius):
-    """Signed distance of the segment x + t D and a polyhedron, the normal from that to the segment,
-    and t.
+    """Return the signed distance of the segment x + t D and a polyhedron, the normal from the
+    polyhedron to the segment, and t.
     """
     deep, m, under, square, over, above, apart = _faces(t, a, g, x, D)
     far, axis, across, square, over, above = _edges(t, a, g, x, D, square, over, above)
     inside = smaller(apart, square - ROUNDING * ROUNDING * radius * radius) <= 0.0
-    edge = far > deep + ALIKE * radius
+    edge = far > deep + ALIKE_RATIO * radius
     distance = sqrt(square)
     n = choose(inside, choose(edge, axis, m), scale(1.0 / nonzero(distance), over))
     return (
@@ -134,14 +137,14 @@ def _nearest(t, a, g, x, D, radius):
 
 @kernel
 def _faces(t, a, g, x, D):
-    """The face along whose normal the segment overlaps least, and its end there; the face that an
-    end is nearest to: squared distance, way to it, which end; above zero where the segment is
-    outside.
+    """Compare the segment with all faces. Return the largest separation along a normal, that
+    normal, and the end of the segment (0 or 1) there; the squared distance of the end nearest to a
+    face, the vector to it, and which end; and a number that is positive if the segment is outside.
     """
-    most = -FAR
+    most = -HUGE
     m = UNITS[2]
     under = 0.0
-    square = FAR
+    square = HUGE
     over = UNITS[2]
     above = 0.0
     begin = 0.0
@@ -172,8 +175,10 @@ def _faces(t, a, g, x, D):
 
 @kernel
 def _beyond(t, a, f, g, v, x):
-    """Above zero where a point is beyond a side of a face, seen along its normal."""
-    most = -FAR
+    """Return a number that is positive if the point x is beyond a side of face f, projected along
+    its normal v.
+    """
+    most = -HUGE
     for j in range(t.sides[0]):
         p = stretched(g, get(t.polygon[a, f], j))
         S = sub(stretched(g, get(t.polygon[a, f], (j + 1) % t.sides[0])), p)
@@ -183,10 +188,10 @@ def _beyond(t, a, f, g, v, x):
 
 @kernel
 def _edges(t, a, g, x, D, square, over, above):
-    """The edge across which the segment overlaps least, the axis, and t there; what is nearest with
-    the edges.
+    """Compare the segment with all edges. Return the largest separation across an edge, the axis,
+    and t there; and the squared distance, vector and t of the nearest point of faces and edges.
     """
-    most = -FAR
+    most = -HUGE
     m = UNITS[2]
     across = 0.0
     DD = dot(D, D)
@@ -202,22 +207,22 @@ def _edges(t, a, g, x, D, square, over, above):
         Dr = dot(D, r)
         er = dot(e, r)
         sine = DD * ee - De * De
-        along = sine > PARALLEL * DD * ee
+        along = sine > PARALLEL_EDGE_SQUARED_SINE * DD * ee
         where = _part(select(along, ee * Dr - De * er, 0.0) / select(along, sine, 1.0))
         u = _part((De * where - er) / ee)
         where = _part((Dr + De * u) / nonzero(DD))
         y = sub(add(x, scale(where, D)), add(p, scale(u, e)))
         size = dot(y, y)
-        nearer = size < BETTER * square
+        nearer = size < NEARER_EDGE_RATIO * square
         square = select(nearer, size, square)
         over = choose(nearer, y, over)
         above = select(nearer, where, above)
         c = cross(e, D)
         c = scale(select(dot(c, add(A, B)) >= 0.0, 1.0, -1.0) / sqrt(nonzero(dot(c, c))), c)
         far = select(
-            smaller(-dot(A, D) * dot(B, D), sine - PARALLEL * DD * ee) > 0.0,
+            smaller(-dot(A, D) * dot(B, D), sine - PARALLEL_EDGE_SQUARED_SINE * DD * ee) > 0.0,
             dot(c, sub(x, p)),
-            -FAR,
+            -HUGE,
         )
         better = far > most
         most = select(better, far, most)
@@ -228,14 +233,16 @@ def _edges(t, a, g, x, D, square, over, above):
 
 @kernel
 def _part(t):
-    """Between 0 and 1."""
+    """Return t clamped to [0, 1]."""
     return larger(0.0, smaller(1.0, t))
 
 
 @kernel
 def _bearing(t, s, a, g, n):
-    """s.reference: the corners of the face most along n; its normal."""
-    most, N = -FAR, UNITS[2]
+    """Compute s.reference, the corners of the face whose normal is most along n; return that
+    normal.
+    """
+    most, N = -HUGE, UNITS[2]
     for f in range(t.count[a, 1]):
         v = get(t.normal[a], f)
         d = dot(v, n)

@@ -1,8 +1,8 @@
 """Solvers of the contact problem of one time step, over lanes of runs.
 
 gauss_seidel      sweeps over the contacts, each solved exactly
-anderson          acceleration of sweeps that converge slowly
-interior_point    second-order cones, where sweeps do not converge
+anderson          acceleration of slowly converging sweeps
+interior_point    second-order cones, for problems on which sweeps do not converge
 certificate       how well a step was solved, and the correction of penetrations
 """
 

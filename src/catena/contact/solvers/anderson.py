@@ -1,36 +1,43 @@
-"""Sweeps over contacts that creep, made faster by Anderson's method, over lanes of runs.
+"""Anderson acceleration of slowly converging sweeps over contacts, over lanes of runs.
 
-Rigid bodies leave a choice among impulses (a box on four corners), and towers couple many contacts:
-sweeps then come to an answer slowly, along a few directions. From what the last sweeps have changed
-it is found where that change would be least [Anderson1965], [Walker2011]:
+Rigid-body mechanics does not always determine the impulses (a box on four corners), and stacks
+couple many contacts: sweeps then converge slowly, along a few directions. From the changes of the
+last sweeps those impulses are extrapolated at which a sweep would change least [Anderson1965],
+[Walker2011]:
 
     f = G(P) - P,  min | f - dF g |,  P <- G(P) - dG g
-            dF, dG: how f and G have changed from sweep to sweep, the last DEPTH of them
+            dF, dG: how f and G have changed from sweep to sweep, the last ANDERSON_DEPTH of them
 
-Impulses are compared after multiplying by the root of the mobility of their contacts, so that units
-and masses do not count. Where a sweep changes much more than the best one did, a lane goes back to
-that one and begins anew.
+Impulses are compared after multiplication by the square root of the mobility of their contacts, so
+that units and masses do not matter. If a sweep changes much more than the best one did, a lane
+returns to that one and restarts.
 """
 
 from __future__ import annotations
 
 from ...spatial import any_lane, kernel, select, sqrt
-from ..problem import DEPTH, TINY, normal
+from ..problem import ANDERSON_DEPTH, TINY, normal
 from ..response import speeds
 
-BEGIN = 4  # sweeps before the first that is followed
-WORSE = 4.0  # times the squared change of the best sweep
-LOOSE = 1e-13  # of the trace: what is added to the diagonal of dF' dF
-FARTHEST = 100.0  # times the squared impulses: a step that is taken
-NEVER = 1e300
+# Sweeps before the first that is accelerated.
+FIRST_ACCELERATED_SWEEP = 4
+# A lane restarts if the squared change of a sweep is larger than this, relative to that of the best
+# sweep.
+RESTART_RATIO = 4.0
+# Added to the diagonal of dF' dF, relative to its trace.
+GRAM_REGULARISATION = 1e-13
+# A squared extrapolation, at most, relative to the squared impulses.
+MAX_EXTRAPOLATION_RATIO = 100.0
+# Squared change of the best sweep before there is one.
+NO_BEST_CHANGE = 1e300
 
 
 @kernel
 def forget(s, m, zero):
-    """Begin anew in all lanes, with m rows."""
-    s.best[0], s.known[0] = NEVER + zero, zero
-    for i in range(DEPTH):
-        for j in range(DEPTH):
+    """Clear the history of all lanes, with m rows."""
+    s.best[0], s.known[0] = NO_BEST_CHANGE + zero, zero
+    for i in range(ANDERSON_DEPTH):
+        for j in range(ANDERSON_DEPTH):
             s.gram[i, j] = zero
         for r in range(m):
             s.dF[i, r], s.dG[i, r] = zero, zero
@@ -38,14 +45,14 @@ def forget(s, m, zero):
 
 @kernel
 def follow(p, a, s, rough, smooth, width, busy, sweep):
-    """After a sweep: impulses from where it would have changed least. s.P: those before the
-    sweep.
+    """Extrapolate the impulses after a sweep to where it would have changed least. s.P: the
+    impulses before the sweep.
     """
     m = 3 * rough + smooth
-    slot = sweep & (DEPTH - 1)
+    slot = sweep & (ANDERSON_DEPTH - 1)
     zero = 0.0 * busy
     size = _changes(a, s, rough, smooth, zero)
-    back = select(size <= WORSE * s.best[0], zero, busy)  # also what is not a number
+    back = select(size <= RESTART_RATIO * s.best[0], zero, busy)  # also lanes with NaN
     better = select(size < s.best[0], busy, zero)
     s.best[0] = select(better > 0.5, size, s.best[0])
     known = s.known[0] > 0.5
@@ -59,13 +66,13 @@ def follow(p, a, s, rough, smooth, width, busy, sweep):
     _within(a, s, rough, smooth, _ahead(a, s, rough, smooth, busy))
     if any_lane(back > 0.5):
         _return(a, s, m, back, zero)
-    # in all lanes, for what is computed afresh has other last digits
+    # in all lanes, because recomputed speeds differ in their last digits
     speeds(p, a.P, s, rough, smooth, width)
 
 
 @kernel
 def _changes(a, s, rough, smooth, zero):
-    """s.f: what the sweep has changed, scaled; its size, squared."""
+    """Compute s.f, the scaled change by the sweep; return its squared norm."""
     total = zero
     for i in range(rough + smooth):
         n = normal(i, rough)
@@ -78,30 +85,34 @@ def _changes(a, s, rough, smooth, zero):
 
 @kernel
 def _least(s, slot, m, zero):
-    """s.g: the combination of changes of f that is nearest to f."""
+    """Compute s.g: the coefficients of the combination of changes of f that is nearest to f."""
     trace = zero
-    for i in range(DEPTH):
+    for i in range(ANDERSON_DEPTH):
         total, right = zero, zero
         for r in range(m):
             total = total + s.dF[i, r] * s.dF[slot, r]
             right = right + s.dF[i, r] * s.f[r]
         s.gram[i, slot], s.gram[slot, i], s.g[i] = total, total, right
-    for i in range(DEPTH):
+    for i in range(ANDERSON_DEPTH):
         trace = trace + s.gram[i, i]
-    for i in range(DEPTH):
+    for i in range(ANDERSON_DEPTH):
         for j in range(i + 1):
             total = s.gram[i, j]
             if i == j:
-                total = total + LOOSE * trace + select(s.gram[i, i] > 0.0, zero, 1.0 + zero)
+                total = (
+                    total
+                    + GRAM_REGULARISATION * trace
+                    + select(s.gram[i, i] > 0.0, zero, 1.0 + zero)
+                )
             for k in range(j):
                 total = total - s.R[i, k] * s.R[j, k]
             s.R[i, j] = sqrt(max(total, TINY + zero)) if i == j else total / s.R[j, j]
-    for i in range(DEPTH):
+    for i in range(ANDERSON_DEPTH):
         for k in range(i):
             s.g[i] = s.g[i] - s.R[i, k] * s.g[k]
         s.g[i] = s.g[i] / s.R[i, i]
-    for back in range(DEPTH):
-        i = DEPTH - 1 - back
+    for back in range(ANDERSON_DEPTH):
+        i = ANDERSON_DEPTH - 1 - back
         s.g[i] = s.g[i] / s.R[i, i]
         for k in range(i):
             s.g[k] = s.g[k] - s.R[i, k] * s.g[i]
@@ -109,25 +120,25 @@ def _least(s, slot, m, zero):
 
 @kernel
 def _ahead(a, s, rough, smooth, busy):
-    """s.t: the impulses from where the sweep would have changed least; the busy lanes where they
-    are no farther away than is sensible.
+    """Compute s.t, the extrapolated impulses; return the busy lanes in which the extrapolation is
+    not too far.
     """
     way, size = 0.0 * busy, 0.0 * busy
     for i in range(rough + smooth):
         n, own = normal(i, rough), s.own[i, 0]
         for r in range(3 if i < rough else 1):
             step = 0.0 * busy
-            for k in range(DEPTH):
+            for k in range(ANDERSON_DEPTH):
                 step = step + s.dG[k, n + r] * s.g[k]
             s.t[n + r] = a.P[n + r] - step
             way = way + own * step * step
             size = size + own * a.P[n + r] * a.P[n + r]
-    return select(way <= FARTHEST * size, busy, 0.0 * busy)
+    return select(way <= MAX_EXTRAPOLATION_RATIO * size, busy, 0.0 * busy)
 
 
 @kernel
 def _within(a, s, rough, smooth, busy):
-    """The impulses of s.t within their cones, where a lane is busy."""
+    """Replace the impulses of busy lanes by those of s.t, projected onto their cones."""
     for i in range(rough + smooth):
         n, on = normal(i, rough), busy > 0.5
         P = max(s.t[n], 0.0 * busy)
@@ -145,13 +156,18 @@ def _within(a, s, rough, smooth, busy):
 
 @kernel
 def _return(a, s, m, back, zero):
-    """To the best sweep, without what is known of the last ones, in the lanes that go back."""
+    """Return to the impulses of the best sweep and clear the history, in the lanes marked in
+    `back`.
+    """
     away = back > 0.5
-    s.best[0], s.known[0] = select(away, NEVER + zero, s.best[0]), select(away, zero, s.known[0])
+    s.best[0], s.known[0] = (
+        select(away, NO_BEST_CHANGE + zero, s.best[0]),
+        select(away, zero, s.known[0]),
+    )
     for r in range(m):
         a.P[r] = select(away, s.good[r], a.P[r])
-    for i in range(DEPTH):
-        for j in range(DEPTH):
+    for i in range(ANDERSON_DEPTH):
+        for j in range(ANDERSON_DEPTH):
             s.gram[i, j] = select(away, zero, s.gram[i, j])
         for r in range(m):
             s.dF[i, r], s.dG[i, r] = select(away, zero, s.dF[i, r]), select(away, zero, s.dG[i, r])

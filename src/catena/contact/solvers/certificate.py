@@ -1,29 +1,34 @@
-"""How well one time step with contacts was solved, and the shift of positions out of what they
-penetrate.
+"""How well one time step with contacts was solved, and the shift of positions that removes
+penetrations.
 
-The certificate adds up over the steps of a run: residual of this step and the worst one, beside the
-fastest speed of a contact; steps above the tolerance; depth, m; complementarity and cone, each
-beside the largest of its step; sine of the angle between friction and slip; energy dissipated and
-gained by contacts, J; impacts; changes of mode.
+The certificate accumulates over the steps of a run: the residual of this step and the worst one,
+relative to the fastest speed of a contact; the number of steps above the tolerance; depth, m;
+complementarity and cone violation, each relative to the largest impulse of its step; the sine of
+the angle between friction and slip; the energy dissipated and gained by contacts, J; the number of
+impacts; the number of changes of mode.
 """
 
 from __future__ import annotations
 
 from ...spatial import any_lane, kernel, select, sqrt
-from ..problem import ON_CONE, TINY, normal, strikes
+from ..problem import SLIP_CONE_RATIO, TINY, normal, strikes
 from ..response import along_normal, push, speeds
 
-# over the contacts, to separate what penetrates; what is left is done in the next step
+# Sweeps over the contacts to remove penetrations; what remains is removed in the next step.
 SHIFT_SWEEPS = 12
-LIFT = 1e-9  # of the way of a step: a penetration that is lifted
-NEVER = -1e300  # m: what is lifted of a contact that takes no part
-SLIPS = 1e-6  # of the fastest speed: a slip whose direction is compared with its friction
+# A penetration above this, relative to the way of the fastest contact in a step, is removed.
+LIFTED_DEPTH_RATIO = 1e-9
+# The lift of an inactive contact, m: never positive.
+INACTIVE_LIFT = -1e300
+# Slips above this, relative to the fastest speed, have their direction compared with their
+# friction.
+COMPARED_SLIP_RATIO = 1e-6
 
 
 @kernel
 def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
-    """The modes, the work of the contacts, and the certificate with this step in it.
-    left_elsewhere: changes of mode of others.
+    """Compute the modes, the work of the contacts, and the certificate including this step.
+    left_elsewhere: changes of mode of contacts that are not active.
     """
     speeds(p, a.P, s, rough, smooth, width)
     zero = 0.0 * fastest
@@ -56,10 +61,10 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
                 size = sqrt(x * x + y * y)
                 speed = sqrt(ux * ux + uy * uy)
                 mode = select(
-                    P > 0.0, select(size >= ON_CONE * reach, 1.0 + zero, 2.0 + zero), zero
+                    P > 0.0, select(size >= SLIP_CONE_RATIO * reach, 1.0 + zero, 2.0 + zero), zero
                 )
                 outside = max(outside, size - reach)
-                seen = size * speed > SLIPS * fastest * reach
+                seen = size * speed > COMPARED_SLIP_RATIO * fastest * reach
                 turned = select(
                     x * ux + y * uy <= 0.0,
                     abs(x * uy - y * ux) / select(seen, size * speed, 1.0 + zero),
@@ -93,7 +98,7 @@ def certify(p, a, s, rough, smooth, width, fastest, tolerance, left_elsewhere):
 
 @kernel
 def misses(p, P, s, rough, smooth):
-    """How far speeds miss their laws with impulses P, m/s: the largest."""
+    """Return the largest residual of the contact laws with impulses P, m/s."""
     speeds(p, P, s, rough, smooth, 0)
     left = 0.0 * p.h[0]
     for i in range(rough + smooth):
@@ -113,8 +118,8 @@ def misses(p, P, s, rough, smooth):
 
 @kernel
 def friction_miss(x, y, ux, uy, reach, step):
-    """The speed by which friction (x, y) misses what the slip (ux, uy) asks of it, within its
-    reach.
+    """Return the residual (m/s) of friction (x, y) for the slip (ux, uy): the distance to its
+    projection onto the disc of radius `reach` after a step against the slip, divided by the step.
     """
     tx, ty = x - step * ux, y - step * uy
     far = reach / max(sqrt(tx * tx + ty * ty), reach + TINY)
@@ -124,8 +129,8 @@ def friction_miss(x, y, ux, uy, reach, step):
 
 @kernel
 def lift(p, a, s, rough, smooth, width, fastest):
-    """The shift along the normals that separates what would penetrate at the end of the step, and
-    the depth that is left. s.u: the speeds of that way.
+    """Compute the shift along the normals that separates what would penetrate at the end of the
+    step, and record the remaining depth. s.u: the speeds with which positions move in the step.
     """
     k = rough + smooth
     h = p.h[0]
@@ -135,9 +140,11 @@ def lift(p, a, s, rough, smooth, width, fastest):
         a.shift[r] = 0.0 * fastest
     for i in range(k):
         n = normal(i, rough)
-        s.lift[i] = select(s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), NEVER + 0.0 * fastest)
+        s.lift[i] = select(
+            s.on[i] > 0.5, -(p.gap[i] + 0.5 * h * s.u[n]), INACTIVE_LIFT + 0.0 * fastest
+        )
         worst = max(worst, select(a.P[n] > 0.0, s.lift[i], 0.0 * fastest))
-    deep = worst > LIFT * h * fastest
+    deep = worst > LIFTED_DEPTH_RATIO * h * fastest
     if any_lane(deep):
         for r in range(width):
             s.z[r] = 0.0 * fastest
@@ -154,7 +161,7 @@ def lift(p, a, s, rough, smooth, width, fastest):
 
 @kernel
 def _raise(p, a, s, i, rough, smooth, width, deep):
-    """Separate one contact, the others held."""
+    """Separate one contact, the shifts of the others fixed."""
     n = normal(i, rough)
     own = s.own[i, 0]
     before = a.shift[n]

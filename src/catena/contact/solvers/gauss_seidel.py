@@ -5,64 +5,78 @@
     0 <= P_n  complementary to  u_n >= target,  |P_t| <= mu P_n,
             and where it slips P_t = -mu P_n u_t/|u_t|
 
-Contacts with friction come first, three rows each (normal, two tangents), then those of one row:
-smooth ones, stops of joints. One contact is solved at a time, the impulses of the others held: it
-opens, sticks (its 3 x 3 block solved) or slips (its direction turned, the normal impulse found on
-the cone), so that cones are met to rounding and what is left is the coupling; where sweeps creep
-they are accelerated (`contact_acceleration`). Each lane stops when it has converged and is not
-touched after that, so that no run knows of its neighbours. The laws are those of [Moreau1988].
+Contacts with friction come first, with three rows each (normal, two tangents), then those with one
+row: frictionless contacts and stops of joints. One contact is solved at a time, the impulses of the
+others fixed: it opens, sticks (its 3 x 3 block is solved) or slips (its direction is iterated, with
+the normal impulse on the cone), so that cones are satisfied to rounding and the residual is only
+the coupling; slowly converging sweeps are accelerated (`anderson`). Each lane stops when it has
+converged and is not changed after that, so that no run depends on its neighbours. The laws are
+those of [Moreau1988].
 
-    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, what
-              is left of it for half a step
-    after     the target of the speeds after the step, of a contact that has closed in it
-    shift     lifts positions, not speeds, out of what they penetrate at the end of the step; and
-              where a gap is used up, takes them there
+    target    -e u_n before (Newton's law) where the gap is closed; -2 gap/h where it is open, which
+              uses up the gap in half a step
+    after     the target of the speeds after the step, for a contact that has closed in it
+    shift     moves positions, not speeds, out of penetrations at the end of the step; and where a
+              gap is used up, moves them there
 
-A gap that is used up in a step and has no rebound asks for two things: positions that come to the
-surface and no farther, and speeds that have had the whole impact. One impulse cannot do both: what
-is left of the approach would be stopped in the next step, by a second impact, and two impacts in
-which friction acts against the slip at the end of each are not one in which the slip reverses. So
-such a step is solved twice, for the way with `target` and for the speeds with `after`.
+A gap that is used up in a step without rebound requires two things: positions that reach the
+surface and no farther, and speeds after the whole impact. One impulse cannot do both: the rest of
+the approach would be stopped in the next step, by a second impact, and two impacts with friction
+against the slip at the end of each are not one impact in which the slip reverses. So such a step is
+solved twice, for the positions with `target` and for the speeds with `after`.
 """
 
 from __future__ import annotations
 
 from ...spatial import any_lane, kernel, select, sqrt
 from ..patches import fill, sum_up
-from ..problem import MANY, STRIKES, TINY, WHOLE, ContactProblem, normal, strikes
+from ..problem import (
+    IMPACT_SPEED_RATIO,
+    MAX_INTERIOR_POINT_ROWS,
+    MAX_UNPACKED_CONTACTS,
+    TINY,
+    ContactProblem,
+    normal,
+    strikes,
+)
 from ..response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from ..selection import pack, selected, unpack
-from .anderson import BEGIN, follow, forget
+from .anderson import FIRST_ACCELERATED_SWEEP, follow, forget
 from .certificate import certify, lift
 from .interior_point import interior
 
-# turns of the slip direction at each visit of a contact, after so many sweeps; before that one
-SLIP_ROUNDS, HARD = 5, 16
-# of the way of a step: a gap that counts as closed; of the speed that a step gives: a rebound that
-# is none
-SLACK = 1e-3
-ENOUGH = 0.1  # of the tolerance: a change of speeds after which a lane is left
-PATIENCE = 63  # after 64, 128, ... sweeps all contacts are solved together
-# of the mobility of a contact: what is added where it cannot move, so that its block has an inverse
-FIRM = 1e-12
+# Iterations of the direction of slip at each visit of a contact, after the first sweeps.
+MAX_SLIP_TURNS = 5
+# Sweeps at the beginning with one such iteration per visit.
+ONE_TURN_SWEEPS = 16
+# A gap at most this, relative to the way of the fastest contact in a step, is closed; a rebound at
+# most this, relative to the change of speed in a step, is zero.
+CLOSED_GAP_RATIO = 1e-3
+# A lane has converged if a sweep changes its speeds by less than this share of the tolerance.
+CONVERGED_SHARE = 0.1
+# After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together.
+INTERIOR_POINT_SWEEP_MASK = 63
+# Added to the diagonal of a contact's block, relative to its mobility, so that it is invertible
+# where the contact cannot move.
+BLOCK_REGULARISATION = 1e-12
 
 
 @kernel
 def solve_contacts(
     p, a, s, rough, smooth, width, iterations, tolerance, groups=(), pairs=0, points=0
 ):
-    """The impulses of one step. rough, smooth: contacts with three rows and with one. tolerance: of
-    the residual beside the fastest speed.
+    """Compute the impulses of one step into a.
 
-    width: see `contact_response`. groups, pairs, points: of pairs of shapes and how many
-    (`contact_patches`), whose points are the last of those with friction. Of many contacts those
-    that take part are put together first.
+    rough, smooth: the number of contacts with three rows and with one. tolerance: of the residual,
+    relative to the fastest speed. width: see `response`. groups, pairs, points: the groups of pairs
+    of shapes, and the numbers of pairs and points (`patches`); their points are the last contacts
+    with friction. If there are many contacts, the active ones are packed first.
     """
     fastest = _fastest(p, rough - points, rough, smooth)
     if points > 0:
         fastest = fill(p, s, rough, groups, pairs, points, fastest)
     _targets(p, a, s, rough, smooth, fastest)
-    if rough + smooth > MANY or points > 0:
+    if rough + smooth > MAX_UNPACKED_CONTACTS or points > 0:
         few, alone, left = pack(p, a, s, rough, smooth, width, points)
         problem, answer = selected(p, a, s)
         _solve(problem, answer, s, few, alone, width, iterations, tolerance, fastest, left)
@@ -75,8 +89,8 @@ def solve_contacts(
 
 @kernel
 def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
-    """Sweeps, the certificate, and the shift. left: contacts elsewhere that have changed their
-    mode.
+    """Run the sweeps, and compute the shift and the certificate. left: changes of mode of contacts
+    that are not active.
     """
     own_blocks(p, s, rough, smooth, width)
     for i in range(rough):
@@ -95,12 +109,12 @@ def _solve(p, a, s, rough, smooth, width, iterations, tolerance, fastest, left):
 
 @kernel
 def _landed(p, a, s, rough, smooth, fastest):
-    """The lanes in which a gap is used up without rebound; in these the targets become those of the
-    speeds after the impact.
+    """Return the lanes in which a gap is used up without rebound; in these the targets are replaced
+    by those of the speeds after the impact.
     """
     zero = 0.0 * fastest
     lands = zero
-    far = SLACK * p.h[0] * fastest
+    far = CLOSED_GAP_RATIO * p.h[0] * fastest
     for i in range(rough + smooth):
         meets = select(a.P[normal(i, rough)] > 0.0, s.on[i], zero)
         meets = select(s.target[i] < s.after[i], meets, zero)
@@ -114,43 +128,46 @@ def _landed(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _add_way(p, a, rough, smooth, share):
-    """Add to the shift what the impulses move positions by in half a step, so many times."""
+    """Add to the shift `share` times the displacement that the impulses cause in half a step."""
     for r in range(3 * rough + smooth):
         a.shift[r] = a.shift[r] + 0.5 * p.h[0] * share * a.P[r]
 
 
 @kernel
 def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy):
-    """Sweeps over the contacts, in the lanes that are busy."""
+    """Sweep over the contacts, in the busy lanes, until they converge."""
     speeds(p, a.P, s, rough, smooth, width)
     for sweep in range(iterations):
-        if sweep >= BEGIN:
+        if sweep >= FIRST_ACCELERATED_SWEEP:
             for r in range(3 * rough + smooth):
                 s.P[r] = a.P[r]
         change = 0.0 * fastest
-        turns = 1 if sweep < HARD else SLIP_ROUNDS
+        turns = 1 if sweep < ONE_TURN_SWEEPS else MAX_SLIP_TURNS
         for i in range(rough):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _visit(p, a, s, i, rough, smooth, width, busy, turns))
         for i in range(rough, rough + smooth):
             if any_lane(s.on[i] * busy > 0.5):
                 change = max(change, _press(p, a, s, i, rough, smooth, width, busy))
-        busy = select(change > ENOUGH * tolerance * fastest, busy, 0.0 * busy)
+        busy = select(change > CONVERGED_SHARE * tolerance * fastest, busy, 0.0 * busy)
         if not any_lane(busy > 0.5):
             break
-        if sweep & PATIENCE == PATIENCE and 3 * rough + smooth <= WHOLE:
+        if (
+            sweep & INTERIOR_POINT_SWEEP_MASK == INTERIOR_POINT_SWEEP_MASK
+            and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
+        ):
             busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance)
             forget(s, 3 * rough + smooth, 0.0 * busy)
-        elif sweep >= BEGIN and sweep + 1 < iterations:
-            if sweep == BEGIN:
+        elif sweep >= FIRST_ACCELERATED_SWEEP and sweep + 1 < iterations:
+            if sweep == FIRST_ACCELERATED_SWEEP:
                 forget(s, 3 * rough + smooth, 0.0 * busy)
             follow(p, a, s, rough, smooth, width, busy, sweep)
 
 
 @kernel
 def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance):
-    """All contacts by the interior-point method, which has W itself; the lanes that are busy
-    still.
+    """Solve all contacts by the interior-point method, which needs W itself; return the lanes that
+    have not converged.
     """
     if width > 0:
         whole_matrix(p.W, s.W, rough, smooth, width)
@@ -201,8 +218,8 @@ def _speed_of(p, first, rows):
 
 @kernel
 def _targets(p, a, s, rough, smooth, fastest):
-    """Who takes part, with which normal speed at least and with which friction; impulses begin with
-    those of the last step.
+    """Determine which contacts are active, their smallest normal speeds and their friction;
+    impulses start from those of the previous step.
     """
     h = p.h[0]
     bouncing = 0.0 * fastest
@@ -213,7 +230,9 @@ def _targets(p, a, s, rough, smooth, fastest):
         if any_lane(s.on[i] > 0.5):
             n = normal(i, rough)
             s.lift[i] = _rebound(p, i, n, fastest, h)
-            lands = select(gap > SLACK * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap)
+            lands = select(
+                gap > CLOSED_GAP_RATIO * h * fastest, -gap - 0.5 * h * p.free[n], 0.0 * gap
+            )
             on = s.on[i] > 0.5
             bouncing = max(bouncing, select(on, s.lift[i], 0.0 * gap))
             landing = max(landing, select(on, lands, 0.0 * gap))
@@ -235,14 +254,14 @@ def _targets(p, a, s, rough, smooth, fastest):
 
 @kernel
 def _friction(p, i):
-    """The coefficient of a contact: static where it sticks, or closes without slip; that of what
-    slips elsewhere, and in impacts, as in runs with events.
+    """Return the friction coefficient of a contact: static if it sticks, or closes without slip;
+    kinetic if it slips, and in impacts, as in runs with events.
     """
     n = 3 * i
     x = p.before[n + 1]
     y = p.before[n + 2]
     given = abs(p.free[n + 1] - x) + abs(p.free[n + 2] - y) + abs(p.free[n] - p.before[n])
-    slides = x * x + y * y > STRIKES * STRIKES * given * given
+    slides = x * x + y * y > IMPACT_SPEED_RATIO * IMPACT_SPEED_RATIO * given * given
     closes = select(slides, p.kinetic[i], p.static[i])
     grip = select(p.mode[i] == 2.0, p.static[i], closes)
     grip = select(p.mode[i] == 1.0, p.kinetic[i], grip)
@@ -251,49 +270,54 @@ def _friction(p, i):
 
 @kernel
 def _rebound(p, i, n, fastest, h):
-    """The speed of a rebound where the gap is closed, or closes with a rebound that leaves it;
-    elsewhere zero.
+    """Return the speed of a rebound if the gap is closed, or if it closes with a rebound that opens
+    it again; else zero.
 
-    Rebounds that are nothing beside the speed of a step are none.
+    Rebounds that are negligible relative to the change of speed in a step are zero.
     """
     gap = p.gap[i]
     before = p.before[n]
     free = p.free[n]
     rebound = -p.e[i] * before
-    rebound = select(rebound > SLACK * abs(free - before), rebound, 0.0 * before)
-    # higher than the gap: e^2 u^2 / 2 a
+    rebound = select(rebound > CLOSED_GAP_RATIO * abs(free - before), rebound, 0.0 * before)
+    # the rebound rises above the gap: e^2 u^2 / 2 a
     rises = rebound * rebound * h > 2.0 * gap * abs(free - before)
     hits = gap + 0.5 * h * free < 0.0
     return select(
-        gap > SLACK * h * fastest, select(rises and hits, rebound, 0.0 * rebound), rebound
+        gap > CLOSED_GAP_RATIO * h * fastest,
+        select(rises and hits, rebound, 0.0 * rebound),
+        rebound,
     )
 
 
 @kernel
 def _target(p, s, i, n, fastest, h, bouncing, landing):
-    """Newton's law where there is a rebound; elsewhere what is left of the gap.
+    """Compute the targets of a contact: Newton's law if there is a rebound, else what is left of
+    the gap.
 
-    A gap that is nothing beside a step is closed: a box would otherwise stand on three of its
-    corners, and which three would take long to find. What rests there while others bounce has the
-    rebound of the little speed it has, and while others land goes as they do, so that the targets
-    of a body agree with a motion of it.
+    A gap that is small relative to the way of a step counts as closed: otherwise a box would stand
+    on three of its corners, and which three would take long to find. A contact that rests there
+    while others bounce has the rebound of its small speed, and while others land it moves as they
+    do, so that the targets of a body are compatible with a motion of it.
     """
     gap, rebound = p.gap[i], s.lift[i]
     left = -2.0 * gap / h
     rests = select(bouncing > 0.0, -p.e[i] * p.before[n], select(landing > 0.0, left, 0.0 * left))
-    rests = select(abs(rests) <= 2.0 * SLACK * fastest, rests, 0.0 * rests)
-    asked = select(rebound > 0.0, rebound, select(gap > SLACK * h * fastest, left, rests))
+    rests = select(abs(rests) <= 2.0 * CLOSED_GAP_RATIO * fastest, rests, 0.0 * rests)
+    asked = select(
+        rebound > 0.0, rebound, select(gap > CLOSED_GAP_RATIO * h * fastest, left, rests)
+    )
     s.target[i] = select(s.on[i] > 0.5, asked, 0.0 * asked)  # a gap may be infinite
     rests = select(bouncing > 0.0, rests, 0.0 * rests)
-    after = select(gap > SLACK * h * fastest, 0.0 * left, rests)
+    after = select(gap > CLOSED_GAP_RATIO * h * fastest, 0.0 * left, rests)
     after = select(rebound > 0.0, rebound, after)
     s.after[i] = select(s.on[i] > 0.5, after, 0.0 * asked)
 
 
 @kernel
 def _block(own, block, i):
-    """The inverse of a 3 x 3 block, made a little firmer; the step along its tangents; one over its
-    mobility along the normal.
+    """Compute the inverse of a 3 x 3 block, regularised by BLOCK_REGULARISATION; the step along its
+    tangents; and the inverse of its mobility along the normal.
     """
     a = own[i, 0]
     b = own[i, 1]
@@ -301,7 +325,7 @@ def _block(own, block, i):
     d = own[i, 3]
     e = own[i, 4]
     f = own[i, 5]
-    more = FIRM * (a + d + f) + TINY
+    more = BLOCK_REGULARISATION * (a + d + f) + TINY
     block[i, 6], block[i, 7] = 1.0 / (max(d, f) + abs(e) + more), 1.0 / (a + TINY)
     a, d, f = a + more, d + more, f + more
     A = d * f - e * e
@@ -318,7 +342,9 @@ def _block(own, block, i):
 
 @kernel
 def _visit(p, a, s, i, rough, smooth, width, busy, turns):
-    """Solve a contact with friction, the others held; the largest change of its own speeds."""
+    """Solve one contact with friction, the others fixed; return the largest change of its own
+    speeds.
+    """
     n = 3 * i
     mu = s.mu[i]
     own = s.own
@@ -359,8 +385,8 @@ def _visit(p, a, s, i, rough, smooth, width, busy, turns):
 
 @kernel
 def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, inverse, turns):
-    """The impulse of a contact that slips: its direction turned some times, the normal impulse on
-    the cone each time.
+    """Return the impulse of a slipping contact: its direction is iterated `turns` times, with the
+    normal impulse on the cone each time.
     """
     bx = ux - (a01 * P + a11 * x + a12 * y)
     by = uy - (a02 * P + a12 * x + a22 * y)
@@ -373,7 +399,7 @@ def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, invers
         # friction for each unit of the normal impulse, where it slips
         cx, cy = part * tx, part * ty
         mobility = a00 + a01 * cx + a02 * cy
-        slipping = -b / select(mobility > FIRM * a00, mobility, a00 + TINY)
+        slipping = -b / select(mobility > BLOCK_REGULARISATION * a00, mobility, a00 + TINY)
         P = max(select(outside, slipping, -(b + a01 * tx + a02 * ty) * inverse), 0.0 * P)
         x = select(outside, P * cx, tx)
         y = select(outside, P * cy, ty)
@@ -384,7 +410,7 @@ def _slipping(P, x, y, b, ux, uy, a00, a01, a02, a11, a12, a22, mu, step, invers
 
 @kernel
 def _press(p, a, s, i, rough, smooth, width, busy):
-    """The same for a contact of one row."""
+    """Solve one contact with one row, the others fixed; return the change of its speed."""
     n = 2 * rough + i
     own = s.own[i, 0] + TINY
     P = a.P[n]

@@ -1,9 +1,9 @@
-"""Contact impulses where sweeps creep: an interior-point method on second-order cones, over lanes
-of runs.
+"""Contact impulses for problems on which sweeps converge slowly: an interior-point method on
+second-order cones, over lanes of runs.
 
-A box that lands on four corners has more impulses than rigid bodies determine, and sweeps over its
-contacts come to an answer slowly, or never where slip ends in the same step. Here all contacts are
-solved together. In impulses and speeds that are scaled so that cones are their own duals,
+A box that lands on four corners has more impulses than rigid-body mechanics determines, and sweeps
+over its contacts converge slowly, or never if slip ends in the same step. Here all contacts are
+solved together. In impulses and speeds that are scaled so that cones are self-dual,
 
     x = (mu P_n, P_t) c,  y = ((u_n + mu |u_t| - target)/mu, u_t)/c,  c = sqrt(W_nn)/f,
             f of the whole problem
@@ -14,9 +14,9 @@ Nesterov and Todd [Nesterov1997],
 
     (W' + Theta) dx = - y - r + what the law asks,      dy = W' dx + r,      Theta x = y
 
-with the term mu |u_t|, which is not convex, held for a step. W' + Theta is positive definite also
-where W is not, so that Cholesky's factor exists. Each lane keeps the best impulses it has met,
-beginning with those it came with.
+with the term mu |u_t|, which is not convex, fixed during a step. W' + Theta is positive definite
+also where W is not, so that its Cholesky factor exists. Each lane keeps the best impulses it has
+met, beginning with those given.
 """
 
 from __future__ import annotations
@@ -25,63 +25,71 @@ from ...spatial import any_lane, kernel, select, sqrt
 from ..problem import TINY, normal
 from .certificate import misses
 
-ROUNDS = 60  # of Newton's method
-INSIDE = 0.9  # of the way to the border of a cone
-AWAY = 0.1  # from the border at the start, beside impulses and speeds of one
-SMOOTH = 1e-6  # friction this small is none here
-# of tau: no step asks for less, for the term that is held changes too, and x and y would come to
-# their borders before it is met
-LEAST = 0.1
-STALLED = 1e-4  # of a step: a lane that comes no farther
-ENOUGH = 0.1  # of the tolerance
+# Newton steps.
+MAX_NEWTON_STEPS = 60
+# A step goes at most this share of the way to the border of a cone.
+BORDER_SHARE = 0.9
+# Distance from the border at the start, relative to scaled impulses and speeds of order one.
+START_BORDER_DISTANCE = 0.1
+# A coefficient of friction at most this is treated as zero.
+FRICTIONLESS_MU = 1e-6
+# A step reduces tau at most by this factor: the term that is fixed during a step changes too, and x
+# and y would otherwise reach their borders before it is satisfied.
+MIN_TAU_FACTOR = 0.1
+# A lane whose step is at most this share of the full Newton step stops.
+STALLED_STEP_SHARE = 1e-4
+# A lane has converged if its residual is at most this share of the tolerance.
+CONVERGED_SHARE = 0.1
 
 
 @kernel
 def interior(p, a, s, rough, smooth, busy, fastest, tolerance):
-    """Replace the impulses of lanes that are busy by better ones; the lanes that are busy still."""
+    """Replace the impulses of busy lanes by better ones; return the lanes that have
+    not converged.
+    """
     zero, k = 0.0 * fastest, rough + smooth
     many = _scaled(p, s, rough, smooth, fastest)
     best = misses(p, a.P, s, rough, smooth)
     _start(a, s, rough, smooth)
     goes = select(many > 0.0, busy, zero)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_NEWTON_STEPS):
         tau = _product(s, rough, smooth) / select(many > 0.0, many, 1.0 + zero)
         _residual(s, rough, smooth)
         _factor(s, rough, smooth)
         _step(s, rough, smooth, zero, zero)
-        far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero), 1.0 + zero)
         _step(
             s,
             rough,
             smooth,
-            tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), LEAST + zero),
+            tau * max((1.0 - far) * (1.0 - far) * (1.0 - far), MIN_TAU_FACTOR + zero),
             1.0 + zero,
         )
-        far = min(INSIDE * _reach(s, rough, smooth, zero), 1.0 + zero)
-        goes = select(far > STALLED, goes, zero)
+        far = min(BORDER_SHARE * _reach(s, rough, smooth, zero), 1.0 + zero)
+        goes = select(far > STALLED_STEP_SHARE, goes, zero)
         for i in range(k):
             for r in range(3 if i < rough else 1):
                 n = normal(i, rough) + r
                 s.x[n] = select(goes > 0.5, s.x[n] + far * s.dx[n], s.x[n])
                 s.y[n] = select(goes > 0.5, s.y[n] + far * s.dy[n], s.y[n])
-        # not a number is not above zero
+        # also stops lanes with NaN
         goes = select(_product(s, rough, smooth) > 0.0, goes, zero)
         left = _candidate(p, s, rough, smooth)
         better = select(left < best, goes, zero)
         best = select(better > 0.5, left, best)
         for n in range(3 * rough + smooth):
             a.P[n] = select(better > 0.5, s.P[n], a.P[n])
-        goes = select(best > ENOUGH * tolerance * fastest, goes, zero)
+        goes = select(best > CONVERGED_SHARE * tolerance * fastest, goes, zero)
         if not any_lane(goes > 0.5):
             break
-    return select(best > ENOUGH * tolerance * fastest, busy, zero)
+    return select(best > CONVERGED_SHARE * tolerance * fastest, busy, zero)
 
 
 # --- the scaled problem
 @kernel
 def _scaled(p, s, rough, smooth, fastest):
-    """H = W' and b of it, scales of the rows (zero of what takes no part); the number of contacts
-    that take part.
+    """Compute s.H = W' and s.b, and the scales of the rows (zero for inactive contacts); return the
+    number of active contacts.
     """
     zero = 0.0 * fastest
     most, many = zero, zero
@@ -95,7 +103,7 @@ def _scaled(p, s, rough, smooth, fastest):
         most = max(most, on * abs(p.free[n] - s.target[i]) / root)
         s.scale[n] = select(on > 0.5, 1.0 / root, zero)
         if i < rough:
-            grips = s.mu[i] > SMOOTH
+            grips = s.mu[i] > FRICTIONLESS_MU
             most = max(most, on * max(abs(p.free[n + 1]), abs(p.free[n + 2])) / root)
             s.scale[n + 1] = select(grips, s.scale[n], zero)
             s.scale[n + 2] = s.scale[n + 1]
@@ -118,13 +126,20 @@ def _scaled(p, s, rough, smooth, fastest):
 
 @kernel
 def _start(a, s, rough, smooth):
-    """x of the impulses that are there and y of their speeds, moved inside the cones."""
+    """Compute x from the given impulses and y from their speeds, moved inside the cones."""
     one = 1.0 + 0.0 * s.unit[0]
     for i in range(rough + smooth):
         n = normal(i, rough)
         mu = select(s.scale[n + 1] > 0.0, s.mu[i], one) if i < rough else one
-        s.x[n] = select(s.scale[n] > 0.0, _within(a.P[n], s.scale[n], s.unit[0]) + AWAY * mu, one)
-        s.y[n] = max((s.u[n] - s.target[i]) * s.scale[n] / s.unit[0], 0.0 * one) + AWAY / mu
+        s.x[n] = select(
+            s.scale[n] > 0.0,
+            _within(a.P[n], s.scale[n], s.unit[0]) + START_BORDER_DISTANCE * mu,
+            one,
+        )
+        s.y[n] = (
+            max((s.u[n] - s.target[i]) * s.scale[n] / s.unit[0], 0.0 * one)
+            + START_BORDER_DISTANCE / mu
+        )
         if i < rough:
             for r in range(1, 3):
                 s.x[n + r] = _within(a.P[n + r], s.scale[n + r], s.unit[0])
@@ -134,14 +149,14 @@ def _start(a, s, rough, smooth):
 
 @kernel
 def _within(P, scale, unit):
-    """An impulse as x has it; zero of what takes no part."""
+    """Return an impulse in the scaling of x; zero for an inactive contact."""
     on = scale > 0.0
     return select(on, P / (select(on, scale, 1.0 + 0.0 * scale) * unit), 0.0 * P)
 
 
 @kernel
 def _candidate(p, s, rough, smooth):
-    """s.P: the impulses of x, within their cones; how far they miss the laws."""
+    """Compute s.P, the impulses of x projected onto their cones; return their residual, m/s."""
     for n in range(3 * rough + smooth):
         s.P[n] = 0.0 * s.unit[0]
     for i in range(rough + smooth):
@@ -159,7 +174,7 @@ def _candidate(p, s, rough, smooth):
 # --- one step
 @kernel
 def _residual(s, rough, smooth):
-    """r = W' x + b + |y_t| - y, and the scaling of Nesterov and Todd of each contact."""
+    """Compute r = W' x + b + |y_t| - y, and the Nesterov-Todd scaling of each contact."""
     for i in range(rough + smooth):
         n = normal(i, rough)
         for r in range(3 if i < rough else 1):
@@ -172,7 +187,7 @@ def _residual(s, rough, smooth):
 
 @kernel
 def _product(s, rough, smooth):
-    """The sum of x . y over the contacts that take part."""
+    """Return the sum of x . y over the active contacts."""
     total = 0.0 * s.unit[0]
     for i in range(rough + smooth):
         n = normal(i, rough)
@@ -185,8 +200,8 @@ def _product(s, rough, smooth):
 
 @kernel
 def _scaling(s, i, n):
-    """w and its root v, beta^2 = sqrt(det y/det x): Theta = beta^2 (2 w w' - J), whose root is beta
-    (2 v v' - J).
+    """Compute the Nesterov-Todd scaling of a contact: w and its root v, beta^2 = sqrt(det y/det x):
+    Theta = beta^2 (2 w w' - J), whose root is beta (2 v v' - J).
     """
     x = sqrt(_det(s.x[n], s.x[n + 1], s.x[n + 2]))
     y = sqrt(_det(s.y[n], s.y[n + 1], s.y[n + 2]))
@@ -212,13 +227,14 @@ def _scaling(s, i, n):
 
 @kernel
 def _det(x, y, z):
+    """Return x^2 - y^2 - z^2, bounded below by a tiny positive number."""
     size = sqrt(y * y + z * z)
     return max(TINY + 0.0 * size, (x - size) * (x + size))
 
 
 @kernel
 def _factor(s, rough, smooth):
-    """L L' = W' + Theta; what takes no part has its Theta alone."""
+    """Compute the Cholesky factor, L L' = W' + Theta; inactive contacts have only their Theta."""
     for i in range(rough):
         for j in range(i):
             _blocks(s, 3 * i, 3 * j)
@@ -233,8 +249,8 @@ def _factor(s, rough, smooth):
 
 @kernel
 def _blocks(s, n, m):
-    """The three rows from n on and columns from m on of L, those before being there: nine sums,
-    which do not wait for each other.
+    """Compute the 3 x 3 block of L from row n and column m on, the columns before it being known:
+    nine independent sums.
     """
     L, H = s.L, s.H
     a = H[n, m]
@@ -269,7 +285,7 @@ def _blocks(s, n, m):
 
 @kernel
 def _across(L, m, a, b, c):
-    """A row of a block, by the factor of the block on the diagonal."""
+    """Solve one row of a block with the triangular factor of the diagonal block."""
     x = a / L[m, m]
     y = (b - x * L[m + 1, m]) / L[m + 1, m + 1]
     return x, y, (c - x * L[m + 2, m] - y * L[m + 2, m + 1]) / L[m + 2, m + 2]
@@ -277,8 +293,8 @@ def _across(L, m, a, b, c):
 
 @kernel
 def _entry(s, rough, i, r, c, row, column):
-    """One entry of L, those before it being there. r, c: of the block of a contact with
-    friction.
+    """Compute one entry of L, those before it being known. r, c: row and column within the block of
+    a contact with friction.
     """
     total = s.H[row, column] + (
         _theta(s, rough, i, r, c, row) if r == c or i < rough else 0.0 * s.unit[0]
@@ -293,7 +309,7 @@ def _entry(s, rough, i, r, c, row, column):
 
 @kernel
 def _theta(s, rough, i, r, c, row):
-    """An entry of a contact's own block of Theta."""
+    """Return an entry of a contact's own block of Theta."""
     if i < rough:
         found = 2.0 * s.w[i, r] * s.w[i, c]
         if r == c:
@@ -304,7 +320,9 @@ def _theta(s, rough, i, r, c, row):
 
 @kernel
 def _step(s, rough, smooth, tau, second):
-    """dx and dy towards x o y = tau e; second: with the product of the last dx and dy, 1 or 0."""
+    """Compute the Newton step dx, dy towards x o y = tau e. second: 1 to include the product of the
+    last dx and dy (corrector), else 0 (predictor).
+    """
     for i in range(rough + smooth):
         n = normal(i, rough)
         if i < rough:
@@ -319,7 +337,7 @@ def _step(s, rough, smooth, tau, second):
 
 @kernel
 def _times(H, x, n, rough, smooth):
-    """Row n of H times x."""
+    """Return row n of H times x."""
     a = 0.0 * x[0]
     b = 0.0 * x[0]
     c = 0.0 * x[0]
@@ -334,7 +352,7 @@ def _times(H, x, n, rough, smooth):
 
 @kernel
 def _aim(s, i, n, tau, second):
-    """The right side of a contact with friction: -y - r + T (l \\ (tau e - T^-1 dy o T dx)), T =
+    r"""Compute the right side of a rough contact: -y - r + T (l \ (tau e - T^-1 dy o T dx)), T =
     beta (2 v v' - J), l = T x.
     """
     v0 = s.w[i, 4]
@@ -357,14 +375,14 @@ def _aim(s, i, n, tau, second):
 
 @kernel
 def _root(v0, v1, v2, beta, x, y, z):
-    """beta (2 v v' - J) of a vector."""
+    """Return beta (2 v v' - J) times the vector (x, y, z)."""
     along = 2.0 * (v0 * x + v1 * y + v2 * z)
     return beta * (along * v0 - x), beta * (along * v1 + y), beta * (along * v2 + z)
 
 
 @kernel
 def _solve(s, rough, smooth):
-    """t <- (L L')^-1 t."""
+    """Solve t <- (L L')^-1 t in place."""
     m = 3 * rough + smooth
     for row in range(m):
         total = s.t[row]
@@ -380,7 +398,9 @@ def _solve(s, rough, smooth):
 
 @kernel
 def _reach(s, rough, smooth, zero):
-    """How much of (dx, dy) leads to the border of a cone: the smallest of all contacts."""
+    """Return the largest multiple of (dx, dy) that stays within the cones: the smallest over all
+    contacts.
+    """
     far = 1e6 + zero
     for i in range(rough + smooth):
         n = normal(i, rough)
@@ -397,7 +417,9 @@ def _reach(s, rough, smooth, zero):
 
 @kernel
 def _border(x, y, z, dx, dy, dz):
-    """The first t > 0 with (x, y, z) + t (dx, dy, dz) on the cone: of C + 2 B t + A t^2."""
+    """Return the first t > 0 with (x, y, z) + t (dx, dy, dz) on the border of the cone: a root of C
+    + 2 B t + A t^2.
+    """
     size = sqrt(dy * dy + dz * dz)
     A = (dx - size) * (dx + size)
     B = x * dx - y * dy - z * dz
