@@ -27,8 +27,9 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 from pathlib import Path
 
-SHOWN = 50  # faults printed; `.faults` has them all
-NEAR = 1000  # names among which the nearest is sought: it takes a look at each
+MAX_SHOWN_FAULTS = 50  # faults that the message prints; `.faults` has all of them
+# names among which the most similar one is searched, since each is compared
+MAX_COMPARED_NAMES = 1000
 
 
 class CatenaError(Exception):
@@ -146,9 +147,9 @@ class CompileError(CatenaError, RuntimeError):
 
 def _listed(heading: str, faults: tuple[str, ...]) -> str:
     """A heading and the faults below it."""
-    lines = [heading, *(f"  - {fault}" for fault in faults[:SHOWN])]
-    if len(faults) > SHOWN:
-        lines.append(f"  ... and {len(faults) - SHOWN} more")
+    lines = [heading, *(f"  - {fault}" for fault in faults[:MAX_SHOWN_FAULTS])]
+    if len(faults) > MAX_SHOWN_FAULTS:
+        lines.append(f"  ... and {len(faults) - MAX_SHOWN_FAULTS} more")
     return "\n".join(lines)
 
 
@@ -176,7 +177,7 @@ def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> 
     shown = ", ".join(map(str, islice(names, 12))) + (
         f", ... ({len(names)} in all)" if len(names) > 12 else ""
     )
-    few = len(names) <= NEAR and len(str(asked)) <= 100
+    few = len(names) <= MAX_COMPARED_NAMES and len(str(asked)) <= 100
     begun = (
         [name for name in map(str, names) if len(str(asked)) > 1 and name.startswith(str(asked))]
         if few

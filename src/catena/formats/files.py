@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import FormatError
 
-LARGEST = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
+MAX_FILE_SIZE = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
 def as_path(given: object) -> Path:
@@ -26,13 +26,13 @@ def as_path(given: object) -> Path:
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a file of at most LARGEST. A pipe or a device is refused, as it may never end or
-    never begin.
+    """Return the bytes of a file of at most MAX_FILE_SIZE. Raise FormatError for a pipe or a
+    device, since it may never begin or never end.
     """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(LARGEST + 1) if regular else b""
+            data = file.read(MAX_FILE_SIZE + 1) if regular else b""
     except FileNotFoundError:
         raise FormatError(path, "there is no such file") from None
     except (OSError, ValueError) as why:  # a directory, no permission, a name with a null byte
@@ -41,9 +41,9 @@ def read(path: Path) -> bytes:
         ) from None
     if not regular:
         raise FormatError(path, "it is a pipe or a device; give a file")
-    if len(data) > LARGEST:
+    if len(data) > MAX_FILE_SIZE:
         raise FormatError(
-            path, f"the file is larger than {LARGEST // 2**20} MB, the most that is read"
+            path, f"the file is larger than {MAX_FILE_SIZE // 2**20} MB, the most that is read"
         )
     return data
 

@@ -13,7 +13,7 @@ from ..model import Mechanism
 from . import files
 from .draft import Draft
 
-HEAD = 4096  # bytes that `recognises` may look at
+HEAD_SIZE = 4096  # bytes at the beginning of a file that `recognises` is given
 
 
 def _anything(head: bytes) -> bool:
@@ -88,5 +88,5 @@ def format_of(path: Path, able: str = "read") -> Format:
         return min(found, key=lambda form: form.suffixes[0] != suffix)
     if len(found) == 1:
         return found[0]
-    head = files.read(path)[:HEAD]
+    head = files.read(path)[:HEAD_SIZE]
     return next((form for form in found if form.recognises(head)), found[0])

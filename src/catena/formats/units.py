@@ -136,7 +136,7 @@ def quantity(
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise QuantityError(f"{what} is {describe(value)}; {wanted(dimension)}")
-    if isinstance(value, str) and len(value) > expression_syntax.LENGTH:
+    if isinstance(value, str) and len(value) > expression_syntax.MAX_LENGTH:
         raise QuantityError(f"{what} is a text of {len(value)} letters; {wanted(dimension)}")
     used = (
         expression_syntax.names_in(value) & (parameters or {}).keys()

@@ -8,9 +8,9 @@ among q,
     v^ = W v,     a^ = W a + dW v,     W = [1; F],   F = a + B e,   dW v = (0, v'B v)
     tau = W^T tau^,     M = W^T M^ W,     C = W^T (C^ W + M^ dW),     J = J^ W
 
-A follower by a function z = f(q) of one coordinate (`model.courses`) has F = f'(q) and dW v =
-f''(q) v v instead, so that everything a kernel finds for the nodes is brought back to the
-mechanism's own speeds here, and kernels know nothing of it. Scalars are numbers or symbols.
+A follower by a function z = f(q) of one coordinate (`model.coordinate_functions`) has F = f'(q) and
+dW v = f''(q) v v instead. Everything that a kernel computes for the nodes is brought back to the
+mechanism's own speeds here, so that kernels need not know of it. Scalars are numbers or symbols.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..model import Course
+from ..model import CoordinateFunction
 from ..spatial import select
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ class Lift:
     def __init__(self, layout: Layout, value: Callable[[Any], Any], q: Any):
         self.nv = layout.nv
         found = [
-            _by_function(f, q) if isinstance(f.shift, Course) else _by_shapes(f, value, q)
+            _by_function(f, q)
+            if isinstance(f.shift, CoordinateFunction)
+            else _by_shapes(f, value, q)
             for f in layout.followers
         ]
         self._followers = [follower for follower, *_ in found]
@@ -125,7 +127,7 @@ def _by_shapes(
 
 def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
     """A follower by a function: f'' stands for B, f' for its row."""
-    y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a Course
+    y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a CoordinateFunction
     return _Follower(f.qi, f.vi, [], [(0, 0, ddy)]), {f.vi: dy}, y
 
 

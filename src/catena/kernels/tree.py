@@ -28,7 +28,7 @@ from ..errors import MechanismError
 from ..model import (
     GROUND,
     Body,
-    Course,
+    CoordinateFunction,
     Freedom,
     Joint,
     Mechanism,
@@ -97,7 +97,7 @@ class Follower:
 
     qi: int
     vi: int
-    shift: Shift | Course
+    shift: Shift | CoordinateFunction
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,11 @@ import numpy as np
 from ..errors import MechanismError
 from .impact_laws import IMPACT_LAWS
 
+# the allowed values of `impacts`, `paradox` and `surface`
 ORDERS = ("simultaneous", "sequential")
 PARADOX = ("stop", "impact")
 SURFACES = ("plane", "sphere", "bowl", "trough", "hole", "guide")
-LOOSE = ("hole", "guide")  # surfaces with a clearance
+SURFACES_WITH_CLEARANCE = ("hole", "guide")
 
 
 @dataclass(frozen=True)
@@ -145,19 +146,21 @@ class Contact:
             yield f"surface is {self.surface!r}; it is one of {', '.join(SURFACES)}"
         if self.radius is not None and not (_number(self.radius) and self.radius >= 0.0):
             yield f"radius is {self.radius!r}; it is zero or more, m"
-        if self.surface in LOOSE and not (_number(self.clearance) and self.clearance > 0.0):
+        if self.surface in SURFACES_WITH_CLEARANCE and not (
+            _number(self.clearance) and self.clearance > 0.0
+        ):
             yield f"clearance is {self.clearance!r}; a {self.surface} has one above zero, m"
-        if self.surface in LOOSE and self.radius is None:
+        if self.surface in SURFACES_WITH_CLEARANCE and self.radius is None:
             yield (
                 f"a {self.surface} needs radius: of the pin, or half the height of what slides; 0"
                 " for a point"
             )
-        if self.surface not in LOOSE and self.clearance:
+        if self.surface not in SURFACES_WITH_CLEARANCE and self.clearance:
             yield (
-                f"clearance is {self.clearance}; only a surface that is a {' or a '.join(LOOSE)}"
-                " has one"
+                f"clearance is {self.clearance}; only a surface that is a"
+                f" {' or a '.join(SURFACES_WITH_CLEARANCE)} has one"
             )
-        if self.surface not in ("", "plane", *LOOSE) and not (
+        if self.surface not in ("", "plane", *SURFACES_WITH_CLEARANCE) and not (
             _number(self.surface_radius) and self.surface_radius > 0.0
         ):
             yield (

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import MechanismError
 from .closure import ClosureRow
-from .courses import Course
+from .coordinate_functions import CoordinateFunction
 from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
 from .motions import Deflection, Freedom, displacement, elementary, motion_subspace
 from .pose import Pose, Scalar, Vector, as_pose, scalar, unit
@@ -50,7 +50,7 @@ class Mimic:
     joint: str
     multiplier: Scalar = 1.0
     offset: Scalar = 0.0
-    function: Course | None = None
+    function: CoordinateFunction | None = None
 
     def __post_init__(self) -> None:
         for attribute in ("multiplier", "offset"):
@@ -159,7 +159,7 @@ class Joint:
             what = f"the {attribute} of joint {self.name!r}"
             object.__setattr__(self, attribute, as_pose(getattr(self, attribute), what))
         kind = CATALOGUE.get(self.kind)
-        if kind is None or kind.made != (self.deflection is not None):
+        if kind is None or kind.internal != (self.deflection is not None):
             return  # validate() says so, with every other fault
         fixed: dict[str, object] = {
             "axis": self._axes(kind),
@@ -195,11 +195,11 @@ class Joint:
         kind = CATALOGUE.get(self.kind)
         if (
             kind is None
-            or kind.made != (self.deflection is not None)
+            or kind.internal != (self.deflection is not None)
             or len(self.axis) != len(kind.axes)
         ):
             return False
-        return kind.made or not self.sequence or set(self.sequence) <= set(kind.words)
+        return kind.internal or not self.sequence or set(self.sequence) <= set(kind.words)
 
     @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -332,7 +332,7 @@ class Joint:
         Examples
         --------
         >>> parameters = {"a": 0.4, "alpha": 0, "d": 0, "theta": 0, "custom": "standard"}
-        >>> elbow = Joint.from_denavit_hartenberg("elbow", "revolute", "upper", "fore", **parameters)
+        >>> elbow = Joint.from_denavit_hartenberg("e", "revolute", "upper", "fore", **parameters)
         >>> elbow.pose([0.0]).position
         (0.4, 0.0, 0.0)
         """

@@ -24,7 +24,7 @@ from .pose import Pose, Scalar, as_pose, scalar
 
 Sizes = Sequence[float] | np.ndarray
 Hull = Callable[[Sizes], np.ndarray]
-RING = 24  # points of a circle that is drawn
+CIRCLE_POINTS = 24  # vertices by which a circle is drawn
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,8 @@ class CollisionFilter:
 def _sphere(radius: float = 1.0) -> np.ndarray:
     """Return points (n, 3) of a sphere about the origin, in rings from pole to pole."""
     angle, height = np.meshgrid(
-        np.linspace(0, 2 * np.pi, RING, endpoint=False),
-        np.linspace(-np.pi / 2, np.pi / 2, RING // 2 + 1),
+        np.linspace(0, 2 * np.pi, CIRCLE_POINTS, endpoint=False),
+        np.linspace(-np.pi / 2, np.pi / 2, CIRCLE_POINTS // 2 + 1),
     )
     return radius * np.stack(
         [np.cos(height) * np.cos(angle), np.cos(height) * np.sin(angle), np.sin(height)], axis=-1
@@ -186,7 +186,7 @@ def _ends(points: np.ndarray, length: float) -> np.ndarray:
 
 
 def _cylinder(size: Sizes) -> np.ndarray:
-    angle = np.linspace(0, 2 * np.pi, RING, endpoint=False)
+    angle = np.linspace(0, 2 * np.pi, CIRCLE_POINTS, endpoint=False)
     return _ends(size[0] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1), size[1])
 
 

@@ -1,20 +1,22 @@
-"""Cutting: a mechanism whose bodies and joints make a graph with cycles becomes a tree and the
-joints that close it.
+"""Cutting: a mechanism whose bodies and joints make a graph with cycles becomes a spanning tree and
+the joints that close it.
 
-The tree grows from the ground (Prim): of all joints that reach a new body the cheapest is taken, by
+The tree grows from the ground (Prim): of all joints that reach a new body the cheapest is taken,
+compared by
 
-    1. can it be walked this way       a joint read from its child's side must have a reverse in the
-                                       catalogue
-    2. would cutting it lose anything  damping, friction, armature, limits, mimics and loads live on
-                                       coordinates of the tree
-    3. how many freedoms               a joint of few freedoms in the tree means few coordinates;
-                                       cut, it means many rows
-    4. how deep the tree gets          short branches keep the mass matrix well conditioned and the
-                                       loops' rows balanced
-    5. is it walked as written, does its coordinate keep its meaning, and at last the order of the
-    file
+    1. whether it can be walked this way: a joint read from its child's side must have a reverse in
+       the catalogue
+    2. whether cutting it would lose something: damping, friction, armature, limits, mimics and
+       loads exist only on coordinates of the tree
+    3. its number of freedoms: a joint of few freedoms in the tree means few coordinates; cut, it
+       means many rows
+    4. the depth of the tree: short branches keep the mass matrix well conditioned and the loops'
+       rows balanced
+    5. whether it is walked as written, whether its coordinate keeps its meaning, and at last the
+       order of the file
 
-What remains closes loops. The choice is written into `mechanism.notes`, and `at` overrides it.
+The remaining joints close loops. The choice is written into `mechanism.notes`; the argument `at`
+overrides it.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
 
 
 def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
-    """The mechanism cut `at` joints and where they reach a body twice or end on the ground; itself
-    where they do not, or are faulty.
+    """Return the mechanism cut at the joints `at`, and where joints reach a body twice or end on
+    the ground. Return it unchanged where there is nothing to cut, or where its joints are faulty.
     """
     children = [j.child for j in m.joints]
     at = tuple(at)
@@ -82,7 +84,7 @@ def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
 
 
 def _walkable(m: Mechanism) -> bool:
-    """Whether every joint is sound, has its own name and stands between two bodies that exist."""
+    """Whether every joint is sound, has a unique name and connects two existing bodies."""
     names = [j.name for j in (*m.joints, *m.loops)]
     bodies = {GROUND, *(b.name for b in m.bodies)}
     return len(set(names)) == len(names) and all(
@@ -100,7 +102,9 @@ def _is_tree(m: Mechanism) -> bool:
 
 
 def spoken_of(m: Mechanism) -> set[str]:
-    """The joints whose coordinates loads, constraints and speed rows name."""
+    """Return the names of the joints whose coordinates or speeds are named by loads, constraints
+    and speed rows.
+    """
     things = (*m.loads, *m.row_records)
     texts = [
         x
@@ -121,8 +125,8 @@ def spoken_of(m: Mechanism) -> set[str]:
 
 
 def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
-    """The tree's joints by name, each in the direction it is walked, and those between bodies the
-    ground never reaches.
+    """Return the joints of the tree by name, each in the direction in which it is walked, and the
+    joints between bodies that the ground does not reach.
     """
     depth, kept = {GROUND: 0}, {}
     order = {id(j): k for k, j in enumerate(joints)}
@@ -138,6 +142,7 @@ def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list
 
 
 def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple[bool | int, ...]:
+    """Return the key by which `_grow` compares joints; the least is taken."""
     backwards = j.parent not in depth
     cost = j.reverse.cost if backwards else 0
     root = depth[j.child if backwards else j.parent]
@@ -146,6 +151,7 @@ def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple[bo
 
 
 def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
+    """Raise MechanismError where a joint that closes a loop mimics another joint or leads one."""
     cut_names = {j.name for j in closing}
     for j in (*tree, *closing):
         if j.mimic and (j.name in cut_names or j.mimic.joint in cut_names):
@@ -157,6 +163,7 @@ def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
 
 
 def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
+    """Return a note for each joint that is walked from its child to its parent."""
     return [
         f"joint {j.name!r} is walked from {j.child!r} to {j.parent!r}; {j.reverse.remark}"
         for j in joints
@@ -165,6 +172,7 @@ def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
 
 
 def _cut_note(j: Joint, asked: bool) -> str:
+    """Return the note of a joint that closes a loop, with the values that it loses."""
     lost = j.of_coordinates()
     tail = (
         f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there"

@@ -1,6 +1,4 @@
-"""What can be wrong with shapes, and with the choice of pairs that may collide; a page of
-`validation`.
-"""
+"""The faults of shapes and of the collision filter; a part of `validation`."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from .values import value_of
 
 
 def shape_faults(m: Mechanism) -> Iterator[str]:
-    """Every fault of the shapes of bodies and of the ground, and of the collision filter."""
+    """Yield every fault of the shapes of bodies and of the ground, and of the collision filter."""
     for where, shapes in (
         (f"the {GROUND}", m.ground),
         *((f"body {b.name!r}", b.shapes) for b in m.bodies),

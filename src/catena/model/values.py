@@ -1,5 +1,5 @@
-"""Values: the number of an expression at given parameter values, and records whose expressions
-become other scalars.
+"""Values: the number of an expression at given parameter values, and records whose expressions are
+replaced by other scalars.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Record = TypeVar("Record")
 
 
 def with_scalars(record: Record, change: Callable[[Scalar], Scalar]) -> Record:
-    """A record, and all that it holds, with every expression of parameters replaced by what
-    `change` makes of it.
+    """Return a record, including the records it contains, with every expression of parameters
+    replaced by `change(expression)`.
     """
     return _changed(record, change)
 
@@ -38,7 +38,9 @@ def _changed(x: Any, change: Callable[[Scalar], Scalar]) -> Any:
 
 
 def value_of(x: Scalar, parameters: Mapping[str, float]) -> Scalar:
-    """The number of a scalar at given parameter values; None where a parameter has no value."""
+    """Return the number of a scalar at given parameter values; None where a parameter has no
+    value.
+    """
     if isinstance(x, (int, float)):
         return x
     names = _names_in(x)

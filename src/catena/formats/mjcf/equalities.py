@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model import Course, Joint, Mimic, Pose
+from ...model import CoordinateFunction, Joint, Mimic, Pose
 from ...model.loads import Constraint, Coupling, Holonomic, identifier
 from ..mapping import MappingReport
 from .names import Names
@@ -101,7 +101,7 @@ def _following(m: Any, e: int, j1: int, j2: int, leader: str) -> Mimic:
     return (
         Mimic(leader, c[1], c[0])
         if not any(c[2:])
-        else Mimic(leader, function=Course("polynomial", y=tuple(c[:-2])))
+        else Mimic(leader, function=CoordinateFunction("polynomial", y=tuple(c[:-2])))
     )
 
 

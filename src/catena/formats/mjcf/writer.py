@@ -34,7 +34,7 @@ from .written_shapes import geom, lost_shapes, meshes
 
 _TYPES = {Motion.TURN: "hinge", Motion.SLIDE: "slide", Motion.BALL: "ball"}
 LOOPS = ("ball", "fixed", "revolute")
-LEAST = 2e-15  # kg m2; MuJoCo refuses moving bodies with less than half of it
+LEAST_INERTIA = 2e-15  # kg m2; MuJoCo refuses moving bodies with less than half of it
 
 
 def text(mechanism: Mechanism) -> str:
@@ -149,10 +149,12 @@ def _lost(m: Mechanism, given: Mechanism) -> Iterator[str]:
             "contacts are soft in MuJoCo, restitution and the difference of static and kinetic"
             f" friction are left out: {', '.join(c.name for c in m.contacts)}"
         )
-    if thin := [b.name for b in m.bodies if b.mass and min(principal(b.inertia)[0]) < LEAST]:
+    if thin := [
+        b.name for b in m.bodies if b.mass and min(principal(b.inertia)[0]) < LEAST_INERTIA
+    ]:
         yield (
-            f"moments of inertia below {LEAST:g} kg m2, the least that MuJoCo takes, are written as"
-            f" that: {', '.join(thin)}"
+            f"moments of inertia below {LEAST_INERTIA:g} kg m2, the least that MuJoCo takes, are"
+            f" written as that: {', '.join(thin)}"
         )
     yield from lost_shapes(m)
 
@@ -218,7 +220,9 @@ class _Writer:
                 {
                     "mass": number(b.mass),
                     "pos": numbers(b.com),
-                    "diaginertia": numbers([max(x, LEAST) for x in values] if b.mass else values),
+                    "diaginertia": numbers(
+                        [max(x, LEAST_INERTIA) for x in values] if b.mass else values
+                    ),
                     **attitude(axes),
                 },
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ...errors import MechanismError
-from ...model import Body, Course, Joint, Mimic, Pose
+from ...model import Body, CoordinateFunction, Joint, Mimic, Pose
 from ..xml_node import XmlNode
 
 X = (1.0, 0.0, 0.0)
@@ -28,7 +28,7 @@ SIMPLE = {
     "BallJoint": (("R", X), ("R", Y), ("R", Z)),
     "FreeJoint": (("R", X), ("R", Y), ("R", Z), ("D", X), ("D", Y), ("D", Z)),
 }
-IDENTITY = Course("polynomial", y=(0.0, 1.0))
+IDENTITY = CoordinateFunction("polynomial", y=(0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Axis:
     motion: str
     axis: tuple[float, ...]
     coordinate: str
-    function: Course
+    function: CoordinateFunction
 
 
 @dataclass
@@ -80,7 +80,7 @@ def _custom(n: XmlNode) -> Iterator[Axis]:
         )
 
 
-def function_of(n: XmlNode) -> Course:
+def function_of(n: XmlNode) -> CoordinateFunction:
     """The function of an element, inside <function> or itself; zero, and a fault, where it is not
     known.
     """
@@ -91,35 +91,35 @@ def function_of(n: XmlNode) -> Course:
                 return found
         except MechanismError as why:
             n.fault(str(why))
-            return Course("polynomial", y=(0.0,))
+            return CoordinateFunction("polynomial", y=(0.0,))
     others = [e.tag for e in (holder if holder is not None else ())]
     if others:
         n.fault(
             f"its function is a {others[0]}; known are Constant, LinearFunction,"
             " PolynomialFunction, SimmSpline and MultiplierFunction of these"
         )
-    return Course("polynomial", y=(0.0,))
+    return CoordinateFunction("polynomial", y=(0.0,))
 
 
-def _known(e: Element, n: XmlNode) -> Course | None:
+def _known(e: Element, n: XmlNode) -> CoordinateFunction | None:
     def words(tag: str) -> tuple[float, ...]:
         return XmlNode(e, f"{n.where}: {e.tag}", n.faults).vector(
             tag, (), len((e.get(tag) or "").split())
         )
 
     if e.tag == "Constant":
-        return Course("polynomial", y=words("value")[:1] or (0.0,))
+        return CoordinateFunction("polynomial", y=words("value")[:1] or (0.0,))
     if e.tag == "LinearFunction":
         slope, offset = (*words("coefficients"), 0.0, 0.0)[:2]
-        return Course("polynomial", y=(offset, slope))
+        return CoordinateFunction("polynomial", y=(offset, slope))
     if e.tag == "PolynomialFunction":
-        return Course("polynomial", y=tuple(reversed(words("coefficients"))))
+        return CoordinateFunction("polynomial", y=tuple(reversed(words("coefficients"))))
     if e.tag in ("SimmSpline", "NaturalCubicSpline"):
-        return Course("spline", words("x"), words("y"))
+        return CoordinateFunction("spline", words("x"), words("y"))
     if e.tag == "MultiplierFunction":
         inner = function_of(XmlNode(e, n.where, n.faults))
         scale = (*words("scale"), 1.0)[0]
-        return Course(inner.kind, inner.x, tuple(scale * y for y in inner.y))
+        return CoordinateFunction(inner.kind, inner.x, tuple(scale * y for y in inner.y))
     return None
 
 

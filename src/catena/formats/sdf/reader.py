@@ -30,7 +30,7 @@ TYPES = {
     "fixed": "fixed",
 }
 GEARBOX = "gearbox"  # SDF's word for a pair of gears: no joint, but a ratio of two turns
-HUGE = 1e15  # SDF's word for no limit is 1e16
+NO_LIMIT = 1e15  # rad or m (or their rates, or N m): larger values mean no limit; SDF writes 1e16
 UNREAD = (
     "plugin",
     "sensor",
@@ -284,7 +284,7 @@ class _Reader:
             ("speed", "velocity", 1),
         ):
             x = limit.number(word, sign * math.inf, True) if limit else sign * math.inf
-            unlimited = abs(x) > HUGE or (x < 0 and key in ("effort", "speed"))
+            unlimited = abs(x) > NO_LIMIT or (x < 0 and key in ("effort", "speed"))
             found[key] = sign * math.inf if unlimited else x
         if dynamics:
             found |= {key: dynamics.number(key, 0.0) for key in ("damping", "friction")}

@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from ...errors import MechanismError
 from ...model import JOINT_KINDS as KINDS
-from ...model import MEASURES, Course, Freedom, Joint, Mimic, Motion, Scalar, Vector, slides
+from ...model import (
+    MEASURES,
+    CoordinateFunction,
+    Freedom,
+    Joint,
+    Mimic,
+    Motion,
+    Scalar,
+    Vector,
+    slides,
+)
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose
@@ -157,7 +167,7 @@ def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
     return Mimic(str(table.data.get("joint") or MISSING), multiplier, offset)
 
 
-def _function(t: Table) -> Course | None:
+def _function(t: Table) -> CoordinateFunction | None:
     """function = { kind = "spline", x = [...], y = [...] }, SI; or kind = "polynomial" with its
     coefficients y, lowest first.
     """
@@ -174,7 +184,7 @@ def _function(t: Table) -> Course | None:
     if t.data.keys() & {"multiplier", "offset"}:
         table.fault("it stands in place of multiplier and offset; give one or the other")
     try:
-        return Course(kind, tuple(x), tuple(y)) if table.faults == before else None
+        return CoordinateFunction(kind, tuple(x), tuple(y)) if table.faults == before else None
     except MechanismError as why:
         table.fault(str(why).partition(": ")[2])
         return None

@@ -57,13 +57,13 @@ def draft(path: Path, top: Table) -> Draft:
     return Draft(path, mechanism, top.ledger.faults, cut_at=_texts(top, "cut"))
 
 
-# parts of a dotted key; the time and memory that Python's parser takes grow with their square
-NESTED = 50
+# parts of a dotted key, since the time and memory of Python's parser grow with their square
+MAX_KEY_PARTS = 50
 _QUOTED = re.compile(
     r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
 )
 _LONG_KEY = re.compile(
-    r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|"")){' + f"{NESTED}" + ",}"
+    r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|"")){' + f"{MAX_KEY_PARTS}" + ",}"
 )
 
 
@@ -83,8 +83,8 @@ def parsed(path: Path, data: bytes) -> Table:
     if found := _LONG_KEY.search(_QUOTED.sub('""', text)):
         raise FormatError(
             path,
-            f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one"
-            " or two",
+            f"the key {shown(found[0])} has more than {MAX_KEY_PARTS} parts, and those of a model"
+            " have one or two",
         )
     try:
         return Table(tomllib.loads(text), "", FaultLedger())

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from ...model import COURSE_KINDS as COURSES
 from ...model import (
+    COORDINATE_FUNCTION_KINDS,
     DIRECTIONS,
     GRAVITY,
     GROUND,
@@ -574,7 +574,7 @@ COURSE = register(
         "function = { ... }",
         "A smooth function of one coordinate, SI.",
         (
-            FileKey("kind", Word(COURSES), "how y is meant", needed=True),
+            FileKey("kind", Word(COORDINATE_FUNCTION_KINDS), "how y is meant", needed=True),
             FileKey("x", Several(Quantity("any", symbolic=False)), "places of a spline, rising"),
             FileKey(
                 "y",

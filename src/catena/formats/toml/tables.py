@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import QuantityError, unknown
-from ...model import LENGTH, Scalar, shown
+from ...model import MAX_LENGTH, Scalar, shown
 from ..units import describe, in_unit, quantity
 
 REQUIRED: Any = object()
@@ -34,16 +34,16 @@ class FaultLedger:
 
     def expanded(self, text: str) -> str:
         """The text with named expressions written out, in parentheses."""
-        if not self.expressions or len(text) > LENGTH:
+        if not self.expressions or len(text) > MAX_LENGTH:
             return text
         pieces = [
             f"({self.expressions[word]})" if word in self.expressions else word
             for word in _WORD.split(text)
         ]
-        if (total := sum(map(len, pieces))) > LENGTH:
+        if (total := sum(map(len, pieces))) > MAX_LENGTH:
             raise QuantityError(
                 f"{shown(text)} has {total} letters when its named expressions are written out;"
-                f" {LENGTH} are allowed"
+                f" {MAX_LENGTH} are allowed"
             )
         return "".join(pieces)
 

@@ -46,12 +46,14 @@ class CompliantContact(Load):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Two frames are needed."""
+        """Yield a fault where both frames are the same."""
         if self.sphere == self.surface:
             yield f"it presses {self.sphere!r} into itself; a contact is between two frames"
 
     def act(self, s: Scene) -> None:
-        """Forces at the sphere's lowest point, and the reaction on the other body there."""
+        """Apply the force at the sphere's lowest point, and the reaction on the other body
+        there.
+        """
         k, c, power, mu, slow, radius = map(
             s.value,
             (

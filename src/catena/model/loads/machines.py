@@ -34,7 +34,7 @@ class Drag(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Against the velocity in the stream."""
+        """Apply the force against the velocity relative to the stream."""
         x, y, z = map(s.value, self.stream)
         stream: Vector = (x, y, z)
         u = sub(s.origin(self.frame)[1], stream)
@@ -70,7 +70,7 @@ class Clutch(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """The same torque on both sides."""
+        """Apply opposite torques to both coordinates."""
         ratio = s.value(self.ratio)
         slip = s.coordinate(self.coordinate)[1]
         for name in self.other:
@@ -99,7 +99,7 @@ class Freewheel(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Nothing forwards; backwards the damper, on both sides."""
+        """Apply no torque forwards, and that of the damper backwards, on both sides."""
         slip = s.coordinate(self.coordinate)[1]
         for name in self.other:
             slip = slip - s.coordinate(name)[1]

@@ -23,11 +23,11 @@ class Constraint(Holonomic):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The row itself."""
+        """The text of the row."""
         return (self.zero,)
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Its text."""
+        """Return the value of its text."""
         return (s.text(self.name, self.zero),)
 
 
@@ -49,11 +49,11 @@ class Drive(Holonomic):
     )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """q - motion(t)."""
+        """Return q - motion(t)."""
         return (s.coordinate(self.coordinate) - s.text(self.name, self.motion),)
 
     def drives(self) -> str:
-        """Its coordinate."""
+        """The driven coordinate."""
         return self.coordinate
 
 
@@ -75,7 +75,9 @@ class Coupling(Holonomic):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """One ratio per coordinate, two coordinates at least."""
+        """Yield a fault where there is not one ratio per coordinate, or fewer than two
+        coordinates.
+        """
         if len(self.coordinates) != len(self.ratios):
             yield (
                 f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one"
@@ -88,6 +90,6 @@ class Coupling(Holonomic):
             )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """The sum less the offset."""
+        """Return the sum of ratio q minus the offset."""
         parts = [s.value(r) * s.coordinate(name) for r, name in zip(self.ratios, self.coordinates)]
         return (sum(parts[1:], parts[0]) - s.value(self.offset),)
