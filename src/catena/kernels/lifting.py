@@ -37,7 +37,9 @@ class _Follower(NamedTuple):
 
 
 class Lift:
-    """The map of a layout at one configuration q; the identity where no node follows."""
+    """The map from the mechanism's speeds to those of the nodes at one configuration q; the
+    identity where no node follows another.
+    """
 
     def __init__(self, layout: Layout, value: Callable[[Any], Any], q: Any):
         self.nv = layout.nv
@@ -55,11 +57,11 @@ class Lift:
         return bool(self.F)
 
     def v(self, v: Any) -> list:
-        """v^ = W v."""
+        """Return v^ = W v."""
         return [*v, *(_sum([c * v[k] for k, c in row.items()]) for row in self.F)]
 
     def a(self, v: Any, a: Any) -> list:
-        """a^ = W a + dW v."""
+        """Return a^ = W a + dW v."""
         turning = [[b * v[f.vi + i] * v[f.vi + j] for i, j, b in f.B] for f in self._followers]
         return [
             *a,
@@ -70,7 +72,7 @@ class Lift:
         ]
 
     def rates(self, v: Any) -> list[Coefficients]:
-        """The rows of dW below its zeros: B v, or f''(q) v."""
+        """Return the rows of dW below its zeros: B v, or f''(q) v."""
         found: list[Coefficients] = []
         for f in self._followers:
             row: Coefficients = {}
@@ -80,7 +82,7 @@ class Lift:
         return found
 
     def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list:
-        """W^T tau^, along the mechanism's own speeds; or with other rows in place of F, below an
+        """Return W^T tau^, along the mechanism's own speeds; `rows` replaces F below the
         identity.
         """
         own = list(tau[: self.nv])
@@ -91,7 +93,7 @@ class Lift:
         return own
 
     def between(self, M: np.ndarray) -> np.ndarray:
-        """W^T M^ W (nv, nv)."""
+        """Return W^T M^ W (nv, nv)."""
         return (
             _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T
             if self
@@ -99,7 +101,7 @@ class Lift:
         )
 
     def beside(self, M: np.ndarray, v: Any) -> np.ndarray:
-        """W^T M^ dW (nv, nv)."""
+        """Return W^T M^ dW (nv, nv)."""
         rates = self.rates(v)
         none = [0.0] * self.nv
         # dW has zeros where W has the identity
@@ -110,7 +112,7 @@ class Lift:
 def _by_shapes(
     f: Follower, value: Callable[[Any], Any], q: Any
 ) -> tuple[_Follower, Coefficients, Any]:
-    """A follower of amplitudes: its coefficients, its row of F, and its coordinate."""
+    """Return a follower of amplitudes: its coefficients, its row of F, and its coordinate."""
     found = _Follower(f.qi, f.vi, *_coefficients(f.shift, value))
     row: Coefficients = {f.vi + i: a for i, a in found.a}
     for i, j, b in found.B:
@@ -126,13 +128,15 @@ def _by_shapes(
 
 
 def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
-    """A follower by a function: f'' stands for B, f' for its row."""
+    """Return a follower by a function: f'' in place of B, f' as its row of F, and its
+    coordinate.
+    """
     y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a CoordinateFunction
     return _Follower(f.qi, f.vi, [], [(0, 0, ddy)]), {f.vi: dy}, y
 
 
 def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
-    """The entries of a and B that are not zero."""
+    """Return the entries of a and B that are not zero."""
     a = [(i, value(x)) for i, x in enumerate(shift.a) if x != 0.0]
     return a, [
         (i, j, value(x)) for i, row in enumerate(shift.B) for j, x in enumerate(row) if x != 0.0
@@ -140,7 +144,7 @@ def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
 
 
 def _sum(terms: list) -> Any:
-    """The sum of some terms; a plain zero of none."""
+    """Return the sum of some terms; a plain zero where there are none."""
     total = terms[0] if terms else 0.0
     for term in terms[1:]:
         total = total + term

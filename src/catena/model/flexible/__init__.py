@@ -111,9 +111,9 @@ def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, np.ndarray]:
     """
     if flexed.modal is None:
         return {}
-    from . import trust
+    from . import shape_errors
 
-    return trust.frequency_errors(m, flexed)
+    return shape_errors.frequency_errors(m, flexed)
 
 
 def frequency_error(m: Mechanism) -> float | None:
