@@ -1,4 +1,4 @@
-"""Files: read whole with a limit, written whole or not at all."""
+"""Files: read whole, with a limit of size, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_FILE_SIZE = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
 def as_path(given: object) -> Path:
-    """What somebody gave as the path of a file; a FormatError where it is none."""
+    """Return what was given as the path of a file; raise FormatError where it is none."""
     if isinstance(given, str):
         return Path(given)
     if isinstance(given, os.PathLike) and isinstance(text := os.fspath(given), str):
@@ -54,8 +54,8 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the text beside the file, then put it in the file's place: a reader sees the old file
-    or the new one.
+    """Write the text to a temporary file in the same folder, then rename it: a reader sees the old
+    file or the new one.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
@@ -73,8 +73,8 @@ def write(path: Path, text: str) -> None:
 
 
 def located(file: str, model: Path) -> str:
-    """The path of a file that a model names: beside the model, or, for package://NAME/..., in a
-    folder above it; else as it was.
+    """Return the path of a file that a model names: relative to the model's folder, or, for
+    package://NAME/..., in a folder above it; else the name unchanged.
     """
     name = file.removeprefix("file://")
     here = model.resolve()

@@ -1,4 +1,4 @@
-"""XML, read without trust: no entities, nothing fetched, no depth or size without limit."""
+"""XML from untrusted files: no entities, nothing fetched, limits of depth and size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _DepthLimited(TreeBuilder):
 
 
 def parse(data: bytes, path: Path) -> Element:
-    """The root element of a file's bytes."""
+    """Return the root element of a file's bytes."""
     try:
         parser = DefusedXMLParser(
             target=_DepthLimited(), forbid_dtd=False, forbid_entities=True, forbid_external=True

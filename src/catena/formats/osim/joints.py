@@ -1,6 +1,6 @@
 """Joints of OpenSim: a spatial transform, three slides along axes of the parent's side and then
 three turns, each a function of a coordinate. It becomes a chain of joints of one freedom with
-massless bodies between.
+massless bodies between them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ IDENTITY = CoordinateFunction("polynomial", y=(0.0, 1.0))
 @dataclass(frozen=True)
 class Axis:
     """One slide ("D") or turn ("R") about an axis, by a function of a coordinate, or by a constant
-    where it has none.
+    where it has no coordinate.
     """
 
     motion: str
@@ -45,8 +45,8 @@ class Axis:
 
 @dataclass
 class Chain:
-    """The joints and massless bodies that one joint becomes; followers: those that follow a
-    coordinate as a part of it.
+    """The joints and massless bodies that one joint becomes; followers: those that follow another
+    joint of the chain.
     """
 
     joints: list[Joint] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Chain:
 
 
 def axes(n: XmlNode, kind: str, coordinates: list[str]) -> list[Axis]:
-    """The slides and then the turns of a joint."""
+    """Return the slides and then the turns of a joint."""
     if kind == "CustomJoint":
         found = list(_custom(n))
     else:
@@ -81,8 +81,8 @@ def _custom(n: XmlNode) -> Iterator[Axis]:
 
 
 def function_of(n: XmlNode) -> CoordinateFunction:
-    """The function of an element, inside <function> or itself; zero, and a fault, where it is not
-    known.
+    """Return the function of an element, inside <function> or itself; zero, and a fault, where it
+    is not known.
     """
     holder = n.element.find("function")
     for e in (*(holder if holder is not None else ()), *n.element):
@@ -127,7 +127,9 @@ def _known(e: Element, n: XmlNode) -> CoordinateFunction | None:
 def chain(
     name: str, given: list[Axis], parent: str, child: str, placement: Pose, offset: Pose
 ) -> Chain:
-    """The joints of one freedom that a joint's slides and turns are, from parent to child."""
+    """Return the chain of joints of one freedom for a joint's slides and turns, from parent to
+    child.
+    """
     found = Chain()
     X = placement
     at = parent
@@ -179,8 +181,8 @@ def chain(
 
 
 def _leads(a: Axis) -> bool:
-    """Whether a joint's own coordinate can be OpenSim's: its function is plus or minus it, and
-    perhaps a constant.
+    """Whether a joint's own coordinate can be OpenSim's: its function is plus or minus the
+    coordinate, and perhaps a constant.
     """
     return (
         a.function.kind == "polynomial"

@@ -18,7 +18,7 @@ ROW = "| key | meaning | what may stand there | unit | default |\n|---|---|---|-
 
 
 def markdown() -> str:
-    """The page. Every table that is registered is on it."""
+    """Return the page, with every registered table."""
     return "\n".join([HEAD, *(line for table in TABLES.values() for line in _section(table))])
 
 

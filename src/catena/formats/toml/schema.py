@@ -1,5 +1,5 @@
 """The tables of a mechanism's file and their keys. `docs/file_keys.md` and the JSON Schema are made
-of these records.
+from these records.
 
 Loads, rows, constraints and shapes have the keys of their kinds, from the registries of the model.
 """
@@ -568,7 +568,7 @@ DH = register(
         ),
     )
 )
-COURSE = register(
+COORDINATE_FUNCTION = register(
     FileTable(
         "function",
         "function = { ... }",
@@ -680,7 +680,7 @@ JOINT = register(
 
 # --- loads, rows and constraints
 def load_type(key: Key) -> Type:
-    """What may stand at a field of a load, by its sort."""
+    """Return the type of a field of a load, by its sort."""
     return _SORTS[key.sort](key)
 
 
@@ -713,7 +713,9 @@ _SORTS: dict[str, Callable[[Key], Type]] = {
 
 
 def _measured(measure: str) -> Quantity:
-    """A quantity of a dimension, or of the second where a coordinate turns: "length|angle"."""
+    """Return a quantity of a dimension, or of the second where a coordinate turns:
+    "length|angle".
+    """
     slide, _, turn = measure.partition("|")
     return Quantity(slide, also=turn)
 
@@ -723,7 +725,7 @@ def _load_kinds(registry: Mapping[str, type[Keyed]]) -> Callable[[], Iterable[Fi
 
 
 def load_kind(member: type[Keyed]) -> FileKind:
-    """The keys of a kind of load, row or constraint, from its fields."""
+    """Return the keys of a kind of load, row or constraint, from its fields."""
     own: list[FileKey] = []
     for f in fields(member):
         if "key" in f.metadata:
