@@ -126,7 +126,7 @@ class BlockFunction:
             shapes,
             repr((width, known)),
         )
-        code = disk.kept(
+        code = disk.load_or_make(
             key,
             lambda: host.assemble(
                 text(function, inputs, outputs, scratch, width, known), optimise=2

@@ -30,7 +30,7 @@ LIMIT = 1 << 30  # bytes: beyond it the least recently used entries are removed
 # that takes a quarter of a second
 SWEEP = 64
 
-_told: set[str] = set()  # folders that could not be used, each told once
+_warned: set[str] = set()  # folders that could not be used, of each of which a warning was issued
 
 
 def folder() -> Path | None:
@@ -72,7 +72,7 @@ def load(name: str) -> bytes | None:
     if data[:head] != _head(name, code):
         return None
     with contextlib.suppress(OSError):
-        os.utime(path)  # it is young again
+        os.utime(path)  # it was used just now
     return code
 
 
@@ -112,7 +112,7 @@ def store(name: str, code: bytes) -> None:
         )
 
 
-def kept(name: str, make: Callable[[], bytes]) -> bytes:
+def load_or_make(name: str, make: Callable[[], bytes]) -> bytes:
     """Return the code under this key; where there is none, call `make` and store the result."""
     code = load(name)
     if code is None:
@@ -159,8 +159,8 @@ def _private(found: os.stat_result) -> bool:
 
 
 def _warn(place: Path, message: str) -> None:
-    if str(place) not in _told:
-        _told.add(str(place))
+    if str(place) not in _warned:
+        _warned.add(str(place))
         warnings.warn(message, stacklevel=3)
 
 

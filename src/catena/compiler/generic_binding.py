@@ -21,7 +21,9 @@ from .single_state import Single
 def library(name: str, width: int) -> Any:
     """Return a generic kernel's machine code, from the disk where it was compiled before."""
     key = disk.key("generic", sources(), *host.description(), name, str(width))
-    return host.link(disk.kept(key, lambda: host.assemble(text(name, width), optimise=2)), "kernel")
+    return host.link(
+        disk.load_or_make(key, lambda: host.assemble(text(name, width), optimise=2)), "kernel"
+    )
 
 
 def bind(
@@ -97,7 +99,7 @@ def _around(
     mechanisms of the same sizes.
     """
     text = emit.around(n_in, n_out, slots, width, single)
-    return disk.kept(
+    return disk.load_or_make(
         disk.key("around", *host.description(), text, str(quick)),
         lambda: host.assemble(text, quick=quick),
     )

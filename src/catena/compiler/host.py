@@ -204,8 +204,8 @@ def machine_of(t: Target, level: int = 1) -> Any:
     """Return LLVM's machine for a target, with a level of optimisation in code generation. LLVM's
     targets must be initialised.
     """
-    made = llvm.Target.from_triple(t.triple)
-    return made.create_target_machine(
+    found = llvm.Target.from_triple(t.triple)
+    return found.create_target_machine(
         cpu=t.cpu, features=t.features, opt=level, reloc="pic", codemodel="small", jit=True
     )
 

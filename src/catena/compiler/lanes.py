@@ -137,7 +137,9 @@ def _sines(width: int) -> tuple[Any, dict[str, int]]:
     """
     text = emit.sines(width, host.has_fma())
     library = host.link(
-        disk.kept(disk.key("sines", *host.description(), text), lambda: host.assemble(text)),
+        disk.load_or_make(
+            disk.key("sines", *host.description(), text), lambda: host.assemble(text)
+        ),
         "lanes_sines",
     )
     return library, {"lanes_sines": library["lanes_sines"]}

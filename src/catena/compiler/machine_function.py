@@ -103,11 +103,11 @@ class MachineFunction:
             optimised, quickly = (self._key(kinds, how) for how in ("driver", "quick driver"))
             if self.quick and kinds not in self._first_calls and disk.load(optimised) is None:
                 self._first_calls[kinds] = self._linked(
-                    kinds, disk.kept(quickly, lambda: self._assembled(kinds, quick=True))
+                    kinds, disk.load_or_make(quickly, lambda: self._assembled(kinds, quick=True))
                 )
                 return self._first_calls[kinds]
             self._codes[kinds] = self._linked(
-                kinds, disk.kept(optimised, lambda: self._assembled(kinds))
+                kinds, disk.load_or_make(optimised, lambda: self._assembled(kinds))
             )
             return self._codes[kinds]
 

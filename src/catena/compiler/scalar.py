@@ -56,9 +56,9 @@ def _binary(operation: int, inherited: str) -> Callable[[Any, Any], Any]:
         other = _symbol(y)
         if other is None:
             return otherwise(x, y)
-        made = binary(operation, other, x) if reflected else binary(operation, x, other)
-        made.__class__ = Scalar
-        return made
+        result = binary(operation, other, x) if reflected else binary(operation, x, other)
+        result.__class__ = Scalar
+        return result
 
     return method
 
@@ -71,7 +71,7 @@ def _unary(operation: int) -> Callable[[Any], Any]:
 
 
 class Scalar(ca.SX):
-    """A symbol of one row and one column, made by `Scalar.of`."""
+    """A symbol of one row and one column, result by `Scalar.of`."""
 
     __add__ = __iadd__ = _binary(ca.OP_ADD, "__add__")
     __radd__ = _binary(ca.OP_ADD, "__radd__")

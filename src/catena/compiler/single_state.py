@@ -110,12 +110,12 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         require(t, _bounded(t, "y", n, s.limit))
         shape = t.at(table, FIRST, "i64")
         more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
-        made = t(
+        array = t(
             f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})"
         )
-        require(t, t(f"icmp ne ptr {made}, null"))
-        _copy(t, _word(t, made, DATA, "ptr"), "%y", n)
-        t.do(f"ret ptr {made}")
+        require(t, t(f"icmp ne ptr {array}, null"))
+        _copy(t, _word(t, array, DATA, "ptr"), "%y", n)
+        t.do(f"ret ptr {array}")
         t.label("rest")
         t.do(f"call void {known[CLEAR]}()")  # an array that could not be made has set an error
         t.do(

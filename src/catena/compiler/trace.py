@@ -160,7 +160,7 @@ class Tracer(Kinematics):
 
     def _inertia(self) -> np.ndarray:
         """M (nv, nv)."""
-        M = self.lift.between(self._inertia_of_nodes())
+        M = self.lift.congruence(self._inertia_of_nodes())
         for sections in self.flexible:
             M = M + entries(sections.inertia())
         return M
@@ -270,8 +270,8 @@ class Tracer(Kinematics):
         G = entries(A @ ca.diag(vector(self.con.column)) @ A.T)
         size = _own_sizes(self.row_scales(), G)
         independent(G, size, self.blank(len(G)))
-        beside = vector([G[k, k] / (RANK * size[k]) for k in range(len(G))])
-        return ca.mmax(ca.fmin(beside, 1.0 / beside))
+        ratios = vector([G[k, k] / (RANK * size[k]) for k in range(len(G))])
+        return ca.mmax(ca.fmin(ratios, 1.0 / ratios))
 
     def multipliers(self) -> ca.SX:
         """Return the rows' multipliers (m,) for the forces tau."""
@@ -373,8 +373,8 @@ class Tracer(Kinematics):
         coriolis_matrix(self.tree, self.Q, self.V, self.work(), S, dS, I, B, X, F, C)
         if not self.lift:
             return matrix(C)
-        own = matrix(self.lift.between(C)) + matrix(
-            self.lift.beside(self._inertia_of_nodes(), self.OWN[1])
+        own = matrix(self.lift.congruence(C)) + matrix(
+            self.lift.rate_term(self._inertia_of_nodes(), self.OWN[1])
         )
         return ca.densify(sum((sections.coriolis() for sections in self.flexible), own))
 

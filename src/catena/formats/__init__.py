@@ -218,8 +218,8 @@ def _find(path: str | os.PathLike[str]) -> Path:
     if os.path.exists(found):
         raise FormatError(found, f"the file has no suffix; known are {', '.join(suffixes())}")
     for suffix in suffixes():
-        if os.path.isfile(beside := found.with_suffix(suffix)):
-            return beside
+        if os.path.isfile(candidate := found.with_suffix(suffix)):
+            return candidate
     raise UnknownNameError("example", str(path), examples(), "catena, and no file of that name")
 
 

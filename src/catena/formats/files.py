@@ -57,19 +57,19 @@ def write(path: Path, text: str) -> None:
     """Write the text to a temporary file in the same folder, then rename it: a reader sees the old
     file or the new one.
     """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with beside.open("x", encoding="utf-8", newline="\n") as file:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except (OSError, ValueError) as why:  # ValueError: a lone surrogate in a name
         raise FormatError(
             path, f"the file cannot be written: {getattr(why, 'strerror', None) or why}"
         ) from None
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def located(file: str, model: Path) -> str:

@@ -92,7 +92,7 @@ class Lift:
                     own[k] = own[k] + c * x
         return own
 
-    def between(self, M: np.ndarray) -> np.ndarray:
+    def congruence(self, M: np.ndarray) -> np.ndarray:
         """Return W^T M^ W (nv, nv)."""
         return (
             _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T
@@ -100,7 +100,7 @@ class Lift:
             else M
         )
 
-    def beside(self, M: np.ndarray, v: Any) -> np.ndarray:
+    def rate_term(self, M: np.ndarray, v: Any) -> np.ndarray:
         """Return W^T M^ dW (nv, nv)."""
         rates = self.rates(v)
         none = [0.0] * self.nv

@@ -239,7 +239,7 @@ def _laid_out(m: Mechanism) -> Layout:
         if j.deflection:
             leader = j.mimic.joint if j.mimic else j.name
             base = Seat(seats[j.parent].node, seats[j.parent].pose @ j.placement)
-            made = _follow(
+            place = _follow(
                 nodes,
                 followers,
                 base,
@@ -247,7 +247,7 @@ def _laid_out(m: Mechanism) -> Layout:
                 (first_q[leader], first_v[leader]),
                 (nq, nv),
             )
-            seats[j.child] = Seat(made.node, made.pose @ j.offset.inverse())
+            seats[j.child] = Seat(place.node, place.pose @ j.offset.inverse())
         elif j.mimic and j.mimic.function:
             leader = j.mimic.joint
             node, X = _node(

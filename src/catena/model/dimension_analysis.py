@@ -172,8 +172,8 @@ def _is(place: Place) -> str:
 
 def _remark(place: Place, units: Mapping[str, str]) -> str:
     named = sorted(str(s) for s in place.value.free_symbols if str(s) in units)
-    told = [f"{name!r} is in {units[name]}" for name in named if units[name]]
-    return f" (parameter {', '.join(told)})" if told else ""
+    remarks = [f"{name!r} is in {units[name]}" for name in named if units[name]]
+    return f" (parameter {', '.join(remarks)})" if remarks else ""
 
 
 # --- what follows from them
@@ -250,8 +250,8 @@ class _System:
         if e.alike is not None:
             return f"{_is(e.place)}; {self.unlike(e.alike)}{self.sources(e)}"
         found = name_of(self.reduced(e.names)[1])
-        told = f"{_is(e.place)}, {found}; {wanted(e.place.dimension)}{self.sources(e)}"
-        return f"{told}. {_REMEDY}" if abs(e.place.value.as_coeff_Mul()[0]) != 1 else told
+        sentence = f"{_is(e.place)}, {found}; {wanted(e.place.dimension)}{self.sources(e)}"
+        return f"{sentence}. {_REMEDY}" if abs(e.place.value.as_coeff_Mul()[0]) != 1 else sentence
 
     def unlike(self, pair: Alike) -> str:
         """Return the words for two parts of an expression whose dimensions differ."""
@@ -266,16 +266,16 @@ class _System:
 
     def sources(self, e: _Equation) -> str:
         """Return, in parentheses, where the dimensions of the equation's names come from."""
-        told = []
+        origins = []
         for name in sorted(e.names.keys() - self.signals):
             if name in self.given and self.given[name] and len(e.names) > 1:
-                told.append(f"parameter {name!r} is in {unit_text(self.given[name])}")
+                origins.append(f"parameter {name!r} is in {unit_text(self.given[name])}")
             elif (row := self.rows.get(name)) is not None and not row.names:
-                told.append(
+                origins.append(
                     f"parameter {name!r} is written without unit, and {name_of(row.powers)} by"
                     f" {row.place.what} of {row.place.where}"
                 )
-        return f" ({'; '.join(told)})" if told else ""
+        return f" ({'; '.join(origins)})" if origins else ""
 
 
 def _laws(
@@ -284,12 +284,12 @@ def _laws(
     """Yield (equation, fault) of the laws whose parameters have known dimensions, and add to the
     system the dimensions of parameters that only laws use.
     """
-    told = {**system.given, **{n: dict(p) for n, p in system.solved().items()}}
-    sure = set(told)
+    dimensions = {**system.given, **{n: dict(p) for n, p in system.solved().items()}}
+    sure = set(dimensions)
     waiting = [e for e in laws if all(n in m.parameters or n in known for n in e.names)]
     others = {n: dict(p) for n, p in known.items() if n not in m.parameters}
-    unsolved = {n: row for n, row in system.rows.items() if n not in told}
-    checking = _System(told | others, unsolved, frozenset(others))
+    unsolved = {n: row for n, row in system.rows.items() if n not in dimensions}
+    checking = _System(dimensions | others, unsolved, frozenset(others))
     for e in waiting:
         named = {n for n in e.names if n in m.parameters}
         powers = checking.reduced(e.names)[1]

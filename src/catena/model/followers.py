@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
     from .pose import Scalar
 
-# what is felt along the speed v of the leader of what acts along ratio v
+# how a value of a follower, which moves at ratio v, counts along the speed v of its leader
 SHARES: Mapping[str, Callable[[Any], Any]] = {
     "armature": lambda ratio: ratio * ratio,
     "damping": lambda ratio: ratio * ratio,

@@ -130,7 +130,7 @@ class Joint:
     mimic: Mimic | None = None
     deflection: Deflection | None = None
 
-    if TYPE_CHECKING:  # what may be given, which is more than what is kept
+    if TYPE_CHECKING:  # the types that may be given, which are more than those that are stored
 
         def __init__(
             self,

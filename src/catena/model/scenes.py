@@ -94,7 +94,7 @@ def attach(
         else (f"{prefix}: its gravity {part.gravity} is left out, the scene's holds",)
     )
     shapes = {} if taken.body == GROUND else {taken.body: tuple(taken.shapes())}
-    made = replace(
+    combined = replace(
         scene,
         bodies=(
             *(replace(b, shapes=(*b.shapes, *shapes.get(b.name, ()))) for b in scene.bodies),
@@ -118,7 +118,7 @@ def attach(
         as_found=scene.as_found or part.as_found,
         notes=(*scene.notes, *(f"{prefix}: {note}" for note in part.notes), *notes),
     )
-    return made
+    return combined
 
 
 def subtree(mechanism: Mechanism, body: str) -> Mechanism:
@@ -128,11 +128,14 @@ def subtree(mechanism: Mechanism, body: str) -> Mechanism:
     are left out too, and `notes` names them.
     """
     m = mechanism
-    kept = _carried(mechanism, body)
+    carried = _carried(mechanism, body)
     root = Joint(next(j.name for j in m.joints if j.child == body), "fixed", GROUND, body)
-    joints = (root, *(j for j in m.joints if j.parent in kept))
+    joints = (root, *(j for j in m.joints if j.parent in carried))
     return _without(
-        m, f"the subtree of {body!r}", joints, bodies=tuple(b for b in m.bodies if b.name in kept)
+        m,
+        f"the subtree of {body!r}",
+        joints,
+        bodies=tuple(b for b in m.bodies if b.name in carried),
     )
 
 
@@ -141,13 +144,13 @@ def pruned(mechanism: Mechanism, body: str) -> Mechanism:
     and `notes` names it.
     """
     m = mechanism
-    gone = _carried(mechanism, body)
-    joints = tuple(j for j in m.joints if j.child not in gone)
+    removed = _carried(mechanism, body)
+    joints = tuple(j for j in m.joints if j.child not in removed)
     return _without(
         m,
         f"without {body!r} and what it carries",
         joints,
-        bodies=tuple(b for b in m.bodies if b.name not in gone),
+        bodies=tuple(b for b in m.bodies if b.name not in removed),
     )
 
 
@@ -221,11 +224,11 @@ def _without(
     there = {GROUND, *(b.name for b in bodies)}
     frames = tuple(f for f in m.frames if f.body in there)
     loops = tuple(j for j in m.loops if {j.parent, j.child} <= there)
-    made = replace(m, bodies=bodies, joints=joints, loops=loops, frames=frames)
+    reduced = replace(m, bodies=bodies, joints=joints, loops=loops, frames=frames)
     places = there | {f.name for f in frames}
-    names = {*made.coordinate_names, *made.speed_names}
+    names = {*reduced.coordinate_names, *reduced.speed_names}
     symbols = {f"{letter}_{identifier(n)}" for letter in "qv" for n in names} | {"t", *m.parameters}
-    gone_places = {*(b.name for b in m.bodies), *(f.name for f in m.frames)} - places
+    removed_places = {*(b.name for b in m.bodies), *(f.name for f in m.frames)} - places
 
     def stays(x: Any) -> bool:
         if isinstance(x, Contact):
@@ -236,7 +239,7 @@ def _without(
             if isinstance(text, str)
             for w in _WORD.findall(text)
         ]
-        words = {f"{axis}_{identifier(n)}" for n in gone_places for axis in "xyz"}
+        words = {f"{axis}_{identifier(n)}" for n in removed_places for axis in "xyz"}
         return (
             {*x.holding("frame", "frames", "turning", "sliding")} <= places
             and not words & set(texts)
@@ -248,14 +251,16 @@ def _without(
         key: tuple(x for x in getattr(m, key) if stays(x))
         for key in ("loads", "nonholonomic", "constraints", "contacts")
     }
-    gone = [x.name for key, kept in parts.items() for x in getattr(m, key) if x not in kept]
-    gone += [j.name for j in m.loops if j not in loops]
+    left_out = [
+        x.name for key, remaining in parts.items() for x in getattr(m, key) if x not in remaining
+    ]
+    left_out += [j.name for j in m.loops if j not in loops]
     notes = (
-        (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(gone)}")
-        if gone
+        (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(left_out)}")
+        if left_out
         else m.notes
     )
-    return replace(made, **parts, notes=notes, planar=None)
+    return replace(reduced, **parts, notes=notes, planar=None)
 
 
 # --- new names

@@ -56,18 +56,23 @@ def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
             )
     if not wanted and _is_tree(mechanism):
         return mechanism
-    kept, loose = _grow(spoken_of(mechanism), [j for j in mechanism.joints if j.name not in wanted])
-    reached = {GROUND, *(j.child for j in kept.values())}
+    tree_joints, unreached = _grow(
+        joints_in_loads(mechanism), [j for j in mechanism.joints if j.name not in wanted]
+    )
+    reached = {GROUND, *(j.child for j in tree_joints.values())}
     if wanted and (lost := [b.name for b in mechanism.bodies if b.name not in reached]):
         raise MechanismError(
             f"mechanism {mechanism.name!r}: cutting at {', '.join(map(repr, wanted))} leaves body"
             f" {lost[0]!r} joined to nothing ({len(lost)} in all); cut where another joint still"
             " carries it"
         )
-    closing = [j for j in mechanism.joints if j.name not in kept and j not in loose]
-    tree = [kept.get(j.name, j) for j in mechanism.joints if j not in closing]
+    closing = [j for j in mechanism.joints if j.name not in tree_joints and j not in unreached]
+    tree = [tree_joints.get(j.name, j) for j in mechanism.joints if j not in closing]
     _mimics(mechanism, tree, closing)
-    notes = [*_said(mechanism.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
+    notes = [
+        *_reversal_notes(mechanism.joints, tree_joints),
+        *(_cut_note(j, j.name in wanted) for j in closing),
+    ]
     return mechanism.with_(
         joints=tree, loops=(*mechanism.loops, *closing), notes=(*mechanism.notes, *notes)
     )
@@ -101,7 +106,7 @@ def _is_tree(m: Mechanism) -> bool:
     )
 
 
-def spoken_of(m: Mechanism) -> set[str]:
+def joints_in_loads(m: Mechanism) -> set[str]:
     """Return the names of the joints whose coordinates or speeds are named by loads, constraints
     and speed rows.
     """
@@ -124,30 +129,40 @@ def spoken_of(m: Mechanism) -> set[str]:
     return found
 
 
-def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
+def _grow(named_by_loads: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
     """Return the joints of the tree by name, each in the direction in which it is walked, and the
     joints between bodies that the ground does not reach.
     """
-    depth, kept = {GROUND: 0}, {}
+    depth, tree_joints = {GROUND: 0}, {}
     order = {id(j): k for k, j in enumerate(joints)}
     while True:
         frontier = [j for j in joints if (j.parent in depth) != (j.child in depth)]
         if not frontier:
             break
-        best = min(frontier, key=lambda j: _cost(j, depth, order[id(j)], j.name in spoken))
+        best = min(frontier, key=lambda j: _cost(j, depth, order[id(j)], j.name in named_by_loads))
         walked = best if best.parent in depth else best.reversed()
         depth[walked.child] = depth[walked.parent] + bool(walked.nv if walked.sound else 1)
-        kept[best.name] = walked
-    return kept, [j for j in joints if j.parent not in depth and j.child not in depth]
+        tree_joints[best.name] = walked
+    return tree_joints, [j for j in joints if j.parent not in depth and j.child not in depth]
 
 
-def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple[bool | int, ...]:
+def _cost(
+    j: Joint, depth: dict[str, int], order: int, named_by_loads: bool
+) -> tuple[bool | int, ...]:
     """Return the key by which `_grow` compares joints; the least is taken."""
     backwards = j.parent not in depth
     cost = j.reverse.cost if backwards else 0
     root = depth[j.child if backwards else j.parent]
     freedoms = j.nv if j.sound else 6
-    return cost > 1, not (spoken or j.of_coordinates()), freedoms, root, cost, backwards, order
+    return (
+        cost > 1,
+        not (named_by_loads or j.of_coordinates()),
+        freedoms,
+        root,
+        cost,
+        backwards,
+        order,
+    )
 
 
 def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
@@ -162,12 +177,12 @@ def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
             )
 
 
-def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
+def _reversal_notes(joints: Iterable[Joint], tree_joints: dict[str, Joint]) -> list[str]:
     """Return a note for each joint that is walked from its child to its parent."""
     return [
         f"joint {j.name!r} is walked from {j.child!r} to {j.parent!r}; {j.reverse.remark}"
         for j in joints
-        if j.name in kept and kept[j.name].parent != j.parent
+        if j.name in tree_joints and tree_joints[j.name].parent != j.parent
     ]
 
 

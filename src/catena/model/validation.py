@@ -45,11 +45,11 @@ def faults(m: Mechanism) -> list[str]:
     if found := list(islice(_faults(m), MAX_FAULTS)):
         return found
     try:
-        made = discretise(m)  # loads may name coordinates of flexible bodies
+        discretised = discretise(m)  # loads may name coordinates of flexible bodies
     except MechanismError as why:
         return [str(why)]
-    found = list(islice(load_faults(made), MAX_FAULTS))
-    if not found and m.planar and plane(made) is None:
+    found = list(islice(load_faults(discretised), MAX_FAULTS))
+    if not found and m.planar and plane(discretised) is None:
         found.append("it is declared planar, but its joints do not all move in one plane")
     return found
 

@@ -120,9 +120,9 @@ def _attached(m: Mechanism, spans: Mapping[str, tuple[Scalar, Scalar]]) -> Itera
         for body, X in ((j.parent, j.placement), (j.child, j.offset))
     ]
     places += [(f"frame {f.name!r}", f.body, f.pose) for f in m.frames]
-    made = {f"joint {j.name!r}" for j in m.elastic if j.deflection}
+    modal_joints = {f"joint {j.name!r}" for j in m.elastic if j.deflection}
     for what, body, X in places:
-        if body in spans and what not in made:
+        if body in spans and what not in modal_joints:
             x, end, length = (value_of(y, m.parameters) for y in (X.position[0], *spans[body]))
             if x is not None and not -1e-8 * length <= x <= end + 1e-8 * length:
                 piece = "" if end == length else "; attach it to the whole body, before discretise"

@@ -35,7 +35,7 @@ def _faults(s: Shape, m: Mechanism) -> Iterator[str]:
             f" {len(s.size)}"
         )
     elif not s.collides:
-        return  # what is only drawn may be as it likes
+        return  # a shape that is only drawn has no further conditions
     elif not kind.solid:
         yield (
             f"a {s.kind} does not collide; what does:"

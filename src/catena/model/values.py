@@ -27,11 +27,11 @@ def _changed(x: Any, change: Callable[[Scalar], Scalar]) -> Any:
         return tuple(_changed(y, change) for y in x)
     if is_dataclass(x) and not isinstance(x, type):
         new = {
-            f.name: made
+            f.name: new
             for f in fields(x)
             if f.init
-            and (made := _changed(old := getattr(x, f.name), change)) is not old
-            and made != old
+            and (new := _changed(old := getattr(x, f.name), change)) is not old
+            and new != old
         }
         return replace(x, **new) if new else x
     return change(x) if getattr(x, "free_symbols", None) else x

@@ -119,9 +119,15 @@ def _inside(
                 "load(..., within=FOLDER) allows another folder",
             )
         if tag == "include":
-            beside = other if os.path.exists(other) else here.parent / named
-            if os.path.isfile(beside):  # MuJoCo says what is missing
-                _inside(beside, parse(files.read(beside), beside), within, (*trail, here), unopened)
+            included = other if os.path.exists(other) else here.parent / named
+            if os.path.isfile(included):  # MuJoCo says what is missing
+                _inside(
+                    included,
+                    parse(files.read(included), included),
+                    within,
+                    (*trail, here),
+                    unopened,
+                )
 
 
 def _finite(path: Path, root: Element) -> None:

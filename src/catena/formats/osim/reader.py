@@ -150,15 +150,15 @@ class _Reader:
         )
         (self.mapping.approximate if said else self.mapping.take)("Joint", name, said)
         given = axes(n, kind, [c.get("name") or "" for c in coordinates])
-        made = chain(name, given, parent, child, X_PJ, X_CJ)
+        chained = chain(name, given, parent, child, X_PJ, X_CJ)
         limits = {
             c.get("name"): self.coordinate(XmlNode(c, f"coordinate {c.get('name')!r}", self.faults))
             for c in coordinates
         }
-        made.joints = [
-            replace(j, **limits[j.name]) if j.name in limits and j.nv else j for j in made.joints
+        chained.joints = [
+            replace(j, **limits[j.name]) if j.name in limits and j.nv else j for j in chained.joints
         ]
-        return made
+        return chained
 
     def coordinate(self, c: XmlNode) -> dict[str, Any]:
         """Return the range of a coordinate where it is clamped; its default value goes to the

@@ -36,9 +36,9 @@ def _section(table: FileTable) -> Iterator[str]:
     if table.keys:
         yield from _rows(table.keys)
     for kind in table.kinds() if table.kinds else ():
-        beside = " (the default)" if kind.name == table.usual else ""
+        remark = " (the default)" if kind.name == table.usual else ""
         yield (
-            f'### {table.name}: {kind.name}\n\n`{table.word} = "{kind.name}"`{beside}:'
+            f'### {table.name}: {kind.name}\n\n`{table.word} = "{kind.name}"`{remark}:'
             f" {kind.doc}.\n"
         )
         if kind.alternatives:

@@ -69,15 +69,19 @@ class Modal:
             a[basis.axes[field], i] = at.B[field, 0]
         for (i, j), g in zip(basis.pairs, at.B[len(basis.moving) + 1 :, 0]):
             B[i, j] = B[j, i] = -g
-        made = [
+        shifts_of_place = [
             Shift("Dx", _row(a[X]), _rows(B, 1 / L)),
             Shift("Dy", _row(a[Y])),
             Shift("Dz", _row(a[Z])),
         ]
-        made += [Shift(f"R{'xyz'[d]}", self._turn(d, chi[d])) for d in (Z, Y)]
-        made += [Shift("Rx", self._turn(X, chi[X]), _rows(basis.twisting(s), 1 / (L * L)))]
+        shifts_of_place += [Shift(f"R{'xyz'[d]}", self._turn(d, chi[d])) for d in (Z, Y)]
+        shifts_of_place += [
+            Shift("Rx", self._turn(X, chi[X]), _rows(basis.twisting(s), 1 / (L * L)))
+        ]
         return tuple(
-            x for x in made if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row)))
+            x
+            for x in shifts_of_place
+            if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row)))
         )
 
     def _turn(self, d: int, chi: np.ndarray) -> tuple[Scalar, ...]:

@@ -138,7 +138,7 @@ def whole(m: Mechanism) -> Mechanism:
 def _fold(parts: Parts, flexed: Flexed) -> Parts:
     """Return the parts with the pieces of one flexible body replaced by the body."""
     stations = dict(zip(flexed.bodies, flexed.stations))
-    made, tips, springs = map(set, (flexed.joints, flexed.frames, flexed.loads))
+    inner_joints, tips, springs = map(set, (flexed.joints, flexed.frames, flexed.loads))
 
     def back(body: str, X: Pose) -> tuple[str, Pose]:
         return (flexed.body, slid(X, stations[body])) if body in stations else (body, X)
@@ -147,7 +147,7 @@ def _fold(parts: Parts, flexed: Flexed) -> Parts:
         ends = (
             (j, *back(j.parent, j.placement), *back(j.child, j.offset))
             for j in joints
-            if j.name not in made
+            if j.name not in inner_joints
         )
         return tuple(replace(j, parent=p, placement=X, child=c, offset=Y) for j, p, X, c, Y in ends)
 

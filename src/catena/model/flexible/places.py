@@ -69,14 +69,14 @@ class Places(Pieces):
         """
         labels = self.model.integrals.basis.labels
         leader = self.model.joint
-        made = []
+        modal_joints = []
         for k, (s, name) in enumerate(zip(self.at, self.names)):
             if k == 0:
                 continue
             own = s == 1.0
             at = Pose(position=(self.stations[k], 0.0, 0.0))
             deflection = Deflection(self.model.body, self.model.shifts(s))
-            made.append(
+            modal_joints.append(
                 Joint(
                     leader if own else f"{leader} {k + 1}",
                     "modal",
@@ -88,4 +88,4 @@ class Places(Pieces):
                     deflection=deflection,
                 )
             )
-        return (made[-1], *made[:-1])
+        return (modal_joints[-1], *modal_joints[:-1])

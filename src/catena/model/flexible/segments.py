@@ -90,7 +90,7 @@ class _Chain(Pieces):
         """Return the elastic joints, directed away from the piece `root`, which another joint
         carries.
         """
-        made = []
+        elastic_joints = []
         for k in range(1, len(self.names)):
             near = self.names[k - 1]
             far = self.names[k]
@@ -98,7 +98,7 @@ class _Chain(Pieces):
             bodies, places = (
                 ((near, far), (end, Pose())) if k > root else ((far, near), (Pose(), end))
             )
-            made.append(
+            elastic_joints.append(
                 Joint(
                     self._joint(k),
                     "general",
@@ -108,7 +108,7 @@ class _Chain(Pieces):
                     sequence=tuple(self.elastic),
                 )
             )
-        return tuple(made)
+        return tuple(elastic_joints)
 
     def springs(self) -> Iterator[JointSpring]:
         """Return a spring for each coordinate of each elastic joint."""

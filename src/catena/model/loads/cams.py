@@ -152,11 +152,11 @@ class Cam(Holonomic):
         force, across = found
         torque = add(cross(cam.line.point, force), scale(-s.slope(self.cam), n))
         way = sub(cam.line.point, follower.line.point)
-        beside = np.any(np.abs(dot(way, n)) > TIP_OFFSET_TOLERANCE * np.sqrt(dot(way, way)))
+        out_of_plane = np.any(np.abs(dot(way, n)) > TIP_OFFSET_TOLERANCE * np.sqrt(dot(way, way)))
         zero = scale(0.0, n)
-        couples = ((across, zero), (cross(n, across), zero)) if beside else ()
+        couples = ((across, zero), (cross(n, across), zero)) if out_of_plane else ()
         plane = ("one plane in which both are, as their joints are apart along the axis",)
-        missing = plane if beside else ()
+        missing = plane if out_of_plane else ()
         left = through(cam.line.point, across)
         if self.end is None or (self.end == "flat" and follower.sort != "sliding"):
             said = "its end" if self.end is None else "the face of its lever; take a point"

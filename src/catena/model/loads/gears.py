@@ -51,7 +51,7 @@ class _Across:
     u: Vector
     v: Vector
     apart: Scalar
-    beside: bool  # whether the two points lie in different planes across the axes
+    offset_along_axis: bool  # whether the two points lie in different planes across the axes
 
     @staticmethod
     def of(one: Line, other: Line) -> _Across | None:
@@ -73,7 +73,7 @@ class _Across:
         """Return the couples that remain unknown where the wheels are not in one plane, and the
         texts that say what is missing.
         """
-        return _couples(self.u, self.v) if self.beside else ((), ())
+        return _couples(self.u, self.v) if self.offset_along_axis else ((), ())
 
 
 def _couples(u: Vector, v: Vector) -> tuple[tuple[Wrench, ...], tuple[str, ...]]:
@@ -323,8 +323,8 @@ class RackAndPinion(Holonomic):
             s, self.pressure_angle, point, arm if radius > 0.0 else neg(arm)
         )
         along = dot(sub(way.point, turn.point), turn.axis)
-        beside = np.any(np.abs(along) > AXIS_DISTANCE_TOLERANCE * abs(radius))
-        couples, plane = _couples(arm, way.axis) if beside else ((), ())
+        offset_along_axis = np.any(np.abs(along) > AXIS_DISTANCE_TOLERANCE * abs(radius))
+        couples, plane = _couples(arm, way.axis) if offset_along_axis else ((), ())
         return Action(
             s.body(self.rack),
             s.body(self.pinion),

@@ -52,7 +52,7 @@ class Key:
         """Return the key as the metadata of a dataclass field."""
         return {"key": self}
 
-    def kept(self, value: Any) -> Any:
+    def stored(self, value: Any) -> Any:
         """Return a value given in Python in the form in which the record stores it."""
         if value is None:
             return None
@@ -164,7 +164,7 @@ class Keyed:
         for name, key in self.schema().items():
             given = getattr(self, name)
             try:
-                object.__setattr__(self, name, key.kept(given))
+                object.__setattr__(self, name, key.stored(given))
             except (TypeError, ValueError) as why:
                 raise MechanismError(
                     f"{self.kind} {self.name!r}: {name} is {given!r}, which is no {key.sort}: {why}"
