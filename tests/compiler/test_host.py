@@ -60,7 +60,7 @@ last()
     assert done.stdout.splitlines() == ["4000.0 True"] * 2 and not done.stderr
 
 
-def test_who_is_invited_comes_and_rests_again():
+def test_a_requested_helper_works_and_is_idle_again():
     """Also after a task that failed; and there is never more than one worker for each core but the
     first.
     """

@@ -1,4 +1,4 @@
-"""Cams: a follower whose coordinate is a function of the cam's angle, given as a text or through
+"""Cams: a follower whose coordinate is a function of the cam's angle, given as a text or by
 points.
 """
 
@@ -39,12 +39,13 @@ class Cam(Holonomic):
 
     profile: lift as a text of `angle` and parameters, such as "h*(angle/(2*pi) -
     sin(angle)/(2*pi))"; or angles and lifts: points of one turn, from 0 to 2 pi (rad; m, or rad for
-    a lever), through which a closed spline goes. The row pulls as well as it pushes: a follower
-    that may lift off is a contact.
+    a lever), which a closed spline interpolates. The constraint is two-sided, it pulls as well as
+    it pushes: a follower that may lift off is a contact.
 
-    end: how the follower touches a disc cam, which the bearings feel. "flat": by a face across its
-    guide. "point": at the origin of the frame `tip`, a knife edge, or the centre of a roller.
-    Without it the force along the guide is known, that across it is not determined.
+    end: how the follower touches a disc cam, which determines the forces in the bearings. "flat":
+    by a face perpendicular to its guide. "point": at the origin of the frame `tip`, a knife edge,
+    or the centre of a roller. Without it the force along the guide is known, but that across it is
+    not determined.
     """
 
     kind = "cam"

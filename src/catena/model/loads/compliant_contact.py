@@ -19,10 +19,11 @@ class CompliantContact(Load):
     """A sphere about the origin of a frame presses into a half-space below another frame's x-y
     plane ([Hunt1975]).
 
-    Normal force stiffness depth^exponent (1 + 3/2 damping rate), never below zero; stiffness:
-    N/m^exponent, damping: s/m. A drop with little damping loses about damping times the speed of
-    impact: e = 1 - damping speed. friction: Coulomb's coefficient, with full force from slips of a
-    few times `slip_speed` (m/s) on: below it creeps. radius: of the sphere, m; 0 is a point.
+    The normal force is stiffness depth^exponent (1 + 3/2 damping rate), never below zero;
+    stiffness: N/m^exponent, damping: s/m. With little damping, the coefficient of restitution is
+    about e = 1 - damping speed, of the speed of impact. friction: Coulomb's coefficient; the
+    friction force is complete at slips of a few times `slip_speed` (m/s), and a contact that sticks
+    creeps more slowly than that. radius: of the sphere, m; 0 is a point.
     """
 
     kind = "compliant_contact"

@@ -125,13 +125,13 @@ class _Pair(Holonomic):
 @register
 @dataclass(frozen=True)
 class GearPair(_Pair):
-    """Two gears on one carrier. teeth: of both, or their pitch radii, above zero: `mesh` gives the
-    sense.
+    """Two gears on one carrier, by their numbers of teeth (or pitch radii), which are above zero;
+    `mesh` gives the sense of rotation.
 
-    external: they turn against each other; internal: one is a ring, they turn alike; bevel: axes
-    that meet, each joint's axis pointing away from where they do, so that they turn against each
-    other. phase: the turn of the first, rad, where that of the second is zero. pressure_angle: rad,
-    of straight teeth: the bearings carry what it pushes apart.
+    external: they turn in opposite senses; internal: one is a ring, they turn in the same sense;
+    bevel: the axes intersect, each joint's axis points away from the intersection, and they turn in
+    opposite senses. phase: the turn of the first gear, rad, where that of the second is zero.
+    pressure_angle: rad, of straight teeth: the bearings carry the force that separates the gears.
     """
 
     kind = "gear_pair"
@@ -205,8 +205,9 @@ class GearPair(_Pair):
 @dataclass(frozen=True)
 class Belt(_Pair):
     """A belt or chain over two wheels on one carrier that neither slips nor stretches. radii: m.
-    run: "open" or "crossed". phase: as of gears. pretension: N, the mean of its two strands, which
-    the bearings carry; the drive adds as much to one strand as it takes from the other.
+    run: "open" or "crossed". phase: the turn of the first wheel, rad, where that of the second is
+    zero. pretension: N, the mean tension of its two strands, which the bearings carry; the
+    transmitted force adds to one strand what it takes from the other.
     """
 
     kind = "belt"
@@ -272,11 +273,12 @@ class Belt(_Pair):
 @register
 @dataclass(frozen=True)
 class RackAndPinion(Holonomic):
-    """A rack slides along its carrier by radius times the turn of a pinion there, both along their
+    """A rack slides along its carrier by radius times the turn of a pinion, both along their
     joints' axes, plus `offset`.
 
     radius: m, of the pinion; negative where the rack lies on the side on which a positive turn
-    moves it backwards. offset: m. pressure_angle: as of gears.
+    moves it backwards. offset: m. pressure_angle: rad, of straight teeth: the bearings carry the
+    force that separates rack and pinion.
     """
 
     kind = "rack_and_pinion"
@@ -338,8 +340,8 @@ class RackAndPinion(Holonomic):
 @register
 @dataclass(frozen=True)
 class Screw(Holonomic):
-    """A nut slides along its carrier by `lead` for every turn of a spindle there, m; a left-hand
-    thread has a lead below zero. offset: m.
+    """A nut slides along its carrier by `lead` for every turn of a spindle, m; a left-hand thread
+    has a negative lead. offset: m.
     """
 
     kind = "screw"

@@ -12,10 +12,10 @@ from .keys import COORDINATE, Holonomic, Key, Places, doc, number, register
 @register
 @dataclass(frozen=True)
 class Constraint(Holonomic):
-    """g(q, t) = 0 as one text of coordinates q_<name>, places of frames x_<frame>, y_<frame>,
+    """g(q, t) = 0 as one text of coordinates q_<name>, positions of frames x_<frame>, y_<frame>,
     z_<frame> (m, in the ground), t, parameters.
 
-    It is best written in metres or radians: assembly closes it to 1e-9.
+    Its value should be in metres or radians: assembly closes it to 1e-9.
     """
 
     kind = "expression"
@@ -34,11 +34,11 @@ class Constraint(Holonomic):
 @register
 @dataclass(frozen=True)
 class Drive(Holonomic):
-    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic drive, with
-    whatever force that takes.
+    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic constraint, with
+    whatever force it needs.
 
-    The text has a second derivative, which the force needs: a motion that starts from rest with a
-    jump of its speed is none.
+    The text must have a second derivative, which the force needs: a motion that starts from rest
+    with a jump of its speed is not allowed.
     """
 
     kind = "drive"
@@ -60,8 +60,8 @@ class Drive(Holonomic):
 @register
 @dataclass(frozen=True)
 class Coupling(Holonomic):
-    """A sum of coordinates keeps its value, sum of ratio q = offset: joints of different branches
-    or sides of a loop, coupled.
+    """A sum of coordinates is constant, sum of ratio q = offset: it couples joints of different
+    branches, or on both sides of a loop.
     """
 
     kind = "coupling"

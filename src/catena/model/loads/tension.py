@@ -14,7 +14,7 @@ from .springs import stretch_between
 @register
 @dataclass(frozen=True)
 class Tension(Load):
-    """A tension, N, as a text or number, along the straight parts between the origins of several
+    """A tension, N, as a text or number, along the straight lines between the origins of several
     frames; free to slide at the inner ones.
     """
 
