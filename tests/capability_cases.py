@@ -15,7 +15,7 @@ from catena.certify.certificate import random_states
 from catena.equations.equations import Equations
 from catena.equations.formulations import derive, formulation
 from catena.machine.machine import compile
-from catena.model.courses import Course
+from catena.model.coordinate_functions import CoordinateFunction
 from catena.model.flexible import discretise
 from catena.model.loads import Coupling, JointSpring, KnifeEdge
 from catena.model.mechanism import Joint, Mechanism, Mimic
@@ -42,7 +42,9 @@ CASES = {
             *CHAIN.joints[:3],
             zoo.replaced(
                 CHAIN.joints[3],
-                mimic=Mimic("revolute1", function=Course("polynomial", y=(0.1, 0.5, 0.2))),
+                mimic=Mimic(
+                    "revolute1", function=CoordinateFunction("polynomial", y=(0.1, 0.5, 0.2))
+                ),
             ),
         )
     ),

@@ -12,19 +12,19 @@ from .errors import CatenaError, UnknownNameError, unknown
 
 
 class Named(Protocol):
-    """A member: a frozen record, or a class, with a name."""
+    """A member of a registry: a frozen record, or a class, with a name."""
 
     @property
     def name(self) -> str:
-        """Its word, unique in its family."""
+        """The name of the member, unique in its family."""
 
 
 Member = TypeVar("Member", bound=Named)
 
 
 class Registry(dict[str, Member]):
-    """{name: member}. what: the word for a member in messages. error: what is raised for one that
-    is not there, by default an UnknownNameError, and for a name that is taken.
+    """{name: member}. what: the word for a member in messages. error: the class that is raised for
+    an unknown name (by default UnknownNameError) and for a name that is taken.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Registry(dict[str, Member]):
             self.register(member)
 
     def register(self, member: Member) -> Member:
-        """Add a member: everything that reads this registry knows it from here on."""
+        """Add a member and return it; raise an error where its name is taken."""
         if member.name in self:
             raise self.error(
                 f"{self.what} {member.name!r} is in the registry already; choose another name"
@@ -45,7 +45,9 @@ class Registry(dict[str, Member]):
         return member
 
     def find(self, name: str) -> Member:
-        """The member of that name; an error with the nearest name where there is none."""
+        """Return the member of that name; raise an error with the most similar name where there is
+        none.
+        """
         if name in self:
             return self[name]
         if self.error is CatenaError:
@@ -54,8 +56,8 @@ class Registry(dict[str, Member]):
 
 
 def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
-    """A member's function: itself, or the one at "package.module:name", imported when it is used
-    and not before.
+    """Return a member's function: itself, or the one at "package.module:name", which is imported
+    now.
     """
     if callable(function):
         return function

@@ -3,8 +3,8 @@ register of lanes.
 
 A vector is a tuple of three; a matrix is a tuple of three rows; a symmetric matrix is the six
 entries (xx, xy, xz, yy, yz, zz). Every function is plain Python when Python calls it and machine
-code when compiled code calls it (`compiler.kernel_compiler` reads its source), so a pass over a
-mechanism is written once and has several lives.
+code when compiled code calls it (`compiler.kernel_compiler` reads its source), so that a pass over
+a mechanism is written once and used in several ways.
 
 The second part is the tensor algebra of [Merwe1995] chapter 3: the angular acceleration tensor, the
 Euler tensor and the torque tensor, which make the Newton-Euler pass cheaper than cross products do.
@@ -18,8 +18,8 @@ from typing import Any
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A small function of the kernels' own Python, which `compiler.kernel_compiler` turns into
-    machine code.
+    """Mark a small function of the kernels' subset of Python, which `compiler.kernel_compiler`
+    compiles to machine code.
     """
     return function
 
@@ -38,7 +38,7 @@ def cos(x):
 
 
 def sines(s, c):
-    """The angles in s become their sines, and c their cosines."""
+    """Replace the angles in s by their sines, and store their cosines in c."""
     for i in range(len(s)):
         s[i], c[i] = sin(s[i]), cos(s[i])
 
@@ -60,7 +60,7 @@ def sqrt(x):
 
 
 def copysign(size, x):
-    """The size with the sign of x."""
+    """Return `size` with the sign of x."""
     if isinstance(x, (float, int)):
         return math.copysign(size, x)
     import casadi
@@ -69,7 +69,7 @@ def copysign(size, x):
 
 
 def smaller(a, b):
-    """The smaller of two scalars."""
+    """Return the smaller of two scalars."""
     if isinstance(a, (float, int)) and isinstance(b, (float, int)):
         return min(a, b)
     import casadi
@@ -78,7 +78,7 @@ def smaller(a, b):
 
 
 def larger(a, b):
-    """The larger of two scalars."""
+    """Return the larger of two scalars."""
     if isinstance(a, (float, int)) and isinstance(b, (float, int)):
         return max(a, b)
     import casadi
@@ -87,7 +87,7 @@ def larger(a, b):
 
 
 def select(condition, a, b):
-    """a where the condition holds, else b; a symbol keeps both."""
+    """Return a where the condition holds, else b; with symbols both are evaluated."""
     if hasattr(condition, "is_constant"):
         import casadi
 
@@ -98,22 +98,20 @@ def select(condition, a, b):
 
 
 def any_lane(condition):
-    """Whether a condition holds in one of the lanes at least; of a single state, the condition
-    itself.
-    """
+    """Whether a condition holds in at least one lane; for a single state, the condition itself."""
     return bool(condition)
 
 
 def vanishes(x):
-    """Whether x is zero whatever the state: a zero by structure, which costs nothing then. Machine
-    code does not ask.
+    """Whether x is a structural zero, zero at every state, so that terms with it can be skipped.
+    Machine code does not ask this.
     """
     return x.is_zero() if hasattr(x, "is_zero") else x == 0.0
 
 
 def filled(row, n):
-    """The indices of the first n entries of a row that do not vanish, the last first; in machine
-    code all of them.
+    """Return the indices of the first n entries of a row that are not structural zeros, the last
+    first; in machine code all of them.
     """
     return [i for i in range(n - 1, -1, -1) if not vanishes(row[i])]
 
@@ -152,13 +150,13 @@ def cross(a, b):
 # --- matrices
 @kernel
 def rotate(R, a):
-    """R a."""
+    """Return R a."""
     return (dot(R[0], a), dot(R[1], a), dot(R[2], a))
 
 
 @kernel
 def unrotate(R, a):
-    """R' a."""
+    """Return R' a."""
     return (
         R[0][0] * a[0] + R[1][0] * a[1] + R[2][0] * a[2],
         R[0][1] * a[0] + R[1][1] * a[1] + R[2][1] * a[2],
@@ -173,19 +171,19 @@ def transpose(A):
 
 @kernel
 def product(A, B):
-    """A B."""
+    """Return A B."""
     return (unrotate(B, A[0]), unrotate(B, A[1]), unrotate(B, A[2]))
 
 
 @kernel
 def tilde(a):
-    """The skew matrix with tilde(a) b = a x b ([Merwe1995] eq. 2.8)."""
+    """Return the skew matrix with tilde(a) b = a x b ([Merwe1995] eq. 2.8)."""
     return ((0.0 * a[0], -a[2], a[1]), (a[2], 0.0 * a[0], -a[0]), (-a[1], a[0], 0.0 * a[0]))
 
 
 @kernel
 def tilde_times(r, A):
-    """tilde(r) A."""
+    """Return tilde(r) A."""
     return (
         (
             r[1] * A[2][0] - r[2] * A[1][0],
@@ -208,13 +206,13 @@ def tilde_times(r, A):
 # --- symmetric
 @kernel
 def full(S):
-    """The six entries as a matrix."""
+    """Return the six entries of a symmetric matrix as a matrix."""
     return ((S[0], S[1], S[2]), (S[1], S[3], S[4]), (S[2], S[4], S[5]))
 
 
 @kernel
 def apply(S, a):
-    """S a for a symmetric S."""
+    """Return S a for a symmetric S."""
     return (
         S[0] * a[0] + S[1] * a[1] + S[2] * a[2],
         S[1] * a[0] + S[3] * a[1] + S[4] * a[2],
@@ -234,13 +232,13 @@ def trace(S):
 
 @kernel
 def outer(a):
-    """a a'."""
+    """Return a a'."""
     return (a[0] * a[0], a[0] * a[1], a[0] * a[2], a[1] * a[1], a[1] * a[2], a[2] * a[2])
 
 
 @kernel
 def outer_pair(a, b):
-    """a b' + b a'."""
+    """Return a b' + b a'."""
     xy = a[0] * b[1] + a[1] * b[0]
     xz = a[0] * b[2] + a[2] * b[0]
     yz = a[1] * b[2] + a[2] * b[1]
@@ -249,7 +247,7 @@ def outer_pair(a, b):
 
 @kernel
 def unrotate_symmetric(E, S):
-    """E' S E: a symmetric matrix of the turned frame, in the frame E turns from."""
+    """Return E' S E: a symmetric matrix of the rotated frame, in the frame from which E rotates."""
     P = (
         rotate(full(S), (E[0][0], E[1][0], E[2][0])),
         rotate(full(S), (E[0][1], E[1][1], E[2][1])),
@@ -263,13 +261,13 @@ def unrotate_symmetric(E, S):
 
 @kernel
 def unrotate_matrix(E, A):
-    """E' A E."""
+    """Return E' A E."""
     return product(transpose(E), product(A, E))
 
 
 @kernel
 def inverse_symmetric(S):
-    """The inverse of a symmetric matrix by cofactors, and its determinant."""
+    """Return the inverse of a symmetric matrix by cofactors, and its determinant."""
     xx = S[3] * S[5] - S[4] * S[4]
     xy = S[2] * S[4] - S[1] * S[5]
     xz = S[1] * S[4] - S[2] * S[3]
@@ -288,19 +286,23 @@ def inverse_symmetric(S):
 # --- turns about z
 @kernel
 def spin(c, s, a):
-    """Rot(z) a: from the turned frame into the one it turned from."""
+    """Return Rot(z) a: from the rotated frame into the one from which it was rotated. c, s: cosine
+    and sine.
+    """
     return (c * a[0] - s * a[1], s * a[0] + c * a[1], a[2])
 
 
 @kernel
 def unspin(c, s, a):
-    """Rot(z)' a: into the turned frame."""
+    """Return Rot(z)' a: into the rotated frame."""
     return (c * a[0] + s * a[1], c * a[1] - s * a[0], a[2])
 
 
 @kernel
 def spin_symmetric(c, s, S):
-    """Rot(z) S Rot(z)'. With p = s (xx - yy) + 2 c xy the plane block costs four products."""
+    """Return Rot(z) S Rot(z)'. With p = s (xx - yy) + 2 c xy the plane block costs four
+    products.
+    """
     p = s * (S[0] - S[3]) + (c + c) * S[1]
     x, y, z = spin(c, s, (S[2], S[4], S[5]))
     return (S[0] - s * p, c * p - S[1], x, S[3] + s * p, y, z)
@@ -308,7 +310,7 @@ def spin_symmetric(c, s, S):
 
 @kernel
 def spin_matrix(c, s, A):
-    """Rot(z) A Rot(z)'. The skew part of the plane block does not turn."""
+    """Return Rot(z) A Rot(z)'. The skew part of the plane block is invariant."""
     p = s * (A[0][0] - A[1][1]) + c * (A[0][1] + A[1][0])
     x, y, z = spin(c, s, (A[0][2], A[1][2], A[2][2]))
     u, v, z = spin(c, s, (A[2][0], A[2][1], A[2][2]))
@@ -317,8 +319,8 @@ def spin_matrix(c, s, A):
 
 @kernel
 def quaternion_matrix(w, x, y, z):
-    """The rotation R of a unit quaternion (w, x, y, z): R b is the vector b of the turned frame, in
-    the fixed one.
+    """Return the rotation R of a unit quaternion (w, x, y, z): R b is the vector b of the rotated
+    frame, in the fixed one.
     """
     x2, y2, z2 = x + x, y + y, z + z
     xx = x * x2
@@ -338,8 +340,8 @@ def quaternion_matrix(w, x, y, z):
 # --- tensors of [Merwe1995] chapter 3
 @kernel
 def angular_acceleration_tensor(w, dw):
-    """tilde(dw) + tilde(w) tilde(w), which takes a point of a body to its acceleration (eq. 3.10,
-    3.17).
+    """Return tilde(dw) + tilde(w) tilde(w), which maps a point of a body to its acceleration (eq.
+    3.10, 3.17).
     """
     xx = w[0] * w[0]
     yy = w[1] * w[1]
@@ -356,25 +358,25 @@ def angular_acceleration_tensor(w, dw):
 
 @kernel
 def euler_tensor(I):
-    """J = 1/2 tr(I) 1 - I (eq. 3.29)."""
+    """Return J = 1/2 tr(I) 1 - I (eq. 3.29)."""
     half = 0.5 * trace(I)
     return (half - I[0], -I[1], -I[2], half - I[3], -I[4], half - I[5])
 
 
 @kernel
 def inertia_tensor(J):
-    """I = tr(J) 1 - J (eq. 3.30)."""
+    """Return I = tr(J) 1 - J (eq. 3.30)."""
     t = trace(J)
     return (t - J[0], -J[1], -J[2], t - J[3], -J[4], t - J[5])
 
 
 @kernel
 def torque(A, J):
-    """The vector of the torque tensor A J - (A J)' (eq. 3.75): the rate of angular momentum about
-    the frame's origin.
+    """Return the vector of the torque tensor A J - (A J)' (eq. 3.75): the rate of angular momentum
+    about the frame's origin.
 
-    Equal to I dw + w x I w, with A the angular acceleration tensor and J the Euler tensor about the
-    same point.
+    It equals I dw + w x I w, with A the angular acceleration tensor and J the Euler tensor about
+    the same point.
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = A
     return (

@@ -171,7 +171,7 @@ def test_two_entries_exchanged_are_built_again(folder, compilations):
 def test_a_folder_that_others_may_write_is_not_used(folder, compilations, mode):
     compile_lanes(F)
     folder.chmod(mode)
-    cache._told.clear()
+    cache._warned.clear()
     with pytest.warns(
         UserWarning, match=r"others may write to it .*not used; make it yours and run chmod 700"
     ):
@@ -193,7 +193,7 @@ def test_what_another_user_owns_or_may_write_is_not_used(folder, compilations, m
         os.chown(folder, 12345, 12345)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    cache._told.clear()
+    cache._warned.clear()
     with pytest.warns(UserWarning, match="belongs to another user"):
         check(compile_lanes(F))
     assert len(compilations) == 3

@@ -60,15 +60,15 @@ last()
     assert done.stdout.splitlines() == ["4000.0 True"] * 2 and not done.stderr
 
 
-def test_who_is_invited_comes_and_rests_again():
+def test_a_requested_helper_works_and_is_idle_again():
     """Also after a task that failed; and there is never more than one worker for each core but the
     first.
     """
     came = threading.Event()
     for task in (lambda: 1 / 0, came.set):
-        threads.invite(task, 1)
+        threads.request_helpers(task, 1)
     for _ in range(100):
-        threads.invite(came.set, 1)
+        threads.request_helpers(came.set, 1)
         if came.wait(0.1):
             break
     assert came.is_set() or (os.cpu_count() or 1) == 1
@@ -96,9 +96,9 @@ def test_a_batch_is_whole_whoever_comes(monkeypatch):
         thread.start()
     for thread in crowd:
         thread.join()
-    monkeypatch.setattr(lanes, "invite", lambda work, helpers: None)
+    monkeypatch.setattr(lanes, "request_helpers", lambda work, helpers: None)
     ask()
-    monkeypatch.setattr(lanes, "invite", lambda work, helpers: work())
+    monkeypatch.setattr(lanes, "request_helpers", lambda work, helpers: work())
     ask()
     assert len(answers) == 120 and all(answers)
 

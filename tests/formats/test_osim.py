@@ -14,7 +14,7 @@ import catena
 from catena import Body, Joint, Mechanism, Mimic, Pose
 from catena.errors import FormatError, MechanismError
 from catena.formats import mapping
-from catena.model.courses import Course
+from catena.model.coordinate_functions import CoordinateFunction
 
 HERE = Path(__file__).parent.parent / "reference" / "opensim"
 BODY = (
@@ -76,8 +76,8 @@ def test_markers_are_frames_and_muscles_pull_when_asked():
 
 def functional():
     """A leg whose knee slides and turns by functions of one angle."""
-    f = Course("spline", (-4, -1, 0, 0.5, 1, 2, 4), (0.1, 0.3, 0.2, 0.5, 0.1, 0, 0.3))
-    g = Course("polynomial", y=(0.1, 0.5, 0.2, -0.1))
+    f = CoordinateFunction("spline", (-4, -1, 0, 0.5, 1, 2, 4), (0.1, 0.3, 0.2, 0.5, 0.1, 0, 0.3))
+    g = CoordinateFunction("polynomial", y=(0.1, 0.5, 0.2, -0.1))
     body = lambda name: Body(name, 1.3, (0.1, -0.05, 0.2), (0.05, 0.06, 0.07))  # noqa: E731
     return Mechanism(
         "functional",
@@ -130,17 +130,20 @@ def test_joints_by_a_function_conserve_energy_and_have_their_derivatives(tmp_pat
     ("outer", "inner"),
     [
         (
-            Course("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)),
-            Course("polynomial", y=(0.2, -1.5)),
+            CoordinateFunction("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)),
+            CoordinateFunction("polynomial", y=(0.2, -1.5)),
         ),
         (
-            Course("polynomial", y=(0.3, -2)),
-            Course("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)),
+            CoordinateFunction("polynomial", y=(0.3, -2)),
+            CoordinateFunction("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)),
         ),
-        (Course("polynomial", y=(0.3, -2, 0.5)), Course("polynomial", y=(1, 0, -1))),
         (
-            Course("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)),
-            Course("polynomial", y=(0.2,)),
+            CoordinateFunction("polynomial", y=(0.3, -2, 0.5)),
+            CoordinateFunction("polynomial", y=(1, 0, -1)),
+        ),
+        (
+            CoordinateFunction("spline", (-4, -1, 0, 0.5, 4), (0.1, 0.3, 0.2, 0.5, 0)),
+            CoordinateFunction("polynomial", y=(0.2,)),
         ),
     ],
 )
@@ -149,7 +152,12 @@ def test_a_function_of_a_function_obeys_the_chain_rule(outer, inner):
     for x in (-3.1, -0.2, 0.7, 5.0):
         (_, dy, ddy), (z, dz, ddz) = inner(x), outer(inner(x)[0])
         np.testing.assert_allclose(both(x), (z, dz * dy, ddz * dy**2 + dz * ddy), atol=1e-12)
-    assert Course("spline", (0, 1, 2), (0, 1, 0)).after(Course("polynomial", y=(0, 0, 1))) is None
+    assert (
+        CoordinateFunction("spline", (0, 1, 2), (0, 1, 0)).after(
+            CoordinateFunction("polynomial", y=(0, 0, 1))
+        )
+        is None
+    )
 
 
 def test_a_kneecap_follows_an_angle_that_follows_another(tmp_path):
@@ -187,8 +195,8 @@ def test_a_kneecap_follows_an_angle_that_follows_another(tmp_path):
     ).coordinate_names == ("a_q",)
     slide = next(j for j in m.joints if j.kind == "prismatic").mimic.function
     assert slide(0.7) == pytest.approx(
-        Course("spline", (-2, 0, 1, 2), (0, 0.1, 0.3, 0.2)).after(
-            Course("polynomial", y=(0.2, -0.5))
+        CoordinateFunction("spline", (-2, 0, 1, 2), (0, 0.1, 0.3, 0.2)).after(
+            CoordinateFunction("polynomial", y=(0.2, -0.5))
         )(0.7)
     )
     (tmp_path / "m.osim").write_text(
@@ -210,13 +218,13 @@ def test_a_spline_is_that_of_opensim():
     """
     x = (0.0, 0.5, 1.2, 2.0, 2.5)
     y = (0.1, 0.4, -0.2, 0.3, 0.0)
-    f = Course("spline", x, y)
+    f = CoordinateFunction("spline", x, y)
     for a, b in zip(x, y):
         assert f(a)[0] == pytest.approx(b, abs=1e-14)
     for k in range(1, 4):  # value, slope and curvature continue
         np.testing.assert_allclose(f(x[k] - 1e-9), f(x[k] + 1e-9), atol=1e-7)
     # a cubic is its own spline
-    cubic = Course("spline", x, tuple(1 - t + t**2 - 0.3 * t**3 for t in x))
+    cubic = CoordinateFunction("spline", x, tuple(1 - t + t**2 - 0.3 * t**3 for t in x))
     np.testing.assert_allclose(
         cubic(0.8), (1 - 0.8 + 0.64 - 0.3 * 0.512, -1 + 1.6 - 0.9 * 0.64, 2 - 1.8 * 0.8), atol=1e-13
     )
@@ -229,7 +237,7 @@ def test_a_spline_is_that_of_opensim():
         ({"kind": "spline", "x": (0, 5e-324, 1, 2), "y": (0, 1, 0, 1)}, "too near each other"),
     ):
         with pytest.raises(MechanismError, match=words):
-            Course(**wrong)
+            CoordinateFunction(**wrong)
 
 
 def test_version_three_keeps_its_joints_inside_bodies(tmp_path):

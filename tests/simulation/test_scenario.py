@@ -344,7 +344,7 @@ def test_a_csv_stands_beside_its_scenario(name, words, tmp_path):
 
 
 def test_a_csv_has_the_limit_of_all_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("catena.formats.files.LARGEST", 100)
+    monkeypatch.setattr("catena.formats.files.MAX_FILE_SIZE", 100)
     (tmp_path / "p.csv").write_text("time,elbow\n" + "0,0\n" * 100)
     with pytest.raises(CatenaError, match="the file is larger than"):
         catena.trajectories.csv(tmp_path / "p.csv")

@@ -1,11 +1,12 @@
-"""What was made of a mechanism, kept with it: tapes, machines, systems and their machine code.
+"""A cache of what is derived from a mechanism, stored on the mechanism itself: tapes, machines,
+systems and their machine code.
 
-A table of all that was made, at the level of a module, would keep every mechanism of a process
-alive, since what is made of a mechanism refers to it. So it is held by the mechanism itself. Both
-then refer to each other and to nobody else, and Python's garbage collector frees them together when
-the mechanism is gone. The collector counts Python's objects and not the machine code behind them,
-so it is asked to look when many tables were made since it last did. A table is no part of the
-mechanism: comparisons, hashes, copies and pickles do not see it.
+A table at the level of a module would keep every mechanism of a process alive, since what is
+derived from a mechanism refers to it. So the table is held by the mechanism. Both then refer only
+to each other, and Python's garbage collector frees them together when the mechanism is no longer
+used. The collector counts Python's objects and not the machine code behind them, so it is called
+when many tables were created since its last run. A table is no part of the mechanism: comparisons,
+hashes, copies and pickles do not see it.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-LEAST = 32  # tables that may be alive before the collector is asked to look
+MIN_TABLES = 32  # tables that may be alive before the garbage collector is called
 _alive: weakref.WeakSet[_Life] = weakref.WeakSet()
-_next = {"look": LEAST}
+_next = {"look": MIN_TABLES}
 
 
 class _Life:
-    """As long as a table lives, this does."""
+    """A marker that lives as long as its table, so that tables can be counted."""
 
 
 class Attached(OrderedDict[object, Any]):
-    """What was made of one object, by keys; those that were not used for longest go first."""
+    """The values derived from one object, by keys, least recently used first."""
 
     def __init__(self, owner: Any = None):
         super().__init__()
@@ -38,7 +39,7 @@ class Attached(OrderedDict[object, Any]):
 
 
 def attached(owner: Any, sort: str) -> Attached:
-    """What of this sort was made of this very object; of a copy of it nothing was."""
+    """Return the table of this sort of an object, a new one for a copy of the object."""
     place = f"_{sort}_made_of_it"
     found: Attached | None = owner.__dict__.get(place)
     if found is None or found.owner() is not owner:
@@ -49,22 +50,22 @@ def attached(owner: Any, sort: str) -> Attached:
 
 
 def _look() -> None:
-    """Free tables whose owners are gone, where there are many: twice as many as were needed the
-    last time, so that a program which holds thousands of mechanisms is not held up.
+    """Run the garbage collector where there are many tables: twice as many as were alive after its
+    last run, so that a program which holds thousands of mechanisms is not slowed down.
     """
     if len(_alive) > _next["look"]:
         gc.collect()
-        _next["look"] = max(LEAST, 2 * len(_alive))
+        _next["look"] = max(MIN_TABLES, 2 * len(_alive))
 
 
 def keep(owner: Any, sort: str, most: int, key: object, make: Callable[[], Any]) -> Any:
-    """What `make` made of the owner for this key, now or before; at most so many things of one sort
-    are kept.
+    """Return the value of this key in the owner's table of this sort; `make` computes it the first
+    time. At most `most` values of one sort are kept, those used last.
     """
-    made = attached(owner, sort)
-    if key not in made:
-        made[key] = make()
-        while len(made) > most:
-            made.popitem(last=False)
-    made.move_to_end(key)
-    return made[key]
+    table = attached(owner, sort)
+    if key not in table:
+        table[key] = make()
+        while len(table) > most:
+            table.popitem(last=False)
+    table.move_to_end(key)
+    return table[key]

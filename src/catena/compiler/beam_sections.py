@@ -1,19 +1,18 @@
 """Sections: the mass of a flexible body by modes as point masses along it, and rotors, traced with
 the symbols of one `Tracer`.
 
-The body's frame moves with angular velocity w and velocity V, along its own axes; a section lies in
-it at r and moves there with F e', where e are the amplitudes (F = dr/de). Its mass m feels the
-force and the body the wrench
+The body's frame moves with angular velocity w and velocity V, in its own axes; a section lies in it
+at r and moves there with F e', where e are the amplitudes (F = dr/de). The force on its mass m and
+the wrench on the body are
 
     f = m (V' + w' x r + w x (w x r) + 2 w x r' + r''),  sum f,  sum r x f;  along the amplitudes
-            sum F^T f
+    sum F^T f
 
-which is all that the kernels need to know of it. With the sums s = sum m r, I = sum m (r.r 1 - r
-r), A = sum m F, B = sum m r x F, D = sum m F^T F, the kinetic energy is T = 1/2 m V.V + V.(w x s) +
-1/2 w.I w + V.A e' + w.B e' + 1/2 e'.D e'.
+which is all that the kernels need. With the sums s = sum m r, I = sum m (r.r 1 - r r), A = sum m F,
+B = sum m r x F, D = sum m F^T F, the kinetic energy is T = 1/2 m V.V + V.(w x s) + 1/2 w.I w + V.A
+e' + w.B e' + 1/2 e'.D e'.
 
-This is a route of its own: the mass integrals that lagrange, hamilton and variational have play no
-part.
+This route is independent of the mass integrals that lagrange, hamilton and variational use.
 """
 
 from __future__ import annotations
@@ -78,12 +77,12 @@ class Sections:
     # --- the frame
     @property
     def velocity(self) -> tuple[ca.SX, ca.SX]:
-        """w and V of the body's frame."""
+        """Return w and V of the body's frame."""
         V = self.s.frame_velocity(self.body, "body")
         return V[:3], V[3:]
 
     def _accelerated(self, v: Any, a: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """w, w' and V' less gravity, of the nodes' speeds and accelerations."""
+        """Return w, w' and V' minus gravity, at the nodes' speeds and accelerations."""
         (node, R, p), x, g = self.s.seat(self.body), self.s.work(), tuple(self.s.tree.gravity)
         if node < 0:
             return ca.SX.zeros(3), ca.SX.zeros(3), _column(unrotate(R, neg(g)))
@@ -93,8 +92,9 @@ class Sections:
 
     # --- forces
     def forces(self, v: Any, a: Any) -> tuple[tuple[Any, Any], ca.SX]:
-        """What the sections do to the body's node when the nodes move so, (torque about its origin,
-        force) in its axes; and the forces (n,) along the amplitudes that their motion takes.
+        """Return the wrench of the sections on the body's node at these speeds and accelerations of
+        the nodes, (torque about its origin, force) in its axes, and the forces (n,) along the
+        amplitudes that their motion needs.
         """
         w, dw, dV = self._accelerated(v, a)
         de, dde = (ca.vertcat(*list(x)[self.own]) for x in (v, a))
@@ -129,7 +129,7 @@ class Sections:
     # --- sums
     @cached_property
     def sums(self) -> tuple[ca.SX, ...]:
-        """m, s (3,), I (3, 3), A (3, n), B (3, n), D (n, n), rotors included."""
+        """Return m, s (3,), I (3, 3), A (3, n), B (3, n), D (n, n), rotors included."""
         r, F, m = self.r, self.F, self.m
         s = r.T @ m
         Q = r.T @ (ca.repmat(m, 1, 3) * r)
@@ -152,7 +152,7 @@ class Sections:
         return ca.sum1(m), s, I, A, B, D
 
     def inertia(self) -> ca.SX:
-        """What they add to the mass matrix, (nv, nv)."""
+        """Return what the sections add to the mass matrix, (nv, nv)."""
         m, s, I, A, B, D = self.sums
         J = self.s.jacobian(self.body, "body")
         Jw = J[:3, :]
@@ -169,8 +169,8 @@ class Sections:
         return half + half.T
 
     def coriolis(self) -> ca.SX:
-        """What they add to C, (nv, nv): the sum of m J_k^T (J_k' + w x J_k); J_k leads to a
-        section's velocity.
+        """Return what the sections add to C, (nv, nv): the sum of m J_k^T (J_k' + w x J_k); J_k is
+        the Jacobian of a section's velocity.
         """
         J = self.s.jacobian(self.body, "body")
         w = self.velocity[0]
@@ -202,7 +202,7 @@ class Sections:
         return C
 
     def energy(self) -> tuple[ca.SX, ca.SX]:
-        """Kinetic, and potential in the field of gravity."""
+        """Return the kinetic energy, and the potential energy in the field of gravity."""
         (m, s, I, A, B, D), (w, V), de = self.sums, self.velocity, self.rate
         kinetic = (
             0.5 * m * ca.sumsqr(V)
@@ -214,8 +214,8 @@ class Sections:
         return kinetic, -ca.dot(_column(self.s.tree.gravity), m * X_WB[:, 3] + X_WB[:, :3] @ s)
 
     def momentum(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Mass, first moment, linear momentum and angular momentum about the ground's origin,
-        ground's axes.
+        """Return mass, first moment, linear momentum and angular momentum about the ground's
+        origin, in the ground's axes.
         """
         (m, s, I, A, B, _), (w, V), de, X_WB = (
             self.sums,
@@ -229,7 +229,7 @@ class Sections:
 
 
 def _constant(x: np.ndarray) -> ca.SX:
-    """An array as symbols, its zeros left out."""
+    """Return an array as symbols, without its zeros."""
     return ca.SX(ca.sparsify(ca.DM(x)))
 
 
@@ -243,6 +243,6 @@ def _list(x: ca.SX) -> list:
 
 
 def _crossed(a: ca.SX, b: ca.SX) -> ca.SX:
-    """The cross products of rows, (K, 3)."""
+    """Return the cross products of rows, (K, 3)."""
     pairs = ((1, 2), (2, 0), (0, 1))
     return ca.horzcat(*(a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in pairs))

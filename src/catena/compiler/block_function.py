@@ -1,8 +1,8 @@
 """A function in the kernels' Python as machine code over lanes, `void block(const double* x,
 double* y)`: what the drivers call.
 
-x, y    inputs and outputs, one vector of lanes for each number, one record after the other; scratch
-        memory is on the stack, its large arrays are behind the outputs
+    x, y    inputs and outputs, one vector of lanes for each number, one record after the other;
+            scratch memory is on the stack, its large arrays are behind the outputs
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .kernel_text import Array
 from .machine_function import sources
 from .text import bits_of
 
-LARGE = 4096  # numbers: an array of more is not put on the stack
+MAX_ON_STACK = 4096  # entries: a larger array is not put on the stack
 
 
 class Record(NamedTuple):
-    """A record of arrays, and the shape of each. constants: a record of arrays of numbers that
-    scratch memory has as its last field, whole numbers or doubles, which are a part of the code.
+    """A record of arrays, and the shape of each. constants: a record of arrays of integers or
+    doubles that are compiled into the code; scratch memory has it as its last field.
     """
 
     kind: Callable[..., Any]
@@ -33,11 +33,11 @@ class Record(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of all its arrays."""
+        """The number of entries of all its arrays."""
         return sum(int(np.prod(shape)) for shape in self.shapes)
 
     def arrays(self, m: Module, pointer: str) -> Any:
-        """The record of arrays that begin at a pointer, one after another."""
+        """Return the record of arrays that begin at a pointer, one after another."""
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes)])
         return self.kind(
             *(_array(m, pointer, int(at), shape) for at, shape in zip(ends, self.shapes))
@@ -45,18 +45,20 @@ class Record(NamedTuple):
 
     @property
     def large(self) -> int:
-        """Of the arrays that are not put on the stack."""
-        return sum(n for n in (int(np.prod(shape)) for shape in self.shapes) if n > LARGE)
+        """The number of entries of the arrays that are too large for the stack."""
+        return sum(n for n in (int(np.prod(shape)) for shape in self.shapes) if n > MAX_ON_STACK)
 
     def scratch(self, m: Module, behind: str) -> Any:
-        """The record of arrays on the stack, the large ones one after another behind a pointer."""
+        """Return the record of arrays on the stack; the large ones follow one another behind a
+        pointer.
+        """
         found, at = [], 0
         for shape in self.shapes:
             n = int(np.prod(shape))
             found.append(
-                _array(m, behind, at, shape) if n > LARGE else Array(m.room(n), tuple(shape))
+                _array(m, behind, at, shape) if n > MAX_ON_STACK else Array(m.room(n), tuple(shape))
             )
-            at += n if n > LARGE else 0
+            at += n if n > MAX_ON_STACK else 0
         if self.constants is not None:
             found.append(
                 type(self.constants)(
@@ -70,7 +72,7 @@ class Record(NamedTuple):
 
 
 def _constant(m: Module, name: str, x: np.ndarray) -> Array:
-    """Numbers that are written into the code."""
+    """Return an array of numbers that are written into the code."""
     whole = np.issubdtype(x.dtype, np.integer)
     item, numbers = (
         ("i64", x.ravel().tolist())
@@ -90,8 +92,8 @@ def _array(m: Module, pointer: str, at: int, shape: tuple[int, ...]) -> Array:
 
 class BlockFunction:
     """The machine code of `function(inputs, outputs, scratch, *known)`, where `known` are numbers,
-    words and tuples of these that the code is made for. behind: numbers of scratch memory that have
-    to follow the outputs.
+    words and tuples of these for which the code is specialised. behind: the size of the scratch
+    memory that must follow the outputs.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class BlockFunction:
             shapes,
             repr((width, known)),
         )
-        code = disk.kept(
+        code = disk.load_or_make(
             key,
             lambda: host.assemble(
                 text(function, inputs, outputs, scratch, width, known), optimise=2
@@ -142,7 +144,7 @@ def text(
     width: int,
     known: Sequence[Any],
 ) -> str:
-    """The LLVM text."""
+    """Return the LLVM text."""
     m = Module(width, host.has_fma())
     with m.function("block", "ptr x", "ptr y") as (x, y):
         m.call(

@@ -1,11 +1,10 @@
-"""Machine code on disk, so that a tape is compiled once in the life of a machine.
+"""Machine code on disk, so that a tape is compiled once per machine.
 
 An entry is one file named by its key: a checksum of key and code, then the object code. The key is
-the hash of all that the code depends on, so that an entry is never stale; it can only be damaged or
-stand under another entry's name, and then it does not match its checksum and is built again.
-Entries are written beside their place and moved into it, so that a reader sees all of one or
-nothing. Object code is executed, so folders and files that another user owns or may write are not
-used at all.
+the hash of all that the code depends on, so that an entry is never stale. It can only be damaged or
+have another entry's name; then it does not match its checksum and is compiled again. Entries are
+written to a temporary file and renamed, so that a reader sees all of one or nothing. Object code is
+executed, so folders and files that another user owns or may write are not used at all.
 
     CATENA_CACHE_DIR=/some/where    the folder, instead of the user's cache folder
     CATENA_CACHE=off                no cache
@@ -26,16 +25,16 @@ import platformdirs
 
 MAGIC = b"catena lanes 2\n"
 SUFFIX = ".lanes"
-LIMIT = 1 << 30  # bytes: beyond it the entries that were not used for longest go
-# entries: one in so many, as its checksum falls, looks for old ones; in a full folder that takes a
-# quarter of a second
+LIMIT = 1 << 30  # bytes: beyond it the least recently used entries are removed
+# one in so many new entries, by its checksum, triggers the removal of old ones; in a full folder
+# that takes a quarter of a second
 SWEEP = 64
 
-_told: set[str] = set()  # folders that could not be used, each told once
+_warned: set[str] = set()  # folders that could not be used, of each of which a warning was issued
 
 
 def folder() -> Path | None:
-    """Where entries are kept, or None if the cache is off."""
+    """Return the folder of the cache, or None if the cache is off."""
     if os.environ.get("CATENA_CACHE", "").strip().lower() in ("off", "0", "no", "false"):
         return None
     chosen = os.environ.get("CATENA_CACHE_DIR", "").strip()
@@ -43,7 +42,9 @@ def folder() -> Path | None:
 
 
 def key(*parts: str | bytes) -> str:
-    """The hash of some texts, each with its length, so that no two lists of texts look alike."""
+    """Return the hash of some texts, each with its length, so that different lists of texts have
+    different hashes.
+    """
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -53,8 +54,8 @@ def key(*parts: str | bytes) -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The code kept under this key, or None if there is none, it is damaged, or others could have
-    written it.
+    """Return the code under this key, or None if there is none, it is damaged, or other users could
+    have written it.
     """
     place = _trusted_folder()
     if place is None:
@@ -71,7 +72,7 @@ def load(name: str) -> bytes | None:
     if data[:head] != _head(name, code):
         return None
     with contextlib.suppress(OSError):
-        os.utime(path)  # it is young again
+        os.utime(path)  # it was used just now
     return code
 
 
@@ -81,7 +82,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def store(name: str, code: bytes) -> None:
-    """Keep code under a key. A folder that cannot be written costs a warning, once, and nothing
+    """Write code under a key. A folder that cannot be written causes one warning and nothing
     else.
     """
     place = folder()
@@ -111,8 +112,8 @@ def store(name: str, code: bytes) -> None:
         )
 
 
-def kept(name: str, make: Callable[[], bytes]) -> bytes:
-    """The code under this key, or what `make` makes, which is kept."""
+def load_or_make(name: str, make: Callable[[], bytes]) -> bytes:
+    """Return the code under this key; where there is none, call `make` and store the result."""
     code = load(name)
     if code is None:
         code = make()
@@ -121,14 +122,14 @@ def kept(name: str, make: Callable[[], bytes]) -> bytes:
 
 
 def _head(name: str, code: bytes) -> bytes:
-    """What an entry begins with: its checksum covers its name, so that two files cannot be
+    """Return the header of an entry: its checksum covers its name, so that two files cannot be
     exchanged.
     """
     return MAGIC + bytes.fromhex(key(name, code))
 
 
 def _trusted_folder() -> Path | None:
-    """The folder of the cache, if it is there and nobody else can write to it."""
+    """Return the folder of the cache, if it exists and no other user can write to it."""
     place = folder()
     if place is None:
         return None
@@ -149,8 +150,8 @@ def _trusted_folder() -> Path | None:
 
 
 def _private(found: os.stat_result) -> bool:
-    """Whether a file or folder is this user's (or the administrator's), and nobody else can write
-    to it.
+    """Whether a file or folder belongs to this user (or the administrator), and no other user can
+    write to it.
     """
     if os.name != "posix":
         return True  # rights are inherited from the user's profile
@@ -158,13 +159,13 @@ def _private(found: os.stat_result) -> bool:
 
 
 def _warn(place: Path, message: str) -> None:
-    if str(place) not in _told:
-        _told.add(str(place))
+    if str(place) not in _warned:
+        _warned.add(str(place))
         warnings.warn(message, stacklevel=3)
 
 
 def _evict(place: Path) -> None:
-    """Remove the entries that were not used for longest, until the rest is below the limit."""
+    """Remove the least recently used entries, until the rest is below the limit."""
     entries: list[tuple[float, int, Path]] = []
     # what a killed process left half written grows old like the rest
     for path in place.glob(f"*{SUFFIX}*"):

@@ -1,5 +1,5 @@
-"""Derivatives of the dynamics as expressions: d/dq is along the speeds, so that a quaternion has
-three columns.
+"""Derivatives of the dynamics as expressions: d/dq is taken along the speeds, so that a quaternion
+has three columns.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from .trace import Tracer
 
 
 def _tangent(s: Tracer, f: ca.SX, *others: ca.SX) -> tuple[ca.SX, ...]:
-    """df/dq along the speeds (nv columns), then df/d of each further argument."""
+    """Return df/dq along the speeds (nv columns), then df/d of each further argument."""
     N = ca.jacobian(s.coordinate_rate(), s.v)
     first = ca.jacobian(f, s.q) @ N
     return tuple(ca.densify(x) for x in (first, *(ca.jacobian(f, x) for x in others)))
 
 
 def inverse_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
-    """d tau / d(q, v, a) and, where there are parameters, d tau / dp."""
+    """Return d tau / d(q, v, a) and, where there are parameters, d tau / dp."""
     dq, dv, *dp = _slopes(s, s.a)
     return (dq, dv, s.mass_matrix(), *dp)
 
 
 def forward_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
-    """d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d tau =
-    M^-1.
+    """Return d a / d(q, v, tau, p) = -M^-1 d(inverse dynamics) at the acceleration found; d a / d
+    tau = M^-1.
     """
     if s.layout.mechanism.constrained:
         return _tangent(s, ca.cse(s.forward_dynamics()), s.v, s.tau, *_free(s))
@@ -38,13 +38,13 @@ def forward_dynamics_derivatives(s: Tracer) -> tuple[ca.SX, ...]:
 
 
 def _free(s: Tracer) -> tuple[ca.SX, ...]:
-    """The parameters, where there are any."""
+    """Return the parameters, where there are any."""
     return (s.p,) if s.p.numel() else ()
 
 
 def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
-    """d tau / d(q, v, p) of the inverse dynamics at the acceleration a: in closed form where
-    nothing but bodies and joints acts.
+    """Return d tau / d(q, v, p) of the inverse dynamics at the acceleration a: in closed form where
+    only bodies and joints act.
     """
     if s.flexible or s.lift or s.wrenches or s.layout.mechanism.loads:
         return _at(s, a, _tangent(s, ca.cse(s.inverse_dynamics()), s.v, *_free(s)))
@@ -56,7 +56,7 @@ def _slopes(s: Tracer, a: ca.SX) -> tuple[ca.SX, ...]:
 
 
 def _at(s: Tracer, a: ca.SX, parts: Sequence[ca.SX]) -> tuple[ca.SX, ...]:
-    """Expressions of the symbols s.a, at another acceleration."""
+    """Return expressions of the symbols s.a at another acceleration."""
     return (
         tuple(
             ca.Function("at_a", [s.t, s.q, s.v, s.a, s.p, s.w], list(parts)).call(
@@ -69,8 +69,8 @@ def _at(s: Tracer, a: ca.SX, parts: Sequence[ca.SX]) -> tuple[ca.SX, ...]:
 
 
 class _Inverse:
-    """M^-1 = N D^-1 N' with N = L^-1 of M = L' D L: a freedom meets only those below it, so that
-    branches which do not meet cost nothing.
+    """M^-1 = N D^-1 N' with N = L^-1 of M = L' D L: a freedom is coupled only to its ancestors, so
+    that independent branches cost nothing.
     """
 
     def __init__(self, s: Tracer):
@@ -82,9 +82,9 @@ class _Inverse:
         )
 
     def __call__(self, B: ca.SX) -> ca.SX:
-        """M^-1 B."""
+        """Return M^-1 B."""
         return ca.densify(self.N @ (self.inverted @ (self.N.T @ ca.sparsify(B))))
 
     def whole(self) -> ca.SX:
-        """M^-1, of which one half is computed."""
+        """Return M^-1, of which one half is computed."""
         return ca.densify(ca.tril2symm(ca.tril(self.N @ (self.inverted @ self.N.T))))

@@ -1,20 +1,20 @@
 """A planned tape as a module of LLVM text.
 
-    fixed, fixed_and_read void (y)          the outputs that are constants; those that are read when
-                                            rows are written
-    chunk0, chunk1, ...  void (x, y, w)
-            the straight-line code; inputs x, outputs y, work w, each [n][W]
-    tape                  void (x, y, w)    all of these in turn
-    block                 void (x, y)       exported: W states that already are in lanes
-    batch  i64 (...)
-            exported: rows of states, gathered and scattered; 1 if some number is not finite
-    share, settled                          exported: the same piece by piece, by as many threads as
-                                            call it; whether all is done
-    single                                  exported in the place of the last four: one state,
-                                            called by the interpreter (`single_state`)
+    fixed, fixed_and_read  void (y)          the outputs that are constants; those of them that are
+                                             read when rows are written
+    chunk0, chunk1, ...    void (x, y, w)    the straight-line code; inputs x, outputs y, work w,
+                                             each [n][W]
+    tape                   void (x, y, w)    all of these in turn
+    block                  void (x, y)       exported: W states that are in lanes already
+    batch                  i64 (...)         exported: rows of states, gathered and scattered; 1 if
+                                             some number is not finite
+    share, finished                          exported: the same piece by piece, by as many threads
+                                             as call it; whether all pieces are done
+    single                                   exported in place of the last four: one state, called
+                                             by the interpreter (`single_state`)
 
 The text is emitted in its final form: no optimisation pass of LLVM runs over it, only code
-generation. Measured, the standard pipelines cost half as much again in time to compile and gain
+generation. Measured, the standard pipelines take half as much time again to compile and gain
 nothing on code without branches that CasADi and the value numbering of `tape` have already
 simplified.
 """
@@ -26,21 +26,21 @@ from .single_state import Single
 from .tape import Angles, Plan, Step, Tape, silent
 from .text import Text
 
-STACK = 65536  # bytes: larger work memory comes from the heap
-# of lanes at most, that go through one piece of a tape before the next, if they need no more bytes
-# than
+MAX_STACK = 65536  # bytes: larger work memory comes from the heap
+# the largest number of blocks of lanes that go through one piece of a tape before the next, as long
+# as they need no more than BLOCK_BYTES
 BLOCKS = 4
-NEAR = 16384  # half of a first-level cache
+BLOCK_BYTES = 16384  # half of a first-level cache
 LINE = 8  # doubles in a line of the cache
-# numbers of a state, in and out, up to which its lines are called from memory ahead: more would
-# push out what is in use
-FETCHED = 400
-SEEN = 8  # so many inputs are tested for finiteness at once
+# the largest number of inputs and outputs of a state whose lines are prefetched: more would push
+# out of the cache what is in use
+MAX_PREFETCHED = 400
+TESTED_TOGETHER = 8  # inputs that are tested for finiteness at once
 
 
 def sines(width: int, fused: bool) -> str:
-    """The text of the module that tapes of `width` lanes call for sines and cosines: `lanes_sines`,
-    see `sincos`.
+    """Return the text of the module that tapes of `width` lanes call for sines and cosines:
+    `lanes_sines`, see `sincos`.
     """
     t = Text(width)
     _declare(t)
@@ -51,7 +51,7 @@ def sines(width: int, fused: bool) -> str:
 
 
 def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> str:
-    """The text of the module for lanes of `width` states."""
+    """Return the text of the module for lanes of `width` states."""
     t = Text(width)
     _declare(t)
     operations.declare(t, {node.op for node in tape.nodes})
@@ -92,7 +92,7 @@ def module(tape: Tape, plan: Plan, width: int, single: Single | None = None) -> 
 
 
 def _zeros(fixed: dict[int, int], n_out: list[int]) -> list[frozenset[int]]:
-    """Of each output the entries that are zero (and not minus zero) whatever the state."""
+    """Return for each output the entries that are zero (and not minus zero) at every state."""
     starts = [sum(n_out[:k]) for k in range(len(n_out))]
     return [
         frozenset(at - start for at, bits in fixed.items() if start <= at < start + n and bits == 0)
@@ -101,7 +101,7 @@ def _zeros(fixed: dict[int, int], n_out: list[int]) -> list[frozenset[int]]:
 
 
 def _unread(zeros: list[frozenset[int]], n_out: list[int], width: int) -> frozenset[int]:
-    """The places of outputs that are written as zeros without being read."""
+    """Return the places of outputs that are written as zeros without being read."""
     found = [(sum(n_out[:k]), transpose.runs(own, n_out[k], width)) for k, own in enumerate(zeros)]
     return frozenset(
         start + j
@@ -119,7 +119,7 @@ def around(
     width: int,
     single: Single | None = None,
 ) -> str:
-    """The text of a module whose tape is code that is elsewhere: `generic_kernel`, with
+    """Return the text of a module whose tape is code elsewhere: `generic_kernel`, with
     `generic_table` before x, y and w.
     """
     t = Text(width)
@@ -164,8 +164,8 @@ def _around(
     single: Single | None,
     zeros: list[frozenset[int]],
 ) -> None:
-    """The exported functions around a tape that is these pieces of code, one after the other: those
-    of lanes, or the call for one state.
+    """Write the exported functions around a tape that consists of these pieces of code, one after
+    the other: those for lanes, or the call for one state.
     """
     with t.function("internal void @tape(ptr noalias %x, ptr noalias %y, ptr noalias %w)"):
         t.do(
@@ -182,8 +182,8 @@ def _around(
 
 
 def _chunk(t: Text, tape: Tape, steps: list[Step], slots: dict[int, int]) -> None:
-    """Straight-line code for some steps. A node is read from memory where it is first used, if it
-    was not made here.
+    """Write straight-line code for some steps. A node that was computed in another chunk is read
+    from memory at its first use.
     """
     nodes = tape.nodes
     lines = t.lines
@@ -234,7 +234,9 @@ def _chunk(t: Text, tape: Tape, steps: list[Step], slots: dict[int, int]) -> Non
 
 
 def _block(t: Text, n_slots: int) -> None:
-    """`void block(const double* x, double* y)`: one block of W states, structure of arrays."""
+    """Write `void block(const double* x, double* y)`: one block of W states, structure of
+    arrays.
+    """
     with t.function("void @block(ptr noalias %x, ptr noalias %y)"):
         heap = _memory(t, w=n_slots)
         t.do("call void @tape(ptr %x, ptr %y, ptr %w)")
@@ -250,20 +252,20 @@ def _batch(
     unseen: list[int] | None,
     zeros: list[frozenset[int]],
 ) -> None:
-    """`i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`: states
-    start to stop.
+    """Write `i64 batch(i64 start, i64 stop, i64 batch, double** in, i64* strides, double** out)`:
+    states start to stop.
 
-    unseen: the inputs that no output would show if they were not finite; they are looked at
-    themselves. None: all. zeros: of each output.
+    unseen: the inputs whose being not finite might show in no output; they are tested themselves.
+    None: all inputs. zeros: the zero entries of each output.
 
-    The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Past the end
-    of the batch lanes take its last row again: any batch is right, without a second piece of code
-    for its tail. A tape of several pieces takes BLOCKS blocks of W states through one piece before
-    the next, while its code is near.
+    The rows of input k are strides[k] doubles apart; 0 gives every state the same row. Beyond the
+    end of the batch, lanes repeat its last row: any batch size is handled without a second piece of
+    code for its tail. A tape of several pieces takes BLOCKS blocks of W states through one piece
+    before the next, while its code is in the cache.
     """
     sizes = {"x": sum(n_in), "y": sum(n_out), "w": n_slots}
     most = (
-        max(1, min(BLOCKS, NEAR // (8 * t.width * max(1, sum(sizes.values())))))
+        max(1, min(BLOCKS, BLOCK_BYTES // (8 * t.width * max(1, sum(sizes.values())))))
         if len(pieces) > 1
         else 1
     )
@@ -277,11 +279,11 @@ def _batch(
         last = t("sub i64 %batch, 1")
 
         def at(b: str) -> list[str]:
-            """Where x, y and w of block b begin."""
+            """Return where x, y and w of block b begin."""
             return [t.at(f"%{name}", t(f"mul i64 {b}, {size}")) for name, size in sizes.items()]
 
         def states(i: str, b: str) -> list[str]:
-            """The states of block b, from i on."""
+            """Return the states of block b, from i on."""
             first = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
             return [
                 t(f"call i64 @llvm.smin.i64(i64 {t(f'add i64 {first}, {l}')}, i64 {last})")
@@ -305,11 +307,11 @@ def _batch(
                         starts = _rows(t, *inputs[k], rows)
                         see = _see if unseen is None else None
                         transpose.gather(t, f"in{k}", starts, n, t.at(x, sum(n_in[:k])), see)
-                for k in range(0, len(unseen or ()), SEEN):
-                    _see(t, [t.load(x, j) for j in (unseen or [])[k : k + SEEN]])
+                for k in range(0, len(unseen or ()), TESTED_TOGETHER):
+                    _see(t, [t.load(x, j) for j in (unseen or [])[k : k + TESTED_TOGETHER]])
             for k, piece in enumerate(pieces):
                 with t.loop(f"piece{k}", count) as b:
-                    if sum(n_in) + sum(n_out) <= FETCHED:
+                    if sum(n_in) + sum(n_out) <= MAX_PREFETCHED:
                         here = t(f"add i64 {i}, {t(f'mul i64 {b}, {t.width}')}")
                         there = t(f"add i64 {here}, {most * t.width}")
                         for arrays, sizes_of, state, write in (
@@ -337,12 +339,12 @@ def _batch(
 
 
 def _share(t: Text) -> None:
-    """`void share(i64* desk, i64 step, i64 batch, in, strides, out)`: take `step` states after the
-    other as long as there are.
+    """Write `void share(i64* desk, i64 step, i64 batch, in, strides, out)`: evaluate `step` states
+    after another as long as there are any.
 
-    On the desk are the next state, how many are done, and whether some number was not finite. `i64
-    settled(i64* desk, i64 batch, i64 looks)` is 1 as soon as all are done, 0 if they are not after
-    so many looks.
+    `desk` holds the next state, the number of states done, and whether some number was not finite.
+    `i64 finished(i64* desk, i64 batch, i64 looks)` is 1 as soon as all are done, 0 if they are not
+    after polling `looks` times.
     """
     done = "getelementptr i64, ptr %desk, i64 1"
     broken = "getelementptr i64, ptr %desk, i64 2"
@@ -366,7 +368,7 @@ def _share(t: Text) -> None:
         t.do("br label %next")
         t.label("end")
         t.do("ret void")
-    with t.function("i64 @settled(ptr %desk, i64 %batch, i64 %looks)"):
+    with t.function("i64 @finished(ptr %desk, i64 %batch, i64 %looks)"):
         t.do(f"%done = {done}")
         with t.loop("look", "%looks"):
             count = t("load atomic i64, ptr %done seq_cst, align 8")
@@ -377,8 +379,8 @@ def _share(t: Text) -> None:
 
 
 def _fetch(t: Text, row: str, n: int, write: int, share: int, shares: int) -> None:
-    """Call a block's rows of n numbers from memory, or space for them (write: 1), while there is
-    work to do: one share of their lines.
+    """Prefetch a block's rows of n numbers from memory, or space for them (write: 1), while other
+    work is done: one share of their cache lines.
     """
     lines = -(-t.width * n // LINE)
     for line in range(share * lines // shares, (share + 1) * lines // shares):
@@ -389,15 +391,15 @@ def _fetch(t: Text, row: str, n: int, write: int, share: int, shares: int) -> No
 
 
 def _rows(t: Text, base: str, stride: str, states: list[str]) -> list[str]:
-    """The addresses of the rows of some states."""
+    """Return the addresses of the rows of some states."""
     return [t.at(base, t(f"mul i64 {state}, {stride}"), "double") for state in states]
 
 
 def _see(t: Text, columns: list[str]) -> None:
-    """Remember in %seen whether a value is infinite or not a number: its product with 0 is zero,
-    unless it is such, and so is the sum.
+    """Record in %seen whether a value is infinite or not a number: 0 times it is zero unless it is,
+    and so is the sum.
 
-    Two sums, because each product waits for the one before it.
+    There are two sums, because each product waits for the one before it.
     """
     total = t.load("%seen"), "zeroinitializer"
     for column in columns:
@@ -406,19 +408,20 @@ def _see(t: Text, columns: list[str]) -> None:
 
 
 def _broken(t: Text) -> str:
-    """1 if any value that was seen is infinite or not a number, else 0."""
+    """Return 1 if any recorded value is infinite or not a number, else 0."""
     bad = t(f"fcmp uno {t.V} {t.load('%seen')}, zeroinitializer")
     some = t(f"icmp ne i{t.width} {t(f'bitcast <{t.width} x i1> {bad} to i{t.width}')}, 0")
     return t(f"zext i1 {some} to i64")
 
 
 def _memory(t: Text, **sizes: int) -> list[str]:
-    """Memory called %name for so many lane vectors, for each name; on the stack unless it is large.
+    """Allocate memory called %name for so many lane vectors, for each name; on the stack unless it
+    is large.
 
-    Gives the pointers that have to be freed.
+    Return the pointers that have to be freed.
     """
     heap: list[str] = []
-    small = 8 * t.width * sum(sizes.values()) <= STACK
+    small = 8 * t.width * sum(sizes.values()) <= MAX_STACK
     for name, size in sizes.items():
         if small:
             t.do(f"%{name} = alloca {t.V}, i64 {max(1, size)}, align 64")

@@ -1,12 +1,12 @@
-"""The generic life: the kernels compiled once for any mechanism of any size, over lanes of states.
+"""Generic kernels: compiled once for any mechanism of any size, over lanes of states.
 
     void kernel(ptr table, ptr x, ptr y, ptr w)      x, y, w: inputs, outputs and scratch memory,
                                                      each [numbers][W]
 
-`table` says all about one mechanism: its sizes, then the addresses of its arrays. A kernel here is
-a function in the kernels' own Python whose parameters are found by their names: what describes the
-mechanism in the table, inputs in x, `out` in y, everything else in w. One mechanism's kernel is a
-few instructions around that code: see `generic_binding`.
+`table` describes one mechanism: its sizes, then the addresses of its arrays. A kernel here is a
+function in the kernels' own Python whose parameters are found by their names: what describes the
+mechanism in the table, inputs in x, `out` in y, everything else in w. The kernel of one mechanism
+is a few instructions around that code: see `generic_binding`.
 """
 
 from __future__ import annotations
@@ -162,31 +162,31 @@ intrinsic(spatial.filled)(lambda m, row, n: m.call(range, m.arithmetic(ast.Sub, 
 
 # --- kernels
 def clear(M):
-    """Zeros in a matrix."""
+    """Set a matrix to zero."""
     for i in range(M.shape[0]):
         for j in range(M.shape[1]):
             M[i, j] = 0.0
 
 
 def still(zeros):
-    """Zeros in a vector."""
+    """Set a vector to zero."""
     for i in range(len(zeros)):
         zeros[i] = 0.0
 
 
 def inverse_dynamics(tree, q, v, a, wrench, x, out):
-    """tau of a motion."""
+    """Compute tau (nv,) of a motion."""
     dynamics.inverse_dynamics(tree, q, v, a, wrench, x, out)
 
 
 def forward_dynamics(tree, q, v, tau, wrench, zeros, x, out):
-    """a of forces, by the articulated-body pass."""
+    """Compute a (nv,) of forces, by the articulated-body pass."""
     still(zeros)
     dynamics.forward_dynamics(tree, q, v, tau, wrench, zeros, x, out)
 
 
 def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
-    """a of forces, by the mass matrix."""
+    """Compute a (nv,) of forces, from the mass matrix."""
     still(zeros)
     clear(M)
     dynamics.forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, out, M)
@@ -195,7 +195,7 @@ def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, M, out):
 def constrained_dynamics(
     tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam, out
 ):
-    """a under the rows of loops, then the multipliers, the residuals and their rates."""
+    """Compute a under the rows of loops, then the multipliers, the residuals and their rates."""
     still(zeros)
     constrained.constrained_dynamics(
         tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, acc, lam
@@ -227,7 +227,9 @@ def constrained_dynamics_dense(
     A,
     out,
 ):
-    """The same by the mass matrix, where joints mimic others."""
+    """Compute the same as `constrained_dynamics` from the mass matrix, where joints mimic
+    others.
+    """
     still(zeros)
     clear(M)
     clear(A)
@@ -238,7 +240,7 @@ def constrained_dynamics_dense(
 
 
 def _after_another(a, lam, error, rate, out):
-    """Accelerations, then multipliers, residuals and rates of the rows."""
+    """Store accelerations, then multipliers, residuals and rates of the rows, one after another."""
     nv, m = len(a), len(lam)
     for i in range(nv):
         out[i] = a[i]
@@ -247,7 +249,7 @@ def _after_another(a, lam, error, rate, out):
 
 
 def constraint_rows(tree, con, q, v, zeros, x, W, gamma, error, rate, Y, out):
-    """Residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
+    """Compute residuals (m), their rates (m), gamma (m), then A (m nv) row by row."""
     still(zeros)
     still(gamma)
     rows.evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
@@ -261,24 +263,24 @@ def constraint_rows(tree, con, q, v, zeros, x, W, gamma, error, rate, Y, out):
 
 
 def mass_matrix(tree, q, x, out):
-    """M."""
+    """Compute M (nv, nv)."""
     clear(out)
     dynamics.mass_matrix(tree, q, x, out)
 
 
 def coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out):
-    """C."""
+    """Compute C (nv, nv)."""
     clear(out)
     coriolis.coriolis_matrix(tree, q, v, x, F6, dF6, I, B, X6, F3, out)
 
 
 def energy(tree, q, v, x, out):
-    """Kinetic and potential energy."""
+    """Compute kinetic and potential energy."""
     out[0], out[1] = kinematics.energy(tree, q, v, x)
 
 
 def momentum(tree, q, v, x, out):
-    """Mass, centre of mass, its velocity and the angular momentum about it."""
+    """Compute mass, centre of mass, its velocity and the angular momentum about it."""
     mass, com, velocity, L = kinematics.momentum(tree, q, v, x)
     out[0] = mass
     for k in range(3):
@@ -291,7 +293,7 @@ def _frame(X):
 
 
 def pose(tree, q, x, node, X, out):
-    """The (3, 4) pose of a frame, X on its node."""
+    """Compute the pose (3, 4) of a frame, given by X on its node."""
     R_NF, p_NF = _frame(X)
     kinematics.poses(tree, q, x)
     R, p = kinematics.frame_pose(node, R_NF, p_NF, x)
@@ -300,7 +302,7 @@ def pose(tree, q, x, node, X, out):
 
 
 def jacobian(tree, q, x, node, X, out):
-    """The (6, nv) Jacobian of a frame in the ground's axes."""
+    """Compute the Jacobian (6, nv) of a frame in the ground's axes."""
     R_NF, p_NF = _frame(X)
     kinematics.poses(tree, q, x)
     _, p = kinematics.frame_pose(node, R_NF, p_NF, x)
@@ -309,7 +311,7 @@ def jacobian(tree, q, x, node, X, out):
 
 
 def frame_velocity(tree, q, v, x, node, X, out):
-    """Angular velocity and velocity of a frame, in its own axes."""
+    """Compute angular velocity and velocity of a frame, in its own axes."""
     R_NF, p_NF = _frame(X)
     kinematics.velocities(tree, q, v, x)
     w, u = kinematics.frame_velocity(node, R_NF, p_NF, x)
@@ -318,7 +320,7 @@ def frame_velocity(tree, q, v, x, node, X, out):
 
 
 def frame_acceleration(tree, q, v, a, x, node, X, out):
-    """Angular acceleration and acceleration of a frame's origin, in its own axes."""
+    """Compute angular acceleration and acceleration of a frame's origin, in its own axes."""
     R_NF, p_NF = _frame(X)
     kinematics.accelerations(tree, q, v, a, (0.0, 0.0, 0.0), x)
     w, u = kinematics.frame_acceleration(node, R_NF, p_NF, x)
@@ -327,7 +329,7 @@ def frame_acceleration(tree, q, v, a, x, node, X, out):
 
 
 def joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out):
-    """The (b, 6) wrenches in the joints."""
+    """Compute the wrenches (b, 6) in the joints."""
     reactions.joint_wrenches(tree, bodies, q, v, a, body_wrench, x, out)
 
 
@@ -357,8 +359,8 @@ def loop_reactions(
     error,
     out,
 ):
-    """The (b, 6) wrenches in the joints under rows, then what no multipliers give of the forces
-    (nv), then the multipliers (m).
+    """Compute the wrenches (b, 6) in the joints under rows, then the forces (nv) that no
+    multipliers account for, then the multipliers (m).
     """
     on = JointRows(R_WB, p_WB, R_BF, p_BF, share, row_wrench)
     _loop_reactions(
@@ -392,7 +394,7 @@ def loop_reactions(
 
 @dataclass(frozen=True)
 class Generic:
-    """A kernel of any mechanism, and the shape of what it fills."""
+    """A generic kernel, and the shape of its output."""
 
     kernel: Callable[..., None]
     out: tuple[Any, ...]
@@ -428,7 +430,7 @@ KERNELS = {
 
 # --- one mechanism's numbers
 class Structure:
-    """All that generic kernels must know of a mechanism: sizes, and arrays behind addresses."""
+    """A mechanism as generic kernels see it: sizes, and arrays behind addresses."""
 
     def __init__(self, layout: Layout, snap: float = SNAP):
         value = lambda x: x if isinstance(x, float) else value_of(x, layout.mechanism.parameters)  # noqa: E731
@@ -447,17 +449,17 @@ class Structure:
         self.arrays: tuple[np.ndarray, ...] = (*self.tree, *self.bodies, *self.constraints)
 
     def table(self, node: int, X: np.ndarray) -> np.ndarray:
-        """The table, for a frame at X (3, 4) on a node."""
+        """Return the table, for a frame at X (3, 4) on a node."""
         addresses = [a.ctypes.data for a in (*self.arrays, X)]
         return np.array([*(self.sizes[s] for s in SIZES[:-1]), node, *addresses], np.int64)
 
     def shape(self, shape: tuple[Any, ...]) -> tuple[int, ...]:
-        """A shape in numbers."""
+        """Return a shape with its sizes replaced by numbers."""
         return tuple(_size(self.sizes.__getitem__, s) for s in shape)
 
 
 class SizesOnly(Structure):
-    """Sizes without a mechanism, for kernels whose inputs say everything."""
+    """Sizes without a mechanism, for kernels whose inputs contain everything."""
 
     def __init__(self, **sizes: int):
         self.sizes = dict.fromkeys(SIZES, 0) | sizes
@@ -465,7 +467,7 @@ class SizesOnly(Structure):
 
 
 def _size(of: Callable[[str], Any], size: Any) -> Any:
-    """A size, from those of a mechanism."""
+    """Return a size, from those of a mechanism."""
     if isinstance(size, int):
         return size
     derived = {
@@ -477,7 +479,7 @@ def _size(of: Callable[[str], Any], size: Any) -> Any:
 
 
 def scratch(kernel: Callable[..., None]) -> list[tuple[str, tuple[Any, ...]]]:
-    """The arrays that a kernel needs in w, in order."""
+    """Return the arrays that a kernel needs in w, in order."""
     found: list[tuple[str, tuple[Any, ...]]] = []
     for name in inspect.signature(kernel).parameters:
         if name == "x":
@@ -489,7 +491,7 @@ def scratch(kernel: Callable[..., None]) -> list[tuple[str, tuple[Any, ...]]]:
 
 # --- machine code
 class _Symbol(NamedTuple):
-    """A size as code knows it, with the little arithmetic that shapes need."""
+    """A size that is known when the code runs, with the arithmetic that shapes need."""
 
     module: Module
     value: Any
@@ -512,7 +514,7 @@ class _Symbol(NamedTuple):
 
 
 def text(name: str, width: int) -> str:
-    """The LLVM text of a generic kernel."""
+    """Return the LLVM text of a generic kernel."""
     m = Module(width, host.has_fma())
     generic = KERNELS[name]
     with m.function("kernel", "ptr table", "ptr x", "ptr y", "ptr w") as (table, x, y, w):
@@ -558,7 +560,7 @@ def text(name: str, width: int) -> str:
 
 
 def _next(m: Module, base: str, offset: Any, shape: tuple[Any, ...]) -> Array:
-    """The array that begins so many vectors of lanes after a pointer."""
+    """Return the array that begins `offset` vectors of lanes after a pointer."""
     return Array(
         m.new(f"getelementptr {m.V}, ptr {base}, i64 {m.later(offset, 'int').name}"), shape
     )

@@ -1,5 +1,5 @@
-"""The generic kernels' machine code, compiled once for any mechanism, and bound to the tables of
-one.
+"""The machine code of the generic kernels, compiled once for any mechanism, and bound to the tables
+of one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from .single_state import Single
 
 @functools.cache
 def library(name: str, width: int) -> Any:
-    """A generic kernel's machine code; from the disk where it was compiled before."""
+    """Return a generic kernel's machine code, from the disk where it was compiled before."""
     key = disk.key("generic", sources(), *host.description(), name, str(width))
-    return host.link(disk.kept(key, lambda: host.assemble(text(name, width), optimise=2)), "kernel")
+    return host.link(
+        disk.load_or_make(key, lambda: host.assemble(text(name, width), optimise=2)), "kernel"
+    )
 
 
 def bind(
@@ -31,7 +33,9 @@ def bind(
     node: int = -1,
     X: np.ndarray | None = None,
 ) -> LaneKernel:
-    """The kernel of one mechanism over lanes: as if compiled for it, but in a few milliseconds."""
+    """Return the kernel of one mechanism over lanes: as if compiled for it, but in a few
+    milliseconds.
+    """
     width = host.default_width() if width is None else width
     b = _bound(name, structure, width, node, X)
     code = _around(*b.sizes, width, None, True)
@@ -51,14 +55,14 @@ def bind(
 
 
 def bind_single(name: str, structure: Structure, single: Single) -> SingleKernel:
-    """The kernel of one mechanism as the call for one state."""
+    """Return the kernel of one mechanism as the call for one state."""
     b = _bound(name, structure, 1, -1, None)
     return SingleKernel(name, _around(*b.sizes, 1, single, False), single, b.keep, b.symbols)
 
 
 class _Bound(NamedTuple):
-    """Numbers in, out and in between; the shape of the output; what the code around the kernel
-    leaves open, and what must live as long as it.
+    """The numbers of inputs, outputs and scratch entries; the shape of the output; the symbols that
+    the code around the kernel leaves open, and the objects that must live as long as it.
     """
 
     sizes: tuple[tuple[int, ...], tuple[int, ...], int]
@@ -91,11 +95,11 @@ def _around(
     single: Single | None,
     quick: bool,
 ) -> bytes:
-    """The code around a kernel: the same for all frames of a mechanism, and for all mechanisms of
-    its sizes.
+    """Return the code around a kernel: the same for all frames of a mechanism, and for all
+    mechanisms of the same sizes.
     """
     text = emit.around(n_in, n_out, slots, width, single)
-    return disk.kept(
+    return disk.load_or_make(
         disk.key("around", *host.description(), text, str(quick)),
         lambda: host.assemble(text, quick=quick),
     )

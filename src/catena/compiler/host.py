@@ -1,9 +1,9 @@
-"""This machine: what its processor can do, LLVM text to object code for it, and object code to
+"""This machine: the features of its processor, LLVM text to object code for it, and object code to
 callable addresses.
 
 Object code is loaded by LLVM's JITLink. It puts all of a kernel in one piece of memory, so that the
-code may be of the small kind, where a constant is one operand and not two instructions, and it
-answers a missing symbol with an error.
+code may use the small code model, where a constant is one operand and not two instructions, and it
+reports a missing symbol as an error.
 
     CATENA_TARGET=avx512, avx2, sse2 or neon    code for these registers, instead of for all that
                                                 this processor has
@@ -29,16 +29,16 @@ import llvmlite.binding as llvm
 from ..errors import CompileError
 from .operations import EXTERNAL
 
-# libraries with one linker: a linker of its own would cost a library 0.1 MB and a millisecond
+# libraries that share one linker: a linker of its own would cost a library 0.1 MB and a millisecond
 SHARED = 16
-SILENT = 1.0  # s of compiling of which nothing is said
+SILENT = 1.0  # s of compilation before a message says that code is being compiled
 
 _names = itertools.count()
 
 
 class Target(NamedTuple):
-    """What code is made for: LLVM's names of machine, processor and features, doubles in a
-    register, fused multiply-add.
+    """The target of code generation: LLVM's names of machine, processor and features, the number of
+    doubles in a register, whether it has fused multiply-add.
     """
 
     triple: str
@@ -60,7 +60,9 @@ TARGETS = {
 
 @functools.cache
 def target() -> Target:
-    """What this process makes code for: all that its processor has, or what CATENA_TARGET says."""
+    """Return the target of this process: all features of its processor, or those of
+    CATENA_TARGET.
+    """
     has = llvm.get_host_cpu_features()
     triple = llvm.get_process_triple()
     asked = os.environ.get("CATENA_TARGET", "").strip().lower()
@@ -80,29 +82,33 @@ def target() -> Target:
 
 
 def default_width() -> int:
-    """How many doubles a vector register holds: 8 with AVX-512, 4 with AVX, else 2 (SSE2, NEON)."""
+    """Return how many doubles a vector register holds: 8 with AVX-512, 4 with AVX, else 2 (SSE2,
+    NEON).
+    """
     return target().width
 
 
 def has_fma() -> bool:
-    """Whether there is fused multiply-add."""
+    """Whether the target has fused multiply-add."""
     return target().fused
 
 
 @functools.cache
 def description() -> tuple[str, ...]:
-    """All that object code depends on, besides the text it is made from."""
+    """Return a text of all that object code depends on, besides the LLVM text that it is compiled
+    from.
+    """
     versions = (llvmlite.__version__, ".".join(map(str, llvm.llvm_version_info)))
     return (*versions, *map(str, target()))
 
 
 def assemble(text: str, optimise: int = 0, machine: Any = None, quick: bool = False) -> bytes:
-    """LLVM text to object code for this machine, or for LLVM's `machine`. Raises RuntimeError, with
-    LLVM's words, if it cannot be done.
+    """Compile LLVM text to object code for this machine, or for LLVM's `machine`. Raise
+    RuntimeError, with LLVM's message, if that fails.
 
     optimise: the level of LLVM's pipeline to run first, 1 to 3; a tape needs none, code with loops
-    and branches does. Loops are left as they are written: LLVM's own unrolling and vectors take as
-    long again to compile, and gain nothing measurable. quick: without optimisation in code
+    and branches does. Loops are left as they are written: LLVM's own unrolling and vectorisation
+    take as long again to compile, and gain nothing measurable. quick: without optimisation in code
     generation. It takes a third of the time, the code is 5 to 30 % slower, and its results have the
     same bits.
     """
@@ -126,8 +132,8 @@ _waited = {"seconds": 0.0, "told": False}
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """Say on a terminal, once, that code is being compiled, when that has taken longer than SILENT
-    seconds in all.
+    """Print on a terminal, once, that code is being compiled, when that has taken longer than
+    SILENT seconds in all.
     """
     if _waited["told"] or sys.stderr is None or not sys.stderr.isatty():
         yield
@@ -151,11 +157,11 @@ def _tell() -> None:
 
 
 def link(code: bytes, *names: str, symbols: Mapping[str, int] | None = None) -> Any:
-    """Load object code; `link(code, "f")["f"]` is the address of f, good as long as the result of
+    """Load object code; `link(code, "f")["f"]` is the address of f, valid as long as the result of
     `link` lives.
 
-    symbols: the addresses of names that the code leaves open. Raises RuntimeError if the code is no
-    object code of this machine or calls what is not there.
+    symbols: the addresses of names that the code leaves open. Raise RuntimeError if the code is no
+    object code of this machine or calls a missing symbol.
     """
     library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name, address in (*_c_functions().items(), *(symbols or {}).items()):
@@ -168,7 +174,7 @@ def link(code: bytes, *names: str, symbols: Mapping[str, int] | None = None) -> 
 
 
 class Library:
-    """Linked object code: addresses by name, good as long as this lives."""
+    """Linked object code: addresses by name, valid as long as this object lives."""
 
     def __init__(self, linker: Any, tracker: Any):
         # let go of in the other order
@@ -195,22 +201,22 @@ def _machine(quick: bool = False) -> Any:
 
 
 def machine_of(t: Target, level: int = 1) -> Any:
-    """LLVM's machine for a target, with a level of optimisation in code generation. LLVM's targets
-    must be initialised.
+    """Return LLVM's machine for a target, with a level of optimisation in code generation. LLVM's
+    targets must be initialised.
     """
-    made = llvm.Target.from_triple(t.triple)
-    return made.create_target_machine(
+    found = llvm.Target.from_triple(t.triple)
+    return found.create_target_machine(
         cpu=t.cpu, features=t.features, opt=level, reloc="pic", codemodel="small", jit=True
     )
 
 
 @functools.lru_cache(maxsize=1)
 def _linker(generation: int) -> Any:
-    """The linker that a generation of SHARED libraries has in common; it goes with the last of
-    them.
+    """Return the linker that a generation of SHARED libraries has in common; it is closed with the
+    last of them.
 
     LLVM keeps 10 kB of each library until its linker is closed, even when the library itself is
-    gone.
+    freed.
     """
     _machine()  # initialises LLVM
     own = llvm.Target.from_triple(llvm.get_process_triple())
@@ -221,8 +227,8 @@ def _linker(generation: int) -> Any:
 
 @functools.cache
 def _c_functions() -> dict[str, int]:
-    """The addresses of the C library's functions that emitted code calls, as far as they exist
-    here.
+    """Return the addresses of the C library's functions that emitted code calls, as far as they
+    exist here.
     """
     libraries: list[str | None] = [None, ctypes.util.find_library("m")]
     if sys.platform == "win32":

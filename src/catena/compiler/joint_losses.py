@@ -1,9 +1,10 @@
 """Losses in the joints: viscous damping, and Coulomb friction smoothed over small speeds.
 
-    f = -d v - F tanh(v / SMOOTH)        along each speed; d and F with those of joints that follow
+    f = -d v - F tanh(v / SMOOTH)        along each speed; d and F include those of joints that
+                                         follow
 
-Everything that knows losses takes them from here: simulations, `machine.losses`, the questions
-about motor forces, `catena inverse`, studies.
+Every computation with losses uses this: simulations, `machine.losses`, the questions about motor
+forces, `catena inverse`, studies.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from .trace import Tracer
 
 
 def damping(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping."""
+    """Return the function (v, p) -> (nv,), the joint forces of damping."""
     d = ca.vertcat(*(s.value(x) for x in per_speed(s.layout.mechanism, "damping")))
     return ca.Function("damping", [s.v, s.p], [-d * s.v])
 
 
 def losses(s: Tracer) -> ca.Function:
-    """(v, p) -> (nv,): the joint forces of damping and of Coulomb friction, smoothed over small
-    speeds.
+    """Return the function (v, p) -> (nv,), the joint forces of damping and of smoothed Coulomb
+    friction.
     """
     coulomb = [s.value(x) for x in per_speed(s.layout.mechanism, "friction")]
     dry = ca.vertcat(*coulomb) * ca.tanh(s.v / SMOOTH) if any(map(_acts, coulomb)) else 0.0
@@ -30,10 +31,12 @@ def losses(s: Tracer) -> ca.Function:
 
 
 def loss_forces(s: Tracer) -> ca.SX:
-    """(nv,): the same, as an expression of this tracer's speeds and parameters."""
+    """Return the forces of `losses` (nv,) as an expression of this tracer's speeds and
+    parameters.
+    """
     return losses(s)(s.v, s.p)
 
 
 def _acts(x: object) -> bool:
-    """Whether a value is not zero, or is an expression, which may not be."""
+    """Whether a value is not zero, or is an expression, which may be not zero."""
     return not isinstance(x, (int, float)) or x != 0.0

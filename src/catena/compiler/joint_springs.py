@@ -1,11 +1,11 @@
-"""Joint springs in the generic life: linear in the coordinates and speeds, so that arrays say all
-about them.
+"""Joint springs in generic kernels: they are linear in the coordinates and speeds, so that arrays
+describe them.
 
-    tau' = tau - k (q - rest) - c v        before the articulated pass, at the speeds that have a
-                                           spring
+    tau' = tau - k (q - rest) - c v        before the articulated-body pass, at the speeds that have
+                                           a spring
     V' = V + 1/2 k (q - rest)^2
 
-Other loads are known as expressions only and go through tapes (`load_expressions`).
+Other loads are known as expressions only and are compiled as tapes (`load_expressions`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ BEFORE, AFTER, ENERGY = "before", "after", "energy"
 
 
 class Springs:
-    """The joint springs of a mechanism. speed, coordinate: which, one entry per spring; k, rest, c:
-    their values there.
+    """The joint springs of a mechanism. speed, coordinate: their indices, one entry per spring; k,
+    rest, c: their values.
     """
 
     def __init__(self, layout: Layout):
@@ -41,19 +41,21 @@ class Springs:
         self._shapes, self._still = ((layout.nq,), (layout.nv,), (layout.nv,)), np.zeros(layout.nv)
 
     def pushed(self, q: Array, v: Array, tau: Array, sign: float = 1.0) -> Array:
-        """tau (..., nv), and the springs' forces added to it (sign 1) or taken from it (-1)."""
+        """Return tau (..., nv) with the forces of the springs added (sign 1) or subtracted (-1)."""
         out = np.array(tau, float)
         pull = sign * (self.k * (q[..., self.coordinate] - self.rest) + self.c * v[..., self.speed])
         np.subtract.at(out.T, self.speed, pull.T)  # several springs may act on one speed
         return out
 
     def energy(self, q: Array) -> Array:
-        """(...): what is stored in them, J."""
+        """Return the energy stored in the springs, (...), J."""
         return 0.5 * (self.k * (q[..., self.coordinate] - self.rest) ** 2).sum(axis=-1)
 
     # --- around kernels
     def around(self, kernel: Callable[[Any], Array], request: Any) -> Array:
-        """A generic kernel's answer to a request for rows of states, the springs included."""
+        """Return the answer of a generic kernel to a request for rows of states, springs
+        included.
+        """
         enter = request.quantity.springs
         states = request.states
         if enter == BEFORE:
@@ -71,8 +73,8 @@ class Springs:
     def one(
         self, enter: str, bind: Callable[..., Callable[..., Any]], rest: Callable[..., Any]
     ) -> Callable[..., Any]:
-        """A call for one state, the springs included. bind: makes the kernel's; rest: answers what
-        it cannot take.
+        """Return a call for one state, springs included. bind: makes the kernel's call; rest: the
+        fallback for arguments that it cannot take.
         """
         if enter not in (BEFORE, AFTER):
             return bind(rest)
@@ -98,12 +100,12 @@ class Springs:
 
 
 def _unanswered(*_: Any) -> None:
-    """The kernel could not take a state."""
+    """Return None, which says that the kernel could not take a state."""
 
 
 def springs(layout: Layout) -> Springs | None:
-    """The springs of a mechanism whose loads are all linear in one coordinate; None where there are
-    others, or speed rows, or no load.
+    """Return the springs of a mechanism whose loads are all linear in one coordinate; None where
+    there are other loads, or speed rows, or no load.
     """
     m = layout.mechanism
     curved = {
@@ -122,8 +124,8 @@ def springs(layout: Layout) -> Springs | None:
 def _led(
     m: Mechanism, name: str, k: Scalar, rest: Scalar, c: Scalar
 ) -> tuple[str, Scalar, Scalar, Scalar]:
-    """A spring on a joint that follows another, y = r q + b, as one on that: k r^2 (q - (rest - b)
-    / r).
+    """Return a spring on a joint that follows another, y = r q + b, as one on the leading joint: k
+    r^2 (q - (rest - b) / r).
     """
     if name not in m.following:
         return name, k, rest, c

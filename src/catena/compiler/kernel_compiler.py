@@ -1,10 +1,11 @@
-"""From the kernels' own Python to LLVM text over lanes: the generic life, for any mechanism of any
+"""From the kernels' own Python to LLVM text over lanes: generic kernels, for any mechanism of any
 size.
 
 A kernel is written over scalars, tuples, arrays and records of arrays, and branches on structure,
-never on values. So its syntax tree can be walked once: what is known now (sizes of tuples, literal
-loops, functions) is done now, what is known only when the code runs becomes an instruction
-(`kernel_text`). Calls are expanded in place; loops and branches serve all lanes alike.
+never on values. So its syntax tree can be walked once: what is known at compile time (sizes of
+tuples, literal loops, functions) is evaluated now, what is known only at run time becomes an
+instruction (`kernel_text`). Calls are expanded in place; loops and branches are common to all
+lanes.
 
 A name that is assigned more than once becomes memory on the stack, which LLVM turns back into
 registers. Supported is what the kernels use: assignments, if, for over range or a tuple, while,
@@ -30,14 +31,14 @@ from .kernel_text import Array, KernelText, Slot, Value
 
 # Python 3.11 counts the depth of all syntax trees that are being made together (its issue 106905)
 _PARSING = threading.Lock()
-UNROLLED = 6  # literal loops of at most so many rounds are written out
+MAX_UNROLLED = 6  # literal loops of at most so many rounds are unrolled
 
 
 class Module(KernelText):
-    """Text that kernels are expanded into."""
+    """The text into which kernels are expanded."""
 
     def call(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Expand a kernel here; its result."""
+        """Expand a kernel here, and return its result."""
         own = INTRINSICS.get(function)
         if own is not None:
             return own(self, *given)
@@ -62,7 +63,7 @@ class _Source(NamedTuple):
 
 @functools.cache
 def _definitions(path: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a file, by the line on which they begin, decorators included."""
+    """Return the functions of a file, by the line on which they begin, decorators included."""
     with _PARSING:
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     return {
@@ -72,7 +73,7 @@ def _definitions(path: str) -> dict[int, ast.FunctionDef]:
 
 
 def _functions(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef]:
-    """The functions among statements and inside them."""
+    """Yield the functions among statements and inside them."""
     for node in body:
         if isinstance(node, ast.FunctionDef):
             yield node
@@ -104,7 +105,7 @@ def _source(function: Callable[..., Any]) -> _Source:
 
 
 class _Frame:
-    """One expansion of a kernel: its names, and where it goes when it returns."""
+    """One expansion of a kernel: its names, and the block to which it returns."""
 
     def __init__(self, module: Module, function: Callable[..., Any], given: Sequence[Any]):
         self.m, self.function, self.source = module, function, _source(function)
@@ -122,7 +123,7 @@ class _Frame:
         self.loops: list[tuple[str, str]] = []  # where continue and break go
 
     def run(self) -> Any:
-        """Write the body; the result."""
+        """Write the body, and return the result."""
         if not self.source.straight:
             self.done = self.m.label("done")
         self.statements(self.source.body)
@@ -140,7 +141,7 @@ class _Frame:
             self.refuse(statement) if handler is None else handler(statement)
 
     def refuse(self, node: ast.AST) -> Any:
-        """Say what cannot be compiled."""
+        """Return the error for syntax that cannot be compiled."""
         where = (
             f"{self.function.__module__}.{self.function.__qualname__}, line"
             f" {getattr(node, 'lineno', '?')} of it"
@@ -222,7 +223,7 @@ class _Frame:
         rounds = list(over) if isinstance(over, (range, tuple)) else None
         if (
             rounds is not None
-            and len(rounds) <= UNROLLED
+            and len(rounds) <= MAX_UNROLLED
             and not (isinstance(node.target, ast.Name) and node.target.id == "_")
         ):
             after = self.m.label("after")
@@ -295,7 +296,7 @@ class _Frame:
 
     # --- expressions
     def value(self, node: ast.expr) -> Any:
-        """The value of an expression: known now, or a register."""
+        """Return the value of an expression: known now, or a register."""
         handler = getattr(self, f"of_{type(node).__name__}", None)
         return handler(node) if handler else self.refuse(node)
 
@@ -317,7 +318,7 @@ class _Frame:
         return getattr(self.value(node.value), node.attr)
 
     def index(self, node: ast.expr) -> tuple[Any, ...]:
-        """Indices as a tuple."""
+        """Return indices as a tuple."""
         if isinstance(node, ast.Slice):
             return (
                 [
@@ -365,7 +366,9 @@ class _Frame:
         )
 
     def of_BoolOp(self, node: ast.BoolOp) -> Any:
-        """As Python: the second operand only where the first does not decide."""
+        """Return the value of `and` and `or` as Python defines it: the second operand is evaluated
+        only where the first does not decide.
+        """
         wanted = isinstance(node.op, ast.Or)
         result = self.m.slot("truth")
         after = self.m.label("decided")
@@ -385,7 +388,7 @@ class _Frame:
         return self.m.load(result)
 
     def _masks(self, node: ast.BoolOp, mask: Value, rest: Sequence[ast.expr]) -> Value:
-        """Truths lane by lane: all operands are computed."""
+        """Return the truths of lanes; all operands are computed."""
         for each in rest:
             name = "or" if isinstance(node.op, ast.Or) else "and"
             mask = Value(
@@ -425,7 +428,7 @@ class _Frame:
 
 
 def _runs(x: Any) -> bool:
-    """Whether a value can live in memory: scalars, and tuples of them."""
+    """Whether a value can be stored in memory: scalars, and tuples of them."""
     if isinstance(x, tuple):
         return type(x) is tuple and all(_runs(each) for each in x)
     return isinstance(x, (Value, bool, int, float, np.integer, np.floating))

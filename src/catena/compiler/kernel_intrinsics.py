@@ -1,6 +1,4 @@
-"""Functions that kernels call and that are instructions of their own, by function. `intrinsic` adds
-one.
-"""
+"""Functions that kernels call and that become instructions of their own. `intrinsic` adds one."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Kernel text: values, memory and blocks of the LLVM text that kernels become. `kernel_compiler`
 walks their syntax and writes it.
 
-    value now     Python's own: int, float, bool, tuple, record, function
-    value later   Value(kind, register): "int", "truth", "float" (lanes), "mask" (a truth for each
+    known now     Python's own: int, float, bool, tuple, record, function
+    known later   Value(kind, register): "int", "truth", "float" (lanes), "mask" (a truth for each
                   lane)
-    Array         address, shape and what its items are: "int", "double" (one for all lanes),
+    Array         address, shape and the kind of its items: "int", "double" (one for all lanes),
                   "lanes", or "window" (doubles, of which a vector is read and written at any place)
 
-A whole number or a truth is one register, a float is one vector register with a lane for each
-state. Arithmetic on what is known now is done now.
+An integer or a truth is one register, a float is one vector register with a lane for each state.
+Arithmetic on values that are known now is done now.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLAGS = operations.FLAGS
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What is known when the code runs: a register or a literal of LLVM, and what it is."""
+    """A value that is known at run time: a register or a literal of LLVM, and its kind."""
 
     kind: str
     name: str
@@ -39,7 +39,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Array:
-    """Numbers in memory, by rows. shape: of ints, known now, or Values."""
+    """Numbers in memory, by rows. shape: ints, known now, or Values."""
 
     pointer: str
     shape: tuple[Any, ...]
@@ -94,8 +94,8 @@ PYTHON: dict[type, Callable[..., Any]] = {
 
 
 def _types(width: int) -> tuple[str, str]:
-    """LLVM's types of a float and of a truth for each lane; one lane is a plain double, which LLVM
-    knows better.
+    """Return LLVM's types of a float and of a truth for each lane; one lane is a plain double,
+    which LLVM handles better.
     """
     return ("double", "i1") if width == 1 else (f"<{width} x double>", f"<{width} x i1>")
 
@@ -130,7 +130,7 @@ class KernelText:
     def function(
         self, name: str, *parameters: str, returns: str = "void", linkage: str = ""
     ) -> Iterator[list[str]]:
-        """A function around what is written inside; parameters such as "ptr x"; gives their
+        """Write a function around what is written inside; parameters such as "ptr x"; yields their
         registers.
         """
         whole = self.text.lines
@@ -154,7 +154,7 @@ class KernelText:
         ]
 
     def new(self, code: str) -> str:
-        """Write an instruction; the register of its result."""
+        """Write an instruction, and return the register of its result."""
         self._names += 1
         self.text.lines.append(f"  %r{self._names} = {code}")
         return f"%r{self._names}"
@@ -164,7 +164,7 @@ class KernelText:
         self.text.lines.append(f"  {code}")
 
     def label(self, hint: str) -> str:
-        """A name for a block."""
+        """Return a new name for a block."""
         self._names += 1
         return f"{hint}{self._names}"
 
@@ -175,18 +175,18 @@ class KernelText:
         self.ended, self._angles = False, {}
 
     def jump(self, block: str) -> None:
-        """Go to a block, unless this one has ended."""
+        """Jump to a block, unless this one has ended."""
         if not self.ended:
             self.do(f"br label %{block}")
             self.ended = True
 
     def branch(self, truth: str, then: str, other: str) -> None:
-        """Go to one of two blocks."""
+        """Jump to one of two blocks."""
         self.do(f"br i1 {truth}, label %{then}, label %{other}")
         self.ended = True
 
     def slot(self, kind: str) -> Slot:
-        """Memory on the stack."""
+        """Return memory on the stack."""
         self._names += 1
         self._stack.append(
             f"  %s{self._names} = alloca {self.llvm(kind)}, align"
@@ -195,7 +195,7 @@ class KernelText:
         return Slot(kind, f"%s{self._names}")
 
     def room(self, count: int) -> str:
-        """Memory on the stack for so many vectors of lanes."""
+        """Return memory on the stack for `count` vectors of lanes."""
         self._names += 1
         self._stack.append(
             f"  %s{self._names} = alloca {self.V}, i64 {count}, align {8 * self.width}"
@@ -204,7 +204,7 @@ class KernelText:
 
     @contextmanager
     def lanes(self, width: int) -> Iterator[None]:
-        """Another number of lanes, for what is written inside."""
+        """Use another number of lanes for what is written inside."""
         before = self.width, self.V, self.B
         self.width, (self.V, self.B) = width, _types(width)
         yield
@@ -212,11 +212,11 @@ class KernelText:
 
     # --- values
     def llvm(self, kind: str) -> str:
-        """LLVM's type of a kind of value."""
+        """Return LLVM's type of a kind of value."""
         return {"int": "i64", "truth": "i1", "float": self.V, "mask": self.B}[kind]
 
     def kind(self, x: Any) -> str:
-        """The kind of a scalar, known now or later."""
+        """Return the kind of a scalar, known now or later."""
         if isinstance(x, Value):
             return x.kind
         if isinstance(x, (bool, np.bool_)):
@@ -224,7 +224,7 @@ class KernelText:
         return "int" if isinstance(x, (int, np.integer)) else "float"
 
     def later(self, x: Any, kind: str | None = None) -> Value:
-        """A scalar as a value of the code; as another kind where that is asked for."""
+        """Return a scalar as a value of the code, converted to `kind` where that is given."""
         have = self.kind(x)
         kind = kind or have
         if not isinstance(x, Value):
@@ -246,7 +246,7 @@ class KernelText:
         )
 
     def spread(self, double: str) -> Value:
-        """One double in all lanes."""
+        """Return one double in all lanes."""
         if self.width == 1:
             return Value("float", double)
         first = self.new(f"insertelement {self.V} poison, double {double}, i64 0")
@@ -254,11 +254,11 @@ class KernelText:
         return Value("float", self.new(f"shufflevector {self.V} {first}, {self.V} poison, {zeros}"))
 
     def first(self, x: Value) -> str:
-        """The double in the first lane."""
+        """Return the double in the first lane."""
         return self.new(f"extractelement {self.V} {x.name}, i64 0") if self.width > 1 else x.name
 
     def arithmetic(self, op: type, a: Any, b: Any) -> Any:
-        """a op b."""
+        """Return a op b."""
         if not (isinstance(a, Value) or isinstance(b, Value)):
             return PYTHON[op](a, b)
         if op is ast.Mult and not isinstance(a, Value) and isinstance(a, float) and a == 0.0:
@@ -282,7 +282,7 @@ class KernelText:
         return Value("float", self.new(f"f{INSTRUCTIONS[op]} {FLAGS} {self.V} {x.name}, {y.name}"))
 
     def compared(self, op: type, a: Any, b: Any) -> Any:
-        """The truth of a op b."""
+        """Return the truth of a op b."""
         if not (isinstance(a, Value) or isinstance(b, Value)):
             return PYTHON[op](a, b)
         whole, real = COMPARISONS[op]
@@ -298,7 +298,7 @@ class KernelText:
         return Value("truth", self.new(f"icmp {whole} i64 {x.name}, {y.name}"))
 
     def negated(self, x: Any) -> Any:
-        """Minus x."""
+        """Return -x."""
         if not isinstance(x, Value):
             return -x
         if x.kind == "float":
@@ -306,7 +306,7 @@ class KernelText:
         return Value("int", self.new(f"sub i64 0, {x.name}"))
 
     def inverted(self, x: Any) -> Any:
-        """Not x."""
+        """Return not x."""
         if not isinstance(x, Value):
             return not x
         x = self.later(x, "truth") if x.kind != "mask" else x
@@ -319,7 +319,7 @@ class KernelText:
         )
 
     def selected(self, condition: Any, a: Any, b: Any) -> Any:
-        """a where the condition holds, else b; both are computed."""
+        """Return a where the condition holds, else b; both are computed."""
         if not isinstance(condition, Value):
             return a if condition else b
         if isinstance(a, tuple):
@@ -336,7 +336,7 @@ class KernelText:
         )
 
     def any_lane(self, condition: Any) -> Any:
-        """Whether a truth for each lane holds in one of them at least."""
+        """Whether a truth for each lane holds in at least one of them."""
         if not isinstance(condition, Value) or condition.kind == "truth":
             return condition
         own = f"v{self.width}i1"
@@ -348,7 +348,7 @@ class KernelText:
         )
 
     def unary(self, name: str, x: Any) -> Value:
-        """A function of one float that LLVM has itself."""
+        """Return a function of one float that LLVM has itself."""
         own = f"v{self.width}f64" if self.width > 1 else "f64"
         return Value(
             "float",
@@ -356,15 +356,15 @@ class KernelText:
         )
 
     def binary(self, name: str, x: Any, y: Any) -> Value:
-        """A function of two floats of the C library, lane by lane."""
+        """Return a function of two floats of the C library, lane by lane."""
         a = self.later(x, "float").name
         b = self.later(y, "float").name
         own = f"lanes_{name}" if self.width > 1 else name
         return Value("float", self.new(f"call {self.V} @{own}({self.V} {a}, {self.V} {b})"))
 
     def sine_and_cosine(self, x: Any) -> tuple[Value, Value]:
-        """Both at once; an angle whose sine was taken in this block is not taken again for its
-        cosine.
+        """Return both at once; an angle whose sine was computed in this block is not computed again
+        for its cosine.
         """
         angle = self.later(x, "float").name
         if angle not in self._angles:
@@ -378,16 +378,16 @@ class KernelText:
         return self._angles[angle]
 
     def sines(self, s: str, c: str, n: str) -> None:
-        """The sines and cosines of the n angles at s, there and at c."""
+        """Compute the sines and cosines of the n angles at s, in place and at c."""
         self.do(f"call void @lanes_sines(ptr {s}, ptr {c}, i64 {n})")
 
     # --- memory
     def product(self, sizes: Sequence[Any]) -> Any:
-        """The product of sizes, known now or later."""
+        """Return the product of sizes, known now or later."""
         return functools.reduce(lambda a, b: self.arithmetic(ast.Mult, a, b), sizes, 1)
 
     def place(self, x: Array, index: Sequence[Any]) -> Array:
-        """The part of an array at some leading indices."""
+        """Return the part of an array at some leading indices."""
         offset: Any = 0
         for k, i in enumerate(index):
             offset = self.arithmetic(
@@ -403,7 +403,7 @@ class KernelText:
         return Array(pointer, x.shape[len(index) :], x.item)
 
     def part(self, x: Array, start: Any, stop: Any) -> Array:
-        """x[start:stop]."""
+        """Return x[start:stop]."""
         size = self.arithmetic(ast.Sub, stop, start)
         return Array(
             self.place(Array(x.pointer, (size, *x.shape[1:]), x.item), (start,)).pointer,
@@ -412,7 +412,7 @@ class KernelText:
         )
 
     def read(self, x: Array, index: Sequence[Any]) -> Any:
-        """An entry, or the part of an array at some leading indices."""
+        """Return an entry, or the part of an array at some leading indices."""
         part = self.place(x, index)
         if part.shape:
             return part
@@ -423,7 +423,7 @@ class KernelText:
         return Value("float", self.new(f"load {self.V}, ptr {part.pointer}, align 8"))
 
     def write(self, x: Array, index: Sequence[Any], value: Any) -> None:
-        """Set an entry; or copy an array to a part of another."""
+        """Set an entry, or copy an array to a part of another."""
         part = self.place(x, index)
         if isinstance(value, Array):
             scale = 8 if value.item != "lanes" else 8 * self.width
@@ -444,13 +444,13 @@ class KernelText:
             )
 
     def slots(self, x: Any) -> Any:
-        """Memory for a value of this structure."""
+        """Return memory for a value of this structure."""
         if isinstance(x, tuple):
             return tuple(self.slots(each) for each in x)
         return x if isinstance(x, Array) or x is None else self.slot(self.kind(x))
 
     def store(self, slot: Any, x: Any) -> None:
-        """Set a structure in memory."""
+        """Store a structure in memory."""
         if isinstance(slot, Slot):
             self.do(
                 f"store {self.llvm(slot.kind)} {self.later(x, slot.kind).name}, ptr {slot.pointer}"
@@ -460,7 +460,7 @@ class KernelText:
                 self.store(each, value)
 
     def load(self, slot: Any) -> Any:
-        """A structure from memory."""
+        """Return a structure from memory."""
         if isinstance(slot, Slot):
             return Value(slot.kind, self.new(f"load {self.llvm(slot.kind)}, ptr {slot.pointer}"))
         return tuple(self.load(each) for each in slot) if isinstance(slot, tuple) else slot

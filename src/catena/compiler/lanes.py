@@ -28,29 +28,30 @@ from ..errors import CompileError, StateError
 from . import cache as disk
 from . import emit, host, looped, operations, sincos, single_state, tape, text, transpose
 from .single_state import Single
-from .threads import invite
+from .threads import request_helpers
 
 Array = NDArray[np.float64]
 Kernel = TypeVar("Kernel")
 # makes the optimised code, where there is only the quick one yet
 Better = Callable[[], bytes] | None
 
-# instructions times states, about 20 microseconds, as long as it takes to wake a thread: for less
-# it sleeps on
+# instructions times states, about 20 microseconds, as long as it takes to wake a thread: smaller
+# batches use one thread
 WORTH_A_THREAD = 500_000
 # instructions on blocks of lanes that quick code executes, some 10 milliseconds, before it is
 # optimised
 WORTH_OPTIMISING = 30_000_000
-# instructions of code that takes ten seconds and more to optimise; so often it is evaluated before
+# code of more instructions takes ten seconds and more to optimise, and is evaluated this often
+# before
 LONG, EVALUATIONS = 50_000, 20_000
 PIECE = 200_000  # instructions times states that a thread takes at once
-# at the end, for what another thread still has in hand: some 20 microseconds, before this one
-# sleeps
-LOOKS = 20_000
+# how often a thread polls at the end for the pieces of other threads, some 20 microseconds, before
+# it sleeps
+POLLS = 20_000
 
 _BATCH = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3, *[ctypes.c_void_p] * 3)
 _SHARE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3)
-_SETTLED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_FINISHED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _BLOCK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLE = np.dtype(np.float64)
 _from_buffer = ctypes.c_char.from_buffer
@@ -63,8 +64,8 @@ def compile_lanes(
     """Compile a dense SX function to machine code over lanes of `width` states.
 
     width: a power of two, by default what the processor's registers hold. If code for several lanes
-    cannot be made, one lane is tried, with a warning. cache: look on disk first, and keep the code
-    there. quick: compile quickly now, and optimise when the code has run for some time
+    cannot be compiled, one lane is tried, with a warning. cache: look on disk first, and store the
+    code there. quick: compile quickly now, and optimise when the code has run for some time
     (`LaneKernel.used`); the bits of the results are the same.
 
     >>> x = ca.SX.sym("x", 2)
@@ -96,7 +97,7 @@ def compile_lanes(
 
 def compile_single(f: ca.Function, single: Single) -> SingleKernel:
     """Compile a dense SX function to the call for one state, which the interpreter makes; see
-    `single_state`. Quickly, as `compile_lanes` does.
+    `single_state`. It is compiled quickly, as in `compile_lanes`.
     """
 
     def link(code: bytes, better: Better) -> SingleKernel:
@@ -111,7 +112,7 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
 
 
 def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneKernel:
-    """The kernel of a function that was compiled."""
+    """Return the kernel of a function that was compiled."""
     shapes = (
         tuple(f.size_in(k) for k in range(f.n_in())),
         tuple(f.size_out(k) for k in range(f.n_out())),
@@ -131,17 +132,23 @@ def _of(f: ca.Function, width: int, code: bytes, better: Better = None) -> LaneK
 
 @functools.cache
 def _sines(width: int) -> tuple[Any, dict[str, int]]:
-    """Sines and cosines in lanes, which all tapes call: the code, and its address by name."""
+    """Return sines and cosines in lanes, which all tapes call: the code, and its address by
+    name.
+    """
     text = emit.sines(width, host.has_fma())
     library = host.link(
-        disk.kept(disk.key("sines", *host.description(), text), lambda: host.assemble(text)),
+        disk.load_or_make(
+            disk.key("sines", *host.description(), text), lambda: host.assemble(text)
+        ),
         "lanes_sines",
     )
     return library, {"lanes_sines": library["lanes_sines"]}
 
 
 def _open_names(f: ca.Function, width: int) -> tuple[Any, dict[str, int]]:
-    """What the code of a tape calls and does not have: the codes, and their addresses by name."""
+    """Return what the code of a tape calls and does not contain: the codes, and their addresses by
+    name.
+    """
     sines, symbols = _sines(width)
     called = {
         g.name(): looped.code(g.name(), width)
@@ -152,8 +159,8 @@ def _open_names(f: ca.Function, width: int) -> tuple[Any, dict[str, int]]:
 
 
 class _Source:
-    """A function that is to be code: for so many lanes, or for a single state. cache: whether code
-    is kept on disk.
+    """A function that is to be compiled, for `width` lanes or for a single state. cache: whether
+    code is stored on disk.
     """
 
     def __init__(self, f: ca.Function, width: int, single: Single | None, cache: bool):
@@ -168,8 +175,8 @@ class _Source:
         )
 
     def linked(self, link: Callable[[bytes, Better], Kernel], quick: bool) -> Kernel:
-        """The best code on disk; where there is none, code that is compiled and kept. Code that
-        does not link is not better than damaged code.
+        """Return the best code on disk, linked; where there is none, compile it and store it. Code
+        that does not link is treated as damaged.
         """
         for tier in (False, True) if quick else (False,):
             code = disk.load(self._name(tier)) if self.cache else None
@@ -184,7 +191,7 @@ class _Source:
         return kernel
 
     def optimised(self) -> bytes:
-        """Compile the optimised code, or find it, and keep it."""
+        """Return the optimised code, from the disk or compiled now and stored."""
         code = disk.load(self._name(False)) if self.cache else None
         if code is None:
             code = object_code(self.f, self.width, single=self.single)
@@ -202,8 +209,8 @@ class _Source:
 def object_code(
     f: ca.Function, width: int, chunk: int = 0, single: Single | None = None, quick: bool = False
 ) -> bytes:
-    """Compile a function to object code, with no look at the cache. `chunk` bounds the steps in one
-    piece of the tape, 0: by itself.
+    """Compile a function to object code, without the cache. `chunk` bounds the steps in one piece
+    of the tape; 0: chosen automatically.
     """
     nodes = tape.read(f, calls=True)
     text = emit.module(nodes, tape.plan(nodes, chunk), width, single)
@@ -212,8 +219,8 @@ def object_code(
 
 @functools.cache
 def _origin() -> tuple[str | bytes, ...]:
-    """Who makes the code: versions, and the sources themselves, so that no change in them can find
-    an old entry.
+    """Return what makes the code: versions, and the sources themselves, so that no change in them
+    can find an old entry.
     """
     sources = (
         Path(module.__file__ or "")
@@ -248,8 +255,8 @@ class LaneKernel:
         better: Better = None,
         symbols: Mapping[str, int] | None = None,
     ):
-        """cost: instructions per state; keep: what the code needs to live as long as it; better:
-        makes optimised code for it; symbols: the addresses of names that the code leaves open.
+        """cost: instructions per state; keep: objects that must live as long as the code; better:
+        returns optimised code for it; symbols: the addresses of names that the code leaves open.
         """
         self.name, self.width, self._keep = name, width, keep
         self._better, self._left, self._optimising = (
@@ -269,16 +276,16 @@ class LaneKernel:
         self._pack_outputs = struct.Struct(f"{len(outputs)}q").pack
 
     def _link(self, code: bytes) -> None:
-        library = host.link(code, "batch", "share", "settled", "block", symbols=self._symbols)
+        library = host.link(code, "batch", "share", "finished", "block", symbols=self._symbols)
         self._libraries.append(library)
         self.block_address: int = library["block"]
         self.batch_address: int = library["batch"]
         self._batch = _BATCH(self.batch_address)
-        self._share, self._settled = _SHARE(library["share"]), _SETTLED(library["settled"])
+        self._share, self._finished = _SHARE(library["share"]), _FINISHED(library["finished"])
 
     def used(self, blocks: float) -> None:
-        """Say that so many blocks of W states were, or will be, evaluated at `block_address`: after
-        enough of them the code is optimised, and its address is another one. Batches say it
+        """Report that so many blocks of W states were, or will be, evaluated at `block_address`:
+        after enough of them the code is optimised, and its address changes. Batches report it
         themselves.
         """
         if self._better is None:
@@ -293,8 +300,8 @@ class LaneKernel:
             self._optimising.release()
 
     def block(self, x: Array, y: Array) -> None:
-        """Evaluate one block of states that stand in lanes: x (sum of input sizes, width), y
-        likewise, contiguous.
+        """Evaluate one block of states in lanes: x (sum of input sizes, width), y likewise,
+        contiguous.
         """
         _BLOCK(self.block_address)(x.ctypes.data, y.ctypes.data)
 
@@ -315,9 +322,9 @@ class LaneKernel:
         """Evaluate a batch of states.
 
         inputs: for each argument a C-contiguous float64 array, (batch, n), or (n,) for all states
-        alike. outs: arrays (batch, n) to write to, else they are made. threads: at most so many
-        share a batch that is large enough; the results do not depend on it. Returns the outputs and
-        whether every value of them is finite.
+        alike. outs: arrays (batch, n) to write to, else they are allocated. threads: at most so
+        many share a batch that is large enough; the results do not depend on it. Return the outputs
+        and whether every value of them is finite.
         """
         results = [np.empty((batch, n)) for n in self.output_sizes] if outs is None else list(outs)
         if len(inputs) != len(self.input_sizes) or len(results) != len(self.output_sizes):
@@ -356,8 +363,8 @@ class LaneKernel:
     def _shared(
         self, batch: int, threads: int, arguments: tuple[bytes, bytes, bytes], alive: Any
     ) -> bool:
-        """Run a batch on several threads, this one among them. Cuts lie between blocks, so each
-        block is as if alone.
+        """Run a batch on several threads, this one among them. Cuts lie between blocks, so that the
+        result of a block does not depend on them.
         """
         blocks = max(
             1, PIECE // (self.width * max(1, self.cost)), batch // (16 * threads * self.width)
@@ -369,9 +376,9 @@ class LaneKernel:
         def work(keep: Any = (self, alive, desk)) -> None:
             self._share(desk, step, batch, *arguments)
 
-        invite(work, threads - 1)
+        request_helpers(work, threads - 1)
         work()
-        while not self._settled(desk, batch, LOOKS):
+        while not self._finished(desk, batch, POLLS):
             time.sleep(2e-5)
         return desk[2] == 0
 
@@ -398,7 +405,7 @@ class SingleKernel:
         self._symbols = symbols
         self._better, self._calls = (
             better,
-            WORTH_OPTIMISING // max(1, cost) if better else single_state.ALWAYS,
+            WORTH_OPTIMISING // max(1, cost) if better else single_state.UNLIMITED,
         )
         self._library = host.link(code, "single", symbols=symbols)
 
@@ -408,15 +415,18 @@ class SingleKernel:
         rest: Callable[..., Any],
         improved: Callable[[Any], None] = lambda _: None,
     ) -> Callable[..., Any]:
-        """The call itself. same: the inputs that are not arguments; rest: answers what it refuses.
+        """Return the call itself. same: the inputs that are not arguments; rest: the fallback for
+        arguments that it refuses.
 
-        improved: is handed the call of the optimised code, when this one has run for some time.
+        improved: is given the call of the optimised code, when this one has run for some time.
         """
         after: list[Callable[..., Any]] = []
 
         def on(*given: Any) -> Any:
-            """The rest while this code answers; then the optimised code."""
-            if not after and not single_state.worn(itself()):
+            """Call the fallback as long as the code has calls left to answer itself; afterwards
+            make the optimised code, and call that.
+            """
+            if not after and not single_state.used_up(itself()):
                 return rest(*given)
             if not after and self._better is not None:
                 after.append(
@@ -436,7 +446,7 @@ class SingleKernel:
 
 
 def _address(x: Array) -> int:
-    """Where the data of an array begins. A buffer's address takes a third of the time of
+    """Return where the data of an array begins. A buffer's address takes a third of the time of
     `x.ctypes.data`.
     """
     if x.dtype != _DOUBLE or not x.flags.c_contiguous:

@@ -1,6 +1,6 @@
 """Loads as expressions: the wrenches and joint forces of a mechanism's loads, and the rows of its
-speed constraints, all traced with the symbols of one `Tracer`, so that every formulation and the
-lanes have them.
+speed constraints, all traced with the symbols of one `Tracer`, so that all formulations and the
+lanes share them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .trace_kinematics import Kinematics
 
 
 class Applied:
-    """What the loads of a mechanism do: `wrenches` on bodies, `forces` along the speeds, their
+    """The action of a mechanism's loads: `wrenches` on bodies, `forces` along the speeds, their
     potential `energy`.
 
     wrenches: {body: (torque about the body's origin, force)}, in the ground's axes. forces: (nv,).
@@ -44,7 +44,7 @@ class Applied:
             load.act(self)
 
     def generalised(self) -> ca.SX:
-        """All loads as generalised forces along the speeds, (nv,)."""
+        """Return all loads as generalised forces along the speeds, (nv,)."""
         Q = self.forces
         for body, (t, f) in self.wrenches.items():
             J = self.s.jacobian(body, "world")
@@ -68,7 +68,7 @@ class Applied:
 
     @cached_property
     def placed(self) -> Placed:
-        """The constraints."""
+        """The constraints as expressions."""
         return Placed(self.s)
 
     def _row(self, row: Nonholonomic) -> list[ca.SX]:
@@ -79,8 +79,8 @@ class Applied:
         return [ca.SX(dot(d, velocity)) for d in directions]
 
     def row_wrenches(self) -> list[tuple[Scalar, ...]]:
-        """The wrench of one unit of each of `rows` on the body it pushes, about the ground's
-        origin; none where it acts along speeds.
+        """Return the wrench of one unit of each of `rows` on the body that it pushes, about the
+        ground's origin; none where it acts along speeds.
         """
         found = [
             x
@@ -92,7 +92,7 @@ class Applied:
         ]
 
     def _pushes(self, k: int, count: int) -> list[tuple[Scalar, ...]]:
-        """Of a constraint: what it does to the last of the bodies it pushes."""
+        """Return the wrench of a constraint on the last of the bodies that it pushes."""
         pairs = list(self.placed.pushes(k).values())
         if not pairs:
             return [(0.0,) * 6] * count
@@ -100,7 +100,7 @@ class Applied:
         return [tuple(ca.horzcat(t[i, :], f[i, :])[j] for j in range(6)) for i in range(count)]
 
     def contact_wrenches(self, row: Nonholonomic) -> list[tuple[Scalar, ...]]:
-        """The same of the rows of one speed row."""
+        """Return the wrenches of the rows of one speed row."""
         if row.text is not None:
             return [(0.0,) * 6]
         arm, directions = row.contact(self.axes(row.frame), self.value)
@@ -122,11 +122,11 @@ class Applied:
 
     # --- the scene
     def value(self, x: Scalar) -> Scalar:
-        """A number, or an expression of parameters as one of their symbols."""
+        """Return a number, or an expression of parameters as one of their symbols."""
         return self.s.value(x)
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """A number, or a text of t, parameters, coordinates and speeds, as an expression."""
+        """Return a number, or a text of t, parameters, coordinates and speeds, as an expression."""
         if isinstance(x, (int, float)):
             return float(x)
         try:
@@ -144,8 +144,8 @@ class Applied:
         return table | {f"v_{identifier(n)}": s.v[k] for n, k in self.speeds.items()}
 
     def coordinate(self, name: str) -> tuple[Scalar, Scalar]:
-        """A coordinate and the speed of the same name; of a joint that follows another, what they
-        are there.
+        """Return a coordinate and the speed of the same name, also of a joint that follows
+        another.
         """
         if name in self.following:
             y, slope, leader = self._followed(name)
@@ -158,27 +158,27 @@ class Applied:
         return self.s.q[self.coordinates[name]], self.s.v[self.speeds[name]]
 
     def _followed(self, name: str) -> tuple[Scalar, Scalar, str]:
-        """A joint that follows another: its coordinate, by how much that grows with the leader's,
-        and the leader.
+        """Return, for a joint that follows another, its coordinate, the derivative by the leader's
+        coordinate, and the leader.
         """
         mimic = self.following[name]
         return *followed(mimic, self.s.q[self.coordinates[mimic.joint]], self.value), mimic.joint
 
     def axes(self, frame: str) -> Matrix:
-        """R_WF, three rows."""
+        """Return R_WF, three rows."""
         X = self.pose(frame)
         return tuple(tuple(X[i, k] for k in range(3)) for i in range(3))  # type: ignore[return-value]
 
     def origin(self, frame: str) -> tuple[Vector, Vector]:
-        """Position and velocity of a frame's origin in the ground."""
+        """Return position and velocity of a frame's origin in the ground."""
         return _triple(self.pose(frame)[:, 3]), _triple(self.velocity(frame)[3:])
 
     def spin(self, frame: str) -> Vector:
-        """The angular velocity of a frame, in the ground's axes."""
+        """Return the angular velocity of a frame, in the ground's axes."""
         return _triple(self.velocity(frame)[:3])
 
     def push(self, frame: str, force: Vector, torque: Vector = ORIGIN) -> None:
-        """A force at a frame's origin, and a torque, both in the ground's axes."""
+        """Add a force at a frame's origin, and a torque, both in the ground's axes."""
         body = self.mechanism.frame(frame).body
         arm = sub(_triple(self.pose(frame)[:, 3]), _triple(self.pose(body)[:, 3]))
         total = self.wrenches.setdefault(body, [ca.SX.zeros(3), ca.SX.zeros(3)])
@@ -186,8 +186,8 @@ class Applied:
         total[1] += ca.vertcat(*force)
 
     def drive(self, speed: str, force: Scalar) -> None:
-        """A generalised force along a speed; along one that follows another, by its ratio along
-        that one.
+        """Add a generalised force along a speed; along one that follows another, its ratio times
+        the force along the leader.
         """
         if speed in self.following:
             _, slope, leader = self._followed(speed)
@@ -200,7 +200,7 @@ class Applied:
         self.forces[self.speeds[speed]] += force
 
     def store(self, energy: Scalar) -> None:
-        """Potential energy, J."""
+        """Add potential energy, J."""
         self.energy += energy
 
 

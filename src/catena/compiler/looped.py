@@ -1,14 +1,14 @@
-"""Kernels with loops that a tape calls, where written out they would be most of its instructions.
+"""Kernels with loops that a tape calls, where unrolled they would be most of its instructions.
 
-    tape (SX)  ... -> call of `row_forces_48_12_0` -> ...
-            one node with many operands, and one for each of its results
+    tape (SX)     ... -> call of `row_forces_48_12_0` -> ...
+                  one node with many operands, and one for each of its results
     lanes         stores the operands one after another, calls the kernel's machine code
                   (`BlockFunction`), reads the results
     CasADi        the call's own body, a few hundred operations on matrices (MX): what its
-                  interpreter evaluates, and what derivatives are taken of
+                  interpreter evaluates, and what is differentiated
 
 So the loops and the body are two routes to the same numbers. Derivatives of a call are other
-functions: `tape.read` writes them out.
+functions: `tape.read` unrolls them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Shapes = Sequence[tuple[int, ...]]
 
 class Looped(NamedTuple):
     """A kernel: its machine code, records of inputs, outputs (columns) and scratch memory, their
-    shapes for some sizes, and its body in CasADi's words.
+    shapes for some sizes, and its body as a CasADi function.
     """
 
     kernel: Callable[..., Any]
@@ -40,7 +40,7 @@ class Looped(NamedTuple):
 
 class Callee(NamedTuple):
     """A kernel of some sizes, as a tape calls it. name: of its function; inputs: their (rows,
-    columns); outputs, behind: numbers of results, and of the scratch memory that follows them.
+    columns); outputs, behind: the numbers of results, and of the scratch entries that follow them.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Callee(NamedTuple):
 
 # --- bodies
 def _factored(S: ca.MX, on: Callable[[int, ca.MX], ca.MX]) -> list[tuple[ca.MX, ca.MX, ca.MX]]:
-    """S = L' D L (m, m), from the last row: of each row, the first one first, its entries of L, of
-    D, and whether it is kept: `on(row, pivot)`.
+    """Return S = L' D L (m, m), from the last row: for each row, the first one first, its entries
+    of L, of D, and whether it is kept: `on(row, pivot)`.
     """
-    floor = constrained_dynamics.FLOOR * ca.diag(S)
+    floor = constrained_dynamics.PIVOT_ROUNDING * ca.diag(S)
     found = []
     for k in reversed(range(S.shape[0])):
         pivot, u = S[k, k], S[:k, k]
@@ -66,7 +66,7 @@ def _factored(S: ca.MX, on: Callable[[int, ca.MX], ca.MX]) -> list[tuple[ca.MX, 
 
 
 def _solved(L: list[tuple[ca.MX, ca.MX, ca.MX]], b: ca.MX) -> ca.MX:
-    """y with L' D L y = b in the rows that are kept, zero in the others."""
+    """Return y with L' D L y = b in the rows that are kept, zero in the others."""
     known = []
     for k, (row, _, _) in reversed(list(enumerate(L))):
         known.append(b[k])
@@ -78,8 +78,8 @@ def _solved(L: list[tuple[ca.MX, ca.MX, ca.MX]], b: ca.MX) -> ca.MX:
 
 
 def _independent(G: ca.MX, size: ca.MX) -> ca.MX:
-    """(m,): 1 where a row says more than the rows after it; size: N, 0 for a row's own
-    (`kernels.rank.independent`).
+    """Return (m,): 1 where a row is independent of the rows after it; size: N, 0 for a row that is
+    scaled by its entries (`kernels.rank.independent`).
     """
     size = size + (size == 0.0) * ca.diag(G)
     return ca.vertcat(
@@ -88,7 +88,7 @@ def _independent(G: ca.MX, size: ca.MX) -> ca.MX:
 
 
 def _unit_inverse(L: ca.MX) -> ca.MX:
-    """Of the lower triangle of L (n, n), its diagonal taken as one."""
+    """Return the inverse of the lower triangle of L (n, n), its diagonal taken as one."""
     unit = ca.DM.eye(L.shape[0])
     rows = ca.MX(unit[:1, :])
     for k in range(1, L.shape[0]):
@@ -97,7 +97,7 @@ def _unit_inverse(L: ca.MX) -> ca.MX:
 
 
 def _forces_body(p: HeldRows) -> list[ca.MX]:
-    """`switched_rows.row_forces`."""
+    """Return the body of `switched_rows.row_forces`."""
     rows = ca.vertcat(ca.diag(p.z) @ p.B, p.others)
     keep = _independent(rows @ ca.diag(p.column) @ rows.T, p.size)[: p.z.numel()]
     Y, D = p.W @ p.F.T, ca.diag(p.weight)
@@ -113,7 +113,7 @@ def _forces_body(p: HeldRows) -> list[ca.MX]:
 
 
 def _change_body(p: OffRows) -> list[ca.MX]:
-    """`switched_rows.row_change`."""
+    """Return the body of `switched_rows.row_change`."""
     A = ca.diag(p.z) @ p.A
     keep = _independent(A @ ca.diag(p.column) @ A.T, p.size)
     N = _unit_inverse(p.factor)
@@ -121,7 +121,7 @@ def _change_body(p: OffRows) -> list[ca.MX]:
     L = _factored(A @ H, lambda k, _: keep[k])
     r = p.z * p.right
     a = ca.MX.zeros(p.column.numel())
-    for _ in range(constrained_dynamics.ROUNDS):
+    for _ in range(constrained_dynamics.REFINEMENT_STEPS):
         a = a + H @ _solved(L, r - A @ a)
     return [a]
 
@@ -162,7 +162,7 @@ LOOPED = {
 
 @cache
 def function(name: str, *sizes: int) -> ca.Function:
-    """A kernel as a CasADi function of dense arguments."""
+    """Return a kernel as a CasADi function of dense arguments."""
     own = LOOPED[name]
     shapes = [_matrix(shape) for shape in own.shapes(*sizes)[0]]
     given = own.records[0](
@@ -174,7 +174,7 @@ def function(name: str, *sizes: int) -> ca.Function:
 
 
 def call(name: str, sizes: Sizes, *given: Any) -> list[ca.SX]:
-    """The call of a kernel on a tape; its results."""
+    """Call a kernel on a tape, and return its results."""
     found: list[ca.SX] = function(name, *sizes).call(
         [ca.densify(ca.SX(x)) for x in given], False, True
     )
@@ -182,7 +182,7 @@ def call(name: str, sizes: Sizes, *given: Any) -> list[ca.SX]:
 
 
 def callee(f: ca.Function) -> Callee | None:
-    """The kernel that a function is, None for other functions."""
+    """Return the kernel of a function; None for other functions."""
     if (found := _sizes(f.name())) is None:
         return None
     name, sizes = found
@@ -198,7 +198,7 @@ def callee(f: ca.Function) -> Callee | None:
 
 @cache
 def code(name: str, width: int) -> BlockFunction:
-    """The machine code of a kernel, by the name of its function, for so many lanes."""
+    """Return the machine code of a kernel, by the name of its function, for `width` lanes."""
     found = _sizes(name)
     assert found is not None, name
     return BlockFunction(LOOPED[found[0]].kernel, *_records(*found), width)
@@ -213,7 +213,7 @@ def _records(name: str, sizes: Sizes) -> tuple[Record, Record, Record]:
 
 
 def _sizes(name: str) -> tuple[str, Sizes] | None:
-    """A kernel and its sizes, from the name of a function."""
+    """Return a kernel and its sizes, from the name of a function."""
     for known in LOOPED:
         rest = name.removeprefix(f"{known}_").split("_")
         if name.startswith(f"{known}_") and all(x.isdigit() for x in rest):
@@ -222,5 +222,5 @@ def _sizes(name: str) -> tuple[str, Sizes] | None:
 
 
 def _matrix(shape: tuple[int, ...]) -> tuple[int, int]:
-    """(rows, columns) of an argument; a vector is a column."""
+    """Return (rows, columns) of an argument; a vector is a column."""
     return (shape[0], shape[1]) if len(shape) == 2 else (shape[0], 1)

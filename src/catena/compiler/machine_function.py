@@ -1,12 +1,11 @@
 """Functions in the kernels' Python that are called with NumPy arrays: the drivers of the time loop.
 
-    @machine_function("W")                          # W is known when the code is made; everything
-                                                    else when it is called
-    def advance(address, x, buffer, t, h, W): ...
+    @machine_function("W")                          # W is known at compile time; everything else
+    def advance(address, x, buffer, t, h, W): ...   # at run time
 
-Each is compiled at its first call for the kinds of its arguments (whole numbers, floats, arrays of
-one to three dimensions), kept on disk, and run without the interpreter's lock. What it returns are
-whole numbers and floats. One whose calls do a part of the work each is compiled quickly for its
+Each is compiled at its first call for the kinds of its arguments (integers, floats, arrays of one
+to three dimensions), stored on disk, and run without the interpreter's lock. It returns integers
+and floats. A function that is called many times for parts of the work is compiled quickly for its
 first call, and optimised for its second: the results have the same bits.
 """
 
@@ -37,8 +36,8 @@ _CALL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 def machine_function(
     *known: str, quick: bool = False
 ) -> Callable[[Callable[..., Any]], MachineFunction]:
-    """Compile a function at its first call. known: the parameters whose values the code is made
-    for. quick: it is optimised at its second call.
+    """Compile a function at its first call. known: the parameters for whose values the code is
+    specialised. quick: it is optimised at its second call.
     """
     return lambda function: MachineFunction(function, known, quick)
 
@@ -51,8 +50,8 @@ class _Code(NamedTuple):
 
 
 class MachineFunction:
-    """A function that becomes machine code when it is called, and can be called from others that
-    do.
+    """A function that is compiled to machine code when it is called, and can be called from other
+    such functions.
     """
 
     def __init__(self, function: Callable[..., Any], known: tuple[str, ...], quick: bool = False):
@@ -96,8 +95,8 @@ class MachineFunction:
         return "d" if kind == "f" else "q" if kind == "i" else "q" * (1 + int(kind[1]))
 
     def _first(self, kinds: tuple[Any, ...]) -> _Code:
-        """The code of a first call, or of a second one; other threads that call it too wait for
-        it.
+        """Return the code for a first call, or for a second one; other threads that call it wait
+        for it.
         """
         with self._making:
             if kinds in self._codes:
@@ -105,11 +104,11 @@ class MachineFunction:
             optimised, quickly = (self._key(kinds, how) for how in ("driver", "quick driver"))
             if self.quick and kinds not in self._first_calls and disk.load(optimised) is None:
                 self._first_calls[kinds] = self._linked(
-                    kinds, disk.kept(quickly, lambda: self._assembled(kinds, quick=True))
+                    kinds, disk.load_or_make(quickly, lambda: self._assembled(kinds, quick=True))
                 )
                 return self._first_calls[kinds]
             self._codes[kinds] = self._linked(
-                kinds, disk.kept(optimised, lambda: self._assembled(kinds))
+                kinds, disk.load_or_make(optimised, lambda: self._assembled(kinds))
             )
             return self._codes[kinds]
 
@@ -124,7 +123,7 @@ class MachineFunction:
         )
 
     def _assembled(self, kinds: tuple[Any, ...], quick: bool = False) -> bytes:
-        """The layout of the results, a line, and the object code."""
+        """Return the layout of the results, a line, and the object code."""
         layout, text = self.text(kinds)
         return (
             layout.encode() + b"\n" + host.assemble(text, optimise=0 if quick else 2, quick=quick)
@@ -139,7 +138,7 @@ class MachineFunction:
         )
 
     def text(self, kinds: tuple[Any, ...]) -> tuple[str, str]:
-        """The layout of the results, and the LLVM text."""
+        """Return the layout of the results, and the LLVM text."""
         m = Module(1, host.has_fma())
         at = 0
         given = []
@@ -224,15 +223,15 @@ intrinsic(np.sqrt)(lambda m, x: m.unary("sqrt", x))
 
 @intrinsic(np.spacing)
 def _spacing(m: Module, x: Value) -> Value:
-    """To the next double, for x >= 0."""
+    """Return the distance to the next double, for x >= 0."""
     bits = m.new(f"bitcast double {m.first(m.later(x, 'float'))} to i64")
     above = m.spread(m.new(f"bitcast i64 {m.new(f'add i64 {bits}, 1')} to double"))
     return m.arithmetic(ast.Sub, above, x)
 
 
 def weighted(x: Any, K: Any, w: Any, row: Any, count: Any, h: Any, out: Any, offset: Any) -> None:
-    """out[offset + n] = x[n] + h sum_i w[row, i] K[i, n], over i < count and all n of x. `out` may
-    be x itself.
+    """Compute out[offset + n] = x[n] + h sum_i w[row, i] K[i, n], over i < count and all n of x.
+    `out` may be x itself.
     """
     raise TypeError("weighted is for machine functions")
 
@@ -245,7 +244,7 @@ BLOCKS = ((8, 4), (8, 1), (4, 1), (1, 1))
 def _weighted(
     m: Module, x: Array, K: Array, w: Array, row: Any, count: Any, h: Any, out: Array, offset: Any
 ) -> None:
-    """A call of one function that the module has for all sums."""
+    """Write a call of the one function that the module has for all such sums."""
     if "weighted" not in m.helpers:
         m.helpers["weighted"] = _weighted_text(m)
     weights = m.place(w, (row,))
@@ -262,7 +261,9 @@ def _weighted(
 
 
 def _weighted_text(m: Module) -> list[str]:
-    """`weighted` as a function: in blocks of registers as long as there are numbers for them."""
+    """Write `weighted` as a function: in blocks of registers as long as there are enough numbers
+    for them.
+    """
     inner = Module(1, m.fused)
     inner.text.lines = []
     parameters = (
@@ -303,7 +304,9 @@ def _weighted_text(m: Module) -> list[str]:
 
 
 def _blocks(x, K, w, h, out, n, lanes, registers):  # type: ignore[no-untyped-def]  # over numbers and over lanes of them
-    """The sums for whole blocks of lanes * registers numbers from n on; where they end."""
+    """Compute the sums for whole blocks of lanes * registers numbers from n on, and return where
+    they end.
+    """
     while n + lanes * registers <= len(x):
         if registers == 4:
             a, b, c, d = 0.0, 0.0, 0.0, 0.0

@@ -1,15 +1,15 @@
-"""Speeds that move no inertia, and constraint rows that decide their motion nevertheless.
+"""Speeds that move no inertia, but whose motion constraint rows determine.
 
     M a - A' lam = f,        A a = gamma
 
-have one solution a also where M is singular, as long as no motion that the rows allow is without
-inertia: a massless rod between two bodies, a linkage without any mass whose motion is prescribed.
-A' W (A a - gamma) is zero there, so that adding it changes neither a nor lam:
+has a unique solution a also where M is singular, as long as no motion that the rows allow is
+without inertia: a massless rod between two bodies, a linkage without any mass whose motion is
+prescribed. A' W (A a - gamma) is zero there, so that adding it changes neither a nor lam:
 
     (M + A' W A) a - A' lam = f + A' W gamma
 
-and this matrix is regular whatever the positive weights W. Each row is weighted by one inertia over
-its size N of `kernels.rank`, so that units do not matter.
+and this matrix is regular for any positive weights W. Each row is weighted by an inertia over its
+size N of `kernels.rank`, so that units do not matter.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .symbols import Symbols
 
 
 def massless_speeds(layout: Layout, mass_matrix: Callable[[], ca.SX]) -> list[int]:
-    """The speeds (places in v) that move no inertia in any configuration, where the mechanism has
-    constraint rows; none where it has not.
+    """Return the indices of the speeds that move no inertia in any configuration, where the
+    mechanism has constraint rows; none where it has no rows.
     """
     m = layout.mechanism
     if not m.constrained or all(b.flexible or b.mass != 0.0 for b in m.bodies):
@@ -36,8 +36,8 @@ def massless_speeds(layout: Layout, mass_matrix: Callable[[], ca.SX]) -> list[in
 
 
 def row_inertia(s: Symbols, A: ca.SX, sizes: list[float], speeds: list[int] | None = None) -> ca.SX:
-    """A' W (n, m) of rows A (m, n) along these speeds, by default all; sizes: N of the rows, 0 for
-    one that is measured by its entries.
+    """Return A' W (n, m) of rows A (m, n) along these speeds, by default all; sizes: N of the rows,
+    0 for a row that is scaled by its entries.
     """
     column = ca.SX(np.asarray(s.con.column, float)[slice(None) if speeds is None else speeds])
     m = s.layout.mechanism

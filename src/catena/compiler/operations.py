@@ -1,5 +1,4 @@
-"""What each operation of a CasADi tape is in LLVM: a line of text, or a function of libm lane by
-lane.
+"""The operations of a CasADi tape in LLVM: a line of text, or a function of libm lane by lane.
 
 The names are CasADi's (OP_ADD is "ADD"); r is the result, a and b are the operands, V, I and B the
 types of a lane vector of doubles, integers and truths. A truth on the tape is 1.0 or 0.0, and
@@ -85,7 +84,7 @@ EXTERNAL = (
 
 
 def templates(width: int) -> dict[str, str]:
-    """For each operation its text, with only {r}, {a} and {b} left to fill in."""
+    """Return the text of each operation, with only {r}, {a} and {b} left to fill in."""
     v = f"<{width} x double>"
     b = f"<{width} x i1>"
     lines = LINES | {

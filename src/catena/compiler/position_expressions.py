@@ -1,7 +1,8 @@
-"""Position rows as expressions: what the constraints of a mechanism keep zero, and where on bodies
-they push.
+"""Position rows as expressions: the residuals of the constraints of a mechanism, and where they
+push bodies.
 
-g(q, P, t) = 0,  P the places of frames;  a unit of its multiplier pushes with dg/dP at each of them
+    g(q, P, t) = 0,  P the positions of frames;  one unit of its multiplier pushes with dg/dP at
+    each
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .trace_kinematics import Kinematics
 
 class Placed:
     """The rows g of a mechanism's constraints with symbols of one `Tracer`. It is the `Places` in
-    which they are.
+    which they are evaluated.
     """
 
     def __init__(self, s: Kinematics):
@@ -36,7 +37,7 @@ class Placed:
 
     @cached_property
     def rows(self) -> ca.SX:
-        """g of all constraints (m,), with frames where they are."""
+        """g of all constraints (m,), with the positions of frames as expressions of q."""
         return self._placed(ca.vertcat(*self.own)) if self.own else ca.SX.zeros(0)
 
     @cached_property
@@ -47,8 +48,8 @@ class Placed:
         )
 
     def pushes(self, row: int) -> dict[str, tuple[ca.SX, ca.SX]]:
-        """{body: (torque about the ground's origin, force)} of one unit of a constraint's rows,
-        each (m, 3), in the ground's axes.
+        """Return {body: (torque about the ground's origin, force)} of one unit of a constraint's
+        rows, each (m, 3), in the ground's axes.
         """
         found: dict[str, tuple[ca.SX, ca.SX]] = {}
         for frame, P in self.places.items():
@@ -74,11 +75,13 @@ class Placed:
 
     # --- the places
     def value(self, x: Scalar) -> Scalar:
-        """A number, or an expression of parameters as one of their symbols."""
+        """Return a number, or an expression of parameters as one of their symbols."""
         return self.s.value(x)
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """A number, or a text of t, parameters, coordinates and places of frames."""
+        """Return a number, or a text of t, parameters, coordinates and positions of frames, as an
+        expression.
+        """
         if isinstance(x, (int, float)):
             return float(x)
         known = place_names(self.mechanism)
@@ -88,7 +91,7 @@ class Placed:
         return self._evaluated(where, x, {**self._symbols, **used})
 
     def profile(self, where: str, x: str, angle: Scalar) -> Scalar:
-        """A text of `angle` and parameters."""
+        """Return a text of `angle` and parameters as an expression."""
         return self._evaluated(where, x, {**self._parameters, "angle": angle})
 
     def _evaluated(self, where: str, x: str, table: dict[str, Any]) -> Scalar:
@@ -111,7 +114,7 @@ class Placed:
         return self.places.setdefault(frame, ca.SX.sym(f"p_{frame}", 3))[axis]
 
     def coordinate(self, name: str) -> Scalar:
-        """A coordinate, also of a joint that follows another."""
+        """Return a coordinate, also of a joint that follows another."""
         if name in self.mechanism.following:
             return self._moved(name)
         if name not in self.coordinates:
@@ -124,7 +127,7 @@ class Placed:
         return self.s.q[self.coordinates[name]]
 
     def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
-        """The angle or way of a body in its carrier, and its axis."""
+        """Return the angle or displacement of a body in its carrier, and its axis."""
         found = travel(self.mechanism, body, carrier, sort)
         total = ca.SX(0)
         for sign, j in found.terms:
@@ -132,7 +135,7 @@ class Placed:
         return total, found.axis
 
     def _moved(self, joint: str) -> Scalar:
-        """The value of a joint of one freedom, also of one that mimics another."""
+        """Return the coordinate of a joint of one freedom, also of one that mimics another."""
         mimic = self.mechanism.joint(joint).mimic
         if mimic is None:
             return self.coordinate(joint)
@@ -140,7 +143,7 @@ class Placed:
 
 
 def followed(mimic: Mimic, q: Scalar, value: Callable[[Scalar], Scalar]) -> tuple[Scalar, Scalar]:
-    """The coordinate of a joint that follows another's q, and its derivative by q."""
+    """Return the coordinate of a joint that follows another's q, and its derivative by q."""
     if mimic.function is not None:
         return mimic.function(q, select)[:2]
     ratio = value(mimic.multiplier)
@@ -148,5 +151,5 @@ def followed(mimic: Mimic, q: Scalar, value: Callable[[Scalar], Scalar]) -> tupl
 
 
 def labels(rows: Iterable[Holonomic | Nonholonomic]) -> list[tuple[str, str]]:
-    """(name, direction) of every row."""
+    """Return (name, direction) of every row."""
     return [(row.name, label) for row in rows for label in row.labels]

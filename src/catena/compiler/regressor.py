@@ -28,7 +28,7 @@ UNITS = ("kg", *("kg m",) * 3, *("kg m2",) * 6)
 
 
 def inertial_bodies(layout: Layout) -> tuple[Body, ...]:
-    """The bodies that have columns: rigid, carried by a joint that moves, with a mass or an
+    """Return the bodies that have columns: rigid, carried by a joint that moves, with a mass or an
     inertia.
     """
     p = layout.mechanism.parameters
@@ -40,7 +40,7 @@ def inertial_bodies(layout: Layout) -> tuple[Body, ...]:
 
 
 def inertial_parameters(layout: Layout) -> np.ndarray:
-    """theta (10 bodies,) of the mechanism as it is."""
+    """Return theta (10 bodies,) of the mechanism at its own parameters."""
     found = []
     for b in inertial_bodies(layout):
         m, *rest = (
@@ -55,7 +55,7 @@ def inertial_parameters(layout: Layout) -> np.ndarray:
 
 
 def regressor(s: Tracer) -> ca.SX:
-    """Y (nv, 10 bodies): d tau / d theta, of which tau is linear."""
+    """Return Y (nv, 10 bodies) = d tau / d theta; tau is linear in theta."""
     bodies = inertial_bodies(s.layout)
     theta = ca.SX.sym("theta", 10 * len(bodies))
     n = len(s.layout.nodes)
@@ -81,7 +81,7 @@ def regressor(s: Tracer) -> ca.SX:
 
 
 def _seated(theta: list, seat: Seat, value: Any) -> tuple[Any, Any, Any]:
-    """Mass, first moment and Euler tensor about the node's origin in its axes, of the ten
+    """Return mass, first moment and Euler tensor about the node's origin in its axes, from the ten
     parameters about the body's own.
     """
     m, h = theta[0], tuple(theta[1:4])

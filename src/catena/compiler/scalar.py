@@ -1,13 +1,13 @@
-"""A CasADi scalar whose arithmetic is quick, for kernels that are traced.
+"""A CasADi scalar with fast arithmetic, for kernels that are traced.
 
-CasADi's operators try for each operand whether it is a number, a matrix of numbers or one of
+CasADi's operators test for each operand whether it is a number, a matrix of numbers or one of
 symbols, which takes seven times as long as the operation itself. `SX.binary` and `SX.unary` are the
-same operations between symbols. Whatever has a Scalar among its operands is one again; anything
-that is neither a number nor a symbol is left to CasADi.
+same operations between symbols. An operation with a Scalar among its operands gives a Scalar;
+operands that are neither numbers nor symbols are left to CasADi.
 
-    >>> x, y = (Scalar.of(ca.SX.sym(name)) for name in "xy")
-    >>> 2.0 * x + y.sin()
-    SX(((2.*x)+sin(y)))
+>>> x, y = (Scalar.of(ca.SX.sym(name)) for name in "xy")
+>>> 2.0 * x + y.sin()
+SX(((2.*x)+sin(y)))
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _constant(x: float) -> ca.SX:
 
 
 def _symbol(x: Any) -> Any:
-    """x as an operand between symbols; None where it is neither a symbol nor a number."""
+    """Return x as an operand between symbols; None where it is neither a symbol nor a number."""
     if type(x) is Scalar or isinstance(x, ca.SX):
         return x
     if isinstance(x, NUMBERS):
@@ -45,7 +45,9 @@ def _symbol(x: Any) -> Any:
 
 
 def _binary(operation: int, inherited: str) -> Callable[[Any, Any], Any]:
-    """The method of an operation between x and y; of the reflected one, between y and x."""
+    """Return the method of an operation between x and y, or of the reflected one, between y and
+    x.
+    """
     binary = ca.SX.binary
     otherwise = getattr(ca.SX, inherited)
     reflected = inherited.startswith("__r")
@@ -54,9 +56,9 @@ def _binary(operation: int, inherited: str) -> Callable[[Any, Any], Any]:
         other = _symbol(y)
         if other is None:
             return otherwise(x, y)
-        made = binary(operation, other, x) if reflected else binary(operation, x, other)
-        made.__class__ = Scalar
-        return made
+        result = binary(operation, other, x) if reflected else binary(operation, x, other)
+        result.__class__ = Scalar
+        return result
 
     return method
 
@@ -69,7 +71,7 @@ def _unary(operation: int) -> Callable[[Any], Any]:
 
 
 class Scalar(ca.SX):
-    """A symbol of one row and one column, made by `Scalar.of`."""
+    """A symbol of one row and one column, result by `Scalar.of`."""
 
     __add__ = __iadd__ = _binary(ca.OP_ADD, "__add__")
     __radd__ = _binary(ca.OP_ADD, "__radd__")
@@ -85,12 +87,12 @@ class Scalar(ca.SX):
 
     @staticmethod
     def of(x: ca.SX) -> Scalar:
-        """x itself, a Scalar from now on."""
+        """Turn x itself into a Scalar, and return it."""
         x.__class__ = Scalar
         return cast("Scalar", x)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's numbers on the left of an operator: as Python's are."""
+        """Handle NumPy's numbers on the left of an operator as Python's are."""
         if (
             method == "__call__"
             and isinstance(inputs[0], np.generic)

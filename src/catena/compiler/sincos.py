@@ -8,7 +8,7 @@ r r:
             (what rounding took from 1 - z/2 is carried along)
 
 The quadrant k mod 4 says which of the two is wanted and with which sign. Largest error found for
-|x| <= LIMIT, in 14 million points, random and beside the multiples of pi/2: 1.50 units in the last
+|x| <= LIMIT, in 14 million points, random and next to the multiples of pi/2: 1.50 units in the last
 place, 1.18e-16 absolute, with fused multiply-add; 2.30 and 1.55e-16 without.
 
 A lane beyond LIMIT, or infinite, goes through libm, by a branch that is hardly ever taken. The
@@ -22,8 +22,8 @@ import functools
 
 from .text import Text, whole
 
-LIMIT = 1e6
-BESIDE = 3  # angles at once: each waits for itself, so that they fill each other's time
+LIMIT = 1e6  # rad: beyond it libm computes sine and cosine
+INTERLEAVED = 3  # angles that are computed at once, so that the latency of one is used by others
 PACKED = 8  # lanes for the angles of a single state
 
 # pi/2 in parts of 53 bits, whose products with k are exact inside a fused multiply-add, and in
@@ -54,12 +54,12 @@ COSINE = (  # C, highest power first
 
 
 def write(t: Text, fused: bool, linkage: str = "internal ") -> None:
-    """Write `void lanes_sines(ptr s, ptr c, i64 n)`: the n angles at s become their sines, their
-    cosines come to c.
+    """Write `void lanes_sines(ptr s, ptr c, i64 n)`: the n angles at s are replaced by their sines,
+    and their cosines are stored at c.
 
-    It needs libm's `sin` and `cos`. `fused` says that the machine has fused multiply-add. The
-    angles of a single lane stand side by side, and go through lanes of their own. linkage: of LLVM,
-    empty where other modules call it.
+    It needs libm's `sin` and `cos`. `fused`: whether the machine has fused multiply-add. The angles
+    of a single lane are contiguous, and are packed into lanes of their own. linkage: of LLVM, empty
+    where other modules call it.
     """
     pi_half = PI_HALF_FUSED if fused else PI_HALF
     if t.width > 1:
@@ -80,24 +80,24 @@ def write(t: Text, fused: bool, linkage: str = "internal ") -> None:
 
 
 def _in_lanes(t: Text, pi_half: tuple[float, ...], linkage: str) -> None:
-    """`lanes_sines` of angles [n][W]: several beside each other as long as there are, then those
-    left beside each other.
+    """Write `lanes_sines` of angles [n][W]: INTERLEAVED vectors at a time, then those that are
+    left.
     """
     with t.function(f"{linkage}void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
-        rounds = t(f"sdiv i64 %n, {BESIDE}")
-        done = t(f"mul i64 {rounds}, {BESIDE}")
+        rounds = t(f"sdiv i64 %n, {INTERLEAVED}")
+        done = t(f"mul i64 {rounds}, {INTERLEAVED}")
         left = t(f"sub i64 %n, {done}")
         with t.when("several", t(f"icmp sgt i64 {rounds}, 0")), t.loop("round", rounds) as k:
-            _angles(t, "several", t(f"mul i64 {k}, {BESIDE}"), BESIDE, pi_half)
-        for beside in range(1, BESIDE):
-            with t.when(f"left{beside}", t(f"icmp eq i64 {left}, {beside}")):
-                _angles(t, f"last{beside}", done, beside, pi_half)
+            _angles(t, "several", t(f"mul i64 {k}, {INTERLEAVED}"), INTERLEAVED, pi_half)
+        for count in range(1, INTERLEAVED):
+            with t.when(f"left{count}", t(f"icmp eq i64 {left}, {count}")):
+                _angles(t, f"last{count}", done, count, pi_half)
         t.do("ret void")
 
 
 def _side_by_side(t: Text, pi_half: tuple[float, ...], linkage: str) -> None:
-    """`lanes_sines` of angles [n]: W of them in the lanes; the last ones are read by a mask, and
-    written one by one.
+    """Write `lanes_sines` of angles [n]: W of them in the lanes; the last ones are read by a mask,
+    and written one by one.
     """
     with t.function(f"{linkage}void @lanes_sines(ptr noalias %s, ptr noalias %c, i64 %n) noinline"):
         t.do(*(f"%{name} = alloca {t.V}, align 64" for name in ("sines", "cosines")))
@@ -128,8 +128,8 @@ def _side_by_side(t: Text, pi_half: tuple[float, ...], linkage: str) -> None:
 
 
 def _far(t: Text) -> None:
-    """What a lane beyond the polynomials' range takes: libm, lane by lane; the others keep what
-    they have.
+    """Write what a lane beyond the polynomials' range takes: libm, lane by lane; the others keep
+    their values.
     """
     with t.function(
         f"internal void @lanes_sincos_far(ptr %s, ptr %c, {t.V} %x, {t.V} %near_s, {t.V} %near_c,"
@@ -146,16 +146,16 @@ def _far(t: Text) -> None:
         t.do("ret void")
 
 
-def _angles(t: Text, name: str, first: str, beside: int, pi_half: tuple[float, ...]) -> None:
-    """Some angles beside each other, from the first on."""
-    places = [[t.at(t.at(base, first), n) for base in ("%s", "%c")] for n in range(beside)]
+def _angles(t: Text, name: str, first: str, count: int, pi_half: tuple[float, ...]) -> None:
+    """Write the code for several angles, interleaved, from the first on."""
+    places = [[t.at(t.at(base, first), n) for base in ("%s", "%c")] for n in range(count)]
     _store(t, name, places, [t.load(p) for p, _ in places], pi_half)
 
 
 def _store(
     t: Text, name: str, places: list[list[str]], x: list[str], pi_half: tuple[float, ...]
 ) -> None:
-    """Sines and cosines of angles to their places."""
+    """Store sines and cosines of angles at their places."""
     near = _near(t, x, pi_half)
     for pair, values in zip(places, near):
         for p, value in zip(pair, values):
@@ -176,8 +176,8 @@ def _store(
 
 
 def _near(t: Text, x: list[str], pi_half: tuple[float, ...]) -> list[tuple[str, str]]:
-    """Sines and cosines for |x| <= LIMIT; what is not a number stays so, what is larger comes out
-    wrong.
+    """Return sines and cosines for |x| <= LIMIT; NaN stays NaN, and larger angles give wrong
+    values.
     """
     shifted = _fma(t, x, TWO_OVER_PI, [t.constant(ROUND)] * len(x))
     quadrant = [t(f"bitcast {t.V} {each} to {t.I}") for each in shifted]
@@ -197,7 +197,7 @@ def _near(t: Text, x: list[str], pi_half: tuple[float, ...]) -> list[tuple[str, 
 
 
 def _turned(t: Text, quadrant: str, s: str, c: str) -> tuple[str, str]:
-    """Sine and cosine of the angle, from those of what is left of it in its quadrant."""
+    """Return sine and cosine of the angle, from those of the reduced angle and its quadrant."""
     odd = t(f"icmp slt {t.I} {t(f'shl {t.I} {quadrant}, {whole(63)}')}, zeroinitializer")
     sine = t(f"select {t.B} {odd}, {t.V} {c}, {t.V} {s}")
     cosine = t(f"select {t.B} {odd}, {t.V} {s}, {t.V} {c}")
@@ -207,13 +207,13 @@ def _turned(t: Text, quadrant: str, s: str, c: str) -> tuple[str, str]:
 
 
 def _fma(t: Text, a: list[str], b: float, c: list[str]) -> list[str]:
-    """a b + c of each angle."""
+    """Return a b + c for each angle."""
     factor = t.constant(b)
     return [t.fma(x, factor, y) for x, y in zip(a, c)]
 
 
 def _polynomial(t: Text, coefficients: tuple[float, ...], z: list[str]) -> list[str]:
-    """Horner's rule, highest power first."""
+    """Return a polynomial by Horner's rule, highest power first."""
     value = [t.constant(coefficients[0])] * len(z)
     for c in coefficients[1:]:
         term = t.constant(c)
@@ -222,7 +222,7 @@ def _polynomial(t: Text, coefficients: tuple[float, ...], z: list[str]) -> list[
 
 
 def _signed(t: Text, value: str, sign: str) -> str:
-    """The value with its sign turned where the highest bit of `sign` is set."""
+    """Return the value, negated where the highest bit of `sign` is set."""
     turn = t(f"and {t.I} {sign}, {whole(-(1 << 63))}")
     pattern = t(f"bitcast {t.V} {value} to {t.I}")
     return t(f"bitcast {t.I} {t(f'xor {t.I} {pattern}, {turn}')} to {t.V}")

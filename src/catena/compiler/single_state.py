@@ -1,16 +1,17 @@
-"""One state from Python: a kernel as a built-in of the interpreter, from arrays to a new array.
+"""One state from Python: a kernel as a built-in function of the interpreter, from arrays to a new
+array.
 
 The interpreter calls the machine code itself (its METH_FASTCALL convention), and the code reads the
-arrays' headers, whose layout belongs to NumPy's binary interface. What it cannot take (another
-type, another size, a batch, a quaternion that is not of length one, a result that is too large or
-no number) it does not judge: it hands the same arguments to the function for the rest, which takes
-them or says what is wrong.
+arrays' headers, whose layout belongs to NumPy's binary interface. Arguments that it cannot take
+(another type, another size, a batch, a quaternion whose length is not one, a result that is too
+large or not a number) it passes on to a fallback in Python, `rest`, which takes them or raises an
+error.
 
-    object single(self, arguments, count)         `self` is a table of addresses, an array of whole
-                                                  numbers
+    object single(self, arguments, count)         `self` is a table of addresses, an array of
+                                                  integers
 
-The table holds `objects()`, the function for the rest, the inputs that are the same in every call,
-how many calls it answers before all go to the rest, and the result's shape.
+The table holds `objects()`, the fallback, the inputs that are the same in every call, the number of
+calls after which all go to the fallback, and the result's shape.
 """
 
 from __future__ import annotations
@@ -40,21 +41,21 @@ DOUBLE = 12  # NPY_DOUBLE
 METH_FASTCALL = 0x0080
 # the table's places; from FIRST on the shape
 ARRAY, DOUBLES, FLOAT, MAKE, CLEAR, CALL, REST, SAME, LEFT, FIRST = range(10)
-ALWAYS = 2**62  # calls
+UNLIMITED = 2**62  # calls
 VALUE = 16  # the offset of the number in a Python float
-LARGEST = 1.7e308  # what is larger is infinite
-UNIT = 1e-6  # a quaternion's squared length may differ from one by so much
+LARGEST = 1.7e308  # the largest finite result
+UNIT = 1e-6  # the largest difference of a quaternion's squared length from one
 
 
 @dataclass(frozen=True)
 class Single:
-    """How one state is handed over.
+    """How one state is passed.
 
     given: the sizes of the arguments. same: how many inputs follow them that are the same in every
     call. clock: whether a time follows, "" no, "ignored" as an argument only, "used" as the last
     input too. outputs: how many numbers the kernel fills; shape: of the result, which takes the
-    first of them. quaternions: where they begin in the first argument. limit: a result beyond it
-    goes to the rest.
+    first of them. quaternions: where they begin in the first argument. limit: calls whose result is
+    larger go to the fallback.
     """
 
     given: tuple[int, ...]
@@ -69,8 +70,8 @@ class Single:
 def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None) -> None:
     """Write `single`, around the module's `tape`. One lane.
 
-    unseen: inputs that no result shows if they are no numbers; None where that is not known, and
-    all are looked at.
+    unseen: inputs whose being not a number may show in no result; None where that is not known, and
+    all inputs are tested.
     """
     n = int(np.prod(s.shape))
     size = sum(s.given) + s.same
@@ -109,12 +110,12 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
         require(t, _bounded(t, "y", n, s.limit))
         shape = t.at(table, FIRST, "i64")
         more = f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null"
-        made = t(
+        array = t(
             f"call ptr {known[MAKE]}(ptr {known[ARRAY]}, i32 {len(s.shape)}, ptr {shape}, {more})"
         )
-        require(t, t(f"icmp ne ptr {made}, null"))
-        _copy(t, _word(t, made, DATA, "ptr"), "%y", n)
-        t.do(f"ret ptr {made}")
+        require(t, t(f"icmp ne ptr {array}, null"))
+        _copy(t, _word(t, array, DATA, "ptr"), "%y", n)
+        t.do(f"ret ptr {array}")
         t.label("rest")
         t.do(f"call void {known[CLEAR]}()")  # an array that could not be made has set an error
         t.do(
@@ -124,12 +125,12 @@ def write(t: Text, s: Single, n_slots: int, unseen: Sequence[int] | None = None)
 
 
 def _word(t: Text, base: str, offset: int, kind: str) -> str:
-    """What stands so many bytes after a pointer."""
+    """Return what is stored so many bytes after a pointer."""
     return t(f"load {kind}, ptr {t(f'getelementptr i8, ptr {base}, i64 {offset}')}")
 
 
 def require(t: Text, truth: str) -> None:
-    """Go on where it holds, else leave it to the rest."""
+    """Continue where the truth holds, else call the fallback."""
     on = f"on{truth.removeprefix('%')}"
     t.do(f"br i1 {truth}, label %{on}, label %rest")
     t.label(on)
@@ -140,8 +141,8 @@ def _copy(t: Text, to: str, source: str, n: int) -> None:
 
 
 def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
-    """The doubles of an argument that is a plain vector of n of them; else it is left to the
-    rest.
+    """Return the doubles of an argument that is a contiguous vector of n doubles; for others call
+    the fallback.
     """
     same = t(f"icmp eq ptr {_word(t, x, TYPE, 'ptr')}, {known[ARRAY]}")
     require(t, same)
@@ -155,7 +156,7 @@ def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
 
 
 def unit(t: Text, x: str, k: int) -> str:
-    """Whether the quaternion from x[k] on has length one."""
+    """Whether the quaternion from x[k] on has length one, to UNIT in its square."""
     total = f"0x{bits_of(-1.0):016X}"
     for j in range(4):
         part = t.load(x, k + j, "double")
@@ -167,7 +168,7 @@ def unit(t: Text, x: str, k: int) -> str:
 
 
 def within(t: Text, x: str, limit: float) -> str:
-    """Whether x is a number of at most this size."""
+    """Whether x is a number of at most this magnitude."""
     return t(
         f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}"
     )
@@ -203,8 +204,8 @@ class _Method(ctypes.Structure):
 
 @cache
 def objects() -> tuple[int, ...]:
-    """The addresses of the types of arrays, doubles in them and floats, and of functions that make
-    arrays and call others.
+    """Return the addresses of the types of arrays, of doubles in them and of floats, and of
+    functions that create arrays and call others.
     """
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype = ctypes.c_void_p
@@ -220,8 +221,8 @@ def objects() -> tuple[int, ...]:
 
 @cache
 def available() -> bool:
-    """Whether this interpreter and this NumPy lay arrays out as expected; where not, calls take the
-    long way.
+    """Whether this interpreter and this NumPy lay out arrays as expected; where not, calls go
+    through Python.
     """
     if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
@@ -245,12 +246,13 @@ def builtin(
     same: Sequence[float],
     rest: Callable[..., Any],
     keep: Any,
-    calls: int = ALWAYS,
+    calls: int = UNLIMITED,
 ) -> Callable[..., Any]:
-    """The machine code at an address as a built-in function, which answers so many calls itself.
+    """Return the machine code at an address as a built-in function, which answers `calls` calls
+    itself and passes later ones to the fallback.
 
-    same: the inputs that are the same in every call. rest: answers what the code refuses. keep:
-    what must live as long as the function, the code for one.
+    same: the inputs that are the same in every call. rest: the fallback. keep: objects that must
+    live as long as the function, such as the code.
     """
     numbers = np.array(same, float)
     table = np.array(
@@ -264,6 +266,8 @@ def builtin(
     return make(ctypes.addressof(method), table, None)
 
 
-def worn(call: Any) -> bool:
-    """Whether a built-in has answered all the calls that it answers itself."""
+def used_up(call: Any) -> bool:
+    """Whether a built-in has used up its number of calls, so that all further ones go to the
+    fallback.
+    """
     return bool(call.__self__[LEFT] < 0)

@@ -1,4 +1,6 @@
-"""The symbols of one mechanism: what a kernel is called with so that it becomes a tape."""
+"""The symbols of one mechanism: the arguments with which a kernel is called so that it becomes a
+tape.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ Wrenches = Sequence[tuple[str, str]]
 
 
 def elements(x: Any) -> list:
-    """The entries of a CasADi vector; zeros of its structure become numbers, which NumPy can keep
+    """Return the entries of a CasADi vector; structural zeros become numbers, which NumPy can keep
     in arrays.
     """
     x = ca.vec(ca.densify(ca.SX(x)))
@@ -24,17 +26,17 @@ def elements(x: Any) -> list:
 
 
 def entries(x: ca.SX) -> np.ndarray:
-    """The entries of a CasADi matrix as an array that kernels take."""
+    """Return the entries of a CasADi matrix as an array that kernels take."""
     return np.array([elements(row) for row in ca.vertsplit(x)], dtype=object).reshape(x.shape)
 
 
 def matrix(rows: Any) -> ca.SX:
-    """A nested sequence of scalars as a dense CasADi matrix."""
+    """Return a nested sequence of scalars as a dense CasADi matrix."""
     return ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in rows)))
 
 
 def vector(values: Any) -> ca.SX:
-    """A sequence of scalars as a dense CasADi column."""
+    """Return a sequence of scalars as a dense CasADi column."""
     return ca.densify(ca.vertcat(*values)) if len(values) else ca.SX.zeros(0)
 
 
@@ -42,8 +44,9 @@ class Symbols:
     """The symbols q, v, a, tau, p of a mechanism, w of external wrenches, t of the time, and its
     tree as expressions of p.
 
-    Q, V, A: those of all nodes, `zeros` their accelerations with a = 0. They have more entries than
-    q, v, a (OWN) where nodes follow others; what kernels find along them is brought back by `lift`.
+    Q, V, A: those of all nodes; `zeros`: their accelerations with a = 0. They have more entries
+    than q, v, a where nodes follow others; `lift` maps what kernels compute along them back to the
+    mechanism's own speeds.
     """
 
     def __init__(self, layout: Layout, snap: float = SNAP, wrenches: Wrenches = ()):
@@ -72,7 +75,9 @@ class Symbols:
         self.con = constraints(layout, self.value, active_rows(layout))
 
     def value(self, x: Any) -> Any:
-        """A scalar of the mechanism: a number as it is, an expression of parameters as symbols."""
+        """Return a scalar of the mechanism: a number as it is, an expression of parameters as
+        symbols.
+        """
         if isinstance(x, float):
             return x
         from ..model import evaluate
@@ -80,15 +85,15 @@ class Symbols:
         return evaluate(x, self._table)
 
     def work(self) -> Work:
-        """Scratch memory for symbols."""
+        """Return scratch memory for symbols."""
         return Work.empty(len(self.layout.nodes), object)
 
     def blank(self, *shape: int) -> np.ndarray:
-        """Zeros that can become symbols."""
+        """Return an array of zeros that can hold symbols."""
         return np.full(shape, 0.0, dtype=object)
 
     def coordinate_rate(self, v: Any = None) -> ca.SX:
-        """qdot = N(q) v (nq,)."""
+        """Return qdot = N(q) v (nq,)."""
         v = self.V if v is None else v
         rate = self.blank(self.layout.nq)
         for c in self.layout.coordinates:

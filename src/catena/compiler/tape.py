@@ -1,20 +1,19 @@
-"""The tape: a CasADi SX function as a list of nodes, put in order and cut into chunks for the
-emitter.
+"""The tape: a CasADi SX function as a list of nodes, ordered and cut into chunks for the emitter.
 
     casadi.Function -> read -> Tape -> plan -> Plan -> (emit) LLVM text
 
 A tape is straight-line code. Two things are done to it here, both about *order*, neither about
 arithmetic:
 
-- sines and cosines are pulled together. All angles that are known at the same moment form one
-  group, which a small loop serves (see `sincos`), instead of forty instructions and a branch in the
-  middle of the tape for each of them;
+- sines and cosines are grouped. All angles that are known at the same moment form one group, which
+  a small loop computes (see `sincos`), instead of forty instructions and a branch in the middle of
+  the tape for each of them;
 - a long tape is cut into chunks, because LLVM's time grows faster than the length of a block. A
-  value that one chunk makes and a later one reads lives in a slot of the work array; slots are used
-  again when nobody reads them any more.
+  value that one chunk computes and a later one reads is stored in a slot of the work array; slots
+  are reused when no later chunk reads them.
 
 A call of a kernel with loops (`looped`) is a node too; where it cannot be called, and for other
-functions, what it does is written out.
+functions, it is unrolled.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ OPERATIONS = {
     getattr(ca, name): name.removeprefix("OP_") for name in dir(ca) if name.startswith("OP_")
 }
 
-DEAF = {
+# operations whose result may be finite though an operand is infinite or not a number
+HIDES_NAN = {
     *(
         "LT",
         "LE",
@@ -51,23 +51,23 @@ DEAF = {
         "FMAX",
         "COPYSIGN",
     ),
-    # they may make a number of what is none
+    # these may turn an infinite operand into a finite number
     *("INV", "EXP", "POW", "CONSTPOW", "ATAN", "ATAN2", "TANH", "ERF", "CALL"),
 }
 
-# steps: LLVM's time is proportional up to here; much smaller chunks pass more through memory
+# steps in a chunk: LLVM's time is proportional up to here; smaller chunks pass more through memory
 CHUNK = 1500
-# of a tape that fills matrices: so many values wait for each other that LLVM would store most of
-# them on the way twice
+# steps in a chunk of a tape that fills matrices: so many values are alive at once that LLVM would
+# spill most of them
 WIDE_CHUNK = 200
-AT_ONCE = 64  # angles in one step
+MAX_ANGLES = 64  # angles in one step
 
 
 class Node(NamedTuple):
     """One instruction, named by its place in the tape. `args` are the places of its operands.
 
     `at` is the index into x of an INPUT and into y of an OUTPUT, and the 64 bits of a CONST; of a
-    CALL which kernel it is, and of a RESULT which number of its CALL's.
+    CALL the index of the kernel, and of a RESULT the index among the results of its CALL.
     """
 
     op: str
@@ -77,7 +77,7 @@ class Node(NamedTuple):
 
 class Tape(NamedTuple):
     """A whole SX function: nodes in an order that computes before it uses, the (rows, columns) of
-    each argument, and the kernels it calls.
+    each argument, and the kernels that it calls.
     """
 
     name: str
@@ -88,9 +88,9 @@ class Tape(NamedTuple):
 
 
 class Angles(NamedTuple):
-    """A step that takes sine and cosine of several nodes at once.
+    """A step that computes sine and cosine of several nodes at once.
 
-    Angle k of n is written to slot base + k; its sine then replaces it, and its cosine comes to
+    Angle k of n is written to slot base + k; its sine then replaces it, and its cosine is stored in
     base + n + k.
     """
 
@@ -103,8 +103,8 @@ Step = int | Angles
 
 @dataclass(frozen=True)
 class Plan:
-    """The order of emission: chunks of steps, the slot of every node that lives in memory, how many
-    slots there are.
+    """The order of emission: chunks of steps, the slot of every node that is stored in memory, the
+    number of slots.
     """
 
     chunks: list[list[Step]]
@@ -113,8 +113,8 @@ class Plan:
 
 
 def read(f: ca.Function, calls: bool = False) -> Tape:
-    """Read the instructions of a dense SX function. calls: whether kernels with loops can be
-    called; otherwise they are written out.
+    """Return the tape of a dense SX function. calls: whether kernels with loops can be called;
+    otherwise they are unrolled.
 
     CasADi numbers the entries of a matrix by columns, we by rows: entry k of an r x c argument is
     entry (k mod r) c + k div r here, so that a result reshapes to (batch, r, c) without a copy.
@@ -159,15 +159,15 @@ class _Reader:
         self.unknown: set[str] = set()
 
     def number(self, node: Node) -> int:
-        """The place of a node, which is new or known."""
+        """Return the place of a node, which is new or known."""
         found = self.known.setdefault(node, len(self.nodes))
         if found == len(self.nodes):
             self.nodes.append(node)
         return found
 
     def read(self, f: ca.Function, given: Callable[[int, int], int]) -> list[list[int]]:
-        """The places of a function's results, for `given(k, entry)` of its arguments; both numbered
-        as CasADi does.
+        """Return the places of a function's results, for `given(k, entry)` of its arguments; both
+        numbered as CasADi does.
         """
         holder: dict[int, int] = {}  # CasADi's register -> the node whose value it holds now
         results: list[list[int]] = [[0] * f.nnz_out(k) for k in range(f.n_out())]
@@ -201,8 +201,8 @@ class _Reader:
         return results
 
     def _call(self, f: ca.Function, args: list[int]) -> list[int]:
-        """The places of the results of a call, for those of its operands: all numbered as CasADi
-        does.
+        """Return the places of the results of a call, for those of its operands; all numbered as
+        CasADi does.
         """
         kernel = callee(f) if self.calls else None
         if kernel is None:
@@ -222,8 +222,8 @@ class _Reader:
 
 
 def _inverted(nodes: list[Node]) -> list[Node]:
-    """The same with one division by each divisor that several nodes share, and products with its
-    inverse: CasADi writes a (1/b) as a / b, and a division takes the time of ten products.
+    """Return the nodes with one division by each divisor that several nodes share, and products
+    with its inverse: CasADi writes a (1/b) as a / b, and a division takes the time of ten products.
     """
     shared = Counter(node.args[1] for node in nodes if node.op == "DIV")
     found: list[Node] = []
@@ -243,20 +243,20 @@ def _inverted(nodes: list[Node]) -> list[Node]:
 
 
 def chooses(tape: Tape) -> bool:
-    """Whether it chooses so often that LLVM's own pass over comparisons is worth its time: they are
-    twice as fast after it.
+    """Whether the tape has so many selections that LLVM's own pass over comparisons is worth its
+    time: they are twice as fast after it.
     """
     return 50 * sum(node.op == "IF_ELSE_ZERO" for node in tape.nodes) > len(tape.nodes)
 
 
 def silent(tape: Tape) -> list[int]:
-    """The inputs whose being infinite or not a number may show in no output: unused ones, or behind
-    a comparison.
+    """Return the inputs that may be infinite or NaN without any output showing it: unused ones, or
+    those behind a comparison.
     """
     heard: set[int] = set()
     for k in reversed(range(len(tape.nodes))):
         node = tape.nodes[k]
-        if node.op == "OUTPUT" or (k in heard and node.op not in DEAF):
+        if node.op == "OUTPUT" or (k in heard and node.op not in HIDES_NAN):
             # one over infinity is a number
             heard.update(node.args[:1] if node.op == "DIV" else node.args)
     seen = {node.at for k, node in enumerate(tape.nodes) if node.op == "INPUT" and k in heard}
@@ -264,8 +264,8 @@ def silent(tape: Tape) -> list[int]:
 
 
 def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
-    """For each argument, the place in the concatenated row-major memory of its column-major
-    entries.
+    """Return, for each argument, the places in the concatenated row-major memory of its
+    column-major entries.
     """
     places, start = [], 0
     for rows, columns in shapes:
@@ -275,8 +275,8 @@ def _places(shapes: tuple[tuple[int, int], ...]) -> list[list[int]]:
 
 
 def plan(tape: Tape, chunk: int = 0) -> Plan:
-    """Order the tape, cut it into equal chunks of at most `chunk` steps, give a slot to all that
-    must live in memory.
+    """Order the tape, cut it into equal chunks of at most `chunk` steps, and give a slot to all
+    values that must be stored in memory.
     """
     entries_in, entries_out = (
         sum(r * c for r, c in shapes) for shapes in (tape.input_shapes, tape.output_shapes)
@@ -290,7 +290,7 @@ def plan(tape: Tape, chunk: int = 0) -> Plan:
 
 def _lay(tape: Tape, slots: dict[int, int], first: int) -> int:
     """Give slots, from `first` on, to the operands of each call, one after the other, and to its
-    results behind them; where they end.
+    results behind them; return where they end.
     """
     for n, node in enumerate(tape.nodes):
         if node.op == "CALL":
@@ -302,14 +302,16 @@ def _lay(tape: Tape, slots: dict[int, int], first: int) -> int:
 
 
 def _weight(nodes: list[Node], step: Step) -> int:
-    """1, but 4 for each angle and 2 for each operand of a call: they are all memory."""
+    """Return the cost of a step: 1, but 4 for each angle and 2 for each operand of a call, since
+    these go through memory.
+    """
     if isinstance(step, Angles):
         return 4 * len(step.angles)
     return 2 * len(nodes[step].args) if nodes[step].op == "CALL" else 1
 
 
 def _cut(nodes: list[Node], steps: list[Step], chunk: int) -> list[list[Step]]:
-    """Cut into chunks of about the same weight, at most `chunk`."""
+    """Cut the steps into chunks of about the same weight, at most `chunk`."""
     weights = [_weight(nodes, step) for step in steps]
     pieces = max(1, -(-sum(weights) // chunk))
     most = -(-sum(weights) // pieces)
@@ -325,11 +327,11 @@ def _cut(nodes: list[Node], steps: list[Step], chunk: int) -> list[list[Step]]:
 
 
 def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
-    """Angles first: level by level, what leads to the angles, then the angles together; the rest in
-    its own order.
+    """Return the steps with angles first: level by level, what leads to the angles, then the angles
+    together; the rest in its own order.
 
-    The level of a node counts the sines on the longest path that leads to it; angles of one level
-    are independent.
+    The level of a node is the number of sines on the longest path that leads to it; angles of one
+    level are independent.
     """
     level = [0] * len(nodes)
     groups: dict[int, dict[int, list[int]]] = {}  # level -> angle -> its SIN and COS nodes
@@ -345,8 +347,8 @@ def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
     n_angles = 0
     for _, group in sorted(groups.items()):
         steps += sorted(_ancestors(nodes, group, done))
-        for k in range(0, len(group), AT_ONCE):
-            angles = tuple(group)[k : k + AT_ONCE]
+        for k in range(0, len(group), MAX_ANGLES):
+            angles = tuple(group)[k : k + MAX_ANGLES]
             steps.append(Angles(angles, 2 * n_angles))
             for j, angle in enumerate(angles):
                 slots |= {
@@ -358,7 +360,9 @@ def _order(nodes: list[Node]) -> tuple[list[Step], dict[int, int], int]:
 
 
 def _ancestors(nodes: list[Node], roots: dict[int, list[int]], done: list[bool]) -> list[int]:
-    """The nodes that must be computed before `roots` and are not `done`; marks them done."""
+    """Return the nodes that must be computed before `roots` and are not `done`, and mark them
+    done.
+    """
     found, stack = [], list(roots)
     while stack:
         n = stack.pop()
@@ -370,8 +374,8 @@ def _ancestors(nodes: list[Node], roots: dict[int, list[int]], done: list[bool])
 
 
 def _allot(nodes: list[Node], chunks: list[list[Step]], slots: dict[int, int], first: int) -> int:
-    """Give slots, from `first` on, to the nodes that cross chunks; the number of slots is
-    returned.
+    """Give slots, from `first` on, to the nodes that cross chunks, and return the number of
+    slots.
     """
     born: dict[int, int] = {}
     dies: dict[int, int] = {}  # node -> last chunk that reads it from memory

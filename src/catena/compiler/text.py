@@ -1,5 +1,5 @@
 """Writing LLVM assembly as text: LLVM parses it far faster than a tree of builder objects is
-made.
+constructed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 
 class Text:
-    """The growing text of a module over lanes. Calling it writes an instruction and gives back the
-    result's name.
+    """The growing text of a module over lanes. Calling it writes an instruction and returns the
+    name of the result.
 
     `V`, `I` and `B` are the types of `width` doubles, integers and truths, one for each lane.
 
@@ -48,8 +48,8 @@ class Text:
 
     @contextmanager
     def function(self, head: str) -> Iterator[None]:
-        """A function around what is written inside. None of ours throws, so none carries tables for
-        unwinding.
+        """Write a function around what is written inside. No function here throws, so none has
+        unwind tables.
         """
         self.lines.append(f"define {head} nounwind {{\nentry:")
         yield
@@ -59,7 +59,7 @@ class Text:
     def loop(
         self, name: str, stop: int | str, step: int = 1, start: int | str = 0
     ) -> Iterator[str]:
-        """A loop around what is written inside, entered at least once; gives the name of the
+        """Write a loop around what is written inside, entered at least once; yields the name of the
         counter.
         """
         self.do(f"br label %{name}.enter")
@@ -79,7 +79,7 @@ class Text:
 
     @contextmanager
     def when(self, name: str, truth: str, hint: str = "") -> Iterator[None]:
-        """A branch around what is written inside."""
+        """Write a branch around what is written inside."""
         self.do(f"br i1 {truth}, label %{name}.then, label %{name}.else{hint}")
         self.label(f"{name}.then")
         yield
@@ -87,11 +87,13 @@ class Text:
         self.label(f"{name}.else")
 
     def at(self, pointer: str, index: int | str, of: str = "") -> str:
-        """The address of element `index` in an array of lane vectors, or of things of type `of`."""
+        """Return the address of element `index` in an array of lane vectors, or of things of type
+        `of`.
+        """
         return self(f"getelementptr {of or self.V}, ptr {pointer}, i64 {index}")
 
     def load(self, pointer: str, index: int | str = 0, of: str = "") -> str:
-        """Read element `index`. What callers hand us is aligned to a double, no more."""
+        """Read element `index`. Memory of callers is aligned to a double only."""
         return self(f"load {of or self.V}, ptr {self.at(pointer, index, of)}, align 8")
 
     def store(self, value: str, pointer: str, index: int | str = 0, of: str = "") -> None:
@@ -99,25 +101,25 @@ class Text:
         self.do(f"store {of or self.V} {value}, ptr {self.at(pointer, index, of)}, align 8")
 
     def add(self, a: str, b: str) -> str:
-        """The sum a + b."""
+        """Return the sum a + b."""
         return self(f"fadd contract {self.V} {a}, {b}")
 
     def mul(self, a: str, b: str) -> str:
-        """The product a b, which may melt into a following sum."""
+        """Return the product a b, which may be fused with a following sum."""
         return self(f"fmul contract {self.V} {a}, {b}")
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """The sum a b + c: one rounding where the machine has fused multiply-add, two where it has
+        """Return a b + c: one rounding where the machine has fused multiply-add, two where it has
         not.
         """
         return self.add(self.mul(a, b), c)
 
     def constant(self, value: float | int) -> str:
-        """A double (or the 64 bits of one), the same in every lane, read from the table of
+        """Return a double (or the 64 bits of one), the same in every lane, read from the table of
         constants.
 
-        An arithmetic instruction takes one operand straight from memory. A literal would instead
-        cost an instruction that spreads it over the lanes: on large tapes a tenth of all.
+        An arithmetic instruction takes one operand directly from memory. A literal would instead
+        cost an instruction that broadcasts it to the lanes: on large tapes a tenth of all.
         """
         bits = value if isinstance(value, int) else bits_of(value)
         place = self._table.setdefault(bits, len(self._table))
@@ -135,18 +137,18 @@ class Text:
 
 
 def bits_of(value: float) -> int:
-    """The 64 bits of a double as an integer; unlike the double itself it tells 0 from -0, and
-    equals itself if NaN.
+    """Return the 64 bits of a double as an integer; unlike the double itself it distinguishes 0
+    from -0, and equals itself if NaN.
     """
     bits: int = struct.unpack("<Q", struct.pack("<d", value))[0]
     return bits
 
 
 def splat(bits: int) -> str:
-    """A double, given by its bits, as a literal in every lane."""
+    """Return a double, given by its bits, as a literal in every lane."""
     return f"splat (double 0x{bits:016X})"
 
 
 def whole(value: int) -> str:
-    """An integer as a literal in every lane."""
+    """Return an integer as a literal in every lane."""
     return f"splat (i64 {value})"

@@ -1,8 +1,7 @@
-"""Helpers of a thread that has much to do: workers for the whole process, which sleep until they
-are invited.
+"""Worker threads of the process, which sleep until they are asked to help another thread.
 
-Who invites does not wait for them. The work is taken piece by piece from a counter that all share,
-so that a worker who wakes late finds less to do, or nothing, and costs nobody any time.
+The thread that asks does not wait for them. The work is taken piece by piece from a shared counter,
+so that a worker that wakes late finds less to do, or nothing, and delays nobody.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 
-def invite(work: Callable[[], object], helpers: int) -> None:
-    """Let up to so many workers call work() as well, as soon as they are awake; none where there is
-    one per core already.
+def request_helpers(work: Callable[[], object], helpers: int) -> None:
+    """Let up to `helpers` workers call work() as well, as soon as they are awake; none where there
+    is one per core already.
     """
     for _ in range(helpers):
         worker = _crew.worker()
@@ -35,14 +34,14 @@ class _Worker:
         threading.Thread(target=self._serve, name="catena", daemon=True).start()
 
     def begin(self, work: Callable[[], object]) -> None:
-        """Let it do work(), and then be idle again."""
+        """Let the worker call work(), and then be idle again."""
         self._task = work
         self._go.release()
 
     def _serve(self) -> None:
         while True:
             self._go.acquire()
-            with suppress(BaseException):  # who invited does what is left, and meets the same fault
+            with suppress(BaseException):  # the caller does the rest, and meets the same fault
                 self._task()
             del self._task
             _crew.idle.append(self)
@@ -53,24 +52,24 @@ class _Crew:
 
     def __init__(self) -> None:
         self.idle: list[_Worker] = []
-        self._hired, self._hiring = 1, threading.Lock()  # this thread is one
+        self._count, self._starting = 1, threading.Lock()  # this thread is one of them
 
     def worker(self) -> _Worker | None:
-        """A worker with nothing to do; a new one while there are fewer than cores; none where that
-        fails.
+        """Return an idle worker, or a new one while there are fewer than cores; None where neither
+        is possible.
         """
         try:
             return self.idle.pop()
         except IndexError:
             pass
-        with self._hiring:
-            if self._hired >= (os.cpu_count() or 1):
+        with self._starting:
+            if self._count >= (os.cpu_count() or 1):
                 return None
             try:
                 worker = _Worker()
             except RuntimeError:  # the interpreter is ending
                 return None
-            self._hired += 1
+            self._count += 1
             return worker
 
 

@@ -1,7 +1,7 @@
 """Tracing: a kernel called with CasADi symbols becomes the straight-line tape of one mechanism.
 
-What is constant folds away, what occurs twice is kept once (`casadi.cse`). A `Tracer` holds the
-symbols of one mechanism; each of its methods is one quantity as an expression of them.
+Constants are folded, and common subexpressions are computed once (`casadi.cse`). A `Tracer` holds
+the symbols of one mechanism; each of its methods returns one quantity as an expression of them.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Tracer(Kinematics):
 
     @cached_property
     def body_loads(self) -> dict[str, tuple[Any, Any]]:
-        """The loads' wrench on each body that has one, as torque about its node's origin and force,
-        in the node's axes.
+        """The wrench of the loads on each body that has one, as torque about its node's origin and
+        force, in the node's axes.
         """
         found = {}
         for body, (t, f) in self.applied.wrenches.items():
@@ -88,7 +88,7 @@ class Tracer(Kinematics):
 
     @cached_property
     def pushed(self) -> list:
-        """The joint forces that act: tau and what the loads add along the speeds."""
+        """The joint forces that act: tau plus the forces of the loads along the speeds."""
         return (
             [x + y for x, y in zip(self.TAU, elements(self.applied.forces))]
             if self.layout.mechanism.loads
@@ -97,7 +97,7 @@ class Tracer(Kinematics):
 
     @cached_property
     def loads(self) -> np.ndarray:
-        """(n, 6): all external wrenches, by node, the loads' included."""
+        """(n, 6): all external wrenches, by node, those of the loads included."""
         total = self.blank(len(self.layout.nodes), 6)
         for body, (t, f) in self.body_loads.items():
             node = self.layout.seats[body].node
@@ -113,20 +113,20 @@ class Tracer(Kinematics):
     # --- dynamics
     @cached_property
     def light(self) -> Tree:
-        """The tree for what depends on forces along the speeds alone: inertia stands where it costs
-        least.
+        """The tree for quantities that depend on forces along the speeds alone: inertia is moved to
+        where it costs least (`regrouping`).
         """
         return regrouped(self.tree)
 
     def inverse_dynamics(self, a: Any = None, v: Any = None) -> ca.SX:
-        """tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`, both the
-        mechanism's own.
+        """Return tau (nv,) for the acceleration `a` (by default the symbols) at the speeds `v`,
+        both the mechanism's own.
         """
         tau = self._forces(self.OWN[1] if v is None else v, self.OWN[2] if a is None else a)
         return tau - self.applied.forces if self.layout.mechanism.loads else tau
 
     def _forces(self, v: Any, a: Any) -> ca.SX:
-        """tau (nv,) of a motion, without the loads that act along speeds."""
+        """Return tau (nv,) of a motion, without the loads that act along speeds."""
         tau = self.blank(len(self.V))
         nodes = (self.lift.v(v), self.lift.a(v, a))
         wrenches = self.loads.copy() if self.flexible else self.loads
@@ -140,11 +140,13 @@ class Tracer(Kinematics):
         return vector(self.lift.back(tau))
 
     def bias(self) -> ca.SX:
-        """tau of a = 0: Coriolis, centrifugal, gravity (and external wrenches, with their sign)."""
+        """Return tau at a = 0: Coriolis, centrifugal, gravity (and external wrenches, with their
+        sign).
+        """
         return self.inverse_dynamics(a=self.still)
 
     def gravity(self) -> ca.SX:
-        """tau of a = v = 0; dampers among the loads stand still too."""
+        """Return tau at a = v = 0; dampers among the loads exert nothing."""
         tau = self.inverse_dynamics(a=self.still, v=self.still)
         return (
             ca.substitute(tau, self.v, ca.SX.zeros(self.layout.nv))
@@ -153,12 +155,12 @@ class Tracer(Kinematics):
         )
 
     def mass_matrix(self) -> ca.SX:
-        """M (nv, nv)."""
+        """Return M (nv, nv)."""
         return matrix(self._inertia())
 
     def _inertia(self) -> np.ndarray:
         """M (nv, nv)."""
-        M = self.lift.between(self._inertia_of_nodes())
+        M = self.lift.congruence(self._inertia_of_nodes())
         for sections in self.flexible:
             M = M + entries(sections.inertia())
         return M
@@ -169,7 +171,7 @@ class Tracer(Kinematics):
         return M
 
     def forward_dynamics(self) -> ca.SX:
-        """a (nv,) for the forces tau, under the loops' rows where there are any."""
+        """Return a (nv,) for the forces tau, under the loops' rows where there are any."""
         nv = self.layout.nv
         if len(self.con.kind) or self.layout.mechanism.row_records:
             return self.constrained()[0]
@@ -184,7 +186,7 @@ class Tracer(Kinematics):
         return vector(a)
 
     def constrained(self) -> tuple[ca.SX, ca.SX]:
-        """a (nv,) and the multipliers (m,) for the forces tau."""
+        """Return a (nv,) and the multipliers (m,) for the forces tau."""
         if self.layout.mechanism.row_records or self.lift or self.massless:
             return self._constrained_by_rows()
         m = len(self.con.kind)
@@ -216,8 +218,8 @@ class Tracer(Kinematics):
         return vector(a), vector(lam)
 
     def _constrained_by_rows(self) -> tuple[ca.SX, ca.SX]:
-        """The same with rows that are only known as expressions: free motion, then the smallest
-        change to the rows'.
+        """Return the same as `constrained` with rows that are known only as expressions: the free
+        motion, then the smallest change that satisfies the rows.
         """
         _, _, right, A = self.constraint_rows()
         free = self._free()
@@ -225,8 +227,8 @@ class Tracer(Kinematics):
         return free + change, lam
 
     def _free(self) -> ca.SX:
-        """a (nv,) of the forces tau without rows, by the mass matrix; where speeds move no inertia,
-        with the weighted rows (`massless`).
+        """Return a (nv,) of the forces tau without rows, from the mass matrix; where speeds move no
+        inertia, with the weighted rows (`massless`).
         """
         forces = vector(self.pushed) - self._forces(self.OWN[1], self.still)
         if self.massless:
@@ -236,7 +238,7 @@ class Tracer(Kinematics):
 
     @cached_property
     def massless(self) -> list[int]:
-        """The speeds that move no inertia, where constraint rows may decide them."""
+        """The speeds that move no inertia, where constraint rows may determine them."""
         return massless_speeds(self.layout, self.mass_matrix)
 
     @cached_property
@@ -249,34 +251,36 @@ class Tracer(Kinematics):
         return factored(M)
 
     def smallest_change(self, A: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """M^-1 A' lam with A M^-1 A' lam = r: of all speeds with A v = r those of least kinetic
-        energy; and lam.
+        """Return M^-1 A' lam with A M^-1 A' lam = r, which is of all speeds with A v = r those of
+        least kinetic energy, and lam.
         """
         return smallest_change(self._factor, A, r, self.con.column, self.row_scales())
 
     def row_scales(self) -> list[float]:
-        """N of all rows, loops first, where rank is decided (`kernels.rank`); 0 for a text,
-        measured by its entries.
+        """Return N of all rows, loops first, by which the rank is decided (`kernels.rank`); 0 for a
+        text, which is scaled by its entries.
         """
         return [*self.con.size, *speed_row_scales(self.layout)]
 
     def rank_closeness(self) -> ca.SX:
-        """How close the rank of the rows is to another: the pivot nearest to its threshold beside
-        it, or the reverse; 1 is on it.
+        """Return how close the rank of the rows is to changing: for the pivot nearest to its
+        threshold, their ratio or its inverse, whichever is below 1; 1 is on the threshold.
         """
         A = ca.sparsify(self.constraint_rows()[3])
         G = entries(A @ ca.diag(vector(self.con.column)) @ A.T)
         size = _own_sizes(self.row_scales(), G)
         independent(G, size, self.blank(len(G)))
-        beside = vector([G[k, k] / (RANK * size[k]) for k in range(len(G))])
-        return ca.mmax(ca.fmin(beside, 1.0 / beside))
+        ratios = vector([G[k, k] / (RANK * size[k]) for k in range(len(G))])
+        return ca.mmax(ca.fmin(ratios, 1.0 / ratios))
 
     def multipliers(self) -> ca.SX:
-        """The rows' multipliers (m,) for the forces tau."""
+        """Return the rows' multipliers (m,) for the forces tau."""
         return self.constrained()[1]
 
     def constraint_rows(self) -> tuple[ca.SX, ...]:
-        """Residuals, their rates, gamma (m,) each, and A (m, nv): A v = rate, A a = gamma."""
+        """Return residuals, their rates, gamma (m,) each, and A (m, nv): A v = rate, A a =
+        gamma.
+        """
         m = len(self.con.kind)
         error, rate, gamma, A = self.rows_of(self.con)
         if not self.layout.mechanism.row_records:
@@ -292,7 +296,9 @@ class Tracer(Kinematics):
         )
 
     def rows_of(self, con: Constraints) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Residuals, their rates, gamma (m,) each, and A (m, nv) of some loops' rows."""
+        """Return residuals, their rates, gamma (m,) each, and A (m, nv) of the rows of some
+        loops.
+        """
         m = len(con.kind)
         W = self.blank(m, 12)
         x = self.work()
@@ -308,9 +314,9 @@ class Tracer(Kinematics):
         )
 
     def every_row(self) -> tuple[ca.SX, ...]:
-        """Of every row of every loop, then of constraints and speed rows: A (m, nv), and the wrench
-        (m, 6) of one unit on its child, about the ground's origin in its axes. Then of the children
-        of all joints, loops included, R (b, 9) and p (b, 3) in the ground.
+        """Return for every row of every loop, then of constraints and speed rows: A (m, nv), and
+        the wrench (m, 6) of one unit on its child, about the ground's origin in its axes. Then for
+        the children of all joints, loops included, R (b, 9) and p (b, 3) in the ground.
         """
         con = constraints(self.layout, self.value)
         x = self.work()
@@ -338,7 +344,9 @@ class Tracer(Kinematics):
         )
 
     def row_wrenches(self) -> ca.SX:
-        """(m, 12): each row's wrench on its two nodes, about the nodes' origins in their axes."""
+        """Return (m, 12): each row's wrench on its two nodes, about the nodes' origins in their
+        axes.
+        """
         m = len(self.con.kind)
         W = self.blank(m, 12)
         evaluate_rows(
@@ -354,7 +362,7 @@ class Tracer(Kinematics):
         return matrix(W)
 
     def coriolis_matrix(self) -> ca.SX:
-        """C (nv, nv)."""
+        """Return C (nv, nv)."""
         n = len(self.layout.nodes)
         nv = len(self.V)
         rows = int(sum(speeds(k) for k in self.tree.motion))
@@ -365,17 +373,17 @@ class Tracer(Kinematics):
         coriolis_matrix(self.tree, self.Q, self.V, self.work(), S, dS, I, B, X, F, C)
         if not self.lift:
             return matrix(C)
-        own = matrix(self.lift.between(C)) + matrix(
-            self.lift.beside(self._inertia_of_nodes(), self.OWN[1])
+        own = matrix(self.lift.congruence(C)) + matrix(
+            self.lift.rate_term(self._inertia_of_nodes(), self.OWN[1])
         )
         return ca.densify(sum((sections.coriolis() for sections in self.flexible), own))
 
     def reactions(self, held: Mapping[str, tuple[Any, Any]] | None = None) -> ca.SX:
-        """(joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in the child
-        body's axes.
+        """Return (joints, 6): the wrench in every joint of `mechanism.ordered`, on the child, in
+        the child body's axes.
 
-        held: what else acts on bodies, torque about the node's origin and force in the node's axes,
-        such as loops do.
+        held: further wrenches on bodies, torque about the node's origin and force in the node's
+        axes, such as those of loops.
         """
         table = body_table(self.layout, self.value)
         W = self.blank(len(table.node), 6)
@@ -397,7 +405,7 @@ class Tracer(Kinematics):
         return matrix(W)
 
     def energy(self) -> ca.SX:
-        """Kinetic and potential energy (2,), that of springs included."""
+        """Return kinetic and potential energy (2,), that of springs included."""
         kinetic, potential = kinematics.energy(self.tree, self.Q, self.V, self.work())
         for sections in self.flexible:
             T, V = sections.energy()
@@ -408,14 +416,16 @@ class Tracer(Kinematics):
         )
 
     def momentum(self) -> ca.SX:
-        """(10,): mass, centre of mass, its velocity, angular momentum about it, ground's axes."""
+        """Return (10,): mass, centre of mass, its velocity, angular momentum about it, in the
+        ground's axes.
+        """
         if self.flexible:
             return self._momentum_with_sections()
         mass, com, velocity, L = kinematics.momentum(self.tree, self.Q, self.V, self.work())
         return vector((mass, *com, *velocity, *L))
 
     def _momentum_with_sections(self) -> ca.SX:
-        """The same, flexible bodies added about the ground's origin."""
+        """Return the momentum with that of flexible bodies added, about the ground's origin."""
         m = ca.SX(0)
         c = ca.SX.zeros(3)
         P = ca.SX.zeros(3)
@@ -431,26 +441,26 @@ class Tracer(Kinematics):
 
 
 def factored(M: np.ndarray) -> np.ndarray:
-    """The factor of a symmetric matrix of symbols, in its own memory."""
+    """Return the factor of a symmetric matrix of symbols, in its own memory."""
     dynamics.factor(M)
     return M
 
 
 def solved(factor: np.ndarray, b: ca.SX) -> ca.SX:
-    """M^-1 b of a factor, for a column b."""
+    """Return M^-1 b of a factor, for a column b."""
     x = np.array(elements(b), dtype=object)
     dynamics.solve(factor, x)
     return vector(x)
 
 
 def triangle(factor: np.ndarray) -> tuple[ca.SX, ca.SX]:
-    """L (n, n), sparse, of unit diagonal, and D (n,) of a factor: M^-1 = L^-1 D L'^-1."""
+    """Return L (n, n), sparse, of unit diagonal, and D (n,) of a factor: M^-1 = L^-1 D L'^-1."""
     F = ca.sparsify(matrix(factor))
     return ca.tril(F, False) + ca.SX.eye(len(factor)), ca.diag(F)
 
 
 def solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
-    """M^-1 B of a factor, with sparse matrices of symbols: what is zero costs nothing."""
+    """Return M^-1 B of a factor, with sparse matrices of symbols, in which zeros cost nothing."""
     L, D = triangle(factor)
     return ca.solve(L, ca.solve(L.T, B) * D)
 
@@ -458,21 +468,21 @@ def solve_columns(factor: np.ndarray, B: ca.SX) -> ca.SX:
 def smallest_change(
     factor: np.ndarray, A: ca.SX, r: ca.SX, column: Any, size: Any
 ) -> tuple[ca.SX, ca.SX]:
-    """M^-1 A' lam with A M^-1 A' lam = r, and lam, of the factor of M. column, size: C and N of
-    `kernels.rank`; a size of 0: own.
+    """Return M^-1 A' lam with A M^-1 A' lam = r, and lam, from the factor of M. column, size: C and
+    N of `kernels.rank`; a row of size 0 is scaled by its entries.
     """
     A = ca.sparsify(A)
     return met(A, solve_columns(factor, A.T), r, A @ ca.diag(vector(column)) @ A.T, size)
 
 
 def _own_sizes(size: Any, G: np.ndarray) -> list:
-    """N of rows, those of 0 measured by their entries."""
+    """Return N of rows, where those of 0 are replaced by the sizes of their entries."""
     return [x if x != 0.0 else G[k, k] for k, x in enumerate(size)]
 
 
 def met(A: ca.SX, Y: ca.SX, r: ca.SX, G: ca.SX, size: Any) -> tuple[ca.SX, ca.SX]:
-    """Y lam with A Y lam = r, and lam, where Y (n, m) is what the forces of the rows A (m, n) do. G
-    = A C A', size: N.
+    """Return Y lam with A Y lam = r, and lam, where Y (n, m) is the response to the forces of the
+    rows A (m, n). G = A C A', size: N.
     """
     m, n = A.shape
     rows, H, S, metric = (entries(x) for x in (A, Y.T, A @ Y, G))

@@ -1,9 +1,9 @@
-"""Tapes kept by structure: what was traced once is not traced again, in this process or, through
-the disk, in the next.
+"""A cache of tapes by structure: a tape is traced once, in this process or, through the disk, in an
+earlier one.
 
 A tape is a function of the mechanism's structure and of a few words; its key is the hash of both,
-of the sources of catena and of CasADi's version. What the hash cannot see (Python functions,
-records from outside catena) is kept in memory alone, under the mechanism itself.
+of the sources of catena and of CasADi's version. What cannot be hashed (Python functions, records
+from outside catena) is cached in memory alone, on the mechanism itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..model import Mechanism
 from . import cache as disk
 from .attached import keep
 
-KEPT = 256  # things of one mechanism in memory
+MAX_CACHED = 256  # values of one mechanism that are cached in memory
 Made = TypeVar("Made")
 PACKAGE = __name__.partition(".")[0]
 
@@ -32,33 +32,33 @@ _lock = RLock()
 
 
 class Opaque(Exception):
-    """A value whose meaning cannot be hashed."""
+    """A value that cannot be hashed by its meaning."""
 
 
 def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Made:
-    """What `make` made of this very mechanism, kept in memory. words: whatever else decides it; if
-    opaque, it is made anew.
+    """Return what `make` computes from this mechanism, cached in memory. words: whatever else it
+    depends on; if they are opaque, it is computed anew.
     """
     more = fingerprint(words)
     if more is None:
         return make()
     with _lock:
-        found: Made = keep(m, "tapes", KEPT, (name, more), make)
+        found: Made = keep(m, "tapes", MAX_CACHED, (name, more), make)
         return found
 
 
 def kept_tape(
     m: Mechanism, name: str, words: object, make: Callable[[], ca.Function]
 ) -> ca.Function:
-    """The tape `name` of a mechanism, from memory, from the disk, or made now. words: whatever else
-    decides it.
+    """Return the tape `name` of a mechanism, from memory, from the disk, or traced now. words:
+    whatever else it depends on.
     """
     return kept(m, f"tape {name}", words, lambda: tape_on_disk(structure(m), name, words, make))
 
 
 def structure(m: Mechanism) -> str | None:
-    """The hash of everything that tapes of a mechanism depend on; None where parts of it are not
-    catena's own.
+    """Return the hash of everything that tapes of a mechanism depend on; None where parts of it are
+    not catena's own.
     """
     # a joint's kind may be anyone's
     return fingerprint([m, [j.freedoms for j in m.joints], [j.closure for j in m.loops]])
@@ -67,8 +67,8 @@ def structure(m: Mechanism) -> str | None:
 def tape_on_disk(
     structure: str | None, name: str, words: object, make: Callable[[], ca.Function]
 ) -> ca.Function:
-    """The tape of a mechanism of this structure, from the disk or made now, and not kept in memory.
-    `make` must call nothing but catena's own code.
+    """Return the tape of a mechanism of this structure, from the disk or traced now, and not cached
+    in memory. `make` must call nothing but catena's own code.
     """
     more = fingerprint(words)
     if structure is None or more is None:
@@ -83,7 +83,7 @@ def tape_on_disk(
 
 @cache
 def _sources() -> str:
-    """The hash of catena's own sources: a tape of other code is another tape."""
+    """Return the hash of catena's own sources: other code makes other tapes."""
     digest = hashlib.sha256()
     root = Path(__file__).parent.parent
     for path in sorted(root.rglob("*.py")):
@@ -93,8 +93,8 @@ def _sources() -> str:
 
 # --- fingerprints
 def fingerprint(x: object) -> str | None:
-    """Equal for values that say the same, in any process; None for values with parts that only
-    Python knows.
+    """Return a hash that is equal for equal values, in any process; None for values with parts that
+    cannot be hashed.
     """
     digest = hashlib.sha256()
     try:
@@ -106,7 +106,7 @@ def fingerprint(x: object) -> str | None:
 
 
 def _parts(x: object) -> Iterator[bytes]:
-    """The bytes of plain values, arrays, mappings, sequences, and catena's own records."""
+    """Yield the bytes of plain values, arrays, mappings, sequences, and catena's own records."""
     yield type(x).__qualname__.encode()
     if x is None or isinstance(x, (bool, int, float, str, bytes, Enum)):
         yield repr(x).encode()

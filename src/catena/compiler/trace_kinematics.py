@@ -14,7 +14,7 @@ from .symbols import Symbols, elements, matrix, vector
 
 
 class Kinematics(Symbols):
-    """The kinematic quantities: each method is one of them as an expression of the symbols."""
+    """The kinematic quantities: each method returns one of them as an expression of the symbols."""
 
     @cached_property
     def posed(self) -> Work:
@@ -24,14 +24,14 @@ class Kinematics(Symbols):
         return x
 
     def seat(self, frame: str) -> tuple[int, Any, Any]:
-        """Node, rotation R_NF and origin p_NF of a frame."""
+        """Return node, rotation R_NF and origin p_NF of a frame."""
         seat = self.layout.seat(frame)
         R = tuple(tuple(self.value(x) for x in row) for row in seat.pose.rotation)
         return seat.node, R, tuple(self.value(x) for x in seat.pose.position)
 
     def wrench(self, k: int) -> tuple[int, Any, Any]:
-        """The k-th external wrench as (node, torque about the node's origin, force), in the node's
-        axes.
+        """Return the k-th external wrench as (node, torque about the node's origin, force), in the
+        node's axes.
         """
         frame, axes = self.wrenches[k]
         node, R, p = self.seat(frame)
@@ -45,12 +45,12 @@ class Kinematics(Symbols):
         return node, add(t, cross(p, f)), f
 
     def pose(self, frame: str) -> ca.SX:
-        """(3, 4): rotation and origin of a frame in the ground."""
+        """Return (3, 4): rotation and origin of a frame in the ground."""
         R, p = kinematics.frame_pose(*self.seat(frame), self.posed)
         return matrix([[*R[k], p[k]] for k in range(3)])
 
     def jacobian(self, frame: str, axes: str) -> ca.SX:
-        """(6, nv): angular first; axes "world" or "body"."""
+        """Return (6, nv), angular rows first; axes "world" or "body"."""
         node, R, p = self.seat(frame)
         J = self.blank(6, len(self.V))
         R, p = kinematics.frame_pose(node, R, p, self.posed)
@@ -62,7 +62,7 @@ class Kinematics(Symbols):
         return ca.densify(full)
 
     def frame_velocity(self, frame: str, axes: str) -> ca.SX:
-        """(6,): angular velocity and velocity of the frame's origin."""
+        """Return (6,): angular velocity and velocity of the frame's origin."""
         node, R, p = self.seat(frame)
         x = self.work()
         kinematics.velocities(self.tree, self.Q, self.V, x)
@@ -71,8 +71,8 @@ class Kinematics(Symbols):
         )
 
     def frame_acceleration(self, frame: str, axes: str, a: Any = None) -> ca.SX:
-        """(6,): angular acceleration and acceleration of the frame's origin (gravity plays no
-        part).
+        """Return (6,): angular acceleration and acceleration of the frame's origin, without
+        gravity.
         """
         node, R, p = self.seat(frame)
         x = self.work()
@@ -83,8 +83,8 @@ class Kinematics(Symbols):
         )
 
     def jacobian_rate(self, frame: str, axes: str) -> ca.SX:
-        """Jdot v (6,): the acceleration with a = 0; in body axes less w x u, the rate of the
-        axes.
+        """Return Jdot v (6,): the acceleration with a = 0; in body axes minus w x u, the rate of
+        the axes.
         """
         rate = self.frame_acceleration(frame, axes, a=self.still)
         if axes == "world":
@@ -93,7 +93,7 @@ class Kinematics(Symbols):
         return ca.vertcat(rate[:3], rate[3:] - ca.cross(velocity[:3], velocity[3:]))
 
     def _in_axes(self, pair: Any, frame: str, axes: str) -> ca.SX:
-        """A pair of vectors of the frame's own axes, in those asked for."""
+        """Return a pair of vectors of the frame's own axes, in the axes asked for."""
         if pair is None:
             return ca.SX.zeros(6)
         if axes == "body":

@@ -22,12 +22,12 @@ from itertools import groupby
 
 from .text import Text
 
-UNROLLED = 2  # up to so many tiles are written out, beyond they are a loop
-# doubles: rows a multiple of this apart share a few sets of the first-level cache, which has room
-# for eight of them: they go
-ALIKE = 128
-STRIP = 64  # four rows at a time, for so many columns
-EMPTY = 2  # so many tiles of zeros are worth a loop of their own
+MAX_UNROLLED_TILES = 2  # more tiles become a loop
+# doubles: rows that are a multiple of this apart compete for a few sets of the first-level cache,
+# each of which has room for eight lines; such rows are copied in strips
+CACHE_SET_STRIDE = 128
+STRIP = 64  # columns of a strip, in which four rows are copied at a time
+MIN_ZERO_TILES = 2  # tiles of zeros that get a loop of their own
 
 Column = int | str
 Step = Callable[[Column], None]
@@ -36,7 +36,7 @@ See = Callable[[Text, list[str]], None]
 
 def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None) -> None:
     """Read n columns of the rows that begin at the pointers `rows`, one for each lane, into the
-    lanes at x; `see` is shown all columns on their way.
+    lanes at x; `see` is called with all columns.
     """
 
     def put(j: Column, columns: list[str]) -> None:
@@ -63,8 +63,8 @@ def gather(t: Text, name: str, rows: list[str], n: int, x: str, see: See | None)
 
 
 def runs(zeros: frozenset[int], n: int, width: int) -> list[tuple[int, int, bool]]:
-    """n columns as runs of tiles, (first, last, whether all are zeros): of zeros where several
-    tiles are.
+    """Return n columns as runs of tiles, (first, last, whether all are zeros); zeros form a run
+    only where several tiles are zeros.
     """
     empty = [
         all(j in zeros for j in range(k, k + width)) for k in range(0, n - width + 1, width)
@@ -74,7 +74,7 @@ def runs(zeros: frozenset[int], n: int, width: int) -> list[tuple[int, int, bool
     for truth, group in groupby(empty):
         first = at
         at = at + width * len(list(group))
-        truth = truth and at - first >= EMPTY * width
+        truth = truth and at - first >= MIN_ZERO_TILES * width
         if found and found[-1][2] == truth:
             first = found.pop()[0]
         found.append((first, min(at, n), truth))
@@ -91,10 +91,10 @@ def scatter(
     zeros: frozenset[int] = frozenset(),
 ) -> None:
     """Write n columns from the lanes at y to the rows that begin at the pointers `rows`; `see` is
-    shown all columns on their way. Runs of columns that are zero whatever the state are not read.
+    called with all columns. Runs of columns that are zero at every state are not read.
 
-    Rows beyond the end of a batch are all its last row; their lanes hold the same values, so the
-    order is of no matter.
+    Rows beyond the end of a batch are all its last row; their lanes hold the same values, so that
+    the order does not matter.
     """
 
     def columns(j: Column, count: int) -> list[str]:
@@ -138,7 +138,7 @@ def scatter(
                 for row in rows:
                     t.store("zeroinitializer", t.at(row, j, "double"), of=t.V)
         return
-    if t.width == 8 and n and n % ALIKE == 0:
+    if t.width == 8 and n and n % CACHE_SET_STRIDE == 0:
         with t.loop(f"{name}.strip", n, step=STRIP) as start:
             end = t(f"add i64 {start}, {STRIP}")
             for first in (0, t.width // 2):
@@ -149,8 +149,8 @@ def scatter(
 
 
 def rows_of_lanes(name: str, width: int) -> list[str]:
-    """The text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`: from `size` vectors
-    of lanes at x to rows, `apart` doubles from each other.
+    """Return the text of a function `void name(ptr x, ptr to, i64 apart, i64 size)`: from `size`
+    vectors of lanes at x to rows, `apart` doubles from each other.
     """
     t = Text(width)
     with t.function(f"internal void @{name}(ptr %x, ptr %to, i64 %apart, i64 %size)"):
@@ -180,13 +180,13 @@ def rows_of_lanes(name: str, width: int) -> list[str]:
 def _columns(
     t: Text, name: str, n: int, tile: Step, pair: Step, single: Step, first: int = 0
 ) -> None:
-    """All columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and the
-    rest. One lane has nothing to shuffle.
+    """Write all columns from `first` on, a multiple of W, to n: in tiles as wide as the lanes, and
+    the rest. One lane needs no shuffles.
     """
     W = t.width
     whole = n - n % W
     each = tile if W > 1 else single
-    if whole - first > UNROLLED * W:
+    if whole - first > MAX_UNROLLED_TILES * W:
         with t.loop(name, whole, step=W, start=first) as counter:
             each(counter)
     else:
@@ -202,13 +202,13 @@ def _columns(
 
 
 def _transposed(t: Text, rows: list[str]) -> list[str]:
-    """The W columns of W rows."""
+    """Return the W columns of W rows."""
     low, high = zip(*(_crossed(t, a, b) for a, b in zip(rows[0::2], rows[1::2])))
     return [column for both in zip(_exchanged(t, low), _exchanged(t, high)) for column in both]
 
 
 def _half_transposed(t: Text, parts: list[str]) -> list[str]:
-    """Four rows of eight columns, of each of which the four entries of these rows are given."""
+    """Return, for four rows of eight columns, the four entries of each column."""
     low, high = zip(*(_crossed(t, a, b, 4) for a, b in zip(parts[0::2], parts[1::2])))
     joined = [[_joined(t, list(half[k : k + 2]), 4) for k in (0, 2)] for half in (low, high)]
     pairs = [[k + i for k in range(first, 16, 4) for i in (0, 1)] for first in (0, 2)]
@@ -216,14 +216,14 @@ def _half_transposed(t: Text, parts: list[str]) -> list[str]:
 
 
 def _crossed(t: Text, a: str, b: str, size: int = 0) -> list[str]:
-    """Of two vectors a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
+    """Return of two vectors a0 b0 a2 b2 ..., and a1 b1 a3 b3 ..."""
     W = size or t.width
     low = [l if l % 2 == 0 else W + l - 1 for l in range(W)]
     return [_shuffled(t, a, b, low, size), _shuffled(t, a, b, [l + 1 for l in low], size)]
 
 
 def _exchanged(t: Text, vectors: tuple[str, ...]) -> tuple[str, ...]:
-    """m vectors of m pairs of doubles, transposed: vector k has the k-th pair of each."""
+    """Return m vectors of m pairs of doubles, transposed: vector k has the k-th pair of each."""
     if len(vectors) == 1:
         return vectors
     pairs = [[k + i for k in range(first, 2 * t.width, 4) for i in (0, 1)] for first in (0, 2)]
@@ -237,7 +237,7 @@ def _exchanged(t: Text, vectors: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _joined(t: Text, parts: list[str], size: int = 2) -> str:
-    """Vectors of `size` doubles, side by side in one."""
+    """Return vectors of `size` doubles, concatenated."""
     while len(parts) > 1:
         parts = [
             _shuffled(t, a, b, list(range(2 * size)), size)
@@ -248,8 +248,8 @@ def _joined(t: Text, parts: list[str], size: int = 2) -> str:
 
 
 def _shuffled(t: Text, a: str, b: str, picks: list[int], size: int = 0) -> str:
-    """The entries `picks` of two vectors (of `size` doubles, else of lanes) that stand side by
-    side.
+    """Return the entries `picks` of the concatenation of two vectors (of `size` doubles, else of
+    lanes).
     """
     kind = f"<{size or t.width} x double>"
     return t(

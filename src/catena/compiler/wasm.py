@@ -87,9 +87,9 @@ COMPARED = {"LT": LT, "LE": LE, "EQ": EQ, "NE": NE}
 
 
 def module(tapes: Mapping[str, Tape], pages: int = 16) -> bytes:
-    """The binary module of some tapes, with so many pages of memory (64 KiB each).
+    """Return the binary module of some tapes, with so many pages of memory (64 KiB each).
 
-    Raises CompileError where a tape uses a function that browsers do not have.
+    Raise CompileError where a tape uses a function that browsers do not have.
     """
     used = {node.op for tape in tapes.values() for node in tape.nodes}
     libm = sorted({LIBM[op] for op in used & LIBM.keys()} | {("sin", 1), ("cos", 1)})
@@ -126,8 +126,8 @@ def module(tapes: Mapping[str, Tape], pages: int = 16) -> bytes:
 
 # --- one tape
 def _body(tape: Tape, functions: Mapping[str, int], sincos: int) -> bytes:
-    """The code of a tape. A value that is read later lives in a local, which is used again after
-    its last reader.
+    """Return the code of a tape. A value that is read later is stored in a local, which is reused
+    after its last reader.
     """
     nodes, local = tape.nodes, _Locals()
     last = {a: k for k, node in enumerate(nodes) for a in node.args}
@@ -168,7 +168,7 @@ def _body(tape: Tape, functions: Mapping[str, int], sincos: int) -> bytes:
 
 @dataclass
 class _Locals:
-    """The locals of a function, after its two addresses: which node is in which, and which are
+    """The locals of a function, after its two addresses: which node each holds, and which are
     free.
     """
 
@@ -179,7 +179,7 @@ class _Locals:
     count: int = 2
 
     def fresh(self) -> int:
-        """One that nobody reads any more, or a new one."""
+        """Return a local that is not read any more, or a new one."""
         if self.free:
             return self.free.pop()
         self.count += 1
@@ -196,7 +196,7 @@ def _push(nodes: list[Node], a: int, local: _Locals) -> bytes:
 
 
 def _value(node: Node, args: list[bytes], functions: Mapping[str, int]) -> bytes:
-    """The code that leaves the value of a node on the stack."""
+    """Return the code that leaves the value of a node on the stack."""
     op, a, b = node.op, args[0], args[-1]
     if op in PLAIN:
         return b"".join(args) + bytes([PLAIN[op]])
@@ -221,8 +221,8 @@ def _value(node: Node, args: list[bytes], functions: Mapping[str, int]) -> bytes
 
 # --- sine and cosine
 def _sincos(functions: Mapping[str, int]) -> bytes:
-    """x -> sin x, cos x: Cody and Waite's reduction and fdlibm's polynomials, as `sincos` does it
-    without fused multiply-add.
+    """Return the function x -> sin x, cos x: Cody and Waite's reduction and fdlibm's polynomials,
+    as `sincos` does it without fused multiply-add.
     """
     x, r, z, s, c, w, quadrant = range(7)
     get = lambda k: bytes([GET]) + _u(k)  # noqa: E731
@@ -297,7 +297,7 @@ def _sincos(functions: Mapping[str, int]) -> bytes:
 
 
 def _turned(value: bytes, quadrant: bytes) -> bytes:
-    """The value with its sign turned where bit 1 of the quadrant is set."""
+    """Return the value, negated where bit 1 of the quadrant is set."""
     sign = quadrant + _i64(2) + bytes([I64_AND]) + _i64(62) + bytes([I64_SHL])
     return value + bytes([BITS]) + sign + bytes([I64_XOR, FROM_BITS])
 
@@ -309,7 +309,7 @@ def _horner(coefficients: Iterable[float], z: bytes) -> bytes:
 
 # --- encoding
 def _u(n: int) -> bytes:
-    """An unsigned integer in LEB128."""
+    """Return an unsigned integer in LEB128."""
     out = bytearray()
     while True:
         n, low = n >> 7, n & 0x7F
@@ -319,7 +319,7 @@ def _u(n: int) -> bytes:
 
 
 def _i64(n: int) -> bytes:
-    """A small constant: 0 to 63 is one byte."""
+    """Return a small constant: 0 to 63 is one byte."""
     return bytes([I64_CONST, n])
 
 
@@ -328,7 +328,7 @@ def _f(x: float) -> bytes:
 
 
 def _access(op: int, index: int) -> bytes:
-    """Load or store the double of that index: aligned to eight bytes."""
+    """Return a load or store of the double of that index: aligned to eight bytes."""
     return bytes([op, 3]) + _u(8 * index)
 
 

@@ -1,11 +1,11 @@
 """A kernel as a function that XLA calls: machine code from XLA's frame of pointers to the kernel,
 without the interpreter.
 
-    ptr handler(ptr frame)      null: done; what it does not take, it hands to `rest`, a function of
-                                the same face
+    ptr handler(ptr frame)      null: done; calls that it does not take go to `rest`, a function of
+                                the same signature
 
 XLA passes a frame of pointers: to its functions, to the buffers of the arguments and to those of
-the results (xla/ffi/api/c_api.h). The buffers are read and written where they are.
+the results (xla/ffi/api/c_api.h). The buffers are read and written in place.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ EXECUTE = 3  # the stage in which results are wanted
 
 @dataclass(frozen=True)
 class Handler:
-    """kernel: whose inputs are the arguments of the call in this `order`, then the arrays `same`,
-    one row for all states. quaternions: where they begin in the first input. limit: results beyond
-    it, as those that are not finite, and batches for several threads are left to rest.
+    """The XLA handler of a kernel. kernel: its inputs are the arguments of the call in this
+    `order`, then the arrays `same`, one row for all states. quaternions: where they begin in the
+    first input. limit: calls whose results are larger or not finite, and batches for several
+    threads, go to `rest`.
     """
 
     kernel: LaneKernel
@@ -49,13 +50,13 @@ class Handler:
 
     @property
     def address(self) -> int:
-        """Of the code, good as long as this lives."""
+        """The address of the code, valid as long as this object lives."""
         if not self._library:
             self._library.append(host.link(host.assemble(self.text(), optimise=1), "handler"))
         return int(self._library[0]["handler"])
 
     def text(self) -> str:
-        """The LLVM text."""
+        """Return the LLVM text."""
         t = Text(1)
         t.lines.append("declare double @llvm.fabs.f64(double)")
         with t.function("ptr @handler(ptr %frame)"):
@@ -78,8 +79,8 @@ class Handler:
         return str(t)
 
     def _states(self, t: Text, buffers: list[str]) -> str:
-        """How many states there are: as many in each argument, at least one, and few enough for one
-        thread.
+        """Return the number of states: the same in each argument, at least one, and few enough for
+        one thread.
         """
         totals = []
         for k, buffer in enumerate(buffers):
@@ -103,7 +104,7 @@ class Handler:
         return count
 
     def _units(self, t: Text, q: str, count: str) -> None:
-        """Quaternions have the length one."""
+        """Require that quaternions have the length one."""
         size = self.kernel.input_sizes[0]
         for k in self.quaternions:
             with t.loop(f"unit{k}", count) as i:
@@ -127,7 +128,9 @@ class Handler:
         require(t, t(f"icmp eq i64 {broken}, 0"))
 
     def _bounded(self, t: Text, outs: list[str], count: str) -> None:
-        """No result is beyond the limit; that they are finite, the kernel has seen."""
+        """Require that no result is beyond the limit; the kernel itself has tested that they are
+        finite.
+        """
         for k, (out, size) in enumerate(
             zip(outs, self.kernel.output_sizes) if self.limit < LARGEST else ()
         ):

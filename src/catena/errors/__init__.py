@@ -1,23 +1,23 @@
-"""Every error catena raises, as one tree. Each says what was asked, what was found, what is
-allowed, what to do.
+"""Every error that catena raises, as one tree. Each says what was asked, what was found, what is
+allowed, and what to do.
 
-CatenaError
-├── MechanismError      a mechanism that cannot be: every fault at once, in `.faults`
-│   └── FormatError     a file that cannot be read as one, in `.path`
-├── QuantityError       a value that is not the quantity wanted: its text, its unit or its dimension
-│   └── ExpressionError a text that is not an expression catena reads
-├── UnknownNameError    a name that is not there, with the names that are (`.asked`, `.known`)
-├── StateError          an array of the wrong shape, a value that is not a number, a quaternion that
-                        is not unit
-├── SingularError       an inertia or a constraint that vanishes, with the joint in `.where`
-├── FormulationError    a formulation that cannot treat this mechanism
-├── ClosureError        a loop that cannot be closed, with the open distance in `.gaps`
-├── QuestionError       a question that has no answer, or no single one
-├── SimulationError     a run that could not go on, with what was computed in `.result`
-├── StudyError          a study that cannot be: every fault at once, in `.faults`
-└── CompileError        a tape that cannot become machine code
+    CatenaError
+    ├── MechanismError      an invalid mechanism: every fault at once, in `.faults`
+    │   └── FormatError     a file that cannot be read as one, in `.path`
+    ├── QuantityError       a value that is not the expected quantity: its text, unit or dimension
+    │   └── ExpressionError a text that is not a valid expression
+    ├── UnknownNameError    a name that does not exist, with those that do (`.asked`, `.known`)
+    ├── StateError          an array of the wrong shape, a value that is not a number, a quaternion
+    │                       whose length is not one
+    ├── SingularError       an inertia or a constraint that vanishes, with the joint in `.where`
+    ├── FormulationError    a formulation that cannot treat this mechanism
+    ├── ClosureError        a loop that cannot be closed, with the residual in `.gaps`
+    ├── QuestionError       a question that has no answer, or no unique one
+    ├── SimulationError     a run that could not continue, with what was computed in `.result`
+    ├── StudyError          an invalid study: every fault at once, in `.faults`
+    └── CompileError        a tape that cannot be compiled to machine code
 
-MechanismWarning        a mechanism that is allowed but deserves a word (a warning, not an error)
+    MechanismWarning        a mechanism that is allowed but suspicious (a warning, not an error)
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 from pathlib import Path
 
-SHOWN = 50  # faults printed; `.faults` has them all
-NEAR = 1000  # names among which the nearest is sought: it takes a look at each
+MAX_SHOWN_FAULTS = 50  # faults that the message prints; `.faults` has all of them
+# names among which the most similar one is searched, since each is compared
+MAX_COMPARED_NAMES = 1000
 
 
 class CatenaError(Exception):
@@ -36,13 +37,13 @@ class CatenaError(Exception):
 
 
 class MechanismWarning(UserWarning):
-    """A mechanism that is allowed but deserves a word: an inertia that no body can have, a joint
-    that moves no mass.
+    """A mechanism that is allowed but suspicious: an inertia that no body can have, a joint that
+    moves no mass.
     """
 
 
 class MechanismError(CatenaError, ValueError):
-    """A mechanism that cannot be. `faults` has one sentence for each thing that is wrong."""
+    """An invalid mechanism. `faults` has one sentence for each fault."""
 
     def __init__(self, heading: str, faults: Iterable[str] = ()):
         self.faults = tuple(faults)
@@ -58,9 +59,7 @@ class FormatError(MechanismError):
 
 
 class StudyError(CatenaError, ValueError):
-    """A study that cannot be run as it was asked for. `faults` has one sentence for each thing that
-    is wrong.
-    """
+    """A study that cannot be run. `faults` has one sentence for each fault."""
 
     def __init__(self, heading: str, faults: Iterable[str] = ()):
         self.faults = tuple(faults)
@@ -68,17 +67,17 @@ class StudyError(CatenaError, ValueError):
 
 
 class QuantityError(CatenaError, ValueError):
-    """A value that is not the quantity wanted: not a number, a unit that is not known, another
+    """A value that is not the expected quantity: not a number, an unknown unit, another
     dimension.
     """
 
 
 class ExpressionError(QuantityError):
-    """A text that is not an expression catena reads, or one that has no value."""
+    """A text that is not a valid expression, or one that has no value."""
 
 
 class UnknownNameError(CatenaError, KeyError):
-    """A name that is not there. `asked` is the name, `known` the names that are."""
+    """A name that does not exist. `asked` is the name, `known` are the names that exist."""
 
     def __init__(self, what: str, asked: str, known: Iterable[str], where: str = ""):
         self.asked, self.known = asked, tuple(known)
@@ -90,13 +89,13 @@ class UnknownNameError(CatenaError, KeyError):
 
 
 class StateError(CatenaError, ValueError):
-    """An array that is not a state of this mechanism: shape, finiteness or a quaternion's
-    length.
+    """An array that is not a state of this mechanism: its shape, its finiteness or the length of a
+    quaternion is wrong.
     """
 
 
 class SingularError(CatenaError, ArithmeticError):
-    """Something that must be inverted vanishes. `where` names the joint or coordinate."""
+    """A matrix that must be inverted is singular. `where` names the joint or coordinate."""
 
     def __init__(self, message: str, where: str = ""):
         self.where = where
@@ -110,8 +109,8 @@ class FormulationError(CatenaError, ValueError):
 class ClosureError(CatenaError, ArithmeticError):
     """A loop that cannot be closed. `gaps` maps each open loop to its largest residual.
 
-    Of a batch of starts: `failed` maps each row that stays open to a sentence, `q` and `v` have the
-    other rows.
+    For a batch of starts, `failed` maps each row that stays open to a sentence, and `q` and `v`
+    have the other rows.
     """
 
     def __init__(
@@ -127,11 +126,11 @@ class ClosureError(CatenaError, ArithmeticError):
 
 
 class QuestionError(CatenaError, ValueError):
-    """A question that has no answer for this mechanism, or no single one."""
+    """A question that has no answer for this mechanism, or no unique one."""
 
 
 class SimulationError(CatenaError, RuntimeError):
-    """A run that could not go on. `result` holds what was computed until then, when there is
+    """A run that could not continue. `result` holds what was computed until then, where there is
     any.
     """
 
@@ -141,19 +140,19 @@ class SimulationError(CatenaError, RuntimeError):
 
 
 class CompileError(CatenaError, RuntimeError):
-    """A tape that cannot become machine code."""
+    """A tape that cannot be compiled to machine code."""
 
 
 def _listed(heading: str, faults: tuple[str, ...]) -> str:
-    """A heading and the faults below it."""
-    lines = [heading, *(f"  - {fault}" for fault in faults[:SHOWN])]
-    if len(faults) > SHOWN:
-        lines.append(f"  ... and {len(faults) - SHOWN} more")
+    """Return a heading and the faults below it, one per line."""
+    lines = [heading, *(f"  - {fault}" for fault in faults[:MAX_SHOWN_FAULTS])]
+    if len(faults) > MAX_SHOWN_FAULTS:
+        lines.append(f"  ... and {len(faults) - MAX_SHOWN_FAULTS} more")
     return "\n".join(lines)
 
 
 def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> str:
-    """One sentence for a name that is not there, with the nearest one that is.
+    """Return a sentence for a name that does not exist, with the most similar one that does.
 
     >>> print(unknown("joint", "elbw", ["shoulder", "elbow"], "mechanism 'arm'"))
     no joint 'elbw' in mechanism 'arm'; joints are: shoulder, elbow. Did you mean 'elbow'?
@@ -176,7 +175,7 @@ def unknown(what: str, asked: object, known: Iterable[str], where: str = "") -> 
     shown = ", ".join(map(str, islice(names, 12))) + (
         f", ... ({len(names)} in all)" if len(names) > 12 else ""
     )
-    few = len(names) <= NEAR and len(str(asked)) <= 100
+    few = len(names) <= MAX_COMPARED_NAMES and len(str(asked)) <= 100
     begun = (
         [name for name in map(str, names) if len(str(asked)) > 1 and name.startswith(str(asked))]
         if few

@@ -51,22 +51,47 @@ def load(
     parameters: Mapping[str, float | str] | None = None,
     **options: object,
 ) -> Mechanism:
-    """The valid mechanism of a .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, or of a
-    built-in example by its name.
+    """Read a mechanism from a file, or a built-in example by its name, and validate it.
 
-    floating: put the root body on a free joint "root_joint"; otherwise a URDF's root link is fixed
-    to the ground. mimic: joints that mimic others follow them; with False they move on their own
-    (Pinocchio's default), and `notes` says so. gravity: m/s2 in the ground's axes, in place of the
-    file's. companion: a TOML file with loops, frames, gravity and joint damping that a URDF cannot
-    hold. parameters: {name: value} in place of the file's, numbers (SI) or texts with a unit.
-    options: what the reader of the file's format takes besides, by name.
+    Parameters
+    ----------
+    path : str or path
+        A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file; the suffix chooses the format. A name
+        without a suffix is looked for among the built-in examples (`catena.formats.examples()`),
+        then as a file of that name with a known suffix.
+    floating : bool, default False
+        Put the root body on a free joint "root_joint". Otherwise the root link of a URDF is fixed
+        to the ground.
+    mimic : bool, default True
+        Whether joints that mimic others follow them. With False they move on their own (Pinocchio's
+        default), and `Mechanism.notes` says so.
+    gravity : sequence of 3 floats, optional
+        Gravity in the ground's axes, m/s2, in place of the file's.
+    companion : str or path, optional
+        A TOML file with the loops, frames, gravity and joint damping that a URDF cannot hold.
+    parameters : mapping of str to float or str, optional
+        {name: value} in place of the file's values: numbers in SI, or texts with a unit such as "30
+        mm".
+    **options
+        Further options of the reader of the file's format, by name.
 
-    Every fault of the file comes in one FormatError. What is doubtful but allowed comes as one
-    MechanismWarning.
+    Returns
+    -------
+    Mechanism
+        The valid mechanism.
 
-    >>> load("triple_pendulum")
-    Mechanism('triple pendulum': 3 bodies, 3 joints, gravity (0, -9.81, 0) m/s2, parameters m1, m2,
-        m3, l1, l2, l3, I1, I2, I3)
+    Raises
+    ------
+    FormatError
+        Where the file has faults; all of them are in one error. What is doubtful but allowed comes
+        as one MechanismWarning instead.
+    UnknownNameError
+        Where `path` has no suffix, and is neither an example nor a file.
+
+    Examples
+    --------
+    >>> load("triple_pendulum").coordinate_names
+    ('pin1', 'pin2', 'pin3')
     """
     return drafted(
         path,
@@ -89,8 +114,10 @@ def drafted(
     parameters: Mapping[str, float | str] | None = None,
     **options: object,
 ) -> Draft:
-    """What `load` is about to make a mechanism of, with what the file says of a run (`scenario`)
-    and what became of its elements.
+    """Read a file as `load` does, and return the draft before it becomes a mechanism.
+
+    The draft also has what the file says of a run (`Draft.scenario`) and what became of each of its
+    elements (`Draft.mapping`). The arguments are those of `load`.
     """
     return changed(
         _read(path, options),
@@ -111,7 +138,7 @@ def changed(
     companion: str | os.PathLike[str] | None = None,
     parameters: Mapping[str, float | str] | None = None,
 ) -> Draft:
-    """A draft with the changes that `load` takes."""
+    """Apply the changes that `load` takes to a draft, in place, and return it."""
     if companion is not None:
         other = files.as_path(companion)
         format_of(other, "add").complete(draft, other)
@@ -127,8 +154,9 @@ def changed(
 
 
 def mapping(path: str | os.PathLike[str], **options: object) -> tuple[Mapped, ...]:
-    """What became of each element of a file whose format says other things than a mechanism: taken,
-    approximated or refused.
+    """Return what became of each element of a file: taken, approximated or refused.
+
+    Only formats that can say more than a mechanism holds (such as MJCF) have such records.
     """
     return tuple(_read(path, options).mapping)
 
@@ -139,15 +167,38 @@ def _read(path: str | os.PathLike[str], options: Mapping[str, object]) -> Draft:
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write a valid mechanism as .toml (everything, exactly), .urdf or MJCF .xml (what these can
-    say; the rest is refused by name).
+    """Write a mechanism to a file.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The mechanism; it is validated first.
+    path : str or path
+        The suffix chooses the format: .toml holds everything exactly; .urdf and MJCF .xml hold what
+        these formats can say. The file is written whole or not at all.
+
+    Raises
+    ------
+    MechanismError
+        Where the mechanism has faults.
+    FormatError
+        Where the format cannot be written, or cannot hold something of the mechanism, which is
+        named.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "arm.toml")
+    >>> save(load("two_link_arm"), path)
+    >>> load(path) == load("two_link_arm")
+    True
     """
     where = files.as_path(path)
     files.write(where, format_of(where, "text").write(mechanism.validate()))
 
 
 def examples() -> tuple[str, ...]:
-    """The names of the built-in mechanisms, for `load`."""
+    """Return the names of the built-in mechanisms, which `load` takes."""
     return tuple(sorted(Path(p.name).stem for p in _shelf().iterdir() if p.name.endswith(".toml")))
 
 
@@ -156,8 +207,8 @@ def _shelf() -> Traversable:
 
 
 def _find(path: str | os.PathLike[str]) -> Path:
-    """The file, or for a name without a suffix the built-in example of that name, or the file
-    NAME.toml or NAME.urdf.
+    """Return the path of a file: of the built-in example of that name, or of the file itself, or of
+    the name with a known suffix.
     """
     found = files.as_path(path)
     if found.suffix or len(found.parts) > 1:
@@ -167,8 +218,8 @@ def _find(path: str | os.PathLike[str]) -> Path:
     if os.path.exists(found):
         raise FormatError(found, f"the file has no suffix; known are {', '.join(suffixes())}")
     for suffix in suffixes():
-        if os.path.isfile(beside := found.with_suffix(suffix)):
-            return beside
+        if os.path.isfile(candidate := found.with_suffix(suffix)):
+            return candidate
     raise UnknownNameError("example", str(path), examples(), "catena, and no file of that name")
 
 

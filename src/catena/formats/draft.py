@@ -1,5 +1,5 @@
-"""Draft: a mechanism as it was read, with the faults found so far, and what `load` changes before
-it hands it out.
+"""Draft: a mechanism as it was read, with the faults found so far, and the changes that `load`
+makes before it validates it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MISSING = "(missing)"  # stands in for a name that the file does not give
 
 @dataclass
 class Draft:
-    """A mechanism that is not yet valid. `noted`: whether doubts belong into the mechanism's
+    """A mechanism that is not validated yet. `noted`: whether warnings are added to the mechanism's
     notes.
     """
 
@@ -52,12 +52,12 @@ class Draft:
         self.mechanism = replace(self.mechanism, **changes)
 
     def note(self, sentence: str) -> None:
-        """Add a remark that stays with the mechanism."""
+        """Add a remark to the mechanism's notes."""
         self.change(notes=(*self.mechanism.notes, sentence))
 
     # --- what load is asked
     def float_root(self) -> None:
-        """Put the root body, which is fixed to the ground or hangs on nothing, on a free joint."""
+        """Put the root body, which is fixed to the ground or has no joint, on a free joint."""
         m = self.mechanism
         carried = {j.child for j in m.joints}
         loose = [b.name for b in m.bodies if b.name not in carried]
@@ -122,14 +122,14 @@ class Draft:
         self.change(parameters=own, units=units)
 
     def gravitate(self, gravity: Sequence[float]) -> None:
-        """Set the gravity that the caller gave."""
+        """Set the gravity that the caller gave, m/s2."""
         try:
             self.change(gravity=vector(gravity))
         except (TypeError, ValueError):
             self.faults.append(f"gravity={gravity!r}: three finite numbers are wanted, m/s2")
 
     def locate_meshes(self) -> None:
-        """Give meshes that collide the paths of their files, which are named from the model's own
+        """Resolve the file names of meshes that collide, which are relative to the model's own
         folder.
         """
         m = self.mechanism
@@ -142,7 +142,9 @@ class Draft:
 
     # --- the end
     def finish(self) -> Mechanism:
-        """The mechanism, if it has no fault; doubts are warned of, once."""
+        """Return the validated mechanism; raise FormatError with all faults where it has any, and
+        issue one warning with all doubts.
+        """
         self.locate_meshes()
         try:
             self.mechanism = (

@@ -1,4 +1,4 @@
-"""Files: read whole with a limit, written whole or not at all."""
+"""Files: read whole, with a limit of size, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ..errors import FormatError
 
-LARGEST = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
+MAX_FILE_SIZE = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
 def as_path(given: object) -> Path:
-    """What somebody gave as the path of a file; a FormatError where it is none."""
+    """Return what was given as the path of a file; raise FormatError where it is none."""
     if isinstance(given, str):
         return Path(given)
     if isinstance(given, os.PathLike) and isinstance(text := os.fspath(given), str):
@@ -26,13 +26,13 @@ def as_path(given: object) -> Path:
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a file of at most LARGEST. A pipe or a device is refused, as it may never end or
-    never begin.
+    """Return the bytes of a file of at most MAX_FILE_SIZE. Raise FormatError for a pipe or a
+    device, since it may never begin or never end.
     """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(LARGEST + 1) if regular else b""
+            data = file.read(MAX_FILE_SIZE + 1) if regular else b""
     except FileNotFoundError:
         raise FormatError(path, "there is no such file") from None
     except (OSError, ValueError) as why:  # a directory, no permission, a name with a null byte
@@ -41,9 +41,9 @@ def read(path: Path) -> bytes:
         ) from None
     if not regular:
         raise FormatError(path, "it is a pipe or a device; give a file")
-    if len(data) > LARGEST:
+    if len(data) > MAX_FILE_SIZE:
         raise FormatError(
-            path, f"the file is larger than {LARGEST // 2**20} MB, the most that is read"
+            path, f"the file is larger than {MAX_FILE_SIZE // 2**20} MB, the most that is read"
         )
     return data
 
@@ -54,27 +54,27 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the text beside the file, then put it in the file's place: a reader sees the old file
-    or the new one.
+    """Write the text to a temporary file in the same folder, then rename it: a reader sees the old
+    file or the new one.
     """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with beside.open("x", encoding="utf-8", newline="\n") as file:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except (OSError, ValueError) as why:  # ValueError: a lone surrogate in a name
         raise FormatError(
             path, f"the file cannot be written: {getattr(why, 'strerror', None) or why}"
         ) from None
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def located(file: str, model: Path) -> str:
-    """The path of a file that a model names: beside the model, or, for package://NAME/..., in a
-    folder above it; else as it was.
+    """Return the path of a file that a model names: relative to the model's folder, or, for
+    package://NAME/..., in a folder above it; else the name unchanged.
     """
     name = file.removeprefix("file://")
     here = model.resolve()

@@ -1,5 +1,5 @@
-"""Mapping: what became of each element of a file in a format that says more, or other things, than
-a mechanism holds.
+"""Mapping: what became of each element of a file whose format can say more, or other things, than a
+mechanism holds.
 """
 
 from __future__ import annotations
@@ -26,24 +26,26 @@ class Mapped:
 
 @dataclass
 class MappingReport:
-    """What became of the elements of a file, in the order in which they were looked at."""
+    """What became of the elements of a file, in the order in which they were read."""
 
     entries: list[Mapped] = field(default_factory=list)
 
     def take(self, element: str, name: str, how: str = "") -> None:
-        """The mechanism holds it."""
+        """Record that the mechanism holds the element."""
         self.entries.append(Mapped(element, name, TAKEN, how))
 
     def approximate(self, element: str, name: str, how: str) -> None:
-        """The mechanism holds something close to it."""
+        """Record that the mechanism holds something close to the element."""
         self.entries.append(Mapped(element, name, APPROXIMATED, how))
 
     def refuse(self, element: str, name: str, why: str) -> None:
-        """The mechanism does not hold it; the rest of the file stands."""
+        """Record that the mechanism does not hold the element; the rest of the file is read all the
+        same.
+        """
         self.entries.append(Mapped(element, name, REFUSED, why))
 
     def notes(self) -> Iterator[str]:
-        """One sentence for each way in which elements were approximated or refused."""
+        """Return one sentence for each way in which elements were approximated or refused."""
         ways: dict[tuple[str, str, str], list[str]] = {}
         for e in self.entries:
             if e.outcome != TAKEN:

@@ -1,5 +1,5 @@
-"""The registry of file formats: one record per format says everything that `load` and `save` must
-know about it.
+"""The registry of file formats: one record per format with everything that `load` and `save`
+need.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..registry import loaded
 from . import files
 from .draft import Draft
 
-HEAD = 4096  # bytes that `recognises` may look at
+HEAD_SIZE = 4096  # bytes at the beginning of a file that `recognises` is given
 
 
 def _anything(head: bytes) -> bool:
@@ -25,13 +25,14 @@ def _anything(head: bytes) -> bool:
 class Format:
     """A file format.
 
-    name: its word. doc: one line for people. suffixes: of its files, such as (".toml",). read(path,
+    name: its name. doc: one line for users. suffixes: of its files, such as (".toml",). read(path,
     **options): the draft of a file's mechanism. text(mechanism): the file of a valid mechanism;
-    None where it cannot be written. options: the names of what `read` takes besides the path.
-    recognises(head): whether a file that begins so is of this format, asked where several formats
-    share a suffix. add(draft, path): add what a file of this format says to the draft of another (a
-    companion). hints: what to say of suffixes that are close to it, {suffix: sentence}. A function
-    may be given as "module:name", and is then imported when a file of the format is met.
+    None where the format cannot be written. options: the names of the options of `read`.
+    recognises(head): whether a file with this beginning has this format, used where several formats
+    share a suffix. add(draft, path): add the contents of a file of this format to the draft of
+    another (a companion). hints: messages for suffixes that are close to it, {suffix: sentence}.
+    A function may be given as "module:name", and is then imported when a file of the format is
+    read or written.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Format:
     hints: Mapping[str, str] = field(default_factory=dict)
 
     def draft(self, path: Path, options: Mapping[str, object]) -> Draft:
-        """The draft of a file, read with these options."""
+        """Return the draft of a file, read with these options."""
         for name in options:
             if name not in self.options:
                 raise UnknownNameError("option", name, self.options, f"the reader of {self.name}")
@@ -67,7 +68,7 @@ FORMATS: dict[str, Format] = {}
 
 
 def register(form: Format) -> Format:
-    """Add a format: `load`, `save` and the command line know it from here on."""
+    """Add a format, which `load`, `save` and the command line then use."""
     if form.name in FORMATS:
         raise FormatError(
             form.name, "a format of that name is known already; give this one another"
@@ -77,13 +78,13 @@ def register(form: Format) -> Format:
 
 
 def suffixes() -> list[str]:
-    """The suffixes of all formats."""
+    """Return the suffixes of all formats."""
     return list(dict.fromkeys(s for form in FORMATS.values() for s in form.suffixes))
 
 
 def format_of(path: Path, able: str = "read") -> Format:
-    """The format of a file: that of its suffix, and where several have it the one that recognises
-    the file's beginning.
+    """Return the format of a file: that of its suffix, and where several have it the one that
+    recognises the file's beginning.
     """
     suffix = path.suffix.lower()
     found = [
@@ -101,5 +102,5 @@ def format_of(path: Path, able: str = "read") -> Format:
         return min(found, key=lambda form: form.suffixes[0] != suffix)
     if len(found) == 1:
         return found[0]
-    head = files.read(path)[:HEAD]
+    head = files.read(path)[:HEAD_SIZE]
     return next((form for form in found if form.recognises(head)), found[0])

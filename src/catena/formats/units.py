@@ -1,9 +1,9 @@
 """Units: a value of a file as an SI number, or as an expression of the file's parameters.
 
 A number is SI already. A text is a number with a unit ("10 slug", "18 in", "90 deg", "2 mm/turn"),
-read by pint, or an expression that holds the name of a parameter ("m1*l1^2/12"). A turn counts as a
-unit: "2 mm" is no pitch, since a screw moves 2 mm per turn or 2 mm per radian; and "3 Hz" is no
-angular speed.
+read by pint, or an expression with the name of a parameter ("m1*l1^2/12"). A turn counts as a unit:
+"2 mm" is no pitch, since a screw moves 2 mm per turn or 2 mm per radian; and "3 Hz" is no angular
+speed.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def quantity(
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise QuantityError(f"{what} is {describe(value)}; {wanted(dimension)}")
-    if isinstance(value, str) and len(value) > expression_syntax.LENGTH:
+    if isinstance(value, str) and len(value) > expression_syntax.MAX_LENGTH:
         raise QuantityError(f"{what} is a text of {len(value)} letters; {wanted(dimension)}")
     used = (
         expression_syntax.names_in(value) & (parameters or {}).keys()
@@ -163,7 +163,7 @@ def quantity(
 
 
 def describe(value: object) -> str:
-    """A value of a file as a reader calls it."""
+    """Return a value of a file as an error shows it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -178,7 +178,9 @@ def describe(value: object) -> str:
 
 
 def _expression(text: str, parameters: Mapping[str, float], used: set[str], what: str) -> Scalar:
-    """The expression, once it is known to have a finite value at the parameters' own values."""
+    """Return the expression; raise QuantityError where it has no finite value at the parameters'
+    own values.
+    """
     try:
         expression = expressions.parse(text, parameters)
         value = expressions.evaluate(expression, parameters)
@@ -196,7 +198,9 @@ def _expression(text: str, parameters: Mapping[str, float], used: set[str], what
 
 # --- number and unit
 def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what: str) -> float:
-    """The SI value of "<number> <unit>"; the number may be an expression of numbers and pi."""
+    """Return the SI value of "<number> <unit>"; the number may be an expression of numbers and
+    pi.
+    """
     head, unit = split(text)
     try:
         number = (
@@ -236,7 +240,9 @@ def _with_unit(text: str, dimension: str, parameters: Mapping[str, float], what:
 
 
 def split(text: str) -> tuple[str, str]:
-    """The number in front, and the unit: "3/4 in" is ("3/4", "in"), "5/s" is ("5", "1/s")."""
+    """Return the number in front, and the unit: "3/4 in" is ("3/4", "in"), "5/s" is ("5",
+    "1/s").
+    """
     text = text.strip().translate(_SIGNS)
     start = _NUMBER.match(text).end()  # type: ignore[union-attr]  # it matches nothing at least
     head, unit = text[:start], text[start:]
@@ -257,7 +263,7 @@ def _nearest(name: str, parameters: Mapping[str, float]) -> str:
 # --- pint
 @cache
 def registry() -> Any:
-    """pint's units, built when the first unit is met."""
+    """Return pint's units, created when the first unit is met."""
     import pint
 
     return pint.UnitRegistry()
@@ -270,8 +276,8 @@ def _known(name: str) -> bool:
 
 @cache
 def _in_base(unit: str) -> tuple[float, Base] | None:
-    """The factor to SI, and the SI base units with their powers (radian among them); None where it
-    is no product of units.
+    """Return the factor to SI, and the SI base units with their powers (radian among them); None
+    where it is no product of units.
     """
     pieces, at = [], 0
     while match := _UNIT.match(unit, at):
@@ -290,8 +296,8 @@ def _in_base(unit: str) -> tuple[float, Base] | None:
 
 
 def _product(pieces: Iterator[re.Match[str]], nested: bool) -> tuple[float, Counter[str]]:
-    """The product of units up to the closing parenthesis or the end; a ValueError where an operator
-    has no operand.
+    """Return the product of units up to the closing parenthesis or the end; raise ValueError where
+    an operator has no operand.
     """
     # waiting: for the operand of an operator
     factor = 1.0
@@ -332,8 +338,8 @@ def _operand(piece: re.Match[str], pieces: Iterator[re.Match[str]]) -> tuple[flo
 
 @cache
 def _single(name: str) -> tuple[float, Counter[str]]:
-    """One unit in SI base units; a ValueError for a scale that does not start at zero, such as
-    degC.
+    """Return one unit in SI base units; raise ValueError for a scale that does not start at zero,
+    such as degC.
     """
     if name in PLAIN:
         factor, powers = PLAIN[name]
@@ -342,7 +348,7 @@ def _single(name: str) -> tuple[float, Counter[str]]:
 
 
 def in_pint(name: str) -> tuple[float, Counter[str]]:
-    """The same by pint."""
+    """Return one unit in SI base units, computed by pint."""
     import pint
 
     try:
@@ -359,7 +365,8 @@ def in_pint(name: str) -> tuple[float, Counter[str]]:
 
 
 def base_units(unit: str) -> Base:
-    """The SI base units of a product of units, with their powers; a QuantityError where it is none.
+    """Return the SI base units of a product of units, with their powers; raise QuantityError where
+    it is none.
 
     >>> base_units("N/mm")
     (('kilogram', 1), ('second', -2))
@@ -371,7 +378,8 @@ def base_units(unit: str) -> Base:
 
 
 def si_unit(value: object) -> str | None:
-    """The SI unit of what a value of a file was written in; None where it is a plain number.
+    """Return the SI unit of the quantity in which a value of a file was written; None where it is a
+    plain number.
 
     >>> si_unit("30 mm"), si_unit(0.03)
     ('m', None)
@@ -386,8 +394,8 @@ def _powers(base: Base) -> dict[str, Fraction]:
 
 
 def in_unit(text: str | float, unit: str | None, what: str) -> float:
-    """A number or a text in SI; a QuantityError where its unit measures something else than `unit`.
-    None: anything.
+    """Return a number or a text in SI; raise QuantityError where its unit measures something else
+    than `unit`. None: any unit.
     """
     if unit is None or isinstance(text, int | float):
         return float(quantity(text, "any", what=what))

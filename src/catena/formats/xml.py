@@ -1,4 +1,4 @@
-"""XML, read without trust: no entities, nothing fetched, no depth or size without limit."""
+"""XML from untrusted files: no entities, nothing fetched, limits of depth and size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from ..errors import FormatError
 
-DEPTH = 100  # elements inside each other; a URDF has about six, a humanoid of MuJoCo about twenty
+MAX_DEPTH = 100  # nested elements; a URDF has about six, a humanoid of MuJoCo about twenty
 
 
 class _TooDeep(ValueError):
@@ -18,13 +18,13 @@ class _TooDeep(ValueError):
 
 
 class _DepthLimited(TreeBuilder):
-    """Builds the tree of elements, down to DEPTH."""
+    """Builds the tree of elements, down to MAX_DEPTH."""
 
     depth = 0
 
     def start(self, tag: str, attrs: dict[str, str]) -> Element:
         self.depth += 1
-        if self.depth > DEPTH:
+        if self.depth > MAX_DEPTH:
             raise _TooDeep
         return super().start(tag, attrs)
 
@@ -34,7 +34,7 @@ class _DepthLimited(TreeBuilder):
 
 
 def parse(data: bytes, path: Path) -> Element:
-    """The root element of a file's bytes."""
+    """Return the root element of a file's bytes."""
     try:
         parser = DefusedXMLParser(
             target=_DepthLimited(), forbid_dtd=False, forbid_entities=True, forbid_external=True
@@ -43,7 +43,8 @@ def parse(data: bytes, path: Path) -> Element:
         return parser.close()
     except _TooDeep:
         raise FormatError(
-            path, f"the file has elements more than {DEPTH} deep inside each other; it is no model"
+            path,
+            f"the file has elements more than {MAX_DEPTH} deep inside each other; it is no model",
         ) from None
     except (EntitiesForbidden, DTDForbidden) as why:
         name = getattr(why, "name", "")

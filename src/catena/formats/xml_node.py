@@ -17,8 +17,8 @@ _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 
 
 class XmlNode:
-    """An XML element, read attribute by attribute; faults go into one list and a neutral value
-    stands in.
+    """An XML element, read attribute by attribute; faults go into one list, and a neutral value
+    replaces what is wrong.
     """
 
     def __init__(self, element: Element, where: str, faults: list[str]):
@@ -27,19 +27,19 @@ class XmlNode:
         self.faults = faults
 
     def fault(self, sentence: str) -> None:
-        """Note a fault of this element."""
+        """Record a fault of this element."""
         self.faults.append(f"{self.where}: {sentence}")
 
     def children(self, tag: str) -> Iterator[XmlNode]:
-        """The elements of that tag inside this one, faults called by this one's name."""
+        """Return the elements of that tag inside this one; their faults have this one's name."""
         return (XmlNode(e, f"{self.where}: {tag}", self.faults) for e in self.element.findall(tag))
 
     def child(self, tag: str) -> XmlNode | None:
-        """The first element of that tag inside this one."""
+        """Return the first element of that tag inside this one, or None."""
         return next(self.children(tag), None)
 
     def text(self, key: str, instead: str = "") -> str:
-        """An attribute that must be there."""
+        """Return an attribute that is required."""
         value = self.element.get(key)
         if not value:
             self.fault(f"{key} is missing")
@@ -47,7 +47,7 @@ class XmlNode:
         return value
 
     def number(self, key: str, default: float | None = None, infinite: bool = False) -> float:
-        """An attribute that is a number; one without default must be there."""
+        """Return an attribute that is a number; one without default is required."""
         value = self.element.get(key)
         if value is None:
             if default is None:
@@ -61,7 +61,7 @@ class XmlNode:
     def vector(
         self, key: str, default: Sequence[float] | None, count: int = 3
     ) -> tuple[float, ...]:
-        """An attribute of several numbers with spaces between them."""
+        """Return an attribute of several numbers, separated by spaces."""
         value = self.element.get(key)
         if value is None:
             if default is None:
@@ -79,7 +79,9 @@ class XmlNode:
 
 
 def _float(word: str, infinite: bool) -> float | None:
-    """The number of a word, if it is one; beyond the doubles only where infinity may stand."""
+    """Return the number of a word, or None; a number beyond the doubles only where infinity is
+    allowed.
+    """
     if match := _INFINITE.fullmatch(word):
         return float(match[0]) if infinite else None
     if not _NUMBER.fullmatch(word):
@@ -91,8 +93,8 @@ def _float(word: str, infinite: bool) -> float | None:
 
 
 def texts_as_attributes(root: Element) -> None:
-    """Give every element the texts of its children without children of their own as attributes,
-    where it has none of that name.
+    """Give every element the texts of its childless children as attributes, where it has none of
+    that name.
     """
     for e in root.iter():
         for child in e:

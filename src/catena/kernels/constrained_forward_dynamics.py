@@ -1,11 +1,11 @@
-"""Forward dynamics under rows, in O(n): one articulated pass, and one walk from its nodes to the
-root for each row.
+"""Forward dynamics under constraint rows, in O(n): one articulated-body pass, and one walk from its
+nodes to the root for each row.
 
     M a + bias = tau + A' lambda,      A a = gamma
 
-Rows that say the same thing twice are left out, here also where a configuration makes them do so:
-bounded always, exact where the rows are consistent. A second route goes by the mass matrix and the
-rows written out.
+Redundant rows are dropped, also where only a configuration makes them redundant: the result is
+always bounded, and exact where the rows are consistent. A second route computes the same from the
+dense mass matrix and rows.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ from .dynamics import mass_matrix as _mass_matrix
 from .motion import component, out, speeds
 from .rank import independent
 
-# of correction: the residual of the rows is rounding times the ratio of inertias after one, its
-# square after two
-ROUNDS = 2
-FLOOR = 1e-14  # a pivot beside its diagonal that is nothing but rounding
+# how often the multipliers are refined: the residual of the rows is rounding times the ratio of
+# inertias after one step, its square after two
+REFINEMENT_STEPS = 2
+PIVOT_ROUNDING = 1e-14  # a pivot that is smaller, relative to its diagonal entry, is rounding
 
 
 @sweep
 def meet(A, H, S, G, size, b, lam, L, a):
-    """a moved to A a = b, along the rows of H = A M^-1; lam (m,) says how far along each.
+    """Change a so that A a = b, along the rows of H = A M^-1, and store the multipliers in lam
+    (m,).
 
-    S = A M^-1 A' (used up), G = A C A' (used up): the rank is decided in the metric C, `rank`,
-    which no inertia enters. A row that repeats others is left out; its lam is zero. What is left of
-    the rows is looked at in a itself: where rows share a light body lam is a small difference of
-    large numbers, but a is not. Scratch: L (2, m).
+    S = A M^-1 A' and G = A C A' are overwritten. The rank is decided in the metric C (`rank`),
+    which does not depend on inertias. A row that depends on others is dropped; its lam is zero. The
+    residual of the rows is computed from a itself: where rows share a light body, lam is a small
+    difference of large numbers, but a is not. Scratch: L (2, m).
     """
     m, y, keep = len(b), L[0], L[1]
     independent(G, size, keep)
     factor_rows(S, keep, y)
     for k in range(m):
         lam[k] = 0.0 * b[0]
-    for _ in range(ROUNDS):
+    for _ in range(REFINEMENT_STEPS):
         for k in range(m):
             row, left = A[k], b[k]
             for i in filled(row, len(a)):
@@ -54,12 +55,12 @@ def meet(A, H, S, G, size, b, lam, L, a):
 
 @sweep
 def factor_rows(S, keep, y):
-    """S = L' D L in its lower half, D inverted on the diagonal and zero for rows that are not kept;
-    from the last row.
+    """Factor S = L' D L in its lower half, from the last row, with 1/D on the diagonal and zero for
+    rows that are not kept.
     """
     m = len(keep)
     for k in range(m):
-        y[k] = FLOOR * S[k, k]
+        y[k] = PIVOT_ROUNDING * S[k, k]
     for k in range(m - 1, -1, -1):
         pivot = select(S[k, k] > y[k], S[k, k], y[k])
         S[k, k] = keep[k] / select(keep[k] > 0.5, pivot, 1.0 + 0.0 * pivot)
@@ -73,8 +74,8 @@ def factor_rows(S, keep, y):
 
 @kernel
 def _higher(i, j):
-    """Of two nodes the one to visit first on the way down, and the other: -1 where they are the
-    same.
+    """Return the one of two nodes that is visited first on the way to the root, and the other: -1
+    where they are the same.
     """
     if i < j:
         return j, i
@@ -83,10 +84,11 @@ def _higher(i, j):
 
 @sweep
 def _resist(tree, con, k, W, zeros, x, u):
-    """u (nv,): what the freedoms feel of one unit of row k, leaves to root, each giving way with
-    its articulated inertia.
+    """Fill u (nv,): the forces along the freedoms of one unit of row k, leaves to root, through the
+    articulated inertias.
 
-    Leaves D u in y. For two rows A_l M^-1 A_k' is the sum of u_l D u_k over the nodes below both.
+    Leaves D u in y. For two rows, A_l M^-1 A_k' is the sum of u_l D u_k over the nodes that are on
+    both paths to the root.
     """
     i, j = con.node[k, 0], con.node[k, 1]
     zero = 0.0 * W[k, 0]
@@ -118,8 +120,8 @@ def _resist(tree, con, k, W, zeros, x, u):
 
 @sweep
 def _met(tree, con, k, Y, H, x, S, G):
-    """A_l M^-1 A_k' and A_l C A_k' for the rows l up to k, where `_resist` has been for row k last;
-    and H_k.
+    """Fill A_l M^-1 A_k' and A_l C A_k' for the rows l up to k, and H_k, after `_resist` of row
+    k.
     """
     for l in range(k + 1):
         S[k, l] = 0.0 * x.y[0, 0]
@@ -145,11 +147,12 @@ def _met(tree, con, k, Y, H, x, S, G):
 def constrained_dynamics(
     tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam
 ):
-    """a and lam of the forces tau under the constraint rows: one articulated-body pass, and half a
-    pass per row along its path to the root.
+    """Fill a (nv,) and lam (m,) of the forces tau under the constraint rows: one articulated-body
+    pass, and half a pass per row along its path to the root.
 
-    Y are the rows along the freedoms as they give way, A times a triangle of unit diagonal: of the
-    same rank. Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m, m), L (2, m).
+    Y are the rows along the freedoms of the articulated bodies: A times a triangle of unit
+    diagonal, of the same rank. Scratch: W (m, 12), gamma, error, rate (m,), Y, H (m, nv), S, G (m,
+    m), L (2, m).
     """
     m = len(con.kind)
     n = len(tree.parent)
@@ -181,8 +184,8 @@ def constrained_dynamics(
 def constrained_dynamics_dense(
     tree, con, q, v, tau, wrench, zeros, x, W, gamma, error, rate, Y, H, S, G, L, a, lam, M, A
 ):
-    """The same by the mass matrix M and the rows A written out (both zeros on entry): a second
-    route.
+    """Fill a and lam as `constrained_dynamics`, from the dense mass matrix M and rows A (both zeros
+    on entry): a second route.
     """
     m, nv = len(con.kind), len(a)
     evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate)
@@ -205,7 +208,7 @@ def constrained_dynamics_dense(
 
 @sweep
 def _product(A, y, k, S):
-    """Row k of the lower half of S: A y."""
+    """Fill row k of the lower half of S with A y."""
     for l in range(k + 1):
         S[k, l] = 0.0 * y[0]
         for i in range(len(y)):

@@ -1,10 +1,10 @@
-"""The rows that loop joints add.
+"""The constraint rows of loop joints.
 
     M a + bias = tau + A' lambda,      A a = gamma
 
-A row is a pair of wrenches, one on each of the two bodies it joins, about their nodes' origins in
-their nodes' axes: the wrench that one unit of its multiplier exerts. A and A' then never need to be
-written out: A' lambda is a pair of wrenches, and A a is what those wrenches do along the motion of
+A row is a pair of wrenches, one on each of the two bodies that it joins, about their nodes' origins
+in their nodes' axes: the wrenches of one unit of its multiplier. A and A' then never need to be
+formed: A' lambda is a pair of wrenches, and A a is the power of these wrenches along the motion of
 the two nodes. `constrained_dynamics` has the dynamics under them.
 """
 
@@ -59,7 +59,9 @@ class Constraints(NamedTuple):
 
 
 def constraints(layout: Layout, value: Any, keep: Any = None) -> Constraints:
-    """The table of a layout's loops; `keep` lists the rows to keep, by default all."""
+    """Return the table of the loops of a layout; `keep` lists the rows to include, by default
+    all.
+    """
     found: list[tuple[int, Joint, ClosureRow]] = [
         (k, j, row) for k, j in enumerate(layout.mechanism.loops) for row in j.closure
     ]
@@ -92,10 +94,11 @@ _active: WeakKeyDictionary[Layout, list[int]] = WeakKeyDictionary()
 
 
 def active_rows(layout: Layout) -> list[int]:
-    """The rows that can ever act: those that are not zero, whatever the configuration.
+    """Return the indices of the rows that are not zero at every configuration; the result is
+    cached.
 
-    A planar loop in space says nothing across its plane that its joints do not say already; such
-    rows are left out.
+    In space, a planar loop has rows out of its plane that its joints imply already; such rows are
+    dropped.
     """
     if layout not in _active:
         _active[layout] = _found_active(layout)
@@ -130,15 +133,16 @@ def _found_active(layout: Layout) -> list[int]:
 
 
 def row_names(layout: Layout) -> list[tuple[str, str]]:
-    """(joint, direction) of every active row, in order."""
+    """Return (joint, direction) of every active row, in order."""
     found = [(j.name, row.label) for j in layout.mechanism.loops for row in j.closure]
     return [found[k] for k in active_rows(layout)]
 
 
 @kernel
 def _end(con, k, side, base, x):
-    """One end of row k in the ground's axes: its node's rotation, its origin, angular velocity and
-    velocity, and the accelerations it has with a = 0, where the ground has `base`.
+    """Return one end of row k in the ground's axes: its node's rotation, its origin, angular
+    velocity and velocity, and the accelerations that it has with a = 0, where the ground has the
+    acceleration `base`.
     """
     i = con.node[k, side]
     p0 = get(con.p[k], side)
@@ -162,8 +166,8 @@ def _end(con, k, side, base, x):
 
 @kernel
 def _pull(con, k, side, x, n, f, W):
-    """Store the wrench of row k on one side: torque n at the joint's frame and force f, ground's
-    axes, into W[k].
+    """Store in W[k] the wrench of row k on one side: torque n at the joint's frame and force f, in
+    the ground's axes.
     """
     i = con.node[k, side]
     o = 6 * side
@@ -181,8 +185,8 @@ def _pull(con, k, side, x, n, f, W):
 
 @sweep
 def evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate):
-    """The rows at a state: wrench pairs W (m, 12), gamma with A a = gamma, residuals and their
-    rates.
+    """Evaluate the rows at a state: wrench pairs W (m, 12), gamma with A a = gamma, the residuals
+    `error` and their rates.
 
     error and rate are what assembly and projection drive to zero. Leaves poses and velocities in x.
     """
@@ -193,7 +197,9 @@ def evaluate_rows(tree, con, q, v, zeros, x, W, gamma, error, rate):
 
 @sweep
 def rows_of_motion(tree, con, v, base, x, W, gamma, error, rate):
-    """The same where `accelerations` with a = 0 and that base are in x already."""
+    """Evaluate the rows as `evaluate_rows`, where `accelerations` with a = 0 and that base are in x
+    already.
+    """
     states(tree, v, x)
     if len(con.kind) == 0:
         return
@@ -246,8 +252,8 @@ def rows_of_motion(tree, con, v, base, x, W, gamma, error, rate):
 
 @sweep
 def row_jacobian(tree, con, W, x, A):
-    """A (m, nv) written out, zeros on entry: each wrench pair carried down to the root. Needs
-    placed nodes in x.
+    """Fill A (m, nv), zeros on entry: each wrench pair is carried to the root. Needs placed nodes
+    in x.
     """
     for k in range(len(con.kind)):
         for side in range(2):
@@ -266,8 +272,8 @@ def row_jacobian(tree, con, W, x, A):
 
 @kernel
 def on_child(con, x, W, k):
-    """The wrench pair of row k as one wrench on its child, about the ground's origin in its axes:
-    the two ends feel opposite ones.
+    """Return the wrench pair of row k as one wrench on its child, about the ground's origin in its
+    axes; the two ends have opposite ones.
     """
     side = 1 if con.node[k, 1] >= 0 else 0
     i = con.node[k, side]

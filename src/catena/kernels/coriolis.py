@@ -2,7 +2,7 @@
 the ground's axes).
 
 Each body adds B = 1/2 [(v x*) I + (I v) xbar* - I (v x)], so that B - 1/2 Idot is skew; sums over
-subtrees need no turning because everything stands in the ground's axes.
+subtrees need no rotation because everything is expressed in the ground's axes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from .motion import direction, speeds
 
 @kernel
 def _inertia6(tree, i, x, I):
-    """The 6 x 6 inertia of node i about the ground's origin, in the ground's axes, into I[i]."""
+    """Fill I[i] with the 6 x 6 inertia of node i about the ground's origin, in the ground's
+    axes.
+    """
     R = get33(x.R, i)
     p = get(x.p, i)
     m = tree.mass[i]
@@ -51,7 +53,7 @@ def _inertia6(tree, i, x, I):
 
 @kernel
 def _cross6(v, X):
-    """X = (v x), 6 x 6 for motions; its negative transpose is (v x*) for forces."""
+    """Fill X = (v x), 6 x 6 for motions; its negative transpose is (v x*) for forces."""
     for a in range(6):
         for b in range(6):
             X[a, b] = 0.0 * v[0]
@@ -64,7 +66,7 @@ def _cross6(v, X):
 
 @sweep
 def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
-    """Fill C (nv x nv, zeros on entry). Scratch: S, dS (freedoms, 6), I, B (n, 6, 6), X (6, 6), F
+    """Fill C (nv, nv), zeros on entry. Scratch: S, dS (freedoms, 6), I, B (n, 6, 6), X (6, 6), F
     (3, 6).
 
     S and dS hold one row per freedom, in node order; I and B are summed over subtrees in place.
@@ -110,7 +112,7 @@ def coriolis_matrix(tree, q, v, x, S, dS, I, B, X, F, C):
 
 @kernel
 def _body(V, X, i, I, B, F):
-    """B[i] = 1/2 [-(v x)' I + (I v) xbar* - I (v x)]; (f xbar*) v = v x* f."""
+    """Fill B[i] = 1/2 [-(v x)' I + (I v) xbar* - I (v x)]; (f xbar*) v = v x* f."""
     f = F[0]
     for a in range(6):
         f[a] = 0.0 * V[0]
@@ -133,7 +135,9 @@ def _body(V, X, i, I, B, F):
 
 @sweep
 def _column(tree, i, s, first, S, dS, I, B, F, C):
-    """Row and column of freedom s of node i: C_js = S_j' F1 below it, C_sj = dS_j' F2 + S_j' F3."""
+    """Fill row and column of freedom s of node i, for the freedoms j of the node and its ancestors:
+    C_js = S_j' F1, C_sj = dS_j' F2 + S_j' F3.
+    """
     zero = 0.0 * S[s, 0]
     F1, F2, F3 = F[0], F[1], F[2]
     for a in range(6):

@@ -1,12 +1,12 @@
 """Recursive dynamics in O(n): forces from motion (RNEA), the mass matrix (CRBA), motion from forces
 (ABA).
 
-    M(q) a + bias(q, v) = tau + sum of J' wrench          the sign convention of the whole house
+    M(q) a + bias(q, v) = tau + sum of J' wrench          the sign convention everywhere
 
-The forward sweep is the same for all of them: `net_forces` finds what each body alone needs for its
-motion, by the tensors of [Merwe1995] chapter 3. RNEA adds these up towards the root. ABA is
-Featherstone's articulated-body pass, written for the difference to the motion that the mechanism
-would have with a = 0: the velocity terms then stand in `net_forces` alone.
+The forward sweep is the same for all of them: `net_forces` computes the force that each body alone
+needs for its motion, by the tensors of [Merwe1995] chapter 3. RNEA adds these up towards the root.
+ABA is Featherstone's articulated-body pass, written for the difference from the motion that the
+mechanism would have with a = 0: the velocity terms then occur in `net_forces` alone.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ from .motion import (
 
 @sweep
 def net_forces(tree, q, v, a, wrench, x):
-    """t and f: what the joints together must give each node for its motion, less the wrench that
-    acts on it anyway.
+    """Fill t and f of x: the torque and force that the joints together must exert on each node for
+    its motion, minus the external wrench on it.
 
     wrench: (n, 6), torque about the node's origin and force, in the node's axes.
     """
@@ -76,8 +76,8 @@ def net_forces(tree, q, v, a, wrench, x):
 
 @sweep
 def inverse_dynamics(tree, q, v, a, wrench, x, tau):
-    """tau of the motion (q, v, a) by the recursive Newton-Euler pass ([Merwe1995] section 4.4, with
-    2 w x u where its eq. 4.13 omits it).
+    """Fill tau (nv,) of the motion (q, v, a) by the recursive Newton-Euler pass ([Merwe1995]
+    section 4.4, with 2 w x u where its eq. 4.13 omits it).
     """
     net_forces(tree, q, v, a, wrench, x)
     for k in range(len(tree.armature)):
@@ -97,7 +97,7 @@ def inverse_dynamics(tree, q, v, a, wrench, x, tau):
 
 @sweep
 def mass_matrix(tree, q, x, M):
-    """Fill M (nv x nv), which comes in as zeros, by the composite-rigid-body pass."""
+    """Fill M (nv, nv), zeros on entry, by the composite-rigid-body pass."""
     n = len(tree.parent)
     place(tree, q, x)
     for i in range(n):
@@ -143,11 +143,11 @@ def _scaled(k, S):
 
 @sweep
 def forward_dynamics(tree, q, v, tau, wrench, zeros, x, a):
-    """a of the forces tau by the articulated-body pass; `zeros` is (nv,) zeros, the motion it
-    measures from.
+    """Fill a (nv,) of the forces tau by the articulated-body pass; `zeros` is (nv,) zeros, the
+    reference motion.
 
-    Every coordinate must move one node only; where joints mimic others, solve with the mass matrix
-    instead.
+    Every coordinate must move one node only; where joints mimic others, use
+    `forward_dynamics_dense`.
     """
     net_forces(tree, q, v, zeros, wrench, x)
     articulate(tree, x)
@@ -156,8 +156,8 @@ def forward_dynamics(tree, q, v, tau, wrench, zeros, x, a):
 
 @sweep
 def articulate(tree, x):
-    """Leaves to root: the articulated inertia [A B; B' C] of every node, and its inverse pivot D.
-    Nodes are placed.
+    """Compute, leaves to root, the articulated inertia [A B; B' C] of every node and its inverse
+    pivot D. Nodes are placed.
     """
     rigid_inertias(tree, x)
     for i in range(len(tree.parent) - 1, -1, -1):
@@ -166,7 +166,7 @@ def articulate(tree, x):
 
 @sweep
 def rigid_inertias(tree, x):
-    """[A B; B' C] of every node by itself."""
+    """Compute [A B; B' C] of every node by itself."""
     for i in range(len(tree.parent)):
         put6(x.A, i, inertia_tensor(get6(tree.J, i)))
         h, m = get(tree.h, i), tree.mass[i]
@@ -177,7 +177,7 @@ def rigid_inertias(tree, x):
 
 @kernel
 def articulate_node(tree, i, x):
-    """The inverse pivot of node i, and what is left of its inertia given to its parent."""
+    """Compute the inverse pivot of node i, and add its remaining inertia to its parent's."""
     A = get6(x.A, i)
     B = get33(x.B, i)
     C = get6(x.C, i)
@@ -197,8 +197,8 @@ def articulate_node(tree, i, x):
 
 @kernel
 def rigid_node(tree, i, x):
-    """The same for a node whose motion is given: it does not give way, and all of its inertia goes
-    to its parent.
+    """Add all of the inertia of node i to its parent's: a node whose motion is prescribed has no
+    pivot.
     """
     for k in range(6):
         x.D[i, k] = 0.0 * tree.ratio[i]
@@ -208,10 +208,10 @@ def rigid_node(tree, i, x):
 
 @sweep
 def respond(tree, tau, x, a):
-    """The accelerations that joint forces tau and node forces (-t, -f) add: M a = tau - J' (t, f),
-    by the factors in x.
+    """Fill a (nv,), the accelerations of joint forces tau and node forces (-t, -f): M a = tau - J'
+    (t, f), by the factors in x.
 
-    Consumes t and f. Leaves J a in dw and du of every node, about its origin in its axes.
+    Overwrites t and f. Leaves J a in dw and du of every node, about its origin in its axes.
     """
     press(tree, tau, x)
     follow(tree, x, a)
@@ -219,8 +219,8 @@ def respond(tree, tau, x, a):
 
 @sweep
 def press(tree, tau, x):
-    """Leaves to root: how much each node gives way (y) to tau and to the forces that articulated
-    inertias cannot resist.
+    """Compute, leaves to root, the acceleration y of each freedom with the parent at rest, by tau
+    and the forces (t, f) that articulated inertias pass on.
     """
     for i in range(len(tree.parent) - 1, -1, -1):
         t, f = give_way(tree, i, x, get(x.t, i), get(x.f, i), tau)
@@ -233,8 +233,8 @@ def press(tree, tau, x):
 
 @sweep
 def follow(tree, x, a):
-    """Root to leaves: the accelerations, of what each node gives way and of what its parent carries
-    it along.
+    """Fill the accelerations a, root to leaves: y, minus the part due to the acceleration of the
+    parent. Leaves J a in dw and du.
     """
     n = len(tree.parent)
     for i in range(n):
@@ -272,8 +272,8 @@ def follow(tree, x, a):
 
 @kernel
 def give_way(tree, i, x, t, f, tau):
-    """What is left of the force (t, f) when node i gives way to it and to tau; y is how much it
-    does.
+    """Return the part of the force (t, f) that node i passes on to its parent, and store in y the
+    acceleration of its freedoms with the parent at rest.
     """
     k = tree.vi[i]
     if tree.motion[i] == BALL:
@@ -293,7 +293,7 @@ def _armoured3(A, armature, k):
 
 @kernel
 def _column(tree, i, x):
-    """U = IA S of a one-freedom node."""
+    """Return U = IA S of a node with one freedom."""
     A = get6(x.A, i)
     B = get33(x.B, i)
     C = get6(x.C, i)
@@ -313,7 +313,7 @@ def _column(tree, i, x):
 
 @kernel
 def _without_axis(A, B, C, ut, uf, d):
-    """The inertia IA - U U'/D that is left when a node gives way along its axis."""
+    """Return the inertia IA - U U'/D that remains after eliminating the freedom of a node."""
     gt, gf = scale(-d, ut), scale(-d, uf)
     A = sadd(
         A,
@@ -332,7 +332,9 @@ def _without_axis(A, B, C, ut, uf, d):
 
 @kernel
 def _without_ball(A, B, C, K):
-    """As `_without_axis`, for three freedoms at once: U = [A; B'], D = K^-1."""
+    """Return the inertia that remains after eliminating three freedoms at once: U = [A; B'], D =
+    K^-1.
+    """
     # rows of A K
     KA = (apply(K, (A[0], A[1], A[2])), apply(K, (A[1], A[3], A[4])), apply(K, (A[2], A[4], A[5])))
     KB = product(_matrix(K), B)
@@ -365,7 +367,7 @@ def _matrix(S):
 
 @kernel
 def _carry(tree, i, p, x, A, B, C):
-    """Add the inertia [A B; B' C] of node i to its parent's: turned by E', then moved by r.
+    """Add the inertia [A B; B' C] of node i to its parent's: rotated by E', then shifted by r.
 
     [1 r~; 0 1] [A B; B' C] [1 0; -r~ 1] = [A + r~B' - (B + r~C) r~,  B + r~C;  .,  C]
     """
@@ -393,8 +395,8 @@ def _carry(tree, i, p, x, A, B, C):
 
 @sweep
 def factor(M):
-    """M = L' D L in place, leaves first, so that branches which do not meet stay zero: 1 / D on the
-    diagonal, L below it.
+    """Factor M = L' D L in place, leaves first, so that entries between independent branches stay
+    zero: 1 / D on the diagonal, L below it.
     """
     for k in range(len(M) - 1, -1, -1):
         pushed, d = M[k], 1.0 / M[k, k]
@@ -408,7 +410,9 @@ def factor(M):
 
 @sweep
 def solve(L, b):
-    """Overwrite b with M^-1 b, for the factor L of M; zero where the factor has left a row out."""
+    """Overwrite b with M^-1 b, for the factor L of M; zero where the factorisation dropped a
+    row.
+    """
     n = len(L)
     for i in range(n - 1, -1, -1):  # L' y = b
         row, known = L[i], b[i]
@@ -423,8 +427,8 @@ def solve(L, b):
 
 @kernel
 def forward_dynamics_dense(tree, q, v, tau, wrench, zeros, x, a, M):
-    """a = M^-1 (tau - bias), by the mass matrix (zeros on entry): a second route, and the only one
-    where joints mimic.
+    """Fill a = M^-1 (tau - bias) from the dense mass matrix M (zeros on entry): a second route, and
+    the only one where joints mimic others.
     """
     inverse_dynamics(tree, q, v, zeros, wrench, x, a)
     mass_matrix(tree, q, x, M)

@@ -2,14 +2,14 @@
 to the root for each speed.
 
 After [Singh2022], in node axes. A freedom has the motion S; psi1 = v0 x S and psi2 = a0 x S + v0 x
-psi1 are what its turning makes of the motion (v0, a0) of what carries it, and S1 = v x S is the
-rate of S. With I the inertia, f the force and B the velocity part of all that a node carries, for
-node i below node j or the same:
+psi1 are the changes of the motion (v0, a0) of its parent with its coordinate, and S1 = v x S is the
+rate of S. With I the inertia, f the force and B the velocity part of the subtree of a node, for
+node i an ancestor of node j or the same:
 
     d tau_i / d q_j = S_i' (2 B_j psi1_j + I_j psi2_j + S_j x* f_j)
-            d tau_j / d q_i = S_j' (2 B_j psi1_i + I_j psi2_i)
+    d tau_j / d q_i = S_j' (2 B_j psi1_i + I_j psi2_i)
     d tau_i / d v_j = S_i' (2 B_j S_j + I_j (psi1_j + S1_j))
-            d tau_j / d v_i = S_j' (2 B_j S_i + I_j (psi1_i + S1_i))
+    d tau_j / d v_i = S_j' (2 B_j S_i + I_j (psi1_i + S1_i))
 
 where S_j x* f_j is left out for i = j. B takes twelve numbers here, not 36: of the particles m at x
 with velocities v it is B y = (tr(K) y_w - K' y_w, y_w x P), P = sum m v, K = sum m x v'.
@@ -63,7 +63,7 @@ def inverse_dynamics_derivatives(tree, q, v, a, x, dq, dv, M):
 # --- motions: pairs (w, u)
 @kernel
 def _crossed(a, b):
-    """a x b of two motions."""
+    """Return a x b of two motions."""
     return cross(a[0], b[0]), add(cross(a[0], b[1]), cross(a[1], b[0]))
 
 
@@ -79,14 +79,14 @@ def _twice(a):
 
 @kernel
 def _work(f, y):
-    """What a torque and force do along a motion."""
+    """Return the power of a torque and force along a motion."""
     return dot(f[0], y[0]) + dot(f[1], y[1])
 
 
 @sweep
 def _motions(tree, v, a, x):
-    """Of each node its velocity, its spatial acceleration with weight, and (S, psi1, psi2, S1) of
-    its freedoms; root to leaves.
+    """Return for each node its velocity, its spatial acceleration including gravity, and (S, psi1,
+    psi2, S1) of its freedoms; root to leaves.
     """
     found: list = []
     for i in range(len(tree.parent)):
@@ -127,7 +127,7 @@ def _motions(tree, v, a, x):
 # --- what a node carries
 @kernel
 def _alone(tree, i, moving):
-    """(m, h, J, P, K, t, f) of a node by itself."""
+    """Return (m, h, J, P, K, t, f) of a node by itself."""
     (w, u), (dw, s) = moving[0], moving[1]
     m = tree.mass[i]
     h = get(tree.h, i)
@@ -143,7 +143,9 @@ def _alone(tree, i, moving):
 
 @kernel
 def _below(tree, i, x, carried):
-    """What node i carries, about its parent's origin in its parent's axes."""
+    """Return (m, h, J, P, K, t, f) of the subtree of node i, about its parent's origin in its
+    parent's axes.
+    """
     m, h, J, P, K, t, f = carried
     r = get(x.r, i)
     h = out(tree, i, x, h)
@@ -172,7 +174,7 @@ def _together(a, b):
 
 @kernel
 def _inertia(carried, y):
-    """I y: torque and force."""
+    """Return I y: torque and force."""
     m = carried[0]
     h = carried[1]
     J = carried[2]
@@ -181,7 +183,7 @@ def _inertia(carried, y):
 
 @kernel
 def _velocity_part(carried, w):
-    """B y of a motion that turns with w."""
+    """Return B y of a motion with angular part w."""
     P, K = carried[3], carried[4]
     return sub(scale(K[0][0] + K[1][1] + K[2][2], w), unrotate(K, w)), cross(w, P)
 
@@ -189,7 +191,9 @@ def _velocity_part(carried, w):
 # --- walks
 @sweep
 def _walk(tree, i, k, x, moving, carried, dq, dv, M):
-    """The entries of the k-th freedom of node i with those of its own node and of all below it."""
+    """Fill the entries of the k-th freedom of node i with the freedoms of its own node and of its
+    ancestors.
+    """
     S, psi1, psi2, rate = (part[k] for part in moving[i][2:])
     P = carried[3]
     K = carried[4]
@@ -230,6 +234,8 @@ def _walk(tree, i, k, x, moving, carried, dq, dv, M):
 
 @kernel
 def _out(tree, i, x, pair):
-    """A torque and force about node i's origin, about its parent's in its parent's axes."""
+    """Return a torque and force about node i's origin as those about its parent's origin, in its
+    parent's axes.
+    """
     f = out(tree, i, x, pair[1])
     return add(out(tree, i, x, pair[0]), cross(get(x.r, i), f)), f

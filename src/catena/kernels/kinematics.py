@@ -1,6 +1,4 @@
-"""Where every node is, how fast, and with what energy: poses, velocities, Jacobians, energies,
-momentum.
-"""
+"""Kinematics of every node: poses, velocities, accelerations, Jacobians, energies, momentum."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ from .motion import BALL, SCREW, SLIDE, into, out_columns, place, speeds
 
 @sweep
 def poses(tree, q, x):
-    """R and p of every node in the ground, root to leaves."""
+    """Compute R and p of every node in the ground, root to leaves."""
     place(tree, q, x)
     for i in range(len(tree.parent)):
         _locate(tree, i, x)
@@ -38,7 +36,7 @@ def poses(tree, q, x):
 
 @kernel
 def _locate(tree, i, x):
-    """R and p of a placed node, whose parent has its own."""
+    """Compute R and p of a placed node from those of its parent."""
     one = 1.0 + 0.0 * tree.ratio[i]
     zero = 0.0 * one
     p = tree.parent[i]
@@ -57,7 +55,9 @@ def _locate(tree, i, x):
 
 @sweep
 def velocities(tree, q, v, x):
-    """w and u of every node, in its own axes, root to leaves; places the nodes on the way."""
+    """Compute w and u of every node, in its own axes, root to leaves; places the nodes on the
+    way.
+    """
     place(tree, q, x)
     for i in range(len(tree.parent)):
         _velocity(tree, i, v, x)
@@ -65,7 +65,7 @@ def velocities(tree, q, v, x):
 
 @kernel
 def _velocity(tree, i, v, x):
-    """w and u of a placed node, whose parent has its own."""
+    """Compute w and u of a placed node from those of its parent."""
     p, k = tree.parent[i], tree.vi[i]
     zero = 0.0 * tree.ratio[i]
     w = (zero, zero, zero)
@@ -91,7 +91,7 @@ def _velocity(tree, i, v, x):
 
 @sweep
 def states(tree, v, x):
-    """Poses and velocities of nodes that are placed already."""
+    """Compute poses and velocities of nodes that are placed already."""
     for i in range(len(tree.parent)):
         _locate(tree, i, x)
         _velocity(tree, i, v, x)
@@ -99,11 +99,11 @@ def states(tree, v, x):
 
 @sweep
 def accelerations(tree, q, v, a, base, x):
-    """w, dw, du and the tensor T of every node, root to leaves. `base` is the acceleration given to
-    the ground.
+    """Compute w, dw, du and the tensor T of every node, root to leaves. `base` is the acceleration
+    of the ground.
 
-    du is the acceleration of the origin itself (not the spatial one), so T r is all that a parent
-    adds to it ([Merwe1995] eq. 3.17); with base = -gravity forces come out with weight included.
+    du is the acceleration of the origin itself (not the spatial one), so that T r is all that a
+    parent adds to it ([Merwe1995] eq. 3.17); with base = -gravity, forces include weight.
     """
     place(tree, q, x)
     for i in range(len(tree.parent)):
@@ -112,7 +112,7 @@ def accelerations(tree, q, v, a, base, x):
 
 @kernel
 def accelerate(tree, i, v, a, base, x):
-    """w, dw, du and T of a placed node, whose parent has its own; du and T are returned."""
+    """Compute w, dw, du and T of a placed node from those of its parent, and return du and T."""
     p, k = tree.parent[i], tree.vi[i]
     zero = 0.0 * tree.ratio[i]
     w = (zero, zero, zero)
@@ -152,10 +152,10 @@ def accelerate(tree, i, v, a, base, x):
 
 @sweep
 def jacobian(tree, node, point, x, J):
-    """Fill J (6 x nv, angular first, ground's axes) for a point of the ground's frame that moves
-    with `node`.
+    """Fill J (6, nv), angular rows first, ground's axes, for a point (in the ground's frame) that
+    moves with `node`.
 
-    Needs `poses` in x; J comes in as zeros.
+    Needs `poses` in x; J is zeros on entry.
     """
     i = node
     while i >= 0:
@@ -182,7 +182,7 @@ def jacobian(tree, node, point, x, J):
 
 @kernel
 def frame_pose(node, R_NF, p_NF, x):
-    """Rotation and origin of a frame on a node, in the ground. Needs `poses` in x."""
+    """Return rotation and origin of a frame on a node, in the ground. Needs `poses` in x."""
     if node < 0:
         return R_NF, p_NF
     R = get33(x.R, node)
@@ -196,7 +196,7 @@ def frame_pose(node, R_NF, p_NF, x):
 
 @kernel
 def frame_velocity(node, R_NF, p_NF, x):
-    """Angular velocity and velocity of a frame on a node, in the frame's own axes. Needs
+    """Return angular velocity and velocity of a frame on a node, in the frame's own axes. Needs
     `velocities` in x.
     """
     w, u = get(x.w, node), get(x.u, node)
@@ -205,7 +205,7 @@ def frame_velocity(node, R_NF, p_NF, x):
 
 @kernel
 def frame_acceleration(node, R_NF, p_NF, x):
-    """Angular acceleration and acceleration of a frame's origin, in its own axes. Needs
+    """Return angular acceleration and acceleration of a frame's origin, in its own axes. Needs
     `accelerations` in x.
     """
     return unrotate(R_NF, get(x.dw, node)), unrotate(
@@ -215,8 +215,8 @@ def frame_acceleration(node, R_NF, p_NF, x):
 
 @sweep
 def energy(tree, q, v, x):
-    """Kinetic and potential energy. Potential is zero for masses at the ground's origin; ground's
-    own bodies excluded.
+    """Return kinetic and potential energy, J. The potential energy of a mass at the ground's origin
+    is zero; bodies fixed to the ground are excluded.
     """
     velocities(tree, q, v, x)
     poses(tree, q, x)
@@ -238,7 +238,7 @@ def energy(tree, q, v, x):
 
 @sweep
 def momentum(tree, q, v, x):
-    """Mass, centre of mass, its velocity, and the angular momentum about it, in the ground's
+    """Return mass, centre of mass, its velocity, and the angular momentum about it, in the ground's
     axes.
     """
     velocities(tree, q, v, x)

@@ -8,9 +8,9 @@ among q,
     v^ = W v,     a^ = W a + dW v,     W = [1; F],   F = a + B e,   dW v = (0, v'B v)
     tau = W^T tau^,     M = W^T M^ W,     C = W^T (C^ W + M^ dW),     J = J^ W
 
-A follower by a function z = f(q) of one coordinate (`model.courses`) has F = f'(q) and dW v =
-f''(q) v v instead, so that everything a kernel finds for the nodes is brought back to the
-mechanism's own speeds here, and kernels know nothing of it. Scalars are numbers or symbols.
+A follower by a function z = f(q) of one coordinate (`model.coordinate_functions`) has F = f'(q) and
+dW v = f''(q) v v instead. Everything that a kernel computes for the nodes is brought back to the
+mechanism's own speeds here, so that kernels need not know of it. Scalars are numbers or symbols.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..model import Course
+from ..model import CoordinateFunction
 from ..spatial import select
 
 if TYPE_CHECKING:
@@ -37,12 +37,16 @@ class _Follower(NamedTuple):
 
 
 class Lift:
-    """The map of a layout at one configuration q; the identity where no node follows."""
+    """The map from the mechanism's speeds to those of the nodes at one configuration q; the
+    identity where no node follows another.
+    """
 
     def __init__(self, layout: Layout, value: Callable[[Any], Any], q: Any):
         self.nv = layout.nv
         found = [
-            _by_function(f, q) if isinstance(f.shift, Course) else _by_shapes(f, value, q)
+            _by_function(f, q)
+            if isinstance(f.shift, CoordinateFunction)
+            else _by_shapes(f, value, q)
             for f in layout.followers
         ]
         self._followers = [follower for follower, *_ in found]
@@ -53,11 +57,11 @@ class Lift:
         return bool(self.F)
 
     def v(self, v: Any) -> list:
-        """v^ = W v."""
+        """Return v^ = W v."""
         return [*v, *(_sum([c * v[k] for k, c in row.items()]) for row in self.F)]
 
     def a(self, v: Any, a: Any) -> list:
-        """a^ = W a + dW v."""
+        """Return a^ = W a + dW v."""
         turning = [[b * v[f.vi + i] * v[f.vi + j] for i, j, b in f.B] for f in self._followers]
         return [
             *a,
@@ -68,7 +72,7 @@ class Lift:
         ]
 
     def rates(self, v: Any) -> list[Coefficients]:
-        """The rows of dW below its zeros: B v, or f''(q) v."""
+        """Return the rows of dW below its zeros: B v, or f''(q) v."""
         found: list[Coefficients] = []
         for f in self._followers:
             row: Coefficients = {}
@@ -78,7 +82,7 @@ class Lift:
         return found
 
     def back(self, tau: Any, rows: list[Coefficients] | None = None) -> list:
-        """W^T tau^, along the mechanism's own speeds; or with other rows in place of F, below an
+        """Return W^T tau^, along the mechanism's own speeds; `rows` replaces F below the
         identity.
         """
         own = list(tau[: self.nv])
@@ -88,16 +92,16 @@ class Lift:
                     own[k] = own[k] + c * x
         return own
 
-    def between(self, M: np.ndarray) -> np.ndarray:
-        """W^T M^ W (nv, nv)."""
+    def congruence(self, M: np.ndarray) -> np.ndarray:
+        """Return W^T M^ W (nv, nv)."""
         return (
             _array(self.back(column) for column in zip(*(self.back(row) for row in M))).T
             if self
             else M
         )
 
-    def beside(self, M: np.ndarray, v: Any) -> np.ndarray:
-        """W^T M^ dW (nv, nv)."""
+    def rate_term(self, M: np.ndarray, v: Any) -> np.ndarray:
+        """Return W^T M^ dW (nv, nv)."""
         rates = self.rates(v)
         none = [0.0] * self.nv
         # dW has zeros where W has the identity
@@ -108,7 +112,7 @@ class Lift:
 def _by_shapes(
     f: Follower, value: Callable[[Any], Any], q: Any
 ) -> tuple[_Follower, Coefficients, Any]:
-    """A follower of amplitudes: its coefficients, its row of F, and its coordinate."""
+    """Return a follower of amplitudes: its coefficients, its row of F, and its coordinate."""
     found = _Follower(f.qi, f.vi, *_coefficients(f.shift, value))
     row: Coefficients = {f.vi + i: a for i, a in found.a}
     for i, j, b in found.B:
@@ -124,13 +128,15 @@ def _by_shapes(
 
 
 def _by_function(f: Follower, q: Any) -> tuple[_Follower, Coefficients, Any]:
-    """A follower by a function: f'' stands for B, f' for its row."""
-    y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a Course
+    """Return a follower by a function: f'' in place of B, f' as its row of F, and its
+    coordinate.
+    """
+    y, dy, ddy = f.shift(q[f.qi], select)  # type: ignore[operator]  # a CoordinateFunction
     return _Follower(f.qi, f.vi, [], [(0, 0, ddy)]), {f.vi: dy}, y
 
 
 def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
-    """The entries of a and B that are not zero."""
+    """Return the entries of a and B that are not zero."""
     a = [(i, value(x)) for i, x in enumerate(shift.a) if x != 0.0]
     return a, [
         (i, j, value(x)) for i, row in enumerate(shift.B) for j, x in enumerate(row) if x != 0.0
@@ -138,7 +144,7 @@ def _coefficients(shift: Any, value: Callable[[Any], Any]) -> tuple[list, list]:
 
 
 def _sum(terms: list) -> Any:
-    """The sum of some terms; a plain zero of none."""
+    """Return the sum of some terms; a plain zero where there are none."""
     total = terms[0] if terms else 0.0
     for term in terms[1:]:
         total = total + term

@@ -1,12 +1,13 @@
-"""Reactions under constraint rows: multipliers of a motion, the inner loads it leaves open, and the
-wrench in every joint.
+"""Reactions under constraint rows: the multipliers of a motion, the self-stresses that remain
+undetermined, and the wrench in every joint.
 
     A' lam = need,      A~ = N^-1/2 A C^1/2 = L' U,      L (N^1/2 lam) = U C^1/2 need
 
-The orthonormal rows of U come from those of A~ after Gram and Schmidt, always the longest that is
-left next; the rows so taken carry the load, the multipliers of the others are zero. Each row j that
-was not taken gives an inner load: n with A' n = 0 and n_j = 1. No branch depends on a value, so
-that many states go side by side: a choice is a column of zeros with a one in it.
+The orthonormal rows of U come from those of A~ by Gram-Schmidt with pivoting: the longest remaining
+row is taken next. The rows so taken carry the load; the multipliers of the others are zero. Each
+row j that was not taken gives an inner load (self-stress): n with A' n = 0 and n_j = 1. No branch
+depends on a value, so that many states are computed in parallel: a choice is a column of zeros with
+a one in it.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ import numpy as np
 from ..spatial import add, cross, get, get33, kernel, select, sqrt, sub, sweep, unrotate
 from .rank import EXACT
 
-# a component that inner loads change by more, beside the largest change of its kind, is not
-# determined
+# a component of a wrench that inner loads change by more, relative to the largest change of its
+# kind (torque or force), is not determined
 DOUBTFUL = 1e-8
 NAN = float("nan")
 
 
 class JointRows(NamedTuple):
-    """What rows do to joints; b joints, m rows. The frames of joints: child bodies in the ground,
-    and where wrenches are wanted.
+    """The wrenches of rows in joints; b joints, m rows. The frames of joints: child bodies in the
+    ground, and the frames in which wrenches are reported.
     """
 
     R: np.ndarray  # (b, 3, 3) R_WB
@@ -42,12 +43,13 @@ class JointRows(NamedTuple):
 def loop_reactions(
     A, need, column, size, on, tree_wrench, H, U, L, P, unit, c, lam, doubt, W, left, sizes, loose
 ):
-    """Fill W (b, 6), the wrench in each joint where it is wanted, left (nv,) = need - A' lam, and
-    sizes (m,), the multipliers. Wrenches and multipliers are NaN where they are not determined.
+    """Fill W (b, 6), the wrench in each joint in the frame in which it is reported, left (nv,) =
+    need - A' lam, and sizes (m,), the multipliers. Wrenches and multipliers are NaN where they are
+    not determined.
 
-    A (m, nv), need (nv,), C (nv,) and N (m,) of `rank`; on: `JointRows`; tree_wrench (b, 6):
-    without rows, about the child's origin in its axes. Scratch: H, U (m, nv), L, P (m, m), unit, c,
-    lam, loose (m,), doubt (b, 6).
+    A (m, nv), need (nv,), C (nv,) and N (m,) of `rank`; on: `JointRows`; tree_wrench (b, 6): the
+    wrenches without rows, about the child's origin in its axes. Scratch: H, U (m, nv), L, P (m, m),
+    unit, c, lam, loose (m,), doubt (b, 6).
     """
     decompose(A, column, size, H, U, L, P, unit)
     multipliers(A, need, column, U, L, P, unit, c, lam, left)
@@ -87,8 +89,8 @@ def loop_reactions(
 
 @sweep
 def _open_rows(lam, unit, loose):
-    """Add to loose (m,) how much of an inner load each row has, squared, relative to the whole
-    load, all rows counted in the units in which their rank is decided.
+    """Add to loose (m,) the squared share of each row in an inner load, relative to the whole load,
+    in the units in which the rank is decided.
     """
     square = 0.0 * lam[0]
     for k in range(len(lam)):
@@ -101,8 +103,8 @@ def _open_rows(lam, unit, loose):
 # --- rows
 @sweep
 def decompose(A, column, size, H, U, L, P, unit):
-    """unit = N^-1/2, and A~ = L' U: L (step, row), P (step, row) one where the step took the row.
-    Steps beyond the rank are zero.
+    """Compute unit = N^-1/2, and A~ = L' U: L (step, row), P (step, row), one where the step took
+    the row. Steps beyond the rank are zero.
     """
     m, nv = len(unit), len(column)
     for k in range(m):
@@ -119,8 +121,9 @@ def decompose(A, column, size, H, U, L, P, unit):
 
 @sweep
 def _take_longest(H, u, l, p):
-    """u: the longest row of H made of length one, or zero where none is left; l: how much of it the
-    rows have, which is taken from them; p: one for the row itself, all of which is taken.
+    """Take one pivot step. u: the longest row of H normalised, or zero where none is left; l: the
+    components of the rows along u, which are subtracted from them; p: one for the pivot row, which
+    becomes zero.
     """
     m, nv = len(l), len(u)
     longest = 0.0 * H[0, 0]
@@ -149,7 +152,9 @@ def _take_longest(H, u, l, p):
 
 @sweep
 def multipliers(A, need, column, U, L, P, unit, c, lam, left):
-    """lam (m,) with A' lam = need as far as that can be, and what is left."""
+    """Compute lam (m,) with A' lam = need as far as the rows allow, and left (nv,), the rest of
+    need.
+    """
     for s in range(len(lam)):
         c[s], lam[s] = 0.0 * need[0], 0.0 * need[0]
         for i in range(len(need)):
@@ -165,8 +170,8 @@ def multipliers(A, need, column, U, L, P, unit, c, lam, left):
 
 @sweep
 def inner_load(j, L, P, unit, c, lam):
-    """lam (m,), of length one: the load that row j makes with the rows that were taken and that
-    moves nothing; zero if it was.
+    """Compute lam (m,), of length one: the self-stress of row j with the rows that were taken; zero
+    if row j was taken.
     """
     m = len(lam)
     taken = 0.0 * unit[0]
@@ -186,7 +191,7 @@ def inner_load(j, L, P, unit, c, lam):
 
 @sweep
 def _solve(L, P, c, lam):
-    """L lam = c, by changing lam in the rows that were taken, the last of them first."""
+    """Solve L lam = c by changing lam in the rows that were taken, the last of them first."""
     m = len(lam)
     for s in range(m - 1, -1, -1):
         left, pivot = c[s], 0.0 * c[s]
@@ -201,14 +206,14 @@ def _solve(L, P, c, lam):
 # --- wrenches
 @kernel
 def alone(on, i, k):
-    """What joint i carries of one unit of row k, about the ground's origin: torque, force."""
+    """Return the torque and force in joint i of one unit of row k, about the ground's origin."""
     w, g = on.wrench[k], on.share[i, k]
     return (g * w[0], g * w[1], g * w[2]), (g * w[3], g * w[4], g * w[5])
 
 
 @sweep
 def combined(on, i, lam):
-    """What joint i carries of all rows."""
+    """Return the torque and force in joint i of all rows."""
     zero = 0.0 * lam[0]
     t = (zero, zero, zero)
     f = (zero, zero, zero)
@@ -222,7 +227,9 @@ def combined(on, i, lam):
 
 @kernel
 def to_child(on, i, pair):
-    """About the origin of joint i's child, in its axes."""
+    """Return a wrench about the ground's origin as one about the origin of joint i's child, in its
+    axes.
+    """
     R = get33(on.R, i)
     t = pair[0]
     f = pair[1]
@@ -231,13 +238,13 @@ def to_child(on, i, pair):
 
 @kernel
 def to_frame(on, i, t, f):
-    """From there to the frame in which it is wanted."""
+    """Return a wrench on the child in the frame in which it is reported."""
     R = get33(on.turn, i)
     return unrotate(R, sub(t, cross(get(on.arm, i), f))), unrotate(R, f)
 
 
 @kernel
 def seen(on, i, pair):
-    """From the ground to the frame in which it is wanted."""
+    """Return a wrench about the ground's origin in the frame in which it is reported."""
     t, f = to_child(on, i, pair)
     return to_frame(on, i, t, f)

@@ -1,4 +1,4 @@
-"""How a node moves: the one place where kernels look at the kind of a motion."""
+"""How a node moves: the only place where kernels distinguish kinds of motion."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ BALL = int(Motion.BALL)
 
 @kernel
 def speeds(motion):
-    """How many speeds a node has."""
+    """Return the number of speeds of a node."""
     return 3 if motion == BALL else 1
 
 
 @sweep
 def place(tree, q, x):
-    """Put every node where its coordinate says: cosine and sine, or the ball's rotation, and the
+    """Place every node at its coordinate: compute cosine and sine, or the ball's rotation, and the
     origin in the parent.
     """
     for i in range(len(tree.parent)):
@@ -50,7 +50,9 @@ def place(tree, q, x):
 
 @kernel
 def _place(tree, q, i, x):
-    """The rotation of a ball, the origin of any node, and in s the angle of its turn."""
+    """Compute the rotation of a ball, the origin of any node, and store the angle of its turn in
+    s.
+    """
     motion, k = tree.motion[i], tree.qi[i]
     x.s[i] = 0.0 * tree.ratio[i]
     r = get(tree.r, i)
@@ -69,7 +71,7 @@ def _place(tree, q, i, x):
 
 @kernel
 def into(tree, i, x, a):
-    """A vector of the parent's axes, in node i's."""
+    """Return a vector of the parent's axes in node i's axes."""
     b = rotate(get33(tree.E, i), a)
     if tree.motion[i] == SLIDE:
         return b
@@ -80,7 +82,7 @@ def into(tree, i, x, a):
 
 @kernel
 def out(tree, i, x, a):
-    """A vector of node i's axes, in its parent's."""
+    """Return a vector of node i's axes in its parent's axes."""
     if tree.motion[i] == SLIDE:
         b = a
     elif tree.motion[i] == BALL:
@@ -92,7 +94,7 @@ def out(tree, i, x, a):
 
 @kernel
 def out_symmetric(tree, i, x, S):
-    """A symmetric matrix of node i's axes, in its parent's."""
+    """Return a symmetric matrix of node i's axes in its parent's axes."""
     if tree.motion[i] == SLIDE:
         T = S
     elif tree.motion[i] == BALL:
@@ -104,7 +106,7 @@ def out_symmetric(tree, i, x, S):
 
 @kernel
 def out_matrix(tree, i, x, A):
-    """A matrix of node i's axes, in its parent's."""
+    """Return a matrix of node i's axes in its parent's axes."""
     if tree.motion[i] == SLIDE:
         B = A
     elif tree.motion[i] == BALL:
@@ -116,8 +118,8 @@ def out_matrix(tree, i, x, A):
 
 @kernel
 def out_columns(tree, i, x, R):
-    """R times the rotation from node i's axes into its parent's: the node's axes, where R shows the
-    parent's.
+    """Return R times the rotation from node i's axes into its parent's: the axes of the node, where
+    R has those of the parent.
     """
     P = product(R, transpose(get33(tree.E, i)))
     if tree.motion[i] == SLIDE:
@@ -130,7 +132,7 @@ def out_columns(tree, i, x, R):
 
 @kernel
 def component(tree, i, k, t, f):
-    """S' (t, f): what a torque and a force do along the k-th freedom of node i."""
+    """Return S' (t, f): the component of a torque and a force along the k-th freedom of node i."""
     motion = tree.motion[i]
     if motion == SLIDE:
         return tree.ratio[i] * f[2]
@@ -143,7 +145,9 @@ def component(tree, i, k, t, f):
 
 @kernel
 def direction(tree, i, k):
-    """S of the k-th freedom of node i: its angular and its linear part, in the node's axes."""
+    """Return S of the k-th freedom of node i: its angular and its linear part, in the node's
+    axes.
+    """
     motion = tree.motion[i]
     ratio = tree.ratio[i]
     zero = 0.0 * ratio

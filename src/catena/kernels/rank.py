@@ -1,17 +1,17 @@
-"""The metric in which the rank of constraint rows is decided. Every such decision refers to this
-page.
+"""The metric in which the rank of constraint rows is decided. Every such decision uses it.
 
-    A~ = N^-1/2 A C^1/2,      rank A = number of directions of A~ that are not small beside one
+    A~ = N^-1/2 A C^1/2,      rank A = number of singular values of A~ that are not small relative
+                              to one
 
 C scales the speeds: 1 for a turn, l^2 for a slide. N scales the rows: 1 for the angle of two
 directions, l^2 for a displacement or a screw. l is the length of the links of the loop, at the
 mechanism's own parameters; a slide in several loops takes the shortest. A row that is given as a
-text has no size of its own and is measured by what its entries are.
+text has no natural size and is scaled by its entries.
 
-Nothing here knows a mass, so ratios of inertia do not matter. A change of the unit of length from m
+No mass enters here, so that ratios of inertia do not matter. A change of the unit of length from m
 to mm changes displacement rows, slides and l together, and A~ not at all. Entries of A~ are of
-order one, and what is left of entries that cancel is rounding, 1e-16: it is never scaled up, as it
-would be if rows were scaled to length one.
+order one, and what remains of entries that cancel is rounding, 1e-16: it is never scaled up, as it
+would be if rows were normalised.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from ..model import Joint, Pose, Scalar
     from .tree import Layout
 
-# a row whose distance to the rows after it is less, squared, in this metric, repeats them: an angle
-# of 1.7e-4
+# a row whose squared distance from the span of the rows after it is smaller, relative to N and in
+# this metric, is redundant: an angle of 1.7e-4
 RANK = 3e-8
-# an eigenvalue of a mass matrix, scaled to a unit diagonal, that is nothing but rounding
+# eigenvalues of a mass matrix, scaled to a unit diagonal, that are smaller are rounding
 SINGULAR = 1e-12
-# a singular value of A~ that is zero where a configuration is exact, as for a question about
-# mobility
+# singular values of A~ that are smaller count as zero where the configuration is exact, as for a
+# question about mobility
 EXACT = 1e-9
 
 
 @sweep
 def independent(G, size, keep):
-    """keep (m,): 1 where a row says more than the rows after it, else 0. G = A C A' (m, m), lower
-    half, is used up.
+    """Fill keep (m,): 1 where a row is independent of the rows after it, else 0. G = A C A' (m, m),
+    lower half, is overwritten.
 
-    size (m,): N. Off its loops by a small d a redundant row would have a pivot of d^2 and a right
-    side of d, and their ratio would come into the motion: so rows are dropped long before rounding
-    asks for it.
+    size (m,): N. With a loop open by a small d, a redundant row would have a pivot of d^2 and a
+    right side of d, and their ratio would enter the motion: therefore rows are dropped long before
+    rounding requires it.
     """
     for k in range(len(keep) - 1, -1, -1):
         one = 1.0 + 0.0 * G[k, k]
@@ -62,11 +62,11 @@ def independent(G, size, keep):
 
 
 def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
-    """The speeds (n,) of a motion in which a mass matrix M (n, n) has no kinetic energy; None where
-    M is regular.
+    """Return the speeds (n,) of a motion in which a mass matrix M (n, n) has no kinetic energy;
+    None where M is regular.
 
     M is scaled to a unit diagonal first, and the speeds are in these scales, so that neither units
-    nor ratios of inertia decide.
+    nor ratios of inertia matter.
     """
     size = np.sqrt(np.abs(np.diag(M)))
     if (size == 0).any():
@@ -77,8 +77,8 @@ def motion_without_energy(M: np.ndarray) -> np.ndarray | None:
 
 # --- lengths
 def column_scales(layout: Layout) -> np.ndarray:
-    """C (nv,): 1 for the speed of a turn, the squared length of its shortest loop for that of a
-    slide.
+    """Return C (nv,): 1 for the speed of a turn, the squared length of its shortest loop for that
+    of a slide.
     """
     found = np.ones(layout.nv)
     usual = usual_length(layout)
@@ -94,8 +94,8 @@ def column_scales(layout: Layout) -> np.ndarray:
 
 
 def speed_row_scales(layout: Layout) -> list[float]:
-    """N of constraints and speed rows, in order: the squared length of the mechanism; 0 for
-    constraints and texts, measured by their entries.
+    """Return N of constraints and speed rows, in order: the squared length of the mechanism; 0 for
+    constraints and texts, which are scaled by their entries.
     """
     size = usual_length(layout) ** 2
     return [
@@ -106,8 +106,8 @@ def speed_row_scales(layout: Layout) -> list[float]:
 
 
 def loop_length(layout: Layout, loop: Joint) -> float:
-    """l of a loop: the root of the sum of squares of its links' lengths, each from joint to joint;
-    never zero.
+    """Return l of a loop, m: the root of the sum of squares of its links' lengths, each from joint
+    to joint; never zero.
     """
     seats = [(layout.seats[loop.parent], loop.placement), (layout.seats[loop.child], loop.offset)]
     links, feet = [], []
@@ -123,13 +123,15 @@ def loop_length(layout: Layout, loop: Joint) -> float:
 
 
 def usual_length(layout: Layout) -> float:
-    """A length of the mechanism where a loop gives none: its own, or one."""
+    """Return a length of the mechanism for loops that have none, m: `own_length`, or one where that
+    is zero.
+    """
     return own_length(layout) or 1.0
 
 
 def own_length(layout: Layout) -> float:
-    """A length that the mechanism has: of all its links, or a wheel's radius, or of its bodies;
-    zero for a point that slides.
+    """Return a characteristic length of the mechanism, m: of all its links, or a wheel's radius, or
+    of its bodies; zero for a point that slides.
     """
     links = [_position(layout, node.pose) for node in layout.nodes if node.parent >= 0]
     lengths = (
@@ -148,8 +150,8 @@ def own_length(layout: Layout) -> float:
 
 
 def _reach_of_bodies(layout: Layout) -> float:
-    """How far from its body's origin a mass lies, at most: the centre of mass, and the radius of
-    gyration about it.
+    """Return the largest distance of a mass from its body's origin, m: the centre of mass, and the
+    radius of gyration about it.
     """
     found = [0.0]
     for body in layout.mechanism.bodies:
@@ -162,7 +164,7 @@ def _reach_of_bodies(layout: Layout) -> float:
 
 
 def _reach_of_contacts(layout: Layout) -> float:
-    """How far from its body's origin a contact touches, at most."""
+    """Return the largest distance of a contact from its body's origin, m."""
     m = layout.mechanism
     found = [
         float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius))
@@ -187,7 +189,9 @@ def _reach_of_contacts(layout: Layout) -> float:
 
 
 def _paths(layout: Layout, loop: Joint) -> tuple[list[int], list[int]]:
-    """The nodes from each end of a loop down to what carries both, ends first."""
+    """Return the nodes from each end of a loop towards their common ancestor, which is excluded,
+    ends first.
+    """
     both = []
     for body in (loop.parent, loop.child):
         path, i = [], layout.seats[body].node
@@ -204,5 +208,5 @@ def _position(layout: Layout, pose: Pose) -> np.ndarray:
 
 
 def _number(layout: Layout, x: Scalar) -> float:
-    """A scalar at the mechanism's own parameters."""
+    """Return the value of a scalar at the mechanism's own parameters."""
     return float(value_of(x, layout.mechanism.parameters) or 0.0)

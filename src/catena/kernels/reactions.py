@@ -1,8 +1,8 @@
-"""The six-component wrench in every joint: what the parent does to the child through the joint,
+"""The six-component wrench in every joint: the action of the parent on the child through the joint,
 motors included.
 
-Bodies on fixed joints melt into nodes, but their joints carry loads too; so this pass walks over
-bodies, not nodes.
+Bodies on fixed joints are merged into nodes, but their joints carry loads too; so this pass walks
+over bodies, not nodes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .tree import Layout, as_array, seated
 
 
 class BodyTable(NamedTuple):
-    """One row per body, parents first: the node it sits on, and its own mass there."""
+    """One row per body, parents first: the node that carries it, and its own mass there."""
 
     node: np.ndarray  # (b,) -1 for a body fixed to the ground
     parent: np.ndarray  # (b,) index of the parent body, -1 for the ground
@@ -31,7 +31,9 @@ class BodyTable(NamedTuple):
 
 
 def body_table(layout: Layout, value: Any) -> BodyTable:
-    """The table of a layout, in the order of `mechanism.ordered` (a joint has one child)."""
+    """Return the table of a layout, in the order of `mechanism.ordered` (each joint has one
+    child).
+    """
     m = layout.mechanism
     names = [j.child for j in m.ordered]
     index = {name: k for k, name in enumerate(names)} | {GROUND: -1}
@@ -59,7 +61,7 @@ def joint_wrenches(tree, table, q, v, a, wrench, x, W):
     """Fill W (b, 6): torque about the child body's origin and force, in the child body's axes, on
     the child.
 
-    wrench: (b, 6), what acts on each body from outside, torque about its node's origin and force in
+    wrench: (b, 6), the external wrench on each body, torque about its node's origin and force, in
     the node's axes.
     """
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])

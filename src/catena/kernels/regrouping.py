@@ -1,12 +1,11 @@
-"""Inertia moved towards the root where no force along a freedom can tell: what is left of a node
-costs fewer products in a tape.
+"""Inertia moved towards the root where forces along the freedoms do not change: what remains of a
+node costs fewer products in a tape.
 
-What is spread along the axis of a turning node moves as its parent does, and what a ball carries at
-its centre too; the second moments of a sliding node turn with its parent. So a node that turns
-keeps of the ten numbers (m, h, J) seven: m, h_z and J_zz are its parent's; a ball gives away m, a
-slide its J. These are the base parameters of [Gautier1990], found there to be all that measured
-forces can identify. Accelerations and forces along the freedoms are the same; forces across them
-(reactions) are not.
+Mass on the axis of a turning node moves as its parent does, and so does mass at the centre of a
+ball; the second moments of a sliding node turn with its parent. So a node that turns keeps seven of
+the ten numbers (m, h, J): m, h_z and J_zz go to its parent; a ball gives away m, a slide its J.
+These are the base parameters of [Gautier1990], which are all that measured forces can identify.
+Accelerations and forces along the freedoms stay the same; forces across them (reactions) do not.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ NOTHING = (0.0, (0.0,) * 3, (0.0,) * 6)
 
 
 def regrouped(tree: Tree) -> Tree:
-    """The tree with as many zeros among masses and moments as its freedoms allow; the same tree
-    where it is made of symbols.
+    """Return the tree with as many zeros among masses and moments as its freedoms allow; the same
+    tree where it contains symbols.
     """
     if not len(tree.parent) or any(
         x.dtype == object for x in (tree.mass, tree.h, tree.J, tree.E, tree.r)
@@ -42,7 +41,7 @@ def regrouped(tree: Tree) -> Tree:
 
 
 def _divided(motion: int, m: Any, h: Any, J: Any) -> tuple[Any, Any]:
-    """What a node keeps, and what its parent may have."""
+    """Return the part of (m, h, J) that a node keeps, and the part that its parent takes."""
     if motion == TURN:
         return (0.0, (h[0], h[1], 0.0), (*J[:5], 0.0)), (
             m,
@@ -57,8 +56,8 @@ def _divided(motion: int, m: Any, h: Any, J: Any) -> tuple[Any, Any]:
 
 
 def _carried(E: Any, r: Any, m: Any, h: Any, J: Any) -> tuple[Any, Any, Any]:
-    """(m, h, J) of a node about its parent's origin in its parent's axes, its coordinate being of
-    no matter.
+    """Return (m, h, J) of a node about its parent's origin in its parent's axes; its coordinate
+    does not matter.
     """
     h = unrotate(E, h)
     shifted = sadd(outer_pair(h, r), tuple(m * x for x in outer(r)))

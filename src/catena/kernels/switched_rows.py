@@ -1,18 +1,18 @@
-"""Many rows that can be switched, of which few are on: the forces that keep them, and the smallest
-change onto them; over lanes of runs.
+"""Constraint rows that can be switched, of which few are active: the forces that enforce them, and
+the smallest change of speeds that satisfies them; over lanes of runs.
 
-    forces  f with B (a + W F' f) = gamma in the rows that are on and say more than others; where
-        that leaves a choice, the f of least
+    forces    f with B (a + W F' f) = gamma in the active, independent rows; where that is not
+              unique, the f of least
               sum (f - share)^2 / weight: with S = B Y, Y = W F', r = gamma - B a, D = diag(weight):
-                      f = share + D S' y, S D S' y = r - S share
-    change    M^-1 A' lam with A M^-1 A' lam = r in the rows that are on: of all speeds with A v = r
+              f = share + D S' y, S D S' y = r - S share
+    change    M^-1 A' lam with A M^-1 A' lam = r in the active rows: of all speeds with A v = r
               those of least kinetic energy
 
-Rows that are on in one lane at least are put together first; in a lane where such a row is off, it
-is zero. So the work is that of the rows that are on, whatever their number, and no lane knows of
-its neighbours. Few rows are written out on the tape instead, where zeros cost nothing:
-`simulation.contact_rows.weighted_forces`, `compiler.trace.smallest_change`. The rank is decided as
-everywhere (`rank`).
+Rows that are active in at least one lane are gathered first; in a lane where such a row is
+inactive, it is zero. So the work is that of the active rows, whatever the number of rows, and no
+lane depends on its neighbours. Few rows are written out on the tape instead, where zeros cost
+nothing: `simulation.terms.contact_rows.weighted_forces`, `compiler.trace.smallest_change`. The rank
+is decided as everywhere (`rank`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from .constrained_forward_dynamics import factor_rows, meet
 from .dynamics import solve
 from .rank import independent
 
-# how often rows are met: each leaves of them rounding times the square of their condition
+# how often the forces are corrected: each time the residual of the rows becomes rounding times the
+# square of their condition number, relative to the residual before
 ROUNDS = 3
 
 
 class HeldRows(NamedTuple):
     """m rows that can be switched, of n speeds: B (m, n), and F (m, n) along which their forces
     act; gamma, switches z, weights and shares (m,). a (n,): the accelerations without their forces;
-    W (n, n): what forces along the speeds do. others (k, n): rows that always hold. size (m + k,),
-    column (n,): N, 0 for a row's own, and C of `rank`.
+    W (n, n): the accelerations per force along the speeds. others (k, n): rows that are always
+    active. size (m + k,), column (n,): N (0 for a row that is scaled by its entries) and C of
+    `rank`.
     """
 
     B: Any
@@ -49,15 +51,17 @@ class HeldRows(NamedTuple):
 
 
 class HeldForces(NamedTuple):
-    """f (m,), zero where a row is off; and F' f (n,), what they are along the speeds."""
+    """The result: f (m,), zero where a row is inactive, and F' f (n,), the forces along the
+    speeds.
+    """
 
     f: Any
     along: Any
 
 
 class HeldMemory(NamedTuple):
-    """Scratch. Of the rows that are on, put together: A, Y (m + k, n), size, keep, right, weight,
-    f, y (m + k,); S (m + k, m + k). K (n, n), x (n,).
+    """Scratch, for the gathered active rows: A, Y (m + k, n), size, keep, right, weight, f, y (m +
+    k,); S (m + k, m + k). K (n, n), x (n,).
     """
 
     A: Any
@@ -74,7 +78,7 @@ class HeldMemory(NamedTuple):
 
 
 class OffRows(NamedTuple):
-    """m rows A (m, n) that a change of n speeds must meet, their right side and switches z (m,);
+    """m rows A (m, n) that a change of n speeds must satisfy, their right side and switches z (m,);
     the factor (n, n) of M; size, column: of `rank`.
     """
 
@@ -87,14 +91,14 @@ class OffRows(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Of the speeds (n,)."""
+    """The result: the change of the speeds (n,)."""
 
     change: Any
 
 
 class ChangeMemory(NamedTuple):
-    """Scratch. Of the rows that are on, put together: A, H (m, n), S, G (m, m), size, keep, right,
-    lam, y (m,).
+    """Scratch, for the gathered active rows: A, H (m, n), S, G (m, m), size, keep, right, lam, y
+    (m,).
     """
 
     A: Any
@@ -110,7 +114,7 @@ class ChangeMemory(NamedTuple):
 
 @kernel
 def row_forces(p, a, s):
-    """The forces of the rows that are on."""
+    """Compute the forces of the active rows."""
     m, k = len(p.z), len(p.others)
     count = _pack(p.B, p.z, p.gamma, p.size, s)
     for i in range(count):
@@ -131,7 +135,7 @@ def row_forces(p, a, s):
 
 @kernel
 def row_change(p, a, s):
-    """The smallest change onto the rows that are on."""
+    """Compute the smallest change of speeds that satisfies the active rows."""
     n = len(p.column)
     count = _pack(p.A, p.z, p.right, p.size, s)
     for i in range(count):
@@ -158,7 +162,9 @@ def row_change(p, a, s):
 
 @kernel
 def _pack(B, z, right, size, s):
-    """Put together the rows that are on in some lane, with their right sides; how many they are."""
+    """Gather the rows that are active in some lane, with their right sides, and return their
+    number.
+    """
     count = 0
     for i in range(len(z)):
         if any_lane(z[i] > 0.5):
@@ -171,7 +177,7 @@ def _pack(B, z, right, size, s):
 
 @kernel
 def _unpack(p, a, s):
-    """The forces to where they belong, and what they are along the speeds."""
+    """Scatter the forces to their rows, and compute them along the speeds."""
     count = 0
     for j in range(len(a.along)):
         a.along[j] = 0.0 * p.a[j]
@@ -187,7 +193,7 @@ def _unpack(p, a, s):
 
 @kernel
 def _dot(x, y):
-    """x . y."""
+    """Return x . y."""
     total = 0.0 * x[0]
     for j in range(len(x)):
         total += x[j] * y[j]
@@ -196,7 +202,7 @@ def _dot(x, y):
 
 @kernel
 def _metric(A, column, size, G, count):
-    """G = A C A', lower half, of so many rows; a size of 0 becomes that of the row's own
+    """Compute G = A C A', lower half, of `count` rows; a size of 0 becomes that of the row's own
     entries.
     """
     for i in range(count):
@@ -210,7 +216,7 @@ def _metric(A, column, size, G, count):
 
 @kernel
 def _answers(p, s):
-    """Y of the rows that are on, their weights, and the forces to begin with."""
+    """Compute Y of the active rows, their weights, and the initial forces."""
     count = 0
     for i in range(len(p.z)):
         if any_lane(p.z[i] > 0.5):
@@ -223,8 +229,8 @@ def _answers(p, s):
 
 @kernel
 def _scale(s, count):
-    """Rows and right sides by what one unit of a row's own force does along it; zero where a row is
-    not kept.
+    """Scale rows and right sides by the response of a row to one unit of its own force; zero where
+    a row is not kept.
     """
     for i in range(count):
         size = abs(_dot(s.A[i], s.Y[i]))
@@ -236,8 +242,8 @@ def _scale(s, count):
 
 @kernel
 def _weighted(s, count):
-    """S = A (Y' D Y) A', lower half: far fewer operations than S D S' where there are more rows
-    than speeds.
+    """Compute S = A (Y' D Y) A', lower half: far fewer operations than S D S' where there are more
+    rows than speeds.
     """
     n = len(s.x)
     for j in range(n):
@@ -257,7 +263,7 @@ def _weighted(s, count):
 
 @kernel
 def _correct(s, count):
-    """f moved to what is left of the rows."""
+    """Correct f by the residual of the rows."""
     _sum_up(s.Y, s.f, s.x, count)
     for i in range(count):
         s.y[i] = s.right[i] - _dot(s.A[i], s.x)
@@ -269,7 +275,7 @@ def _correct(s, count):
 
 @kernel
 def _sum_up(A, y, x, count):
-    """x = A' y, of so many rows."""
+    """Compute x = A' y of `count` rows."""
     for j in range(len(x)):
         x[j] = 0.0 * x[j]
     for i in range(count):

@@ -1,13 +1,13 @@
 """Tree: a mechanism as the arrays that kernels walk over, one row per elementary node.
 
 A node turns about its z axis, slides along it, does both (screw), or is a ball. A joint of several
-freedoms is several nodes, all but the last without mass; bodies on fixed joints melt into the node
-that carries them. A node's axis is laid on z by a signed permutation where that is possible, so
-that most entries of the placements are 0 or 1 and vanish from a tape.
+freedoms is several nodes, all but the last without mass; bodies on fixed joints are merged into the
+node that carries them. A node's axis is mapped to z by a signed permutation where that is possible,
+so that most entries of the placements are 0 or 1 and vanish from a tape.
 
-A place on a flexible body by modes is nodes that follow the amplitudes of its shapes (`lifting`);
-their coordinates come after the mechanism's own. Such a body's mass is on no node:
-`compiler.beam_sections` and the formulations add it.
+A place on a flexible body by modes is a chain of nodes that follow the amplitudes of its shapes
+(`lifting`); their coordinates come after the mechanism's own. The mass of such a body is on no
+node: `compiler.beam_sections` and the formulations add it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..errors import MechanismError
 from ..model import (
     GROUND,
     Body,
-    Course,
+    CoordinateFunction,
     Freedom,
     Joint,
     Mechanism,
@@ -42,8 +42,8 @@ from ..model import (
 )
 
 RIGHT_ANGLE = "1.57079632679489661923132169163975144209858"
-ROUNDING = 1e-15  # a few units of rounding of entries of a rotation
-# residues of right angles in placements, up to this size, are taken for zeros: see `_residue`
+ROTATION_ROUNDING = 1e-15  # a few units of rounding of the entries of a rotation
+# residues of right angles in placements, up to this size, become zeros: see `_residue`
 SNAP = 1.1e-11
 
 
@@ -71,7 +71,7 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True)
 class Seat:
-    """Where a body sits: on which node (-1: the ground), and its pose X_NB there."""
+    """The place of a body: its node (-1: the ground), and its pose X_NB there."""
 
     node: int
     pose: Pose
@@ -91,13 +91,13 @@ class _Node:
 
 @dataclass(frozen=True)
 class Follower:
-    """A node's coordinate that follows the amplitudes from q[qi] and v[vi] on, or as a function the
-    one coordinate q[qi].
+    """A node's coordinate that follows the amplitudes from q[qi] and v[vi] on, or, by a function,
+    the one coordinate q[qi].
     """
 
     qi: int
     vi: int
-    shift: Shift | Course
+    shift: Shift | CoordinateFunction
 
 
 @dataclass(frozen=True)
@@ -144,33 +144,34 @@ class Layout:
 
     @property
     def rigid(self) -> list[Body]:
-        """The bodies that are not."""
+        """The bodies that are not flexible bodies by modes."""
         bending = {modal.body for modal in self.modal}
         return [b for b in self.mechanism.bodies if b.name not in bending]
 
     def seat(self, frame: str) -> Seat:
-        """The seat of a named frame or body."""
+        """Return the seat of a named frame or body."""
         f = self.mechanism.frame(frame)
         seat = self.seats[f.body]
         return Seat(seat.node, seat.pose @ f.pose)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        """Random coordinates (nq,): normal numbers, quaternions of length one."""
+        """Return random coordinates (nq,): normal numbers, unit quaternions."""
         q = rng.standard_normal(self.nq)
         for k in (c.qi for c in self.coordinates if c.motion == Motion.BALL):
             q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
         return q
 
     def somewhere(self, seed: int) -> list[np.ndarray]:
-        """Random coordinates, and the mechanism's own parameters (count,)."""
+        """Return random coordinates (nq,), and the mechanism's own parameters (count,)."""
         return [
             self.sample(np.random.default_rng(seed)),
             np.array(list(self.mechanism.parameters.values())),
         ]
 
     def tree(self, value: Callable[[Any], Any] | None = None, snap: float = SNAP) -> Tree:
-        """The arrays. `value` turns a scalar into a number or symbol; by default the parameters'
-        own values.
+        """Return the arrays. `value` turns a scalar into a number or symbol; by default it is
+        evaluated at the mechanism's own parameters. snap: the largest residue of a right angle that
+        becomes zero.
         """
         if value is None:
             value = lambda x: x if isinstance(x, float) else value_of(x, self.mechanism.parameters)  # noqa: E731
@@ -210,10 +211,10 @@ _layouts: WeakValueDictionary[int, Layout] = WeakValueDictionary()
 
 
 def layout(m: Mechanism) -> Layout:
-    """The nodes of a valid mechanism: depth first, coordinates in the order of the file. It is laid
-    out once.
+    """Return the nodes of a valid mechanism: depth first, coordinates in the order of the file. The
+    result is cached.
 
-    Raises MechanismError where a flexible body is not discretised yet, and so has no coordinates.
+    Raise MechanismError where a flexible body is not discretised yet, and so has no coordinates.
     """
     found = _layouts.get(id(m))
     if found is None:
@@ -238,7 +239,7 @@ def _laid_out(m: Mechanism) -> Layout:
         if j.deflection:
             leader = j.mimic.joint if j.mimic else j.name
             base = Seat(seats[j.parent].node, seats[j.parent].pose @ j.placement)
-            made = _follow(
+            place = _follow(
                 nodes,
                 followers,
                 base,
@@ -246,7 +247,7 @@ def _laid_out(m: Mechanism) -> Layout:
                 (first_q[leader], first_v[leader]),
                 (nq, nv),
             )
-            seats[j.child] = Seat(made.node, made.pose @ j.offset.inverse())
+            seats[j.child] = Seat(place.node, place.pose @ j.offset.inverse())
         elif j.mimic and j.mimic.function:
             leader = j.mimic.joint
             node, X = _node(
@@ -290,8 +291,8 @@ def _follow(
     leader: tuple[int, int],
     own: tuple[int, int],
 ) -> Seat:
-    """Append nodes that follow amplitudes, and return where they lead. own: the mechanism's own
-    numbers of q and v.
+    """Append nodes that follow amplitudes, and return the seat that they carry. own: the
+    mechanism's own numbers of q and v.
     """
     parent, X = base.node, base.pose
     for shift in shifts:
@@ -310,8 +311,8 @@ def _follow(
 def _node(
     nodes: list[_Node], f: Freedom, parent: int, X: Pose, qi: int, vi: int
 ) -> tuple[int, Pose]:
-    """Append the node of one elementary motion at X on its parent; its index, and the pose of what
-    comes next on it.
+    """Append the node of one elementary motion at X on its parent; return its index, and the pose
+    of the next one on it.
     """
     Z = onto_z(f.axis) if f.motion != Motion.BALL else Pose()
     nodes.append(_Node(parent, f.motion, X @ Z, qi, vi, f.pitch))
@@ -320,7 +321,9 @@ def _node(
 
 # --- numbers
 def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list]:
-    """Mass, first moment and Euler tensor of each node: those of the bodies that sit on it."""
+    """Return mass, first moment and Euler tensor of each node: the sums over the bodies that it
+    carries.
+    """
     n = len(self.nodes)
     mass = [0.0] * n
     h = [(0.0, 0.0, 0.0)] * n
@@ -336,14 +339,14 @@ def _masses(self: Layout, value: Callable[[Any], Any]) -> tuple[list, list, list
 
 
 def _armatures(self: Layout, value: Callable[[Any], Any]) -> list:
-    """The rotors' inertia at each speed: a joint's own, and those of its followers by their ratio
-    squared.
+    """Return the rotor inertia at each speed: a joint's own, and those of its followers times their
+    ratio squared.
     """
     return [value(x) for x in per_speed(self.mechanism, "armature")]
 
 
 def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple, tuple]:
-    """Mass, first moment and Euler tensor of a body about the origin of the node it sits on, in the
+    """Return mass, first moment and Euler tensor of a body about the origin of its node, in the
     node's axes.
     """
     R = tuple(tuple(value(x) for x in row) for row in seat.pose.rotation)
@@ -357,8 +360,8 @@ def seated(b: Body, seat: Seat, value: Callable[[Any], Any]) -> tuple[Any, tuple
 
 
 def _snapped(rows: Any, snap: float) -> list[list[Any]]:
-    """A rotation whose entries that are residues of right angles are zeros, and ones where the rest
-    of a row is zero.
+    """Return a rotation in which residues of right angles are zeros, and entries are ones where the
+    rest of their row is zero.
     """
     found = [
         [0.0 if isinstance(x, float) and _residue(x, snap) else x for x in row] for row in rows
@@ -371,25 +374,26 @@ def _snapped(rows: Any, snap: float) -> list[list[Any]]:
 
 
 def _residue(x: float, snap: float) -> bool:
-    """Whether an entry is what a right angle leaves that was computed, or printed with a limited
-    number of digits.
+    """Whether an entry is what remains of a right angle that was computed, or printed with a
+    limited number of digits.
 
-    A file that says 1.57079632679 means pi/2: pi/2 written with eleven decimals is that number, and
-    the cosine 4.897e-12 it leaves is no tilt of anybody's. An entry counts only if it is such a
-    residue to the last units of rounding (sums of a few: placements are multiplied), and at most
-    `snap` large.
+    A file that says 1.57079632679 means pi/2, written with eleven decimals; its cosine 4.897e-12 is
+    not an intended tilt. An entry counts only if it equals such a residue to the last units of
+    rounding (or sums of a few: placements are multiplied), and is at most `snap` large.
     """
     size = abs(x)
     if size > snap:
         return False
-    return size <= ROUNDING or any(
-        abs(size - n * r) <= ROUNDING for r in _residues() if r <= snap for n in (1, 2, 3)
+    return size <= ROTATION_ROUNDING or any(
+        abs(size - n * r) <= ROTATION_ROUNDING for r in _residues() if r <= snap for n in (1, 2, 3)
     )
 
 
 @functools.cache
 def _residues() -> tuple[float, ...]:
-    """What is left of pi/2, pi and 3 pi/2 printed with two to fifteen decimals, rounded or cut."""
+    """Return what remains of pi/2, pi and 3 pi/2 printed with two to fifteen decimals, rounded or
+    truncated.
+    """
     angles = [k * Fraction(RIGHT_ANGLE) for k in (1, 2, 3)]
     cut = (
         (angle, Fraction(math.floor(angle * 10**digits) + up, 10**digits))
@@ -401,13 +405,15 @@ def _residues() -> tuple[float, ...]:
 
 
 def cleaned(row: Any) -> list:
-    """Rounding residues, 1e-14 of the largest entry of their row, as zeros."""
+    """Return a row with entries set to zero that are below 1e-14 relative to its largest entry."""
     size = max((abs(x) for x in row if isinstance(x, float)), default=0.0)
     return [0.0 if isinstance(x, float) and abs(x) <= 1e-14 * size else x for x in row]
 
 
 def as_array(rows: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Nested rows as an array: doubles where all are numbers, objects where some are symbols."""
+    """Return nested rows as an array: doubles where all are numbers, objects where some are
+    symbols.
+    """
     flat = np.empty(int(np.prod(shape)), dtype=object)
     for k, x in enumerate(_flatten(rows)):
         flat[k] = x

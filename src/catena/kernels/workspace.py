@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Work(NamedTuple):
-    """Rows in the node's own axes unless said otherwise; letters of [Featherstone2008] and
+    """Rows in the node's own axes unless stated otherwise; letters of [Featherstone2008] and
     [Merwe1995].
     """
 
@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
     @staticmethod
     def empty(n: int, dtype: type = np.float64) -> Work:
-        """Room for n nodes: doubles for compiled code, objects for symbols."""
+        """Return room for n nodes: doubles for compiled code, objects for symbols."""
         shapes = {
             "c": (n,),
             "s": (n,),

@@ -1,27 +1,26 @@
-"""What a mechanism is: frozen records that describe bodies, joints and loads, and the rules they
-obey. From the bottom:
+"""The description of a mechanism: frozen records of bodies, joints and loads, and the rules that
+they obey. From the bottom:
 
     pose            Pose, a rotation and a position; values: the number of an expression of
                     parameters
     expressions     texts such as "m1*l1^2/12", parsed against a whitelist and evaluated over any
-                    scalar
-    motions         turns, slides, screws, balls; closure: rows that joints impose where they close
-                    loops
+                    scalar; coordinate_functions: polynomials and splines of one coordinate
+    motions         turns, slides, screws, balls; closure: the rows that joints impose where they
+                    close loops
     joint_kinds     the catalogue of joint kinds, a registry; joints: Joint, Mimic
     loads           springs, bushings, forces, knife edges, rolling, speed rows, a registry
     shapes          Shape, a registry of its kinds; CollisionFilter
     beams           Beam, a flexible body; bodies: Body
-    contacts        Contact, a pair that may touch
-    mechanism       Mechanism, Frame: inert data; freedom_units: the units of coordinates and
-                    speeds; followers: what mimics are felt as
-    planarity       the plane in which a mechanism moves; collision_pairs: the shapes that may meet;
-                    contact_points: where contacts touch
-    flexible        discretise: flexible bodies made into bodies, joints and springs
-    spanning_tree   a graph of bodies and joints cut to a tree and the joints that close it
-    validation      every fault of a mechanism, told at once
+    contacts        Contact, a pair that may touch; impact_laws: the registry of laws of impact
+    mechanism       Mechanism, Frame: data only; freedom_units: the units of coordinates and
+                    speeds; followers: the damping and armature that mimicking joints add
+    planarity       the plane in which a mechanism moves
+    flexible        discretise: replaces flexible bodies by bodies, joints and springs
+    spanning_tree   cuts a graph of bodies and joints to a tree and the joints that close it
+    validation      every fault of a mechanism, in one error
 
-A module uses those above it in this list. What `Mechanism.validate` does is registered here, as it
-stands above it.
+A module uses those above it in this list. The checks of `Mechanism.validate` are registered here,
+since they stand above it.
 """
 
 from typing import TYPE_CHECKING
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     from .carriers import MOTIONS, place_names, travel
     from .closure import POINT, WELD, ClosureRow, RowKind, named
     from .contacts import ORDERS, PARADOX, SURFACES, Contact
-    from .courses import KINDS as COURSE_KINDS
-    from .courses import Course, closed_spline, piecewise
+    from .coordinate_functions import KINDS as COORDINATE_FUNCTION_KINDS
+    from .coordinate_functions import CoordinateFunction, closed_spline, piecewise
     from .dimension_analysis import analyse, contradictions, parameter_units
     from .dimension_places import measure_of
     from .dimensions import (
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
         without_radian,
     )
     from .expression_functions import FUNCTIONS, apply
-    from .expression_syntax import LENGTH, fit_name, names_in, shown
+    from .expression_syntax import MAX_LENGTH, fit_name, names_in, shown
     from .expressions import evaluate, parse, write
     from .followers import per_speed
     from .freedom_units import MEASURES, coordinate_units, slides, speed_units

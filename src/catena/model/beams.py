@@ -2,7 +2,7 @@
 `catena.model.flexible` makes them move.
 
 A beam lies on the x axis of its body, straight and without stress from x = 0 to x = length. Its
-sections stay plane and square to it (Euler and Bernoulli): no shear. A stiffness left out is
+sections stay plane and perpendicular to it (Euler and Bernoulli): no shear. A stiffness left out is
 infinite.
 """
 
@@ -22,19 +22,41 @@ CLAMPED_FREE = 1.8751040687119611  # first root of cosh(b) cos(b) = -1
 
 @dataclass(frozen=True)
 class Beam:
-    """A uniform beam along x, by `segments` (rigid pieces and springs) or by `modes` (shapes with
-    amplitudes).
+    """A uniform beam along x, discretised by `segments` (rigid pieces and springs) or by `modes`
+    (shape functions with amplitudes).
 
-    length: m. rhoA: mass per length, kg/m. EI: bending stiffness, N m2, as a pair (along y, along
-    z), None where it does not bend; one value bends in the plane of a planar mechanism, else in
-    both planes alike. EA: N, or None: it keeps its length. GJ: N m2, or None: it does not twist.
-    rhoJ: polar mass moment of inertia per length, kg m; half of it belongs to each bending plane.
-    damping: ratio of the first mode of each kind, clamped at x = 0.
+    Parameters
+    ----------
+    length : scalar
+        m.
+    rhoA : scalar
+        Mass per length, kg/m.
+    EI : scalar or pair of scalars, optional
+        Bending stiffness, N m2, as a pair (along y, along z), None where it does not bend. One
+        value bends in the plane of a planar mechanism, else in both planes alike.
+    EA : scalar, optional
+        Stiffness against stretching, N; None (default): it keeps its length.
+    GJ : scalar, optional
+        Stiffness against twist, N m2; None (default): it does not twist.
+    rhoJ : scalar, default 0
+        Polar mass moment of inertia per length, kg m; half of it belongs to each bending plane.
+    damping : scalar, default 0
+        Damping ratio of the first mode of each direction, of the beam clamped at x = 0.
+    modes : int or mapping, optional
+        The number of modes along y (and z), or a table such as {"y": 3, "x": 1, "twist": 1}.
+    segments : int, optional
+        The number of elements. Exactly one of `modes` and `segments` is given.
+    ends : str, default "clamped-free"
+        With modes: how the shapes are held at root and tip, such as "pinned-pinned", or
+        "craig-bampton" for a beam that carries something at its tip.
+    shapes : sequence or mapping, optional
+        With modes: shape functions of the user, texts or functions of x (m), in place of those of
+        `ends`; a mapping gives them by direction.
+    stiffening : bool, default True
+        With modes: whether tension stiffens the beam.
 
-    segments: how many. modes: how many along y (and z), or a table of y, z, x, twist. ends, shapes,
-    stiffening are for modes: how it is held, such as "clamped-free", or "craig-bampton" where it
-    carries something at its tip; shapes of your own in place of those; whether tension stiffens it.
-
+    Examples
+    --------
     >>> Beam(length=4, rhoA=0.8, EI=900, segments=20).EI
     900.0
     """
@@ -69,8 +91,8 @@ class Beam:
             object.__setattr__(self, "shapes", _listed(self.shapes))
 
     def rigid(self) -> tuple[Scalar, tuple[Scalar, ...], tuple[Scalar, ...]]:
-        """Mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of the beam as a
-        straight rod.
+        """Return mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of the
+        undeformed beam.
         """
         try:
             return rod(self.rhoA, self.rhoJ, self.length)
@@ -79,17 +101,17 @@ class Beam:
 
     @property
     def planes(self) -> tuple[Scalar, Scalar]:
-        """EI along y and along z, N m2; one value stands for both."""
+        """EI along y and along z, N m2; a single value is used for both."""
         return self.EI if isinstance(self.EI, tuple) else (self.EI, self.EI)
 
     @property
     def stiffness(self) -> dict[str, Scalar]:
-        """{direction: EI, EI, EA and GJ}, N m2 or N; None where it is rigid."""
+        """{"y": EI, "z": EI, "x": EA, "twist": GJ}, N m2 or N; None where the beam is rigid."""
         return dict(zip(DIRECTIONS, (*self.planes, self.EA, self.GJ)))
 
     def lag(self, direction: str) -> Scalar:
-        """Damping over stiffness, s: 2 zeta / omega, omega the first frequency of that direction,
-        clamped at x = 0.
+        """Return the ratio of damping to stiffness in a direction, s: 2 zeta / omega, omega being
+        the first frequency of that direction of the beam clamped at x = 0.
         """
         if self.damping == 0.0:
             return 0.0
@@ -103,8 +125,8 @@ class Beam:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many modes along y and z, in x and in twist: those of a table, or the same number
-        wherever it bends.
+        """{direction: number of modes}: those of the table `modes`, or the same number in each
+        plane in which the beam bends.
         """
         if isinstance(self.modes, int):
             return {name: self.modes for name, EI in zip(DIRECTIONS, self.planes) if EI is not None}
@@ -113,13 +135,13 @@ class Beam:
 
 @dataclass(frozen=True)
 class Flexed:
-    """What a flexible body became: the names of the bodies, joints, frames and loads that stand for
-    it, root to tip.
+    """What replaces a flexible body: the names of the bodies, joints, frames and loads that stand
+    for it, root to tip.
 
-    body: its name. beam: as it was given. shapes: the body's own, as they were given. stations: x
-    of the origin of each of the bodies along the straight beam, m. frames: those that were made,
-    such as the tip's. modal: its shapes and their mass integrals
-    (`catena.model.flexible.modes.Modal`), where it is made of modes.
+    body: the name of the flexible body. beam: its beam, as given. shapes: its shapes, as given.
+    stations: x of the origin of each of the replacing bodies along the undeformed beam, m. frames:
+    the frames that were added, such as the tip's. modal: its shape functions and their mass
+    integrals (`catena.model.flexible.modes.Modal`), where it is discretised by modes.
     """
 
     body: str
@@ -136,8 +158,8 @@ class Flexed:
 def rod(
     rhoA: Scalar, rhoJ: Scalar, length: Scalar
 ) -> tuple[Scalar, tuple[Scalar, ...], tuple[Scalar, ...]]:
-    """Mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of a straight piece
-    along x.
+    """Return mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of a straight
+    rod along x from 0 to `length`.
     """
     m, J = rhoA * length, rhoJ * length
     across = m * length * length / 12 + J / 2
@@ -145,13 +167,13 @@ def rod(
 
 
 def _listed(x: Any) -> Any:
-    """A list as a tuple, anything else as it is."""
+    """Return a list as a tuple, which is hashable, and anything else as it is."""
     return tuple(x) if isinstance(x, Sequence) and not isinstance(x, str) else x
 
 
 def _number(x: Any) -> Any:
-    """A scalar where it can be one; otherwise as given, for validate() to refuse by the body's
-    name.
+    """Return a scalar where x can be one, else x as given: validate() then refuses it by the name
+    of the body.
     """
     try:
         return x if x is None or isinstance(x, bool) else scalar(x)

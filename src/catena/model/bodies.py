@@ -15,11 +15,31 @@ from .shapes import Shape
 class Body:
     """A rigid body, or a flexible one.
 
-    mass: kg. com: centre of mass in the body's frame, m. inertia: about the centre of mass in the
-    body's axes, kg m2, as (xx, xy, xz, yy, yz, zz); three values are taken as a diagonal, three
-    rows as a matrix. flexible: the beam it is; mass, com and inertia are then the beam's and are
-    left out.
+    Parameters
+    ----------
+    name : str
+        The name of the body.
+    mass : scalar
+        kg; a number or an expression of parameters, as all scalars here.
+    com : 3 scalars
+        The centre of mass in the body's frame, m.
+    inertia : 3, 6 or 3 x 3 scalars
+        The inertia about the centre of mass in the body's axes, kg m2, stored as (xx, xy, xz, yy,
+        yz, zz). Three values are a diagonal, three rows a symmetric matrix.
+    shapes : sequence of Shape, optional
+        What is drawn, and what collides.
+    flexible : Beam, optional
+        The beam that the body is. Mass, com and inertia are then those of the beam and are left
+        out.
 
+    Raises
+    ------
+    MechanismError
+        Where a value has the wrong form, the matrix is not symmetric (1e-9 relative to the two
+        entries), or a flexible body has a mass, com or inertia of its own.
+
+    Examples
+    --------
     >>> Body("rod", mass=1.2, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.001)).inertia
     (0.1, 0.0, 0.0, 0.1, 0.0, 0.001)
     >>> Body("boom", flexible=Beam(length=4, rhoA=0.5, EI=900, segments=20)).mass
@@ -54,6 +74,9 @@ class Body:
                 ) from None
 
     def _take_from_beam(self, beam: Beam) -> None:
+        """Set mass, com and inertia to those of the undeformed beam; raise MechanismError where
+        others were given.
+        """
         if not isinstance(beam, Beam):
             raise MechanismError(
                 f"body {self.name!r}: flexible is a {type(beam).__name__}; it is a Beam"
@@ -71,17 +94,19 @@ class Body:
 
     @property
     def collision(self) -> tuple[Shape, ...]:
-        """The shapes that collide."""
+        """The shapes of the body that collide."""
         return tuple(s for s in self.shapes if s.collides)
 
     @staticmethod
     def massless(name: str, shapes: tuple[Shape, ...] = ()) -> Body:
-        """A body that only carries others."""
+        """Return a body without mass and inertia, which only carries other bodies."""
         return Body(name, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), shapes)
 
 
 def symmetric(I: Sequence[Scalar] | Sequence[Sequence[Scalar]]) -> tuple[Scalar, ...]:
-    """Six entries (xx, xy, xz, yy, yz, zz) from three (a diagonal), six, or three rows."""
+    """Return the six entries (xx, xy, xz, yy, yz, zz) of an inertia given as three (a diagonal),
+    six, or three rows.
+    """
     values = tuple(I)
     if len(values) == 3 and all(
         isinstance(row, Sequence) or getattr(row, "ndim", 0) for row in values

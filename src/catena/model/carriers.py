@@ -1,11 +1,11 @@
-"""Carriers: how a body turns about, or slides along, one axis of another that bears it, by way of
-the tree.
+"""Carriers: how a body turns about, or slides along, one axis of another body that bears it,
+expressed by coordinates of the tree.
 
     turn = sum of sign q        over the joints from the body to the carrier, all of which turn
                                 about one direction
 
 The carrier may be any body on any branch: a sun gear turns in the arm of a planetary train by its
-own angle less the arm's.
+own angle minus the arm's.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .values import value_of
 
 MOTIONS = {"turning": Motion.TURN, "sliding": Motion.SLIDE}
 VERBS = {"turning": "turn about", "sliding": "slide along"}
-ALIGNED = 1e-9  # 1 - |cosine| of two axes that count as one
+AXIS_COSINE_TOLERANCE = 1e-9  # the largest 1 - |cosine| of two axes that count as parallel
 
 
 class Travel(NamedTuple):
-    """axis: in the ground's axes at coordinates zero. terms: (sign, joint), the joints whose
-    coordinates add up.
+    """The motion of a body in its carrier. axis: in the ground's axes where all coordinates are
+    zero. terms: (sign, joint), the joints whose coordinates add up.
     """
 
     axis: Vector
@@ -38,8 +38,9 @@ class Travel(NamedTuple):
 
 
 def travel(m: Mechanism, body: str, carrier: str, sort: str) -> Travel:
-    """How a body moves in its carrier; a MechanismError where it does not turn about (or slide
-    along) one axis of it.
+    """Return how a body turns (sort "turning") or slides ("sliding") in its carrier.
+
+    Raise MechanismError where it does not move in the carrier, or not about (along) one axis of it.
     """
     a = m.frame(body).body
     b = m.frame(carrier).body
@@ -62,7 +63,7 @@ def travel(m: Mechanism, body: str, carrier: str, sort: str) -> Travel:
         )
     axes = [_axis(m, j) for _, j in moving]
     for (_, j), axis in zip(moving[1:], axes[1:]):
-        if 1.0 - abs(float(axes[0] @ axis)) > ALIGNED:
+        if 1.0 - abs(float(axes[0] @ axis)) > AXIS_COSINE_TOLERANCE:
             raise MechanismError(
                 f"{body!r} does not {VERBS[sort]} an axis of its carrier {carrier!r}: joints"
                 f" {moving[0][1].name!r} and {j.name!r}, which lie between them, have different"
@@ -74,6 +75,7 @@ def travel(m: Mechanism, body: str, carrier: str, sort: str) -> Travel:
 
 
 def _to_ground(m: Mechanism, body: str) -> list[Joint]:
+    """Return the joints of the tree from a body down to the ground."""
     by_child = {j.child: j for j in m.joints}
     found = []
     while body != GROUND and body in by_child:
@@ -83,7 +85,9 @@ def _to_ground(m: Mechanism, body: str) -> list[Joint]:
 
 
 def _axis(m: Mechanism, joint: Joint) -> np.ndarray:
-    """The axis of a joint of one freedom in the ground, where all coordinates are zero."""
+    """Return the axis (3,) of a joint of one freedom in the ground's axes where all coordinates are
+    zero.
+    """
     R = np.eye(3)
     for j in reversed(_to_ground(m, joint.parent)):
         R = R @ _rotation(m, j.placement.rotation) @ _rotation(m, j.offset.rotation).T
@@ -95,7 +99,7 @@ def _rotation(m: Mechanism, rows: tuple) -> np.ndarray:
 
 
 def faults(m: Mechanism) -> Iterator[str]:
-    """What is wrong with the carriers of constraints whose names are known."""
+    """Yield what is wrong with the carriers of the constraints; all names must be known already."""
     for x in m.constraints:
         axes: dict[str, Vector] = {}
         for name, key in x.schema().items():
@@ -109,8 +113,8 @@ def faults(m: Mechanism) -> Iterator[str]:
 
 
 def place_names(m: Mechanism) -> dict[str, tuple[str, int]]:
-    """The words for places of frames and bodies in a text: {"x_tip": ("tip", 0), ...}; a parameter
-    of that name goes first.
+    """Return the names by which texts mean the coordinates of frames and bodies: {"x_tip": ("tip",
+    0), ...}. A parameter of the same name has precedence.
     """
     names = [*(b.name for b in m.bodies), *(f.name for f in m.frames)]
     found = {f"{axis}_{identifier(n)}": (n, k) for n in names for k, axis in enumerate("xyz")}

@@ -25,7 +25,7 @@ from .pose import Scalar, Vector
 
 
 class RowKind(IntEnum):
-    """The four kinds of rows."""
+    """The four kinds of closure rows."""
 
     ACROSS_P = 0
     ACROSS_C = 1
@@ -35,8 +35,8 @@ class RowKind(IntEnum):
 
 @dataclass(frozen=True)
 class ClosureRow:
-    """One forbidden direction of a joint: its kind, its vectors in P (a) and C (b), and how it is
-    called.
+    """One constraint row of a joint that closes a loop: its kind, its vectors in P (a) and C (b),
+    and its label.
     """
 
     kind: RowKind
@@ -47,7 +47,7 @@ class ClosureRow:
 
 
 def named(d: Vector) -> str:
-    """A direction of the joint's frame: "x", "-z", or its components.
+    """Return the name of a direction of the joint's frame: "x", "-z", or its components.
 
     >>> named((0.0, -1.0, 0.0)), named((0.6, 0.8, 0.0))
     ('-y', '(0.6, 0.8, 0)')
@@ -61,12 +61,14 @@ def named(d: Vector) -> str:
 
 
 def across(label: str, d: Vector, kind: RowKind = RowKind.ACROSS_P) -> ClosureRow:
-    """No displacement along d."""
+    """Return the row that forbids displacement along d."""
     return ClosureRow(kind, d, d, f"displacement {label}")
 
 
 def angle(a: Vector, b: Vector, label: str) -> ClosureRow:
-    """a of P and b of C keep the angle they have in the joint's frame."""
+    """Return the row that keeps the angle between a, fixed in P, and b, fixed in C, at its value in
+    the joint's frame.
+    """
     return ClosureRow(RowKind.ANGLE, a, b, f"rotation {label}", sum(x * y for x, y in zip(a, b)))
 
 
@@ -75,27 +77,29 @@ WELD = (angle(Z, Y, "x"), angle(X, Z, "y"), angle(Y, X, "z"))  # a x b is the ax
 
 
 def aligned(axis: Vector) -> tuple[ClosureRow, ...]:
-    """Only turns about the axis are left free: the axis stays perpendicular to two directions of
-    P.
+    """Return the two rows that leave only turns about the axis free: the axis stays perpendicular
+    to two directions of P.
     """
     x, y = plane_of(axis)
     return angle(y, axis, named(x)), angle(x, axis, named(y))
 
 
 def slideways(axis: Vector) -> tuple[ClosureRow, ...]:
-    """No displacement but along the axis."""
+    """Return the rows that forbid displacement except along the axis."""
     x, y = plane_of(axis)
     return across(named(x), x), across(named(y), y)
 
 
 def screw(axis: Vector, pitch: Scalar) -> ClosureRow:
-    """Displacement along the axis is pitch times the turn about it."""
+    """Return the row that ties displacement along the axis to pitch (m/rad) times the turn about
+    it.
+    """
     return ClosureRow(RowKind.SCREW, axis, plane_of(axis)[0], "travel of the screw", pitch)
 
 
 def general(sequence: Sequence[str]) -> tuple[ClosureRow, ...]:
-    """The rows of a general joint: what its turns and displacements, some of GENERAL, do not leave
-    free.
+    """Return the rows of a general joint: the directions that its turns and displacements (names of
+    GENERAL) do not leave free.
     """
     turns = "".join(name[1] for name in sequence if name[0] == "R")
     # the first axis stays with P, the second with C: they stay across

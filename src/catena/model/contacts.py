@@ -6,17 +6,19 @@ here moves.
     friction = 0.6
     restitution = 0.2
 
-The first of `between` is what touches, one name or a list of them: a body (its shapes that
-collide), a group of bodies, or a frame, which is a point, or with `radius` a sphere about it. The
-second is the surface: the ground, a body with shapes that collide, or a frame; a frame is a
-half-space below its x-y plane, and z its outward normal, unless `surface` says otherwise.
-`model.contact_points` has the pairs.
+The first of `between` is what touches, one name or a list of names: a body (its shapes that
+collide), a group of bodies, or a frame, which is a point, or with `radius` a sphere about the
+frame's origin. The second is the surface: the ground, a body with shapes that collide, or a frame.
+A frame is a half-space below its x-y plane with z the outward normal, unless `surface` says
+otherwise. `collision.contact_points` makes the pairs of these.
 
-    plane    the half-space z <= 0 of the frame  sphere   a ball of `surface_radius` about the frame
-    bowl     the inside of such a sphere       trough   the inside of a cylinder along the frame's z
-    hole     a round hole along z, by `clearance` wider than the pin in it, all round
-    guide    two walls along the x-y plane; between them and what is there, `clearance` on either
-             side
+    plane    the half-space z <= 0 of the frame
+    sphere   a ball of `surface_radius` about the frame
+    bowl     the inside of such a sphere
+    trough   the inside of a cylinder along the frame's z
+    hole     a round hole along z, whose radius exceeds that of the pin in it by `clearance`
+    guide    two walls parallel to the x-y plane, with `clearance` between each of them and what
+             slides
 """
 
 from __future__ import annotations
@@ -30,24 +32,56 @@ import numpy as np
 from ..errors import MechanismError
 from .impact_laws import IMPACT_LAWS
 
+# the allowed values of `impacts`, `paradox` and `surface`
 ORDERS = ("simultaneous", "sequential")
 PARADOX = ("stop", "impact")
 SURFACES = ("plane", "sphere", "bowl", "trough", "hole", "guide")
-LOOSE = ("hole", "guide")  # surfaces with a clearance
+SURFACES_WITH_CLEARANCE = ("hole", "guide")
 
 
 @dataclass(frozen=True)
 class Contact:
-    """A pair that may touch.
+    """A pair that may touch, with its friction and its law of impact.
 
-    between: see the head of this file. friction: Coulomb's coefficient, or (static, kinetic).
-    restitution: 0 (plastic) to 1. law: of impact, by name (`impact_laws`): "newton", "poisson",
-    "routh_poisson", "routh_newton", "routh_stronge". impacts: several at one instant are
-    "simultaneous" or "sequential". paradox: what to do where rigid bodies with friction have no
-    motion, or several: "stop" the run with a sentence, or let an "impact" without collision happen.
-    radius: of the sphere about a frame, m. surface, surface_radius: what the second is, where it is
-    a frame. clearance: of a joint with play, a "hole" or a "guide": how far what is in its middle
-    may go, m. name: in results.
+    Parameters
+    ----------
+    between : (str or sequence of str, str)
+        What touches (bodies, groups of bodies, or frames), and the surface: "ground", a body, or a
+        frame.
+    friction : float or (float, float)
+        Coulomb's coefficient, or (static, kinetic) with static >= kinetic.
+    restitution : float
+        The coefficient of restitution, 0 (plastic) to 1.
+    law : str, default "newton"
+        The law of impact: "newton", "poisson", "routh_poisson", "routh_newton" or "routh_stronge"
+        (`catena.model.impact_laws`).
+    impacts : str, default "simultaneous"
+        How several impacts at one instant are treated: "simultaneous" or "sequential".
+    paradox : str, default "stop"
+        What happens where rigid bodies with friction have no motion, or several: "stop" ends the
+        run with an error, "impact" applies an impact without collision.
+    radius : float, optional
+        The radius of the sphere about each frame that touches, m; with a hole or guide that of the
+        pin, or half the height of what slides.
+    surface : str, optional
+        What the second is where it is a frame: "plane", "sphere", "bowl", "trough", "hole" or
+        "guide".
+    surface_radius : float, default 0
+        The radius of a sphere, bowl or trough, m.
+    clearance : float, default 0
+        The play of a "hole" or a "guide": how far what is in its middle may move, m.
+    name : str, optional
+        The name in results; by default the names of `between`.
+
+    Raises
+    ------
+    MechanismError
+        Where a value is not allowed; all faults of the contact are in one error.
+
+    Examples
+    --------
+    >>> Contact(("foot", "ground"), friction=0.6, restitution=0.2).name
+    'foot-ground'
     """
 
     between: Any
@@ -88,6 +122,7 @@ class Contact:
             raise MechanismError(f"contact {self.name!r}: {'; '.join(faults)}")
 
     def _faults(self) -> Iterator[str]:
+        """Yield a sentence for each value that is not allowed."""
         if len(self.friction) != 2 or not all(_number(x) and x >= 0.0 for x in self.friction):
             yield (
                 f"friction is {_shown(self.friction)}; it is a coefficient of zero or more, or two:"
@@ -111,19 +146,21 @@ class Contact:
             yield f"surface is {self.surface!r}; it is one of {', '.join(SURFACES)}"
         if self.radius is not None and not (_number(self.radius) and self.radius >= 0.0):
             yield f"radius is {self.radius!r}; it is zero or more, m"
-        if self.surface in LOOSE and not (_number(self.clearance) and self.clearance > 0.0):
+        if self.surface in SURFACES_WITH_CLEARANCE and not (
+            _number(self.clearance) and self.clearance > 0.0
+        ):
             yield f"clearance is {self.clearance!r}; a {self.surface} has one above zero, m"
-        if self.surface in LOOSE and self.radius is None:
+        if self.surface in SURFACES_WITH_CLEARANCE and self.radius is None:
             yield (
                 f"a {self.surface} needs radius: of the pin, or half the height of what slides; 0"
                 " for a point"
             )
-        if self.surface not in LOOSE and self.clearance:
+        if self.surface not in SURFACES_WITH_CLEARANCE and self.clearance:
             yield (
-                f"clearance is {self.clearance}; only a surface that is a {' or a '.join(LOOSE)}"
-                " has one"
+                f"clearance is {self.clearance}; only a surface that is a"
+                f" {' or a '.join(SURFACES_WITH_CLEARANCE)} has one"
             )
-        if self.surface not in ("", "plane", *LOOSE) and not (
+        if self.surface not in ("", "plane", *SURFACES_WITH_CLEARANCE) and not (
             _number(self.surface_radius) and self.surface_radius > 0.0
         ):
             yield (
@@ -132,29 +169,31 @@ class Contact:
 
     @property
     def static(self) -> float:
-        """Of what sticks."""
+        """The coefficient of static friction, of a contact that sticks."""
         return float(self.friction[0])
 
     @property
     def kinetic(self) -> float:
-        """Of what slips."""
+        """The coefficient of kinetic friction, of a contact that slips."""
         return float(self.friction[1])
 
 
 def _names(x: Any) -> tuple[str, ...]:
-    """One name, or several, as a tuple; empty where it is neither."""
+    """Return one name, or several, as a tuple; an empty tuple where x is neither."""
     found = (x,) if isinstance(x, str) else tuple(x) if isinstance(x, (tuple, list)) else ()
     return found if all(isinstance(name, str) and name for name in found) else ()
 
 
 def _number(x: Any) -> bool:
+    """Whether x is a finite number and no bool."""
     return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) < float("inf")
 
 
 def _plain(x: Any) -> Any:
-    """A number of NumPy, or an array of them, as Python's."""
+    """Return a NumPy scalar or array as Python numbers, anything else as it is."""
     return x.tolist() if isinstance(x, (np.generic, np.ndarray)) else x
 
 
 def _shown(friction: tuple[Any, ...]) -> str:
+    """Return the friction as it was given, for an error: one value or both."""
     return repr(friction[0]) if len(friction) == 2 and friction[0] is friction[1] else str(friction)

@@ -1,15 +1,15 @@
-"""Dimensional analysis: whether the parameters of a mechanism fit where they stand, and which
-dimension each of them has.
+"""Dimensional analysis: whether the parameters of a mechanism fit their uses, and which dimension
+each of them has.
 
-A parameter that is written with a unit has its dimension from there (`Mechanism.units`); one that
-is a plain number in SI has that of its uses: of `mass = "density*crank"` and `at = ["crank", 0, 0]`
-follows that crank is a length and density a mass per length. Each use is one linear equation in the
-exponents of base units. The equations are taken one after the other, those with the fewest
-parameters first; one that contradicts what is known already is a fault, and names the parameter,
-where it stands, what it is and what is wanted.
+A parameter that is written with a unit has that dimension (`Mechanism.units`). The dimension of one
+that is a plain number in SI follows from its uses: `mass = "density*crank"` and `at = ["crank", 0,
+0]` imply that crank is a length and density a mass per length. Each use is one linear equation in
+the exponents of base units. The equations are solved one after the other, those with the fewest
+unknown parameters first. An equation that contradicts the earlier ones is a fault; it names the
+parameter, its use, the dimension found and the one expected.
 
-Laws (expressions of time and coordinates) are checked where the dimensions of their parameters are
-known otherwise. A parameter that only laws use gets the first dimension that follows from them.
+Laws (expressions of time and coordinates) are checked only where the dimensions of their parameters
+are known otherwise. A parameter that only laws use gets the first dimension that follows from them.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class Analysis:
-    """units: the SI unit of each parameter whose dimension is known ("" is a plain number). faults:
-    what contradicts the units that parameters are written with. contradictions: uses of plain
-    numbers that contradict each other. assumed: decimal numbers in products that stand for
-    quantities.
+    """The result of `analyse`. units: the SI unit of each parameter whose dimension is known ("" is
+    a plain number). faults: contradictions with the units that parameters are written with.
+    contradictions: contradictions among uses of plain numbers. assumed: decimal numbers in products
+    that are taken as quantities.
     """
 
     units: Mapping[str, str]
@@ -56,29 +56,30 @@ class Analysis:
 
 
 def parameter_units(m: Mechanism) -> dict[str, str]:
-    """{parameter: its SI unit, such as "kg/m"}, of those that are written with one and those whose
-    uses tell; "" is a plain number.
+    """Return {parameter: its SI unit, such as "kg/m"} of the parameters that are written with a
+    unit or whose uses imply one; "" is a plain number.
     """
     return dict(analyse(m).units)
 
 
 def faults(m: Mechanism) -> tuple[str, ...]:
-    """What contradicts the units that parameters are written with, one sentence for each."""
+    """Return a sentence for each use that contradicts the units that parameters are written
+    with.
+    """
     return analyse(m).faults if m.units else ()
 
 
 def contradictions(m: Mechanism) -> tuple[str, ...]:
-    """Uses of parameters without unit that contradict each other.
+    """Return a sentence for each use of parameters without unit that contradicts another use.
 
-    They are faults of a file, which says what it means. They are none of a mechanism made in
-    Python, where a length of 1 m is the number 1 and m*l**2 is m, so that dimensions cannot be
-    told.
+    In a file these are faults. In a mechanism made in Python they are not: there a length of 1 m is
+    the number 1 and m*l**2 is m, so that dimensions cannot be inferred.
     """
     return analyse(m).contradictions if m.parameters else ()
 
 
 def analyse(m: Mechanism) -> Analysis:
-    """The dimensions of a mechanism's parameters."""
+    """Return the dimensions of a mechanism's parameters, with all faults."""
     if not m.parameters:
         return Analysis({})
     found = list(places(m))
@@ -121,8 +122,9 @@ def analyse(m: Mechanism) -> Analysis:
 
 # --- equations
 class _Equation(NamedTuple):
-    """A product of powers of names that is `powers`. place: where it stands. alike: the two parts
-    of the expression that it is about, if it is not about the whole.
+    """An equation: a product of powers of names has the dimension `powers`. place: the value it
+    comes from. alike: the two parts of the expression that it is about, unless it is about the
+    whole.
     """
 
     names: Mapping[str, Fraction]
@@ -132,6 +134,7 @@ class _Equation(NamedTuple):
 
 
 def _equations(place: Place) -> Iterator[_Equation]:
+    """Yield the equations that a value implies."""
     form, alike = dimensioned(place.value, place.law)
     if place.dimension in DIMENSIONS and not form.plain and not form.loose:
         needed = without_radian(si_powers(DIMENSIONS[place.dimension].unit))
@@ -146,8 +149,10 @@ def _equations(place: Place) -> Iterator[_Equation]:
 
 
 def _bare(place: Place, m: Mechanism) -> str:
-    """The fault of a parameter with a unit that stands alone, with a whole factor at most: there
-    radians count, as they do where the value itself is written.
+    """Return the fault of a parameter with a unit that is the whole value, at most times a rational
+    factor; "" where there is none.
+
+    In such a place radians count as a unit, as they do where the value itself is written.
     """
     factor, rest = place.value.as_coeff_Mul()
     if not (factor.is_Rational and rest.is_Symbol) or place.dimension not in DIMENSIONS:
@@ -167,19 +172,21 @@ def _is(place: Place) -> str:
 
 def _remark(place: Place, units: Mapping[str, str]) -> str:
     named = sorted(str(s) for s in place.value.free_symbols if str(s) in units)
-    told = [f"{name!r} is in {units[name]}" for name in named if units[name]]
-    return f" (parameter {', '.join(told)})" if told else ""
+    remarks = [f"{name!r} is in {units[name]}" for name in named if units[name]]
+    return f" (parameter {', '.join(remarks)})" if remarks else ""
 
 
 # --- what follows from them
 def _added(a: Powers, b: Powers, sign: int = 1) -> dict[str, Fraction]:
-    """The exponents of a product, or with sign -1 of a quotient."""
+    """Return the exponents of the product a b, or, with sign -1, of the quotient a / b."""
     total = {base: a.get(base, Fraction(0)) + sign * b.get(base, Fraction(0)) for base in {*a, *b}}
     return {base: k for base, k in total.items() if k}
 
 
 class _Row(NamedTuple):
-    """A name by others: its powers, less those of the names that are not known."""
+    """A solved name: the product of powers of other, unknown names and of base units that it
+    equals.
+    """
 
     names: Mapping[str, Fraction]
     powers: Powers
@@ -188,8 +195,8 @@ class _Row(NamedTuple):
 
 @dataclass
 class _System:
-    """Names whose dimensions are given, and rows from equations: each says one name by others that
-    no row says.
+    """The linear system: names whose dimensions are given, and rows, each of which expresses one
+    name by names that have no row.
     """
 
     given: dict[str, dict[str, Fraction]]
@@ -197,15 +204,15 @@ class _System:
     signals: frozenset[str] = frozenset()  # those of `given` that are no parameters
 
     def open(self, names: Mapping[str, Fraction]) -> int:
-        """How many names have no dimension of their own."""
+        """Return how many of the names have no given dimension."""
         return sum(name not in self.given for name in names)
 
     def solved(self) -> dict[str, Powers]:
-        """The names whose dimension follows."""
+        """Return the dimensions that the rows determine, {name: powers}."""
         return {name: row.powers for name, row in self.rows.items() if not row.names}
 
     def reduced(self, form: Mapping[str, Fraction]) -> tuple[dict[str, Fraction], Powers]:
-        """A product as one of names that no row says, times powers of base units."""
+        """Return a product as powers of names that have no row, and powers of base units."""
         names: dict[str, Fraction] = {}
         powers: dict[str, Fraction] = {}
         for name, k in form.items():
@@ -219,7 +226,7 @@ class _System:
         return {n: k for n, k in names.items() if k}, {b: k for b, k in powers.items() if k}
 
     def take(self, e: _Equation) -> str:
-        """Add an equation; the fault where it contradicts those before."""
+        """Add an equation, and return its fault where it contradicts those before, else ""."""
         names, powers = self.reduced(e.names)
         if not names:
             return "" if dict(powers) == dict(e.powers) else self.contradiction(e)
@@ -239,13 +246,15 @@ class _System:
 
     # --- in words
     def contradiction(self, e: _Equation) -> str:
+        """Return the sentence that says what an equation contradicts."""
         if e.alike is not None:
             return f"{_is(e.place)}; {self.unlike(e.alike)}{self.sources(e)}"
         found = name_of(self.reduced(e.names)[1])
-        told = f"{_is(e.place)}, {found}; {wanted(e.place.dimension)}{self.sources(e)}"
-        return f"{told}. {_REMEDY}" if abs(e.place.value.as_coeff_Mul()[0]) != 1 else told
+        sentence = f"{_is(e.place)}, {found}; {wanted(e.place.dimension)}{self.sources(e)}"
+        return f"{sentence}. {_REMEDY}" if abs(e.place.value.as_coeff_Mul()[0]) != 1 else sentence
 
     def unlike(self, pair: Alike) -> str:
+        """Return the words for two parts of an expression whose dimensions differ."""
         each = [
             f"{text!r}, {name_of(self.reduced(dict(f.names))[1])}"
             for text, f in zip(pair.texts, (pair.first, pair.second))
@@ -256,31 +265,31 @@ class _System:
         return f"{pair.how} {each[0]}, and {each[1]}; both have to be of one dimension"
 
     def sources(self, e: _Equation) -> str:
-        """Where the dimensions of the names come from."""
-        told = []
+        """Return, in parentheses, where the dimensions of the equation's names come from."""
+        origins = []
         for name in sorted(e.names.keys() - self.signals):
             if name in self.given and self.given[name] and len(e.names) > 1:
-                told.append(f"parameter {name!r} is in {unit_text(self.given[name])}")
+                origins.append(f"parameter {name!r} is in {unit_text(self.given[name])}")
             elif (row := self.rows.get(name)) is not None and not row.names:
-                told.append(
+                origins.append(
                     f"parameter {name!r} is written without unit, and {name_of(row.powers)} by"
                     f" {row.place.what} of {row.place.where}"
                 )
-        return f" ({'; '.join(told)})" if told else ""
+        return f" ({'; '.join(origins)})" if origins else ""
 
 
 def _laws(
     laws: list[_Equation], system: _System, known: Mapping[str, Powers], m: Mechanism
 ) -> Iterator[tuple[_Equation, str]]:
-    """Faults of laws whose parameters are known; and, put into the system, the dimensions of
-    parameters that only laws use.
+    """Yield (equation, fault) of the laws whose parameters have known dimensions, and add to the
+    system the dimensions of parameters that only laws use.
     """
-    told = {**system.given, **{n: dict(p) for n, p in system.solved().items()}}
-    sure = set(told)
+    dimensions = {**system.given, **{n: dict(p) for n, p in system.solved().items()}}
+    sure = set(dimensions)
     waiting = [e for e in laws if all(n in m.parameters or n in known for n in e.names)]
     others = {n: dict(p) for n, p in known.items() if n not in m.parameters}
-    unsolved = {n: row for n, row in system.rows.items() if n not in told}
-    checking = _System(told | others, unsolved, frozenset(others))
+    unsolved = {n: row for n, row in system.rows.items() if n not in dimensions}
+    checking = _System(dimensions | others, unsolved, frozenset(others))
     for e in waiting:
         named = {n for n in e.names if n in m.parameters}
         powers = checking.reduced(e.names)[1]
@@ -295,8 +304,8 @@ def _laws(
 
 
 def _unit_there(name: str, found: list[Place], powers: Powers) -> str:
-    """The unit of a parameter without one: as the place writes it where it stands alone, else of
-    its powers.
+    """Return the unit of a parameter that was written without one: that of a place whose whole
+    value it is, else the unit of its powers.
     """
     for place in found:
         if place.dimension in DIMENSIONS and place.value.is_Symbol and str(place.value) == name:
@@ -307,7 +316,9 @@ def _unit_there(name: str, found: list[Place], powers: Powers) -> str:
 
 
 def _assumed(found: list[Place], system: _System) -> Iterator[str]:
-    """Products with a decimal number that fit only if the number is a quantity."""
+    """Yield a sentence for each product whose dimension fits only if its decimal number is a
+    quantity.
+    """
     for place in found:
         form = dimensioned(place.value, place.law).form if not place.law else Form()
         if form.loose and not form.plain and place.dimension in DIMENSIONS:

@@ -2,16 +2,16 @@
 
     "density*l^3/12"  ->  density^1 l^3          "sqrt(d^2 - x^2)"  ->  d, if d^2 and x^2 are alike
 
-A form holds no units: those of the names are put in by `dimension_analysis`. What must be alike in
-an expression whatever its place (the terms of a sum, the argument of a sine and a plain number) is
-listed beside the form as `Alike`.
+A form holds no units: `dimension_analysis` inserts those of the names. Conditions that an
+expression implies wherever it is used (the terms of a sum have one dimension, the argument of a
+sine is a plain number) are returned with the form, as `Alike`.
 
-What a number without unit stands for cannot be told from the number. Three rules decide:
+The dimension of a number without unit cannot be known from the number. Three rules decide:
 
     in a sum, or alone        it is a quantity in SI of the dimension that is needed: "l + 0.1"
     a factor 2, 1/12, pi      a whole number, a ratio of whole numbers or pi is a plain number
     a factor 0.25, 9.81       a decimal may be a quantity in SI: "density*0.25" may be a mass. The
-                              product is then `loose`, and says nothing about dimensions
+                              product is then `loose`, and implies nothing about dimensions
 
 In a law, an expression of time and coordinates, whole numbers are often gains ("-12*q_elbow"), so
 there every factor but -1 is loose.
@@ -30,7 +30,7 @@ from .pose import Scalar
 
 class Form(NamedTuple):
     """A product of powers of names. loose: a decimal number among its factors may hide a unit.
-    plain: it has no names outside of functions, so it is a number.
+    plain: it has no names outside of functions, so that it is a number.
     """
 
     names: tuple[tuple[str, Fraction], ...] = ()
@@ -48,8 +48,8 @@ PLAIN = Form()
 
 
 class Alike(NamedTuple):
-    """Two parts of an expression that have one dimension; without `second`, the first is a plain
-    number. how: what is done to them, as the beginning of a sentence.
+    """A condition: two parts of an expression have one dimension; without `second`, the first is a
+    plain number. how: the operation that requires it, as the beginning of a sentence.
     """
 
     first: Form
@@ -59,7 +59,7 @@ class Alike(NamedTuple):
 
 
 class Dimensioned(NamedTuple):
-    """The form of an expression, and what must be alike in it."""
+    """The form of an expression, and the conditions that it implies."""
 
     form: Form
     alike: tuple[Alike, ...]
@@ -67,13 +67,17 @@ class Dimensioned(NamedTuple):
 
 @lru_cache(20_000)  # a mechanism is validated many times, and SymPy's expressions are slow to walk
 def dimensioned(x: Scalar, law: bool = False) -> Dimensioned:
-    """The form of a SymPy expression. law: whether it is one of time and coordinates."""
+    """Return the form of a SymPy expression. law: whether it is an expression of time and
+    coordinates.
+    """
     walk = _Walk(law)
     form = walk.form(x)
     return Dimensioned(form, tuple(walk.alike))
 
 
 class _Walk:
+    """A walk over an expression, which collects the conditions `alike`."""
+
     def __init__(self, law: bool):
         self.law = law
         self.alike: list[Alike] = []
@@ -92,7 +96,9 @@ class _Walk:
         return self.called(OURS.get(x.func.__name__, x.func.__name__), x.args)
 
     def same(self, parts: Iterable[Scalar], how: str) -> Form:
-        """Parts of one dimension, numbers apart; that of those which say something about it."""
+        """Return the common form of parts that must have one dimension, and add that condition.
+        Numbers and loose products do not take part in it.
+        """
         found = [(self.form(a), str(a)) for a in parts]
         tight = [(f, text) for f, text in found if not f.plain and not f.loose]
         for f, text in tight[1:]:
@@ -102,7 +108,9 @@ class _Walk:
         return next((f for f, _ in found if not f.plain), found[0][0] if found else PLAIN)
 
     def number(self, x: Scalar, how: str) -> Form:
-        """A part that is a plain number, or an angle."""
+        """Add the condition that x is a plain number or an angle, and return the form of a
+        number.
+        """
         form = self.form(x)
         if not (form.plain or form.loose):
             self.alike.append(Alike(form, None, how, (str(x),)))

@@ -1,5 +1,5 @@
-"""Places: where the values of a mechanism stand that may be expressions of parameters, and which
-dimension each place asks for.
+"""Places: the values of a mechanism that may be expressions of parameters, and the dimension that
+each of them must have.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _LAWS = ("expression", "expressions", "text", "position", "profile")
 
 
 class Place(NamedTuple):
-    """A value: of what, its key, the expression, the dimension that is wanted there ("any": none),
-    and whether it is a law, an expression of time and coordinates.
+    """A value of a mechanism. where: the record that holds it. what: its key. value: the
+    expression. dimension: the one that is expected ("any": none). law: whether it is an expression
+    of time and coordinates.
     """
 
     where: str
@@ -39,7 +40,7 @@ class Place(NamedTuple):
 
 
 def places(m: Mechanism) -> Iterator[Place]:
-    """Every value that holds a parameter."""
+    """Yield every value that contains a parameter."""
     for place in _all(m):
         if getattr(place.value, "free_symbols", None):
             yield place
@@ -47,8 +48,8 @@ def places(m: Mechanism) -> Iterator[Place]:
 
 
 def signals(m: Mechanism) -> dict[str, dict[str, Fraction]]:
-    """What laws may name besides parameters, in base units without radians: t, q_..., v_... and the
-    places of frames.
+    """Return {name: powers of base units, without radians} of the names that laws may use besides
+    parameters: t, q_..., v_... and the coordinates of frames.
     """
     found = {"t": si_powers("s"), "angle": {}}
     for j in (j for j in m.joints if j.sound):
@@ -152,8 +153,8 @@ def _numbers(where: str, x: Keyed, m: Mechanism) -> Iterator[Place]:
 
 
 def measure_of(x: Keyed, key: Key, m: Mechanism) -> str:
-    """The dimension of a field. One with |, such as "length|angle", is that of a coordinate which
-    slides or which turns: the coordinate that the record names.
+    """Return the dimension of a field. A dimension with |, such as "length|angle", becomes the
+    first where the coordinate that the record names slides, and the second where it turns.
     """
     slide, _, turn = str(key.measure).partition("|")
     if not turn:

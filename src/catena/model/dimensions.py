@@ -20,9 +20,7 @@ Powers = Mapping[str, Fraction]
 
 
 class Dimension(NamedTuple):
-    """What sort of quantity is wanted: its SI unit, an example, and other units of the same
-    meaning.
-    """
+    """A sort of quantity: its SI unit, an example, and other units of the same meaning."""
 
     name: str
     unit: str
@@ -90,7 +88,8 @@ _FACTOR = re.compile(r"([*/])([^\W\d]\w*)(?:\^(-?\d+))?")
 
 
 def si_powers(unit: str) -> dict[str, Fraction]:
-    """The base units of a product of SI units without prefixes; a QuantityError where it is none.
+    """Return the powers of base units of a product of SI units without prefixes; raise
+    QuantityError where it is none.
 
     >>> si_powers("N/m") == {"kilogram": 1, "second": -2}
     True
@@ -121,13 +120,13 @@ def _powers_of(unit: str) -> tuple[tuple[str, Fraction], ...] | None:
 
 
 def without_radian(powers: Powers) -> dict[str, Fraction]:
-    """The powers with every radian counted as the number one."""
+    """Return the powers with every radian counted as the number one."""
     return {base: k for base, k in powers.items() if base != "radian"}
 
 
 def unit_text(powers: Powers) -> str:
-    """A product of powers as a text that `si_powers` reads: as a dimension writes its unit, else of
-    base units; "" is a plain number.
+    """Return a product of powers as a text that `si_powers` reads: the unit of a known dimension,
+    else a product of base units; "" for a plain number.
 
     >>> unit_text({"kilogram": 1, "second": -2})
     'N/m'
@@ -145,7 +144,9 @@ def unit_text(powers: Powers) -> str:
 
 @cache
 def _sorts() -> dict[tuple[tuple[str, Fraction], ...], str]:
-    """The name of each product of powers that has one; of several, the first of the tables."""
+    """Return {powers: name of the dimension}; where several dimensions have the same powers, the
+    first of the tables.
+    """
     found: dict[tuple[tuple[str, Fraction], ...], str] = {}
     for pick in ("own", "also"):
         for d in (d for d in DIMENSIONS.values() if d.name != "contact damping"):
@@ -157,12 +158,14 @@ def _sorts() -> dict[tuple[tuple[str, Fraction], ...], str]:
 
 
 def sort_of(powers: Powers) -> str:
-    """How a product of powers is called, such as "length"; "" where it has no name."""
+    """Return the name of the dimension of a product of powers, such as "length"; "" where it has
+    none.
+    """
     return _sorts().get(tuple(sorted((b, Fraction(k)) for b, k in powers.items() if k)), "")
 
 
 def name_of(base: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
-    """How a product of powers is called in a sentence: "a length", or its units."""
+    """Return the words for a product of powers in a sentence: "a length", or its units."""
     powers: dict[str, Any] = dict(base)
     if not any(powers.values()):
         return "a number without unit"
@@ -174,13 +177,13 @@ def name_of(base: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
 
 
 def with_article(noun: str) -> str:
-    """The noun with "a" or "an" before it."""
+    """Return the noun with "a" or "an" before it."""
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def wanted(dimension: str) -> str:
-    """What a dimension asks for, as the second half of a sentence. "any": anything with a number; a
-    text with | is of one sort or the other, such as "length|angle".
+    """Return what a dimension requires, as the second half of a sentence. "any": any number; a
+    dimension with | is either of two, such as "length|angle".
     """
     if dimension == "any":
         return "a number or a text with a unit is wanted, such as 3.0 or '3 kg'"
@@ -193,7 +196,7 @@ def wanted(dimension: str) -> str:
 
 @cache
 def accepted(dimension: str) -> tuple[tuple[tuple[str, Fraction], ...], ...]:
-    """The products of powers, radians included, that a value of this dimension may have."""
+    """Return the products of powers, radians included, that a value of this dimension may have."""
     return tuple(
         _powers_of(unit) or ()
         for word in dimension.split("|")

@@ -1,5 +1,5 @@
-"""The functions that may stand in an expression, and their values for any scalar: floats, NumPy
-arrays, CasADi symbols.
+"""The functions that expressions may use, and their values for any scalar: floats, NumPy arrays,
+CasADi symbols.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ OURS = {theirs: ours for ours, theirs in _SYMPY.items()}
 
 
 def apply(name: str, values: list[Scalar]) -> Scalar:
-    """One of FUNCTIONS at values of any scalar kind. Floats outside its domain are a ValueError or
-    OverflowError.
+    """Return the value of one of FUNCTIONS at values of any scalar kind. Floats outside its domain
+    raise ValueError or OverflowError.
     """
     if all(isinstance(v, (int, float)) for v in values):
         return (_FLOAT.get(name) or getattr(math, name))(*values)
@@ -67,7 +67,7 @@ def apply(name: str, values: list[Scalar]) -> Scalar:
 
 @cache
 def sympy_function(name: str) -> Any:
-    """SymPy's function for one of FUNCTIONS."""
+    """Return SymPy's function for one of FUNCTIONS."""
     import sympy
 
     return getattr(sympy, _SYMPY.get(name, name))

@@ -1,8 +1,8 @@
 """Syntax: a text as numbers, names, operators and a few functions, and nothing else.
 
-A model file is data, so nothing here runs it. The text is cut into tokens, and a parser by descent
-builds a value of them; no other operator or function exists. Nothing is ever given to `eval` or
-`sympify`.
+A model file is data, so nothing here executes it. The text is split into tokens, and a recursive
+descent parser builds a value from them; no other operator or function exists. Nothing is ever given
+to `eval` or `sympify`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .expression_functions import FUNCTIONS, apply, sympy_function
 from .pose import Scalar
 
 RESERVED = frozenset({"pi", *FUNCTIONS})
-# limits: letters, nesting, exponents, integers, min and max
-LENGTH = 10_000
-DEPTH = 100
-POWER = 100
-BITS = 256
-TERMS = 20
+# limits of an expression, so that a text cannot ask for unbounded time or memory
+MAX_LENGTH = 10_000  # characters
+MAX_DEPTH = 100  # nested parentheses and signs
+MAX_EXPONENT = 100  # the magnitude of a constant exponent
+MAX_BITS = 256  # of an exact integer, or of both parts of a fraction; longer ones become floats
+MAX_ARGUMENTS = 20  # of min and max
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<op>\*\*|[-+*/^(),]))"
@@ -42,12 +42,12 @@ _PYTHON = (int, float, Fraction)
 
 # --- words
 def names_in(text: str) -> set[str]:
-    """The names a text holds, whether it is a good expression or not."""
+    """Return the names that a text contains, whether it is a valid expression or not."""
     return set(re.findall(r"[^\W\d]\w*", text))
 
 
 def fit_name(name: str) -> bool:
-    """Whether a name can stand in an expression."""
+    """Whether a name can be used in an expression."""
     return (
         name.isidentifier()
         and not iskeyword(name)
@@ -57,17 +57,17 @@ def fit_name(name: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """The text in quotation marks, shortened when it is long."""
+    """Return the text in quotation marks, shortened where it is long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
-    """The text as (sort, token) pairs, sorts being "number", "name" and "op"; an ExpressionError at
-    anything else.
+    """Return the text as (sort, token) pairs, the sorts being "number", "name" and "op"; raise
+    ExpressionError at anything else.
     """
-    if len(text) > LENGTH:
+    if len(text) > MAX_LENGTH:
         raise ExpressionError(
-            f"{shown(text)} has {len(text)} letters; an expression has at most {LENGTH}"
+            f"{shown(text)} has {len(text)} letters; an expression has at most {MAX_LENGTH}"
         )
     found, at, text = [], 0, text.rstrip()
     while at < len(text):
@@ -86,8 +86,8 @@ def tokens(text: str) -> list[tuple[str, str]]:
 def build(
     text: str, names: Collection[str], symbol: Callable[[str], Scalar] | None, pi: Scalar
 ) -> Scalar:
-    """The value of a text: a Python number (exact where it can be), or what `symbol` of the names
-    makes of it.
+    """Return the value of a text: a Python number (exact where possible), or the expression that
+    `symbol` makes of its names.
     """
     pieces = tokens(text)
     for (sort, word), (next_sort, next_word) in pairwise(pieces):
@@ -107,8 +107,8 @@ def build(
 
 
 class _Builder:
-    """Builds a value from tokens, by descent: sum of products of powers. Exact numbers stay exact
-    (int, Fraction); symbols make SymPy expressions.
+    """Recursive descent parser: a sum of products of powers. Exact numbers stay exact (int,
+    Fraction); symbols make SymPy expressions.
     """
 
     def __init__(
@@ -141,7 +141,9 @@ class _Builder:
         )
 
     def took(self, *words: str) -> str:
-        """The next token, if it is one of these operators; else nothing."""
+        """Return the next token and advance, if it is one of these operators; else return
+        nothing.
+        """
         sort, word = self.pieces[self.at]
         if sort != "op" or word not in words:
             return ""
@@ -151,8 +153,8 @@ class _Builder:
     # --- the grammar
     def deeper(self, part: Callable[[], Scalar]) -> Scalar:
         self.depth += 1
-        if self.depth > DEPTH:
-            raise self.refuse(f"it is nested more than {DEPTH} deep")
+        if self.depth > MAX_DEPTH:
+            raise self.refuse(f"it is nested more than {MAX_DEPTH} deep")
         value = part()
         self.depth -= 1
         return value
@@ -206,8 +208,8 @@ class _Builder:
 
     # --- values
     def chain(self, part: Callable[[], Scalar], *operators: str) -> Scalar:
-        """A sum or a product of parts: numbers one after the other, and all at once from the first
-        expression on.
+        """Return a sum or a product of parts: numbers are combined one after the other, and from
+        the first expression on all remaining parts at once.
         """
         total, rest = part(), []
         while op := self.took(*operators):
@@ -226,11 +228,12 @@ class _Builder:
         return total
 
     def raised(self, a: Scalar, b: Scalar) -> Scalar:
-        if _is_number(b) and abs(float(b)) > POWER:
+        if _is_number(b) and abs(float(b)) > MAX_EXPONENT:
             raise self.refuse(
-                f"an exponent is {float(b):.3g}; exponents go from {-POWER} to {POWER}"
+                f"an exponent is {float(b):.3g}; exponents go from {-MAX_EXPONENT} to"
+                f" {MAX_EXPONENT}"
             )
-        if isinstance(a, (int, Fraction)) and isinstance(b, int) and abs(b) * _bits(a) > BITS:
+        if isinstance(a, (int, Fraction)) and isinstance(b, int) and abs(b) * _bits(a) > MAX_BITS:
             a = float(a)
         if not (isinstance(a, _PYTHON) and isinstance(b, _PYTHON)):
             a, b = lift(a), lift(b)
@@ -241,8 +244,8 @@ class _Builder:
     def call(self, name: str, arguments: list[Scalar]) -> Scalar:
         wanted = FUNCTIONS[name]
         found = len(arguments)
-        if found != wanted if wanted else not 2 <= found <= TERMS:
-            count = f"{wanted}" if wanted else f"2 to {TERMS}"
+        if found != wanted if wanted else not 2 <= found <= MAX_ARGUMENTS:
+            count = f"{wanted}" if wanted else f"2 to {MAX_ARGUMENTS}"
             raise self.refuse(f"{name} takes {count} argument{'s' * (wanted != 1)}, found {found}")
         if (
             name == "sqrt"
@@ -258,12 +261,12 @@ class _Builder:
         return sympy_function(name)(*map(lift, arguments), **how)
 
     def bounded(self, x: Scalar) -> Scalar:
-        """A number that is finite, real and not too long; an integer of very many digits becomes a
-        float.
+        """Return a number that is finite, real and not too long; an integer of more than MAX_BITS
+        becomes a float.
         """
         if isinstance(x, complex) or (isinstance(x, float) and not math.isfinite(x)):
             raise self.refuse("it has no finite real value")
-        return float(x) if isinstance(x, (int, Fraction)) and _bits(x) > BITS else x
+        return float(x) if isinstance(x, (int, Fraction)) and _bits(x) > MAX_BITS else x
 
 
 def _bits(x: int | Fraction) -> int:
@@ -271,12 +274,14 @@ def _bits(x: int | Fraction) -> int:
 
 
 def _is_number(x: Scalar) -> bool:
-    """Whether x has a value now: a Python number, or an expression of numbers and pi."""
+    """Whether x has a value without symbols: a Python number, or an expression of numbers and
+    pi.
+    """
     return isinstance(x, _PYTHON) or not x.free_symbols
 
 
 def lift(x: Scalar) -> Scalar:
-    """A Python number as a SymPy one; an expression as it is."""
+    """Return a Python number as a SymPy number, and an expression as it is."""
     import sympy
 
     if isinstance(x, Fraction):

@@ -4,8 +4,8 @@ of any scalar.
     text --parse--> SymPy expression --evaluate--> a float, a NumPy array, a CasADi symbol
          <--write--
 
-What may stand in a text is in `expression_syntax.py`; this file imports SymPy when the first
-expression is met.
+`expression_syntax.py` defines which texts are allowed; SymPy is imported when the first expression
+is met.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from ..errors import ExpressionError, unknown
 from .expression_functions import FUNCTIONS, OURS, apply
-from .expression_syntax import BITS, POWER, build, lift, shown
+from .expression_syntax import MAX_BITS, MAX_EXPONENT, build, lift, shown
 from .pose import Scalar
 
 _REAL = {"re", "conjugate"}  # SymPy puts these round symbols it does not know to be real; ours are
@@ -26,8 +26,8 @@ _REAL = {"re", "conjugate"}  # SymPy puts these round symbols it does not know t
 
 # --- from text
 def parse(text: str, names: Collection[str]) -> Scalar:
-    """The SymPy expression of a text in the given names (plain symbols), pi, + - * / ** ^ and
-    FUNCTIONS.
+    """Return the SymPy expression of a text in the given names (plain symbols), pi, + - * / ** ^
+    and FUNCTIONS.
 
     >>> parse("m*l^2/12", ["m", "l"])
     l**2*m/12
@@ -46,7 +46,7 @@ def parse(text: str, names: Collection[str]) -> Scalar:
 
 
 def constant(text: str) -> float:
-    """The value of a text that holds numbers, pi and functions, but no other name.
+    """Return the value of a text that contains numbers, pi and functions, but no other name.
 
     >>> constant("3*pi/4")
     2.356194490192345
@@ -56,7 +56,8 @@ def constant(text: str) -> float:
 
 # --- to text
 def write(expression: Scalar) -> str:
-    """The text of a number or an expression, such that `parse` gives the same expression again.
+    """Return the text of a number or an expression, for which `parse` gives the same expression
+    again.
 
     >>> write(parse("max(m, 0.1)^2*sqrt(2)", ["m"]))
     'sqrt(2)*max(0.1, m)**2'
@@ -79,7 +80,9 @@ def _printer() -> Any:
             return repr(float(x))
 
         def _print_Rational(self, x: Any) -> str:
-            short = max(abs(x.p), x.q).bit_length() <= BITS  # a longer one would be read as a float
+            short = (
+                max(abs(x.p), x.q).bit_length() <= MAX_BITS
+            )  # a longer one would be read as a float
             return super()._print_Rational(x) if short else repr(float(x))
 
         def _print_Exp1(self, x: Any) -> str:
@@ -111,10 +114,10 @@ def _printer() -> Any:
 
 # --- to a value
 def evaluate(expression: Scalar, table: Mapping[str, Scalar]) -> Scalar:
-    """The value of a number or a SymPy expression where each name has its value of `table`.
+    """Return the value of a number or a SymPy expression with the values of names in `table`.
 
     The values may be floats, NumPy arrays or CasADi symbols; the result is of their kind. With
-    floats, what has no finite value is an ExpressionError.
+    floats, a value that is not finite raises ExpressionError.
 
     >>> evaluate(parse("m*l^2/12", ["m", "l"]), {"m": 3.0, "l": 2.0})
     1.0
@@ -166,10 +169,10 @@ def _value(x: Scalar, table: Mapping[str, Scalar]) -> Scalar:
 
 
 def _power(base: Scalar, exponent: Scalar, table: Mapping[str, Scalar]) -> Scalar:
-    """base ** exponent; small whole powers, roots and reciprocals as such, which is exact and short
-    on a tape.
+    """Return base ** exponent. Small whole powers, roots and reciprocals are products, square roots
+    and divisions, which are exact and short on a tape.
     """
-    if exponent.is_Integer and abs(int(exponent)) <= POWER:
+    if exponent.is_Integer and abs(int(exponent)) <= MAX_EXPONENT:
         power = base ** abs(int(exponent))
         return power if exponent.is_positive else 1.0 / power
     if exponent.is_Rational and exponent.q == 2 and abs(exponent.p) == 1:

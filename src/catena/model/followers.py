@@ -1,4 +1,6 @@
-"""What joints that follow others (`mimic`) are felt as by the joint that leads them."""
+"""The armature, damping and friction that joints which follow others (`mimic`) add to the joint
+that leads them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
     from .pose import Scalar
 
-# what is felt along the speed v of the leader of what acts along ratio v
+# how a value of a follower, which moves at ratio v, counts along the speed v of its leader
 SHARES: Mapping[str, Callable[[Any], Any]] = {
     "armature": lambda ratio: ratio * ratio,
     "damping": lambda ratio: ratio * ratio,
@@ -18,11 +20,11 @@ SHARES: Mapping[str, Callable[[Any], Any]] = {
 
 
 def per_speed(m: Mechanism, name: str) -> list[Scalar]:
-    """The armature, damping or friction along each speed (nv,): a joint's own, and those of its
-    followers as it feels them.
+    """Return the armature, damping or friction (`name`) along each speed, (nv,): a joint's own plus
+    those of its followers, reflected to it.
 
-    A follower moves at ratio v, and its force f is felt as ratio f: inertia and damping count by
-    the square of the ratio, dry friction by its magnitude. One that follows by a function has none
+    A follower moves at ratio v, and its force f acts as ratio f: inertia and damping count by the
+    square of the ratio, dry friction by its magnitude. A joint that follows by a function has none
     (`validation_joints`).
     """
     found = {j.name: list(getattr(j, name)) for j in m.moving}

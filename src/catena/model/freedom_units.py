@@ -22,20 +22,20 @@ MEASURES = {  # of each value of a joint: its dimension where the joint slides, 
 
 
 def coordinate_units(joint: Joint) -> list[str]:
-    """The unit of each coordinate: rad, m, or 1 for a quaternion's parts."""
+    """Return the unit of each coordinate of a joint: rad, m, or 1 for the parts of a quaternion."""
     names = {Motion.SLIDE: "m", Motion.BALL: "1"}
     return [names.get(f.motion, "rad") for f in joint.freedoms for _ in f.labels]
 
 
 def speed_units(joint: Joint) -> list[str]:
-    """The unit of each speed: rad/s or m/s."""
+    """Return the unit of each speed of a joint: rad/s or m/s."""
     return [
         "m/s" if f.motion == Motion.SLIDE else "rad/s" for f in joint.freedoms for _ in f.speeds
     ]
 
 
 def slides(joints: Iterable[Joint]) -> dict[str, bool]:
-    """{speed: whether it is of a slide}; others turn."""
+    """Return {speed: whether it is that of a slide}; the others are those of turns."""
     return {
         name: f.motion == Motion.SLIDE
         for j in joints

@@ -1,4 +1,4 @@
-"""A dictionary that does not change: what a frozen record may hold."""
+"""An immutable dictionary, for fields of frozen records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class FrozenDict(dict[K, V]):
-    """A dictionary that cannot be changed, and so has a hash; `|` makes another.
+    """An immutable dictionary, which therefore has a hash; `|` returns another one.
 
     >>> FrozenDict(m=1.0) | {"m": 2.0}
     {'m': 2.0}

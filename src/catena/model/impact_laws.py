@@ -1,8 +1,8 @@
 """Laws of impact by name: the registry that files, runs, sensitivities and documentation read. What
-a law computes stands in `analysis`.
+a law computes is in `catena.contact`.
 
-A law is a function (G, u, e, mu) -> Blow of k contacts (`analysis.contact_impact`): `strike` says
-where, "package.module:name", so that a mechanism can be described without it.
+A law is a function (G, u, e, mu) -> impulses of k contacts; `strike` is the function or its
+location, "package.module:name", so that a mechanism can be described without importing it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..registry import Registry
 class ImpactLaw:
     """A law of impact.
 
-    name: its word, `law = NAME`. strike: its function, or where it is. doc: one line for people.
-    one_point: whether it is a law of a single point, so that of several which feel each other one
-    must be first. by_speeds: whether an impulse leaves -e u_n. stages: in how many problems of
-    contact modes it comes down to one; 0 where it does not, and has no derivatives. steps: whether
-    time stepping knows it.
+    name: its name in files, `law = NAME`. strike: its function, or "package.module:name". doc: one
+    line for users. one_point: whether it is a law of a single contact point, so that several
+    coupled contacts are struck one after the other. by_speeds: whether the impulse leaves the
+    normal speed -e u_n. stages: the number of contact mode problems that it reduces to; 0 where it
+    does not, and then it has no derivatives. steps: whether time stepping supports it.
     """
 
     name: str

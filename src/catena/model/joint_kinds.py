@@ -57,12 +57,12 @@ Axes = tuple[Vector, ...]
 
 @dataclass(frozen=True)
 class Reverse:
-    """How a kind is seen from its other side: its axes, what its coordinates suffer, and a remark
-    about them.
+    """How a kind of joint is seen from its other side. axes: the function that maps its axes. cost:
+    0 the coordinates keep their meaning, 1 they change it, 2 the catalogue has no such joint.
+    remark: what changes, for users.
 
     A joint says X_PC = placement D(q) offset^-1. Read from the child it says X_CP = offset D(q)^-1
-    placement^-1: placement and offset change places, and the motions run backwards. cost: 0
-    coordinates keep their meaning, 1 they change, 2 the catalogue has no such joint.
+    placement^-1: placement and offset are exchanged, and the motions run backwards.
     """
 
     axes: Callable[[Axes], Axes]
@@ -91,17 +91,17 @@ def _no_faults(axes: Axes, pitch: float | None, sequence: Sequence[str]) -> Iter
 class JointKind:
     """Everything that is particular to a kind of joint.
 
-    name: the word in files. doc: its motions, for people. axes: the default axes in the joint's
+    name: its name in files. doc: its motions, for users. axes: the default axes in the joint's
     frame; their number is how many the kind takes. freedoms(axes, pitch, sequence): its elementary
     motions, root to leaf, with the labels of coordinates and speeds. closure(axes, pitch,
     sequence): the rows that it imposes when it closes a loop, six less its freedoms. reverse: how
     it is seen from its other side. faults(axes, pitch, sequence): what can be wrong with these,
     pitch being a number here (None where a parameter is unknown). pitched: whether it takes a
-    pitch. words: what may stand in its sequence. names: its words in other formats, {format:
-    (without limits, with limits)}, "" where there is none. layouts: how its coordinates lie in the
-    vectors of peers, {peer, or "" for all: (without limits, with limits)}, words of
-    `machine.bridge`; "plain" where nothing is said. drawn: whether pictures show it. made: it is
-    made by catena, and stands in no file.
+    pitch. words: the names that its sequence may contain. names: its names in other formats,
+    {format: (without limits, with limits)}, "" where there is none. layouts: how its coordinates
+    are ordered in the vectors of other libraries, {library, or "" for all: (without limits, with
+    limits)}, names of `machine.bridge`; "plain" by default. drawn: whether pictures show it.
+    internal: whether only catena makes such joints, and no file may name the kind.
     """
 
     name: str
@@ -116,7 +116,7 @@ class JointKind:
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     layouts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     drawn: bool = True
-    made: bool = False
+    internal: bool = False
 
 
 CATALOGUE: dict[str, JointKind] = {}  # every kind
@@ -124,15 +124,15 @@ KINDS: dict[str, JointKind] = {}  # those that people write
 
 
 def register(kind: JointKind) -> JointKind:
-    """Add a kind to the catalogue: files, validation, kernels, formulations and pictures know it
-    from here on.
+    """Add a kind to the catalogue, from which files, validation, kernels, formulations and pictures
+    read it; raise MechanismError where the name is taken.
     """
     if kind.name in CATALOGUE:
         raise MechanismError(
             f"a joint kind {kind.name!r} is in the catalogue already; give this one another name"
         )
     CATALOGUE[kind.name] = kind
-    if not kind.made:
+    if not kind.internal:
         KINDS[kind.name] = kind
     return kind
 
@@ -158,8 +158,8 @@ def _free(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
 
 
 def _gimbal(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
-    """Three turns, each called after its axis: rx, ry, rz; r1, r2, r3 where the axis is oblique;
-    rz1, rz2 where two are alike.
+    """Return three turns, each labelled by its axis: rx, ry, rz; r1, r2, r3 where the axis is
+    oblique; rz1, rz2 where two axes are equal.
     """
     labels = [_after(axis, k) for k, axis in enumerate(a, start=1)]
     count = Counter(labels)
@@ -176,7 +176,7 @@ def _after(axis: Vector, k: int) -> str:
 
 
 def _modal(a: Axes, h: Scalar, s: Sequence[str]) -> tuple[Freedom, ...]:
-    """One freedom per shape, as its label says: a displacement, or a turn for twist."""
+    """Return one freedom per shape, as its label says: a displacement, or a turn for twist."""
     kinds = [(label, label.rstrip("0123456789")) for label in s]
     return tuple((turn if kind == "twist" else slide)(SHAPES[kind], label) for label, kind in kinds)
 
@@ -302,6 +302,8 @@ for _kind in (
         faults=_order,
         words=tuple(GENERAL),
     ),
-    JointKind("modal", "the shapes of a flexible body", (), _modal, lambda a, h, s: (), made=True),
+    JointKind(
+        "modal", "the shapes of a flexible body", (), _modal, lambda a, h, s: (), internal=True
+    ),
 ):
     register(_kind)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import MechanismError
 from .closure import ClosureRow
-from .courses import Course
+from .coordinate_functions import CoordinateFunction
 from .joint_kinds import CATALOGUE, SAME, JointKind, Reverse, along_z
 from .motions import Deflection, Freedom, displacement, elementary, motion_subspace
 from .pose import Pose, Scalar, Vector, as_pose, scalar, unit
@@ -27,14 +27,30 @@ PER_SPEED = ("lower", "upper", "effort", "speed", "damping", "friction", "armatu
 
 @dataclass(frozen=True)
 class Mimic:
-    """A coordinate that follows another joint's: q = multiplier q[joint] + offset, or q =
-    function(q[joint]). Both joints have one freedom.
+    """A rule by which the coordinate of a joint follows that of another: q = multiplier q[joint] +
+    offset, or q = function(q[joint]). Both joints have one freedom.
+
+    Parameters
+    ----------
+    joint : str
+        The name of the joint that leads.
+    multiplier : scalar, default 1
+        Unit of the following coordinate per unit of the leading one.
+    offset : scalar, default 0
+        rad or m.
+    function : CoordinateFunction, optional
+        A polynomial or a spline, in place of multiplier and offset.
+
+    Examples
+    --------
+    >>> Mimic("left_finger", multiplier=-1).multiplier
+    -1.0
     """
 
     joint: str
     multiplier: Scalar = 1.0
     offset: Scalar = 0.0
-    function: Course | None = None
+    function: CoordinateFunction | None = None
 
     def __post_init__(self) -> None:
         for attribute in ("multiplier", "offset"):
@@ -45,14 +61,54 @@ class Mimic:
 class Joint:
     """A joint between a parent body (or "ground") and a child body.
 
-    kind: one of `catena.model.joint_kinds.KINDS`. placement: X_PJ, the joint's frame in the parent;
-    three numbers are its position. offset: X_CJ, the joint's frame in the child, the identity
-    unless the body's frame sits elsewhere. axis: the axis (or axes) in the joint's frame. pitch:
-    metres per radian, of a helical joint. sequence: the freedoms of a general joint, such as ("Rz",
-    "Dx"). lower, upper: limits; effort, speed: the largest force and speed; damping (N m s/rad or N
-    s/m), friction (Coulomb, N m or N), armature (rotor inertia seen at the joint, kg m2 or kg): one
-    value per speed, or one for all. mimic: the joint it follows. deflection: of a modal joint, how
-    its coordinates move the child.
+    Its frame J is fixed on the parent by `placement`; the child's side of it, displaced by the
+    coordinates, is fixed on the child by `offset`: X_PC = placement D(q) offset^-1.
+
+    Parameters
+    ----------
+    name : str
+        The name of the joint.
+    kind : str
+        One of `catena.JOINT_KINDS`, such as "revolute", "prismatic", "ball", "free", "fixed".
+    parent, child : str
+        The names of the two bodies; the parent may be "ground".
+    placement : Pose or 3 scalars, default identity
+        X_PJ, the joint's frame in the parent; three numbers are its position, m.
+    axis : 3 floats, or several such, optional
+        The axis or axes in the joint's frame, of any length above zero; by default those of the
+        kind.
+    pitch : scalar, default 0
+        Of a helical joint, m/rad.
+    sequence : sequence of str, optional
+        The freedoms of a general joint, such as ("Rz", "Dx").
+    offset : Pose or 3 scalars, default identity
+        X_CJ, the joint's frame in the child.
+    lower, upper : float or one per speed, default -inf, inf
+        Limits of the coordinates, rad or m.
+    effort : float or one per speed, default inf
+        The largest motor torque or force, N m or N.
+    speed : float or one per speed, default inf
+        The largest speed, rad/s or m/s.
+    damping : scalar or one per speed, default 0
+        Viscous damping, N m s/rad or N s/m.
+    friction : scalar or one per speed, default 0
+        Coulomb friction, N m or N.
+    armature : scalar or one per speed, default 0
+        Rotor inertia reflected to the joint, kg m2 or kg.
+    mimic : Mimic, optional
+        The joint that this one follows.
+    deflection : Deflection, optional
+        Of a modal joint: how its coordinates move the child. catena sets it.
+
+    Raises
+    ------
+    MechanismError
+        Where a pose or an axis has the wrong form. All else is checked by `Mechanism.validate`.
+
+    Examples
+    --------
+    >>> Joint("elbow", "revolute", "upper", "fore", (0.3, 0, 0), axis=(0, 2, 0)).axis
+    ((0.0, 1.0, 0.0),)
     """
 
     name: str
@@ -74,7 +130,7 @@ class Joint:
     mimic: Mimic | None = None
     deflection: Deflection | None = None
 
-    if TYPE_CHECKING:  # what may be given, which is more than what is kept
+    if TYPE_CHECKING:  # the types that may be given, which are more than those that are stored
 
         def __init__(
             self,
@@ -103,7 +159,7 @@ class Joint:
             what = f"the {attribute} of joint {self.name!r}"
             object.__setattr__(self, attribute, as_pose(getattr(self, attribute), what))
         kind = CATALOGUE.get(self.kind)
-        if kind is None or kind.made != (self.deflection is not None):
+        if kind is None or kind.internal != (self.deflection is not None):
             return  # validate() says so, with every other fault
         fixed: dict[str, object] = {
             "axis": self._axes(kind),
@@ -116,6 +172,7 @@ class Joint:
             object.__setattr__(self, attribute, _each(getattr(self, attribute), self.nv))
 
     def _axes(self, kind: JointKind) -> tuple[Vector, ...]:
+        """Return the axes as unit vectors: those given, or the defaults of the kind."""
         given: Any = kind.axes if self.axis is None else self.axis
         try:
             nested = (
@@ -132,32 +189,34 @@ class Joint:
 
     @property
     def sound(self) -> bool:
-        """Whether its kind is in the catalogue, and its axes and sequence are such that its
-        freedoms can be told.
+        """Whether the kind is in the catalogue and the axes and the sequence suit it, so that
+        `freedoms` exist.
         """
         kind = CATALOGUE.get(self.kind)
         if (
             kind is None
-            or kind.made != (self.deflection is not None)
+            or kind.internal != (self.deflection is not None)
             or len(self.axis) != len(kind.axes)
         ):
             return False
-        return kind.made or not self.sequence or set(self.sequence) <= set(kind.words)
+        return kind.internal or not self.sequence or set(self.sequence) <= set(kind.words)
 
     @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The elementary motions, root to leaf."""
+        """The elementary motions of the joint, from the parent's side to the child's."""
         return CATALOGUE[self.kind].freedoms(self.axis, self.pitch, self.sequence)
 
     @property
     def closure(self) -> tuple[ClosureRow, ...]:
-        """The rows that it imposes where it closes a loop: six less its freedoms."""
+        """The constraint rows that the joint imposes where it closes a loop: six less its number of
+        freedoms.
+        """
         return CATALOGUE[self.kind].closure(self.axis, self.pitch, self.sequence)
 
     @property
     def motions(self) -> tuple[Freedom, ...]:
-        """What its child does in its parent: the freedoms, or what the shapes of a flexible body do
-        to a place of it.
+        """How the child moves in the parent: the freedoms, or, of a modal joint, how the shape
+        functions of the flexible body move the place that carries the child.
         """
         return (
             tuple(elementary(s.motion) for s in self.deflection.shifts)
@@ -166,15 +225,15 @@ class Joint:
         )
 
     def scalars(self) -> tuple[Scalar, ...]:
-        """Every value of it that may be an expression of parameters."""
+        """Return every value of the joint that may be an expression of parameters."""
         losses = (getattr(self, name) for name in ("damping", "friction", "armature"))
         each = (x for given in losses for x in (given if isinstance(given, tuple) else (given,)))
         mimic = (self.mimic.multiplier, self.mimic.offset) if self.mimic else ()
         return (self.pitch, *self.placement.scalars(), *self.offset.scalars(), *each, *mimic)
 
     def of_coordinates(self) -> list[str]:
-        """What it says that only a coordinate of the tree can have: losses, an armature, limits, a
-        mimic.
+        """Return the names of those of its values that only a coordinate of the tree can have:
+        damping, friction, armature, limits, mimic.
         """
         free = {
             "damping": 0.0,
@@ -194,23 +253,29 @@ class Joint:
 
     @property
     def nq(self) -> int:
-        """How many coordinates: 7 for a free joint, 4 for a ball, else as many as speeds."""
+        """The number of coordinates: 7 for a free joint, 4 for a ball, else as many as speeds."""
         return sum(f.nq for f in self.freedoms)
 
     @property
     def nv(self) -> int:
-        """How many speeds: the degrees of freedom, 0 to 6."""
+        """The number of speeds, which are the degrees of freedom: 0 to 6, or the number of shapes
+        of a modal joint.
+        """
         return sum(f.nv for f in self.freedoms)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """The joint's name for one freedom, else name.label."""
+        """The names of its coordinates: the joint's own name where there is one, else
+        "joint.label".
+        """
         labels = [label for f in self.freedoms for label in f.labels]
         return self._names(labels)
 
     @property
     def speed_names(self) -> tuple[str, ...]:
-        """As the coordinates, except where a quaternion has three speeds."""
+        """The names of its speeds: as those of the coordinates, except where four coordinates of a
+        quaternion have three speeds.
+        """
         return self._names([label for f in self.freedoms for label in f.speeds])
 
     def _names(self, labels: list[str]) -> tuple[str, ...]:
@@ -234,17 +299,40 @@ class Joint:
         custom: str,
         **others: Any,
     ) -> Joint:
-        """A joint from Denavit-Hartenberg parameters (metres, radians) in the custom "modified" or
-        "standard".
+        """Return a joint from Denavit-Hartenberg parameters.
 
         The pose at coordinate q is `Pose.denavit_hartenberg` with theta + q for a turn, d + q for a
-        slide. Both customs move along z, so the kind is one whose freedoms do: revolute, prismatic,
-        helical, cylindrical. Modified: everything constant stands before the motion, in
+        slide. Both conventions move along z, so the kind is one whose freedoms do: revolute,
+        prismatic, helical, cylindrical. Modified: everything constant comes before the motion, in
         `placement`. Standard: alpha and a come after it, in `offset`.
 
-        >>> elbow = Joint.from_denavit_hartenberg(
-        ...     "elbow", "revolute", "upper", "fore", a=0.4, alpha=0, d=0, theta=0,
-                custom="standard")
+        Parameters
+        ----------
+        name, kind, parent, child : str
+            As of `Joint`.
+        a, d : scalar
+            Displacements along x and z, m.
+        alpha, theta : scalar
+            Turns about x and z, rad.
+        custom : str
+            "modified" or "standard", see `Pose.denavit_hartenberg`.
+        **others
+            Other fields of `Joint` but placement, offset and axis.
+
+        Returns
+        -------
+        Joint
+
+        Raises
+        ------
+        MechanismError
+            Where `custom` is another word, a field is given twice, or the kind does not move about
+            or along z.
+
+        Examples
+        --------
+        >>> parameters = {"a": 0.4, "alpha": 0, "d": 0, "theta": 0, "custom": "standard"}
+        >>> elbow = Joint.from_denavit_hartenberg("e", "revolute", "upper", "fore", **parameters)
         >>> elbow.pose([0.0]).position
         (0.4, 0.0, 0.0)
         """
@@ -274,14 +362,22 @@ class Joint:
 
     @property
     def reverse(self) -> Reverse:
-        """How its kind is seen from its other side; an unknown kind costs nothing, since validate()
-        refuses it by name.
+        """How the kind of the joint is seen from its other side. An unknown kind counts as
+        reversible, since validate() refuses it by name.
         """
         return CATALOGUE[self.kind].reverse if self.kind in CATALOGUE else SAME
 
     def reversed(self) -> Joint:
-        """The same joint with parent and child interchanged.
+        """Return the same joint with parent and child interchanged.
 
+        Raises
+        ------
+        MechanismError
+            Where the catalogue has no such joint (a free or general joint, for instance), as
+            `reverse.cost` says.
+
+        Examples
+        --------
         >>> knee = Joint("knee", "revolute", "thigh", "shank", axis=(0, 1, 0))
         >>> knee.reversed().parent, knee.reversed().axis
         ('shank', ((0.0, -1.0, 0.0),))
@@ -306,18 +402,22 @@ class Joint:
         )
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """X_PC, the child in the parent at the joint's own coordinates q."""
+        """Return X_PC, the pose of the child in the parent at the joint's own coordinates q (nq,),
+        rad or m.
+        """
         moved = self.deflection.pose(q) if self.deflection else displacement(self.freedoms, q)
         return self.placement @ moved @ self.offset.inverse()
 
     def motion_subspace(self, q: Sequence[float]) -> np.ndarray:
-        """phi, 6 x nv, angular first, in the child-side joint axes ([Merwe1995] eq. 2.9)."""
+        """Return phi (6, nv), angular rows first, in the child-side axes of the joint, at its
+        coordinates q ([Merwe1995] eq. 2.9).
+        """
         return motion_subspace(self.freedoms, q)
 
 
 def _axis(a: Sequence[float]) -> Vector:
-    """A unit axis where it can be one; otherwise as given, for validate() to refuse by the joint's
-    name.
+    """Return the unit axis, or the numbers as given where they have no direction: validate() then
+    refuses them by the name of the joint.
     """
     try:
         return unit(a)
@@ -326,6 +426,6 @@ def _axis(a: Sequence[float]) -> Vector:
 
 
 def _each(value: PerSpeed, n: int) -> tuple[Scalar, ...]:
-    """One value for each of n speeds."""
+    """Return one value for each of n speeds: those given, or one value n times."""
     many = isinstance(value, Sequence) or bool(getattr(value, "ndim", False))
     return tuple(scalar(x) for x in value) if many else (scalar(value),) * n

@@ -4,9 +4,9 @@ equations are made from it.
     ground --joint--> body --joint--> body ...        a tree; a joint that would close a loop is
                                                       listed in `loops`
 
-A body's frame sits at its joint: the child frame of the joint that carries it, unless the joint
-says otherwise. All values are SI (metres, kilograms, seconds, radians). A value may be a SymPy
-expression of named parameters.
+A body's frame sits at its joint: it is the child frame of the joint that carries the body, unless
+the joint has an `offset`. All values are SI (metres, kilograms, seconds, radians). A value may be a
+SymPy expression of named parameters.
 """
 
 from __future__ import annotations
@@ -47,7 +47,22 @@ Thing = TypeVar("Thing", Body, Joint)
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame on a body: pose is X_BF; three numbers are its position."""
+    """A named frame on a body.
+
+    Parameters
+    ----------
+    name : str
+        The name of the frame.
+    body : str
+        The name of the body that carries it, or "ground".
+    pose : Pose or 3 scalars, default identity
+        X_BF, the frame in the body's frame; three numbers are its position, m.
+
+    Examples
+    --------
+    >>> Frame("tip", "arm", (0.4, 0, 0)).pose.position
+    (0.4, 0.0, 0.0)
+    """
 
     name: str
     body: str
@@ -59,20 +74,63 @@ class Frame:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Bodies, the joints that make them a tree, loops, frames and loads.
+    """Bodies, the joints that connect them to a tree, loops, frames, loads, constraints and
+    contacts.
 
-    parameters: the values of the names that expressions use. units: the SI units of those that were
-    written with one, {"l": "m"}; of others the dimension follows from where they stand.
-    gravity: m/s2 in the ground's axes. planar: declared True or False, or None to find out.
-    loops: joints that close the tree. loads: springs, dampers, forces. nonholonomic: rows that the
-    speeds obey. as_found: the inertias were read from a file of another tool; one that no body can
-    have is then a doubt, not a fault. notes:
-    what the reader of the file remarked. beams: in a mechanism that
-    `catena.model.flexible.discretise` made, what became of each flexible body. Before that step a
-    flexible body is one body, without coordinates of its own. ground: the shapes of what stands
-    still, all of which collide. collisions: which pairs of shapes are looked at. contacts: pairs
-    that may touch. constraints: rows that the coordinates obey besides loops: gears, cams, drives,
-    expressions.
+    All records are frozen; lists become tuples. Nothing is checked but types until `validate`.
+
+    Parameters
+    ----------
+    name : str
+        The name of the mechanism.
+    bodies : sequence of Body
+        The bodies, in any order. "ground" is not among them.
+    joints : sequence of Joint
+        The joints of the tree. Where they form cycles, `validate` cuts these.
+    frames : sequence of Frame, optional
+        Named frames on bodies.
+    gravity : sequence of 3 scalars, default (0, 0, -9.81)
+        Gravity in the ground's axes, m/s2.
+    parameters : mapping of str to float, optional
+        The values (SI) of the names that expressions use.
+    loops : sequence of Joint, optional
+        Joints that close loops of the tree. They have no coordinates but impose constraint rows.
+    loads : sequence of Load, optional
+        Springs, dampers, forces (`catena.model.loads`).
+    nonholonomic : sequence of Nonholonomic, optional
+        Constraints of speeds: rows A(q, t) v + B(q, t) = 0.
+    planar : bool, optional
+        Declared True or False, or None (default): it is found out.
+    as_found : bool, default False
+        Whether the inertias were read from another tool's file. An inertia that no body can have is
+        then a warning, not a fault.
+    notes : sequence of str, optional
+        Remarks, such as those of the reader of the file.
+    beams : sequence of Flexed, optional
+        In a mechanism that `catena.model.flexible.discretise` returned: which records replace each
+        flexible body. Before that step a flexible body is one body, without coordinates of its own.
+    ground : sequence of Shape, optional
+        The shapes of the ground, all of which collide.
+    collisions : CollisionFilter, optional
+        Which pairs of shapes are checked for distance and contact.
+    contacts : sequence of Contact, optional
+        Pairs that may touch.
+    constraints : sequence of Holonomic, optional
+        Constraints of coordinates besides loops: gears, cams, drives, expressions.
+    units : mapping of str to str, optional
+        The SI units of those parameters that were written with one, such as {"l": "m"}. The
+        dimension of the others follows from their uses.
+
+    Raises
+    ------
+    MechanismError
+        Where a field has the wrong type.
+
+    Examples
+    --------
+    >>> rod = Body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
+    >>> Mechanism("pendulum", [rod], [Joint("pivot", "revolute", "ground", "rod", axis=(1, 0, 0))])
+    Mechanism('pendulum': 1 body, 1 joint, gravity (0, 0, -9.81) m/s2)
     """
 
     name: str
@@ -156,16 +214,20 @@ class Mechanism:
 
     # --- looking up
     def body(self, name: str) -> Body:
-        """The body of that name."""
+        """Return the body of that name; raise UnknownNameError where there is none."""
         return self._find("body", name, self._bodies)
 
     def joint(self, name: str) -> Joint:
-        """The joint of that name, a loop's included."""
+        """Return the joint of that name, of the tree or of a loop; raise UnknownNameError where
+        there is none.
+        """
         return self._find("joint", name, self._joints)
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name: a named frame, a body's own, a joint's on its child, or the
-        ground.
+        """Return the frame of that name; raise UnknownNameError where there is none.
+
+        It is a named frame, else the own frame of a body or of the ground, else the frame of a
+        joint on its child.
         """
         if name in self._frames:
             return self._frames[name]
@@ -197,22 +259,24 @@ class Mechanism:
     # --- order
     @cached_property
     def ordered(self) -> tuple[Joint, ...]:
-        """The joints depth first, children in the order of the file: every parent stands before its
-        children.
+        """The joints of the tree depth first, children in the order given: every parent comes
+        before its children.
         """
         return tuple(walk(self.joints))
 
     @property
     def moving(self) -> tuple[Joint, ...]:
-        """The joints that have coordinates of their own, in order: neither fixed nor mimicking
-        another.
+        """The joints that have coordinates of their own, in the order of `ordered`: neither fixed
+        nor mimicking another joint.
         """
         return tuple(j for j in self.ordered if j.nv and j.mimic is None)
 
     @property
     def following(self) -> dict[str, Mimic]:
-        """What joints of one freedom follow, by their names; the places of flexible bodies, which
-        do so too, are not among them.
+        """{joint: its Mimic} of the joints of one freedom that follow another.
+
+        The modal joints of flexible bodies, which share their amplitudes in the same way, are left
+        out.
         """
         return {
             j.name: j.mimic
@@ -222,48 +286,72 @@ class Mechanism:
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """The names of the coordinates q, in order."""
+        """The names of the coordinates q, in the order of the vector q."""
         return tuple(name for j in self.moving for name in j.coordinate_names)
 
     @property
     def speed_names(self) -> tuple[str, ...]:
-        """The names of the speeds v, in order."""
+        """The names of the speeds v, in the order of the vector v."""
         return tuple(name for j in self.moving for name in j.speed_names)
 
     @property
     def closes(self) -> bool:
-        """Whether its coordinates obey something: loops or constraints."""
+        """Whether the coordinates obey constraints: loops or `constraints`."""
         return bool(self.loops or self.constraints)
 
     @property
     def constrained(self) -> bool:
-        """Whether its coordinates or speeds obey something: loops, constraints or speed rows."""
+        """Whether the coordinates or speeds obey constraints: loops, `constraints` or
+        `nonholonomic`.
+        """
         return bool(self.loops or self.constraints or self.nonholonomic)
 
     @property
     def row_records(self) -> tuple[Holonomic | Nonholonomic, ...]:
-        """What adds rows after those of loops, in the order of the rows: constraints, then speed
-        rows.
+        """The records that add constraint rows after those of the loops, in the order of the rows:
+        `constraints`, then `nonholonomic`.
         """
         return (*self.constraints, *self.nonholonomic)
 
     @cached_property
     def elastic(self) -> tuple[Joint, ...]:
-        """The joints inside flexible bodies."""
+        """The joints inside discretised flexible bodies."""
         inner = {name for flexed in self.beams for name in flexed.joints}
         return tuple(j for j in self.joints if j.name in inner)
 
     # --- changed copies
     def with_(self, **changes: Any) -> Mechanism:
-        """A copy with some fields changed, such as `mechanism.with_(gravity=(0, 0, 0))`."""
+        """Return a copy with some fields changed.
+
+        Parameters
+        ----------
+        **changes
+            New values of fields, by name.
+
+        Returns
+        -------
+        Mechanism
+
+        Examples
+        --------
+        >>> Mechanism("empty", [], []).with_(gravity=(0, 0, 0))
+        Mechanism('empty': 0 bodies, 0 joints, gravity (0, 0, 0) m/s2)
+        """
         return replace(self, **changes)
 
     def validate(self) -> Mechanism:
-        """The mechanism as a tree with loops, all in order; or a MechanismError with every fault
-        there is.
+        """Check the mechanism and return it as a tree with loops.
 
-        It is the mechanism itself, unless its joints form cycles: those are then cut, and `notes`
-        says where.
+        Returns
+        -------
+        Mechanism
+            The mechanism itself, unless its joints form cycles: these are then cut, and `notes` of
+            the copy says where.
+
+        Raises
+        ------
+        MechanismError
+            Where the mechanism has faults; all of them are in one error.
         """
         found = self
         for check in CHECKS:
@@ -271,7 +359,9 @@ class Mechanism:
         return found
 
     def scalars(self) -> Iterator[tuple[str, Scalar]]:
-        """Every scalar that may be an expression of parameters, with where it stands."""
+        """Yield every scalar that may be an expression of parameters, as (the record that holds it,
+        scalar).
+        """
         yield from (("gravity", x) for x in self.gravity)
         for b in self.bodies:
             yield from ((f"body {b.name!r}", x) for x in (b.mass, *b.com, *b.inertia))
@@ -286,7 +376,7 @@ CHECKS: list[Callable[[Mechanism], Mechanism]] = []
 
 
 def walk(joints: Iterable[Joint]) -> Iterator[Joint]:
-    """The joints depth first from the ground, children in the order given."""
+    """Yield the joints depth first from the ground, children in the order given."""
     children: dict[str, list[Joint]] = {}
     for j in joints:
         children.setdefault(j.parent, []).append(j)

@@ -1,9 +1,9 @@
 """Mirror images of mechanisms: a right arm from a left one.
 
-With S the reflection, places and slides p become S p, rotations R become S R S, and the axis a of a
-turn, which has no direction of its own, -S a. Coordinates, speeds and forces keep their values
-then: the image moves with the same numbers. The quaternions of ball and free joints and the
-positions of free joints are those of the image, and so are other numbers.
+With S the reflection, positions and slide directions p become S p, rotations R become S R S, and
+the axis a of a turn, an axial vector, becomes -S a. Coordinates, speeds and forces then keep their
+values: the image moves with the same numbers. Only the quaternions of ball and free joints and the
+positions of free joints are those of the image, and so have other values.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ PLAIN = ("fixed", "ball", "free")
 
 
 def mirrored(mechanism: Mechanism, normal: str = "y") -> Mechanism:
-    """The mirror image of a mechanism in the plane through the ground's origin whose normal is "x",
-    "y" or "z".
+    """Return the mirror image of a mechanism in the plane through the ground's origin whose normal
+    is "x", "y" or "z".
 
-    Names stay; `attach` puts another prefix before them. What has no image with the same words is
-    refused, all of it at once.
+    Names stay the same; `attach` can put a prefix before them. Raise MechanismError, with all
+    reasons, where something has no image of the same kind.
     """
     if normal not in SIGNS:
         raise UnknownNameError("axis", normal, SIGNS, "mirrored")

@@ -15,7 +15,8 @@ from .pose import Pose, Scalar, Vector, unit
 X = (1.0, 0.0, 0.0)
 Y = (0.0, 1.0, 0.0)
 Z = (0.0, 0.0, 1.0)
-SMOOTH = 1e-3  # speed (rad/s or m/s) over which smoothed Coulomb friction changes its sign
+# rad/s or m/s: the default speed over which smoothed Coulomb friction changes its sign
+SMOOTH = 1e-3
 # [Merwe1995] section 2.5.2, in its order
 GENERAL = {"Rx": X, "Ry": Y, "Rz": Z, "Dx": X, "Dy": Y, "Dz": Z}
 
@@ -24,7 +25,9 @@ SHAPES = {"y": Y, "z": Z, "x": X, "twist": X}  # the directions of a flexible bo
 
 
 class Motion(IntEnum):
-    """An elementary motion. Its axis is the z axis of its node; a ball has none."""
+    """The kinds of elementary motions. The axis of a motion is the z axis of its node; a ball has
+    none.
+    """
 
     TURN = 0
     SLIDE = 1
@@ -34,8 +37,8 @@ class Motion(IntEnum):
 
 @dataclass(frozen=True)
 class Freedom:
-    """One elementary motion of a joint: what it is, about which axis of the joint's frame, and how
-    it is called.
+    """One elementary motion of a joint: its kind, its axis in the joint's frame, and the labels of
+    its coordinates and speeds.
     """
 
     motion: Motion
@@ -46,19 +49,19 @@ class Freedom:
 
     @property
     def nq(self) -> int:
-        """How many coordinates."""
+        """The number of coordinates."""
         return len(self.labels)
 
     @property
     def nv(self) -> int:
-        """How many speeds."""
+        """The number of speeds."""
         return len(self.speeds)
 
 
 @dataclass(frozen=True)
 class Shift:
-    """An elementary motion that amplitudes e cause: z = a.e + 1/2 e'B e, m or rad. motion: one of
-    GENERAL. B: none, or rows.
+    """An elementary motion by amplitudes e of a flexible body: z = a.e + 1/2 e'B e, m or rad.
+    motion: one of GENERAL. B: its rows, or None.
     """
 
     motion: str
@@ -68,15 +71,15 @@ class Shift:
 
 @dataclass(frozen=True)
 class Deflection:
-    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order
-    they are made.
+    """How a place of a flexible body moves in the body's frame: slides, then turns, in the order of
+    `shifts`.
     """
 
     body: str
     shifts: tuple[Shift, ...]
 
     def pose(self, e: Sequence[float]) -> Pose:
-        """Where the place is, seen from where it rests, at amplitudes e."""
+        """Return the pose of the place at amplitudes e, in its frame at rest."""
         X = Pose()
         for shift in self.shifts:
             z = sum(a * x for a, x in zip(shift.a, e))
@@ -86,19 +89,21 @@ class Deflection:
 
 
 def elementary(name: str) -> Freedom:
-    """The motion of one of GENERAL."""
+    """Return the elementary motion of one of GENERAL."""
     return (turn if name[0] == "R" else slide)(GENERAL[name], name)
 
 
 def turn(axis: Vector, label: str) -> Freedom:
-    """A turn about an axis of the joint's frame, its coordinate and its speed called by the
+    """Return a turn about an axis of the joint's frame whose coordinate and speed have the
     label.
     """
     return Freedom(Motion.TURN, axis, (label,), (label,))
 
 
 def slide(axis: Vector, label: str) -> Freedom:
-    """A slide along an axis of the joint's frame."""
+    """Return a slide along an axis of the joint's frame whose coordinate and speed have the
+    label.
+    """
     return Freedom(Motion.SLIDE, axis, (label,), (label,))
 
 
@@ -106,7 +111,7 @@ BALL = Freedom(Motion.BALL, Z, ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz"))
 
 
 def plane_of(n: Vector) -> tuple[Vector, Vector]:
-    """Two directions that make a right-handed frame with the normal n; x and y for n = z."""
+    """Return two directions that make a right-handed frame with the normal n; x and y for n = z."""
     x = np.cross(Y if abs(n[1]) < 0.9 else Z, n)
     x /= np.linalg.norm(x)
     x, y = x + 0.0, np.cross(n, x) + 0.0  # + 0.0 turns -0.0 into 0.0
@@ -114,14 +119,14 @@ def plane_of(n: Vector) -> tuple[Vector, Vector]:
 
 
 def onto_z(axis: Sequence[float]) -> Pose:
-    """A pose whose z axis is the given one, by a signed permutation where that is possible."""
+    """Return a pose whose z axis is the given axis: a signed permutation where possible."""
     z = unit(axis)
     x, y = plane_of(z)
     return Pose(((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])))
 
 
 def displacement(freedoms: Sequence[Freedom], q: Sequence[float]) -> Pose:
-    """The pose of the child's side of a joint in the parent's side, at coordinates q."""
+    """Return the pose of the child's side of a joint in the parent's side, at coordinates q."""
     X, k = Pose(), 0
     for f in freedoms:
         if f.motion == Motion.BALL:
@@ -136,8 +141,8 @@ def displacement(freedoms: Sequence[Freedom], q: Sequence[float]) -> Pose:
 
 
 def motion_subspace(freedoms: Sequence[Freedom], q: Sequence[float]) -> np.ndarray:
-    """phi, the free modes of a joint in the child's axes at its origin, 6 x nv, angular first
-    ([Merwe1995] eq. 2.9).
+    """Return phi (6, nv), the free directions of a joint in the child's axes at its origin, angular
+    rows first ([Merwe1995] eq. 2.9).
 
     >>> motion_subspace((turn(Z, "angle"), slide(Z, "distance")), [0.3, 0.1]).T.tolist()
     [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]

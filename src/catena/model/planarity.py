@@ -13,8 +13,8 @@ from .values import value_of
 
 
 def plane(m: Mechanism) -> tuple[float, float, float] | None:
-    """The normal of the plane all bodies move in, in the ground's axes; None when there is no such
-    plane.
+    """Return the normal of the plane in which all bodies move, in the ground's axes; None where
+    there is no such plane.
     """
     return normal(m.ordered, m.parameters)[0]
 
@@ -22,11 +22,11 @@ def plane(m: Mechanism) -> tuple[float, float, float] | None:
 def normal(
     ordered: Iterable[Joint], parameters: Mapping[str, float]
 ) -> tuple[tuple[float, float, float] | None, dict[str, np.ndarray]]:
-    """The normal of the plane in which these joints, parents first, move all bodies; and R (3, 3)
-    of each body at rest.
+    """Return the normal of the plane in which these joints, parents first, move all bodies, and R
+    (3, 3) of each body where all coordinates are zero.
 
-    Every turn is about the normal and every slide across it. Turning about the normal keeps both
-    true, so looking at one configuration is enough.
+    Every turn is about the normal and every slide perpendicular to it. A turn about the normal
+    keeps both true, so that checking one configuration is enough.
     """
     turned: dict[str, np.ndarray] = {GROUND: np.eye(3)}
     turns: list[np.ndarray] = []

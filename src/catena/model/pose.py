@@ -22,11 +22,26 @@ ORIGIN: Vector = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Pose:
-    """The pose X_PC of a frame C in a frame P.
+    """The pose X_PC of a frame C in a frame P: a rotation and a position.
 
-    rotation: R_PC, three rows; a vector of C times R_PC is that vector in P.
-    position: p_PC, the origin of C in P, metres.
+    Poses are composed with `@`: X_PC = X_PB @ X_BC.
 
+    Parameters
+    ----------
+    rotation : 3 rows of 3 scalars, default identity
+        R_PC: R_PC times a vector in the axes of C is that vector in the axes of P.
+    position : 3 scalars, default zero
+        p_PC, the origin of C in P, m. A scalar is a number or a SymPy expression of named
+        parameters.
+
+    Raises
+    ------
+    MechanismError
+        Where the rotation is not 3 x 3 or the position not 3 numbers. Whether the rotation is
+        orthogonal is checked by `Mechanism.validate`.
+
+    Examples
+    --------
     >>> quarter = Pose.turn("z", math.pi / 2, position=(1, 0, 0))
     >>> [round(x, 12) for x in quarter.point((1, 0, 0))]
     [1.0, 1.0, 0.0]
@@ -52,7 +67,9 @@ class Pose:
         object.__setattr__(self, "position", position)
 
     def scalars(self) -> tuple[Scalar, ...]:
-        """Its twelve numbers, or expressions: the position, then the rotation's rows."""
+        """Return the twelve numbers or expressions of the pose: the position, then the rows of the
+        rotation.
+        """
         return (*self.position, *(x for row in self.rotation for x in row))
 
     def __matmul__(self, other: Pose) -> Pose:
@@ -64,28 +81,28 @@ class Pose:
         return Pose(R, spatial.add(self.position, spatial.rotate(self.rotation, other.position)))
 
     def inverse(self) -> Pose:
-        """X_CP of X_PC."""
+        """Return X_CP, the pose of P in C."""
         return Pose(
             spatial.transpose(self.rotation),
             spatial.neg(spatial.unrotate(self.rotation, self.position)),
         )
 
     def point(self, p: Sequence[Scalar]) -> Vector:
-        """A point of C, in P."""
+        """Return in P a point `p` that is given in C, both 3 scalars, m."""
         return spatial.add(self.position, spatial.rotate(self.rotation, vector(p)))
 
     def matrix(self) -> np.ndarray:
-        """The 4 x 4 homogeneous matrix."""
+        """Return the homogeneous matrix of the pose, (4, 4)."""
         X = np.eye(4)
         X[:3, :3], X[:3, 3] = self.rotation, self.position
         return X
 
     def roll_pitch_yaw(self) -> Vector:
-        """The angles whose `Pose.rpy` is this rotation, radians; roll takes the whole turn where
-        pitch is 90 degrees.
+        """Return the three angles (rad) for which `Pose.rpy` gives this rotation.
 
-        Roll is found after yaw and with it, so that the three belong together near 90 degrees of
-        pitch too.
+        Where the pitch is 90 degrees, yaw is zero and roll is the whole turn. Roll and pitch are
+        computed from the yaw that was found first, so that the three angles stay consistent near 90
+        degrees of pitch.
         """
         (r00, r01, r02), (r10, r11, r12), (r20, _, _) = self.rotation
         yaw = math.atan2(r10, r00) if math.hypot(r10, r00) > 1e-12 else 0.0
@@ -100,8 +117,30 @@ class Pose:
     def turn(
         axis: str | Sequence[float], angle: Scalar, position: Sequence[Scalar] = ORIGIN
     ) -> Pose:
-        """A turn by `angle` radians about "x", "y", "z" or any axis (Rodrigues' formula), then
-        nothing more.
+        """Return a rotation about one axis (Rodrigues' formula).
+
+        Parameters
+        ----------
+        axis : str or sequence of 3 floats
+            "x", "y", "z", or a vector of any length above zero.
+        angle : scalar
+            The angle, rad.
+        position : sequence of 3 scalars, default zero
+            The position of the pose, m; it is not rotated.
+
+        Returns
+        -------
+        Pose
+
+        Raises
+        ------
+        ValueError
+            Where the axis is another word or has no direction.
+
+        Examples
+        --------
+        >>> Pose.turn("x", 0.0) == Pose()
+        True
         """
         known = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
         if isinstance(axis, str) and axis not in known:
@@ -119,8 +158,21 @@ class Pose:
 
     @staticmethod
     def rpy(roll: Scalar, pitch: Scalar, yaw: Scalar, position: Sequence[Scalar] = ORIGIN) -> Pose:
-        """URDF's custom: R = Rot(z, yaw) Rot(y, pitch) Rot(x, roll), radians about the fixed
-        axes.
+        """Return a rotation by roll, pitch and yaw, as URDF defines them.
+
+        R = Rot(z, yaw) Rot(y, pitch) Rot(x, roll): turns about the fixed axes x, y, z in this
+        order.
+
+        Parameters
+        ----------
+        roll, pitch, yaw : scalar
+            Angles, rad.
+        position : sequence of 3 scalars, default zero
+            The position of the pose, m.
+
+        Returns
+        -------
+        Pose
         """
         R = Pose.turn("z", yaw) @ Pose.turn("y", pitch) @ Pose.turn("x", roll)
         return Pose(R.rotation, vector(position))
@@ -129,7 +181,24 @@ class Pose:
     def quaternion(
         w: float, x: float, y: float, z: float, position: Sequence[Scalar] = ORIGIN
     ) -> Pose:
-        """A unit quaternion, scalar first; a quaternion of another length is scaled to one."""
+        """Return the rotation of a quaternion, scalar first.
+
+        Parameters
+        ----------
+        w, x, y, z : float
+            The quaternion; one of another length than 1 is normalised.
+        position : sequence of 3 scalars, default zero
+            The position of the pose, m.
+
+        Returns
+        -------
+        Pose
+
+        Raises
+        ------
+        ValueError
+            Where the quaternion is zero or not finite.
+        """
         n = math.sqrt(w * w + x * x + y * y + z * z)
         if not (math.isfinite(n) and n > 0):
             raise ValueError(
@@ -142,12 +211,28 @@ class Pose:
     def denavit_hartenberg(
         a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar, *, custom: str
     ) -> Pose:
-        """The pose of link i in link i-1 from Denavit-Hartenberg parameters (metres, radians).
+        """Return the pose of link i in link i-1 from Denavit-Hartenberg parameters.
 
-        custom "modified" (Craig; [Merwe1995] eq. 2.18-2.19): Rot(x, alpha) Disp(x, a) Rot(z, theta)
-        Disp(z, d), the frame sits at the near end of its link. custom "standard": Rot(z, theta)
-        Disp(z, d) Rot(x, alpha) Disp(x, a), the frame sits at the far end. There is no default: the
-        two customs give different robots.
+        Parameters
+        ----------
+        a, d : scalar
+            Displacements along x and z, m.
+        alpha, theta : scalar
+            Turns about x and z, rad.
+        custom : str
+            "modified" (Craig; [Merwe1995] eq. 2.18-2.19): Rot(x, alpha) Disp(x, a) Rot(z, theta)
+            Disp(z, d), the frame sits at the near end of its link. "standard": Rot(z, theta)
+            Disp(z, d) Rot(x, alpha) Disp(x, a), the frame sits at the far end. There is no default,
+            since the two give different robots.
+
+        Returns
+        -------
+        Pose
+
+        Raises
+        ------
+        ValueError
+            Where `custom` is another word.
         """
         about_x = Pose.turn("x", alpha, position=(a, 0.0, 0.0))
         about_z = Pose.turn("z", theta, position=(0.0, 0.0, d))
@@ -162,8 +247,10 @@ class Pose:
 
 
 def as_pose(given: Pose | Sequence[Scalar], what: str) -> Pose:
-    """A pose as it is; three numbers, or expressions of parameters, as a position without a turn.
-    what: of which thing, for a fault.
+    """Return a pose as it is, or three numbers (or expressions) as a pose without rotation at that
+    position, m.
+
+    what: the name of the value, for the MechanismError that anything else raises.
 
     >>> as_pose((1, 0, 0), "the placement of joint 'elbow'") == Pose(position=(1, 0, 0))
     True
@@ -179,13 +266,15 @@ def as_pose(given: Pose | Sequence[Scalar], what: str) -> Pose:
 
 
 def vector(a: Sequence[Scalar]) -> Vector:
-    """Three scalars as a tuple of floats (or of expressions, where they hold named parameters)."""
+    """Return three scalars as a tuple of floats, or of expressions where they hold named
+    parameters.
+    """
     x, y, z = a
     return (scalar(x), scalar(y), scalar(z))
 
 
 def scalar(x: Scalar) -> Scalar:
-    """A number as a float; an expression of parameters as it is."""
+    """Return a number as a float, and an expression of parameters as it is."""
     if isinstance(x, float):
         return x
     if symbols := getattr(x, "free_symbols", None):
@@ -194,8 +283,11 @@ def scalar(x: Scalar) -> Scalar:
 
 
 def _plain(x: Scalar, symbols: Any) -> Scalar:
-    """The expression with symbols that are names and nothing more: SymPy's positive m is another
-    symbol than its m.
+    """Return the expression with each symbol replaced by the one of the same name without
+    assumptions.
+
+    SymPy's Symbol("m", positive=True) and Symbol("m") are different symbols; here a name is all
+    that counts.
     """
     import sympy
 
@@ -204,8 +296,10 @@ def _plain(x: Scalar, symbols: Any) -> Scalar:
 
 
 def unit(axis: Sequence[float]) -> Vector:
-    """The axis scaled to length one, whatever its length was; axes that are exact units stay
-    exact.
+    """Return the axis scaled to length one; an axis whose length is 1 to 1e-15 is returned as
+    given.
+
+    Raise ValueError where it is zero or not finite.
     """
     x, y, z = (float(k) for k in axis)
     size = max(abs(x), abs(y), abs(z))
@@ -222,7 +316,7 @@ def unit(axis: Sequence[float]) -> Vector:
 
 
 def function(name: str, x: Scalar) -> Scalar:
-    """The sin, cos or sqrt of a number or of an expression of parameters."""
+    """Return the sin, cos or sqrt (`name`) of a number or of an expression of parameters."""
     if isinstance(x, (int, float)):
         return getattr(math, name)(x)
     import sympy

@@ -1,14 +1,16 @@
 """Scenes: several mechanisms in one, and parts of one.
 
     attach(scene, robot, prefix="left_", on="table", at=Pose(...))
-            everything of the robot under new names, on a body of the scene
-    subtree(mechanism, "forearm")                 a body and all that it carries, held by the ground
-    pruned(mechanism, "gripper")                the mechanism without a body and all that it carries
-    replaced(mechanism, "gripper", tool, prefix="tool_")            another mechanism in their place
-    locked(mechanism, {"elbow": 0.5})                               joints made rigid where they are
-    mirrors.mirrored(mechanism)                                        its mirror image
+                                        everything of the robot under new names, on a body of the
+                                        scene
+    subtree(mechanism, "forearm")       a body and all that it carries, fixed to the ground
+    pruned(mechanism, "gripper")        the mechanism without a body and all that it carries
+    replaced(mechanism, "gripper", tool, prefix="tool_")
+                                        another mechanism in their place
+    locked(mechanism, {"elbow": 0.5})   joints made rigid at given coordinates
+    mirrors.mirrored(mechanism)         its mirror image
 
-Each gives a new mechanism; what was given stays as it is.
+Each returns a new mechanism; its arguments stay as they are.
 """
 
 from __future__ import annotations
@@ -39,19 +41,43 @@ _PREFIX = re.compile(r"[A-Za-z]\w*")
 def attach(
     scene: Mechanism, part: Mechanism, prefix: str, on: str = GROUND, at: Pose = HERE
 ) -> Mechanism:
-    """The scene with another mechanism in it.
+    """Return a scene with another mechanism attached to it.
 
-    prefix: before every name of the part, its bodies, joints, frames, loads and parameters;
-    letters, digits and _. on: a body or frame of the scene, or the ground, that takes the place of
-    the part's ground. at: the pose of the part's ground there, X_on,part. Gravity is the scene's.
-    Joints, loops, loads, rows, contacts and shapes of the ground come along; loads in world axes
-    stay in those.
+    Joints, loops, loads, constraints, contacts and shapes of the part's ground come along. Gravity
+    is the scene's; loads in world axes stay in the world's axes.
 
+    Parameters
+    ----------
+    scene : Mechanism
+        The mechanism that is added to.
+    part : Mechanism
+        The mechanism that is added.
+    prefix : str
+        Put before every name of the part: bodies, joints, frames, loads and parameters. A letter,
+        then letters, digits and _.
+    on : str, default "ground"
+        A body or frame of the scene, or the ground, that takes the place of the part's ground.
+    at : Pose or 3 scalars, default identity
+        The pose of the part's ground in `on`; three numbers are its position, m.
+
+    Returns
+    -------
+    Mechanism
+        The scene with the part; it has the scene's name.
+
+    Raises
+    ------
+    MechanismError
+        Where the prefix cannot stand before names.
+    UnknownNameError
+        Where the scene has no frame `on`.
+
+    Examples
+    --------
     >>> from catena.formats import load
     >>> arm = load("two_link_arm")
-    >>> both = attach(attach(Mechanism("two arms", (), ()), arm, "left_"), arm, "right_",
-        at=Pose(position=(1, 0, 0)))
-    >>> both.coordinate_names
+    >>> scene = attach(Mechanism("two arms", (), ()), arm, "left_")
+    >>> attach(scene, arm, "right_", at=Pose(position=(1, 0, 0))).coordinate_names
     ('left_shoulder', 'left_elbow', 'right_shoulder', 'right_elbow')
     """
     if not _PREFIX.fullmatch(prefix):
@@ -68,7 +94,7 @@ def attach(
         else (f"{prefix}: its gravity {part.gravity} is left out, the scene's holds",)
     )
     shapes = {} if taken.body == GROUND else {taken.body: tuple(taken.shapes())}
-    made = replace(
+    combined = replace(
         scene,
         bodies=(
             *(replace(b, shapes=(*b.shapes, *shapes.get(b.name, ()))) for b in scene.bodies),
@@ -92,46 +118,48 @@ def attach(
         as_found=scene.as_found or part.as_found,
         notes=(*scene.notes, *(f"{prefix}: {note}" for note in part.notes), *notes),
     )
-    return made
+    return combined
 
 
 def subtree(mechanism: Mechanism, body: str) -> Mechanism:
-    """A body and all that it carries, the body held by the ground where its frame was; the rest is
-    left out.
+    """Return a body and all that it carries, with the body fixed to the ground where its frame was.
 
-    Loops, loads, rows and contacts that need something outside are left out too, and `notes` names
-    them.
+    Everything else is left out. Loops, loads, constraints and contacts that need something outside
+    are left out too, and `notes` names them.
     """
     m = mechanism
-    kept = _carried(mechanism, body)
+    carried = _carried(mechanism, body)
     root = Joint(next(j.name for j in m.joints if j.child == body), "fixed", GROUND, body)
-    joints = (root, *(j for j in m.joints if j.parent in kept))
+    joints = (root, *(j for j in m.joints if j.parent in carried))
     return _without(
-        m, f"the subtree of {body!r}", joints, bodies=tuple(b for b in m.bodies if b.name in kept)
+        m,
+        f"the subtree of {body!r}",
+        joints,
+        bodies=tuple(b for b in m.bodies if b.name in carried),
     )
 
 
 def pruned(mechanism: Mechanism, body: str) -> Mechanism:
-    """The mechanism without a body and all that it carries. What needs them is left out too, and
-    `notes` names it.
+    """Return the mechanism without a body and all that it carries. What needs them is left out too,
+    and `notes` names it.
     """
     m = mechanism
-    gone = _carried(mechanism, body)
-    joints = tuple(j for j in m.joints if j.child not in gone)
+    removed = _carried(mechanism, body)
+    joints = tuple(j for j in m.joints if j.child not in removed)
     return _without(
         m,
         f"without {body!r} and what it carries",
         joints,
-        bodies=tuple(b for b in m.bodies if b.name not in gone),
+        bodies=tuple(b for b in m.bodies if b.name not in removed),
     )
 
 
 def replaced(mechanism: Mechanism, body: str, part: Mechanism, prefix: str) -> Mechanism:
-    """The mechanism with another in the place of a body and all that it carries, the part's ground
-    where the body's frame was.
+    """Return the mechanism with another one in the place of a body and all that it carries; the
+    ground of `part` comes to where the body's frame was.
 
-    The body is one that is fixed to what carries it, as a tool is to a flange; one that moves is
-    locked first.
+    The body must be fixed to its parent, as a tool is to a flange; lock its joint first where it
+    moves.
     """
     holder = next((j for j in mechanism.joints if j.child == body), None)
     if holder is not None and holder.nv:
@@ -148,7 +176,7 @@ def replaced(mechanism: Mechanism, body: str, part: Mechanism, prefix: str) -> M
 
 
 def _carried(m: Mechanism, body: str) -> set[str]:
-    """A body and all that it carries."""
+    """Return the names of a body and all that it carries."""
     m.body(body)
     found = {body}
     for j in m.ordered:
@@ -158,7 +186,8 @@ def _carried(m: Mechanism, body: str) -> set[str]:
 
 
 def locked(mechanism: Mechanism, joints: Mapping[str, float | Sequence[float]]) -> Mechanism:
-    """Joints made rigid at values of their own coordinates (rad, m, quaternions scalar first).
+    """Return the mechanism with some joints made rigid at values of their own coordinates (rad, m,
+    quaternions scalar first).
 
     Loads along their coordinates are left out, and `notes` names them.
     """
@@ -190,16 +219,16 @@ def _rigid(j: Joint, q: float | Sequence[float]) -> Joint:
 def _without(
     m: Mechanism, what: str, joints: tuple[Joint, ...], bodies: tuple[Body, ...] | None = None
 ) -> Mechanism:
-    """The mechanism with these joints and bodies, less everything that needs others."""
+    """Return the mechanism with these joints and bodies, without everything that needs others."""
     bodies = m.bodies if bodies is None else bodies
     there = {GROUND, *(b.name for b in bodies)}
     frames = tuple(f for f in m.frames if f.body in there)
     loops = tuple(j for j in m.loops if {j.parent, j.child} <= there)
-    made = replace(m, bodies=bodies, joints=joints, loops=loops, frames=frames)
+    reduced = replace(m, bodies=bodies, joints=joints, loops=loops, frames=frames)
     places = there | {f.name for f in frames}
-    names = {*made.coordinate_names, *made.speed_names}
+    names = {*reduced.coordinate_names, *reduced.speed_names}
     symbols = {f"{letter}_{identifier(n)}" for letter in "qv" for n in names} | {"t", *m.parameters}
-    gone_places = {*(b.name for b in m.bodies), *(f.name for f in m.frames)} - places
+    removed_places = {*(b.name for b in m.bodies), *(f.name for f in m.frames)} - places
 
     def stays(x: Any) -> bool:
         if isinstance(x, Contact):
@@ -210,7 +239,7 @@ def _without(
             if isinstance(text, str)
             for w in _WORD.findall(text)
         ]
-        words = {f"{axis}_{identifier(n)}" for n in gone_places for axis in "xyz"}
+        words = {f"{axis}_{identifier(n)}" for n in removed_places for axis in "xyz"}
         return (
             {*x.holding("frame", "frames", "turning", "sliding")} <= places
             and not words & set(texts)
@@ -222,14 +251,16 @@ def _without(
         key: tuple(x for x in getattr(m, key) if stays(x))
         for key in ("loads", "nonholonomic", "constraints", "contacts")
     }
-    gone = [x.name for key, kept in parts.items() for x in getattr(m, key) if x not in kept]
-    gone += [j.name for j in m.loops if j not in loops]
+    left_out = [
+        x.name for key, remaining in parts.items() for x in getattr(m, key) if x not in remaining
+    ]
+    left_out += [j.name for j in m.loops if j not in loops]
     notes = (
-        (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(gone)}")
-        if gone
+        (*m.notes, f"{what}: left out, as they need what is not there: {', '.join(left_out)}")
+        if left_out
         else m.notes
     )
-    return replace(made, **parts, notes=notes, planar=None)
+    return replace(reduced, **parts, notes=notes, planar=None)
 
 
 # --- new names
@@ -265,7 +296,9 @@ class _Attached:
         )
 
     def end(self, body: str, X: Pose) -> tuple[str, Pose]:
-        """A place on a body, or on the part's ground, as one of the scene."""
+        """Return (body, pose) in the scene of a place X on a body of the part, or on the part's
+        ground.
+        """
         return (self.body, self.X @ X) if body == GROUND else (self.name(body), X)
 
     def part_of(self, b: Body) -> Body:
@@ -275,7 +308,7 @@ class _Attached:
         return Frame(self.name(f.name), *self.end(f.body, self.renamed(f.pose)))
 
     def mount(self) -> Iterator[Frame]:
-        """The part's ground as a frame, where something of the part names it."""
+        """Yield the part's ground as a frame of the scene, where something of the part names it."""
         if any(
             GROUND in x.holding("frame", "frames", "turning", "sliding")
             for x in (*self.source.loads, *self.source.row_records)
@@ -283,7 +316,9 @@ class _Attached:
             yield Frame(self.name(GROUND), self.body, self.X)
 
     def keyed(self, x: Named) -> Named:
-        """A load or row: names of frames, coordinates and speeds, and texts."""
+        """Return a load or constraint with the new names of frames, coordinates and speeds, also in
+        its texts.
+        """
         rename: dict[str, Callable[[str], str]] = {
             **dict.fromkeys(
                 ("frame", "frames", "turning", "sliding", "coordinate", "coordinates", "speed"),
@@ -320,8 +355,8 @@ class _Attached:
         )
 
     def text(self, text: str) -> str:
-        """An expression with the part's coordinates, speeds and parameters under their new
-        names.
+        """Return an expression with the new names of the part's coordinates, speeds and
+        parameters.
         """
 
         def new(match: re.Match[str]) -> str:
@@ -334,11 +369,11 @@ class _Attached:
 
     @property
     def places(self) -> dict[str, tuple[str, int]]:
-        """The words for places of the part's frames."""
+        """The names of the coordinates of frames, such as x_tip, that texts of the part may use."""
         return place_names(self.source)
 
     def renamed(self, x: Record) -> Record:
-        """A record whose numbers are expressions of the parameters under their new names."""
+        """Return a record whose numbers are expressions of the parameters under their new names."""
         if not self.source.parameters:
             return x
         return with_scalars(x, self._symbols)

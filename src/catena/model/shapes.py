@@ -24,17 +24,17 @@ from .pose import Pose, Scalar, as_pose, scalar
 
 Sizes = Sequence[float] | np.ndarray
 Hull = Callable[[Sizes], np.ndarray]
-RING = 24  # points of a circle that is drawn
+CIRCLE_POINTS = 24  # vertices by which a circle is drawn
 
 
 @dataclass(frozen=True)
 class ShapeKind:
     """Everything that is particular to a kind of shape.
 
-    name: the word in files. sizes: what its numbers are called; measure: their dimension in files.
-    solid: whether it can collide. from_file: whether it comes from a file. hull(size): points (n,
-    3) whose convex hull is drawn; a ball is its centre, and its radius the first number. doc: what
-    it is, in a few words.
+    name: its name in files. sizes: the names of its numbers. measure: their dimension in files.
+    solid: whether it can collide. from_file: whether its geometry is read from a file. hull(size):
+    points (n, 3) whose convex hull is drawn. ball: whether `hull` gives only the centre of a ball
+    whose radius is the first number. doc: what it is, in a few words.
     """
 
     name: str
@@ -51,8 +51,8 @@ KINDS: dict[str, ShapeKind] = {}
 
 
 def register(kind: ShapeKind) -> ShapeKind:
-    """Add a kind: files, validation and pictures know it from here on; distances are those of
-    `kernels.distance`.
+    """Add a kind of shape to the registry, from which files, validation and pictures read it; raise
+    MechanismError where the name is taken.
     """
     if kind.name in KINDS:
         raise MechanismError(
@@ -64,12 +64,36 @@ def register(kind: ShapeKind) -> ShapeKind:
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape on a body: kind, sizes in metres (`KINDS` says which), and its pose X_BS on the body.
+    """A shape on a body: what is drawn, and what collides.
 
-    file: of a mesh. colour: red, green, blue and perhaps alpha, 0 to 1. collides: whether distances
-    and contacts see it. drawn: whether pictures show it. name: what pairs call it where its body
-    has several shapes that collide.
+    Parameters
+    ----------
+    kind : str
+        One of `catena.model.shapes.KINDS`: "box", "sphere", "capsule", "cylinder", "ellipsoid",
+        "plane", "mesh", "line".
+    size : sequence of scalars
+        The sizes of that kind, m (factors for a mesh), such as (radius, length) of a capsule.
+    pose : Pose or 3 scalars, default identity
+        X_BS, the shape in the body's frame; three numbers are its position, m.
+    file : str, optional
+        The file of a mesh.
+    colour : sequence of 3 or 4 floats, optional
+        Red, green, blue and perhaps alpha, 0 to 1.
+    collides : bool, default False
+        Whether distances and contacts use the shape.
+    drawn : bool, default True
+        Whether pictures show the shape.
+    name : str, optional
+        The name of the shape in pairs, where its body has several shapes that collide.
 
+    Raises
+    ------
+    MechanismError
+        Where the size or the pose has the wrong type. Whether the sizes suit the kind is checked by
+        `Mechanism.validate`.
+
+    Examples
+    --------
     >>> Shape("capsule", (0.05, 0.3), collides=True).size
     (0.05, 0.3)
     """
@@ -96,12 +120,32 @@ class Shape:
 
 @dataclass(frozen=True)
 class CollisionFilter:
-    """Which pairs of shapes are looked at, by names of bodies ("ground" too) or of groups.
+    """Which pairs of shapes are checked for distance and contact.
 
-    By default every two shapes on different bodies, unless the bodies are neighbours: rigidly
-    joined, or on both sides of one joint (a free joint makes no neighbours). include: neighbours
-    that are wanted all the same. exclude: pairs that are not wanted. only: where given, nothing but
-    these pairs. groups: names that stand for several bodies.
+    By default every two shapes on different bodies are checked, unless the bodies are neighbours:
+    rigidly joined, or on both sides of one joint (a free joint makes no neighbours). Names are
+    those of bodies, "ground", or groups.
+
+    Parameters
+    ----------
+    include : sequence of pairs of str, optional
+        Neighbours that are checked all the same.
+    exclude : sequence of pairs of str, optional
+        Pairs that are not checked.
+    only : sequence of pairs of str, optional
+        Where given, only these pairs are checked.
+    groups : mapping of str to sequence of str, optional
+        Names that stand for several bodies.
+
+    Raises
+    ------
+    MechanismError
+        Where include, exclude or only is not a list of pairs.
+
+    Examples
+    --------
+    >>> CollisionFilter(exclude=[("hand", "forearm")]).exclude
+    (('hand', 'forearm'),)
     """
 
     include: tuple[tuple[str, str], ...] = ()
@@ -126,10 +170,10 @@ class CollisionFilter:
 
 # --- those of catena
 def _sphere(radius: float = 1.0) -> np.ndarray:
-    """Points of a sphere: rings from pole to pole."""
+    """Return points (n, 3) of a sphere about the origin, in rings from pole to pole."""
     angle, height = np.meshgrid(
-        np.linspace(0, 2 * np.pi, RING, endpoint=False),
-        np.linspace(-np.pi / 2, np.pi / 2, RING // 2 + 1),
+        np.linspace(0, 2 * np.pi, CIRCLE_POINTS, endpoint=False),
+        np.linspace(-np.pi / 2, np.pi / 2, CIRCLE_POINTS // 2 + 1),
     )
     return radius * np.stack(
         [np.cos(height) * np.cos(angle), np.cos(height) * np.sin(angle), np.sin(height)], axis=-1
@@ -137,12 +181,12 @@ def _sphere(radius: float = 1.0) -> np.ndarray:
 
 
 def _ends(points: np.ndarray, length: float) -> np.ndarray:
-    """The points at both ends of a length along z."""
+    """Return the points (n, 3) shifted to both ends of a length along z, (2n, 3)."""
     return np.concatenate([points + [0, 0, z] for z in (-length / 2, length / 2)])
 
 
 def _cylinder(size: Sizes) -> np.ndarray:
-    angle = np.linspace(0, 2 * np.pi, RING, endpoint=False)
+    angle = np.linspace(0, 2 * np.pi, CIRCLE_POINTS, endpoint=False)
     return _ends(size[0] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1), size[1])
 
 

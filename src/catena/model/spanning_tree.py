@@ -1,20 +1,22 @@
-"""Cutting: a mechanism whose bodies and joints make a graph with cycles becomes a tree and the
-joints that close it.
+"""Cutting: a mechanism whose bodies and joints make a graph with cycles becomes a spanning tree and
+the joints that close it.
 
-The tree grows from the ground (Prim): of all joints that reach a new body the cheapest is taken, by
+The tree grows from the ground (Prim): of all joints that reach a new body the cheapest is taken,
+compared by
 
-    1. can it be walked this way       a joint read from its child's side must have a reverse in the
-                                       catalogue
-    2. would cutting it lose anything  damping, friction, armature, limits, mimics and loads live on
-                                       coordinates of the tree
-    3. how many freedoms               a joint of few freedoms in the tree means few coordinates;
-                                       cut, it means many rows
-    4. how deep the tree gets          short branches keep the mass matrix well conditioned and the
-                                       loops' rows balanced
-    5. is it walked as written, does its coordinate keep its meaning, and at last the order of the
-    file
+    1. whether it can be walked this way: a joint read from its child's side must have a reverse in
+       the catalogue
+    2. whether cutting it would lose something: damping, friction, armature, limits, mimics and
+       loads exist only on coordinates of the tree
+    3. its number of freedoms: a joint of few freedoms in the tree means few coordinates; cut, it
+       means many rows
+    4. the depth of the tree: short branches keep the mass matrix well conditioned and the loops'
+       rows balanced
+    5. whether it is walked as written, whether its coordinate keeps its meaning, and at last the
+       order of the file
 
-What remains closes loops. The choice is written into `mechanism.notes`, and `at` overrides it.
+The remaining joints close loops. The choice is written into `mechanism.notes`; the argument `at`
+overrides it.
 """
 
 from __future__ import annotations
@@ -54,26 +56,31 @@ def cut(mechanism: Mechanism, at: Iterable[str] = ()) -> Mechanism:
             )
     if not wanted and _is_tree(mechanism):
         return mechanism
-    kept, loose = _grow(spoken_of(mechanism), [j for j in mechanism.joints if j.name not in wanted])
-    reached = {GROUND, *(j.child for j in kept.values())}
+    tree_joints, unreached = _grow(
+        joints_in_loads(mechanism), [j for j in mechanism.joints if j.name not in wanted]
+    )
+    reached = {GROUND, *(j.child for j in tree_joints.values())}
     if wanted and (lost := [b.name for b in mechanism.bodies if b.name not in reached]):
         raise MechanismError(
             f"mechanism {mechanism.name!r}: cutting at {', '.join(map(repr, wanted))} leaves body"
             f" {lost[0]!r} joined to nothing ({len(lost)} in all); cut where another joint still"
             " carries it"
         )
-    closing = [j for j in mechanism.joints if j.name not in kept and j not in loose]
-    tree = [kept.get(j.name, j) for j in mechanism.joints if j not in closing]
+    closing = [j for j in mechanism.joints if j.name not in tree_joints and j not in unreached]
+    tree = [tree_joints.get(j.name, j) for j in mechanism.joints if j not in closing]
     _mimics(mechanism, tree, closing)
-    notes = [*_said(mechanism.joints, kept), *(_cut_note(j, j.name in wanted) for j in closing)]
+    notes = [
+        *_reversal_notes(mechanism.joints, tree_joints),
+        *(_cut_note(j, j.name in wanted) for j in closing),
+    ]
     return mechanism.with_(
         joints=tree, loops=(*mechanism.loops, *closing), notes=(*mechanism.notes, *notes)
     )
 
 
 def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
-    """The mechanism cut `at` joints and where they reach a body twice or end on the ground; itself
-    where they do not, or are faulty.
+    """Return the mechanism cut at the joints `at`, and where joints reach a body twice or end on
+    the ground. Return it unchanged where there is nothing to cut, or where its joints are faulty.
     """
     children = [j.child for j in m.joints]
     at = tuple(at)
@@ -82,7 +89,7 @@ def cut_cycles(m: Mechanism, at: Iterable[str] = ()) -> Mechanism:
 
 
 def _walkable(m: Mechanism) -> bool:
-    """Whether every joint is sound, has its own name and stands between two bodies that exist."""
+    """Whether every joint is sound, has a unique name and connects two existing bodies."""
     names = [j.name for j in (*m.joints, *m.loops)]
     bodies = {GROUND, *(b.name for b in m.bodies)}
     return len(set(names)) == len(names) and all(
@@ -99,8 +106,10 @@ def _is_tree(m: Mechanism) -> bool:
     )
 
 
-def spoken_of(m: Mechanism) -> set[str]:
-    """The joints whose coordinates loads, constraints and speed rows name."""
+def joints_in_loads(m: Mechanism) -> set[str]:
+    """Return the names of the joints whose coordinates or speeds are named by loads, constraints
+    and speed rows.
+    """
     things = (*m.loads, *m.row_records)
     texts = [
         x
@@ -120,32 +129,44 @@ def spoken_of(m: Mechanism) -> set[str]:
     return found
 
 
-def _grow(spoken: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
-    """The tree's joints by name, each in the direction it is walked, and those between bodies the
-    ground never reaches.
+def _grow(named_by_loads: set[str], joints: list[Joint]) -> tuple[dict[str, Joint], list[Joint]]:
+    """Return the joints of the tree by name, each in the direction in which it is walked, and the
+    joints between bodies that the ground does not reach.
     """
-    depth, kept = {GROUND: 0}, {}
+    depth, tree_joints = {GROUND: 0}, {}
     order = {id(j): k for k, j in enumerate(joints)}
     while True:
         frontier = [j for j in joints if (j.parent in depth) != (j.child in depth)]
         if not frontier:
             break
-        best = min(frontier, key=lambda j: _cost(j, depth, order[id(j)], j.name in spoken))
+        best = min(frontier, key=lambda j: _cost(j, depth, order[id(j)], j.name in named_by_loads))
         walked = best if best.parent in depth else best.reversed()
         depth[walked.child] = depth[walked.parent] + bool(walked.nv if walked.sound else 1)
-        kept[best.name] = walked
-    return kept, [j for j in joints if j.parent not in depth and j.child not in depth]
+        tree_joints[best.name] = walked
+    return tree_joints, [j for j in joints if j.parent not in depth and j.child not in depth]
 
 
-def _cost(j: Joint, depth: dict[str, int], order: int, spoken: bool) -> tuple[bool | int, ...]:
+def _cost(
+    j: Joint, depth: dict[str, int], order: int, named_by_loads: bool
+) -> tuple[bool | int, ...]:
+    """Return the key by which `_grow` compares joints; the least is taken."""
     backwards = j.parent not in depth
     cost = j.reverse.cost if backwards else 0
     root = depth[j.child if backwards else j.parent]
     freedoms = j.nv if j.sound else 6
-    return cost > 1, not (spoken or j.of_coordinates()), freedoms, root, cost, backwards, order
+    return (
+        cost > 1,
+        not (named_by_loads or j.of_coordinates()),
+        freedoms,
+        root,
+        cost,
+        backwards,
+        order,
+    )
 
 
 def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
+    """Raise MechanismError where a joint that closes a loop mimics another joint or leads one."""
     cut_names = {j.name for j in closing}
     for j in (*tree, *closing):
         if j.mimic and (j.name in cut_names or j.mimic.joint in cut_names):
@@ -156,15 +177,17 @@ def _mimics(m: Mechanism, tree: list[Joint], closing: list[Joint]) -> None:
             )
 
 
-def _said(joints: Iterable[Joint], kept: dict[str, Joint]) -> list[str]:
+def _reversal_notes(joints: Iterable[Joint], tree_joints: dict[str, Joint]) -> list[str]:
+    """Return a note for each joint that is walked from its child to its parent."""
     return [
         f"joint {j.name!r} is walked from {j.child!r} to {j.parent!r}; {j.reverse.remark}"
         for j in joints
-        if j.name in kept and kept[j.name].parent != j.parent
+        if j.name in tree_joints and tree_joints[j.name].parent != j.parent
     ]
 
 
 def _cut_note(j: Joint, asked: bool) -> str:
+    """Return the note of a joint that closes a loop, with the values that it loses."""
     lost = j.of_coordinates()
     tail = (
         f"; its {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not felt there"

@@ -1,5 +1,5 @@
-"""What can be wrong with a mechanism: every fault as one sentence that names the thing, what was
-found, what is right.
+"""Validation: every fault of a mechanism as one sentence that names the record, the value found,
+and what is allowed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .values import value_of
 
 # what rooms above this one find wrong, where a mechanism has any of these: field -> function
 FURTHER_FAULTS = {"contacts": "catena.collision:contact_faults"}
-MOST = 1000  # faults of one mechanism; a file with more is not a mechanism but an accident
+MAX_FAULTS = 1000  # faults of one mechanism that are reported; the search ends there
 
 
 def checked(m: Mechanism) -> Mechanism:
-    """The mechanism, if it has no fault."""
+    """Return the mechanism; raise MechanismError with all faults where it has any."""
     if found := faults(m):
         raise MechanismError(
             f"mechanism {m.name!r} has {len(found)} fault{'s' * (len(found) > 1)}:", found
@@ -41,15 +41,15 @@ def checked(m: Mechanism) -> Mechanism:
 
 
 def faults(m: Mechanism) -> list[str]:
-    """All faults (at most MOST), in the order a reader meets the things they belong to."""
-    if found := list(islice(_faults(m), MOST)):
+    """Return all faults (at most MAX_FAULTS), in the order of the mechanism's records."""
+    if found := list(islice(_faults(m), MAX_FAULTS)):
         return found
     try:
-        made = discretise(m)  # loads may name coordinates of flexible bodies
+        discretised = discretise(m)  # loads may name coordinates of flexible bodies
     except MechanismError as why:
         return [str(why)]
-    found = list(islice(load_faults(made), MOST))
-    if not found and m.planar and plane(made) is None:
+    found = list(islice(load_faults(discretised), MAX_FAULTS))
+    if not found and m.planar and plane(discretised) is None:
         found.append("it is declared planar, but its joints do not all move in one plane")
     return found
 
@@ -76,8 +76,8 @@ def _faults(m: Mechanism) -> Iterator[str]:
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """What is allowed but deserves a word: inertias read as found, joints that no force can
-    answer.
+    """Yield a sentence for what is allowed but suspicious: impossible inertias of a file of another
+    tool, joints whose acceleration no force determines.
     """
     impossible = [fault for b in m.bodies if m.as_found for fault in _inertia(b, m)]
     return [*impossible, *_weightless(m), *unused(m)]
@@ -107,7 +107,9 @@ def _names(m: Mechanism) -> Iterator[str]:
 
 
 def _coordinate_names(m: Mechanism) -> Iterator[str]:
-    """A joint called "u.first" beside a universal joint "u" has the name of its coordinate."""
+    """Yield the joints whose name is that of another joint's coordinate, as "u.first" where a
+    universal joint "u" exists.
+    """
     owners: dict[str, str] = {}
     for j in (j for j in m.joints if j.sound):  # of others it is said already
         for name in (
@@ -139,7 +141,9 @@ def _parameters(m: Mechanism) -> Iterator[str]:
 
 
 def _units(m: Mechanism) -> Iterator[str]:
-    """Units that are none, or of no parameter; else what does not fit by its dimension."""
+    """Yield units that are not valid or belong to no parameter; where there are none, the faults of
+    the dimensional analysis.
+    """
     found = []
     for name, unit in m.units.items():
         if name not in m.parameters:
@@ -172,7 +176,7 @@ def _inertia(b: Body, m: Mechanism) -> Iterator[str]:
 
 
 def impossible_inertia(I: Sequence[float], tolerance: float = 1e-6) -> str:
-    """Why no body can have this inertia (xx, xy, xz, yy, yz, zz), or nothing."""
+    """Return why no body can have this inertia (xx, xy, xz, yy, yz, zz), or ""."""
     size = max(1e-12, *(abs(x) for x in I))  # below it is the round-off of an inertia that is zero
     xx, xy, xz, yy, yz, zz = (x / size for x in I)
     a, b, c = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).tolist()
@@ -212,8 +216,8 @@ def _tree(m: Mechanism) -> Iterator[str]:
 
 
 def _reached(m: Mechanism) -> set[str]:
-    """The bodies that joints lead to from the ground, or from a parent that does not exist, which
-    is a fault of its own.
+    """Return the bodies to which joints lead from the ground, or from a parent that does not exist,
+    which is a fault of its own.
     """
     children: dict[str, list[str]] = {}
     for j in m.joints:
@@ -229,8 +233,8 @@ def _reached(m: Mechanism) -> set[str]:
 
 
 def _weightless(m: Mechanism) -> Iterator[str]:
-    """A joint that slides nothing with a mass, or turns nothing with a mass or an inertia, cannot
-    be moved by forces.
+    """Yield the joints that slide nothing with a mass, or turn nothing with a mass or an inertia:
+    no force determines their acceleration.
     """
     heavy: set[str] = set()  # bodies that carry a mass, themselves included
     inert: set[str] = set()  # a mass or an inertia: a hub without mass can be turned

@@ -1,4 +1,4 @@
-"""What can be wrong with flexible bodies; the third page of `validate`."""
+"""The faults of flexible bodies; a part of `validation`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MOST_SEGMENTS = 10_000  # more of them are a slip of the pen
 
 
 def flexible_faults(m: Mechanism) -> Iterator[str]:
-    """Faults of beams, and of what is attached beside a flexible body, or beside a piece of one
-    that is discretised.
+    """Yield the faults of beams, and of what is attached outside the length of a flexible body or
+    of one of its pieces.
     """
     # of each body along which something may be attached: where it ends, the beam's length
     spans: dict[str, tuple[Scalar, Scalar]] = {}
@@ -36,7 +36,7 @@ def flexible_faults(m: Mechanism) -> Iterator[str]:
 
 
 def beam_faults(beam: Beam, parameters: Mapping[str, float]) -> Iterator[str]:
-    """Every fault of one beam."""
+    """Yield every fault of one beam."""
     yield from _numbers(beam, parameters)
     yield from _way(beam)
 
@@ -78,7 +78,9 @@ def _numbers(beam: Beam, parameters: Mapping[str, float]) -> Iterator[str]:
 
 
 def _way(beam: Beam) -> Iterator[str]:
-    """Segments or modes, and how many."""
+    """Yield the faults of `segments` and `modes`: exactly one is given, and it is a positive
+    count.
+    """
     if (beam.modes is None) == (beam.segments is None):
         found = (
             "neither modes nor segments is" if beam.modes is None else "both modes and segments are"
@@ -111,16 +113,16 @@ def _way(beam: Beam) -> Iterator[str]:
 
 
 def _attached(m: Mechanism, spans: Mapping[str, tuple[Scalar, Scalar]]) -> Iterator[str]:
-    """What stands on a flexible body, or on a piece of one, lies between its ends."""
+    """Yield what is attached to a flexible body, or to a piece of one, but not between its ends."""
     places = [
         (f"joint {j.name!r}", body, X)
         for j in (*m.joints, *m.loops)
         for body, X in ((j.parent, j.placement), (j.child, j.offset))
     ]
     places += [(f"frame {f.name!r}", f.body, f.pose) for f in m.frames]
-    made = {f"joint {j.name!r}" for j in m.elastic if j.deflection}
+    modal_joints = {f"joint {j.name!r}" for j in m.elastic if j.deflection}
     for what, body, X in places:
-        if body in spans and what not in made:
+        if body in spans and what not in modal_joints:
             x, end, length = (value_of(y, m.parameters) for y in (X.position[0], *spans[body]))
             if x is not None and not -1e-8 * length <= x <= end + 1e-8 * length:
                 piece = "" if end == length else "; attach it to the whole body, before discretise"
@@ -131,7 +133,7 @@ def _attached(m: Mechanism, spans: Mapping[str, tuple[Scalar, Scalar]]) -> Itera
 
 
 def _value(x: Any, parameters: Mapping[str, float]) -> Any:
-    """The number of a scalar; None where it is none, or a parameter has no value."""
+    """Return the number of a scalar; None where it is no number, or a parameter has no value."""
     if isinstance(x, bool) or not (isinstance(x, (int, float)) or hasattr(x, "free_symbols")):
         return None
     return value_of(x, parameters)

@@ -1,6 +1,4 @@
-"""What can be wrong with joints, the coordinates that follow others, and loops; the second page of
-`validation`.
-"""
+"""The faults of joints, of joints that follow others, and of loops; a part of `validation`."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from .values import value_of
 
 
 def joint_faults(m: Mechanism) -> Iterator[str]:
-    """Every fault of the joints and loops, each by itself, and of what follows what."""
+    """Yield every fault of the joints and loops, and of mimics."""
     for j in (*m.joints, *m.loops):
         yield from _ends(j, m)
         yield from (f"joint {j.name!r}: {fault}" for fault in (*_kind(j, m), *_numbers(j, m)))
@@ -40,7 +38,7 @@ def _ends(j: Joint, m: Mechanism) -> Iterator[str]:
 
 def _kind(j: Joint, m: Mechanism) -> Iterator[str]:
     kind = CATALOGUE.get(j.kind)
-    if kind is None or kind.made != (j.deflection is not None):
+    if kind is None or kind.internal != (j.deflection is not None):
         yield unknown("joint kind", j.kind, KINDS)
     elif len(j.axis) != len(kind.axes):
         yield f"a {j.kind} joint takes {len(kind.axes)} axis vectors, found {len(j.axis)}"
@@ -90,8 +88,8 @@ def _per_speed(j: Joint, m: Mechanism) -> Iterator[str]:
 
 
 def pose_fault(X: Pose) -> str:
-    """Why a pose is not a rotation with a finite position, as the end of a sentence; empty where it
-    is one.
+    """Return why a pose is not a rotation with a finite position, as the end of a sentence; ""
+    where it is one.
     """
     entries = X.scalars()
     if not all(isinstance(x, float) for x in entries):
@@ -158,8 +156,8 @@ def _mimics(m: Mechanism) -> Iterator[str]:
 
 
 def _loops(m: Mechanism) -> Iterator[str]:
-    """A loop joint has no coordinate: one that mimics another, or constrains nothing, is a
-    fault.
+    """Yield the loop joints that mimic another joint or impose no constraint; a loop joint has no
+    coordinate.
     """
     for j in m.loops:
         if j.mimic is not None:
@@ -174,7 +172,9 @@ def _loops(m: Mechanism) -> Iterator[str]:
 
 
 def unused(m: Mechanism) -> Iterator[str]:
-    """Losses and limits given for a loop joint, which has no coordinate that could have them."""
+    """Yield the damping, limits and other values of loop joints that have no effect, since a loop
+    joint has no coordinate.
+    """
     for j in m.loops:
         if said := [name for name in j.of_coordinates() if name != "mimic"]:
             yield (

@@ -1,4 +1,4 @@
-"""What can be wrong with loads, speed rows and constraints, as their keys say; the third page of
+"""The faults of loads, speed rows and constraints, as their keys define them; a part of
 `validation`.
 """
 
@@ -20,7 +20,7 @@ from .values import value_of
 
 
 def load_faults(m: Mechanism) -> Iterator[str]:
-    """Every fault of the loads and rows of a mechanism whose bodies and joints are sound."""
+    """Yield every fault of the loads and rows of a mechanism whose bodies and joints are valid."""
     if not (m.loads or m.row_records):
         return
     known = _Known.of(m)
@@ -42,7 +42,7 @@ def load_faults(m: Mechanism) -> Iterator[str]:
 
 
 def _twice(m: Mechanism) -> Iterator[str]:
-    """Two drives of one coordinate, two rows of one name."""
+    """Yield coordinates with two drives, and names of two rows."""
     for name, count in Counter(row.name for row in m.row_records).items():
         if count > 1 and any(row.name == name for row in m.constraints):
             yield f"{count} constraints or rows are called {name!r}; give each its own name"
@@ -90,7 +90,7 @@ class _Known:
 
 
 def _held(thing: Keyed, name: str, key: Key, known: _Known) -> Iterator[str]:
-    """The faults of one field."""
+    """Yield the faults of one field."""
     value = getattr(thing, name)
     if value is None:
         return

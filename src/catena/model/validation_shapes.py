@@ -1,6 +1,4 @@
-"""What can be wrong with shapes, and with the choice of pairs that may collide; a page of
-`validation`.
-"""
+"""The faults of shapes and of the collision filter; a part of `validation`."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from .values import value_of
 
 
 def shape_faults(m: Mechanism) -> Iterator[str]:
-    """Every fault of the shapes of bodies and of the ground, and of the collision filter."""
+    """Yield every fault of the shapes of bodies and of the ground, and of the collision filter."""
     for where, shapes in (
         (f"the {GROUND}", m.ground),
         *((f"body {b.name!r}", b.shapes) for b in m.bodies),
@@ -37,7 +35,7 @@ def _faults(s: Shape, m: Mechanism) -> Iterator[str]:
             f" {len(s.size)}"
         )
     elif not s.collides:
-        return  # what is only drawn may be as it likes
+        return  # a shape that is only drawn has no further conditions
     elif not kind.solid:
         yield (
             f"a {s.kind} does not collide; what does:"

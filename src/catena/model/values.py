@@ -1,5 +1,5 @@
-"""Values: the number of an expression at given parameter values, and records whose expressions
-become other scalars.
+"""Values: the number of an expression at given parameter values, and records whose expressions are
+replaced by other scalars.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Record = TypeVar("Record")
 
 
 def with_scalars(record: Record, change: Callable[[Scalar], Scalar]) -> Record:
-    """A record, and all that it holds, with every expression of parameters replaced by what
-    `change` makes of it.
+    """Return a record, including the records it contains, with every expression of parameters
+    replaced by `change(expression)`.
     """
     return _changed(record, change)
 
@@ -27,18 +27,20 @@ def _changed(x: Any, change: Callable[[Scalar], Scalar]) -> Any:
         return tuple(_changed(y, change) for y in x)
     if is_dataclass(x) and not isinstance(x, type):
         new = {
-            f.name: made
+            f.name: new
             for f in fields(x)
             if f.init
-            and (made := _changed(old := getattr(x, f.name), change)) is not old
-            and made != old
+            and (new := _changed(old := getattr(x, f.name), change)) is not old
+            and new != old
         }
         return replace(x, **new) if new else x
     return change(x) if getattr(x, "free_symbols", None) else x
 
 
 def value_of(x: Scalar, parameters: Mapping[str, float]) -> Scalar:
-    """The number of a scalar at given parameter values; None where a parameter has no value."""
+    """Return the number of a scalar at given parameter values; None where a parameter has no
+    value.
+    """
     if isinstance(x, (int, float)):
         return x
     names = _names_in(x)

@@ -26,7 +26,7 @@ SERVO = "a controller of the scenario, held at the signal that the file or its k
 
 
 def actuators(m: Any, names: Names, mapping: MappingReport) -> list[dict[str, Any]]:
-    """The controllers of kind "actuator" that the actuators are."""
+    """Return the actuators as controllers of kind "actuator"."""
     found = []
     for a in range(m.nu):
         name = m.actuator(a).name or f"actuator{a}"
@@ -69,7 +69,7 @@ def actuators(m: Any, names: Names, mapping: MappingReport) -> list[dict[str, An
 
 
 def _no_thruster(m: Any, a: int) -> str:
-    """Why an actuator at a site is no thruster; nothing where it is one."""
+    """Return why an actuator at a site is no thruster; "" where it is one."""
     if m.actuator_trnid[a, 1] >= 0:
         return "its site moves against a reference site, which is not taken"
     return _other_law(m, a) or (
@@ -80,8 +80,8 @@ def _no_thruster(m: Any, a: int) -> str:
 
 
 def _thruster(m: Any, a: int, name: str, names: Names) -> dict[str, Any]:
-    """A motor at a site: force and torque along the site's axes, gear times gain per unit of the
-    signal.
+    """Return a motor at a site: force and torque along the site's axes, gear times gain per unit of
+    the signal.
     """
     gain, (low, high) = float(m.actuator_gainprm[a, 0]), (-math.inf, math.inf)
     if m.actuator_ctrllimited[a]:
@@ -102,7 +102,7 @@ def _thruster(m: Any, a: int, name: str, names: Names) -> dict[str, Any]:
 
 
 def _activation(m: Any, a: int) -> dict[str, Any]:
-    """What a controller says of the state between signal and force."""
+    """Return the keys of a controller for the state between signal and force."""
     kind = int(m.actuator_dyntype[a])
     if not kind:
         return {}
@@ -119,7 +119,7 @@ def _activation(m: Any, a: int) -> dict[str, Any]:
 
 
 def _other_law(m: Any, a: int) -> str:
-    """Why an actuator's law is not affine; nothing where it is."""
+    """Return why an actuator's law is not affine; "" where it is."""
     if m.actuator_dyntype[a] and m.actuator_dyntype[a] not in (INTEGRATOR, *FILTERS):
         return "it has the activation dynamics of a muscle or a user's own, which is not taken"
     if m.actuator_dyntype[a] in FILTERS and not m.actuator_dynprm[a, 0] > 0:
@@ -133,7 +133,7 @@ def _other_law(m: Any, a: int) -> str:
 
 
 def _path(m: Any, a: int, names: Names) -> dict[str, float]:
-    """{coordinate: gear} of an actuator's length; none where it has another transmission."""
+    """Return {coordinate: gear} of an actuator's length; None where it has another transmission."""
     gear = float(m.actuator_gear[a, 0])
     on = int(m.actuator_trnid[a, 0])
     kind = int(m.actuator_trntype[a])
@@ -148,7 +148,9 @@ def _path(m: Any, a: int, names: Names) -> dict[str, float]:
 
 
 def rotors(m: Any, j: int) -> float:
-    """The inertia of the rotors of the actuators on a hinge or slide, seen at the joint."""
+    """Return the inertia of the rotors of the actuators on a hinge or slide, reflected to the
+    joint, kg m2 or kg.
+    """
     return sum(
         float(m.actuator_armature[a] * m.actuator_gear[a, 0] ** 2)
         for a in range(m.nu)
@@ -157,7 +159,7 @@ def rotors(m: Any, j: int) -> float:
 
 
 def keyframes(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
-    """{name: {q, v, signals}} of the keyframes."""
+    """Return {name: {q, v, signals}} of the keyframes."""
     found = {}
     for k in range(m.nkey):
         name = m.key(k).name or f"key{k}"
@@ -175,7 +177,7 @@ def keyframes(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
 
 
 def _by_joint(m: Any, names: Names, values: Any, which: int) -> dict[str, Any]:
-    """{joint: its coordinates or speeds}."""
+    """Return {joint: its coordinates or speeds}."""
     found = {}
     for j in range(m.njnt):
         first = int((m.jnt_qposadr, m.jnt_dofadr)[which][j])
@@ -186,7 +188,9 @@ def _by_joint(m: Any, names: Names, values: Any, which: int) -> dict[str, Any]:
 
 
 def scenario(m: Any, names: Names, mapping: MappingReport) -> dict[str, Any]:
-    """Time step, controllers and named states. It starts where the file's joints stand."""
+    """Return time step, controllers and named states. The initial state is that of the file's
+    joints.
+    """
     mapping.take(
         "option",
         "timestep",

@@ -1,4 +1,6 @@
-"""Chains: the joints that carry each body of a MuJoCo model, which may have several of its own."""
+"""Chains: the joints that carry each body of a MuJoCo model, which may have several joints of its
+own.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from ...model import Body, Freedom, Joint, Mechanism, Pose
 
 
 class Step(NamedTuple):
-    """One joint of a MuJoCo body: the joint it belongs to, its motion, its name, and the pose K of
-    its frame in the body.
+    """One joint of a MuJoCo body: the catena joint that it belongs to, its motion, its name, and
+    the pose K of its frame in the body.
     """
 
     joint: Joint
@@ -20,8 +22,8 @@ class Step(NamedTuple):
 
 
 class Chains:
-    """Which joints carry each MuJoCo body: its own, and those of bodies without mass that only
-    stand between.
+    """The joints that carry each MuJoCo body: its own, and those of the massless bodies between it
+    and its parent.
     """
 
     def __init__(self, m: Mechanism):
@@ -43,25 +45,25 @@ class Chains:
         }
 
     def row(self, body: str) -> list[Joint]:
-        """The joints of a body, root to leaf."""
+        """Return the joints of a body, root to leaf."""
         found = [self.held[body]]
         while found[0].parent in self.absorbed:
             found.insert(0, self.held[found[0].parent])
         return found
 
     def parent(self, body: str) -> str:
-        """The body, or the ground, that carries it."""
+        """Return the name of the body, or the ground, that carries it."""
         return self.row(body)[0].parent
 
     def rest(self, body: str) -> Pose:
-        """X_PB where all coordinates are zero."""
+        """Return X_PB where all coordinates are zero."""
         X = Pose()
         for j in self.row(body):
             X = X @ j.placement @ j.offset.inverse()
         return X
 
     def steps_of(self, body: str) -> list[Step]:
-        """Its joints, one for each elementary motion, root to leaf."""
+        """Return its joints, one for each elementary motion, root to leaf."""
         found: list[Step] = []
         after = Pose()  # from behind the motions of a joint to the body
         for j in reversed(self.row(body)):
@@ -77,7 +79,7 @@ class Chains:
         return found
 
     def welded(self, body: str) -> list[Body]:
-        """The body and those fixed to it."""
+        """Return the body and those fixed to it."""
         found = [self.m.body(body)]
         for j in self.carried.get(body, ()):
             found += self.welded(j.child) if not j.nv else []
@@ -85,7 +87,7 @@ class Chains:
 
 
 def _step_names(j: Joint) -> list[str]:
-    """One name for each elementary motion: the joint's where there is one."""
+    """Return one name for each elementary motion: the joint's own where there is one motion."""
     if len(j.freedoms) == 1:
         return [j.name]
     return [f"{j.name}.{f.labels[0] if f.nq == 1 else 'turn'}" for f in j.freedoms]

@@ -21,7 +21,7 @@ UNASKED = (
 
 
 def exclusions(m: Any, names: Names, mapping: MappingReport) -> CollisionFilter:
-    """The pairs of bodies that the file excludes."""
+    """Return the pairs of bodies that the file excludes from collision."""
     pairs = []
     for signature in m.exclude_signature:
         a = names.body(int(signature) >> 16)
@@ -34,7 +34,7 @@ def exclusions(m: Any, names: Names, mapping: MappingReport) -> CollisionFilter:
 def touched(
     m: Any, names: Names, mapping: MappingReport, asked: bool
 ) -> tuple[list[Frame], tuple[Contact, ...]]:
-    """A frame for each plane of the ground, and the contacts of bodies with it."""
+    """Return a frame for each plane of the ground, and the contacts of bodies with it."""
     solid = [g for g in range(m.ngeom) if m.geom_contype[g] or m.geom_conaffinity[g]]
     planes = [g for g in solid if m.geom_type[g] == PLANE and not m.geom_bodyid[g]]
     if not asked:
@@ -76,8 +76,8 @@ def _meet(m: Any, a: int, b: int) -> bool:
 
 
 def _friction(m: Any, a: int, b: int) -> float:
-    """Of sliding: that of the geom with the higher priority, else the larger; none where both have
-    condim 1.
+    """Return the coefficient of sliding friction: that of the geom with the higher priority, else
+    the larger; 0 where both have condim 1.
     """
     first = int(m.geom_priority[a])
     second = int(m.geom_priority[b])

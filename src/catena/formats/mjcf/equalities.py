@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model import Course, Joint, Mimic, Pose
+from ...model import CoordinateFunction, Joint, Mimic, Pose
 from ...model.loads import Constraint, Coupling, Holonomic, identifier
 from ..mapping import MappingReport
 from .names import Names
@@ -22,8 +22,8 @@ SITE = 6  # mjOBJ_SITE
 def equalities(
     m: Any, names: Names, mapping: MappingReport
 ) -> tuple[list[Joint], dict[str, Mimic], list[Holonomic]]:
-    """The joints that close loops, what joints that follow others follow, and sums of coordinates
-    that keep their value.
+    """Return the joints that close loops, the mimics of joints that follow others, and the
+    couplings of coordinates.
     """
     loops: list[Joint] = []
     mimics: dict[str, Mimic] = {}
@@ -68,7 +68,7 @@ def equalities(
 
 
 def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
-    """connect: two points coincide. weld: two frames do."""
+    """Return the loop joint of an equality. connect: two points coincide. weld: two frames do."""
     kind = "ball" if m.eq_type[e] == CONNECT else "fixed"
     data = m.eq_data[e]
     ids = (int(m.eq_obj1id[e]), int(m.eq_obj2id[e]))
@@ -92,8 +92,8 @@ def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
 
 
 def _following(m: Any, e: int, j1: int, j2: int, leader: str) -> Mimic:
-    """q1 - r1 = a0 + a1 (q2 - r2) + ... + a4 (q2 - r2)^4, r being where the joints stand in the
-    file.
+    """Return the mimic q1 - r1 = a0 + a1 (q2 - r2) + ... + a4 (q2 - r2)^4, r being the joints'
+    coordinates in the file.
     """
     r1, r2 = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (j1, j2))
     a = np.polynomial.Polynomial(m.eq_data[e, :5])(np.polynomial.Polynomial([-r2, 1.0])) + r1
@@ -101,12 +101,12 @@ def _following(m: Any, e: int, j1: int, j2: int, leader: str) -> Mimic:
     return (
         Mimic(leader, c[1], c[0])
         if not any(c[2:])
-        else Mimic(leader, function=Course("polynomial", y=tuple(c[:-2])))
+        else Mimic(leader, function=CoordinateFunction("polynomial", y=tuple(c[:-2])))
     )
 
 
 def _nonlinear(m: Any, e: int) -> str:
-    """Why a joint equality is no mimic; nothing where it is one."""
+    """Return why a joint equality is no mimic; "" where it is one."""
     if m.eq_obj2id[e] < 0:
         return "a joint that is held at a value: lock it in the file instead"
     if not m.eq_data[e, 1:5].any():
@@ -118,7 +118,7 @@ def _nonlinear(m: Any, e: int) -> str:
 
 
 def _uncoupled(m: Any, e: int) -> str:
-    """Why an equality of tendons is no linear coupling; nothing where it is one."""
+    """Return why an equality of tendons is no linear coupling; "" where it is one."""
     tendons = [t for t in (int(m.eq_obj1id[e]), int(m.eq_obj2id[e])) if t >= 0]
     if any(m.wrap_type[w] != WRAP_JOINT for t in tendons for w in _wraps(m, t)):
         return (
@@ -137,8 +137,8 @@ def _wraps(m: Any, t: int) -> range:
 
 
 def _coupling(m: Any, e: int, name: str, names: Names) -> Holonomic:
-    """l1 - r1 = a0 + a1 (l2 - r2), each l a sum of coordinates and r its value where the joints
-    stand in the file.
+    """Return the coupling l1 - r1 = a0 + a1 (l2 - r2), each l a sum of coordinates and r its value
+    at the joints' coordinates in the file.
     """
     first = int(m.eq_obj1id[e])
     second = int(m.eq_obj2id[e])

@@ -17,7 +17,7 @@ MeshFiles = dict[str, str]  # {mesh: its file}
 
 
 def mesh_files(spec: Any, path: Path) -> MeshFiles:
-    """The files of the meshes that come from files."""
+    """Return the files of the meshes that come from files."""
     folder = path.parent / (spec.meshdir or "")
     return {
         mesh.name or Path(mesh.file).stem: str(folder / mesh.file)
@@ -29,7 +29,7 @@ def mesh_files(spec: Any, path: Path) -> MeshFiles:
 def shapes(
     m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport
 ) -> tuple[Shape, ...]:
-    """The shapes of body b."""
+    """Return the shapes of body b."""
     first = int(m.body_geomadr[b])
     found = (
         _shape(m, g, names.body(b), files, mapping)

@@ -36,7 +36,7 @@ class BodyJoints:
 
 
 def joints(m: Any, b: int, names: Names, mapping: MappingReport) -> BodyJoints:
-    """The joints of body b, or the fixed joint that holds it on its parent."""
+    """Return the joints of body b, or the fixed joint that attaches it to its parent."""
     first = int(m.body_jntadr[b])
     count = int(m.body_jntnum[b])
     X0 = pose(m.body_pos[b], m.body_quat[b])
@@ -86,7 +86,7 @@ def _joint(m: Any, j: int, names: Names, parent: str, child: str, X: Pose) -> Jo
 
 
 def _ref(m: Any, j: int) -> float:
-    """The coordinate at which the joint has not moved."""
+    """Return the coordinate at which the joint's displacement is zero."""
     return float(m.qpos0[m.jnt_qposadr[j]]) if m.jnt_type[j] in (SLIDE, HINGE) else 0.0
 
 
@@ -117,7 +117,7 @@ def _spring(m: Any, j: int, names: Names, mapping: MappingReport) -> JointSpring
 
 
 def _said(m: Any, j: int, name: str, mapping: MappingReport) -> None:
-    """What became of the joint."""
+    """Record what became of the joint."""
     if m.jnt_limited[j] and m.jnt_type[j] == BALL:
         mapping.approximate("joint", name, "the cone that limits a ball joint is not taken")
     elif m.jnt_limited[j] and m.jnt_type[j] in (SLIDE, HINGE):

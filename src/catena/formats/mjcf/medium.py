@@ -1,5 +1,5 @@
-"""The medium that surrounds a model: drag and friction on the box that has a body's mass and
-inertia.
+"""The medium that surrounds a model: drag and viscous friction on the box that has a body's mass
+and inertia.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ELLIPSOID = (
 
 
 def medium(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Frame], list[Fluid]]:
-    """A frame and a load for each body that moves in the medium."""
+    """Return a frame and a load for each body that moves in the medium."""
     density = float(m.opt.density)
     viscosity = float(m.opt.viscosity)
     stream = tuple(float(x) for x in m.opt.wind)
@@ -54,7 +54,7 @@ def medium(m: Any, names: Names, mapping: MappingReport) -> tuple[list[Frame], l
 
 
 def _box(m: Any, b: int) -> tuple[float, ...]:
-    """The sides of the box with the body's mass and principal moments of inertia."""
+    """Return the sides of the box with the body's mass and principal moments of inertia, m."""
     I = m.body_inertia[b]
     total = float(sum(m.body_inertia[b]))
     return tuple(math.sqrt(max(0.0, 6 * (total - 2 * float(x)) / float(m.body_mass[b]))) for x in I)

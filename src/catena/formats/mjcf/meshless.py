@@ -1,6 +1,6 @@
 """A specification without its meshes, height fields and textures, for models whose files of them
-are elsewhere; sensors, which are not read, and pairs of geoms that name what is left out go with
-them. Mass is never lost: a body whose mass or inertia would come from a mesh is refused by name.
+are elsewhere. Sensors, which are not read, and pairs of geoms that name what is removed are removed
+too. Mass is never lost: a body whose mass or inertia would come from a mesh is refused by name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ALWAYS = 1  # mjINERTIAFROMGEOM_TRUE: bodies' own inertials are not looked at
 
 
 def strip(spec: Any, path: Path) -> list[tuple[str, str]]:
-    """Take them out of a specification, with the geoms that show them; what was taken out,
+    """Remove them from a specification, with the geoms that show them; return what was removed,
     (element, name).
     """
     geoms = [g for g in spec.geoms if g.meshname or g.hfieldname]
@@ -63,5 +63,5 @@ def strip(spec: Any, path: Path) -> list[tuple[str, str]]:
 
 
 def _weighs(g: Any) -> bool:
-    """Whether a geom has mass, or a density by which it gets one."""
+    """Whether a geom has a mass, or a density that gives it one."""
     return bool(g.density) if math.isnan(g.mass) else bool(g.mass)

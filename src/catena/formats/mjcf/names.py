@@ -1,4 +1,4 @@
-"""Names of MuJoCo's objects: those of the file, others made up where it gives none or gives one
+"""Names of MuJoCo's objects: those of the file, or generated ones where it gives none or gives one
 twice.
 """
 
@@ -10,8 +10,8 @@ from ...model import GROUND
 
 
 class Names:
-    """The names of bodies, joints and sites of a compiled model, all different within bodies and
-    sites, and within joints.
+    """The names of bodies, joints and sites of a compiled model, unique among bodies and sites, and
+    among joints.
     """
 
     def __init__(self, m: Any):
@@ -31,42 +31,42 @@ class Names:
         return f"{self._bodies[body]}{f' {j - m.body_jntadr[body] + 1}' if several else ''} joint"
 
     def body(self, b: int) -> str:
-        """The body; MuJoCo's world is the ground."""
+        """Return the name of the body; MuJoCo's world is the ground."""
         return self._bodies[b]
 
     def site(self, s: int) -> str:
-        """The site, as a frame."""
+        """Return the name of the site, as a frame."""
         return self._sites[s]
 
     def joint(self, j: int) -> str:
-        """The joint."""
+        """Return the name of the joint."""
         return self._joints[j]
 
     def centre(self, b: int) -> str:
-        """A frame at the body's centre of mass."""
+        """Return the name of a frame at the body's centre of mass."""
         if b not in self._centres:
             self._centres[b] = _free(f"{self._bodies[b]} centre of mass", self._taken)
         return self._centres[b]
 
     def medium(self, b: int) -> str:
-        """A frame along the body's principal axes, at its centre of mass."""
+        """Return the name of a frame along the body's principal axes, at its centre of mass."""
         return _free(f"{self._bodies[b]} principal axes", self._taken)
 
     def surface(self, name: str) -> str:
-        """A frame at a plane of the ground."""
+        """Return the name of a frame at a plane of the ground."""
         return _free(name, self._taken, " surface")
 
     def between(self, b: int, k: int) -> str:
-        """The massless body behind joint k of a body that has several."""
+        """Return the name of the massless body behind joint k of a body that has several."""
         return _free(f"{self._bodies[b]} {k + 1}", self._taken)
 
     def weld(self, b: int) -> str:
-        """The fixed joint of a body that has none of its own."""
+        """Return the name of the fixed joint of a body that has no joint of its own."""
         return _free(f"{self._bodies[b]} weld", self._held)
 
 
 def _free(name: str, taken: set[str], word: str = "") -> str:
-    """The name, with something after it where it is taken."""
+    """Return the name, with a suffix where it is taken."""
     found, k = name, 1
     while found in taken:
         found = f"{name}{word if k == 1 and word else f' ({k + 1})'}"

@@ -1,4 +1,4 @@
-"""Numbers as MuJoCo writes and keeps them: all digits, quaternions scalar first, inertias by their
+"""Numbers as MuJoCo writes and stores them: all digits, quaternions scalar first, inertias by their
 principal axes.
 """
 
@@ -12,17 +12,17 @@ from ...model import IDENTITY, ORIGIN, Matrix, Pose
 
 
 def number(x: float) -> str:
-    """All its digits."""
+    """Return the number as a text with all its digits."""
     return repr(float(x))
 
 
 def numbers(values: Sequence[float]) -> str:
-    """Several, with spaces between."""
+    """Return several numbers as a text, separated by spaces."""
     return " ".join(map(number, values))
 
 
 def quaternion(R: Matrix) -> tuple[float, ...]:
-    """The unit quaternion of a rotation, scalar first and not negative."""
+    """Return the unit quaternion of a rotation, scalar first and not negative."""
     r = np.array(R, float)
     K = (
         np.array(
@@ -41,18 +41,18 @@ def quaternion(R: Matrix) -> tuple[float, ...]:
 
 
 def attitude(R: Matrix) -> dict[str, str]:
-    """The attribute of a rotation; none where there is none."""
+    """Return the attribute of a rotation; none for the identity."""
     return {} if R == IDENTITY else {"quat": numbers(quaternion(R))}
 
 
 def placed(X: Pose) -> dict[str, str]:
-    """The attributes of a pose."""
+    """Return the attributes of a pose."""
     return ({} if X.position == ORIGIN else {"pos": numbers(X.position)}) | attitude(X.rotation)
 
 
 def principal(I: Sequence[float]) -> tuple[tuple[float, ...], Matrix]:
-    """Principal moments and R_BP, the axes they belong to, of an inertia (xx, xy, xz, yy, yz,
-    zz).
+    """Return the principal moments and R_BP, the axes that they belong to, of an inertia (xx, xy,
+    xz, yy, yz, zz).
     """
     xx, xy, xz, yy, yz, zz = map(float, I)
     if not (xy or xz or yz):

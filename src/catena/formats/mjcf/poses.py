@@ -1,4 +1,4 @@
-"""Poses as MuJoCo keeps them: a position and a quaternion, scalar first."""
+"""Poses as MuJoCo stores them: a position and a quaternion, scalar first."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from ...model import Pose
 
 
 def pose(position: Sequence[float], quaternion: Sequence[float]) -> Pose:
-    """The pose of a frame in the one that carries it."""
+    """Return the pose of a frame in its parent."""
     w, x, y, z = (float(c) for c in quaternion)
     return Pose.quaternion(w, x, y, z, position=position)

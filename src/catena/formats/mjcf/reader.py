@@ -48,12 +48,12 @@ def read(
     contacts: bool = False,
     meshes: bool = True,
 ) -> Draft:
-    """The mechanism of an MJCF file.
+    """Return the draft of an MJCF file's mechanism.
 
-    within: the folder that holds all it may name, its own folder by default. contacts: whether
-    bodies touch the planes of the ground, rigidly and with the friction of their geoms; MuJoCo's
-    own contacts are soft. meshes: whether files of meshes, height fields and textures are opened;
-    without them what they show is left out.
+    within: the folder that contains all files it may name, by default its own folder. contacts:
+    whether bodies touch the planes of the ground, rigidly and with the friction of their geoms;
+    MuJoCo's own contacts are soft. meshes: whether files of meshes, height fields and textures are
+    opened; without them what they show is left out.
     """
     spec, m, left_out = compiled(path, Path(within) if within else None, meshes)
     names = Names(m)
@@ -97,8 +97,8 @@ def read(
 
 
 def _body(m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport) -> Body:
-    """Mass, centre of mass and inertia in the body's axes, from the principal ones that MuJoCo
-    keeps.
+    """Return the body with mass, centre of mass and inertia in its own axes, from the principal
+    ones that MuJoCo stores.
     """
     name = names.body(b)
     if m.body_mocapid[b] >= 0:
@@ -112,8 +112,8 @@ def _body(m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport
 
 
 def _inertial(m: Any, b: int) -> tuple[Vector, Matrix]:
-    """Centre of mass and principal axes as MuJoCo moves them: those within 1e-6 of the body's frame
-    coincide with it.
+    """Return centre of mass and principal axes as MuJoCo uses them: those within 1e-6 of the body's
+    frame coincide with it.
     """
     same = int(m.body_sameframe[b])
     R = IDENTITY if same in (SAME, SAME_AXES) else Pose.quaternion(*m.body_iquat[b]).rotation
@@ -145,7 +145,7 @@ def _compensated(m: Any) -> list[int]:
 
 
 def _centres(m: Any, names: Names) -> list[Frame]:
-    """The centres of mass of bodies whose weight is compensated."""
+    """Return frames at the centres of mass of bodies whose weight is compensated."""
     return [
         Frame(names.centre(b), names.body(b), Pose(position=_inertial(m, b)[0]))
         for b in _compensated(m)
@@ -153,7 +153,7 @@ def _centres(m: Any, names: Names) -> list[Frame]:
 
 
 def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
-    """What carries a share of the weight of bodies: gravcomp."""
+    """Return the forces that carry a share of the weight of bodies: gravcomp."""
     g = _gravity(m)
     for b in _compensated(m):
         mapping.take("gravcomp", names.body(b), "a force at its centre of mass")
@@ -168,7 +168,7 @@ def _weightless(m: Any, names: Names, mapping: MappingReport) -> list[Force]:
 
 
 def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
-    """What the file says of mass, surroundings and named states."""
+    """Record what became of the file's masses, surroundings and named states."""
     guessed = [
         b.name or "(unnamed)"
         for b in spec.bodies

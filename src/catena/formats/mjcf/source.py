@@ -1,5 +1,5 @@
-"""The files that a model is made of, looked at before MuJoCo opens any of them: XML without
-entities, and no path that leaves the folder the user names.
+"""The files of a model, checked before MuJoCo opens any of them: XML without entities, and no path
+that leaves the folder that the user names.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "f
 def compiled(
     path: Path, within: Path | None, meshes: bool = True
 ) -> tuple[Any, Any, list[tuple[str, str]]]:
-    """MuJoCo's specification and its compiled model of a file, and what was left out, (element,
+    """Return MuJoCo's specification of a file, its compiled model, and what was left out, (element,
     name).
 
-    within: the folder that holds everything the file may name; its own folder unless given. meshes:
-    whether meshes, height fields and textures are opened.
+    within: the folder that contains everything the file may name; by default its own folder.
+    meshes: whether meshes, height fields and textures are opened.
     """
     root = parse(files.read(path), path)
     if root.tag != "mujoco":
@@ -100,8 +100,8 @@ def _mujoco(path: Path) -> Any:
 def _inside(
     path: Path, root: Element, within: Path, trail: tuple[Path, ...], unopened: tuple[str, ...] = ()
 ) -> None:
-    """Refuse a file that names another outside `within`, or includes itself. unopened: tags whose
-    files will not be opened.
+    """Raise FormatError where a file names another one outside `within`, or includes itself.
+    unopened: tags whose files will not be opened.
     """
     _finite(path, root)
     here = path.resolve()
@@ -119,14 +119,20 @@ def _inside(
                 "load(..., within=FOLDER) allows another folder",
             )
         if tag == "include":
-            beside = other if os.path.exists(other) else here.parent / named
-            if os.path.isfile(beside):  # MuJoCo says what is missing
-                _inside(beside, parse(files.read(beside), beside), within, (*trail, here), unopened)
+            included = other if os.path.exists(other) else here.parent / named
+            if os.path.isfile(included):  # MuJoCo says what is missing
+                _inside(
+                    included,
+                    parse(files.read(included), included),
+                    within,
+                    (*trail, here),
+                    unopened,
+                )
 
 
 def _finite(path: Path, root: Element) -> None:
-    """Refuse what is no number: MuJoCo's compiler never returns from some of them. Ranges may be
-    infinite.
+    """Raise FormatError for values that are not numbers: MuJoCo's compiler never returns from some
+    of them. Ranges may be infinite.
     """
     faults = [
         f"<{e.tag}> {e.get('name', '')}: {key} = {value!r}"
@@ -144,7 +150,7 @@ def _finite(path: Path, root: Element) -> None:
 
 
 def _named(root: Element) -> Iterator[tuple[str, str]]:
-    """The files that a document names, each with the tag that does."""
+    """Yield the files that a document names, each with its tag."""
     folders: dict[str, str] = {}
     for compiler in root.iter("compiler"):
         folders |= compiler.attrib

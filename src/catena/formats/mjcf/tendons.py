@@ -12,7 +12,7 @@ JOINT, SITE = 1, 3  # mjtWrap
 
 
 def tendons(m: Any, names: Names, mapping: MappingReport) -> list[Load]:
-    """The springs of the tendons that have stiffness or damping."""
+    """Return the springs of the tendons that have stiffness or damping."""
     return [load for t in range(m.ntendon) if (load := _tendon(m, t, names, mapping))]
 
 

@@ -1,9 +1,9 @@
-"""Writer: a mechanism as the text of an MJCF file. What MuJoCo has no words for is refused, all of
-it at once and by name.
+"""Writer: a mechanism as the text of an MJCF file. What MJCF cannot express is refused, all of it
+in one error and by name.
 
 A joint says X_PC = placement D1(q1) D2(q2) ... offset^-1, MuJoCo X_PB = X0 T1 T2 ... with T = K D
 K^-1 in the body's own frame. Both are the same where X0 = placement offset^-1 and K is the offset;
-bodies without mass that stand in a row become several joints of one body.
+a chain of massless bodies becomes several joints of one body.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from .written_shapes import geom, lost_shapes, meshes
 
 _TYPES = {Motion.TURN: "hinge", Motion.SLIDE: "slide", Motion.BALL: "ball"}
 LOOPS = ("ball", "fixed", "revolute")
-LEAST = 2e-15  # kg m2; MuJoCo refuses moving bodies with less than half of it
+LEAST_INERTIA = 2e-15  # kg m2; MuJoCo refuses moving bodies with less than half of it
 
 
 def text(mechanism: Mechanism) -> str:
-    """The file. MuJoCo reads from it the same mass matrix and bias; its loops, stops and contacts
-    are soft.
+    """Return the text of the file. MuJoCo computes the same mass matrix and bias from it; its
+    loops, limits and contacts are soft.
     """
     m = with_scalars(mechanism, lambda x: value_of(x, mechanism.parameters))
     if found := list(_unsayable(m)):
@@ -61,7 +61,7 @@ def text(mechanism: Mechanism) -> str:
 
 # --- what it cannot say
 def _unsayable(m: Mechanism) -> Iterator[str]:
-    """What MJCF has no words for, each by name."""
+    """Yield what MJCF cannot express, each by name."""
     for b in m.bodies:
         if b.flexible is not None or any(f.body == b.name for f in m.beams):
             yield f"body {b.name!r}: MJCF has no beams as ours"
@@ -125,14 +125,16 @@ def _unsayable_joint(j: Joint) -> Iterator[str]:
 
 
 def _light(m: Mechanism) -> Iterator[str]:
-    """Bodies that move and have no mass, alone or with those fixed to them."""
+    """Yield the bodies that move and have no mass, alone or with those fixed to them."""
     chain = Chains(m)
     moving = (b.name for b in m.bodies if b.name not in chain.absorbed and chain.steps_of(b.name))
     return (name for name in moving if not any(x.mass for x in chain.welded(name)))
 
 
 def _lost(m: Mechanism, given: Mechanism) -> Iterator[str]:
-    """What the file does not hold though nothing moves otherwise, or only MuJoCo's way."""
+    """Yield what the file does not hold although the motion stays the same, or holds only in
+    MuJoCo's way.
+    """
     if given.parameters:
         yield (
             "parameters are written at their values:"
@@ -149,10 +151,12 @@ def _lost(m: Mechanism, given: Mechanism) -> Iterator[str]:
             "contacts are soft in MuJoCo, restitution and the difference of static and kinetic"
             f" friction are left out: {', '.join(c.name for c in m.contacts)}"
         )
-    if thin := [b.name for b in m.bodies if b.mass and min(principal(b.inertia)[0]) < LEAST]:
+    if thin := [
+        b.name for b in m.bodies if b.mass and min(principal(b.inertia)[0]) < LEAST_INERTIA
+    ]:
         yield (
-            f"moments of inertia below {LEAST:g} kg m2, the least that MuJoCo takes, are written as"
-            f" that: {', '.join(thin)}"
+            f"moments of inertia below {LEAST_INERTIA:g} kg m2, the least that MuJoCo takes, are"
+            f" written as that: {', '.join(thin)}"
         )
     yield from lost_shapes(m)
 
@@ -218,7 +222,9 @@ class _Writer:
                 {
                     "mass": number(b.mass),
                     "pos": numbers(b.com),
-                    "diaginertia": numbers([max(x, LEAST) for x in values] if b.mass else values),
+                    "diaginertia": numbers(
+                        [max(x, LEAST_INERTIA) for x in values] if b.mass else values
+                    ),
                     **attitude(axes),
                 },
             )
@@ -226,7 +232,7 @@ class _Writer:
         self.children(element, name)
 
     def things(self, element: Element, body: str, shapes: Sequence[Shape]) -> None:
-        """The shapes and frames of a body or of the ground."""
+        """Write the shapes and frames of a body or of the ground."""
         for n, s in enumerate(shapes):
             if found := geom(self.m, body, s, n):
                 SubElement(element, "geom", found)
@@ -278,8 +284,8 @@ class _Writer:
             self.loop(inside, j)
 
     def loop(self, inside: Element, j: Joint) -> None:
-        """Sites at both ends of the loop's joint, and what holds them together; a revolute joint is
-        held at two points of its axis.
+        """Write sites at both ends of the loop's joint, and the equality that holds them together;
+        a revolute joint is held at two points of its axis.
         """
         places = [Pose()] if j.kind != "revolute" else [Pose(), Pose(position=tuple(j.axis[0]))]
         tag = "weld" if j.kind == "fixed" else "connect"
@@ -305,8 +311,8 @@ def _polynomial(mimic: Mimic) -> tuple[float, ...]:
 
 
 def _free(chains: Chains, name: str, steps: list[Step], X: Pose) -> bool:
-    """Whether MuJoCo's free joint has these coordinates: on the world, nothing before or behind
-    it.
+    """Whether MuJoCo's free joint has these coordinates: its parent is the world, and placement and
+    offset are the identity.
     """
     row = chains.row(name)
     return (

@@ -1,5 +1,5 @@
-"""Constraints as MuJoCo has them, for the writer: sums of coordinates that keep their value
-(couplings, gear pairs, belts, racks, screws), each a fixed tendon and its equality.
+"""Constraints as MuJoCo has them, for the writer: linear sums of coordinates (couplings, gear
+pairs, belts, racks, screws), each a fixed tendon and its equality.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from .numbers import number
 
 
 class Combination(NamedTuple):
-    """sum of ratio q = value."""
+    """A linear constraint: sum of ratio q = value."""
 
     ratios: dict[str, float]
     value: float
 
 
 class _Numbers:
-    """The `Places` of a mechanism of numbers where coordinates have values; what is no sum of
-    coordinates is refused.
+    """The `Places` of a mechanism of numbers at given coordinates; what is no sum of coordinates
+    raises an error.
     """
 
     def __init__(self, m: Mechanism, q: Mapping[str, float]):
@@ -55,7 +55,7 @@ LINEAR = ("coupling", "gear_pair", "belt", "rack_and_pinion", "screw")
 
 
 def unsayable(m: Mechanism, x: Holonomic) -> str:
-    """Why MuJoCo has no words for a constraint; nothing where it has."""
+    """Return why MJCF cannot express a constraint; "" where it can."""
     if x.kind not in LINEAR:
         return "MJCF has no constraint of that kind"
     simple = {
@@ -74,7 +74,7 @@ def unsayable(m: Mechanism, x: Holonomic) -> str:
 
 
 def combination(m: Mechanism, x: Holonomic) -> Combination:
-    """A linear constraint as a sum of coordinates."""
+    """Return a linear constraint as a sum of coordinates."""
     (zero,) = x.residual(_Numbers(m, {}))
     found = {
         name: float(x.residual(_Numbers(m, {name: 1.0}))[0] - zero) for name in m.coordinate_names
@@ -83,7 +83,7 @@ def combination(m: Mechanism, x: Holonomic) -> Combination:
 
 
 def equalities(root: Element, m: Mechanism) -> None:
-    """The fixed tendons and their equalities, in a document whose other ones are written
+    """Write the fixed tendons and their equalities into a document that has the other ones
     already.
     """
     if not m.constraints:

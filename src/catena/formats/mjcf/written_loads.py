@@ -1,6 +1,4 @@
-"""Loads as MuJoCo has them, for the writer: springs of joints, tendons, and weight that is
-compensated.
-"""
+"""Loads as MuJoCo has them, for the writer: springs of joints, tendons, and compensated weight."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from .numbers import number, numbers, placed
 
 
 class WrittenLoads:
-    """What the loads of a mechanism (numbers only) become.
+    """The loads of a mechanism (numbers only) in MuJoCo's terms.
 
     springs: {coordinate: attributes of its joint}. gravcomp: {body: the share of its weight that is
     carried}.
@@ -33,8 +31,8 @@ class WrittenLoads:
         }
 
     def _share(self, x: Force) -> float | None:
-        """The share of its body's weight that a force carries; None where it does something
-        else.
+        """Return the share of its body's weight that a force carries; None where it is another
+        force.
         """
         frame = self.m.frame(x.frame)
         g = self.m.gravity
@@ -61,7 +59,7 @@ class WrittenLoads:
         )
 
     def unsayable(self, x: Load) -> str:
-        """Why MuJoCo has no words for a load; nothing where it has."""
+        """Return why MJCF cannot express a load; "" where it can."""
         twice = [
             y.name
             for y in self.m.loads
@@ -110,7 +108,7 @@ class WrittenLoads:
 
     # --- elements
     def sites(self, root: Element) -> None:
-        """Sites where tendons go through bodies or joints that have no named frame."""
+        """Write sites where tendons pass through bodies or joints that have no named frame."""
         for x in self._tendons():
             for name in _path(x):
                 if name not in self.m._frames:
@@ -118,7 +116,7 @@ class WrittenLoads:
                     self.site(root, frame.body, f"{name} point", frame.pose, once=True)
 
     def site(self, root: Element, body: str, name: str, X: Pose, once: bool = False) -> None:
-        """A site on a body that is written already."""
+        """Write a site on a body that is written already."""
         if once and any(s.get("name") == name for s in root.iter("site")):
             return
         inside = (
@@ -129,7 +127,7 @@ class WrittenLoads:
         SubElement(inside, "site", {"name": name, "size": "0.005", **placed(X)})  # type: ignore[arg-type]  # every document has a worldbody
 
     def tendons(self, root: Element) -> None:
-        """Springs along coordinates and between points."""
+        """Write springs along coordinates and between points."""
         found = self._tendons()
         inside = SubElement(root, "tendon") if found else None
         for x in found:
@@ -159,5 +157,5 @@ class WrittenLoads:
 
 
 def _path(x: Any) -> tuple[str, ...]:
-    """The frames that a load goes through."""
+    """Return the frames through which a load passes."""
     return x.frames if isinstance(x, Cable) else (x.start, x.end) if isinstance(x, Spring) else ()

@@ -12,7 +12,7 @@ MESHES = (".stl", ".obj", ".msh")  # the files that MuJoCo reads
 
 
 def geom(m: Mechanism, body: str, s: Shape, n: int) -> dict[str, str] | None:
-    """The attributes of a shape; None where MuJoCo has no such geom."""
+    """Return the attributes of a shape; None where MuJoCo has no such geom."""
     if not sayable(s):
         return None
     halves = {
@@ -40,8 +40,8 @@ def geom(m: Mechanism, body: str, s: Shape, n: int) -> dict[str, str] | None:
 
 
 def friction(m: Mechanism, body: str) -> float | None:
-    """The largest kinetic friction of the contacts of a body, as MuJoCo takes the larger of two;
-    None where it has none.
+    """Return the largest kinetic friction of the contacts of a body, as MuJoCo takes the larger of
+    two; None where it has none.
     """
     found = [c.kinetic for c in m.contacts if body in (*c.between[0], c.between[1])]
     return (min if body == GROUND else max)(found) if found else None
@@ -53,12 +53,12 @@ def sayable(s: Shape) -> bool:
 
 
 def mesh_name(s: Shape) -> str:
-    """One asset for each file and scale."""
+    """Return the name of the asset: one for each file and scale."""
     return f"{s.file} {numbers(s.size)}"
 
 
 def meshes(m: Mechanism) -> list[dict[str, str]]:
-    """The assets of all meshes."""
+    """Return the assets of all meshes."""
     found = {
         mesh_name(s): {"name": mesh_name(s), "file": s.file, "scale": numbers(s.size)}
         for shapes in (m.ground, *(b.shapes for b in m.bodies))
@@ -69,7 +69,7 @@ def meshes(m: Mechanism) -> list[dict[str, str]]:
 
 
 def lost_shapes(m: Mechanism) -> Iterator[str]:
-    """What pictures and collisions lose."""
+    """Yield what pictures and collisions lose in the file."""
     for name, shapes in ((GROUND, m.ground), *((b.name, b.shapes) for b in m.bodies)):
         if lost := [s.file or s.kind for s in shapes if not sayable(s)]:
             yield f"shapes of {name!r} are left out, MuJoCo has none such: {', '.join(lost)}"

@@ -1,6 +1,6 @@
 """Joints of OpenSim: a spatial transform, three slides along axes of the parent's side and then
 three turns, each a function of a coordinate. It becomes a chain of joints of one freedom with
-massless bodies between.
+massless bodies between them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ...errors import MechanismError
-from ...model import Body, Course, Joint, Mimic, Pose
+from ...model import Body, CoordinateFunction, Joint, Mimic, Pose
 from ..xml_node import XmlNode
 
 X = (1.0, 0.0, 0.0)
@@ -28,25 +28,25 @@ SIMPLE = {
     "BallJoint": (("R", X), ("R", Y), ("R", Z)),
     "FreeJoint": (("R", X), ("R", Y), ("R", Z), ("D", X), ("D", Y), ("D", Z)),
 }
-IDENTITY = Course("polynomial", y=(0.0, 1.0))
+IDENTITY = CoordinateFunction("polynomial", y=(0.0, 1.0))
 
 
 @dataclass(frozen=True)
 class Axis:
     """One slide ("D") or turn ("R") about an axis, by a function of a coordinate, or by a constant
-    where it has none.
+    where it has no coordinate.
     """
 
     motion: str
     axis: tuple[float, ...]
     coordinate: str
-    function: Course
+    function: CoordinateFunction
 
 
 @dataclass
 class Chain:
-    """The joints and massless bodies that one joint becomes; followers: those that follow a
-    coordinate as a part of it.
+    """The joints and massless bodies that one joint becomes; followers: those that follow another
+    joint of the chain.
     """
 
     joints: list[Joint] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Chain:
 
 
 def axes(n: XmlNode, kind: str, coordinates: list[str]) -> list[Axis]:
-    """The slides and then the turns of a joint."""
+    """Return the slides and then the turns of a joint."""
     if kind == "CustomJoint":
         found = list(_custom(n))
     else:
@@ -80,9 +80,9 @@ def _custom(n: XmlNode) -> Iterator[Axis]:
         )
 
 
-def function_of(n: XmlNode) -> Course:
-    """The function of an element, inside <function> or itself; zero, and a fault, where it is not
-    known.
+def function_of(n: XmlNode) -> CoordinateFunction:
+    """Return the function of an element, inside <function> or itself; zero, and a fault, where it
+    is not known.
     """
     holder = n.element.find("function")
     for e in (*(holder if holder is not None else ()), *n.element):
@@ -91,35 +91,35 @@ def function_of(n: XmlNode) -> Course:
                 return found
         except MechanismError as why:
             n.fault(str(why))
-            return Course("polynomial", y=(0.0,))
+            return CoordinateFunction("polynomial", y=(0.0,))
     others = [e.tag for e in (holder if holder is not None else ())]
     if others:
         n.fault(
             f"its function is a {others[0]}; known are Constant, LinearFunction,"
             " PolynomialFunction, SimmSpline and MultiplierFunction of these"
         )
-    return Course("polynomial", y=(0.0,))
+    return CoordinateFunction("polynomial", y=(0.0,))
 
 
-def _known(e: Element, n: XmlNode) -> Course | None:
+def _known(e: Element, n: XmlNode) -> CoordinateFunction | None:
     def words(tag: str) -> tuple[float, ...]:
         return XmlNode(e, f"{n.where}: {e.tag}", n.faults).vector(
             tag, (), len((e.get(tag) or "").split())
         )
 
     if e.tag == "Constant":
-        return Course("polynomial", y=words("value")[:1] or (0.0,))
+        return CoordinateFunction("polynomial", y=words("value")[:1] or (0.0,))
     if e.tag == "LinearFunction":
         slope, offset = (*words("coefficients"), 0.0, 0.0)[:2]
-        return Course("polynomial", y=(offset, slope))
+        return CoordinateFunction("polynomial", y=(offset, slope))
     if e.tag == "PolynomialFunction":
-        return Course("polynomial", y=tuple(reversed(words("coefficients"))))
+        return CoordinateFunction("polynomial", y=tuple(reversed(words("coefficients"))))
     if e.tag in ("SimmSpline", "NaturalCubicSpline"):
-        return Course("spline", words("x"), words("y"))
+        return CoordinateFunction("spline", words("x"), words("y"))
     if e.tag == "MultiplierFunction":
         inner = function_of(XmlNode(e, n.where, n.faults))
         scale = (*words("scale"), 1.0)[0]
-        return Course(inner.kind, inner.x, tuple(scale * y for y in inner.y))
+        return CoordinateFunction(inner.kind, inner.x, tuple(scale * y for y in inner.y))
     return None
 
 
@@ -127,7 +127,9 @@ def _known(e: Element, n: XmlNode) -> Course | None:
 def chain(
     name: str, given: list[Axis], parent: str, child: str, placement: Pose, offset: Pose
 ) -> Chain:
-    """The joints of one freedom that a joint's slides and turns are, from parent to child."""
+    """Return the chain of joints of one freedom for a joint's slides and turns, from parent to
+    child.
+    """
     found = Chain()
     X = placement
     at = parent
@@ -179,8 +181,8 @@ def chain(
 
 
 def _leads(a: Axis) -> bool:
-    """Whether a joint's own coordinate can be OpenSim's: its function is plus or minus it, and
-    perhaps a constant.
+    """Whether a joint's own coordinate can be OpenSim's: its function is plus or minus the
+    coordinate, and perhaps a constant.
     """
     return (
         a.function.kind == "polynomial"

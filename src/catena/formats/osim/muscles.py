@@ -19,7 +19,9 @@ LAW = (
 def muscles(
     model: XmlNode, mapping: MappingReport, asked: bool
 ) -> tuple[list[Load], list[Frame], dict[str, float]]:
-    """Their loads, the frames that they go through, and their activations, zero at first."""
+    """Return the loads of the muscles, the frames that they pass through, and their activations,
+    zero at first.
+    """
     loads: list[Load] = []
     frames: list[Frame] = []
     parameters: dict[str, float] = {}

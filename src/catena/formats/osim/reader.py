@@ -1,4 +1,4 @@
-"""Reader: an OpenSim model as a mechanism, with every fault found on the way."""
+"""Reader: an OpenSim model as a mechanism, with every fault of the file."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _SCOPED = re.compile(rb"(</?\w+)::")
 
 
 def read(path: Path, muscles: bool = False) -> Draft:
-    """The mechanism of an OpenSim model. muscles: whether those that go from point to point pull,
-    each by its activation.
+    """Return the draft of an OpenSim model. muscles: whether muscles that pass straight from point
+    to point pull, each by its activation.
     """
     root = parse(_SCOPED.sub(rb"\1.", files.read(path)), path)
     model = root.find("Model")
@@ -44,7 +44,7 @@ def read(path: Path, muscles: bool = False) -> Draft:
 
 
 class _Reader:
-    """What is known while a model is read."""
+    """The state of reading a model."""
 
     def __init__(self, model: Element, path: Path):
         self.path, self.faults, self.mapping = path, list[str](), MappingReport()
@@ -91,7 +91,7 @@ class _Reader:
         )
 
     def objects(self, group: str, tag: str = "") -> Iterator[XmlNode]:
-        """The elements in the <objects> of a set, called by their names."""
+        """Return the elements in the <objects> of a set, with their names."""
         inside = self.model.element.find(f"{group}/objects")
         for e in inside if inside is not None else ():
             if not tag or e.tag == tag:
@@ -115,7 +115,7 @@ class _Reader:
 
     # --- joints
     def joints(self) -> Iterator[tuple[XmlNode, str, str]]:
-        """Each joint, its kind, and the body it stands in, which is none in version 4."""
+        """Yield each joint, its kind, and the body that contains it, which is None in version 4."""
         for n in self.objects("JointSet"):
             yield n, n.element.tag, ""
         for b in self.objects("BodySet", "Body"):
@@ -150,18 +150,20 @@ class _Reader:
         )
         (self.mapping.approximate if said else self.mapping.take)("Joint", name, said)
         given = axes(n, kind, [c.get("name") or "" for c in coordinates])
-        made = chain(name, given, parent, child, X_PJ, X_CJ)
+        chained = chain(name, given, parent, child, X_PJ, X_CJ)
         limits = {
             c.get("name"): self.coordinate(XmlNode(c, f"coordinate {c.get('name')!r}", self.faults))
             for c in coordinates
         }
-        made.joints = [
-            replace(j, **limits[j.name]) if j.name in limits and j.nv else j for j in made.joints
+        chained.joints = [
+            replace(j, **limits[j.name]) if j.name in limits and j.nv else j for j in chained.joints
         ]
-        return made
+        return chained
 
     def coordinate(self, c: XmlNode) -> dict[str, Any]:
-        """The range of a coordinate where it is clamped; its default value goes to the scenario."""
+        """Return the range of a coordinate where it is clamped; its default value goes to the
+        scenario.
+        """
         name = c.element.get("name") or MISSING
         self.values[name] = c.number("default_value", 0.0)
         if (c.element.get("locked") or "").strip() == "true":
@@ -180,7 +182,7 @@ class _Reader:
         )
 
     def sides(self, n: XmlNode, owner: str) -> tuple[tuple[str, Pose], tuple[str, Pose]]:
-        """The two bodies of a joint, and the joint's frame in each."""
+        """Return the two bodies of a joint, and the joint's frame in each."""
         if owner:
             return (
                 n.text("parent_body", MISSING),
@@ -202,8 +204,8 @@ class _Reader:
         return name.rpartition("/")[2], Pose()
 
     def couplers(self, joints: set[str]) -> Iterator[tuple[str, Mimic]]:
-        """{coordinate: what it follows} of the constraints that couple coordinates; others are
-        faults.
+        """Return {coordinate: what it follows} of the constraints that couple coordinates; others
+        are faults.
         """
         for n in self.objects("ConstraintSet"):
             name = n.element.get("name") or ""
@@ -237,8 +239,8 @@ class _Reader:
             yield follower, Mimic(leaders[0], function=replace(f, y=tuple(scale * y for y in f.y)))
 
     def leading(self, j: Joint, follows: dict[str, Mimic]) -> Joint:
-        """A joint that follows one which itself follows another: it follows that one, by the
-        function of a function.
+        """Return a joint that follows a follower as one that follows the leader itself, by the
+        composed function.
         """
         met = {j.name}
         while j.mimic and j.mimic.joint in follows and j.mimic.joint not in met:
@@ -266,7 +268,7 @@ class _Reader:
         return Frame(name, body, Pose(position=vector(n.vector("location", ORIGIN))))
 
     def unread(self) -> None:
-        """Say what is not read, once for each kind."""
+        """Record what is not read, once for each kind."""
         for group in (
             "ForceSet",
             "ControllerSet",
@@ -280,7 +282,9 @@ class _Reader:
 
 
 def _pose(n: XmlNode, at: str, turned: str) -> Pose:
-    """A place and three angles about the body's own x, y and z, one after the other."""
+    """Return the pose of a position and three angles about the body's own x, y and z, one after the
+    other.
+    """
     a, b, c = n.vector(turned, (0.0, 0.0, 0.0))
     p = vector(n.vector(at, ORIGIN))
     if not (a or b or c):

@@ -1,5 +1,5 @@
-"""Poses of an SDF model: each is given in a link, a joint, a frame or the model itself, and all are
-found in the model's frame.
+"""Poses of an SDF model: each is given relative to a link, a joint, a frame or the model itself,
+and all are resolved to the model's frame.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Poses:
         self.model, self.found, self.open = model, dict[str, Pose](), list[str]()
 
     def of(self, name: str, asked: XmlNode) -> Pose:
-        """X_MF of something by its name."""
+        """Return X_MF of a link, joint or frame by its name."""
         if name in ("", MODEL, WORLD):
             return Pose()
         if name not in self.nodes:
@@ -42,8 +42,8 @@ class Poses:
         return self.found[name]
 
     def base(self, n: XmlNode) -> str:
-        """What the pose of a link, joint or frame is given in, unless it says so itself: the model,
-        a joint's child, what carries a frame.
+        """Return what the pose of a link, joint or frame is relative to, by default: the model, a
+        joint's child, the frame's attachment.
         """
         pose = n.element.find("pose")
         said = (pose.get("relative_to") or pose.get("frame")) if pose is not None else None
@@ -59,8 +59,8 @@ class Poses:
 
 
 def own(n: XmlNode) -> Pose:
-    """The six numbers of <pose>: x, y, z, roll, pitch, yaw; or seven with a quaternion, scalar
-    last.
+    """Return the six numbers of <pose>: x, y, z, roll, pitch, yaw; or seven with a quaternion,
+    scalar last.
     """
     pose = n.element.find("pose")
     if pose is None:

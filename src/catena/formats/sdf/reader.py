@@ -1,4 +1,4 @@
-"""Reader: an SDF file as a mechanism, with every fault found on the way."""
+"""Reader: an SDF file as a mechanism, with every fault of the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TYPES = {
     "fixed": "fixed",
 }
 GEARBOX = "gearbox"  # SDF's word for a pair of gears: no joint, but a ratio of two turns
-HUGE = 1e15  # SDF's word for no limit is 1e16
+NO_LIMIT = 1e15  # rad or m (or their rates, or N m): larger values mean no limit; SDF writes 1e16
 UNREAD = (
     "plugin",
     "sensor",
@@ -49,7 +49,7 @@ UNREAD = (
 
 
 def read(path: Path) -> Draft:
-    """The mechanism of an SDF file; its inertias are taken as found."""
+    """Return the draft of an SDF file; its inertias are taken as found."""
     root = parse(files.read(path), path)
     if root.tag != "sdf":
         raise FormatError(
@@ -83,7 +83,7 @@ def _gravity(world: Element | None) -> Vector:
 
 
 class _Reader:
-    """What is known while a model is read."""
+    """The state of reading a model."""
 
     def __init__(self, model: Element, path: Path):
         self.path, self.faults, self.mapping = path, list[str](), MappingReport()
@@ -158,7 +158,7 @@ class _Reader:
         return Body(name, inertial.number("mass", 1.0), X.position, six, shown)
 
     def frame(self, n: XmlNode, bodies: set[str]) -> Frame:
-        """A frame on the link that carries it, by way of other frames."""
+        """Return a frame on the link that it is attached to, directly or through other frames."""
         name = n.element.get("name") or MISSING
         seen = set[str]()
         carrier = n.element.get("attached_to", "")
@@ -204,8 +204,8 @@ class _Reader:
         )
 
     def gearbox(self, n: XmlNode, X_WM: Pose) -> GearPair | None:
-        """turn2 = -ratio turn1, of the child about axis2 and of the parent about axis, both in the
-        reference body, as SDF says.
+        """Return the constraint turn2 = -ratio turn1, of the child about axis2 and of the parent
+        about axis, both in the reference body, as SDF defines it.
         """
         name = n.text("name", MISSING)
         ratio = n.number("gearbox_ratio")
@@ -242,7 +242,9 @@ class _Reader:
         )
 
     def end(self, n: XmlNode, side: str, X_WM: Pose) -> tuple[str, Pose]:
-        """The body at one side of a joint and its pose in the model; the world is the ground."""
+        """Return the body at one side of a joint and its pose in the model; the world is the
+        ground.
+        """
         name = n.element.get(side)
         if not name:
             n.fault(f"its {side} is missing")
@@ -256,7 +258,7 @@ class _Reader:
         return name, self.poses.of(name, n)
 
     def axis(self, n: XmlNode, axis: XmlNode | None, X_MJ: Pose, X_MC: Pose) -> tuple[float, ...]:
-        """The axis in the joint's frame."""
+        """Return the axis in the joint's frame."""
         if axis is None:
             n.fault("its axis is missing")
             return (0.0, 0.0, 1.0)
@@ -284,7 +286,7 @@ class _Reader:
             ("speed", "velocity", 1),
         ):
             x = limit.number(word, sign * math.inf, True) if limit else sign * math.inf
-            unlimited = abs(x) > HUGE or (x < 0 and key in ("effort", "speed"))
+            unlimited = abs(x) > NO_LIMIT or (x < 0 and key in ("effort", "speed"))
             found[key] = sign * math.inf if unlimited else x
         if dynamics:
             found |= {key: dynamics.number(key, 0.0) for key in ("damping", "friction")}
@@ -299,7 +301,7 @@ class _Reader:
     def base(
         self, links: list[XmlNode], joints: tuple[Joint, ...], X_WM: Pose
     ) -> tuple[Joint, ...]:
-        """The joint that holds the first link, unless something is joined to the world."""
+        """Return the joint that fixes the first link, unless something is joined to the world."""
         if not links or any(GROUND in (j.parent, j.child) for j in joints):
             return ()
         name = ROOT_JOINT
@@ -318,7 +320,7 @@ class _Reader:
         )
 
     def unread(self, links: list[XmlNode]) -> None:
-        """Say what is not read, once for each tag."""
+        """Record what is not read, once for each tag."""
         tags = [
             e.tag
             for n in (self.model, *links, *self.model.children("joint"))

@@ -11,7 +11,7 @@ from .poses import own
 
 
 def shapes(link: XmlNode, mapping: MappingReport) -> tuple[Shape, ...]:
-    """The shapes of a link."""
+    """Return the shapes of a link."""
     drawn = tuple(s for n in link.children("visual") if (s := _shape(n, mapping)))
     solid = tuple(
         replace(s, collides=True, drawn=False, colour=())
@@ -41,7 +41,7 @@ def _shape(n: XmlNode, mapping: MappingReport) -> Shape | None:
 
 
 def _kind(g: XmlNode, X: Pose) -> tuple[str, tuple[float, ...], Pose, str] | None:
-    """Kind, sizes, pose and file of a geometry; None where there is no such shape here."""
+    """Return kind, sizes, pose and file of a geometry; None where catena has no such shape."""
     tag = g.element.tag
     if tag in ("cylinder", "capsule"):
         return tag, (g.number("radius"), g.number("length")), X, ""

@@ -1,6 +1,4 @@
-"""TOML: catena's own files. `docs/file_format.md` says what may stand in one; `schema.py` is that
-list.
-"""
+"""TOML: catena's own files. `docs/file_format.md` describes them; `schema.py` lists their keys."""
 
 from typing import TYPE_CHECKING
 

@@ -24,7 +24,7 @@ NUMBERS: dict[str, tuple[str, float | None]] = {
 
 
 def read_beam(t: Table) -> Beam | None:
-    """The beam of a flexible body, None where it has a fault; what is impossible is said by
+    """Return the beam of a flexible body, None where it has a fault; impossible values are found by
     `validate`.
     """
     before = t.faults
@@ -48,7 +48,7 @@ def read_beam(t: Table) -> Beam | None:
 
 
 def _bending(t: Table) -> Any:
-    """EI as one value, as a list [along y, along z], or as a table of y and z."""
+    """Return EI, given as one value, as a list [along y, along z], or as a table of y and z."""
     given = t.data.get("EI")
     if isinstance(given, list):
         return t.components(given, "EI", "bending stiffness", ("along y", "along z"), instead=1.0)
@@ -60,7 +60,7 @@ def _bending(t: Table) -> Any:
 
 
 def _count(t: Table, key: str) -> Any:
-    """A whole number, or for modes a table of whole numbers."""
+    """Return a whole number, or for modes a table of whole numbers."""
     given = t.data.get(key)
     tabled = key == "modes" and isinstance(given, dict)
     values = list(given.values()) if tabled else [given]  # type: ignore[union-attr]
@@ -73,7 +73,7 @@ def _count(t: Table, key: str) -> Any:
 
 
 def _shapes(t: Table) -> Any:
-    """A list of texts, or a table of such lists."""
+    """Return a list of texts, or a table of such lists."""
     given = t.data.get("shapes")
     if given is not None and not isinstance(given, (list, dict)):
         t.fault(
@@ -98,7 +98,7 @@ def _frozen(x: Any) -> Any:
 def beam_pairs(
     beam: Beam, value: Callable[[Any], str], string: Callable[[str], str]
 ) -> Iterator[tuple[str, str]]:
-    """The keys and values of a beam, written by `value` (a number) and `string`."""
+    """Return the keys and values of a beam, written by `value` (a number) and `string`."""
     yield "kind", string("beam")
     if beam.EI is not None:
         planes = (
@@ -129,7 +129,7 @@ def _table(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def _raw(x: Any, value: Callable[[Any], str], string: Callable[[str], str]) -> str:
-    """Shapes: a list of texts, or a table of such lists by direction."""
+    """Return shapes as TOML: a list of texts, or a table of such lists by direction."""
     if callable(x):
         raise MechanismError(
             f"the shape {getattr(x, '__name__', x)!r} is a Python function, which no file can hold;"

@@ -12,8 +12,8 @@ _STAND_IN = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)  # an inertia that has no fault of it
 
 
 def read_body(t: Table) -> Body:
-    """A [[body]]. One whose mass is zero needs neither centre of mass nor inertia, and a flexible
-    one has those of its beam.
+    """Return the body of a [[body]] table. One whose mass is zero needs neither centre of mass nor
+    inertia, and a flexible one has those of its beam.
     """
     t.only(BODY.names)
     name = t.text("name", instead=t.where)
@@ -42,7 +42,7 @@ def _flexible(t: Table, name: str, shapes: tuple[Shape, ...]) -> Body:
 
 
 def _inertia(t: Table) -> tuple[Scalar, ...]:
-    """Six entries from three (a diagonal), six, three rows, or a table with names."""
+    """Return six entries from three (a diagonal), six, three rows, or a table with names."""
     if isinstance(t.data.get("inertia"), dict):
         return _named_inertia(t.table("inertia"))
     rows = t.items("inertia")

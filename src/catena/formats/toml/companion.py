@@ -1,8 +1,8 @@
-"""Companion: a TOML file that adds to a mechanism of another format what that format cannot say.
+"""Companion: a TOML file that adds to a mechanism of another format what that format cannot
+express.
 
 Loops, frames, loads, rows, constraints, gravity, parameters, shapes of the ground, collisions; for
-bodies that are there already: shapes; and for joints that are there already: limits, damping,
-friction, armature.
+existing bodies: shapes; and for existing joints: limits, damping, friction, armature.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tables import Table
 
 
 def add(draft: Draft, path: Path) -> None:
-    """Add what the companion says to the draft; its own faults are its own error."""
+    """Add the contents of the companion to the draft; raise FormatError for its own faults."""
     top = open_file(path)
     top.only(COMPANION.names)
     read_parameters(top)
@@ -62,7 +62,7 @@ def add(draft: Draft, path: Path) -> None:
 
 
 def _shaped(t: Table, m: Mechanism) -> Body | None:
-    """The body of the mechanism with the shapes of a companion's [[body]] in addition."""
+    """Return the body of the mechanism with the shapes of a companion's [[body]] added."""
     t.only(COMPANION_BODY.names)
     name = t.text("name")
     shapes = tuple(read_shape(s) for s in t.tables("shapes"))
@@ -74,7 +74,7 @@ def _shaped(t: Table, m: Mechanism) -> Body | None:
 
 
 def _changed(t: Table, m: Mechanism) -> Joint | None:
-    """The joint of the mechanism with the values of a companion's [[joint]]."""
+    """Return the joint of the mechanism with the values of a companion's [[joint]]."""
     t.only(COMPANION_JOINT.names)
     name = t.text("name")
     joint = next((j for j in m.joints if j.name == name), None)

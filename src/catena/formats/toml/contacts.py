@@ -17,7 +17,7 @@ LENGTHS = ("radius", "surface_radius", "clearance")
 
 
 def read_contact(t: Table) -> Contact | None:
-    """A [[contact]]; None where it has a fault."""
+    """Return the contact of a [[contact]] table; None where it has a fault."""
     t.only(CONTACT.names)
     before = t.faults
     pair = tuple(t.items("between"))
@@ -37,7 +37,7 @@ def read_contact(t: Table) -> Contact | None:
 
 
 def _friction(t: Table) -> Any:
-    """A coefficient, or both as { static, kinetic }."""
+    """Return a coefficient, or both as { static, kinetic }."""
     if isinstance(t.data.get("friction"), dict):
         both = t.table("friction")
         assert both is not None
@@ -49,7 +49,7 @@ def _friction(t: Table) -> Any:
 def contact_pairs(
     c: Contact, value: Callable[[Any], str], string: Callable[[str], str]
 ) -> Iterator[tuple[str, str]]:
-    """The keys of a contact and their values, as TOML has them; what is the default is left out."""
+    """Return the keys of a contact and their values as TOML; defaults are left out."""
     yield "name", string(c.name)
     first = ", ".join(string(name) for name in c.between[0])
     yield (

@@ -28,7 +28,7 @@ _opening: ContextVar[tuple[Path, ...]] = ContextVar("opening", default=())
 
 
 def with_includes(mechanism: Mechanism, path: Path, top: Table) -> Mechanism:
-    """The mechanism with everything that its file includes."""
+    """Return the mechanism with everything that its file includes."""
     for t in top.tables("include"):
         mechanism = _included(mechanism, path, t)
     return mechanism

@@ -1,4 +1,6 @@
-"""Joints: kind, placement, axes, limits and losses; and the loops, which are joints that close."""
+"""Joints: kind, placement, axes, limits and losses; and loops, which are joints that close the
+tree.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,26 @@ from dataclasses import replace
 
 from ...errors import MechanismError
 from ...model import JOINT_KINDS as KINDS
-from ...model import MEASURES, Course, Freedom, Joint, Mimic, Motion, Scalar, Vector, slides
+from ...model import (
+    MEASURES,
+    CoordinateFunction,
+    Freedom,
+    Joint,
+    Mimic,
+    Motion,
+    Scalar,
+    Vector,
+    slides,
+)
 from ..draft import MISSING
 from ..units import describe
 from .poses import read_pose
-from .schema import COURSE, DH, JOINT, LIMIT_KEYS, LOOP, LOSS_KEYS, MIMIC, PLACE_KEYS
+from .schema import COORDINATE_FUNCTION, DH, JOINT, LIMIT_KEYS, LOOP, LOSS_KEYS, MIMIC, PLACE_KEYS
 from .tables import REQUIRED, Table
 
 
 def read_joints(top: Table) -> tuple[Joint, ...]:
-    """Every [[joint]]; what mimics another is read last, as its unit depends on both."""
+    """Return every [[joint]]; mimics are read last, since their units depend on both joints."""
     tables = list(top.tables("joint"))
     for t in tables:
         t.only(JOINT.names)
@@ -29,7 +41,7 @@ def read_joints(top: Table) -> tuple[Joint, ...]:
 
 
 def read_loop(t: Table) -> Joint:
-    """A [[loop]]: a joint that closes the tree."""
+    """Return the joint of a [[loop]], which closes the tree."""
     t.only(LOOP.names)
     return _joint(t)
 
@@ -54,7 +66,7 @@ def _joint(t: Table) -> Joint:
 
 
 def _axis(t: Table) -> tuple[Vector, ...] | None:
-    """One axis or several, as vectors of plain numbers; None for the kind's own."""
+    """Return one axis or several, as vectors of plain numbers; None for the default of the kind."""
     given = t.items("axis", default=None)
     if given is None:
         return None
@@ -85,7 +97,7 @@ def _pitch(t: Table, j: Joint) -> Scalar:
 
 # --- values of each speed
 def read_limits(t: Table, j: Joint) -> dict[str, Scalar]:
-    """The values of limits = {lower, upper, effort, speed} that are given."""
+    """Return the values of limits = {lower, upper, effort, speed} that are given."""
     table = t.table("limits")
     if table is None:
         return {}
@@ -98,12 +110,12 @@ def read_limits(t: Table, j: Joint) -> dict[str, Scalar]:
 
 
 def read_losses(t: Table, j: Joint) -> dict[str, Scalar]:
-    """The values of damping, friction and armature that are given."""
+    """Return the values of damping, friction and armature that are given."""
     return {key: _each(t, key, j) for key in LOSS_KEYS if key in t}
 
 
 def _each(t: Table, key: str, j: Joint, **rules: bool) -> tuple[Scalar, ...]:
-    """One value for each speed of a joint; a single value counts for all."""
+    """Return one value for each speed of a joint; a single value is used for all."""
     labels = [label for f in j.freedoms for label in f.speeds]
     dimensions = [_measure(key, f) for f in j.freedoms for _ in f.speeds]
     value = t.data[key]
@@ -135,8 +147,8 @@ def _measure(key: str, f: Freedom) -> str:
 
 
 def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
-    """What a joint follows. Its multiplier measures its own coordinate per the leader's: a number,
-    m/rad or rad/m.
+    """Return what a joint follows. Its multiplier is in units of its own coordinate per the
+    leader's: a number, m/rad or rad/m.
     """
     table = t.table("mimic")
     if table is None or not j.sound:
@@ -157,14 +169,14 @@ def _mimic(t: Table, j: Joint, named: Mapping[str, Joint]) -> Mimic | None:
     return Mimic(str(table.data.get("joint") or MISSING), multiplier, offset)
 
 
-def _function(t: Table) -> Course | None:
-    """function = { kind = "spline", x = [...], y = [...] }, SI; or kind = "polynomial" with its
-    coefficients y, lowest first.
+def _function(t: Table) -> CoordinateFunction | None:
+    """Return the function = { kind = "spline", x = [...], y = [...] }, SI; or kind = "polynomial"
+    with its coefficients y, lowest first.
     """
     table = t.table("function")
     if table is None:
         return None
-    table.only(COURSE.names)
+    table.only(COORDINATE_FUNCTION.names)
     before = table.faults
     kind = table.text("kind")
     x, y = (
@@ -174,7 +186,7 @@ def _function(t: Table) -> Course | None:
     if t.data.keys() & {"multiplier", "offset"}:
         table.fault("it stands in place of multiplier and offset; give one or the other")
     try:
-        return Course(kind, tuple(x), tuple(y)) if table.faults == before else None
+        return CoordinateFunction(kind, tuple(x), tuple(y)) if table.faults == before else None
     except MechanismError as why:
         table.fault(str(why).partition(": ")[2])
         return None

@@ -1,8 +1,8 @@
 """The JSON Schema (draft 2020-12) of a file, from the records of its tables: editors complete and
 check model files by it.
 
-It knows keys, types, kinds and what is needed. Units, names and physics are checked where a file is
-read.
+It describes keys, types, kinds and which keys are required. Units, names and physics are checked
+when a file is read.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(companion: bool = False) -> Json:
-    """The schema of a file with a mechanism, or with a scenario that names one; or of a companion.
-    Every table that is registered is in it.
+    """Return the schema of a file with a mechanism, or with a scenario that names one; or of a
+    companion. It contains every registered table.
     """
     tables = {table.name: _table(table) for table in TABLES.values()}
     whole = {"if": {"required": ["mechanism"]}, "then": _ref("scenario file"), "else": _ref("file")}
@@ -81,7 +81,7 @@ def _table(table: FileTable) -> Json:
 
 
 def _otherwise(table: FileTable) -> list[Json]:
-    """A table without the word for its kind holds values by name."""
+    """Return the schema of a table without the key of its kind, which holds values by name."""
     if table.otherwise is None:
         return []
     values = {
@@ -93,7 +93,7 @@ def _otherwise(table: FileTable) -> list[Json]:
 
 
 def _object(keys: Iterable[FileKey], alternatives: tuple[tuple[str, ...], ...]) -> Json:
-    """A table with these keys and no others."""
+    """Return the schema of a table with these keys and no others."""
     keys = list(keys)
     needed = [key.name for key in keys if key.needed]
     found: Json = {
@@ -108,7 +108,7 @@ def _object(keys: Iterable[FileKey], alternatives: tuple[tuple[str, ...], ...]) 
 
 
 def _by_kind(table: FileTable) -> Json:
-    """Keys that only some kinds have, and need."""
+    """Return the schema of keys that only some kinds have, and require."""
     rules = []
     for key in table.keys:
         if key.kinds is not None:
@@ -124,7 +124,7 @@ def _by_kind(table: FileTable) -> Json:
 
 
 def _key(key: FileKey) -> Json:
-    """A key's type, with what people read of it beside."""
+    """Return the schema of a key: its type, with its description."""
     unit = f" ({key.type.unit()})" if key.type.unit() else ""
     usual = (
         ""

@@ -18,7 +18,7 @@ ROW = "| key | meaning | what may stand there | unit | default |\n|---|---|---|-
 
 
 def markdown() -> str:
-    """The page. Every table that is registered is on it."""
+    """Return the page, with every registered table."""
     return "\n".join([HEAD, *(line for table in TABLES.values() for line in _section(table))])
 
 
@@ -36,9 +36,9 @@ def _section(table: FileTable) -> Iterator[str]:
     if table.keys:
         yield from _rows(table.keys)
     for kind in table.kinds() if table.kinds else ():
-        beside = " (the default)" if kind.name == table.usual else ""
+        remark = " (the default)" if kind.name == table.usual else ""
         yield (
-            f'### {table.name}: {kind.name}\n\n`{table.word} = "{kind.name}"`{beside}:'
+            f'### {table.name}: {kind.name}\n\n`{table.word} = "{kind.name}"`{remark}:'
             f" {kind.doc}.\n"
         )
         if kind.alternatives:

@@ -1,11 +1,12 @@
-"""What may stand at a key of a file. Each type says so three times: in words and units for people,
-and as a JSON Schema for editors.
+"""The types of values of a file's keys. Each describes itself three times: in words and units for
+users, and as a JSON Schema for editors.
 
-Text  Name  Word  Flag  Whole        single values that are not measured
-Quantity  Expression                 single values that are
-Vector  PerSpeed  Several            lists
-Inside  Map  ByName              tables: of a known form, by free names, by the names of coordinates
-Either                               one of several types
+    Text  Name  Word  Flag  Whole        single values without unit
+    Quantity  Expression                 single values with unit
+    Vector  PerSpeed  Several            lists
+    Inside  Map  ByName                  tables: of a known form, by free names, by the names of
+                                         coordinates
+    Either                               one of several types
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ NUMERIC = r"^[\s(+\-]*(\d|\.\d|pi\b|(" + "|".join(FUNCTIONS) + r")\s*\()"
 
 @dataclass(frozen=True)
 class Type:
-    """What may stand at a key; anything, unless a subclass says more."""
+    """The type of a key's value; anything, unless a subclass restricts it."""
 
     def words(self) -> str:
-        """For people, without the unit."""
+        """Return the description for users, without the unit."""
         return "any value"
 
     def several(self) -> str:
-        """Several of it, for people."""
+        """Return the description of several values, for users."""
         return f"{self.words()}s"
 
     def unit(self) -> str:
-        """The SI unit of a bare number, "" where there is none."""
+        """Return the SI unit of a bare number, "" where there is none."""
         return ""
 
     def schema(self) -> Json:
-        """The JSON Schema, draft 2020-12."""
+        """Return the JSON Schema, draft 2020-12."""
         return {}
 
 
@@ -58,7 +59,7 @@ class Text(Type):
 
 @dataclass(frozen=True)
 class Name(Text):
-    """The name of something in the model. of: of what."""
+    """The name of something in the model. of: the sort of thing that it names."""
 
     of: str = "body"
 
@@ -151,7 +152,7 @@ class Quantity(Type):
 
 @dataclass(frozen=True)
 class Expression(Type):
-    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: what it is made of.
+    """A number (SI), or a text of t, q_NAME, v_NAME and parameters. of: the names that it may use.
     measured: its unit.
     """
 
@@ -174,7 +175,7 @@ class Expression(Type):
 
 @dataclass(frozen=True)
 class Vector(Type):
-    """As many quantities as there are names. dimension: of all, or one for each."""
+    """As many quantities as there are names. dimension: one for all, or one for each."""
 
     dimension: str | tuple[str, ...] = "length"
     names: tuple[str, ...] = ("x", "y", "z")
@@ -235,8 +236,8 @@ class Several(Type):
 
 @dataclass(frozen=True)
 class Inside(Type):
-    """A table of a known form. table: its name among the tables of files. many: a list of such
-    tables.
+    """A table of a known form. table: its name among the tables of files. many: whether it is a
+    list of such tables.
     """
 
     table: str
@@ -253,7 +254,9 @@ class Inside(Type):
 
 @dataclass(frozen=True)
 class Map(Type):
-    """A table whose keys are names that the file or the mechanism has. of: what they name."""
+    """A table whose keys are names of the file or the mechanism. of: the sort of thing that they
+    name.
+    """
 
     of: str
     value: Type
@@ -320,8 +323,8 @@ class Either(Type):
 
 @dataclass(frozen=True)
 class PerSpeed(Either):
-    """One quantity for all speeds of a joint, or a list of one per speed, of a slide and of a
-    turn.
+    """One quantity for all speeds of a joint, or a list with one per speed, for slides and for
+    turns.
     """
 
     types: tuple[Type, ...] = ()

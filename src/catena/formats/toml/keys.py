@@ -1,8 +1,8 @@
 """The tables of a file: one record per table, with a record for each of its keys.
 
-Readers ask them which keys they may meet, `json_schema.py` makes the schema for editors of them,
-`key_reference.py` the page for people. A room that reads a table of its own adds it with
-`register`: the scenario is the simulation's.
+Readers ask them which keys are allowed, `json_schema.py` makes the schema for editors from them,
+`key_reference.py` the page for users. A package that reads a table of its own adds it with
+`register`: the scenario belongs to the simulation.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ NONE: Any = None
 
 @dataclass(frozen=True)
 class FileKey:
-    """A key of a table: what may stand there, one sentence, and its default where it is left out
-    (None: there is none).
+    """A key of a table: the type of its value, one sentence, and its default (None: there is none).
 
-    needed: it must be given. kinds: the kinds of the table's things that have it, needed by those;
-    every kind where it is None. shown: what people read in place of the default.
+    needed: whether it is required. kinds: the kinds of the table's records that have it, and
+    require it; None: every kind. shown: the text that users see in place of the default.
     """
 
     name: str
@@ -37,7 +36,7 @@ class FileKey:
     shown: str = ""
 
     def usual(self) -> str:
-        """The default as a file would say it."""
+        """The default as a file would write it."""
         return self.shown or (
             "needed" if self.needed else f"`{toml(self.default)}`" if toml(self.default) else "none"
         )
@@ -45,8 +44,8 @@ class FileKey:
 
 @dataclass(frozen=True)
 class FileKind:
-    """What one kind of thing has of its own: its word, one sentence, its keys, and groups of keys
-    of which exactly one is given.
+    """What is particular to one kind of a table's records: its name, one sentence, its keys, and
+    groups of keys of which exactly one is given.
     """
 
     name: str
@@ -59,11 +58,12 @@ class FileKind:
 class FileTable:
     """A table of a file.
 
-    name: in this registry. heading: how it stands in a file. own: keys of all its things; more:
-    keys that are members of a registry, asked for each time, since registries grow. kinds: those
-    that differ in their keys, asked for each time too; word: the key that
-    names the kind; usual: the kind of one without that word. alternatives: groups of keys, of which
-    exactly one is given. otherwise: what a table without that word holds beside its keys.
+    name: in this registry. heading: how it is written in a file. own: keys that all its records
+    have. more: a function that returns keys which are members of a registry. kinds: a function that
+    returns the kinds, which differ in their keys. Both are called each time, since registries grow.
+    word: the key that names the kind. usual: the kind of a record without that key. alternatives:
+    groups of keys, of which exactly one is given. otherwise: what a table without that key holds
+    besides its keys.
     """
 
     name: str
@@ -84,14 +84,14 @@ class FileTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The keys that all its things may have."""
+        """The keys that all its records may have."""
         return tuple(key.name for key in self.keys)
 
     def __getitem__(self, name: str) -> FileKey:
         return next(key for key in self.keys if key.name == name)
 
     def of_kind(self, kind: FileKind) -> tuple[FileKey, ...]:
-        """Every key of a thing of that kind, its kind first."""
+        """Return every key of a record of that kind, its kind first."""
         given = FileKey(
             self.word,
             Word((kind.name,)),
@@ -107,8 +107,8 @@ register = TABLES.register
 
 
 def default_of(maker: Any, name: str) -> Any:
-    """The default of a field of a record, or of an argument of a function; None where it must be
-    given or is empty.
+    """Return the default of a field of a record, or of an argument of a function; None where it is
+    required or empty.
     """
     if is_dataclass(maker):
         found = next((f.default for f in fields(maker) if f.name == name), None)
@@ -122,14 +122,14 @@ def default_of(maker: Any, name: str) -> Any:
 
 
 def first_sentence(text: str | None) -> str:
-    """The first sentence of a docstring, without its period."""
+    """Return the first sentence of a docstring, without its period."""
     line = " ".join((text or "").split("\n\n")[0].split())
     end = line.find(". ")
     return (line if end < 0 else line[:end]).rstrip(".:")
 
 
 def toml(value: Any) -> str:
-    """A default as a file would say it; "" for none."""
+    """Return a default as a file would write it; "" for none."""
     if value is None or value in ((), "") or (isinstance(value, dict) and not value):
         return ""
     if isinstance(value, bool):

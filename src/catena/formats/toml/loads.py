@@ -1,5 +1,5 @@
-"""Loads, rows and constraints: [[load]], [[row]] and [[constraint]] tables, as the keys of each
-kind say.
+"""Loads, rows and constraints: [[load]], [[row]] and [[constraint]] tables, read by the keys of
+each kind.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Kind = TypeVar("Kind", bound=Keyed)
 
 
 def read_load(t: Table) -> Load | None:
-    """A [[load]]; None where its kind is not known, which is a fault."""
+    """Return the load of a [[load]]; None, with a fault, where its kind is not known."""
     return _read(t, "load kind", {kind: load for kind, load in LOADS.items() if load.written})
 
 
 def read_row(t: Table) -> Nonholonomic | None:
-    """A [[row]]; None where its kind is not known, which is a fault."""
+    """Return the speed row of a [[row]]; None, with a fault, where its kind is not known."""
     return _read(t, "row kind", ROWS)
 
 
 def read_constraint(t: Table) -> Holonomic | None:
-    """A [[constraint]]; one without a kind is an expression."""
+    """Return the constraint of a [[constraint]]; one without a kind is an expression."""
     return _read(t, "constraint kind", CONSTRAINTS, Constraint.kind)
 
 
@@ -67,8 +67,8 @@ def _read(
 
 # --- one reader per sort
 def _measure(t: Table, k: Key) -> str:
-    """The dimension of a number. Of "length|angle" it is one of the two, by the coordinate that the
-    table names, where that is known.
+    """Return the dimension of a number. "length|angle" is one of the two, by the coordinate that
+    the table names, where that is known.
     """
     slide, both, turn = str(k.measure).partition("|")
     known = t.ledger.slides

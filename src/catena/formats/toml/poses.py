@@ -13,7 +13,7 @@ UNIT_SLACK = 1e-3  # a quaternion written with four digits has the length one to
 
 
 def read_pose(t: Table, at: str = "at", rotate: str = "rotate") -> Pose:
-    """A position and a rotation, both zero where they are not given."""
+    """Return a position and a rotation as a pose, both zero where they are not given."""
     turned = t.table(rotate)
     return Pose(_rotation(turned) if turned else IDENTITY, t.vector(at, "length", default=ORIGIN))
 

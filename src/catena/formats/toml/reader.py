@@ -1,4 +1,4 @@
-"""Reader: a TOML file as a mechanism, with every fault found on the way."""
+"""Reader: a TOML file as a mechanism, with every fault of the file."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .tables import FaultLedger, Table
 
 
 def read(path: Path) -> Draft:
-    """The mechanism of a TOML file."""
+    """Return the draft of a TOML file."""
     return draft(path, open_file(path))
 
 
 def draft(path: Path, top: Table) -> Draft:
-    """The mechanism of a file that was opened already."""
+    """Return the draft of a file that is parsed already."""
     top.only(TOP.names)
     top.ledger.check_dimensions = top.flag("check_dimensions", True) is True
     read_parameters(top)
@@ -64,23 +64,23 @@ def draft(path: Path, top: Table) -> Draft:
     )
 
 
-# parts of a dotted key; the time and memory that Python's parser takes grow with their square
-NESTED = 50
+# parts of a dotted key, since the time and memory of Python's parser grow with their square
+MAX_KEY_PARTS = 50
 _QUOTED = re.compile(
     r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
 )
 _LONG_KEY = re.compile(
-    r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|"")){' + f"{NESTED}" + ",}"
+    r'(?<![\w"-])(?:[\w-]+|"")(?:[ \t]*\.[ \t]*(?:[\w-]+|"")){' + f"{MAX_KEY_PARTS}" + ",}"
 )
 
 
 def open_file(path: Path) -> Table:
-    """The file as one table, before anything in it is understood."""
+    """Return the file as one table, before any of its contents is interpreted."""
     return parsed(path, files.read(path))
 
 
 def parsed(path: Path, data: bytes) -> Table:
-    """The bytes of a file as one table."""
+    """Return the bytes of a file as one table."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as why:
@@ -90,8 +90,8 @@ def parsed(path: Path, data: bytes) -> Table:
     if found := _LONG_KEY.search(_QUOTED.sub('""', text)):
         raise FormatError(
             path,
-            f"the key {shown(found[0])} has more than {NESTED} parts, and those of a model have one"
-            " or two",
+            f"the key {shown(found[0])} has more than {MAX_KEY_PARTS} parts, and those of a model"
+            " have one or two",
         )
     try:
         return Table(tomllib.loads(text), "", FaultLedger())
@@ -105,7 +105,7 @@ def parsed(path: Path, data: bytes) -> Table:
 
 
 def read_parameters(top: Table) -> None:
-    """The values of [parameters], into the ledger: numbers with units, not expressions of each
+    """Read the values of [parameters] into the ledger: numbers with units, not expressions of each
     other.
     """
     table = top.table("parameters")
@@ -127,8 +127,8 @@ def read_parameters(top: Table) -> None:
 
 
 def read_expressions(top: Table) -> None:
-    """The named parts of [expressions], into the ledger: each may use parameters, t, q_NAME, v_NAME
-    and those above it.
+    """Read the named expressions of [expressions] into the ledger: each may use parameters, t,
+    q_NAME, v_NAME and those above it.
     """
     table = top.table("expressions")
     ledger = top.ledger
@@ -156,7 +156,7 @@ def read_expressions(top: Table) -> None:
 
 
 def read_frame(t: Table) -> Frame:
-    """A [[frame]]."""
+    """Return the frame of a [[frame]]."""
     t.only(FRAME.names)
     return Frame(t.text("name", instead=t.where), t.text("body", instead=MISSING), read_pose(t))
 

@@ -1,5 +1,5 @@
 """The tables of a mechanism's file and their keys. `docs/file_keys.md` and the JSON Schema are made
-of these records.
+from these records.
 
 Loads, rows, constraints and shapes have the keys of their kinds, from the registries of the model.
 """
@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from ...model import COURSE_KINDS as COURSES
 from ...model import (
+    COORDINATE_FUNCTION_KINDS,
     DIRECTIONS,
     GRAVITY,
     GROUND,
@@ -575,13 +575,13 @@ DH = register(
         ),
     )
 )
-COURSE = register(
+COORDINATE_FUNCTION = register(
     FileTable(
         "function",
         "function = { ... }",
         "A smooth function of one coordinate, SI.",
         (
-            FileKey("kind", Word(COURSES), "how y is meant", needed=True),
+            FileKey("kind", Word(COORDINATE_FUNCTION_KINDS), "how y is meant", needed=True),
             FileKey("x", Several(Quantity("any", symbolic=False)), "places of a spline, rising"),
             FileKey(
                 "y",
@@ -687,7 +687,7 @@ JOINT = register(
 
 # --- loads, rows and constraints
 def load_type(key: Key) -> Type:
-    """What may stand at a field of a load, by its sort."""
+    """Return the type of a field of a load, by its sort."""
     return _SORTS[key.sort](key)
 
 
@@ -720,7 +720,9 @@ _SORTS: dict[str, Callable[[Key], Type]] = {
 
 
 def _measured(measure: str) -> Quantity:
-    """A quantity of a dimension, or of the second where a coordinate turns: "length|angle"."""
+    """Return a quantity of a dimension, or of the second where a coordinate turns:
+    "length|angle".
+    """
     slide, _, turn = measure.partition("|")
     return Quantity(slide, also=turn)
 
@@ -730,7 +732,7 @@ def _load_kinds(registry: Mapping[str, type[Keyed]]) -> Callable[[], Iterable[Fi
 
 
 def load_kind(member: type[Keyed]) -> FileKind:
-    """The keys of a kind of load, row or constraint, from its fields."""
+    """Return the keys of a kind of load, row or constraint, from its fields."""
     own: list[FileKey] = []
     for f in fields(member):
         if "key" in f.metadata:

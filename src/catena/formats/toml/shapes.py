@@ -10,7 +10,7 @@ from .tables import REQUIRED, Table
 
 
 def read_shape(t: Table, collides: bool = False) -> Shape:
-    """A shape. collides: whether it does where the file does not say."""
+    """Return a shape. collides: whether it does where the file does not say."""
     word = t.text("kind")
     if word not in KINDS:
         if word:
@@ -33,7 +33,9 @@ def read_shape(t: Table, collides: bool = False) -> Shape:
 
 
 def read_collisions(top: Table) -> CollisionFilter:
-    """[collisions]: pairs that are included, excluded or looked at alone, and groups."""
+    """Return the filter of [collisions]: pairs that are included, excluded or checked exclusively,
+    and groups.
+    """
     t = top.table("collisions")
     if t is None:
         return CollisionFilter()

@@ -1,7 +1,7 @@
-"""Tables: a TOML table, read key by key. Every fault goes into one list, and a neutral value stands
-in for what is wrong.
+"""Tables: a TOML table, read key by key. Every fault goes into one list, and a neutral value
+replaces what is wrong.
 
-So one reading finds every fault of a file. Whoever reads asks `FaultLedger.faults` afterwards, and
+So one reading finds every fault of a file. The caller checks `FaultLedger.faults` afterwards, and
 uses the values only if it is empty.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import QuantityError, unknown
-from ...model import LENGTH, Scalar, shown
+from ...model import MAX_LENGTH, Scalar, shown
 from ..units import describe, in_unit, quantity
 
 REQUIRED: Any = object()
@@ -22,8 +22,8 @@ _WORD = re.compile(r"([^\W\d]\w*)")
 
 @dataclass
 class FaultLedger:
-    """What is known while a file is read: its parameters, its named expressions, and the faults
-    found so far.
+    """The state of reading a file: its parameters, its named expressions, and the faults found so
+    far.
     """
 
     parameters: dict[str, float] = field(default_factory=dict)
@@ -34,24 +34,24 @@ class FaultLedger:
     check_dimensions: bool = True  # whether contradictory uses of numbers without unit are faults
 
     def expanded(self, text: str) -> str:
-        """The text with named expressions written out, in parentheses."""
-        if not self.expressions or len(text) > LENGTH:
+        """Return the text with named expressions replaced by their texts, in parentheses."""
+        if not self.expressions or len(text) > MAX_LENGTH:
             return text
         pieces = [
             f"({self.expressions[word]})" if word in self.expressions else word
             for word in _WORD.split(text)
         ]
-        if (total := sum(map(len, pieces))) > LENGTH:
+        if (total := sum(map(len, pieces))) > MAX_LENGTH:
             raise QuantityError(
                 f"{shown(text)} has {total} letters when its named expressions are written out;"
-                f" {LENGTH} are allowed"
+                f" {MAX_LENGTH} are allowed"
             )
         return "".join(pieces)
 
 
 class Table:
-    """One table of a file. `where` is how a fault calls it, such as "body 'upper'"; the file itself
-    is called "".
+    """One table of a file. `where` is its name in faults, such as "body 'upper'"; that of the file
+    itself is "".
     """
 
     def __init__(self, data: Mapping[str, Any], where: str, ledger: FaultLedger):
@@ -59,18 +59,18 @@ class Table:
 
     @property
     def faults(self) -> int:
-        """How many faults the file has so far."""
+        """The number of faults of the file so far."""
         return len(self.ledger.faults)
 
     def fault(self, sentence: str) -> None:
-        """Note a fault of this table."""
+        """Record a fault of this table."""
         self.ledger.faults.append(f"{self.where}: {sentence}" if self.where else sentence)
 
     def __contains__(self, key: str) -> bool:
         return key in self.data
 
     def only(self, keys: Sequence[str]) -> None:
-        """Every key that is not one of these is a fault."""
+        """Record a fault for every key that is not one of these."""
         for key in self.data:
             if key not in keys:
                 self.fault(unknown("key", key, keys))
@@ -82,7 +82,7 @@ class Table:
 
     # --- single values
     def text(self, key: str, default: Any = REQUIRED, instead: str = "") -> Any:
-        """A text; `instead` where it is missing or none."""
+        """Return a text; `instead` where it is missing or no text."""
         value = self._get(key, default)
         if value is REQUIRED:
             return instead
@@ -92,7 +92,7 @@ class Table:
         return value
 
     def flag(self, key: str, default: Any) -> Any:
-        """True or false."""
+        """Return true or false."""
         value = self._get(key, default)
         if key in self.data and not isinstance(value, bool):
             self.fault(f"{key} is {describe(value)}; true or false is wanted")
@@ -107,8 +107,8 @@ class Table:
         instead: float = 0.0,
         **rules: bool,
     ) -> Scalar:
-        """A quantity (see `units.quantity` for the rules); `instead` where it is missing or
-        none.
+        """Return a quantity (see `units.quantity` for the rules); `instead` where it is missing or
+        invalid.
         """
         value = self._get(key, default)
         if key not in self.data:
@@ -116,7 +116,7 @@ class Table:
         return self.scalar(value, key, dimension, instead, **rules)
 
     def in_unit(self, key: str, unit: str | None) -> float:
-        """A value that is measured in an SI unit, or in anything where that is None."""
+        """Return a value that is measured in an SI unit, or in any unit where that is None."""
         try:
             return in_unit(self.data[key], unit, key)
         except QuantityError as why:
@@ -126,7 +126,7 @@ class Table:
     def scalar(
         self, value: object, what: str, dimension: str, instead: float = 0.0, **rules: bool
     ) -> Scalar:
-        """One value that stands somewhere in this table."""
+        """Return one value of this table."""
         try:
             value = self.ledger.expanded(value) if isinstance(value, str) else value
             return quantity(value, dimension, self.ledger.parameters, what=what, **rules)
@@ -135,8 +135,8 @@ class Table:
             return instead
 
     def expression(self, value: object, what: str, instead: str | float = 0.0) -> str | float:
-        """A number (SI), or a text of t, q_NAME, v_NAME and parameters, its named expressions
-        written out.
+        """Return a number (SI), or a text of t, q_NAME, v_NAME and parameters, its named
+        expressions replaced by their texts.
         """
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             try:
@@ -158,7 +158,7 @@ class Table:
 
     # --- several values
     def items(self, key: str, default: Any = REQUIRED) -> Any:
-        """A list as it stands, or the default; an empty one where it is missing or none."""
+        """Return a list as it is, or the default; an empty one where it is missing or no list."""
         value = self._get(key, default)
         if key in self.data and not isinstance(value, list):
             self.fault(f"{key} is {describe(value)}; a list is wanted")
@@ -174,7 +174,9 @@ class Table:
         instead: float = 0.0,
         **rules: bool,
     ) -> Any:
-        """As many quantities as there are names; `instead` where they are missing or wrong."""
+        """Return as many quantities as there are names; `instead` where they are missing or
+        invalid.
+        """
         values = self._get(key, default)
         if key not in self.data:
             return (instead,) * len(names) if values is REQUIRED else values
@@ -189,7 +191,7 @@ class Table:
         instead: float = 0.0,
         **rules: bool,
     ) -> tuple[Scalar, ...]:
-        """A list of quantities with names; a single one may stand without its list."""
+        """Return a list of quantities with names; a single one may be given without a list."""
         if len(names) == 1 and not isinstance(values, list):
             values = [values]
         if not isinstance(values, list) or len(values) != len(names):
@@ -206,7 +208,7 @@ class Table:
 
     # --- tables inside
     def table(self, key: str) -> Table | None:
-        """The table of that key, if there is one."""
+        """Return the table of that key, or None."""
         value = self._get(key, None)
         if value is not None and not isinstance(value, dict):
             self.fault(f"{key} is {describe(value)}; a table is wanted")
@@ -218,7 +220,7 @@ class Table:
         )
 
     def tables(self, key: str) -> Iterator[Table]:
-        """The tables of a list such as [[body]], each called by its name."""
+        """Yield the tables of a list such as [[body]], each named by its `name`."""
         value = self._get(key, [])
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
             wanted = f"write [[{key}]]" if not self.where else "a list of tables is wanted"

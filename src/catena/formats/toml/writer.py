@@ -1,5 +1,5 @@
-"""Writer: a mechanism as the text of a TOML file, every number with all its digits and every
-expression as one.
+"""Writer: a mechanism as the text of a TOML file, with all digits of every number, and expressions
+as expressions.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _RATIO = "m/m"  # the unit of a plain number, where one is given: without it any
 
 
 def text(m: Mechanism) -> str:
-    """The file. Reading it gives an equal mechanism."""
+    """Return the text of the file. Reading it gives an equal mechanism."""
     return "\n".join(_lines(m)) + "\n"
 
 
 def companion(m: Mechanism) -> str:
-    """A companion: what another format cannot say. Of the mechanism's bodies the shapes, and of its
-    joints the armatures.
+    """Return the text of a companion: what another format cannot express. It has the shapes of
+    bodies and the armatures of joints.
     """
     lines = [
         "# Written by catena. All values are SI: m, kg, s, rad.",
@@ -122,8 +122,8 @@ def _parameters(m: Mechanism) -> Iterator[str]:
 
 
 def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
-    """Everything but bodies and joints: frames, loops and loads as given, rows, constraints, shapes
-    of the ground, contacts.
+    """Return everything but bodies and joints: frames, loops and loads as given, rows, constraints,
+    shapes of the ground, contacts.
     """
     yield from (("frame", _frame(f)) for f in given.frames)
     yield from (("loop", _joint(j)) for j in given.loops)
@@ -135,15 +135,15 @@ def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
 
 
 def _headed(written: Iterable[tuple[str, Pairs]]) -> Iterator[str]:
-    """Tables of arrays under their headings."""
+    """Return tables of arrays under their headings."""
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)
 
 
 def _as_given(m: Mechanism) -> Mechanism:
-    """With flexible bodies whole, where that loses nothing; pieces that were changed after
-    `discretise` are written one by one.
+    """Return the mechanism with flexible bodies whole, where that loses nothing; pieces that were
+    changed after `discretise` are written one by one.
     """
     given = whole(m)
     return given if given is m or discretise(given) == m else m
@@ -256,7 +256,7 @@ def _pose(X: Pose, at: str = "at", rotate: str = "rotate") -> Pairs:
 
 
 def _rotation(X: Pose) -> str:
-    """Roll, pitch and yaw where they give the very same matrix, else the matrix."""
+    """Return roll, pitch and yaw where they give exactly the same matrix, else the matrix."""
     if all(isinstance(x, float) for row in X.rotation for x in row):
         angles = X.roll_pitch_yaw()
         if Pose.rpy(*angles).rotation == X.rotation:
@@ -290,5 +290,5 @@ def _key(name: str) -> str:
 
 
 def _string(text: str) -> str:
-    """A TOML basic string: JSON's escapes, and DEL, which JSON lets pass."""
+    """Return a TOML basic string: JSON's escapes, and DEL, which JSON does not escape."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Reader: a URDF file as a mechanism, with every fault found on the way."""
+"""Reader: a URDF file as a mechanism, with every fault of the file."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ AXIS = (1.0, 0.0, 0.0)  # of a joint that names none
 
 
 def read(path: Path) -> Draft:
-    """The mechanism of a URDF file; its inertias are taken as found."""
+    """Return the draft of a URDF file; its inertias are taken as found."""
     return read_bytes(files.read(path), path)
 
 
 def read_bytes(data: bytes, path: Path) -> Draft:
-    """The mechanism of the bytes of a URDF."""
+    """Return the draft of the bytes of a URDF."""
     robot = parse(data, path)
     if _local(robot.tag) != "robot":
         found = _OTHER_FORMATS.get(_local(robot.tag), f"an XML file of <{_local(robot.tag)}>")
@@ -44,7 +44,7 @@ def read_bytes(data: bytes, path: Path) -> Draft:
 
 
 class _Reader:
-    """What is known while a file is read: its materials, the names that had to change, faults and
+    """The state of reading a file: its materials, the names that had to change, faults and
     notes.
     """
 
@@ -77,7 +77,7 @@ class _Reader:
 
     # --- names and roots
     def named(self, n: XmlNode, what: str, number: int) -> XmlNode:
-        """The element, called by its name from here on."""
+        """Return the element with its name, by which faults call it."""
         name = n.element.get("name")
         called = XmlNode(
             n.element, f"{what} {name!r}" if name else f"{what} number {number}", self.faults
@@ -88,7 +88,7 @@ class _Reader:
         return called
 
     def roots(self, links: list[XmlNode], joints: list[XmlNode]) -> list[XmlNode]:
-        """The links that no joint carries; more than one is a fault."""
+        """Return the links that no joint carries; more than one is a fault."""
         carried = {c.element.get("link") for n in joints if (c := n.child("child"))}
         roots = list({n.where: n for n in links if n.element.get("name") not in carried}.values())
         if len(roots) > 1 and None not in carried:
@@ -100,8 +100,8 @@ class _Reader:
         return roots
 
     def rename_ground(self, links: list[XmlNode], roots: list[XmlNode]) -> None:
-        """A bare root link called "ground" is the ground; another link of that name gets
-        another.
+        """Take a bare root link called "ground" as the ground; another link of that name gets
+        another name.
         """
         for n in links:
             if n.element.get("name") == GROUND and not (n in roots and len(n.element) == 0):
@@ -116,14 +116,14 @@ class _Reader:
         return self.names.get(name, name)
 
     def base(self, roots: list[str], taken: set[str]) -> tuple[Joint, ...]:
-        """The joints that hold the root links on the ground: one, unless there are faults."""
+        """Return the joints that fix the root links to the ground: one, unless there are faults."""
         name = ROOT_JOINT
         while name in taken:
             name += "_"
         return tuple(Joint(name + "_" * i, "fixed", GROUND, root) for i, root in enumerate(roots))
 
     def ignored(self, links: list[XmlNode], joints: list[XmlNode]) -> None:
-        """Note the elements that are not read, each by its tag once."""
+        """Record the elements that are not read, each tag once."""
         tags = {_local(e.tag) for e in self.robot if e.tag not in _READ["robot"]}
         for nodes, known in ((links, _READ["link"]), (joints, _READ["joint"])):
             tags |= {_local(e.tag) for n in nodes for e in n.element if e.tag not in known}
@@ -181,7 +181,7 @@ class _Reader:
         return None
 
     def colour(self, n: XmlNode) -> tuple[float, ...]:
-        """The colour of the material that stands here, or of the robot's material of that name."""
+        """Return the colour of the material given here, or of the robot's material of that name."""
         material = n.element.find("material")
         if material is None:
             return ()
@@ -265,12 +265,12 @@ def _origin(n: XmlNode) -> Pose:
 
 
 def _local(tag: object) -> str:
-    """A tag without its namespace."""
+    """Return a tag without its namespace."""
     return str(tag).rpartition("}")[2]
 
 
 def _forget_namespace(robot: Element) -> None:
-    """Where the file has a default namespace, take it off its elements: URDF has none."""
+    """Remove the default namespace, where the file has one, from its elements: URDF has none."""
     home, _, _ = robot.tag.rpartition("}")
     for e in robot.iter() if home else ():
         if str(e.tag).startswith(home + "}"):

@@ -1,5 +1,5 @@
-"""Writer: a mechanism as the text of a URDF. What URDF cannot say is refused by name; nothing is
-left out silently.
+"""Writer: a mechanism as the text of a URDF. What URDF cannot express is refused by name; nothing
+is left out silently.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SAYABLE = tuple(_SHAPES)  # the kinds of shapes that URDF has
 
 
 def text(m: Mechanism) -> str:
-    """The file. Reading it gives a mechanism that moves in the same way; frames come back as bodies
-    without mass.
+    """Return the text of the file. Reading it gives a mechanism that moves in the same way; frames
+    come back as bodies without mass.
     """
     if found := list(_unsayable(m)):
         raise MechanismError(
@@ -48,7 +48,7 @@ def text(m: Mechanism) -> str:
 
 # --- what it cannot say
 def _unsayable(m: Mechanism) -> Iterator[str]:
-    """What URDF has no words for, each by name."""
+    """Yield what URDF cannot express, each by name."""
     if m.parameters or any(not isinstance(x, float) for _, x in m.scalars()):
         yield f"URDF has no parameters; here are {', '.join(m.parameters)}"
     elif m.gravity != GRAVITY:
@@ -118,7 +118,7 @@ class _Writer:
         return tostring(self.robot, encoding="unicode")
 
     def fresh(self, name: str) -> str:
-        """A name that nothing has yet."""
+        """Return a name that is not taken yet."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)
@@ -144,7 +144,7 @@ class _Writer:
             SubElement(material, "color", rgba=_words((*s.colour, 1.0)[:4]))
 
     def frame(self, f: Frame) -> None:
-        """A frame as a link without mass, which is URDF's custom."""
+        """Write a frame as a link without mass, as is usual in URDF."""
         SubElement(self.robot, "link", name=f.name)
         self.connect(self.fresh(f"{f.name}_frame"), "fixed", f.body, f.name, f.pose)
 

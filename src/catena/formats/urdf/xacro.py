@@ -32,9 +32,9 @@ def read(
     trusted: bool = False,
     within: str | PathLike[str] | None = None,
 ) -> Draft:
-    """The mechanism of a xacro file. arguments: values of its <xacro:arg>. trusted: that its
-    expressions may be evaluated. within: the folder that holds all that it includes; by default the
-    one above its own, as robots keep `urdf` beside `meshes`.
+    """Return the draft of a xacro file. arguments: values of its <xacro:arg>. trusted: whether its
+    expressions may be evaluated. within: the folder that contains all files that it includes; by
+    default the one above its own, since robots have `urdf` and `meshes` in one folder.
     """
     data = files.read(path)
     parse(data, path)
@@ -49,7 +49,7 @@ def read(
 
 
 def _expanded(path: Path, arguments: Mapping[str, str], within: Path) -> str:
-    """The URDF that the file expands to."""
+    """Return the URDF that the file expands to."""
     xacro, document = _packages(path)
     xacro.all_includes.clear()
     try:

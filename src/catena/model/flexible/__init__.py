@@ -2,13 +2,13 @@
 
     discretise         the mechanism with every flexible body replaced; machines and equations are
                        made of such a mechanism
-    whole              the way back, to write a file
-    strain_energy      what each flexible body stores, J
-    doubts             which beams by modes have shapes that do not suit what they carry
-    frequency_errors   by how much their first frequencies are too high
+    whole              the reverse, to write a file
+    strain_energy      the elastic energy of each flexible body, J
+    doubts             warnings about beams by modes whose shapes do not suit what they carry
+    frequency_errors   the relative errors of their first frequencies
 
-Two ways: `segments` (rigid pieces with springs between them, large deflections) and `modes` (shapes
-and their amplitudes).
+There are two discretisations: `segments` (rigid pieces with springs between them, for large
+deflections) and `modes` (shape functions and their amplitudes).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ __all__ = ["discretise", "doubts", "frequency_error", "frequency_errors", "strai
 
 
 def discretise(m: Mechanism) -> Mechanism:
-    """A valid mechanism with every flexible body replaced by what stands for it: bodies, joints,
-    springs, and a frame at its tip.
+    """Return a valid mechanism with every flexible body replaced by bodies, joints, springs, and a
+    frame at its tip.
 
-    What stands on a flexible body at x (m along it) then stands on the piece or place of it that is
-    there. `beams` of the result says what became of each body. A mechanism without flexible bodies
-    is returned itself. Raises MechanismError where a beam cannot be what it says; `validate` finds
-    the same faults, with all others.
+    What was attached to a flexible body at x (m along it) is then attached to the piece or place
+    there. `beams` of the result says what replaces each body. A mechanism without flexible bodies
+    is returned itself. Raise MechanismError where a beam is invalid; `validate` finds the same
+    faults, with all others.
     """
     flexible = [b for b in m.bodies if b.flexible is not None]
     parts = Parts.of(m)
@@ -63,8 +63,8 @@ def _checked(body: Body, m: Mechanism) -> Beam:
 
 
 def _replaced(body: Body, parts: Parts) -> Parts:
-    """The parts with that flexible body replaced. Its beam has EI as a pair, None where it does not
-    bend.
+    """Return the parts with that flexible body replaced. Its beam has EI as a pair, None where it
+    does not bend.
     """
     assert body.flexible is not None
     if body.flexible.segments is not None:
@@ -75,8 +75,8 @@ def _replaced(body: Body, parts: Parts) -> Parts:
 
 
 def _planes(body: str, beam: Beam, m: Mechanism) -> tuple[Scalar, Scalar]:
-    """EI along y and along z. One value bends in the plane of a planar mechanism, where there is
-    one, else in both.
+    """Return EI along y and along z, N m2. A single value bends in the plane of a planar mechanism,
+    where there is one, else in both planes.
     """
     if isinstance(beam.EI, tuple) or beam.EI is None:
         return beam.planes
@@ -95,29 +95,31 @@ def _planes(body: str, beam: Beam, m: Mechanism) -> tuple[Scalar, Scalar]:
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """A sentence for each beam by modes whose shapes do not suit what it carries, or are hardly
-    different from each other.
+    """Yield a sentence for each beam by modes whose shapes do not suit what it carries, or are
+    nearly linearly dependent.
     """
     if not any(flexed.modal for flexed in m.beams):
         return []
-    from .trust import frequency_doubts, likeness_doubts
+    from .shape_errors import frequency_doubts, likeness_doubts
 
     return [*frequency_doubts(m), *likeness_doubts(m)]
 
 
 def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, np.ndarray]:
-    """{direction: (k,)}: by how much the first frequencies of a beam by modes are too high with
-    what it carries, relative.
+    """Return {direction: (k,)}, the relative errors by which the first frequencies of a beam by
+    modes are too high with what it carries.
     """
     if flexed.modal is None:
         return {}
-    from . import trust
+    from . import shape_errors
 
-    return trust.frequency_errors(m, flexed)
+    return shape_errors.frequency_errors(m, flexed)
 
 
 def frequency_error(m: Mechanism) -> float | None:
-    """The largest of them in a mechanism; None without beams by modes."""
+    """Return the largest relative frequency error of the beams of a mechanism; None without beams
+    by modes.
+    """
     found = [
         float(x.max(initial=0.0))
         for flexed in m.beams

@@ -1,22 +1,24 @@
-"""The mass integrals of a beam by modes, computed once, as pure numbers: the beam has length one
-and mass one.
+"""The mass integrals of a beam by modes, computed once, as dimensionless numbers: the beam has
+length one and mass one.
 
 With s = x/L, amplitudes e of the shapes phi, and ' = d/ds, a point of the beam lies in the beam's
 own frame at
 
     r = L s x + sum_i e_i phi_i axis_i - 1/(2 L) sum_ij e_i e_j g_ij x,
-            g_ij(s) = integral_0^s phi_i' phi_j' ds
+        g_ij(s) = integral_0^s phi_i' phi_j' ds
 
-The last term is the way by which a beam that keeps its length comes back when it bends: exact to
-second order in e, and all that centrifugal and axial forces know of bending. So r is a sum of fixed
-fields B_a(s), each along one axis, with amplitudes c_a(e):
+The last term is the foreshortening: the displacement along x by which a beam keeps its length when
+it bends. It is exact to second order in e, and it is the only term by which centrifugal and axial
+forces act on bending. So r is a sum of fixed fields B_a(s), each along one axis, with amplitudes
+c_a(e):
 
     r = sum_a c_a B_a axis_a;      S_a = integral B_a ds,   P_ab = integral B_a B_b ds
 
 and every integral over the mass is S or P times amplitudes. A section also turns, to first order,
 by chi_d.e about the axes d = x, y, z: twist, -phi_z'/L, phi_y'/L. All integrals are sums over
-Gauss-Legendre points, more than enough for the waves in them (1e-13); the fewest that keep P to
-rounding are the sections that stand for the beam where a sum over points is wanted.
+Gauss-Legendre points, more than enough for the waves in them (1e-13). The smallest rule that
+reproduces P to rounding gives the sections that represent the beam where a sum over points is
+needed.
 """
 
 from __future__ import annotations
@@ -35,12 +37,14 @@ from .shapes import Shapes
 Array = np.ndarray
 X, Y, Z = range(3)
 AXES = {"y": Y, "z": Z, "x": X}  # of the directions that displace; twist only turns
-ENOUGH = 1e-13  # of P beside its diagonal: sections that are as good as the integrals
+# relative to the diagonal of P: a quadrature rule whose P differs by less is as good as the exact
+# integrals
+QUADRATURE_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True)
 class FieldValues:
-    """One or several places s (k,) of the beam: the fields B (m, k) there, and chi (3, n, k)."""
+    """The fields at places s (k,) of the beam: B (m, k), and chi (3, n, k)."""
 
     s: Array
     B: Array
@@ -64,17 +68,17 @@ class Basis:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """y1, y2, ... z1, ... x1, ... twist1, ..."""
+        """The labels of the modes: y1, y2, ... z1, ... x1, ... twist1, ..."""
         return tuple(f"{name}{k + 1}" for name in self.shapes for k in range(self.counts[name]))
 
     @cached_property
     def moving(self) -> tuple[int, ...]:
-        """The modes that displace, those of fields 1, 2, ..."""
+        """The indices of the modes that displace (all but twist); they are the fields 1, 2, ..."""
         return tuple(i for i, name in enumerate(self.directions) if name in AXES)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """i <= j of the fields g_ij, which come last."""
+        """The pairs i <= j of the foreshortening fields g_ij, which come last among the fields."""
         d = self.directions
         n = len(self.directions)
         same = [
@@ -84,18 +88,18 @@ class Basis:
 
     @cached_property
     def axes(self) -> Array:
-        """Of each field, (m,): 0, 1 or 2."""
+        """The axis of each field, (m,): 0, 1 or 2."""
         return np.array(
             [X, *(AXES[self.directions[i]] for i in self.moving), *(X for _ in self.pairs)]
         )
 
     @cached_property
     def points(self) -> int:
-        """Gauss points that integrate the product of two shapes."""
+        """The number of Gauss points that integrate the product of two shapes."""
         return max((f.points for f in self.shapes.values()), default=2)
 
     def values(self, s: Array, order: int = 0) -> Array:
-        """The modes' shapes or their derivatives at s, (n, k)."""
+        """Return the shapes of the modes at s (k,), or their derivatives of that order, (n, k)."""
         return np.concatenate(
             [
                 np.zeros((0, len(s))),
@@ -104,7 +108,7 @@ class Basis:
         )
 
     def at(self, s: Any) -> FieldValues:
-        """The fields at places s."""
+        """Return the fields at places s."""
         s = np.atleast_1d(np.asarray(s, float))
         phi = self.values(s)
         slope = self.values(s, 1)
@@ -121,8 +125,8 @@ class Basis:
         return FieldValues(s, B, chi)
 
     def twisting(self, s: float) -> Array:
-        """h (n, n) at s: h_ij = h_ji = -integral_0^s phi_i'' phi_j' ds, i along y, j along z: a
-        section's geometric twist.
+        """Return h (n, n) at s, the geometric twist of a section: h_ij = h_ji = -integral_0^s
+        phi_i'' phi_j' ds, i along y, j along z.
         """
         t, w = rule(self.points)
         curved = self.values(s * t, 2)
@@ -132,8 +136,8 @@ class Basis:
         return (h + h.T) if self.stiffening else np.zeros_like(h)
 
     def _shortening(self, s: Array) -> Array:
-        """g (pairs, k): from each place to the next by a rule of its own, as many points as the
-        longest way needs, added up.
+        """Return g (pairs, k) at s (k,): cumulative sums of Gauss rules from each place to the
+        next, with as many points as the longest interval needs.
         """
         if not self.pairs:
             return np.zeros((0, len(s)))
@@ -151,11 +155,11 @@ class Basis:
 
 @dataclass(frozen=True)
 class Integrals:
-    """S (m,), P (m, m) of a basis; chi1 (3, n) and chi2 (3, n, n) of the turning sections; bent (n,
-    n): of the strains.
+    """The integrals of a basis: S (m,), P (m, m); chi1 (3, n) and chi2 (3, n, n), the first and
+    second moments of chi; bent (n, n), of the strains.
 
     bent: integral of phi_i'' phi_j'' for bending, of phi_i' phi_j' for stretching and twist; zero
-    between directions. points, weights: the sections that keep P.
+    between directions. points, weights: the quadrature sections that reproduce P.
     """
 
     basis: Basis
@@ -169,7 +173,7 @@ class Integrals:
 
 
 def integrals(basis: Basis) -> Integrals:
-    """The integrals, by as many points as they need."""
+    """Return the integrals, by as many Gauss points as they need."""
     # a field g has the waves of two shapes, and a product of two fields those of four
     s, w = rule(2 * basis.points + 4)
     at = basis.at(s)
@@ -193,7 +197,7 @@ def integrals(basis: Basis) -> Integrals:
 
 @cache
 def rule(n: int) -> tuple[Array, Array]:
-    """n Gauss-Legendre points and weights on 0 to 1."""
+    """Return n Gauss-Legendre points and weights on 0 to 1."""
     t, w = leggauss(n)
     return 0.5 * (t + 1), 0.5 * w
 
@@ -204,23 +208,26 @@ def _products(basis: Basis, s: Array, w: Array) -> Array:
 
 
 def _sections(basis: Basis, P: Array, most: int) -> tuple[Array, Array]:
-    """The fewest points, an even number of them, that keep P; found by halving, since more points
-    keep it better.
+    """Return the smallest Gauss rule, with an even number of points, that reproduces P; found by
+    bisection, since more points are more accurate.
     """
     low, high = 1, most // 2
     while low < high:
         middle = (low + high) // 2
-        enough = _change(_products(basis, *rule(2 * middle)), P) < ENOUGH
+        enough = _change(_products(basis, *rule(2 * middle)), P) < QUADRATURE_TOLERANCE
         low, high = (low, middle) if enough else (middle + 1, high)
     return rule(2 * high)
 
 
 def _change(P: Array, Q: Array) -> float:
+    """Return the largest difference of P and Q relative to the diagonal of Q."""
     size = np.sqrt(np.diag(Q))
     return float(np.abs((P - Q) / np.outer(size, size)).max())
 
 
 def _cleaned(K: Array) -> Array:
-    """Rounding between shapes that are orthogonal, as zeros."""
+    """Return K with entries set to zero that are below 1e-12 relative to its diagonal: rounding
+    between orthogonal shapes.
+    """
     size = np.sqrt(np.abs(np.diag(K)))
     return np.where(np.abs(K) < 1e-12 * np.outer(size, size), 0.0, K)

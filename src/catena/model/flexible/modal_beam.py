@@ -12,14 +12,15 @@ from ..pose import Scalar
 from ..values import value_of
 from .integrals import Integrals, X, Y, Z
 
-TINY = 1e-12  # a shape's value, beside one, that is nothing but rounding
+SHAPE_ROUNDING = 1e-12  # a smaller value of a shape, relative to one, is rounding and becomes zero
 
 
 @dataclass(frozen=True)
 class Modal:
-    """A beam by modes. body: whose frame the shapes are seen in. joint: which has the amplitudes.
+    """A beam by modes. body: the name of the body in whose frame the shapes are defined. joint: the
+    name of the joint that has the amplitudes.
 
-    integrals: pure numbers. length (m), rhoA (kg/m), rhoJ (kg m): about x, y and z.
+    integrals: dimensionless. length (m), rhoA (kg/m), rhoJ (kg m): about x, y and z.
     """
 
     body: str
@@ -30,7 +31,9 @@ class Modal:
     rhoJ: tuple[Scalar, Scalar, Scalar]
 
     def amplitudes(self, e: Any, L: Any) -> list:
-        """c (m,) of the fields, m: L, e, and -e_i e_j / L of each pair, half of it for i = j."""
+        """Return c (m,), m, the amplitudes of the fields: L, e, and -e_i e_j / L of each pair, half
+        of it for i = j.
+        """
         basis = self.integrals.basis
         return [
             L,
@@ -39,8 +42,8 @@ class Modal:
         ]
 
     def sizes(self, parameters: Any) -> dict[str, float]:
-        """{coordinate: a moderate amplitude}, m or rad: a tenth of the length or of a radian, less
-        for higher shapes.
+        """Return {coordinate: a moderate amplitude}, m or rad: a tenth of the length or of a
+        radian, less for higher shapes.
         """
         found = {}
         L = float(value_of(self.length, parameters))
@@ -52,7 +55,9 @@ class Modal:
         return found
 
     def shifts(self, s: float) -> tuple[Shift, ...]:
-        """How the place s = x/L moves with the amplitudes: slides, then turns about z, y and x."""
+        """Return how the place s = x/L moves with the amplitudes: slides, then turns about z, y and
+        x.
+        """
         basis = self.integrals.basis
         L = self.length
         at = basis.at(s)
@@ -64,19 +69,25 @@ class Modal:
             a[basis.axes[field], i] = at.B[field, 0]
         for (i, j), g in zip(basis.pairs, at.B[len(basis.moving) + 1 :, 0]):
             B[i, j] = B[j, i] = -g
-        made = [
+        shifts_of_place = [
             Shift("Dx", _row(a[X]), _rows(B, 1 / L)),
             Shift("Dy", _row(a[Y])),
             Shift("Dz", _row(a[Z])),
         ]
-        made += [Shift(f"R{'xyz'[d]}", self._turn(d, chi[d])) for d in (Z, Y)]
-        made += [Shift("Rx", self._turn(X, chi[X]), _rows(basis.twisting(s), 1 / (L * L)))]
+        shifts_of_place += [Shift(f"R{'xyz'[d]}", self._turn(d, chi[d])) for d in (Z, Y)]
+        shifts_of_place += [
+            Shift("Rx", self._turn(X, chi[X]), _rows(basis.twisting(s), 1 / (L * L)))
+        ]
         return tuple(
-            x for x in made if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row)))
+            x
+            for x in shifts_of_place
+            if any(y != 0.0 for y in (*x.a, *(b for row in x.B for b in row)))
         )
 
     def _turn(self, d: int, chi: np.ndarray) -> tuple[Scalar, ...]:
-        """Radians per unit of each amplitude: twist as it is, slopes per length."""
+        """Return radians per unit of each amplitude: 1 for twist, the slope divided by the length
+        for bending.
+        """
         return tuple(scaled(x, 1.0 if d == X else 1 / self.length) for x in chi)
 
 
@@ -87,11 +98,11 @@ def _row(a: np.ndarray) -> tuple[Scalar, ...]:
 def _rows(B: np.ndarray, unit: Scalar) -> tuple[tuple[Scalar, ...], ...]:
     return (
         tuple(tuple(scaled(x, unit) for x in row) for row in B)
-        if np.abs(B).max(initial=0.0) > TINY
+        if np.abs(B).max(initial=0.0) > SHAPE_ROUNDING
         else ()
     )
 
 
 def scaled(x: float, unit: Scalar) -> Scalar:
-    """x units; rounding is nothing."""
-    return 0.0 if abs(x) < TINY else float(x) * unit
+    """Return x units, and zero where x is rounding."""
+    return 0.0 if abs(x) < SHAPE_ROUNDING else float(x) * unit

@@ -29,7 +29,7 @@ from .shapes import ends_of, given, uniform
 
 
 def modal(body: Body, parts: Parts) -> Parts:
-    """The parts with that body made flexible by shapes."""
+    """Return the parts with that flexible body replaced by a body and modal joints."""
     beam: Beam = body.flexible  # type: ignore[assignment]
     model = Modal(
         body.name,
@@ -55,7 +55,7 @@ def modal(body: Body, parts: Parts) -> Parts:
 
 # --- what a beam says
 def _basis(name: str, beam: Beam) -> Basis:
-    """The shapes a beam asks for."""
+    """Return the modes that a beam asks for."""
     try:
         return _shapes(name, beam, ends_of(beam.ends))
     except MechanismError as why:
@@ -86,7 +86,7 @@ def _shapes(name: str, beam: Beam, ends: str) -> Basis:
 
 
 def _given(beam: Beam) -> dict[str, tuple]:
-    """{direction: shapes of the user's own}; a list is for both planes."""
+    """Return {direction: the user's shapes}; a list is used for both planes."""
     found = beam.shapes or ()
     table = isinstance(found, tuple) and bool(found) and isinstance(found[0], tuple)
     own: dict[str, Any] = dict(found) if table else dict.fromkeys("yz", found)
@@ -106,8 +106,8 @@ def _given(beam: Beam) -> dict[str, tuple]:
 
 
 def _strains(model: Modal, beam: Beam) -> Iterator[Strain]:
-    """What the beam resists, one load per direction; damped as its first mode, clamped at x = 0, is
-    by the beam's ratio.
+    """Return the elastic loads of the beam, one per direction; each is damped so that the first
+    mode, clamped at x = 0, has the beam's damping ratio.
     """
     I = model.integrals
     for d in I.basis.shapes:

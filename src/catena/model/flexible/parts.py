@@ -1,4 +1,6 @@
-"""Parts: what a mechanism is made of while its flexible bodies are replaced, and the way back."""
+"""Parts: the records of a mechanism while its flexible bodies are replaced, and the reverse
+step.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from ..values import value_of
 
 @dataclass(frozen=True)
 class Parts:
-    """The fields of a mechanism that change when a flexible body is replaced, and the parameters'
-    values.
+    """The fields of a mechanism that change when a flexible body is replaced, and the values of the
+    parameters.
     """
 
     bodies: tuple[Body, ...]
@@ -29,21 +31,21 @@ class Parts:
 
     @staticmethod
     def of(m: Mechanism) -> Parts:
-        """Those of a mechanism as it stands."""
+        """Return the parts of a mechanism."""
         return Parts(**{f.name: getattr(m, f.name) for f in fields(Parts)})
 
     def changes(self) -> dict[str, Any]:
-        """As the fields of a mechanism, for `mechanism.with_(**changes)`."""
+        """Return the parts as fields of a mechanism, for `mechanism.with_(**changes)`."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "parameters"}
 
     def carrier(self, body: str) -> Joint | None:
-        """The joint of the tree that carries a body."""
+        """Return the joint of the tree that carries a body, or None."""
         return next((j for j in self.joints if j.child == body), None)
 
 
 class Pieces:
-    """The bodies that stand for a flexible body, root to tip: names, and stations, where the origin
-    of each is along the beam, m.
+    """The bodies that replace a flexible body, root to tip: their names, and their stations, which
+    are the positions of their origins along the beam, m.
     """
 
     names: tuple[str, ...]
@@ -54,11 +56,11 @@ class Pieces:
         self.beam: Beam = body.flexible  # type: ignore[assignment]
 
     def index(self, X: Pose) -> int:
-        """Which of them carries what sits at X on the whole body."""
+        """Return the index of the piece that carries what is attached at X on the whole body."""
         raise NotImplementedError
 
     def s(self, X: Pose) -> float:
-        """x/L of what sits at X on the whole body."""
+        """Return x/L of what is attached at X on the whole body."""
         x, length = (
             float(value_of(v, self.parts.parameters) or 0.0)
             for v in (X.position[0], self.beam.length)
@@ -73,8 +75,8 @@ class Pieces:
         tip: Frame,
         modal: Any = None,
     ) -> Parts:
-        """The parts with these bodies, joints and loads in place of the flexible body; the joint
-        that carries it comes first.
+        """Return the parts with these bodies, joints and loads in place of the flexible body; the
+        joint that carries it comes first.
         """
         parts = self.parts
         name = self.body.name
@@ -106,7 +108,7 @@ class Pieces:
         )
 
     def attached(self, j: Joint) -> Joint:
-        """A joint of the whole body, on the pieces it belongs to."""
+        """Return a joint of the whole body moved to the pieces that it is attached to."""
         parent, placement = self._on_piece(j.parent, j.placement)
         child, offset = self._on_piece(j.child, j.offset)
         same = (parent, child) == (j.parent, j.child)
@@ -124,8 +126,8 @@ class Pieces:
 
 
 def whole(m: Mechanism) -> Mechanism:
-    """The mechanism before `discretise`: what stood on the pieces of a flexible body stands on it,
-    at its place along the beam.
+    """Return the mechanism before `discretise`: what is attached to the pieces of a flexible body
+    is attached to it again, at its position along the beam.
     """
     parts = Parts.of(m)
     for flexed in parts.beams:
@@ -134,8 +136,9 @@ def whole(m: Mechanism) -> Mechanism:
 
 
 def _fold(parts: Parts, flexed: Flexed) -> Parts:
+    """Return the parts with the pieces of one flexible body replaced by the body."""
     stations = dict(zip(flexed.bodies, flexed.stations))
-    made, tips, springs = map(set, (flexed.joints, flexed.frames, flexed.loads))
+    inner_joints, tips, springs = map(set, (flexed.joints, flexed.frames, flexed.loads))
 
     def back(body: str, X: Pose) -> tuple[str, Pose]:
         return (flexed.body, slid(X, stations[body])) if body in stations else (body, X)
@@ -144,7 +147,7 @@ def _fold(parts: Parts, flexed: Flexed) -> Parts:
         ends = (
             (j, *back(j.parent, j.placement), *back(j.child, j.offset))
             for j in joints
-            if j.name not in made
+            if j.name not in inner_joints
         )
         return tuple(replace(j, parent=p, placement=X, child=c, offset=Y) for j, p, X, c, Y in ends)
 
@@ -170,5 +173,5 @@ def _names(things: Iterable[Joint | Frame | Load]) -> tuple[str, ...]:
 
 
 def slid(X: Pose, x: Scalar) -> Pose:
-    """The pose moved by x along the beam."""
+    """Return the pose moved by x along the beam, m."""
     return Pose(X.rotation, (X.position[0] + x, X.position[1], X.position[2]))

@@ -1,4 +1,6 @@
-"""The places of a beam by modes that are bodies: its root, where something is attached, the tip."""
+"""The places of a beam by modes that become bodies: its root, its tip, and wherever something is
+attached.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,13 @@ from ..pose import Pose, Scalar
 from .modal_beam import Modal
 from .parts import Parts, Pieces, slid
 
-# the body's own frame, where that is not the beam's at x = 0 because the beam turns there
-ROOT = -1.0
+# the key of the body's own frame among the places, where it differs from the beam's frame at x = 0
+# because the beam may turn there; s is never negative
+BODY_FRAME = -1.0
 
 
 class Places(Pieces):
-    """The places s = x/L of a beam, root to tip, and what stands on them."""
+    """The places s = x/L of a beam, root to tip, as bodies."""
 
     def __init__(self, model: Modal, body: Body, parts: Parts):
         super().__init__(body, parts)
@@ -30,20 +33,22 @@ class Places(Pieces):
             if not any(abs(self.s(X) - s) < 1e-9 for s in at):
                 at[self.s(X)] = X.position[0]
         if model.shifts(0.0):
-            at[ROOT] = 0.0
+            at[BODY_FRAME] = 0.0
         self.at = sorted(at)
         self.stations = tuple(at[s] for s in self.at)
         self.names = (model.body, *(f"{model.body} {k}" for k in range(2, len(at) + 1)))
 
     def index(self, X: Pose) -> int:
-        """The place nearest to what sits at X on the beam."""
+        """Return the index of the place nearest to X on the beam."""
         return min(
-            (k for k, s in enumerate(self.at) if s != ROOT),
+            (k for k, s in enumerate(self.at) if s != BODY_FRAME),
             key=lambda k: abs(self.at[k] - self.s(X)),
         )
 
     def bodies(self) -> Iterator[Body]:
-        """The body's frame with the beam's mass, and the places without."""
+        """Yield the body's frame with the mass of the beam, and the other places as massless
+        bodies.
+        """
         whole = self.body
         solid = [shape for shape in whole.shapes if shape.kind != "line"]
         for k, name in enumerate(self.names):
@@ -59,17 +64,19 @@ class Places(Pieces):
             )
 
     def joints(self) -> tuple[Joint, ...]:
-        """The modal joints, the tip's first: it has the amplitudes, the others follow."""
+        """Return the modal joints, the tip's first: it has the amplitudes, and the others follow
+        it.
+        """
         labels = self.model.integrals.basis.labels
         leader = self.model.joint
-        made = []
+        modal_joints = []
         for k, (s, name) in enumerate(zip(self.at, self.names)):
             if k == 0:
                 continue
             own = s == 1.0
             at = Pose(position=(self.stations[k], 0.0, 0.0))
             deflection = Deflection(self.model.body, self.model.shifts(s))
-            made.append(
+            modal_joints.append(
                 Joint(
                     leader if own else f"{leader} {k + 1}",
                     "modal",
@@ -81,4 +88,4 @@ class Places(Pieces):
                     deflection=deflection,
                 )
             )
-        return (made[-1], *made[:-1])
+        return (modal_joints[-1], *modal_joints[:-1])

@@ -33,7 +33,7 @@ COORDINATES = {"Rx": "twist", "Ry": "z", "Rz": "y", "Dx": "x"}
 
 
 def segmented(body: Body, parts: Parts) -> Parts:
-    """The parts with that body replaced by pieces and springs."""
+    """Return the parts with that body replaced by pieces and springs."""
     chain = _Chain(body, parts)
     carrier = parts.carrier(body.name)
     tip = Frame(f"{body.name}.tip", chain.names[-1], Pose(position=(chain.lengths[-1], 0.0, 0.0)))
@@ -46,7 +46,7 @@ def segmented(body: Body, parts: Parts) -> Parts:
 
 
 class _Chain(Pieces):
-    """The pieces of one beam and their lengths (m); they begin at their stations."""
+    """The pieces of one beam and their lengths (m); each begins at its station."""
 
     def __init__(self, body: Body, parts: Parts):
         super().__init__(body, parts)
@@ -62,8 +62,8 @@ class _Chain(Pieces):
         }
 
     def bodies(self) -> Iterator[Body]:
-        """The pieces. Lines of the whole body become one bent line; other shapes go to the piece
-        they sit on.
+        """Yield the pieces. Lines of the whole body become one bent line; other shapes go to the
+        piece that they are attached to.
         """
         lines = [s for s in self.body.shapes if s.kind == "line"]
         solid = [s for s in self.body.shapes if s.kind != "line"]
@@ -81,14 +81,16 @@ class _Chain(Pieces):
             )
 
     def index(self, X: Pose) -> int:
-        """The piece that carries what sits at X on the beam."""
+        """Return the index of the piece that carries what is attached at X on the beam."""
         n = len(self.names) - 1
         return min(max(math.floor(self.s(X) * n + 0.5 + 1e-9), 0), n)
 
     # --- springs
     def joints(self, root: int) -> tuple[Joint, ...]:
-        """The elastic joints, away from the piece `root` that something else carries."""
-        made = []
+        """Return the elastic joints, directed away from the piece `root`, which another joint
+        carries.
+        """
+        elastic_joints = []
         for k in range(1, len(self.names)):
             near = self.names[k - 1]
             far = self.names[k]
@@ -96,7 +98,7 @@ class _Chain(Pieces):
             bodies, places = (
                 ((near, far), (end, Pose())) if k > root else ((far, near), (Pose(), end))
             )
-            made.append(
+            elastic_joints.append(
                 Joint(
                     self._joint(k),
                     "general",
@@ -106,10 +108,10 @@ class _Chain(Pieces):
                     sequence=tuple(self.elastic),
                 )
             )
-        return tuple(made)
+        return tuple(elastic_joints)
 
     def springs(self) -> Iterator[JointSpring]:
-        """A spring for each coordinate of each elastic joint."""
+        """Return a spring for each coordinate of each elastic joint."""
         values = {
             label: (self.beam.stiffness[d] / self.h, self.beam.lag(d))
             for label, d in self.elastic.items()

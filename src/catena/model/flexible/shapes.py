@@ -2,17 +2,18 @@
 own.
 
     bending       phi'''' = b^4 phi,  phi = C1 cos bs + C2 sin bs + C3 exp(-bs) + C4 exp(-b(1-s))
-    stretching    phi''   = -b^2 phi, phi = C1 cos bs + C2 sin bs                    (so does twist)
+    stretching    phi''   = -b^2 phi, phi = C1 cos bs + C2 sin bs                    (also twist)
 
-s = x/L runs from 0 to 1 and ' is d/ds. The ends choose b, and C up to a factor: phi(1) = 1 where
-the tip can move, else the mean of phi^2 is 1/2, as a sine's. The two exponentials decay away from
-the ends, so that nothing cancels as in cosh - sinh, and every shape is as exact as the first.
-Shapes of your own, given as texts of x or as functions of x (m), become Chebyshev series.
+s = x/L runs from 0 to 1 and ' is d/ds. The boundary conditions determine b, and C up to a factor:
+phi(1) = 1 where the tip can move, else the mean of phi^2 is 1/2, as that of a sine. The two
+exponentials decay away from the ends, so that nothing cancels as in cosh - sinh, and every shape is
+as accurate as the first. Shapes of the user, given as texts of x or as functions of x (m), become
+Chebyshev series.
 
 The ends "craig-bampton" are for a beam that is clamped at x = 0 and carries something at its tip
-([Craig1968]). First come the constraint modes, the beam at rest with its tip moved by one, or
+([Craig1968]). First come the constraint modes, the static shapes with the tip moved by one, or
 turned by one, and otherwise held; then the modes of the beam with both ends clamped. Such shapes
-pass any force and moment on to the tip, which those of a cantilever, being free there, cannot.
+can transmit any force and moment to the tip, which those of a cantilever, free there, cannot.
 """
 
 from __future__ import annotations
@@ -42,26 +43,26 @@ CRAIG_BAMPTON = "craig-bampton"
 # coefficients of 1, s, s^2, s^3
 CONSTRAINT_MODES = {"bending": ((0, 0, 3, -2), (0, 0, -1, 1)), "stretching": ((0, 1),)}
 WORDS = {"pinned": "pinned-pinned", "cantilever": "clamped-free"}  # other words for some
-ROUNDING = 1e-9  # beside the largest value: a boundary condition that holds
+# relative to the largest value of the shape's derivative of that order: a boundary condition whose
+# violation is not larger holds
+BOUNDARY_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Waves:
-    """n shapes by their numbers b (n,) and coefficients C (n, 4); called with s (k,) and the order
-    of a derivative.
-    """
+    """n shapes by their wave numbers b (n,) and coefficients C (n, 4)."""
 
     b: Array
     C: Array
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """The derivative of that order at s, (n, k)."""
+        """Return the derivative of that order at s (k,), (n, k)."""
         return np.einsum("nc,nck->nk", self.C, _basis(self.b, np.asarray(s, float), order))
 
     @property
     def points(self) -> int:
-        """Gauss points that integrate the product of any two of them, or of their derivatives, to
-        rounding.
+        """The number of Gauss points that integrate the product of any two of them, or of their
+        derivatives, to rounding.
         """
         return 20 + 2 * len(self.b)
 
@@ -73,30 +74,30 @@ class Powers:
     c: Array
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """The derivative of that order at s, (n, k)."""
+        """Return the derivative of that order at s (k,), (n, k)."""
         return polynomial.polyval(np.asarray(s, float), polynomial.polyder(self.c, order))
 
     @property
     def points(self) -> int:
-        """Gauss points that integrate the product of any two of them."""
+        """The number of Gauss points that integrate the product of any two of them."""
         return len(self.c)
 
 
 @dataclass(frozen=True)
 class Both:
-    """Shapes of one kind, then those of another."""
+    """Shapes of one kind, followed by those of another."""
 
     first: Powers
     then: Waves
 
     def __call__(self, s: Array, order: int = 0) -> Array:
-        """The derivative of that order at s, (n, k)."""
+        """Return the derivative of that order at s (k,), (n, k)."""
         return np.concatenate([self.first(s, order), self.then(s, order)])
 
     @property
     def points(self) -> int:
-        """Gauss points that integrate the product of any two of them, or of their derivatives, to
-        rounding.
+        """The number of Gauss points that integrate the product of any two of them, or of their
+        derivatives, to rounding.
         """
         return self.first.points + self.then.points
 
@@ -105,7 +106,7 @@ Shapes = Waves | Series | Both
 
 
 def ends_of(name: str) -> str:
-    """The key of ENDS for a user's word."""
+    """Return the key of ENDS for a user's word."""
     found = WORDS.get(name, name)
     if found not in ENDS and found != CRAIG_BAMPTON:
         raise MechanismError(
@@ -115,13 +116,13 @@ def ends_of(name: str) -> str:
 
 
 def held(ends: str) -> tuple[str, str]:
-    """What root and tip of such shapes are: "clamped", "pinned" or "free"."""
+    """Return how root and tip of such shapes are held: "clamped", "pinned" or "free"."""
     root, tip = ("clamped", "free") if ends == CRAIG_BAMPTON else ends.split("-")
     return root, tip
 
 
 def uniform(kind: str, ends: str, n: int) -> Shapes:
-    """The first n shapes of a uniform beam: "bending", or "stretching" (and twist)."""
+    """Return the first n shapes of a uniform beam. kind: "bending", or "stretching" (and twist)."""
     waves = bending if kind == "bending" else stretching
     if ends != CRAIG_BAMPTON:
         return waves(ends, n)
@@ -136,7 +137,8 @@ def uniform(kind: str, ends: str, n: int) -> Shapes:
 
 # --- of a uniform beam
 def bending(ends: str, n: int) -> Waves:
-    """The first n shapes of a beam held so; rigid motions of a beam that is not held are left out.
+    """Return the first n bending shapes of a beam with these ends; rigid motions of a beam that is
+    not held are left out.
 
     >>> [round(float(b), 10) for b in bending("clamped-free", 2).b]
     [1.8751040687, 4.694091133]
@@ -148,8 +150,8 @@ def bending(ends: str, n: int) -> Waves:
 
 
 def stretching(ends: str, n: int) -> Waves:
-    """The first n shapes of stretching or twisting: held at a clamped or pinned root, at the tip
-    only if that is clamped.
+    """Return the first n shapes of stretching or twisting: held at a clamped or pinned root, and at
+    the tip only if that is clamped.
     """
     root, tip = (end != "free" for end in ends.split("-"))
     tip = ends.endswith("clamped")
@@ -160,7 +162,7 @@ def stretching(ends: str, n: int) -> Waves:
 
 
 def _basis(b: Array, s: Array, order: int) -> Array:
-    """The four functions of each b, differentiated, (n, 4, k)."""
+    """Return the four functions of each b, differentiated `order` times, at s (k,): (n, 4, k)."""
     x = np.outer(b, s)
     turned = x + 0.5 * np.pi * order
     parts = (np.cos(turned), np.sin(turned), (-1.0) ** order * np.exp(-x), np.exp(x - b[:, None]))
@@ -168,7 +170,9 @@ def _basis(b: Array, s: Array, order: int) -> Array:
 
 
 def _conditions(root: str, tip: str, b: float) -> Array:
-    """(4, 4): what the ends ask of C, each row divided by its power of b."""
+    """Return the matrix (4, 4) of the boundary conditions on C, each row divided by its power of
+    b.
+    """
     rows = [
         _basis(np.array([b]), np.array([s]), d)[0, :, 0] / b**d
         for s, end in ((0.0, root), (1.0, tip))
@@ -178,7 +182,7 @@ def _conditions(root: str, tip: str, b: float) -> Array:
 
 
 def _root(root: str, tip: str, near: float) -> float:
-    """The b near a place for which the conditions have a solution."""
+    """Return the root b near `near` at which the boundary conditions have a solution."""
     from scipy.optimize import brentq
 
     def determinant(b: float) -> float:
@@ -204,11 +208,11 @@ def _scaled(shapes: Waves, tip_moves: bool) -> Waves:
 def given(
     what: str, shapes: Sequence[str | Callable], ends: str, kind: str, length: float
 ) -> Series:
-    """Shapes of your own on a beam of that length (m), checked at its ends. kind: "bending", or
-    "stretching" (and twist).
+    """Return the user's shapes on a beam of that length (m), checked at its ends. kind: "bending",
+    or "stretching" (and twist).
 
-    A text may use x (m) and L, the length. Only what holds the beam is asked of a shape; forces at
-    the ends come by themselves. what: whose shapes, for messages.
+    A text may use x (m) and L, the length. Only the geometric boundary conditions are required of a
+    shape; those of forces need not hold. what: whose shapes they are, for messages.
     """
     values = np.array([_values(what, f, length * samples(), length) for f in shapes]).reshape(
         len(shapes), -1
@@ -239,7 +243,7 @@ def _values(what: str, f: str | Callable, x: Array, length: float) -> Array:
 
 
 def _check(who: str, shapes: Series, k: int, ends: str, kind: str) -> None:
-    """Refuse a shape that moves where the beam is held."""
+    """Raise MechanismError where a shape moves at an end that is held."""
     size = [np.abs(shapes(np.linspace(0, 1, 201), d)[k]).max() for d in range(2)]
     root, tip = held(ends)
     for end, s, place in ((root, 0.0, "x = 0"), (tip, 1.0, "x = L")):
@@ -252,7 +256,7 @@ def _check(who: str, shapes: Series, k: int, ends: str, kind: str) -> None:
         )
         for d in asked:
             found = float(shapes(np.array([s]), d)[k, 0])
-            if abs(found) > ROUNDING * size[d] + shapes.rounding(d)[k]:
+            if abs(found) > BOUNDARY_TOLERANCE * size[d] + shapes.rounding(d)[k]:
                 does, scaled = (
                     ("slope", f"{found:.3g} m / L"),
                     ("displacement", f"{found:.3g} m"),

@@ -1,5 +1,5 @@
-"""Strain energy: what flexible bodies store in their bending, stretching and twisting. It is part
-of the potential energy.
+"""Strain energy: the elastic energy of flexible bodies in bending, stretching and twisting. It is
+part of the potential energy.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Array = np.ndarray
 def strain_energy(
     m: Mechanism, q: Array, parameters: Mapping[str, float] | None = None
 ) -> dict[str, Array]:
-    """{body: (...)}: 1/2 sum of k (q - rest)^2 over the springs of each flexible body, or 1/2 e'K e
-    of its shapes, J.
+    """Return {body: (...)}, J: 1/2 sum of k (q - rest)^2 over the springs of each flexible body, or
+    1/2 e'K e of its shapes.
 
     q: (..., nq). parameters: values in place of the mechanism's own.
     """
@@ -36,7 +36,7 @@ def strain_energy(
 
 class _Stored:
     """The part of a `Scene` that loads along coordinates use: coordinates at rest, and the energy
-    they store.
+    that they store.
     """
 
     def __init__(self, m: Mechanism, q: Array, parameters: Mapping[str, float]):

@@ -1,9 +1,9 @@
-"""Actions: where on bodies the force of a position row acts.
+"""Actions: where the force of a position row acts on bodies.
 
-A row of coordinates, such as the ratio of two gears, has a multiplier lam that works along the
-coordinates: A' lam. That is all the motion needs. What the bearings carry needs more: the two
-bodies that push each other, and the line along which they do. A record that knows it says so by
-its `action`; one that does not says what is missing.
+A row of coordinates, such as the ratio of two gears, has a multiplier lam that acts along the
+coordinates: A' lam. That is all the motion needs. The forces in the bearings need more: the two
+bodies that push each other, and the line along which they do. A record that knows it returns it
+from its `action`; one that does not says what is missing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Wrench = tuple[Vector, Vector]  # torque about the ground's origin, and force, i
 
 
 class Line(NamedTuple):
-    """The axis about which a body turns, or along which it slides: a point on it and its direction
-    of length one, in the ground's axes, where the mechanism is.
+    """The axis about which a body turns, or along which it slides: a point on it and its unit
+    direction, in the ground's axes at the present configuration.
     """
 
     point: Vector
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 @dataclass(frozen=True)
 class Freedom:
     """A coordinate of a joint that has one freedom. body: the joint's child. sort: "turning" or
-    "sliding". line: its axis, where the mechanism is.
+    "sliding". line: its axis at the present configuration.
     """
 
     body: str
@@ -39,12 +39,12 @@ class Freedom:
 
 @dataclass(frozen=True)
 class Action:
-    """What a row does to the body `on`; the body `against` feels the opposite.
+    """The wrench of a row on the body `on`; the opposite acts on the body `against`.
 
-    wrench: for each unit of the row's multiplier. sideways: for each unit of its size, whatever its
-    sign, as teeth push wheels apart on either flank. steady: at all times, as a belt's pretension.
-    unknown: wrenches whose size the record does not say, and which do no work. missing: what it
-    would have to say, for people; nothing where all is known.
+    wrench: per unit of the row's multiplier. sideways: per unit of its magnitude, whatever its
+    sign, as teeth push wheels apart on either flank. steady: independent of the multiplier, as the
+    pretension of a belt. unknown: wrenches of unknown magnitude, which do no work. missing: what
+    the record would have to say, for users; "" where all is known.
     """
 
     on: str
@@ -57,31 +57,31 @@ class Action:
 
 
 class Sites(Protocol):
-    """What a position row sees of a mechanism when it says where it acts. Scalars are numbers, or
-    arrays of them, one per state; vectors are triples in the ground's axes.
+    """The mechanism as a position row sees it when it says where it acts. Scalars are numbers, or
+    arrays with one number per state; vectors are triples in the ground's axes.
     """
 
     def value(self, x: Scalar) -> float:
-        """A field of sort number."""
+        """Return the value of a field of sort number."""
 
     def body(self, frame: str) -> str:
-        """The body of a frame."""
+        """Return the name of the body of a frame."""
 
     def origin(self, frame: str) -> Vector:
-        """Where the origin of a frame is, m."""
+        """Return the position of the origin of a frame, m."""
 
     def line(self, body: str, carrier: str, sort: str) -> Line:
-        """The axis of a field of sort turning or sliding, which both the body and its carrier
-        have.
+        """Return the common axis of a body and its carrier, for a field of sort turning or
+        sliding.
         """
 
     def freedom(self, coordinate: str) -> Freedom | None:
-        """The joint of a coordinate, if it has no other."""
+        """Return the freedom of a coordinate, where its joint has no other; else None."""
 
     def slope(self, coordinate: str) -> Any:
-        """The derivative of the row by a coordinate."""
+        """Return the derivative of the row by a coordinate."""
 
 
 def through(point: Vector, force: Vector) -> Wrench:
-    """The wrench of a force whose line goes through a point."""
+    """Return the wrench of a force along a line through a point."""
     return cross(point, force), force

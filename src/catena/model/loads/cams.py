@@ -1,4 +1,4 @@
-"""Cams: a follower whose coordinate is a function of the cam's angle, given as a text or through
+"""Cams: a follower whose coordinate is a function of the cam's angle, given as a text or by
 points.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import ExpressionError
 from ...spatial import add, cross, dot, floor, scale, select, sub
-from ..courses import closed_spline, piecewise
+from ..coordinate_functions import closed_spline, piecewise
 from ..expressions import evaluate, parse
 from ..pose import Scalar, Vector
 from ..values import value_of
@@ -21,10 +21,14 @@ from .actions import Action, Freedom, Sites, through
 from .keys import COORDINATE, FRAME, Holonomic, Key, Places, doc, register
 
 TURN = 2.0 * math.pi
-SQUARE = 1e-9  # the cosine of two directions at right angles; 1 - |cosine| of parallel ones
-# of the distance between tip and axis: a tip whose force could only go through the axis as near
-STRAIGHT = 1e-9
-CLOSES = 1e-9  # of the lift: what begins and ends nearer to each other closes
+# the largest |cosine| of two directions that count as perpendicular, and the largest 1 - |cosine|
+# of two that count as parallel
+AXIS_COSINE_TOLERANCE = 1e-9
+# relative to the distance between the follower's tip and the cam's axis: a tip that is not farther
+# from the plane of the disc lies in it, and a lever arm that is not longer is zero
+TIP_OFFSET_TOLERANCE = 1e-9
+# relative to the size of the lift (or to one turn): a profile whose ends differ by no more closes
+PROFILE_CLOSURE_TOLERANCE = 1e-9
 
 
 @register
@@ -35,12 +39,13 @@ class Cam(Holonomic):
 
     profile: lift as a text of `angle` and parameters, such as "h*(angle/(2*pi) -
     sin(angle)/(2*pi))"; or angles and lifts: points of one turn, from 0 to 2 pi (rad; m, or rad for
-    a lever), through which a closed spline goes. The row pulls as well as it pushes: a follower
-    that may lift off is a contact.
+    a lever), which a closed spline interpolates. The constraint is two-sided, it pulls as well as
+    it pushes: a follower that may lift off is a contact.
 
-    end: how the follower touches a disc cam, which the bearings feel. "flat": by a face across its
-    guide. "point": at the origin of the frame `tip`, a knife edge, or the centre of a roller.
-    Without it the force along the guide is known, that across it is not determined.
+    end: how the follower touches a disc cam, which determines the forces in the bearings. "flat":
+    by a face perpendicular to its guide. "point": at the origin of the frame `tip`, a knife edge,
+    or the centre of a roller. Without it the force along the guide is known, but that across it is
+    not determined.
     """
 
     kind = "cam"
@@ -68,7 +73,7 @@ class Cam(Holonomic):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """A profile, once, that closes."""
+        """Yield what is wrong with the profile: it is given once, and it closes after one turn."""
         if self.cam == self.follower:
             yield f"{self.cam!r} is the cam and its own follower"
         if (self.end == "point") != (self.tip is not None):
@@ -107,8 +112,8 @@ class Cam(Holonomic):
             )
         elif (
             any(b <= a for a, b in pairwise(x))
-            or abs(x[0]) > CLOSES
-            or abs(x[-1] - TURN) > CLOSES * TURN
+            or abs(x[0]) > PROFILE_CLOSURE_TOLERANCE
+            or abs(x[-1] - TURN) > PROFILE_CLOSURE_TOLERANCE * TURN
         ):
             yield (
                 f"its angles go from {x[0]:.6g} to {x[-1]:.6g} rad; they rise from 0 to one turn, 2"
@@ -118,7 +123,7 @@ class Cam(Holonomic):
             yield from _open(y)
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Follower less lift."""
+        """Return the follower's coordinate minus the lift."""
         turn = s.coordinate(self.cam)
         angle = turn - TURN * floor(turn / TURN)
         return (
@@ -131,12 +136,12 @@ class Cam(Holonomic):
         )
 
     def action(self, s: Sites) -> Action | str:
-        """Of a disc cam: the follower's freedom and the cam's torque say two of the three numbers
-        of a force in the plane of the disc; `end` says the third.
+        """Return where a disc cam acts. The follower's freedom and the cam's torque determine two
+        of the three components of a force in the plane of the disc; `end` determines the third.
 
         The force F on the follower has the moment M about the cam's axis, n M = lift'(angle). What
-        is left is a force that works along neither freedom: through the cam's axis and across the
-        guide, or through both axes of cam and lever.
+        remains is a force that does no work along either freedom: through the cam's axis and
+        perpendicular to the guide, or through both axes of cam and lever.
         """
         cam, follower = (s.freedom(x) for x in (self.cam, self.follower))
         if cam is None or follower is None or cam.sort != "turning":
@@ -148,11 +153,11 @@ class Cam(Holonomic):
         force, across = found
         torque = add(cross(cam.line.point, force), scale(-s.slope(self.cam), n))
         way = sub(cam.line.point, follower.line.point)
-        beside = np.any(np.abs(dot(way, n)) > STRAIGHT * np.sqrt(dot(way, way)))
+        out_of_plane = np.any(np.abs(dot(way, n)) > TIP_OFFSET_TOLERANCE * np.sqrt(dot(way, way)))
         zero = scale(0.0, n)
-        couples = ((across, zero), (cross(n, across), zero)) if beside else ()
+        couples = ((across, zero), (cross(n, across), zero)) if out_of_plane else ()
         plane = ("one plane in which both are, as their joints are apart along the axis",)
-        missing = plane if beside else ()
+        missing = plane if out_of_plane else ()
         left = through(cam.line.point, across)
         if self.end is None or (self.end == "flat" and follower.sort != "sliding"):
             said = "its end" if self.end is None else "the face of its lever; take a point"
@@ -166,7 +171,7 @@ class Cam(Holonomic):
         if self.tip is not None:
             p = s.origin(self.tip)
             lever = dot(n, cross(sub(cam.line.point, p), across))
-            if np.any(np.abs(lever) <= STRAIGHT * np.sqrt(dot(p, p))):
+            if np.any(np.abs(lever) <= TIP_OFFSET_TOLERANCE * np.sqrt(dot(p, p))):
                 return "its tip is where a force cannot move the follower"
             size = -dot(n, sub(torque, cross(p, force))) / lever
             torque = add(torque, scale(size, left[0]))
@@ -182,8 +187,10 @@ class Cam(Holonomic):
 
 
 def _terms(lifts: tuple[Scalar, ...]) -> dict[Scalar, list[float]]:
-    """{term: numbers} with lift = sum of number times term, the term 1 among them: a spline is
-    linear in its points, so that one with a parameter h in all lifts is h times one of numbers.
+    """Return {term: coefficients} with lift = sum of coefficient times term, the term 1 among them.
+
+    A spline is linear in its points, so that one with a parameter h in all lifts is h times a
+    spline of numbers.
     """
     found: dict[Scalar, list[float]] = {}
     for k, lift in enumerate(lifts):
@@ -194,9 +201,9 @@ def _terms(lifts: tuple[Scalar, ...]) -> dict[Scalar, list[float]]:
 
 
 def _open(lifts: list[float]) -> Iterator[str]:
-    """The fault of a profile that does not end where it began."""
+    """Return the fault of a profile that does not end where it began, or ""."""
     size = max(lifts) - min(lifts)
-    if not abs(lifts[-1] - lifts[0]) <= CLOSES * size:
+    if not abs(lifts[-1] - lifts[0]) <= PROFILE_CLOSURE_TOLERANCE * size:
         yield (
             f"its profile does not close: the lift is {lifts[0]:.6g} at the angle 0 and"
             f" {lifts[-1]:.6g} after one turn; let it end where it begins, or use a [[constraint]]"
@@ -205,18 +212,18 @@ def _open(lifts: list[float]) -> Iterator[str]:
 
 
 def _disc(cam: Freedom, follower: Freedom, slope: Scalar) -> tuple[Vector, Vector] | None:
-    """The force on a follower in the plane of its cam, of one unit of the row, without what works
-    along no freedom; and the direction of that, of length one. slope: of the row by the cam's
-    angle. None where the follower leaves the plane.
+    """Return the force on a follower in the plane of its cam per unit of the row's multiplier,
+    without the part that does no work, and the unit direction of that part. slope: the derivative
+    of the row by the cam's angle. None where the follower leaves the plane.
     """
     n, s = cam.line.axis, follower.line.axis
     parallel = np.abs(dot(n, s))
     if follower.sort == "sliding":
-        return None if np.any(parallel > SQUARE) else (s, cross(n, s))
+        return None if np.any(parallel > AXIS_COSINE_TOLERANCE) else (s, cross(n, s))
     way = sub(follower.line.point, cam.line.point)
     way = sub(way, scale(dot(way, n), n))
     apart = np.sqrt(dot(way, way))
-    if np.any(1.0 - parallel > SQUARE) or np.any(apart == 0.0):
+    if np.any(1.0 - parallel > AXIS_COSINE_TOLERANCE) or np.any(apart == 0.0):
         return None
     u = scale(1.0 / apart, way)
     # the moment about the cam's axis is that about the lever's, one unit, and that of the force

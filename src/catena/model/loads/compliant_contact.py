@@ -19,10 +19,11 @@ class CompliantContact(Load):
     """A sphere about the origin of a frame presses into a half-space below another frame's x-y
     plane ([Hunt1975]).
 
-    Normal force stiffness depth^exponent (1 + 3/2 damping rate), never below zero; stiffness:
-    N/m^exponent, damping: s/m. A drop with little damping loses about damping times the speed of
-    impact: e = 1 - damping speed. friction: Coulomb's coefficient, with full force from slips of a
-    few times `slip_speed` (m/s) on: below it creeps. radius: of the sphere, m; 0 is a point.
+    The normal force is stiffness depth^exponent (1 + 3/2 damping rate), never below zero;
+    stiffness: N/m^exponent, damping: s/m. With little damping, the coefficient of restitution is
+    about e = 1 - damping speed, of the speed of impact. friction: Coulomb's coefficient; the
+    friction force is complete at slips of a few times `slip_speed` (m/s), and a contact that sticks
+    creeps more slowly than that. radius: of the sphere, m; 0 is a point.
     """
 
     kind = "compliant_contact"
@@ -46,12 +47,14 @@ class CompliantContact(Load):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Two frames are needed."""
+        """Yield a fault where both frames are the same."""
         if self.sphere == self.surface:
             yield f"it presses {self.sphere!r} into itself; a contact is between two frames"
 
     def act(self, s: Scene) -> None:
-        """Forces at the sphere's lowest point, and the reaction on the other body there."""
+        """Apply the force at the sphere's lowest point, and the reaction on the other body
+        there.
+        """
         k, c, power, mu, slow, radius = map(
             s.value,
             (

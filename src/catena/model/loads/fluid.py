@@ -41,7 +41,7 @@ class Fluid(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Against the velocity in the stream, axis by axis."""
+        """Apply the drag against the velocity relative to the stream, axis by axis."""
         (x, y, z), b = map(s.value, self.stream), [s.value(x) for x in self.size]
         R = s.axes(self.frame)
         rho = s.value(self.density)
@@ -66,5 +66,5 @@ class Fluid(Load):
 
 
 def _square(x: Scalar) -> Scalar:
-    """|x| x."""
+    """Return |x| x."""
     return apply("abs", [x]) * x

@@ -13,10 +13,29 @@ ZERO: tuple[str | float, ...] = (0.0, 0.0, 0.0)
 @register
 @dataclass(frozen=True)
 class Force(Load):
-    """A wrench on a frame, torque and force each as three texts or numbers, in "world" or "body"
-    axes at the frame's origin.
+    """A torque and a force at the origin of a frame, in "world" or "body" axes.
 
-    switches: times (s) at which it jumps, begins or ends; a simulation steps exactly onto them.
+    Each component is a number or a text of t, parameters, q_<coordinate> and v_<speed>.
+
+    Parameters
+    ----------
+    name : str
+        The name of the load.
+    frame : str
+        The frame (or body) at whose origin it acts.
+    torque : 3 texts or floats, default zero
+        N m.
+    force : 3 texts or floats, default zero
+        N.
+    axes : str, default "world"
+        "world": the axes of the ground; "body": the axes of the frame.
+    switches : sequence of float, optional
+        Times (s) at which it jumps, begins or ends; a simulation steps exactly onto them.
+
+    Examples
+    --------
+    >>> Force("push", "tip", force=("10*sin(t)", 0, 0)).axes
+    'world'
     """
 
     kind = "force"
@@ -37,7 +56,7 @@ class Force(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Push at the frame's origin."""
+        """Apply the torque and the force at the origin of the frame."""
         torque, force = (
             tuple(s.text(self.name, x) for x in part) for part in (self.torque, self.force)
         )
@@ -51,8 +70,23 @@ class Force(Load):
 @register
 @dataclass(frozen=True)
 class JointForce(Load):
-    """A generalised force along one coordinate's speed, as a text or number (N m or N). switches:
-    as for `Force`.
+    """A generalised force along one speed, as a text or number.
+
+    Parameters
+    ----------
+    name : str
+        The name of the load.
+    coordinate : str
+        The name of the speed along which it acts.
+    force : str or float
+        N m or N; a text may use t, parameters, q_<coordinate> and v_<speed>.
+    switches : sequence of float, optional
+        Times (s) at which it jumps, begins or ends; a simulation steps exactly onto them.
+
+    Examples
+    --------
+    >>> JointForce("motor", "elbow", "-12*q_elbow").force
+    '-12*q_elbow'
     """
 
     kind = "joint_force"
@@ -63,5 +97,5 @@ class JointForce(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Drive the speed."""
+        """Apply the force along the speed."""
         s.drive(self.coordinate, s.text(self.name, self.force))

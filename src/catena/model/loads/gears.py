@@ -1,11 +1,10 @@
-"""Gears, belts, racks and screws: what the teeth of two bodies that one carrier bears do to their
-motions.
+"""Gears, belts, racks and screws: constraints between the motions of two bodies on one carrier.
 
-    external, bevel  z1 (turn1 - phase) = -z2 turn2  internal, open belt
-            z1 (turn1 - phase) = z2 turn2
+    external, bevel        z1 (turn1 - phase) = -z2 turn2
+    internal, open belt    z1 (turn1 - phase) = z2 turn2
 
-A turn is that of the gear in its carrier, which may itself move: a planetary train is three bodies
-and an arm that carries the planet.
+A turn is that of the gear relative to its carrier, which may itself move: a planetary train is
+three bodies and an arm that carries the planet.
 """
 
 from __future__ import annotations
@@ -22,15 +21,19 @@ from .keys import FRAME, Holonomic, Key, Places, doc, number, register
 
 TURNING = Key("turning").of()
 SLIDING = Key("sliding").of()
-PARALLEL = 1e-9  # sine of the angle of two axes that are parallel
-# axes as near to each other, relative to their distance from the ground's origin, are one axis; and
-# wheels as far apart along it, relative to the distance of their axes, are not in one plane
-APART = 1e-9
+# the largest 1 - |cosine| of two axes that count as parallel, and the largest |cosine| of two that
+# count as perpendicular
+AXIS_COSINE_TOLERANCE = 1e-9
+# two axes that are not farther apart, relative to their distance from the ground's origin, are one
+# axis; wheels that are farther apart along the axes, relative to the distance of the axes (or to
+# the pinion's radius), do not lie in one plane
+AXIS_DISTANCE_TOLERANCE = 1e-9
 SIGNS = {"external": -1.0, "internal": 1.0, "bevel": -1.0, "open": 1.0, "crossed": -1.0}
 
 
 def _parallel(axes: Mapping[str, Vector], one: str, other: str) -> bool:
-    return 1.0 - abs(dot(axes[one], axes[other])) < PARALLEL
+    """Whether two axes are parallel."""
+    return 1.0 - abs(dot(axes[one], axes[other])) < AXIS_COSINE_TOLERANCE
 
 
 PRESSURE_ANGLE = number("angle", zero=False) | doc(
@@ -40,39 +43,43 @@ PRESSURE_ANGLE = number("angle", zero=False) | doc(
 
 @dataclass(frozen=True)
 class _Across:
-    """Two parallel axes seen along them. n: the first. u: of length one, from the first axis to the
-    second. apart: their distance, m. v: n x u.
+    """Two parallel axes seen along them. n: the direction of the first. u: the unit vector from the
+    first axis to the second. apart: their distance, m. v: n x u.
     """
 
     n: Vector
     u: Vector
     v: Vector
     apart: Scalar
-    beside: bool  # whether the two points lie in different planes across the axes
+    offset_along_axis: bool  # whether the two points lie in different planes across the axes
 
     @staticmethod
     def of(one: Line, other: Line) -> _Across | None:
-        """None where the two axes are one."""
+        """Return the two axes, or None where they are the same axis."""
         n = one.axis
         way = sub(other.point, one.point)
         along = dot(way, n)
         flat = sub(way, scale(along, n))
         apart = np.sqrt(dot(flat, flat))
         size = np.sqrt(dot(one.point, one.point)) + np.sqrt(dot(other.point, other.point))
-        if np.any(apart <= APART * size):
+        if np.any(apart <= AXIS_DISTANCE_TOLERANCE * size):
             return None
         u = scale(1.0 / apart, flat)
-        return _Across(n, u, cross(n, u), apart, bool(np.any(np.abs(along) > APART * apart)))
+        return _Across(
+            n, u, cross(n, u), apart, bool(np.any(np.abs(along) > AXIS_DISTANCE_TOLERANCE * apart))
+        )
 
     def open_plane(self) -> tuple[tuple[Wrench, ...], tuple[str, ...]]:
-        """The couples that are not known where the wheels are not in one plane, and what is
-        missing.
+        """Return the couples that remain unknown where the wheels are not in one plane, and the
+        texts that say what is missing.
         """
-        return _couples(self.u, self.v) if self.beside else ((), ())
+        return _couples(self.u, self.v) if self.offset_along_axis else ((), ())
 
 
 def _couples(u: Vector, v: Vector) -> tuple[tuple[Wrench, ...], tuple[str, ...]]:
-    """The couples across the axis, about u and v, that forces have whose plane is not known."""
+    """Return the couples about u and v, perpendicular to the axis, of forces whose plane is
+    unknown.
+    """
     zero = scale(0.0, u)
     return ((u, zero), (v, zero)), (
         "one plane in which both are, as their joints are apart along the axis",
@@ -82,9 +89,9 @@ def _couples(u: Vector, v: Vector) -> tuple[tuple[Wrench, ...], tuple[str, ...]]
 def _pressed(
     s: Sites, angle: Scalar | None, point: Vector, apart: Vector
 ) -> tuple[Wrench | None, tuple[Wrench, ...], tuple[str, ...]]:
-    """What teeth do sideways where they meet, for one unit of force along the pitch line: with a
-    pressure angle, (wrench, nothing, nothing); without, an unknown one. apart: of length one, how
-    they push the body on which they act.
+    """Return what teeth do sideways where they mesh, per unit of force along the pitch line: with a
+    pressure angle (wrench, none unknown, none missing), without it an unknown wrench. apart: the
+    unit direction in which they push the body on which they act.
     """
     if angle is None:
         return None, (through(point, apart),), ("its pressure_angle",)
@@ -93,7 +100,7 @@ def _pressed(
 
 @dataclass(frozen=True)
 class _Pair(Holonomic):
-    """Two wheels on one carrier: z1 (turn1 - phase) = sign z2 turn2, turns counted about one
+    """Two wheels on one carrier: z1 (turn1 - phase) = sign z2 turn2, turns counted about the same
     direction where the axes are parallel.
     """
 
@@ -102,7 +109,7 @@ class _Pair(Holonomic):
     carrier: str = field(metadata=FRAME | doc("the body that carries both"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Two wheels are needed, and as many sizes."""
+        """Yield a fault where the two wheels are the same, or there are not two sizes."""
         if self.first == self.second:
             yield f"it joins {self.first!r} to itself; two wheels are wanted"
 
@@ -118,13 +125,13 @@ class _Pair(Holonomic):
 @register
 @dataclass(frozen=True)
 class GearPair(_Pair):
-    """Two gears on one carrier. teeth: of both, or their pitch radii, above zero: `mesh` gives the
-    sense.
+    """Two gears on one carrier, by their numbers of teeth (or pitch radii), which are above zero;
+    `mesh` gives the sense of rotation.
 
-    external: they turn against each other; internal: one is a ring, they turn alike; bevel: axes
-    that meet, each joint's axis pointing away from where they do, so that they turn against each
-    other. phase: the turn of the first, rad, where that of the second is zero. pressure_angle: rad,
-    of straight teeth: the bearings carry what it pushes apart.
+    external: they turn in opposite senses; internal: one is a ring, they turn in the same sense;
+    bevel: the axes intersect, each joint's axis points away from the intersection, and they turn in
+    opposite senses. phase: the turn of the first gear, rad, where that of the second is zero.
+    pressure_angle: rad, of straight teeth: the bearings carry the force that separates the gears.
     """
 
     kind = "gear_pair"
@@ -147,7 +154,7 @@ class GearPair(_Pair):
     pressure_angle: Scalar | None = field(default=None, metadata=PRESSURE_ANGLE)
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
-        """Parallel axes, except of bevel gears."""
+        """Yield a fault where the axes are not parallel, except for bevel gears."""
         if self.mesh == "bevel" and _parallel(axes, "first", "second"):
             yield (
                 f"the axes of {self.first!r} and {self.second!r} are parallel; bevel gears have"
@@ -160,13 +167,13 @@ class GearPair(_Pair):
             )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Turn against turn, rad of the first gear."""
+        """Return the difference of the turns, rad of the first gear."""
         return (self._row(s, self.teeth, self.mesh, self.phase),)
 
     def action(self, s: Sites) -> Action | str:
-        """At the pitch point, which divides the distance of the axes by the teeth: along the pitch
-        circles' tangent, and sideways by the pressure angle, towards the centre of a wheel with
-        teeth outside.
+        """Return the wrench at the pitch point, which divides the distance of the axes in the ratio
+        of the teeth: along the tangent of the pitch circles, and sideways by the pressure angle,
+        towards the centre of a wheel with outer teeth.
         """
         if self.mesh == "bevel":
             return "where along their teeth bevel gears touch is not among its keys"
@@ -198,8 +205,9 @@ class GearPair(_Pair):
 @dataclass(frozen=True)
 class Belt(_Pair):
     """A belt or chain over two wheels on one carrier that neither slips nor stretches. radii: m.
-    run: "open" or "crossed". phase: as of gears. pretension: N, the mean of its two strands, which
-    the bearings carry; the drive adds as much to one strand as it takes from the other.
+    run: "open" or "crossed". phase: the turn of the first wheel, rad, where that of the second is
+    zero. pretension: N, the mean tension of its two strands, which the bearings carry; the
+    transmitted force adds to one strand what it takes from the other.
     """
 
     kind = "belt"
@@ -223,7 +231,7 @@ class Belt(_Pair):
     )
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
-        """Parallel axes."""
+        """Yield a fault where the axes are not parallel."""
         if not _parallel(axes, "first", "second"):
             yield (
                 f"the axes of {self.first!r} and {self.second!r} are not parallel, and a belt runs"
@@ -231,11 +239,11 @@ class Belt(_Pair):
             )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Turn against turn, rad of the first wheel."""
+        """Return the difference of the turns, rad of the first wheel."""
         return (self._row(s, self.radii, self.run, self.phase),)
 
     def action(self, s: Sites) -> Action | str:
-        """Along its two strands, the common tangents of the two circles."""
+        """Return the wrench along its two strands, the common tangents of the two circles."""
         one, other = (s.line(x, self.carrier, "turning") for x in (self.first, self.second))
         r1, r2 = map(s.value, self.radii)
         seen = _Across.of(one, other)
@@ -265,11 +273,12 @@ class Belt(_Pair):
 @register
 @dataclass(frozen=True)
 class RackAndPinion(Holonomic):
-    """A rack slides along its carrier by radius times the turn of a pinion there, both along their
+    """A rack slides along its carrier by radius times the turn of a pinion, both along their
     joints' axes, plus `offset`.
 
     radius: m, of the pinion; negative where the rack lies on the side on which a positive turn
-    moves it backwards. offset: m. pressure_angle: as of gears.
+    moves it backwards. offset: m. pressure_angle: rad, of straight teeth: the bearings carry the
+    force that separates rack and pinion.
     """
 
     kind = "rack_and_pinion"
@@ -288,15 +297,15 @@ class RackAndPinion(Holonomic):
     pressure_angle: Scalar | None = field(default=None, metadata=PRESSURE_ANGLE)
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
-        """The rack runs across the pinion's axis."""
-        if abs(dot(axes["pinion"], axes["rack"])) > PARALLEL:
+        """Yield a fault where the rack does not slide perpendicular to the pinion's axis."""
+        if abs(dot(axes["pinion"], axes["rack"])) > AXIS_COSINE_TOLERANCE:
             yield (
                 f"the rack {self.rack!r} does not slide across the axis of the pinion"
                 f" {self.pinion!r}"
             )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Way less radius times turn, m."""
+        """Return the displacement minus radius times turn, m."""
         (turn, _), (way, _) = (
             s.travel(self.pinion, self.carrier, "turning"),
             s.travel(self.rack, self.carrier, "sliding"),
@@ -304,8 +313,8 @@ class RackAndPinion(Holonomic):
         return (way - s.value(self.radius) * turn - s.value(self.offset),)
 
     def action(self, s: Sites) -> Action:
-        """At the pitch point, one radius from the pinion's axis: along the rack, and sideways by
-        the pressure angle, away from the pinion.
+        """Return the wrench at the pitch point, one radius from the pinion's axis: along the rack,
+        and sideways by the pressure angle, away from the pinion.
         """
         turn = s.line(self.pinion, self.carrier, "turning")
         way = s.line(self.rack, self.carrier, "sliding")
@@ -316,8 +325,8 @@ class RackAndPinion(Holonomic):
             s, self.pressure_angle, point, arm if radius > 0.0 else neg(arm)
         )
         along = dot(sub(way.point, turn.point), turn.axis)
-        beside = np.any(np.abs(along) > APART * abs(radius))
-        couples, plane = _couples(arm, way.axis) if beside else ((), ())
+        offset_along_axis = np.any(np.abs(along) > AXIS_DISTANCE_TOLERANCE * abs(radius))
+        couples, plane = _couples(arm, way.axis) if offset_along_axis else ((), ())
         return Action(
             s.body(self.rack),
             s.body(self.pinion),
@@ -331,8 +340,8 @@ class RackAndPinion(Holonomic):
 @register
 @dataclass(frozen=True)
 class Screw(Holonomic):
-    """A nut slides along its carrier by `lead` for every turn of a spindle there, m; a left-hand
-    thread has a lead below zero. offset: m.
+    """A nut slides along its carrier by `lead` for every turn of a spindle, m; a left-hand thread
+    has a negative lead. offset: m.
     """
 
     kind = "screw"
@@ -350,7 +359,7 @@ class Screw(Holonomic):
     )
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
-        """The nut runs along the spindle."""
+        """Yield a fault where the nut does not slide along the spindle."""
         if not _parallel(axes, "spindle", "nut"):
             yield (
                 f"the nut {self.nut!r} does not slide along the axis of the spindle"
@@ -358,7 +367,9 @@ class Screw(Holonomic):
             )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Way less lead / (2 pi) times turn, m, both along the spindle's axis."""
+        """Return the displacement minus lead / (2 pi) times turn, m, both along the spindle's
+        axis.
+        """
         (turn, a), (way, b) = (
             s.travel(self.spindle, self.carrier, "turning"),
             s.travel(self.nut, self.carrier, "sliding"),
@@ -369,7 +380,7 @@ class Screw(Holonomic):
         )
 
     def action(self, s: Sites) -> Action:
-        """Around the spindle's axis: a force along it, and a couple about it."""
+        """Return the wrench about the spindle's axis: a force along it, and a couple about it."""
         turn = s.line(self.spindle, self.carrier, "turning")
         way = s.line(self.nut, self.carrier, "sliding")
         torque, force = through(turn.point, way.axis)

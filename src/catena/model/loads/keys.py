@@ -1,8 +1,8 @@
-"""The families of loads, speed rows and position rows. A member is a frozen record that says
-everything about itself: how each of its fields is read, checked and written (`Key`), and what it
-does to a mechanism that moves (`act`, `contact` or `residual`).
+"""The families of loads, speed rows and position rows. A member is a frozen record that defines
+everything about itself: how each of its fields is read, checked and written (`Key`), and how it
+acts on a moving mechanism (`act`, `contact` or `residual`).
 
-`register` adds a member from anywhere; nothing else in catena names one, except to make one.
+`register` adds a member from anywhere; nothing else in catena names one, except to create one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Key:
 
         frame        the name of a frame, a body, or the ground; frames: several
         coordinate   the name of a coordinate that has a speed of the same name; coordinates:
-                     several
+        several
         speed        the name of a speed
         number       a quantity; measure: its dimension (`formats.units.DIMENSIONS`, or "any")
         numbers      several; measure: one per value, or one for any number of them
@@ -32,13 +32,14 @@ class Key:
         position     a text of t, parameters, q_... and the places of frames, x_..., y_..., z_...
         profile      a text of `angle` and parameters
         turning      the name of a body that turns about one axis of the body in the field
-                     `carrier`; sliding: that slides along one
-        direction    three numbers that are not all zero; kept with length one
+        `carrier`;
+                     sliding: of a body that slides along one
+        direction    three numbers that are not all zero; stored with length one
         word         one of `words`
         times        any number of instants, s
 
-    zero, negative: whether a number may be that. A field whose default is None may be left out, and
-    is None then.
+    zero, negative: whether a number may be zero, or negative. A field whose default is None may be
+    omitted, and is then None.
     """
 
     sort: str
@@ -48,11 +49,11 @@ class Key:
     words: tuple[str, ...] = ()
 
     def of(self) -> dict[str, Any]:
-        """As the metadata of a dataclass's field."""
+        """Return the key as the metadata of a dataclass field."""
         return {"key": self}
 
-    def kept(self, value: Any) -> Any:
-        """A value given in Python as it is kept."""
+    def stored(self, value: Any) -> Any:
+        """Return a value given in Python in the form in which the record stores it."""
         if value is None:
             return None
         if self.sort == "number":
@@ -76,62 +77,66 @@ TIMES = Key("times").of()
 
 
 def doc(sentence: str) -> dict[str, str]:
-    """What a field means, in a few words, as the metadata of a dataclass's field: `FRAME |
+    """Return the meaning of a field, in a few words, as the metadata of a dataclass field: `FRAME |
     doc("where it begins")`.
     """
     return {"doc": sentence}
 
 
 def number(measure: str, zero: bool = True, negative: bool = False) -> dict[str, Any]:
-    """The metadata of a number, zero or more unless it may be negative."""
+    """Return the metadata of a number, which is zero or more unless it may be negative."""
     return Key("number", measure, zero, negative).of()
 
 
 class Places(Protocol):
-    """What a position row sees of a mechanism: scalars are numbers or symbols; vectors are triples
+    """The mechanism as a position row sees it: scalars are numbers or symbols; vectors are triples
     in the ground's axes.
     """
 
     def value(self, x: Scalar) -> Scalar:
-        """A field of sort number."""
+        """Return the value of a field of sort number."""
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """A field of sort position or expression; where: the name of the row, for a fault."""
+        """Return the value of a field of sort position or expression. where: the name of the row,
+        for a fault.
+        """
 
     def profile(self, where: str, x: str, angle: Scalar) -> Scalar:
-        """A field of sort profile, at an angle."""
+        """Return the value of a field of sort profile at an angle (rad)."""
 
     def coordinate(self, name: str) -> Scalar:
-        """A coordinate."""
+        """Return the value of a coordinate."""
 
     def travel(self, body: str, carrier: str, sort: str) -> tuple[Scalar, Vector]:
-        """The angle or way of a body in its carrier, rad or m, for a field of sort turning or
-        sliding; and its axis, in the ground's axes where all coordinates are zero.
+        """Return the angle (rad) or displacement (m) of a body in its carrier, for a field of sort
+        turning or sliding, and its axis, in the ground's axes where all coordinates are zero.
         """
 
 
 class Scene(Protocol):
-    """What a load sees of a mechanism that moves. Scalars are numbers or symbols; vectors are
-    triples in the ground's axes.
+    """The moving mechanism as a load sees it. Scalars are numbers or symbols; vectors are triples
+    in the ground's axes.
     """
 
     def value(self, x: Scalar) -> Scalar:
-        """A field of sort number."""
+        """Return the value of a field of sort number."""
 
     def text(self, where: str, x: str | float) -> Scalar:
-        """A field of sort expression; where: the name of the load, for a fault."""
+        """Return the value of a field of sort expression. where: the name of the load, for a
+        fault.
+        """
 
     def coordinate(self, name: str) -> tuple[Scalar, Scalar]:
-        """A coordinate and its speed."""
+        """Return a coordinate and its speed."""
 
     def axes(self, frame: str) -> Matrix:
-        """R_WF, three rows."""
+        """Return R_WF of a frame, three rows."""
 
     def origin(self, frame: str) -> tuple[Vector, Vector]:
-        """Position and velocity of a frame's origin, m and m/s."""
+        """Return position and velocity of a frame's origin, m and m/s."""
 
     def spin(self, frame: str) -> Vector:
-        """The angular velocity of a frame, rad/s."""
+        """Return the angular velocity of a frame, rad/s."""
 
     def push(self, frame: str, force: Vector, torque: Vector = ...) -> None:
         """Apply a force at a frame's origin, N, and a torque, N m."""
@@ -145,9 +150,9 @@ class Scene(Protocol):
 
 @dataclass(frozen=True)
 class Keyed:
-    """A record whose fields, but its name, have a `Key` and a sentence (`doc`). kind: its word in
-    files. written: whether it stands in files. alternatives: groups of fields, of which exactly one
-    is given.
+    """A record whose fields, except its name, have a `Key` and a sentence (`doc`). kind: its name
+    in files. written: whether it may stand in files. alternatives: groups of fields, of which
+    exactly one is given.
     """
 
     name: str
@@ -159,7 +164,7 @@ class Keyed:
         for name, key in self.schema().items():
             given = getattr(self, name)
             try:
-                object.__setattr__(self, name, key.kept(given))
+                object.__setattr__(self, name, key.stored(given))
             except (TypeError, ValueError) as why:
                 raise MechanismError(
                     f"{self.kind} {self.name!r}: {name} is {given!r}, which is no {key.sort}: {why}"
@@ -167,11 +172,13 @@ class Keyed:
 
     @classmethod
     def schema(cls) -> dict[str, Key]:
-        """The keys of its fields, in order."""
+        """Return the keys of its fields, in order."""
         return {f.name: f.metadata["key"] for f in fields(cls) if "key" in f.metadata}
 
     def holding(self, *sorts: str) -> list[Any]:
-        """What its fields of these sorts hold."""
+        """Return the values of its fields of these sorts; the items of tuples are returned one by
+        one.
+        """
         found = [getattr(self, name) for name, key in self.schema().items() if key.sort in sorts]
         return [
             x
@@ -181,32 +188,34 @@ class Keyed:
         ]
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """What is wrong with it beyond what its keys say."""
+        """Yield what is wrong with the record beyond what its keys check."""
         return iter(())
 
 
 class Load(Keyed):
-    """Something that acts on a mechanism."""
+    """A record that exerts forces on a mechanism."""
 
     def act(self, s: Scene) -> None:
         """Apply its forces to the scene, and store its potential energy there."""
         raise NotImplementedError(f"a load of kind {self.kind!r} does not say how it acts")
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar] | None:
-        """(coordinate, stiffness, rest, damping) where it is linear in one coordinate and its
-        speed, and nothing else.
+        """Return (coordinate, stiffness, rest, damping) where the load is linear in one coordinate
+        and its speed, else None.
         """
         return None
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of frames whose origins must not coincide, as the force has no direction there."""
+        """Return the pairs of frames whose origins must not coincide, since the force has no
+        direction there.
+        """
         return ()
 
 
 class Nonholonomic(Keyed):
-    """Something that speeds obey: one or more rows A(q, t) v + B(q, t) = 0.
+    """Constraints of speeds: one or more rows A(q, t) v + B(q, t) = 0.
 
-    Either its `text` is the row; or the rows say that a point of the body of its `frame` has no
+    Either its `text` is the row, or its rows say that a point of the body of its `frame` has no
     velocity in some directions.
     """
 
@@ -214,52 +223,53 @@ class Nonholonomic(Keyed):
 
     @property
     def text(self) -> str | None:
-        """The row as an expression; None where it is a contact."""
+        """The row as an expression; None where the record has a `contact`."""
         return None
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each row means, for people."""
+        """The meaning of each row, for users."""
         raise NotImplementedError
 
     def contact(
         self, R: Matrix, value: Callable[[Scalar], Scalar]
     ) -> tuple[Vector, tuple[Vector, ...]]:
-        """The point from the frame's origin, m, and the directions in which it has no velocity; R =
-        R_WF, both in the ground's axes.
+        """Return the point from the frame's origin, m, and the directions in which it has no
+        velocity; R = R_WF, both in the ground's axes.
         """
         raise NotImplementedError
 
 
 class Holonomic(Keyed):
-    """Something that coordinates obey: one or more rows g(q, t) = 0, which loops are too.
+    """Constraints of coordinates: one or more rows g(q, t) = 0, as loops are too.
 
-    Rows act along the speeds, as motors do: A' lam with A = dg/dq N. Where they speak of the places
-    of frames, they push there. Rows of several coordinates push bodies at places that only their
-    record can know: `action`.
+    The rows act along the speeds, as motors do: A' lam with A = dg/dq N. Where they use positions
+    of frames, they push there. The places where rows of several coordinates push bodies are known
+    only to their record: `action`.
     """
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each row means, for people."""
+        """The meaning of each row, for users."""
         raise NotImplementedError
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """g, one for each label."""
+        """Return g, one value for each label."""
         raise NotImplementedError
 
     def action(self, s: Sites) -> Action | str | None:
-        """Where its one row acts on bodies; or why that is not known, in words; or None: where its
-        text says, or along the freedom of the one joint that it speaks of.
+        """Return where its one row acts on bodies, or a text that says why that is unknown, or
+        None: it then acts at the frames that its text names, or along the freedom of the one joint
+        that it names.
         """
         return None
 
     def misfits(self, axes: Mapping[str, Vector]) -> Iterator[str]:
-        """What is wrong with the axes of its turning and sliding fields, {field: axis}."""
+        """Yield what is wrong with the axes of its turning and sliding fields, {field: axis}."""
         return iter(())
 
     def drives(self) -> str:
-        """The coordinate whose motion over time it gives, if it does."""
+        """The coordinate whose motion over time it prescribes, or None."""
         return ""
 
 
@@ -270,8 +280,8 @@ Member = TypeVar("Member", bound=type[Keyed])
 
 
 def register(member: Member) -> Member:
-    """Add a kind of load, of speed row or of position row: files, validation, formulations and
-    simulation know it from here on.
+    """Add a kind of load, of speed row or of position row, which files, validation, formulations
+    and simulation then read.
     """
     family: dict[str, Any] = (
         LOADS
@@ -289,5 +299,5 @@ def register(member: Member) -> Member:
 
 
 def identifier(coordinate: str) -> str:
-    """How a coordinate is written in an expression, after q_ or v_."""
+    """Return how a coordinate is written in an expression, after q_ or v_."""
     return "".join(c if c.isalnum() else "_" for c in coordinate)

@@ -1,5 +1,5 @@
 """Loads of machines: drag in air, clutches and brakes, one-way clutches. Friction is smoothed over
-`slip_speed`, so that below it creeps.
+`slip_speed`: a clutch that sticks still creeps, more slowly than that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .keys import COORDINATE, FRAME, Key, Load, Scene, doc, number, register
 @dataclass(frozen=True)
 class Drag(Load):
     """Drag of a stream on the origin of a frame: force -coefficient |u| u along the velocity u of
-    the frame in the stream.
+    the frame relative to the stream.
 
     coefficient: 1/2 density drag-coefficient area, kg/m. stream: its velocity in the ground's axes,
     m/s.
@@ -34,7 +34,7 @@ class Drag(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Against the velocity in the stream."""
+        """Apply the force against the velocity relative to the stream."""
         x, y, z = map(s.value, self.stream)
         stream: Vector = (x, y, z)
         u = sub(s.origin(self.frame)[1], stream)
@@ -44,12 +44,12 @@ class Drag(Load):
 @register
 @dataclass(frozen=True)
 class Clutch(Load):
-    """A friction clutch between two coordinates, or with one alone a brake: torque -capacity
-    tanh(slip / slip_speed), slip = v1 - ratio v2.
+    """A friction clutch between two coordinates, or a brake on one: torque -capacity tanh(slip /
+    slip_speed), slip = v1 - ratio v2.
 
-    capacity: a text or number, N m or N, such as "20*max(0, min(1, t - 0.5))". It creeps where it
-    sticks, by slip_speed at most where the torque stays below three quarters of its capacity. A
-    brake that holds exactly is the friction of a joint, with its events.
+    capacity: a text or number, N m or N, such as "20*max(0, min(1, t - 0.5))". Where it sticks it
+    creeps, by at most slip_speed as long as the torque is below three quarters of its capacity. A
+    brake that holds exactly is the friction of a joint, which has events.
     """
 
     kind = "clutch"
@@ -70,7 +70,7 @@ class Clutch(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """The same torque on both sides."""
+        """Apply opposite torques to both coordinates."""
         ratio = s.value(self.ratio)
         slip = s.coordinate(self.coordinate)[1]
         for name in self.other:
@@ -84,8 +84,8 @@ class Clutch(Load):
 @register
 @dataclass(frozen=True)
 class Freewheel(Load):
-    """A one-way clutch: the coordinate turns freely forwards; backwards it is held by a damper,
-    torque damping |v| (N m s/rad or N s/m).
+    """A one-way clutch: the coordinate turns freely forwards; backwards a damper resists it, with
+    the torque damping |v| (N m s/rad or N s/m).
     """
 
     kind = "freewheel"
@@ -99,7 +99,7 @@ class Freewheel(Load):
     )
 
     def act(self, s: Scene) -> None:
-        """Nothing forwards; backwards the damper, on both sides."""
+        """Apply no torque forwards, and that of the damper backwards, on both sides."""
         slip = s.coordinate(self.coordinate)[1]
         for name in self.other:
             slip = slip - s.coordinate(name)[1]

@@ -12,10 +12,10 @@ from .keys import COORDINATE, Holonomic, Key, Places, doc, number, register
 @register
 @dataclass(frozen=True)
 class Constraint(Holonomic):
-    """g(q, t) = 0 as one text of coordinates q_<name>, places of frames x_<frame>, y_<frame>,
+    """g(q, t) = 0 as one text of coordinates q_<name>, positions of frames x_<frame>, y_<frame>,
     z_<frame> (m, in the ground), t, parameters.
 
-    It is best written in metres or radians: assembly closes it to 1e-9.
+    Its value should be in metres or radians: assembly closes it to 1e-9.
     """
 
     kind = "expression"
@@ -23,22 +23,22 @@ class Constraint(Holonomic):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The row itself."""
+        """The text of the row."""
         return (self.zero,)
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """Its text."""
+        """Return the value of its text."""
         return (s.text(self.name, self.zero),)
 
 
 @register
 @dataclass(frozen=True)
 class Drive(Holonomic):
-    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic drive, with
-    whatever force that takes.
+    """A coordinate follows a text of t and parameters, such as "3*t": a rheonomic constraint, with
+    whatever force it needs.
 
-    The text has a second derivative, which the force needs: a motion that starts from rest with a
-    jump of its speed is none.
+    The text must have a second derivative, which the force needs: a motion that starts from rest
+    with a jump of its speed is not allowed.
     """
 
     kind = "drive"
@@ -49,19 +49,19 @@ class Drive(Holonomic):
     )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """q - motion(t)."""
+        """Return q - motion(t)."""
         return (s.coordinate(self.coordinate) - s.text(self.name, self.motion),)
 
     def drives(self) -> str:
-        """Its coordinate."""
+        """The driven coordinate."""
         return self.coordinate
 
 
 @register
 @dataclass(frozen=True)
 class Coupling(Holonomic):
-    """A sum of coordinates keeps its value, sum of ratio q = offset: joints of different branches
-    or sides of a loop, coupled.
+    """A sum of coordinates is constant, sum of ratio q = offset: it couples joints of different
+    branches, or on both sides of a loop.
     """
 
     kind = "coupling"
@@ -75,7 +75,9 @@ class Coupling(Holonomic):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """One ratio per coordinate, two coordinates at least."""
+        """Yield a fault where there is not one ratio per coordinate, or fewer than two
+        coordinates.
+        """
         if len(self.coordinates) != len(self.ratios):
             yield (
                 f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one"
@@ -88,6 +90,6 @@ class Coupling(Holonomic):
             )
 
     def residual(self, s: Places) -> tuple[Scalar, ...]:
-        """The sum less the offset."""
+        """Return the sum of ratio q minus the offset."""
         parts = [s.value(r) * s.coordinate(name) for r, name in zip(self.ratios, self.coordinates)]
         return (sum(parts[1:], parts[0]) - s.value(self.offset),)

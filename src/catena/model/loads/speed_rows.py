@@ -15,8 +15,22 @@ from .keys import DIRECTION, FRAME, Key, Nonholonomic, doc, number, register
 @register
 @dataclass(frozen=True)
 class KnifeEdge(Nonholonomic):
-    """The origin of a frame has no velocity along `direction`, an axis of the frame: a skate, a
-    thin wheel's side.
+    """The origin of a frame has no velocity along `direction`, an axis of the frame: a skate, the
+    side of a thin wheel.
+
+    Parameters
+    ----------
+    name : str
+        The name of the constraint.
+    frame : str
+        The frame whose origin does not slip.
+    direction : 3 floats
+        The direction without velocity, in the frame's axes; stored with length one.
+
+    Examples
+    --------
+    >>> KnifeEdge("skate", "blade", (0, 2, 0)).direction
+    (0.0, 1.0, 0.0)
     """
 
     kind = "knife_edge"
@@ -27,7 +41,7 @@ class KnifeEdge(Nonholonomic):
     def contact(
         self, R: Matrix, value: Callable[[Scalar], Scalar]
     ) -> tuple[Vector, tuple[Vector, ...]]:
-        """The frame's origin, across the blade."""
+        """Return the frame's origin as the point, and `direction` in the ground's axes."""
         return (0.0, 0.0, 0.0), (rotate(R, self.direction),)
 
 
@@ -36,9 +50,25 @@ class KnifeEdge(Nonholonomic):
 class Rolling(Nonholonomic):
     """A thin disc rolls without slipping on a plane through the ground's origin.
 
-    frame: at the disc's centre. axis: the disc's own, in the frame's axes. radius: m. normal: of
-    the plane, in the ground's axes. Three rows: the point of the disc that touches the plane stands
-    still.
+    Three rows say that the point of the disc that touches the plane has no velocity.
+
+    Parameters
+    ----------
+    name : str
+        The name of the constraint.
+    frame : str
+        A frame at the centre of the disc.
+    radius : scalar
+        m.
+    axis : 3 floats, default (0, 1, 0)
+        The axis of the disc, in the frame's axes.
+    normal : 3 floats, default (0, 0, 1)
+        The normal of the plane, in the ground's axes.
+
+    Examples
+    --------
+    >>> Rolling("wheel rolls", "hub", radius=0.3).axis
+    (0.0, 1.0, 0.0)
     """
 
     kind = "rolling"
@@ -53,7 +83,7 @@ class Rolling(Nonholonomic):
     def contact(
         self, R: Matrix, value: Callable[[Scalar], Scalar]
     ) -> tuple[Vector, tuple[Vector, ...]]:
-        """The lowest point of the disc, in every direction."""
+        """Return the lowest point of the disc from its centre, and the three axes of the ground."""
         axis = rotate(R, self.axis)
         n = self.normal
         up = sub(n, scale(dot(n, axis), axis))  # the steepest direction in the disc's plane
@@ -63,7 +93,20 @@ class Rolling(Nonholonomic):
 @register
 @dataclass(frozen=True)
 class SpeedRow(Nonholonomic):
-    """A(q, t) v + B(q, t) = 0 as one text, linear in the speeds v_<name>."""
+    """A(q, t) v + B(q, t) = 0 as one text, linear in the speeds v_<name>.
+
+    Parameters
+    ----------
+    name : str
+        The name of the constraint.
+    expression : str
+        A text of t, parameters, q_<coordinate> and v_<speed>.
+
+    Examples
+    --------
+    >>> SpeedRow("ratio", "v_left - 2*v_right").labels
+    ('v_left - 2*v_right',)
+    """
 
     kind = "expression"
     expression: str = field(
@@ -72,10 +115,10 @@ class SpeedRow(Nonholonomic):
 
     @property
     def text(self) -> str:
-        """The row."""
+        """The expression of the row."""
         return self.expression
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The row itself."""
+        """The expression as the label of the one row."""
         return (self.expression,)

@@ -22,8 +22,25 @@ TURNS_THEN_SLIDES = (
 @register
 @dataclass(frozen=True)
 class JointSpring(Load):
-    """A spring and damper along one coordinate: force -stiffness (q - rest) - damping v (N m/rad or
-    N/m; and s).
+    """A spring and damper along one coordinate: force -stiffness (q - rest) - damping v.
+
+    Parameters
+    ----------
+    name : str
+        The name of the load.
+    coordinate : str
+        The coordinate q along which it acts; v is its speed.
+    stiffness : scalar
+        N m/rad or N/m.
+    rest : scalar
+        The coordinate at which it exerts no force, rad or m.
+    damping : scalar, default 0
+        N m s/rad or N s/m.
+
+    Examples
+    --------
+    >>> JointSpring("return", "elbow", stiffness=20, rest=0).damping
+    0.0
     """
 
     kind = "joint_spring"
@@ -41,11 +58,11 @@ class JointSpring(Load):
     )
 
     def linear(self) -> tuple[str, Scalar, Scalar, Scalar]:
-        """It is linear in its coordinate."""
+        """Return (coordinate, stiffness, rest, damping)."""
         return self.coordinate, self.stiffness, self.rest, self.damping
 
     def act(self, s: Scene) -> None:
-        """-k (q - rest) - d v along its speed."""
+        """Apply -k (q - rest) - d v along its speed, and store k (q - rest)^2 / 2."""
         (q, v), (k, rest, d) = (
             s.coordinate(self.coordinate),
             map(s.value, (self.stiffness, self.rest, self.damping)),
@@ -58,7 +75,25 @@ class JointSpring(Load):
 @dataclass(frozen=True)
 class Spring(Load):
     """A spring and damper between the origins of two frames: tension stiffness (distance - length)
-    + damping rate (N/m, m, N s/m).
+    + damping rate, rate being that of the distance.
+
+    Parameters
+    ----------
+    name : str
+        The name of the load.
+    start, end : str
+        The two frames (or bodies, or "ground") between whose origins it acts.
+    stiffness : scalar
+        N/m.
+    length : scalar
+        Its length without force, m.
+    damping : scalar, default 0
+        N s/m.
+
+    Examples
+    --------
+    >>> Spring("strut", "hip", "ground", stiffness=800, length=0.3).length
+    0.3
     """
 
     kind = "spring"
@@ -71,15 +106,15 @@ class Spring(Load):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Two ends are needed."""
+        """Yield a fault where both ends are the same frame."""
         return _one_end(self.start, self.end)
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
-        """Its ends."""
+        """Return its two ends, whose origins must not coincide."""
         return ((self.start, self.end),)
 
     def act(self, s: Scene) -> None:
-        """A tension along the line between its ends."""
+        """Apply the tension along the line between its ends, and store its energy."""
         k, length, d = map(s.value, (self.stiffness, self.length, self.damping))
         gap, distance, rate = stretch_between(s, self.start, self.end)
         pull = (k * (distance - length) + d * rate) / distance
@@ -93,9 +128,24 @@ class Spring(Load):
 class Bushing(Load):
     """A soft joint between two frames that coincide at rest, in the axes of the first.
 
-    stiffness: three for turning (N m/rad), three for displacement (N/m). The turning angle is the
-    rotation's vector part, sin(angle) times its axis: exact for small turns. damping: likewise (N m
-    s/rad, N s/m).
+    The three angles are the vector part of the relative rotation, sin(angle) times its axis, which
+    is the rotation vector to first order.
+
+    Parameters
+    ----------
+    name : str
+        The name of the load.
+    start, end : str
+        The first frame, in whose axes it acts, and the second.
+    stiffness : 6 scalars
+        Three for turning (N m/rad), then three for displacement (N/m).
+    damping : 6 scalars, default 0
+        Three for turning (N m s/rad), then three for displacement (N s/m).
+
+    Examples
+    --------
+    >>> Bushing("mount", "engine", "chassis", stiffness=(50, 50, 50, 1e4, 1e4, 1e4)).damping
+    (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     """
 
     kind = "bushing"
@@ -110,12 +160,12 @@ class Bushing(Load):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Two ends are needed."""
+        """Yield a fault where both ends are the same frame."""
         return _one_end(self.start, self.end)
 
     def act(self, s: Scene) -> None:
-        """Six springs and dampers in the axes of the first frame, and the reaction on the first
-        body.
+        """Apply six springs and dampers in the axes of the first frame to the second body, and the
+        reaction to the first.
         """
         k, d = ([s.value(x) for x in values] for values in (self.stiffness, self.damping))
         A, B, (p, u), (o, w) = (
@@ -145,8 +195,8 @@ class CoordinateSpring(Load):
     """A spring and damper along a sum of coordinates, as a tendon over pulleys has: s = sum of
     ratio q.
 
-    Force -ratio (stiffness (s - rest) + damping s') along each coordinate. rest: in the unit of s;
-    stiffness: N m or N per unit of s.
+    Its force is -ratio (stiffness (s - rest) + damping s') along each coordinate. rest: in the unit
+    of s. stiffness: N m or N per unit of s.
     """
 
     kind = "coordinate_spring"
@@ -161,7 +211,7 @@ class CoordinateSpring(Load):
     damping: Scalar = field(default=0.0, metadata=number("any") | doc("force per rate of the sum"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """One ratio per coordinate."""
+        """Yield a fault where there is not one ratio per coordinate."""
         if len(self.coordinates) != len(self.ratios):
             yield (
                 f"it has {len(self.coordinates)} coordinates and {len(self.ratios)} ratios; one"
@@ -169,7 +219,7 @@ class CoordinateSpring(Load):
             )
 
     def act(self, s: Scene) -> None:
-        """The same tension along every coordinate, times its ratio."""
+        """Apply the same tension along every coordinate, times its ratio."""
         k, rest, d, *ratios = map(s.value, (self.stiffness, self.rest, self.damping, *self.ratios))
         moved = [s.coordinate(name) for name in self.coordinates]
         length, rate = (sum((r * x for r, x in zip(ratios, values)), 0.0) for values in zip(*moved))
@@ -184,8 +234,9 @@ class Cable(Load):
     """An elastic cable through the origins of several frames, free to slide at those between its
     ends.
 
-    Tension stiffness (path - length) + damping rate (N/m, m, N s/m), the path being the sum of its
-    straight parts. pulls: "tension", a cable that is slack below its length, or "both", a spring.
+    Its tension is stiffness (path - length) + damping rate (N/m, m, N s/m), the path being the sum
+    of its straight parts. pulls: "tension", a cable that is slack below its length, or "both", a
+    spring.
     """
 
     kind = "cable"
@@ -204,17 +255,19 @@ class Cable(Load):
     )
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Two frames at least, none twice in a row."""
+        """Yield a fault where there are fewer than two frames, or where two equal frames follow
+        each other.
+        """
         if len(self.frames) < 2:
             yield f"it goes through {len(self.frames)} frames; a cable has two ends"
         yield from (f"it goes from {a!r} to itself" for a, b in pairwise(self.frames) if a == b)
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
-        """The ends of its straight parts."""
+        """Return the ends of each straight part, whose origins must not coincide."""
         return tuple(pairwise(self.frames))
 
     def act(self, s: Scene) -> None:
-        """One tension along the whole path."""
+        """Apply the same tension along each straight part of the path."""
         k, length, d = map(s.value, (self.stiffness, self.length, self.damping))
         parts = [(a, b, *stretch_between(s, a, b)) for a, b in pairwise(self.frames)]
         stretch = sum((distance for *_, distance, _ in parts), -length)
@@ -229,7 +282,9 @@ class Cable(Load):
 
 
 def stretch_between(s: Scene, start: str, end: str) -> tuple[Vector, Scalar, Scalar]:
-    """From one frame's origin to another's: the vector, its length, and how fast that grows."""
+    """Return the vector from the origin of one frame to that of another, its length (m), and the
+    rate of the length (m/s).
+    """
     (p, u), (o, w) = s.origin(end), s.origin(start)
     gap, opening = sub(p, o), sub(u, w)
     distance = apply("sqrt", [dot(gap, gap)])
@@ -238,8 +293,8 @@ def stretch_between(s: Scene, start: str, end: str) -> tuple[Vector, Scalar, Sca
 
 @dataclass(frozen=True)
 class Strain(Load):
-    """What a flexible body's shapes resist: forces -K (q + lag v) along their coordinates. K: rows,
-    N/m or N m; lag: s.
+    """The elastic forces of a flexible body along the amplitudes of its shapes: -K (q + lag v). K:
+    rows, N/m or N m; lag: the ratio of damping to stiffness, s.
     """
 
     kind, written = "strain", False
@@ -248,7 +303,7 @@ class Strain(Load):
     lag: Scalar = 0.0
 
     def act(self, s: Scene) -> None:
-        """-K (q + lag v)."""
+        """Apply -K (q + lag v), and store q' K q / 2."""
         K = [[s.value(x) for x in row] for row in self.K]
         lag = s.value(self.lag)
         found = [s.coordinate(x) for x in self.coordinates]

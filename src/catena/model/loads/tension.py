@@ -14,7 +14,7 @@ from .springs import stretch_between
 @register
 @dataclass(frozen=True)
 class Tension(Load):
-    """A tension, N, as a text or number, along the straight parts between the origins of several
+    """A tension, N, as a text or number, along the straight lines between the origins of several
     frames; free to slide at the inner ones.
     """
 
@@ -25,17 +25,19 @@ class Tension(Load):
     tension: str | float = field(metadata=Key("expression", "force").of() | doc("N"))
 
     def faults(self, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Two frames at least, none twice in a row."""
+        """Yield a fault where there are fewer than two frames, or where two equal frames follow
+        each other.
+        """
         if len(self.frames) < 2:
             yield f"it goes through {len(self.frames)} frames; a path has two ends"
         yield from (f"it goes from {a!r} to itself" for a, b in pairwise(self.frames) if a == b)
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
-        """The ends of its straight parts."""
+        """Return the ends of each straight part, whose origins must not coincide."""
         return tuple(pairwise(self.frames))
 
     def act(self, s: Scene) -> None:
-        """The same pull at both ends of every part."""
+        """Apply the same tension at both ends of every straight part."""
         pull = s.text(self.name, self.tension)
         for a, b in pairwise(self.frames):
             gap, distance, _ = stretch_between(s, a, b)

@@ -1,11 +1,11 @@
-"""The error of the first frequencies of a beam by modes with the loads it carries, by the
+"""The error of the first frequencies of a beam by modes with the loads that it carries, by the
 Rayleigh-Ritz method.
 
-A load at a place of the beam asks its shapes for a moment and a shear force there: EI phi'' =
-omega^2 J phi', EI phi''' = -omega^2 m phi. Shapes whose ends are free (or whose waves know nothing
-of a load on their way) cannot give them, and their frequencies come out too high. So the
-frequencies are computed once more with polynomials, and with cubics that begin where a load is,
-beside the shapes: what can give them. How much lower they become is how far the shapes err.
+A load at a place of the beam requires of its shapes a moment and a shear force there: EI phi'' =
+omega^2 J phi', EI phi''' = -omega^2 m phi. Shapes whose ends are free (or that are smooth where a
+load is attached) cannot have them, and their frequencies come out too high. So the frequencies are
+computed once more with further shapes that can: polynomials, and cubics that begin where a load is.
+How much lower they become is the error of the shapes.
 
 The beam has length one and mass one; its body's frame is held, except that a beam with an unheld
 root moves with it.
@@ -24,24 +24,27 @@ from ..beams import Flexed
 from ..mechanism import Mechanism
 from ..values import value_of
 from .integrals import rule
-from .series import CLOSE
+from .series import NEARLY_DEPENDENT_SHAPES
 from .shapes import HELD, ends_of, held
 
 Array = np.ndarray
-FIRST = 3  # frequencies that are looked at, and not more than half of the shapes
-DEGREE = 9  # of the polynomials beside the shapes
-NOTHING = 1e-11  # an eigenvalue of the scaled mass matrix: shapes that make up each other
-TRUSTED = 0.01  # relative error of a frequency from which on a doubt is told
+MAX_FREQUENCIES = 3  # the lowest frequencies that are checked; at most half as many as shapes
+POLYNOMIAL_DEGREE = 9  # of the polynomials that are added to the shapes
+# eigenvalues of the mass matrix, scaled to a diagonal of one, that are not larger belong to
+# linearly dependent shapes and are dropped
+DEPENDENT_EIGENVALUE = 1e-11
+MAX_FREQUENCY_ERROR = 0.01  # relative error of a frequency above which a warning says so
 AXIS = {"x": 0, "y": 1, "z": 2, "twist": 0}
-# s = x/L of the place, and M (2, 2) of displacement and slope d/ds there, beside the beam's mass
+# s = x/L of the place, and M (2, 2) of displacement and slope d/ds there, relative to the beam's
+# mass
 Load = tuple[float, Array]
 
 Carried = tuple[float, Array, Array]  # mass, first moment (3,) and inertia (3, 3) about a place
 
 
 def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, Array]:
-    """{direction: (k,)}: by how much the first frequencies of a beam by modes are too high,
-    relative, k up to FIRST.
+    """Return {direction: (k,)}, the relative errors by which the first frequencies of a beam by
+    modes are too high, k up to MAX_FREQUENCIES.
     """
     basis = flexed.modal.integrals.basis
     ends = ends_of(flexed.beam.ends)
@@ -55,10 +58,12 @@ def frequency_errors(m: Mechanism, flexed: Flexed) -> dict[str, Array]:
 
 
 def likeness_doubts(m: Mechanism) -> Iterator[str]:
-    """A sentence for each beam whose own shapes are so alike that dynamics lose digits."""
+    """Yield a sentence for each beam whose shapes are so nearly dependent that the mass matrix
+    loses digits.
+    """
     for flexed in (x for x in m.beams if x.modal):
         for d, shapes in flexed.modal.integrals.basis.shapes.items():
-            if (apart := getattr(shapes, "apart", 1.0)) < CLOSE:
+            if (apart := getattr(shapes, "apart", 1.0)) < NEARLY_DEPENDENT_SHAPES:
                 yield (
                     f"body {flexed.body!r}: its shapes along {d} are so alike that a combination of"
                     f" them is {apart:.1g} of their size: the mass matrix loses"
@@ -68,10 +73,10 @@ def likeness_doubts(m: Mechanism) -> Iterator[str]:
 
 
 def frequency_doubts(m: Mechanism) -> Iterator[str]:
-    """A sentence for each beam whose shapes do not suit what it carries."""
+    """Yield a sentence for each beam whose shapes do not suit what it carries."""
     for flexed in (x for x in m.beams if x.modal):
         for d, errors in frequency_errors(m, flexed).items():
-            if errors.max(initial=0.0) > TRUSTED:
+            if errors.max(initial=0.0) > MAX_FREQUENCY_ERROR:
                 k = int(errors.argmax())
                 yield (
                     f"body {flexed.body!r}: its {flexed.modal.integrals.basis.counts[d]} shapes"
@@ -83,41 +88,49 @@ def frequency_doubts(m: Mechanism) -> Iterator[str]:
 
 # --- Rayleigh and Ritz
 def _errors(d: str, shapes: Any, ends: tuple[str, str], loads: list[Load], rotary: float) -> Array:
+    """Return the relative errors of the first frequencies in direction d: those with the shapes
+    alone, compared with those with added shapes.
+    """
     bent = 2 if d in ("y", "z") else 1
     inner = sorted({place for place, _ in loads if 0 < place < 1})
     edges = np.array([0.0, *inner, 1.0])
-    t, w = rule(shapes.points + DEGREE)
+    t, w = rule(shapes.points + POLYNOMIAL_DEGREE)
     s = (edges[:-1, None] + np.outer(np.diff(edges), t)).ravel()
     w = np.outer(np.diff(edges), w).ravel()
     rigid, more = (
-        _Beside(bent, ends, degree, places) for degree, places in ((bent - 1, ()), (DEGREE, inner))
+        _AddedShapes(bent, ends, degree, places)
+        for degree, places in ((bent - 1, ()), (POLYNOMIAL_DEGREE, inner))
     )
     found = []
-    for beside in (rigid, more):
+    for added in (rigid, more):
 
-        def at(s: Any, order: int, beside: _Beside = beside) -> Array:
-            return np.vstack([shapes(np.atleast_1d(s), order), beside(np.atleast_1d(s), order)])
+        def at(s: Any, order: int, added: _AddedShapes = added) -> Array:
+            return np.vstack([shapes(np.atleast_1d(s), order), added(np.atleast_1d(s), order)])
 
         M = (at(s, 0) * w) @ at(s, 0).T + (bent == 2) * rotary * (at(s, 1) * w) @ at(s, 1).T
         for place, load in loads:
             moved = np.hstack([at(place, 0), at(place, 1)])
             M = M + moved @ load @ moved.T
         found.append(_frequencies((at(s, bent) * w) @ at(s, bent).T, M)[rigid.count :])
-    n = min(FIRST, (len(shapes(np.zeros(1))) + 1) // 2)
+    n = min(MAX_FREQUENCIES, (len(shapes(np.zeros(1))) + 1) // 2)
     return np.maximum(found[0][:n] / found[1][:n] - 1, 0.0)
 
 
 def _frequencies(K: Array, M: Array) -> Array:
-    """Slowest first; combinations of shapes that are nothing but rounding are left out."""
+    """Return the frequencies of K and M in increasing order; linearly dependent combinations of
+    shapes are dropped.
+    """
     size = np.sqrt(np.diag(M))
     values, U = np.linalg.eigh(M / np.outer(size, size))
-    U = (U[:, values > NOTHING] / np.sqrt(values[values > NOTHING])) / size[:, None]
+    U = (
+        U[:, values > DEPENDENT_EIGENVALUE] / np.sqrt(values[values > DEPENDENT_EIGENVALUE])
+    ) / size[:, None]
     return np.sqrt(np.maximum(np.linalg.eigvalsh(U.T @ K @ U), 0.0))
 
 
-class _Beside:
-    """Polynomials up to a degree, and cubics (lines, for stretching) that begin at some places, as
-    the ends allow them.
+class _AddedShapes:
+    """Polynomials up to a degree, and cubics (lines, for stretching) that begin at some places,
+    restricted to those that the ends allow.
     """
 
     def __init__(self, bent: int, ends: tuple[str, str], degree: int, places: Any):
@@ -135,11 +148,11 @@ class _Beside:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of these shapes."""
         return self.N.shape[1]
 
     def __call__(self, s: Array, order: int) -> Array:
-        """The derivative of that order at s, (n, k)."""
+        """Return the derivative of that order at s (k,), (n, k)."""
         return self.N.T @ self._all(s, order)
 
     def _all(self, s: Array, order: int) -> Array:
@@ -156,7 +169,9 @@ class _Beside:
 
 # --- what a beam carries
 def _loads(m: Mechanism, flexed: Flexed, d: str) -> Iterator[Load]:
-    """What stands on each place, as M of displacement and slope there."""
+    """Yield (s, M) of what is attached at each place: M (2, 2) of displacement and slope there,
+    relative to the beam's mass.
+    """
     mass, length, rotor = (
         _value(m, x) for x in (m.body(flexed.body).mass, flexed.beam.length, flexed.beam.rhoJ)
     )
@@ -184,8 +199,8 @@ def _loads(m: Mechanism, flexed: Flexed, d: str) -> Iterator[Load]:
 
 
 def _through(m: Mechanism) -> dict[str, Carried]:
-    """What each joint carries with every coordinate zero, about its parent's frame: of what moves
-    in it, the mass in the joint.
+    """Return the mass that each joint carries with all coordinates zero, about its parent's frame;
+    of what moves in the joint, only the mass, at the joint.
     """
     on: dict[str, list[Carried]] = {}
     found = {}
@@ -203,7 +218,7 @@ def _through(m: Mechanism) -> dict[str, Carried]:
 
 
 def _body(m: Mechanism, name: str) -> Carried:
-    """A body about its own frame."""
+    """Return mass, first moment and inertia of a body about its own frame."""
     b = m.body(name)
     mass, xx, xy, xz, yy, yz, zz = (_value(m, x) for x in (b.mass, *b.inertia))
     about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -213,7 +228,9 @@ def _body(m: Mechanism, name: str) -> Carried:
 
 
 def _moved(carried: Carried, R: Array, p: Array) -> Carried:
-    """The same about a frame in which its own stands at p, turned by R."""
+    """Return mass, first moment and inertia about another frame, in which the first is at p,
+    rotated by R.
+    """
     mass, first, I = carried
     s = R @ first
     shift = (

@@ -1,9 +1,9 @@
-"""Courses: smooth functions of one coordinate, by which a joint follows another.
+"""Coordinate functions: smooth functions of one coordinate, by which a joint follows another.
 
 polynomial   y = c0 + c1 x + c2 x^2 + ...
-spline       cubics through points (x, y), continuous with two derivatives. At both ends the third
+spline       cubics through points (x, y) with two continuous derivatives. At both ends the third
              derivative is that of the cubic through the four points there ([Forsythe1977] section
-             4.4, which OpenSim's SimmSpline is); beyond them it is a straight line.
+             4.4, as in OpenSim's SimmSpline); beyond the ends it is a straight line.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ KINDS = ("polynomial", "spline")
 
 
 @dataclass(frozen=True)
-class Course:
+class CoordinateFunction:
     """A function of one coordinate. kind: "polynomial" with coefficients y, lowest first, or
     "spline" through points (x, y).
 
-    >>> Course("polynomial", y=(1.0, 0.0, 2.0))(3.0)
+    >>> CoordinateFunction("polynomial", y=(1.0, 0.0, 2.0))(3.0)
     (19.0, 12.0, 4.0)
     """
 
@@ -67,8 +67,8 @@ class Course:
 
     @cached_property
     def pieces(self) -> tuple[tuple[float, tuple[float, ...]], ...]:
-        """(origin o, coefficients c) of each piece, y = sum c_k (x - o)^k; the first and last of a
-        spline are its straight ends.
+        """(origin o, coefficients c) of each piece, y = sum c_k (x - o)^k. The first and last
+        pieces of a spline are its straight ends.
         """
         if self.kind == "polynomial":
             return ((0.0, self.y),)
@@ -89,7 +89,9 @@ class Course:
         )
 
     def __call__(self, q: Any, select: Any = None) -> tuple[Any, Any, Any]:
-        """y, dy/dq and d2y/dq2 at a number, or, with a `select(condition, a, b)`, at a symbol q."""
+        """Return y, dy/dq and d2y/dq2 at a number q, or, with a `select(condition, a, b)`, at a
+        symbol q.
+        """
         return piecewise(self.pieces, q, select)
 
     @property
@@ -97,29 +99,31 @@ class Course:
         """Whether it is c0 + c1 x."""
         return self.kind == "polynomial" and len(self.y) <= 2
 
-    def after(self, inner: Course) -> Course | None:
-        """self(inner(x)) as one course; none where a spline is not of something affine, or
-        something curved is of a spline.
+    def after(self, inner: CoordinateFunction) -> CoordinateFunction | None:
+        """Return self(inner(x)) as one function; None where it is neither a polynomial nor a
+        spline, which is so for a spline of something that is not affine, and for a polynomial of
+        degree 2 or more of a spline.
 
-        >>> Course("polynomial", y=(0.0, 0.0, 1.0)).after(Course("polynomial", y=(1.0, 2.0)))
-        Course(kind='polynomial', x=(), y=(1.0, 4.0, 4.0))
+        >>> square = CoordinateFunction("polynomial", y=(0.0, 0.0, 1.0))
+        >>> square.after(CoordinateFunction("polynomial", y=(1.0, 2.0))).y
+        (1.0, 4.0, 4.0)
         """
         if self.affine and inner.kind == "spline":
             offset, slope = (*self.y, 0.0)[:2]
-            return Course("spline", inner.x, tuple(offset + slope * y for y in inner.y))
+            return CoordinateFunction("spline", inner.x, tuple(offset + slope * y for y in inner.y))
         if self.kind == inner.kind == "polynomial":
-            return Course("polynomial", y=_composed(self.y, inner.y))
+            return CoordinateFunction("polynomial", y=_composed(self.y, inner.y))
         if not inner.affine:
             return None
         offset, slope = (*inner.y, 0.0)[:2]
         if not slope:
-            return Course("polynomial", y=(self(offset)[0],))
+            return CoordinateFunction("polynomial", y=(self(offset)[0],))
         points = sorted(((x - offset) / slope, y) for x, y in zip(self.x, self.y))
-        return Course("spline", *zip(*points))
+        return CoordinateFunction("spline", *zip(*points))
 
 
 def _composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ...]:
-    """The coefficients of a polynomial of a polynomial, by Horner's rule."""
+    """Return the coefficients of outer(inner(x)) of two polynomials, by Horner's rule."""
     found = np.zeros(1)
     for c in reversed(outer):
         found = np.convolve(found, inner)
@@ -130,10 +134,10 @@ def _composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ..
 def piecewise(
     pieces: Sequence[tuple[float, tuple[Any, ...]]], q: Any, select: Any = None
 ) -> tuple[Any, Any, Any]:
-    """y, dy/dq and d2y/dq2 of polynomials, each from its origin on.
+    """Return y, dy/dq and d2y/dq2 of a piecewise polynomial; each piece holds from its origin on.
 
-    The numbers of the piece are chosen first, and one polynomial is evaluated: a tape of many
-    pieces, and its derivatives, are then short.
+    The coefficients of the piece are selected first, and one polynomial is evaluated: a tape of
+    many pieces, and its derivatives, are then short.
     """
     pick = select or (lambda condition, a, b: a if condition else b)
     degree = max(len(c) for _, c in pieces)
@@ -146,7 +150,7 @@ def piecewise(
 
 
 def _polynomial(piece: tuple[float, tuple[Any, ...]], q: Any) -> tuple[Any, Any, Any]:
-    """Horner's rule for a polynomial and its first two derivatives."""
+    """Return a polynomial and its first two derivatives at q, by Horner's rule."""
     s = q - piece[0]
     y: Any = 0.0
     dy: Any = 0.0
@@ -159,7 +163,7 @@ def _polynomial(piece: tuple[float, tuple[Any, ...]], q: Any) -> tuple[Any, Any,
 
 
 def _seconds(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The second derivatives at the points."""
+    """Return the second derivatives of the spline at its points, (n,)."""
     n = len(x)
     h = np.diff(x)
     d = np.diff(y) / np.diff(x)
@@ -176,7 +180,7 @@ def _seconds(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _third_difference(x: np.ndarray, y: np.ndarray) -> float:
-    """The leading coefficient of the cubic through four points."""
+    """Return the leading coefficient of the cubic through four points."""
     for k in range(1, 4):
         y = np.diff(y) / (x[k:] - x[:-k])
     return float(y[0])
@@ -185,11 +189,11 @@ def _third_difference(x: np.ndarray, y: np.ndarray) -> float:
 def closed_spline(
     x: Sequence[float], y: Sequence[Any]
 ) -> tuple[tuple[float, tuple[Any, ...]], ...]:
-    """The pieces of the cubic spline through points of one period that begins anew with two
-    continuous derivatives.
+    """Return the pieces of the periodic cubic spline, with two continuous derivatives, through
+    points of one period.
 
-    x (n,): numbers, rising. y (n,): numbers or symbols, in which the pieces are linear; the last is
-    taken to be the first.
+    x (n,): numbers, increasing. y (n,): numbers or symbols, in which the pieces are linear; the
+    last is taken to be equal to the first.
     """
     from scipy.interpolate import CubicSpline
 
@@ -205,12 +209,12 @@ def closed_spline(
     )
 
 
-# a point that changes a piece by less than this, relative to the point that changes it most, is
-# below the rounding of its sum: the pieces of a spline hardly feel points far away
-FAR = 1e-18
+# points whose weight in a piece, relative to the largest weight, is smaller are dropped: they are
+# below the rounding of the sum, since a spline hardly depends on points far away
+NEGLIGIBLE_WEIGHT = 1e-18
 
 
 def _combined(weights: np.ndarray, y: Sequence[Any]) -> Any:
-    """The sum of weight times y, without what is lost in its rounding."""
-    least = FAR * float(np.abs(weights).max())
+    """Return the sum of weight times y, without terms whose weight is negligible."""
+    least = NEGLIGIBLE_WEIGHT * float(np.abs(weights).max())
     return sum((float(k) * z for k, z in zip(weights, y) if abs(k) > least), 0.0)

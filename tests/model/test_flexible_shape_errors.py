@@ -18,8 +18,8 @@ from catena.errors import MechanismError, MechanismWarning
 from catena.kernels.tree import layout
 from catena.model.flexible import discretise, doubts, frequency_error, frequency_errors
 from catena.model.flexible.integrals import Basis, integrals
+from catena.model.flexible.shape_errors import _loads
 from catena.model.flexible.shapes import uniform
-from catena.model.flexible.trust import _loads
 from catena.report.description import describe
 
 
