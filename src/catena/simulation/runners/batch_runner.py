@@ -193,8 +193,8 @@ class BatchRunner:
             first = old + int(is_open[0])
             after = float(t[first]) if first < n else float(lanes.t[run])
             lanes.row[run] = first - 1
-            kept = openings(t[:first], self.out[run, :first], run)
-            last = int(np.flatnonzero(kept <= dead_positions.CLOSED_LOOP)[-1:].max(initial=0))
+            opening = openings(t[:first], self.out[run, :first], run)
+            last = int(np.flatnonzero(opening <= dead_positions.CLOSED_LOOP)[-1:].max(initial=0))
             p = lanes.given[run, nu:]
             self._end_with(
                 run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)
