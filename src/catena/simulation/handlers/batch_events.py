@@ -448,13 +448,13 @@ class SpeedEvents:
             else:
                 series = self.series.pop((run, k, side), None)
                 limit = series.limit if series is not None else None
-                said = (
+                series_note = (
                     f", the limit of {series.number} impacts"
                     if series is not None and limit is not None
                     else ""
                 )
                 self._add_to_log(
-                    run, f"{name} rests on {self._stop_named(run, k, side)}{said}", limit
+                    run, f"{name} rests on {self._stop_named(run, k, side)}{series_note}", limit
                 )
 
 

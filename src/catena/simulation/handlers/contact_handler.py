@@ -445,13 +445,13 @@ class ContactHandler:
         self.terms.ledger = replace(
             self.terms.ledger, accumulations=self.terms.ledger.accumulations + (limit is not None)
         )
-        said = (
+        series_note = (
             f", the limit of {series.number} impacts"
             if series is not None and limit is not None
             else ""
         )
         closes = " closes and" if before.word == OPEN else ""
-        self.handler.say(t if limit is None else limit, f"{name}{closes} {now}s{said}")
+        self.handler.say(t if limit is None else limit, f"{name}{closes} {now}s{series_note}")
 
     # --- paradoxes
     def _no_motion(self, t: float, now: list[int], found: list[Solution]) -> str:

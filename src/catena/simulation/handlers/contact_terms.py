@@ -45,7 +45,7 @@ class ContactTerms:
     points: all contact points. places: the rows of each on the tape. touching, off: the numbers of
     points that touch, and of those that are switched off. length: of the mechanism, m. static,
     kinetic, e (k,): coefficients of friction and restitution. available: twice the energy that the
-    forces could give along the mechanism's length, J. kept: the ledger.
+    forces could give along the mechanism's length, J. ledger: the ledger.
     """
 
     def __init__(self, handler: HandlerContext):

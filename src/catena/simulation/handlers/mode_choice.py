@@ -151,11 +151,12 @@ def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) ->
     else:
         series = handler.impacts.pop((k, stop.name), None)
         limit = series.limit if series is not None else None
-        said = (
+        series_note = (
             f", the limit of {series.number} impacts"
             if series is not None and limit is not None
             else ""
         )
         handler.say(
-            t if limit is None else limit, f"{name} rests on {handler.stop_named(k, stop)}{said}"
+            t if limit is None else limit,
+            f"{name} rests on {handler.stop_named(k, stop)}{series_note}",
         )

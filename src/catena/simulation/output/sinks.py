@@ -285,10 +285,10 @@ class TighterRun(Sink):
         q = record.observe(
             self.plan, part.t, *moved(part, rows.stop - rows.start), self.plan.p[rows]
         ).q
-        kept = self.other.coordinates(rows, first, first + len(part.t))
+        coarser = self.other.coordinates(rows, first, first + len(part.t))
         for largest, x in (
-            (self.apart, q[:, : kept.shape[1]] - kept),
-            (self.moved, kept - self.plan.start_coordinates[rows, None]),
+            (self.apart, q[:, : coarser.shape[1]] - coarser),
+            (self.moved, coarser - self.plan.start_coordinates[rows, None]),
         ):
             largest[rows] = np.maximum(largest[rows], np.abs(x).max(axis=1, initial=0.0))
 

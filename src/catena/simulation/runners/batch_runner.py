@@ -217,8 +217,8 @@ class BatchRunner:
             t = np.append(plan.start, plan.times[: n - 1])
             after = float(t[first]) if first < n else float(lanes.t[run])
             lanes.row[run] = first - 1
-            kept = self._opening(t[:first], self.out[run, :first], np.full(first, run))
-            last = int(np.flatnonzero(kept <= dead_positions.CLOSED_LOOP)[-1:].max(initial=0))
+            opening = self._opening(t[:first], self.out[run, :first], np.full(first, run))
+            last = int(np.flatnonzero(opening <= dead_positions.CLOSED_LOOP)[-1:].max(initial=0))
             p = lanes.given[run, plan.system.nu :]
             self._end_with(
                 run, dead_positions.sentence(plan, float(t[last]), self.out[run, last], after, p)

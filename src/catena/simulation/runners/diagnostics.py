@@ -32,15 +32,15 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
     """Return what happened at t (s), the state there, and the likely reason. status: see
     `drivers.OUTCOMES`.
     """
-    said = f"{drivers.OUTCOMES[status]} at t = {t:.9g} s"
+    message = f"{drivers.OUTCOMES[status]} at t = {t:.9g} s"
     if status in (drivers.REACHED, drivers.EVENT):
         return drivers.OUTCOMES[status]
     try:
         q, v = _last(engine)
         why = _reason(machine, engine, status, t, q, v)
     except (CatenaError, ArithmeticError, np.linalg.LinAlgError) as error:
-        return f"{said}; {error}"
-    return f"{said}, {_where(machine, q, v)}; {why}"
+        return f"{message}; {error}"
+    return f"{message}, {_where(machine, q, v)}; {why}"
 
 
 @dataclass
@@ -121,8 +121,8 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         return _blown_up(machine, engine)
     p = engine.p[:, 0] if len(engine.p) else None
-    if said := _dead(machine, engine, t, q, v, p) or _condition(machine, q, v, p, t):
-        return said
+    if message := _dead(machine, engine, t, q, v, p) or _condition(machine, q, v, p, t):
+        return message
     still = np.zeros(machine.nv)
     machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may raise
     if (

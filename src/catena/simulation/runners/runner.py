@@ -434,11 +434,11 @@ def ask(engine: Engine, control: Any, t: float) -> None:
     answer = np.asarray(control(t, q[0], v[0]) if one else control(t, q, v), dtype=float)
     wanted = (s.nv,) if one else (engine.W, s.nv)
     if answer.shape != wanted:
-        said = f"the controller returned shape {answer.shape} at t = {t:g} s"
-        raise SimulationError(f"{said}; it returns {wanted}, one force per speed")
+        message = f"the controller returned shape {answer.shape} at t = {t:g} s"
+        raise SimulationError(f"{message}; it returns {wanted}, one force per speed")
     if not np.isfinite(answer).all():
         k = int(np.argwhere(~np.isfinite(answer))[0][-1])
         names = list(s.mechanism.speed_names)
-        said = f"the controller returned {answer[..., k]} for {names[k]!r} at t = {t:g} s"
-        raise SimulationError(f"{said}; it returns finite numbers")
+        message = f"the controller returned {answer[..., k]} for {names[k]!r} at t = {t:g} s"
+        raise SimulationError(f"{message}; it returns finite numbers")
     engine.u[:] = answer.reshape(engine.W, s.nv).T

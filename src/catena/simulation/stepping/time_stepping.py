@@ -374,8 +374,8 @@ class Stepper:
 
 def stepper(system: SystemSymbols, width: int) -> Stepper:
     """Return the pieces of a step of a system for `width` lanes, compiled once per system."""
-    made: Stepper = system.compiled(("stepper", width), lambda: Stepper(system, width))
-    return made
+    compiled: Stepper = system.compiled(("stepper", width), lambda: Stepper(system, width))
+    return compiled
 
 
 def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
@@ -403,17 +403,17 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     )
     sums = ca.reshape(sums, 12, n)
     first = sum(x.numel() for x in problem)
-    _, free, q, own, work, before, push, *kept = ca.vertsplit(
+    _, free, q, own, work, before, push, *factors = ca.vertsplit(
         taken, np.cumsum([0, first, *(x.numel() for x in rest)]).tolist()
     )
     step = taken[sum(x.numel() for x in problem[:10])]
-    kept = [ca.SX(pattern, x) for pattern, x in zip(carried, kept)]
-    v = free + speed_change(kept, ca.vertcat(c.without_pairs(P, 3), ca.vec(sums[:6, :])))
+    factors = [ca.SX(pattern, x) for pattern, x in zip(carried, factors)]
+    v = free + speed_change(factors, ca.vertcat(c.without_pairs(P, 3), ca.vec(sums[:6, :])))
     q = move(
         q,
         v
         + (2.0 / step)
-        * speed_change(kept, ca.vertcat(c.without_pairs(shift, 3), ca.vec(sums[6:, :]))),
+        * speed_change(factors, ca.vertcat(c.without_pairs(shift, 3), ca.vec(sums[6:, :]))),
         0.5 * step,
     )
     after = ca.vertcat(
@@ -432,13 +432,13 @@ def step_tapes(system: SystemSymbols) -> tuple[ca.Function, ca.Function]:
     )
 
 
-def speed_change(kept: Sequence[ca.SX], P: ca.SX) -> ca.SX:
+def speed_change(factors: Sequence[ca.SX], P: ca.SX) -> ca.SX:
     """Return dv (nv,) of impulses P (m,) of the contact rows, by the matrices that
     `SteppedContacts.response` returned.
     """
-    if len(kept) == 1:
-        return kept[0] @ P
-    X, L, root = kept
+    if len(factors) == 1:
+        return factors[0] @ P
+    X, L, root = factors
     return ca.solve(L, ca.densify(root * (X @ P)))
 
 
@@ -455,9 +455,9 @@ def _problem_arrays(
     tree = not system.mechanism.constrained
     patterns: list[ca.Sparsity] = []
 
-    def made() -> ca.Function:
-        gap, J, W, kept = c.response(s)
-        patterns.extend(x.sparsity() for x in kept)
+    def response() -> ca.Function:
+        gap, J, W, factors = c.response(s)
+        patterns.extend(x.sparsity() for x in factors)
         a = s._free() if tree else ca.SX.zeros(system.nv)
         pose = (
             vector([x for pair in c.pairs for x in pair_pose(s, pair)])
@@ -467,10 +467,10 @@ def _problem_arrays(
         return ca.Function(
             "response",
             [s.t, s.q, s.v, s.tau, s.p],
-            [gap, ca.densify(J), ca.densify(W), a, pose, *(_entries(x) for x in kept)],
+            [gap, ca.densify(J), ca.densify(W), a, pose, *(_entries(x) for x in factors)],
         )
 
-    gap, J, W, a, pose, *kept = made()(system.t, system.q, system.v, acting, system.p)
+    gap, J, W, a, pose, *factors = response()(system.t, system.q, system.v, acting, system.p)
     tau = acting
     if not (tree and system.formulation.by_blocks):
         a, tau = system.under(acting)
@@ -502,7 +502,7 @@ def _problem_arrays(
         turns,
         Y.T,
     ]
-    return problem, [free, system.q, own, work, system.v, h * tau, *kept], patterns
+    return problem, [free, system.q, own, work, system.v, h * tau, *factors], patterns
 
 
 def _entries(x: ca.SX) -> ca.SX:

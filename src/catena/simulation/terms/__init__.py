@@ -4,7 +4,7 @@ symbols                 what a term may read of the system that it is part of
 switched_constraints    rows that events switch on and off: stops, friction, locks, contacts
 contact_rows, contact_slots, contact_rims, contact_state, smooth_pairs, touching_pairs
                         contacts as rows that switch
-guards                  quantities whose fall to zero is an event
+guards, guard_sides     quantities whose fall to zero is an event; their last sides of zero
 power                   the power of loads and of rows that depend on time
 prescribed              coordinates that follow a trajectory
 projection, stabilisation, error_scales

@@ -354,13 +354,13 @@ class SwitchedConstraints:
         _, rate, gamma, B, z = self.rows(s)
         others, size = self._others(s, system.driven.speeds if system.driven is not None else ())
         F, weight, share = self._force_directions(s, rate, B, z)
-        kept = z if self.many else independent_rows(B, z, others, size, s.con.column)
+        keep = z if self.many else independent_rows(B, z, others, size, s.con.column)
         f = ca.Function(
             "held_rows",
             [s.t, s.q, s.v, s.p, self.symbols],
-            [ca.densify(x) for x in (gamma, B, kept, F, weight, share, others)],
+            [ca.densify(x) for x in (gamma, B, keep, F, weight, share, others)],
         )
-        gamma, B, kept, F, weight, share, others = f(
+        gamma, B, keep, F, weight, share, others = f(
             system.t, system.q, system.v, system.p, self.symbols
         )
         push = ca.SX.sym("push", system.nv)
@@ -373,7 +373,7 @@ class SwitchedConstraints:
                 ca.jacobian(a, push),
                 free,
                 gamma,
-                kept,
+                keep,
                 weight,
                 share,
                 others,
@@ -384,10 +384,10 @@ class SwitchedConstraints:
             return mu, along
         r = gamma - ca.mtimes(B, free)
         if self.contacts:
-            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, kept, weight, share)
+            mu = weighted_forces(B, ca.mtimes(ca.jacobian(a, push), F.T), r, keep, weight, share)
         else:
             response = ca.mtimes(B, ca.jtimes(a, push, B.T))  # B W B', with a = free + W push
-            mu = constraint_forces(0.5 * (response + response.T), r, kept)
+            mu = constraint_forces(0.5 * (response + response.T), r, keep)
         return mu, ca.mtimes(F.T, mu)
 
     @property
