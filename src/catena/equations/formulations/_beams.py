@@ -99,7 +99,7 @@ class TracedBeam:
         return self.m * ca.SX(ca.blockcat([[ca.DM(1), S.T], [S, ca.DM(self._P)]]))
 
     def places(self) -> ca.SX:
-        """Return (3, 1 + fields): the coefficients of 1 and B_a in r: zero, and c_a along its axis."""
+        """Return (3, 1 + fields): the coefficients of 1 and B_a in r: 0, and c_a on its axis."""
         return ca.sparsify(
             ca.horzcat(ca.SX(3, 1), *(self.axis(k) * self.c[k] for k in range(self.c.numel())))
         )

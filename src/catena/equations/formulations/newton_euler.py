@@ -9,9 +9,9 @@ velocity in its own axes,
 
 F, T are forces and torques of loads and joints. A joint imposes the rows f = 0 (32-37);
 differentiated twice (38-43) they read A V' = -bias with V = (u, w), and by the third law the same A
-carries the forces that hold it together, A^T lambda. Along its freedoms a joint moves at v = G V, so a motor exerts
-G^T tau on the two bodies, equal and opposite, less J v' for a rotor (armature J). With v' = G V' +
-g, this is one linear system:
+carries the forces that hold it together, A^T lambda. Along its freedoms a joint moves at v = G V,
+so a motor exerts G^T tau on the two bodies, equal and opposite, less J v' for a rotor (armature J).
+With v' = G V' + g, this is one linear system:
 
     [ M + G^T J G   A^T ] [   V'    ]   [ (m g, -w x I w) + loads + G^T (tau - J g) ]
     [      A         0  ] [ -lambda ] = [ -bias                           ]            v' = G V' + g
