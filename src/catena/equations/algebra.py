@@ -169,11 +169,11 @@ def virtual_rotation(
 def partials(
     velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None
 ) -> list[Vector]:
-    """Kane's partial velocities of a velocity or an angular velocity, one per speed: dV/du_s (19),
-    nonholonomic ones (22).
+    """Return Kane's partial velocities of a velocity or an angular velocity, one per speed: dV/du_s
+    (19), nonholonomic ones (22).
 
     dependent: {u_r: sum_s A_rs u_s + B_r}, the speeds that simple nonholonomic constraints
-    determine (2), put in first (20).
+    determine (2), substituted first (20).
     """
     placed = velocity.subs(dict(dependent)) if dependent else velocity
     found = []
@@ -195,12 +195,12 @@ def partials(
 def virtual_displacement(
     velocity: Vector, speeds: Sequence[Any], dependent: Mapping[Any, Any] | None = None
 ) -> Vector:
-    """A_delta p from the velocity of p in A, A_theta_B from the angular velocity of B in A: sum_i
-    dV/du_i delta_i (23), (24).
+    """Return A_delta p from the velocity of p in A, or A_theta_B from the angular velocity of B in
+    A: sum_i dV/du_i delta_i (23), (24).
 
     The delta_i are `virtual(u_i)`: arbitrary, the same for all vectors of a system; displacements
-    along u_i, not changes of it (18). What stands in V beside the u, such as B_r of (2) or dp/dt of
-    (17), is no displacement (21).
+    along u_i, not changes of it (18). Terms of V without the u, such as B_r of (2) or dp/dt of
+    (17), are no displacements (21).
     """
     return sum(
         (virtual(u) * P for u, P in zip(speeds, partials(velocity, speeds, dependent))), Vector(0)
@@ -214,13 +214,14 @@ def passerello_huston(
     A: Any = None,
     dependent: Mapping[Any, Any] | None = None,
 ) -> list[Any]:
-    """Kane's generalised inertia forces from kinetic energy (3), one for each independent speed.
+    """Return Kane's generalised inertia forces from kinetic energy (3), one for each independent
+    speed.
 
         F*_r = -sum_s (d/dt dT/dq_s' - dT/dq_s) (W_sr + sum_k W_sk A_kr)
 
     kinetic: T(q, q', t). W (n x n): q' = W u + X (1). A (m x p): the last m speeds are A u + B of
     the first p (2). The print lacks the minus; inertia forces oppose the acceleration. dependent:
-    put into the result, such as {q': W u + X}.
+    substituted into the result, such as {q': W u + X}.
     """
     t, W = dynamicsymbols._t, sm.Matrix(W)
     n = len(coordinates)
@@ -245,13 +246,13 @@ def rows(
     varied: ReferenceFrame | None = None,
     dependent: Mapping[Any, Any] | None = None,
 ) -> list[Any]:
-    """The equations of motion of SymPy RigidBody's under gravity by Hamilton's principle, each
-    zero, one per speed (30)-(32).
+    """Return the equations of motion of SymPy RigidBody's under gravity by Hamilton's principle,
+    each zero, one per speed (30)-(32).
 
-    bodies: their mass centres, frames and central inertias. varied: the frame j of (28) that
-    weights are varied in, by default the ground. origin: the ground's point that positions are
-    measured from. Kane's F_r + F*_r is the same expression: he is the case j = ground, with 0D(I .
-    w) = I . alpha + w x I . w.
+    bodies: their mass centres, frames and central inertias. varied: the frame j of (28) in which
+    weights are varied, by default the ground. origin: the ground's point from which positions are
+    measured. Kane's F_r + F*_r is the same expression: it is the case j = ground, with 0D(I . w) =
+    I . alpha + w x I . w.
     """
     j = varied or ground
     total = [sm.S.Zero] * len(speeds)
@@ -287,7 +288,7 @@ def _varied(
 
 
 def _scalar(x: Any, only: list[Any] | None) -> Any:
-    """delta x = sum dx/dq delta q + dx/dq' (delta q)' + ..., time standing still."""
+    """Return delta x = sum dx/dq delta q + dx/dq' (delta q)' + ..., with the time constant."""
     t, total = dynamicsymbols._t, sm.S.Zero
     for q in _ordered(_functions(x, only)):
         order = max((d.derivative_count for d in x.atoms(sm.Derivative) if d.expr == q), default=0)

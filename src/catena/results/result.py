@@ -390,7 +390,7 @@ class Result:
         if "mode" not in self.data:
             return ""
         names = [str(n) for n in self.data["mode_name"].values]
-        # a frame's mode has its pose beside it
+        # the mode of a frame is followed by its pose
         found = [n.removesuffix(" xx") for n in names if n.endswith(" xx")]
         on = [n for n in found if self.data["mode"].values[..., names.index(f"{n} locked")].any()]
         return ", ".join(n.removeprefix("the lock of ") for n in on)

@@ -8,7 +8,7 @@ functions of them.
             velocity in the link's own, the speeds of a free joint                           7 and 6
     hinged  the coordinates and speeds of the joint itself, for a link joined to the ground
             nq and nv
-    bent  the amplitudes of a body that bends by modes, beside the chart of its link; their rates
+    bent  the amplitudes of a modal flexible body, in addition to its link's chart; their rates
             n and n
 
 A flat link's angle is zero where all joints are; it is never cut at a turn, so joint angles come

@@ -15,8 +15,8 @@ has beside accelerations are never written by hand. A planar mechanism is the sa
 rows: what is forbidden across the plane is left out.
 
 A place of a body that bends is a body without mass of its own; its modal joint is a weld to the
-frame that the amplitudes have carried there, so that its rows have columns for e' beside those of
-two links.
+frame that the amplitudes have moved there, so that its rows have columns for e' in addition to
+those of two links.
 """
 
 from __future__ import annotations

@@ -99,14 +99,14 @@ class TracedBeam:
         return self.m * ca.SX(ca.blockcat([[ca.DM(1), S.T], [S, ca.DM(self._P)]]))
 
     def places(self) -> ca.SX:
-        """(3, 1 + fields): what multiplies 1 and B_a in r: nothing, and c_a along its axis."""
+        """Return (3, 1 + fields): the coefficients of 1 and B_a in r: 0, and c_a on its axis."""
         return ca.sparsify(
             ca.horzcat(ca.SX(3, 1), *(self.axis(k) * self.c[k] for k in range(self.c.numel())))
         )
 
     def velocities(self, w: ca.SX, V: ca.SX, rate: ca.SX) -> ca.SX:
-        """(3, 1 + fields): what multiplies 1 and B_a in the velocity V + w x r + r' of the body's
-        points, along its axes.
+        """Return (3, 1 + fields): the coefficients of 1 and B_a in the velocity V + w x r + r' of
+        the body's points, along its axes.
         """
         dc = self.C @ rate
         moved = ca.horzcat(V, *(self.axis(k) * dc[k] for k in range(dc.numel())))

@@ -127,8 +127,8 @@ class Energies:
         return Statement.of(symbols, left, right, self.note)
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """The names of the chosen coordinates: the joints' own, with a mark where the angle is an
-        absolute one.
+        """Return the names of the chosen coordinates: the joints' own, with a mark where the angle
+        is an absolute one.
         """
         return self._marked(self.tracer.layout.mechanism.coordinate_names)
 

@@ -1,14 +1,14 @@
-"""The wrench in every joint by statics: what all beyond the joint needs, less what acts on it from
-outside.
+"""The wrench in every joint by statics: what the bodies beyond the joint need, less what acts on
+them from outside.
 
-A formulation says, by its own arithmetic, which wrench each body needs to move as it does beside
-its weight. Loads, loops and rows of speeds push bodies from outside; motors do not, since they sit
-in joints.
+A formulation computes, by its own arithmetic, the wrench that each body needs in addition to its
+weight to move as it does. Loads, loops and speed rows act on bodies from outside; motors do not,
+since they are in joints.
 
     reaction of joint k  =  sum over the bodies i beyond k of  (needed_i - loads_i - rows_i)
 
 All wrenches here are (torque about the ground's origin, force) in the ground's axes, until they are
-told about the child's.
+converted to the child's origin and axes.
 """
 
 from __future__ import annotations

@@ -23,13 +23,13 @@ def reactions(
     pushed: Sequence[tuple[tuple[str, str], list[ca.SX]]],
     moved: ca.SX,
 ) -> ca.SX:
-    """(joints, 6): what each joint does to its child, about the child's origin in its axes, torque
-    first.
+    """Return the wrench of each joint on its child, (joints, 6), about the child's origin in its
+    axes, torque first.
 
-    held: (force, torque) on each link by its own joint, about its centre of mass. pushed: of rows
-    that close the tree, the two bodies they are between, and what they do to each link. moved: V'.
-    Leaves to root: what lies beyond a cut needs a wrench, its own and that of what it carries. In
-    welds, and across the plane, this is the wrench in the joint.
+    held: (force, torque) on each link by its own joint, about its centre of mass. pushed: for rows
+    that close the tree, the two bodies that they are between, and their wrench on each link. moved:
+    V'. From leaves to root: what lies beyond a cut needs a wrench, its own and that of what it
+    carries. In welds, and across the plane, this is the wrench in the joint.
     """
     seen = {x.name: (k, x) for k, link in enumerate(b.links) for x in link.members} | {
         x.name: (-1, x) for x in b.ground

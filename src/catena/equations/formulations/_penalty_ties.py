@@ -1,4 +1,4 @@
-"""What ties joints together, for `penalty`, with nothing larger to solve: followers and rotors on
+"""Rows that couple joints, for `penalty`, without a larger system to solve: followers and rotors on
 springs; and links that lack inertia.
 
     follower   a joint that mimics another: f' = u - ratio u_leader is pulled back like a joint's
@@ -7,14 +7,15 @@ springs; and links that lack inertia.
                joint by a spring: J z' = -beta f, f' = z - v. A rotor's row is multiplied by sqrt(J
                / mass), so that it rings as the mechanism's mass on its springs does
 
-Angles that are read from poses come back between -pi and pi, and a ratio of such an angle means
-nothing; so f of these rows is integrated beside the poses, one more entry of the state each, from f
-= 0.
+Angles that are computed from poses are between -pi and pi, and a ratio of such an angle has no
+meaning; so f of these rows is integrated in addition to the poses, one more entry of the state
+each, from f = 0.
 
 A link that lacks inertia along some axis (a point mass, a frame without mass) has nothing to divide
-by in (71), (72). It is given m l^2 step / T about that axis, l its longest arm: what this adds to
-the motion falls with the step, as the stretch of the springs does. A link on the ground keeps its
-joint's coordinates, and needs none where these feel inertia (a bob that swings about a pivot).
+by in (71), (72). The inertia m l^2 step / T about that axis is added to it, with l its longest arm:
+the error that this causes falls with the step, as the stretch of the springs does. A link on the
+ground keeps its joint's coordinates, and needs none where these have inertia (a bob that swings
+about a pivot).
 """
 
 from __future__ import annotations

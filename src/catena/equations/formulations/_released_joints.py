@@ -1,8 +1,8 @@
 """Reactions for lagrange and hamilton: a joint is released, and T and V are differentiated along
-what it held.
+the motions that it prevented.
 
-Six more speeds e = (turn, push) carry a body about the ground's origin, along the ground's axes,
-beside its own motion:
+Six more speeds e = (turn, push) move a body about the ground's origin, along the ground's axes, in
+addition to its own motion:
 
     h = dT/de at e = 0                the momentum that belongs to them
     d/dt dT/de + dV/de = wrench       Lagrange's equation along them

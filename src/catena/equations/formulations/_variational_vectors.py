@@ -40,7 +40,7 @@ class Turning(NamedTuple):
         return Turning(self.frame, self.x + other.x, self.D + other.D, self.P + other.P)
 
     def cross(self, r: ca.SX, rate: ca.SX) -> Turning:
-        """self x r for a vector r along the same axes, where it changes at `rate`."""
+        """Return self x r for a vector r along the same axes, where it changes at `rate`."""
         D = ca.cross(self.D, r) + ca.cross(self.x, rate)
         return Turning(self.frame, ca.cross(self.x, r), D, -ca.skew(r) @ self.P)
 

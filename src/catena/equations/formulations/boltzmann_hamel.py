@@ -335,8 +335,8 @@ def joint_wrenches(s: Tracer) -> ca.SX:
 
 
 def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
-    """Q (nv) of a force F (3, N, ground's axes) at a frame's origin rho: (q, F, p) -> Q = D^T G^T
-    tau with tau of (13)-(16).
+    """Return a function (q, F, p) -> Q = D^T G^T tau with tau of (13)-(16): the generalised force Q
+    (nv) of a force F (3, N, ground's axes) at a frame's origin rho.
 
     Add it to tau.
     """
@@ -368,8 +368,8 @@ def given_forces(s: Tracer, chain: list[TreeLink]) -> ca.SX:
 
 
 def measured(s: Tracer, chain: list[TreeLink]) -> dict[str, int]:
-    """Operations of the inertial form (22), of the relative form (26), and of the inverse problem
-    from q, v, a to tau.
+    """Return the numbers of operations of the inertial form (22), of the relative form (26), and of
+    the inverse problem from q, v, a to tau.
 
     The first two start at the joint coordinates and their own quasi-velocities; sliding velocities
     and their rows are counted where joints slide.
@@ -397,8 +397,8 @@ def measured(s: Tracer, chain: list[TreeLink]) -> dict[str, int]:
 
 # --- the linear system
 def solve(s: Tracer, M: ca.SX, b: ca.SX) -> ca.SX:
-    """a (nv) with M a = b. Leaves first, each row is solved for its own acceleration and put into
-    the rows below it.
+    """Return a (nv) with M a = b. Leaves first, each row is solved for its own acceleration, which
+    is substituted into the rows below it.
 
     row k:  M_kk a_k + sum_{i<k} M_ki a_i = b_k;
             M is symmetric, so its lower triangle is enough, and two branches never mix.

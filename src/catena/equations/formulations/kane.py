@@ -104,16 +104,16 @@ def kane(
     speeds: Map | None = None,
     dependent: tuple[int, ...] | None = None,
 ) -> Equations:
-    """Kane's equations, with simple nonholonomic rows if there are any; the rows of loops are taken
-    as such.
+    """Return Kane's equations, with simple nonholonomic rows if there are any; the rows of loops
+    are treated as such.
 
-    State: the coordinates q and the speeds v. The rows of the mechanism's loops and its speed rows
-    choose the independent speeds anew at every instant. rows: (t, q, p) -> A, B with A v + B = 0,
-    in place of these. speeds: (t, q, p) -> W, X with v = W u + X. dependent: which of u the rows
-    determine. With any of the three, the state has the independent speeds alone, chosen once and
-    for all: by default those that the rows determine best at a random place. With rows,
-    `multipliers` are what they do to the mechanism; with `rows`, `reactions` are absent: where on
-    the bodies such a row acts is not known here.
+    State: the coordinates q and the speeds v. Under the rows of the mechanism's loops and its speed
+    rows the independent speeds are chosen anew at every instant. rows: (t, q, p) -> A, B with A v +
+    B = 0, in place of these. speeds: (t, q, p) -> W, X with v = W u + X. dependent: which of u the
+    rows determine. With any of the three, the state has the independent speeds alone, chosen once
+    for all configurations: by default dependent are those that the rows determine best at a random
+    configuration. With rows, `multipliers` are their forces on the mechanism; with `rows`,
+    `reactions` are absent, because it is not known where on the bodies such a row acts.
     """
     s = Tracer(layout(mechanism))
     t, moving = s.t, bodies(s)
@@ -303,8 +303,8 @@ def _applied(s: Tracer) -> ca.SX:
 
 
 def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
-    """Q (nv) of a force F (3, N, ground's axes) at a frame's origin: (q, F, p) -> Q_r = V_r . F,
-    (3.7). Add it to tau.
+    """Return a function (q, F, p) -> Q_r = V_r . F, (3.7): the generalised force Q (nv) of a force
+    F (3, N, ground's axes) at a frame's origin. Add it to tau.
     """
     s = Tracer(layout(mechanism))
     F = ca.SX.sym("F", 3)
@@ -317,7 +317,7 @@ def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
 
 
 def joint_wrenches(s: Tracer, moving: MovingBodies) -> ca.SX:
-    """(joints, 6): what each joint does to its child, at the accelerations s.a.
+    """Return the wrench of each joint on its child, (joints, 6), at the accelerations s.a.
 
     A joint's own reaction is non-contributing. Six auxiliary speeds that carry the joint's child
     and all beyond it as one rigid piece bring it into evidence: their partial velocities sum F_i +
@@ -351,11 +351,11 @@ def _reactions(s: Tracer, moving: MovingBodies, a: ca.SX, lam: ca.SX | None) -> 
 
 # --- the linear system
 def solve(s: Tracer, u: KaneSpeeds, M: ca.SX, b: ca.SX) -> ca.SX:
-    """x (p) with M x = b, by M = L' D L with L unit lower triangular, leaves first: branches that
-    do not meet stay apart.
+    """Return x (p) with M x = b, by M = L' D L with L unit lower triangular, leaves first, so that
+    branches that do not meet stay apart.
 
     Only the lower triangle of M is read. A pivot that vanishes everywhere is a speed without
-    inertia.
+    inertia, and raises.
     """
     n = u.size
     L = [[M[k, i] for i in range(k + 1)] for k in range(n)]

@@ -89,11 +89,11 @@ def _statement(e: Energies, h: ca.SX, phi: ca.SX, A: ca.SX) -> Statement:
 
 
 def generalised_force(mechanism: Mechanism, frame: str) -> ca.Function:
-    """Q (nv) of a force F (3, N, ground's axes) at the origin x of a frame: (q, F, p) -> Q = N'
-    (dx/dq)' F, eq. 8.
+    """Return a function (q, F, p) -> Q = N' (dx/dq)' F, eq. 8: the generalised force Q (nv) of a
+    force F (3, N, ground's axes) at the origin x of a frame.
 
-    Add it to tau. The position itself is differentiated, as virtual work asks; no Jacobian of the
-    kernels is used.
+    Add it to tau. The position itself is differentiated, as virtual work requires; no Jacobian of
+    the kernels is used.
     """
     e = energies(mechanism)
     F = ca.SX.sym("F", 3)

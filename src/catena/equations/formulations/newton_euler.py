@@ -7,11 +7,11 @@ velocity in its own axes,
     m u' = F + m g                       (3), (23-24), (26-27), (29-30)
     I w' + w x I w = T                   (4), (25), (28), (31)
 
-F, T are what loads and joints do. A joint forbids the rows f = 0 (32-37); differentiated twice
-(38-43) they read A V' = -bias with V = (u, w), and by the third law the same A carries the forces
-that hold it together, A^T lambda. Along its freedoms a joint moves at v = G V, so a motor does G^T
-tau to the two bodies, equal and opposite; a rotor (armature J) keeps J v' of it. With g for what v'
-has beside G V', this is one linear system:
+F, T are forces and torques of loads and joints. A joint imposes the rows f = 0 (32-37);
+differentiated twice (38-43) they read A V' = -bias with V = (u, w), and by the third law the same A
+carries the forces that hold it together, A^T lambda. Along its freedoms a joint moves at v = G V,
+so a motor exerts G^T tau on the two bodies, equal and opposite, less J v' for a rotor (armature J).
+With v' = G V' + g, this is one linear system:
 
     [ M + G^T J G   A^T ] [   V'    ]   [ (m g, -w x I w) + loads + G^T (tau - J g) ]
     [      A         0  ] [ -lambda ] = [ -bias                           ]            v' = G V' + g
@@ -91,8 +91,8 @@ def newton_euler(mechanism: Mechanism) -> Equations:
 
 # --- the linear system
 def _system(b: Bodies, x: State) -> tuple[ca.Function, list[str]]:
-    """(P, R, V, t, q, v, tau, p) -> w', a, lambda of the closing rows, wrenches in the joints,
-    pivots; and the unknowns' names.
+    """Return a function (P, R, V, t, q, v, tau, p) -> w', a, lambda of the closing rows, wrenches
+    in the joints, pivots; and the unknowns' names.
 
     The unknowns are the speeds w of the charts, V = B w with a constant B, and the forces of the
     rows.
@@ -159,11 +159,11 @@ def _on(k: int, A: ca.SX, force: ca.SX) -> ca.SX:
 
 
 def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
-    """W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it where
-    a parameter stands in it.
+    """Return W: the mechanism's mass on the rows of joints whose link lacks inertia, or may lack it
+    at other parameter values.
 
-    For a cosine it is times the square of the mechanism's length: neither units nor sizes decide
-    how far pivots are filled.
+    For a cosine it is multiplied by the square of the mechanism's length: neither units nor sizes
+    decide how far pivots are filled.
     """
     weights = [0.0] * sum(len(r) for r in rows)
     i = 0
@@ -182,11 +182,11 @@ def _weights(b: Bodies, x: State, M: ca.SX, rows: Sequence[BodyRows]) -> ca.SX:
 def _order(
     b: Bodies, x: State, tree: Sequence[BodyRows], others: Sequence[BodyRows]
 ) -> tuple[list[int], list[str]]:
-    """The unknowns, leaves to root: a link's speeds, then the rows of its joint; other rows last.
-    And what each is called.
+    """Return the unknowns, leaves to root, and their names: a link's speeds, then the rows of its
+    joint; other rows last.
 
-    The rates of amplitudes stand before the speeds of the link whose body bends, and so after all
-    that sits on that body.
+    The rates of amplitudes come before the speeds of the link whose body bends, and so after
+    everything on that body.
     """
     w = np.cumsum([0, *(c.w.numel() for c in x.charts)])
     first = w[-1] + np.cumsum([0, *(len(r) for r in tree)])

@@ -1,11 +1,11 @@
 """penalty: springs instead of constraints, [Baysec1996]'s "approximate dynamics" after Rooney and
 Rai (eq. 16-22, 66-77).
 
-Every link has Newton's second law to itself (16). What a joint forbids, f = 0 (17), is not
-forbidden but pulled back, by a spring of stiffness beta and a damper (20), (77):
+Every link obeys Newton's second law by itself (16). The constraint of a joint, f = 0 (17), is
+replaced by a spring of stiffness beta and a damper (20), (77):
 
     m w' = Q - beta A^T (f + gamma f')               (18), (21), (22), (77); A = df'/dw; Q (69) is
-                                                     all that acts beside joints
+                                                     all forces but those of joints
 
 m has one block per link, its inertia, so nothing larger than a block is ever inverted: in the plane
 nothing larger than a number (70-76). A link joined to the ground keeps its joint's coordinates
@@ -161,8 +161,8 @@ class _System(NamedTuple):
 
 
 def _system(b: Bodies, x: State, share: float) -> _System:
-    """The springs between links. w are the speeds of the charts, and the rotors': V = B w and V' =
-    B w' + d.
+    """Return the springs between links. w are the speeds of the charts and of the rotors: V = B w
+    and V' = B w' + d.
     """
     s = b.tracer
     u = speeds(b)

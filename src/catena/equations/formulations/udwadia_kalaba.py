@@ -12,8 +12,8 @@ twice, and so is all that closes the tree or ties joints together:
 No multiplier and no chosen coordinate stands in it. With B = A M^-1/2, B^+ = B' (B B')^+, and the
 correction is M^-1 A' (A M^-1 A')^+ (b - A a): the roots of M cancel, and the Gram matrix A M^-1 A'
 is all that is inverted. Rows of a tree's joints are independent; of the rows that close it some may
-repeat others, and what is left of them beside the tree's is decided in the metric of
-`kernels.rank`, so that the pseudo-inverse of the Gram matrix is that of the rows kept.
+be redundant given those of the tree, which is decided in the metric of `kernels.rank`, so that the
+pseudo-inverse of the Gram matrix is that of the independent rows.
 
 Where M is singular (a point mass, a massless frame) the theory takes M + A' W A and Q + A' W b in
 place of M and Q ([Udwadia2010]), which changes nothing where A V' = b; W is the mechanism's mass,
@@ -78,8 +78,8 @@ def udwadia_kalaba(mechanism: Mechanism) -> Equations:
 
 
 def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
-    """(P, R, V, t, q, v, tau, p) -> w' of the charts, a of the joints, lambda of the closing rows,
-    V'; and the rows' number.
+    """Return a function (P, R, V, t, q, v, tau, p) -> w' of the charts, a of the joints, lambda of
+    the closing rows, V'; and the number of rows.
 
     The charts' speeds w make V = B w with a constant B: in the plane three numbers per link.
     """
@@ -106,7 +106,7 @@ def _system(b: Bodies, x: State) -> tuple[ca.Function, int]:
     gram = ca.ldl(ca.project(K, K.sparsity() + K.T.sparsity()), False)
 
     def corrected(y: ca.SX, right: ca.SX) -> ca.SX:
-        """y with the smallest correction to A y = right, column by column."""
+        """Return y with the smallest correction to A y = right, column by column."""
         return y + Y_A @ ca.ldl_solve(ca.densify(right - A @ y), *gram) if A.shape[0] else y
 
     w = corrected(free, r)

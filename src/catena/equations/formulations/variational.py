@@ -77,14 +77,15 @@ def variational(
     potential: Frames = "ground",
     speeds: Sequence[str] | None = None,
 ) -> Equations:
-    """Everett's equations, holonomic or not; the rows of loops are taken as those of speeds.
+    """Return Everett's equations, holonomic or not; the rows of loops are treated as those of
+    speeds.
 
-    frames: the axes that each body's vectors live and are differentiated in: "body" (its own),
-    "ground", or {body: frame}. potential: the frame j of (28) in which each body's weight is
+    frames: the axes along which each body's vectors are written and differentiated: "body" (its
+    own), "ground", or {body: frame}. potential: the frame j of (28) in which each body's weight is
     varied, likewise. speeds: names of nv generalised speeds, each a joint's speed or a component
     "body.wx" ... "body.vz" of a body's angular velocity or of its origin's velocity along the
     body's axes; by default the joints' speeds. State: the coordinates q and these speeds u; where
-    the mechanism has rows, those that are independent are chosen anew at every instant.
+    the mechanism has rows, the independent ones are chosen anew at every instant.
     """
     s = Tracer(layout(mechanism))
     u, every, left = own_speeds(s, speeds)

@@ -191,7 +191,7 @@ class Harmonics:
         return sum(map(len, self.parts.values()))
 
     def number(self) -> Fraction | None:
-        """The value of a constant; None where symbols remain."""
+        """Return the value of a constant; None where symbols remain."""
         if not self.parts:
             return Fraction(0)
         poly = self.parts.get(self.still)

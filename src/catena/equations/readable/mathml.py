@@ -17,7 +17,7 @@ PRODUCT = re.compile(
 FUNCTION = re.compile(r"(\\(?:sin|cos|tan|exp|log)(?:\^\{\w+\})?) (?=[{\\A-Za-z])(?!\{?\\left)")
 # displays, tables, and lines of words
 PARTS = re.compile(r"\\begin\{(align\*|center)\}(.*?)\\end\{\1\}|([^\n]+)", re.DOTALL)
-# letters of a script beside others; how small a line may be set
+# the size of letters in a script relative to others, and the smallest relative size of a line
 SMALL = 0.75
 SMALLEST = 0.6
 

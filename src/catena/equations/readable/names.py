@@ -152,11 +152,11 @@ def texts(names: Names, how: str) -> dict[Any, str]:
 
 
 def _name(raw: str, dots: int = 0, of: str = "", alone: bool = False) -> Name:
-    """The name of a joint's quantity: with so many dots, of the letter `of` when it is a force or a
+    """Return the name of a joint's quantity, with so many dots; `of` is the letter of a force or a
     momentum.
 
-    alone: whether no other joint has coordinates of these letters, so that LaTeX needs no joint for
-    an index.
+    alone: whether no other joint has coordinates of these letters, so that LaTeX needs no index for
+    the joint.
     """
     word = re.sub(r"\W", "_", raw)
     word = f"j{word}" if word[:1].isdigit() else word

@@ -75,8 +75,8 @@ def stick(
 
 
 def ground(ax: Axes, bones: Skeleton, v: View) -> None:
-    """A small triangle under each joint on the ground; markers of no points would stand in the
-    corner of the page for a layout.
+    """Draw a small triangle under each joint on the ground. Nothing is drawn without such joints:
+    the layout counts empty markers at the corner of the page.
     """
     if not len(bones.ground):
         return

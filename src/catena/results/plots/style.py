@@ -151,7 +151,7 @@ def fitted(
     """
     wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))
     height = np.clip((WIDTH - beside) * tall / wide, least, most)
-    # no blank half beside what is tall
+    # a tall panel has a narrow figure, without a blank half
     width = np.clip(height * wide / tall + beside + 0.6, 3.6, WIDTH)
     return Picture(figsize=(width, height + 0.9), layout="constrained")
 

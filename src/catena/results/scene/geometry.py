@@ -149,7 +149,7 @@ def box(x: float, y: float, z: float) -> Geometry:
 
 
 def tube(path: Array, radius: float, sides: int = 8) -> Geometry:
-    """Around a curve of points (n, 3)."""
+    """Return a tube around a curve of points (n, 3)."""
     along = np.gradient(path, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     side = np.empty_like(path)
@@ -172,8 +172,8 @@ def tube(path: Array, radius: float, sides: int = 8) -> Geometry:
 
 
 def coil(turns: int = 9) -> Geometry:
-    """A spring from z = 0 to z = 1, of radius one: it is stretched between its ends, and made as
-    wide as asked.
+    """Return a spring from z = 0 to z = 1 of radius one, which is scaled to its length and width
+    when it is drawn.
     """
     t = np.linspace(0, 1, 14 * turns)
     angle = 2 * np.pi * turns * t
@@ -183,7 +183,7 @@ def coil(turns: int = 9) -> Geometry:
 
 
 def spiral(radius: float, turns: float = 2.5) -> Geometry:
-    """A flat torsion spring about z."""
+    """Return a flat torsion spring about z."""
     t = np.linspace(0, 1, 60)
     r = radius * (0.45 + 0.55 * t)
     a = 2 * np.pi * turns * t
@@ -191,7 +191,7 @@ def spiral(radius: float, turns: float = 2.5) -> Geometry:
 
 
 def arrow(length: float, radius: float) -> Geometry:
-    """From the origin along z."""
+    """Return an arrow from the origin along z."""
     head = min(0.35 * length, 5 * radius)
     return lathe(
         [(0, 0), (radius, 0), (radius, length - head), (2.4 * radius, length - head), (0, length)],
@@ -200,7 +200,7 @@ def arrow(length: float, radius: float) -> Geometry:
 
 
 def pedestal(size: float) -> Geometry:
-    """A four-sided foot below the origin, z upwards, on a plate."""
+    """Return a four-sided foot below the origin, z upwards, on a plate."""
     w, h = 0.75 * size, 1.1 * size
     foot = lathe([(0, -h), (w * np.sqrt(2), -h), (0.22 * size, 0.0), (0, 0.0)], 4).moved(
         _turned(np.pi / 4)
@@ -209,14 +209,16 @@ def pedestal(size: float) -> Geometry:
 
 
 def half_ball(radius: float, odd: bool) -> Geometry:
-    """Four of the eight octants of a ball, those of the sign for a centre of mass."""
+    """Return four of the eight octants of a ball, which make one colour of the sign for a centre of
+    mass.
+    """
     whole = ball(radius, 16)
     middle = whole.points[whole.faces].mean(axis=1)
     return Geometry(whole.points, whole.normals, whole.faces[(np.prod(middle, axis=1) > 0) == odd])
 
 
 def hull(points: Array) -> Geometry:
-    """The convex hull of points (n, 3), with edges."""
+    """Return the convex hull of points (n, 3), with sharp edges."""
     from scipy.spatial import ConvexHull
 
     found = ConvexHull(points)
@@ -239,7 +241,7 @@ def hull(points: Array) -> Geometry:
 
 
 def creased(points: Array, faces: Array, angle: float = 35.0) -> Geometry:
-    """Triangles with normals that are smooth where neighbours meet at less than an angle,
+    """Return triangles with normals that are smooth where neighbours meet at less than an angle,
     degrees.
     """
     _, same = np.unique(
@@ -267,7 +269,7 @@ def creased(points: Array, faces: Array, angle: float = 35.0) -> Geometry:
 
 
 def shared(g: Geometry) -> Geometry:
-    """The same with points once that are alike in place and normal."""
+    """Return the geometry with points merged that have the same place and normal."""
     size = np.ptp(g.points, axis=0).max() or 1.0
     rows = np.ascontiguousarray(
         np.round(np.concatenate([g.points * (1e6 / size), g.normals * 1e3], axis=1)).astype(

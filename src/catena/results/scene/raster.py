@@ -135,7 +135,7 @@ class Painter:
 
     @cached_property
     def _paper(self) -> Image:
-        """Return the background: a gradient and the grid of the floor."""
+        """The background: a gradient and the grid of the floor."""
         from PIL import Image, ImageDraw
 
         w, h = self.big.size
