@@ -150,7 +150,7 @@ def sensitivities(
     >>> import catena
     >>> pendulum = catena.load("triple_pendulum")
     >>> s = catena.sensitivities(
-    ...     pendulum, with_respect_to=["v0"], of="q_pin_1", until=0.1, integrator="rk4", step=0.01
+    ...     pendulum, with_respect_to=["v0"], of="q_pin1", until=0.1, integrator="rk4", step=0.01
     ... )
     >>> s.derivatives.shape
     (1, 3)

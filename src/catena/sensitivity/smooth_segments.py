@@ -71,11 +71,13 @@ class _Recorder(Runner):
         self.transitions: list[Transition] = []
 
     def _begin(self) -> Any:
+        """Begin the run, and record state and inputs after the events at its start."""
         part = super()._begin()
         self.held0, self.x_begin = self.engine.held[:, 0].copy(), self.engine.x[:, 0].copy()
         return part
 
     def _events(self, event: int) -> bool:
+        """Handle the events of an instant, and record the states and inputs on both sides."""
         before = self.engine.x[:, 0].copy()
         held = self.engine.held[:, 0].copy()
         count = len(self.log)

@@ -527,7 +527,7 @@ def study(
     --------
     >>> import catena
     >>> s = catena.study(
-    ...     "triple_pendulum", {"q.pin 1": [0.1, 0.2]}, measures="max(kinetic)", until=0.1
+    ...     "triple_pendulum", {"q.pin1": [0.1, 0.2]}, measures="max(kinetic)", until=0.1
     ... )
     >>> s.design.runs
     2

@@ -61,19 +61,23 @@ class Edits:
         """Send the present pose to every browser."""
 
     def _on_set(self, client: Client, message: dict[str, Any]) -> None:
+        """Write a value at a path."""
         value = value_of_text(message["text"]) if "text" in message else message["value"]
         self.document.set(_path(message), value, str(message.get("key", "")))
 
     def _on_remove(self, client: Client, message: dict[str, Any]) -> None:
+        """Remove what is at a path."""
         self.document.remove(_path(message))
 
     def _on_rename(self, client: Client, message: dict[str, Any]) -> None:
+        """Rename a part."""
         name = str(message["name"]).strip()
         if not name:
             raise CatenaError("a name has a letter at least")
         self.document.rename(_path(message), name)
 
     def _on_add(self, client: Client, message: dict[str, Any]) -> None:
+        """Add an entry of the menu."""
         size = 0.3 if self.scene is None or not self.scene.parts else 20 * self.scene.unit
         additions.ADDITIONS.find(str(message["what"])).add(
             self.document, self.reading.mechanism, str(message.get("selected", "")), size
@@ -97,18 +101,23 @@ class Edits:
         self.document.set(["parameters", name], text, f"slide {name}")
 
     def _on_text(self, client: Client, message: dict[str, Any]) -> None:
+        """Replace the whole text."""
         self.document.replace(str(message["text"]), "typing")
 
     def _on_undo(self, client: Client, message: dict[str, Any]) -> None:
+        """Go one step back."""
         self.document.undo()
 
     def _on_redo(self, client: Client, message: dict[str, Any]) -> None:
+        """Go one step forward."""
         self.document.redo()
 
     def _on_reload(self, client: Client, message: dict[str, Any]) -> None:
+        """Take the file as it is on disk."""
         self.document.reload()
 
     def _on_save(self, client: Client, message: dict[str, Any]) -> None:
+        """Save the file, or report that it was changed on disk."""
         try:
             self.document.save(force=bool(message.get("force")))
         except ChangedOnDisk as why:

@@ -130,17 +130,20 @@ class Studio(Edits):
             self._news.set()
 
     def _tell(self, kind: str, blob: bytes = b"", **data: Any) -> None:
+        """Send a message to every browser."""
         for client in list(self.clients):
             client.send(kind, blob, **data)
 
     # --- questions
     def _send_pose(self) -> None:
+        """Send the present pose to every browser."""
         assert self.scene is not None and self.reading.mechanism is not None and self.q is not None
         at = bodies_at(self.reading.mechanism, self.q)
         X = np.stack([at[name] for name in self.scene.bodies])
         self._tell("pose", X[:, :3, :].astype("<f4").tobytes())
 
     def _turn_to(self, document: Document) -> None:
+        """Switch to another document; unsaved edits of this one stay in its journal."""
         self.journal.keep(self.document.text, self.document.on_disk)
         self.document = document
         self.folders = [document.path.resolve().parent, *self.folders[1:]]
@@ -154,11 +157,13 @@ class Studio(Edits):
 
     # --- questions
     def _on_run(self, client: Client, message: dict[str, Any]) -> None:
+        """Run the model again, and set whether it runs after every change."""
         self.auto = bool(message.get("auto", self.auto))
         self._again = True
         self._news.set()
 
     def _on_equations(self, client: Client, message: dict[str, Any]) -> None:
+        """Derive the equations of motion in a thread, and send them."""
         m = self.reading.mechanism
         by = str(message.get("by", "lagrange"))
         if m is None:
@@ -188,6 +193,7 @@ class Studio(Edits):
         client.send("forces", numbers, number=self.runs, **head)
 
     def _on_certificate(self, client: Client, message: dict[str, Any]) -> None:
+        """Compute the certificate in a thread, and send it."""
         m = self.reading.mechanism
         if m is None:
             raise CatenaError("the model has faults; a certificate is that of a sound one")

@@ -111,6 +111,7 @@ class Viewer:
 
     # --- moving by hand
     def _on_set(self, client: Client, message: dict[str, Any]) -> None:
+        """Set one coordinate by its slider."""
         name = str(message["name"])
         value = float(message["value"])
         c = next((c for c in coordinates(self.machine) if c.name == name), None)
@@ -135,6 +136,7 @@ class Viewer:
         raise CatenaError(f"there is no coordinate {name!r}")
 
     def _on_grab(self, client: Client, message: dict[str, Any]) -> None:
+        """Pull a point of a body to a position."""
         body = str(message["body"])
         point = np.array(message["point"], float)
         self.machine.mechanism.body(body)
@@ -146,6 +148,7 @@ class Viewer:
         self._posed(pull(self.machine, self.q, body, point, position, R))
 
     def _on_home(self, client: Client, message: dict[str, Any]) -> None:
+        """Go back to the first pose."""
         self._posed(Posed(self.home.copy()))
 
     def _posed(self, found: Posed) -> None:
@@ -184,6 +187,7 @@ class Viewer:
         client.send("modes", modes=rows, said=said)
 
     def _on_mode(self, client: Client, message: dict[str, Any]) -> None:
+        """Send one swing of a mode as a film."""
         k = int(message["number"])
         at = swing(self.scene, self.machine, self.q, self.found_modes.shapes[:, k])
         client.send(
@@ -314,8 +318,10 @@ class Viewer:
 
 
 def swing(scene: Scene, machine: Machine, q: Array, shape: Array) -> Array:
-    """(n, bodies, 4, 4): one swing of a mode about q, as far as it can be seen well and, where
-    there are loops, as far as they close.
+    """Return the poses (n, bodies, 4, 4) of one swing of a mode about q.
+
+    Its amplitude is large enough to be seen well and, where there are loops, small enough for them
+    to close.
     """
     at = lambda x: poses(scene, machine, x)  # noqa: E731
     size = float(np.linalg.norm(np.ptp(scene.box(dict(zip(scene.bodies, at(q)))), axis=0)))
@@ -344,10 +350,12 @@ def swing(scene: Scene, machine: Machine, q: Array, shape: Array) -> Array:
 
 
 def _closing(machine: Machine, q: Array) -> Array:
+    """Return q with closed loops."""
     return assemble(machine, q)[0] if machine.mechanism.closes else q
 
 
 def _bytes(at: Array) -> bytes:
+    """Return the poses of a film as float32 bytes."""
     return wire.film_numbers(at).astype("<f4").tobytes()
 
 
@@ -359,8 +367,8 @@ def viewer(
     mimic: bool = True,
     meshes: Sequence[Path] = (),
 ) -> Viewer:
-    """What `catena view FILE` shows: a mechanism of a file, an example or a robot by name; or a
-    result with its own mechanism.
+    """Return the session of `catena view FILE`: a mechanism from a file, an example or a robot by
+    name; or a result with its own mechanism.
     """
     import warnings
 
@@ -386,13 +394,16 @@ def viewer(
 
 
 def _load_played(path: str) -> Result:
+    """Return the result in a file or in a folder."""
     from ..results import load_result
 
     return load_result(Path(path) / "results.nc" if Path(path).is_dir() else Path(path))
 
 
 def _start(name: str, mechanism: Mechanism) -> Array | None:
-    """Where the file's scenario begins, if it has one that can be read."""
+    """Return the coordinates at the start of the file's scenario, None where it has none that can
+    be read.
+    """
     if Path(name).suffix not in ("", ".toml"):
         return None  # before what is slow to import
     from ..simulation.scenario import read

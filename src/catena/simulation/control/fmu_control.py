@@ -175,6 +175,7 @@ class BoundFMU:
         )
 
     def _free(self) -> None:
+        """Free all FMU instances."""
         for instance in self._instances:
             instance.free()
         self._instances = []
@@ -218,6 +219,7 @@ class _Instance:
             raise SimulationError(f"FMU {self.path!r} failed at t = {t:.6g} s: {why}") from None
 
     def _start(self, t: float, given: np.ndarray) -> None:
+        """Set parameters and inputs, and initialise the FMU at time t (s)."""
         self._set([*self.parameters], [*self.parameters.values()])
         if self.three:
             self.fmu.enterInitializationMode(startTime=t)
@@ -228,6 +230,7 @@ class _Instance:
         self.fmu.exitInitializationMode()
 
     def _set(self, references: list[int], values: Any) -> None:
+        """Set real variables by their value references."""
         if references:
             (self.fmu.setFloat64 if self.three else self.fmu.setReal)(
                 references, [float(x) for x in values]
@@ -368,6 +371,7 @@ def _input_function(asked: FMU, machine: Machine) -> ca.Function:
 
 
 def _remove_folder(folder: str) -> None:
+    """Remove the folder into which an FMU was unpacked."""
     import shutil
 
     shutil.rmtree(folder, ignore_errors=True)

@@ -132,7 +132,7 @@ class System:
         s = self.tracer()
         more = [self.holding.symbols] if modes else []
 
-        def made() -> ca.Function:
+        def make_tape() -> ca.Function:
             return ca.Function(
                 name.replace(" ", "_"),
                 [s.t, s.q, s.v, s.p, *more],
@@ -141,10 +141,13 @@ class System:
 
         unknown = modes and self.holding.words is None
         return (
-            made()
+            make_tape()
             if unknown
             else kept_tape(
-                self.mechanism, name, [words, self.snap, self.holding.words if modes else ""], made
+                self.mechanism,
+                name,
+                [words, self.snap, self.holding.words if modes else ""],
+                make_tape,
             )
         )
 
@@ -244,6 +247,7 @@ class System:
 
     @cached_property
     def _moved(self) -> tuple[ca.SX, ca.SX]:
+        """a and tau (nv,) under all forces, without what a stabiliser adds."""
         return self.under(self.controller.tau + self.losses + self.held[1])
 
     @property
