@@ -18,10 +18,10 @@ from numbers import Integral, Real
 from typing import Any
 
 from ..errors import SimulationError, unknown
-from ..registry import Registry
+from ..registry import Registry, loaded
 
-# What is slow to import is imported where it is used: the shell's completion of `catena run` reads
-# these records.
+# What is slow to import is named as a text and imported where it is used: the completion of
+# `catena run` by the shell reads these records.
 Check = Callable[[str, Any], Any]
 
 
@@ -70,7 +70,7 @@ class RunOption:
     default: Any = None
     dimension: str = "number"
     least: int | None = None
-    choices: Iterable[str] | Callable[[], Iterable[str]] = ()
+    choices: Iterable[str] | Callable[[], Any] = ()
     check: Check | None = None
     decides: bool = True
     of_one_call: bool = False
@@ -140,55 +140,18 @@ def _records(name: str, value: Any) -> tuple[Any, ...]:
         ) from None
 
 
-def _threads(name: str, value: Any) -> int | None:
-    from ..machine import arguments
-
-    return arguments.threads(value)
-
-
-def _formulation(name: str, value: Any) -> Any:
-    from ..equations.formulations import formulation
-
-    return None if value is None else formulation(value).name
-
-
-def _formulations() -> list[str]:
-    from ..equations.formulations import formulations
-
-    return [f.name for f in formulations()]
-
-
-def _integrator(name: str, value: Any) -> Any:
-    """An integrator; whether there are steps of time stepping is checked with `contact`."""
-    from .integrators.methods import METHODS, MOREAU_JEAN
-
-    return value if value == MOREAU_JEAN.name else METHODS.find(value).name
-
-
-def _integrators() -> Iterable[str]:
-    from .integrators.methods import METHODS
-
-    return METHODS
-
-
-def _stabiliser(name: str, value: Any) -> Any:
-    from .terms.stabilisation import stabiliser
-
-    stabiliser(value)
+def _accepted(by: str, name: str, value: Any) -> Any:
+    """A value that is None, or that a function, "package.module:name", does not refuse."""
+    if value is not None:
+        loaded(by)(value)
     return value
 
 
-def _stabilisers() -> Iterable[str]:
-    from .terms.stabilisation import STABILISERS
+def _integrator(name: str, value: Any) -> Any:
+    """An integrator; that of time stepping is checked together with `contact`."""
+    from .integrators.methods import METHODS, MOREAU_JEAN
 
-    return STABILISERS
-
-
-def _of_time_stepping(name: str) -> Any:
-    """The number that time stepping takes where none is given."""
-    from .stepping import time_stepping
-
-    return getattr(time_stepping, name)
+    return value if value == MOREAU_JEAN.name else METHODS.find(value).name
 
 
 def _choice(name: str, what: str, doc: str, words: tuple[str, ...], **more: Any) -> RunOption:
@@ -197,141 +160,130 @@ def _choice(name: str, what: str, doc: str, words: tuple[str, ...], **more: Any)
     return RunOption(name, doc, str, words[0], choices=words, check=check, **more)
 
 
+def _seconds(name: str, doc: str, default: Any = None, **more: Any) -> RunOption:
+    """An option that is a time, which the plan checks together with the end of the run."""
+    return RunOption(name, doc, float, default, "time", check=_with_others, **more)
+
+
 def _of_call(name: str, doc: str, type: type = object, default: Any = None) -> RunOption:
     """An option of one call of `simulate`."""
     return RunOption(name, doc, type, default, decides=False, of_one_call=True, in_files=False)
 
 
 # in the order in which `simulate` lists them
-RUN_OPTIONS: Registry[RunOption] = Registry(
-    "run option",
-    (
-        RunOption("control", "what drives it"),
-        RunOption("forces", "joint forces in place of a controller", in_files=False),
-        RunOption(
-            "by",
-            "the formulation whose equations are run",
-            str,
-            choices=_formulations,
-            check=_formulation,
-            flag="The formulation, such as recursive.",
-            shown="`recursive`",
-        ),
-        RunOption(
-            "integrator",
-            "the method of integration",
-            str,
-            "dop853",
-            choices=_integrators,
-            check=_integrator,
-            flag="The integrator, such as dop853 or radau; rk4 with --step for many runs.",
-        ),
-        RunOption(
-            "tolerance",
-            "relative error of a step that is allowed",
-            float,
-            1e-9,
-            check=partial(_between, 1e-14, 0.1),
-            flag="Relative and absolute, of the whole run.",
-        ),
-        RunOption(
-            "step",
-            "of methods with a fixed step, and of time stepping",
-            float,
-            dimension="time",
-            check=_with_others,
-            flag="Seconds, for integrators of equal steps.",
-            shown="chosen",
-        ),
-        RunOption(
-            "largest_step",
-            "of adaptive methods",
-            float,
-            dimension="time",
-            check=_with_others,
-            flag="Seconds, for adaptive integrators.",
-            shown="none",
-        ),
-        RunOption(
-            "output",
-            "time between rows of the result",
-            float,
-            dimension="time",
-            check=_with_others,
-            flag="Seconds between the rows of the result.",
-            shown="200 rows",
-        ),
-        RunOption("parameters", "values in place of the mechanism's", shown="the mechanism's"),
-        RunOption("start", "when it begins", float, 0.0, dimension="time", check=_with_others),
-        RunOption("motion", "coordinates that move as they are told"),
-        RunOption("events", "what happens at instants", default=(), check=_records),
-        _choice(
-            "limits",
-            "limits method",
-            "whether joints that leave their limits are reported, let go, or stopped",
-            ("check", "ignore", "stop"),
-        ),
-        RunOption(
-            "restitution",
-            "of those stops, 0 to 1",
-            float,
-            0.0,
-            check=partial(_between, 0.0, 1.0),
-        ),
-        _choice(
-            "friction",
-            "friction",
-            "of joints: smoothed about zero speed, or with sticking",
-            ("smooth", "stick"),
-        ),
-        _choice(
-            "contact",
-            "contact method",
-            "how contacts are run",
-            ("events", "time_stepping", "ignore"),
-            flag="Contacts by events, by time_stepping (with --step), or ignore.",
-        ),
-        RunOption(
-            "iterations",
-            "of time stepping: sweeps of a step at most",
-            int,
-            least=1,
-            check=_with_others,
-            none_means=partial(_of_time_stepping, "ITERATIONS"),
-        ),
-        RunOption(
-            "residual",
-            "of time stepping: what the sweeps are to reach",
-            float,
-            check=_with_others,
-            none_means=partial(_of_time_stepping, "RESIDUAL"),
-        ),
-        RunOption(
-            "stabilise",
-            "how loops are kept closed",
-            str,
-            "project",
-            choices=_stabilisers,
-            check=_stabiliser,
-        ),
-        RunOption(
-            "threads",
-            "for many runs at once, by default the machine's",
-            int,
-            check=_threads,
-            decides=False,
-            in_files=False,
-        ),
-        RunOption(
-            "most_steps", "of one run", int, 10_000_000, check=_count, decides=False, in_files=False
-        ),
-        _of_call("verify", "whether to run again at a tighter tolerance", bool, False),
-        _of_call("out", "the file into which rows are written"),
-        _of_call("resume", "whether to continue the run of the file", bool, False),
-        _of_call("progress", "a function that is called with the time reached"),
+_BUILT_IN = (
+    RunOption("control", "what drives it"),
+    RunOption("forces", "joint forces in place of a controller", in_files=False),
+    RunOption(
+        "by",
+        "the formulation whose equations are run",
+        str,
+        choices=partial(loaded, "catena.equations.formulations:ALL_FORMULATIONS"),
+        check=partial(_accepted, "catena.equations.formulations:formulation"),
+        flag="The formulation, such as recursive.",
+        shown="`recursive`",
     ),
-    SimulationError,
+    RunOption(
+        "integrator",
+        "the method of integration",
+        str,
+        "dop853",
+        choices=partial(loaded, "catena.simulation.integrators.methods:METHODS"),
+        check=_integrator,
+        flag="The integrator, such as dop853 or radau; rk4 with --step for many runs.",
+    ),
+    RunOption(
+        "tolerance",
+        "relative error of a step that is allowed",
+        float,
+        1e-9,
+        check=partial(_between, 1e-14, 0.1),
+        flag="Relative and absolute, of the whole run.",
+    ),
+    _seconds(
+        "step",
+        "of methods with a fixed step, and of time stepping",
+        flag="Seconds, for integrators of equal steps.",
+        shown="chosen",
+    ),
+    _seconds(
+        "largest_step",
+        "of adaptive methods",
+        flag="Seconds, for adaptive integrators.",
+        shown="none",
+    ),
+    _seconds(
+        "output",
+        "time between rows of the result",
+        flag="Seconds between the rows of the result.",
+        shown="200 rows",
+    ),
+    RunOption("parameters", "values in place of the mechanism's", shown="the mechanism's"),
+    _seconds("start", "when it begins", 0.0),
+    RunOption("motion", "coordinates that move as they are told"),
+    RunOption("events", "what happens at instants", default=(), check=_records),
+    _choice(
+        "limits",
+        "limits method",
+        "whether joints that leave their limits are reported, let go, or stopped",
+        ("check", "ignore", "stop"),
+    ),
+    RunOption(
+        "restitution", "of those stops, 0 to 1", float, 0.0, check=partial(_between, 0.0, 1.0)
+    ),
+    _choice(
+        "friction",
+        "friction",
+        "of joints: smoothed about zero speed, or with sticking",
+        ("smooth", "stick"),
+    ),
+    _choice(
+        "contact",
+        "contact method",
+        "how contacts are run",
+        ("events", "time_stepping", "ignore"),
+        flag="Contacts by events, by time_stepping (with --step), or ignore.",
+    ),
+    RunOption(
+        "iterations",
+        "of time stepping: sweeps of a step at most",
+        int,
+        least=1,
+        check=_with_others,
+        none_means=partial(loaded, "catena.simulation.stepping.time_stepping:ITERATIONS"),
+    ),
+    RunOption(
+        "residual",
+        "of time stepping: what the sweeps are to reach",
+        float,
+        check=_with_others,
+        none_means=partial(loaded, "catena.simulation.stepping.time_stepping:RESIDUAL"),
+    ),
+    RunOption(
+        "stabilise",
+        "how loops are kept closed",
+        str,
+        "project",
+        choices=partial(loaded, "catena.simulation.terms.stabilisation:STABILISERS"),
+        check=partial(_accepted, "catena.simulation.terms.stabilisation:stabiliser"),
+    ),
+    RunOption(
+        "threads",
+        "for many runs at once, by default the machine's",
+        int,
+        check=partial(_accepted, "catena.machine.arguments:threads"),
+        decides=False,
+        in_files=False,
+    ),
+    RunOption(
+        "most_steps", "of one run", int, 10_000_000, check=_count, decides=False, in_files=False
+    ),
+    _of_call("verify", "whether to run again at a tighter tolerance", bool, False),
+    _of_call("out", "the file into which rows are written"),
+    _of_call("resume", "whether to continue the run of the file", bool, False),
+    _of_call("progress", "a function that is called with the time reached"),
 )
+RUN_OPTIONS: Registry[RunOption] = Registry("run option", _BUILT_IN, SimulationError)
 
 
 @dataclass(frozen=True, eq=False)
