@@ -231,7 +231,7 @@ class Runner:
         opening = self._openings(every, states, held)
         torn = np.argwhere(dead_positions.is_torn(opening))
         first, lane = (int(k) for k in torn[0]) if len(torn) else (len(every), 0)
-        is_closed = (opening <= dead_positions.CLOSED).all(axis=1)
+        is_closed = np.all(opening <= dead_positions.CLOSED, axis=1)
         closed = np.flatnonzero(is_closed[:first])
         if len(closed):
             self._whole = float(every[closed[-1]]), states[closed[-1]].copy()
