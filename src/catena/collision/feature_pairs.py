@@ -146,11 +146,11 @@ def feature_pair(x: ShapePair, i: int, j: int, n: Array, **more: Any) -> Nearest
     that replace the features' own.
     """
     f, g = x.A.features[i], x.B.features[j]
-    own = f.is_face
+    own = f.is_face or _turns_with_first(x, f, g, n)
     start = x.R.T @ n if own else n
     across = np.cross(start, np.eye(3)[np.argmin(np.abs(start))])
     lines = int(f.is_line) + int(g.is_line)
-    free = (0.0, 0.0) if own or g.is_face or lines == 2 else (1.0, 1.0 - lines)
+    free = (0.0, 0.0) if f.is_face or g.is_face or lines == 2 else (1.0, 1.0 - lines)
     line_a = f.line * np.copysign(1.0, np.cross(x.R @ f.line, g.line) @ n) if lines == 2 else f.line
     pair = SupportPair(*NUMBERS)._replace(
         key=1e3 * (i + 1) + j + 1,
@@ -214,13 +214,32 @@ def _turn(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> float
     """Return how far n may turn (the tangent of the angle), relative to the angle over which the
     support functions curve.
     """
-    found = [MAX_NORMAL_TURN]
-    for Q, m in ((f.Q, x.R.T @ n), (g.Q, n)):
-        if Q.any():
-            found.append(
-                CURVATURE_TURN_RATIO * float(np.linalg.norm(Q.T @ m) / np.linalg.norm(Q, 2))
-            )
-    return min(found)
+    return min(MAX_NORMAL_TURN, *(CURVATURE_TURN_RATIO * bend for bend in _bends(x, f, g, n)))
+
+
+def _bends(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> list[float]:
+    """Return the angle (rad) over which the support function of each feature curves, at most 1."""
+    return [
+        float(np.linalg.norm(Q.T @ m) / np.linalg.norm(Q, 2)) if Q.any() else np.inf
+        for Q, m in ((f.Q, x.R.T @ n), (g.Q, n))
+    ]
+
+
+def _turns_with_first(x: ShapePair, f: SupportFeature, g: SupportFeature, n: Array) -> bool:
+    """Whether the normal that Newton's method starts from turns with A: with the feature whose
+    support function bends more sharply.
+
+    The support function of a rim of radius r has a kink along its axis. At a small angle theta to
+    the axis it is curved as r / theta about it, and the curvature rho of the other feature alone
+    decides theta. A start that is off by an angle alpha about the axis makes Newton's method miss
+    theta by r alpha^2 / (2 rho), so that it finds the normal only where alpha is small relative to
+    sqrt(theta). A start that turns with the rim keeps alpha small; one that turns with the other
+    body, which moves relative to the axis, soon does not.
+    """
+    if f.is_face or g.is_face or f.is_line or g.is_line:
+        return False
+    first, second = _bends(x, f, g, n)
+    return first < second
 
 
 def _with_cones(
