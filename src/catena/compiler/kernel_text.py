@@ -336,7 +336,7 @@ class KernelText:
         )
 
     def any_lane(self, condition: Any) -> Any:
-        """Whether a truth for each lane holds in at least one of them."""
+        """Return whether a truth for each lane holds in at least one of them."""
         if not isinstance(condition, Value) or condition.kind == "truth":
             return condition
         own = f"v{self.width}i1"

@@ -261,8 +261,8 @@ def _weighted(
 
 
 def _weighted_text(m: Module) -> list[str]:
-    """Write `weighted` as a function: in blocks of registers as long as there are enough numbers
-    for them.
+    """Return `weighted` as the text of a function: in blocks of registers as long as there are
+    enough numbers for them.
     """
     inner = Module(1, m.fused)
     inner.text.lines = []

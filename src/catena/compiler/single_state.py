@@ -156,7 +156,9 @@ def _vector(t: Text, x: str, known: dict[int, str], n: int) -> str:
 
 
 def unit(t: Text, x: str, k: int) -> str:
-    """Whether the quaternion from x[k] on has length one, to UNIT in its square."""
+    """Return the truth of whether the quaternion from x[k] on has length one, to UNIT in its
+    square.
+    """
     total = f"0x{bits_of(-1.0):016X}"
     for j in range(4):
         part = t.load(x, k + j, "double")
@@ -168,14 +170,14 @@ def unit(t: Text, x: str, k: int) -> str:
 
 
 def within(t: Text, x: str, limit: float) -> str:
-    """Whether x is a number of at most this magnitude."""
+    """Return the truth of whether x is a number of at most this magnitude."""
     return t(
         f"fcmp ole double {t(f'call double @llvm.fabs.f64(double {x})')}, 0x{bits_of(limit):016X}"
     )
 
 
 def _bounded(t: Text, name: str, n: int, limit: float) -> str:
-    """Whether n numbers are all within the limit."""
+    """Return the truth of whether n numbers are all within the limit."""
     t.do(f"%good.{name} = alloca i1", f"store i1 true, ptr %good.{name}")
     with t.loop(f"each.{name}", n) as k:
         fine = within(t, t.load(f"%{name}", k, "double"), limit)

@@ -45,7 +45,7 @@ class MappingReport:
         self.entries.append(Mapped(element, name, REFUSED, why))
 
     def notes(self) -> Iterator[str]:
-        """Return one sentence for each way in which elements were approximated or refused."""
+        """Yield one sentence for each way in which elements were approximated or refused."""
         ways: dict[tuple[str, str, str], list[str]] = {}
         for e in self.entries:
             if e.outcome != TAKEN:

@@ -373,8 +373,7 @@ class Joint:
         Raises
         ------
         MechanismError
-            Where the catalogue has no such joint (a free or general joint, for instance), as
-            `reverse.cost` says.
+            Where the catalogue has no such joint (`reverse.cost` is 2), as for a general joint.
 
         Examples
         --------

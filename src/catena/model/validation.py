@@ -76,8 +76,8 @@ def _faults(m: Mechanism) -> Iterator[str]:
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """Yield a sentence for what is allowed but suspicious: impossible inertias of a file of another
-    tool, joints whose acceleration no force determines.
+    """Return a sentence for each thing that is allowed but suspicious: impossible inertias of a
+    file of another tool, joints whose acceleration no force determines.
     """
     impossible = [fault for b in m.bodies if m.as_found for fault in _inertia(b, m)]
     return [*impossible, *_weightless(m), *unused(m)]

@@ -133,7 +133,9 @@ def _other_law(m: Any, a: int) -> str:
 
 
 def _path(m: Any, a: int, names: Names) -> dict[str, float]:
-    """Return {coordinate: gear} of an actuator's length; None where it has another transmission."""
+    """Return {coordinate: gear} of an actuator's length; empty where it has another
+    transmission.
+    """
     gear = float(m.actuator_gear[a, 0])
     on = int(m.actuator_trnid[a, 0])
     kind = int(m.actuator_trntype[a])

@@ -77,7 +77,7 @@ def _meet(m: Any, a: int, b: int) -> bool:
 
 def _friction(m: Any, a: int, b: int) -> float:
     """Return the coefficient of sliding friction: that of the geom with the higher priority, else
-    the larger; 0 where both have condim 1.
+    the larger of both; 0 where the geoms that count have condim 1.
     """
     first = int(m.geom_priority[a])
     second = int(m.geom_priority[b])

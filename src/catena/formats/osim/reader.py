@@ -91,7 +91,7 @@ class _Reader:
         )
 
     def objects(self, group: str, tag: str = "") -> Iterator[XmlNode]:
-        """Return the elements in the <objects> of a set, with their names."""
+        """Yield the elements in the <objects> of a set, with their names."""
         inside = self.model.element.find(f"{group}/objects")
         for e in inside if inside is not None else ():
             if not tag or e.tag == tag:
@@ -204,7 +204,7 @@ class _Reader:
         return name.rpartition("/")[2], Pose()
 
     def couplers(self, joints: set[str]) -> Iterator[tuple[str, Mimic]]:
-        """Return {coordinate: what it follows} of the constraints that couple coordinates; others
+        """Yield (coordinate, what it follows) of the constraints that couple coordinates; others
         are faults.
         """
         for n in self.objects("ConstraintSet"):

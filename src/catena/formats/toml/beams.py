@@ -98,7 +98,7 @@ def _frozen(x: Any) -> Any:
 def beam_pairs(
     beam: Beam, value: Callable[[Any], str], string: Callable[[str], str]
 ) -> Iterator[tuple[str, str]]:
-    """Return the keys and values of a beam, written by `value` (a number) and `string`."""
+    """Yield the keys and values of a beam, written by `value` (a number) and `string`."""
     yield "kind", string("beam")
     if beam.EI is not None:
         planes = (

@@ -49,7 +49,7 @@ def _friction(t: Table) -> Any:
 def contact_pairs(
     c: Contact, value: Callable[[Any], str], string: Callable[[str], str]
 ) -> Iterator[tuple[str, str]]:
-    """Return the keys of a contact and their values as TOML; defaults are left out."""
+    """Yield the keys of a contact and their values as TOML; defaults are left out."""
     yield "name", string(c.name)
     first = ", ".join(string(name) for name in c.between[0])
     yield (

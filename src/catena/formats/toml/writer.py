@@ -122,7 +122,7 @@ def _parameters(m: Mechanism) -> Iterator[str]:
 
 
 def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
-    """Return everything but bodies and joints: frames, loops and loads as given, rows, constraints,
+    """Yield everything but bodies and joints: frames, loops and loads as given, rows, constraints,
     shapes of the ground, contacts.
     """
     yield from (("frame", _frame(f)) for f in given.frames)
@@ -135,7 +135,7 @@ def _things(given: Mechanism, m: Mechanism) -> Iterator[tuple[str, Pairs]]:
 
 
 def _headed(written: Iterable[tuple[str, Pairs]]) -> Iterator[str]:
-    """Return tables of arrays under their headings."""
+    """Yield tables of arrays under their headings."""
     for heading, pairs in written:
         yield f"\n[[{heading}]]"
         yield from (f"{key} = {value}" for key, value in pairs)

@@ -95,7 +95,7 @@ def _planes(body: str, beam: Beam, m: Mechanism) -> tuple[Scalar, Scalar]:
 
 
 def doubts(m: Mechanism) -> list[str]:
-    """Yield a sentence for each beam by modes whose shapes do not suit what it carries, or are
+    """Return a sentence for each beam by modes whose shapes do not suit what it carries, or are
     nearly linearly dependent.
     """
     if not any(flexed.modal for flexed in m.beams):

@@ -106,7 +106,7 @@ def _given(beam: Beam) -> dict[str, tuple]:
 
 
 def _strains(model: Modal, beam: Beam) -> Iterator[Strain]:
-    """Return the elastic loads of the beam, one per direction; each is damped so that the first
+    """Yield the elastic loads of the beam, one per direction; each is damped so that the first
     mode, clamped at x = 0, has the beam's damping ratio.
     """
     I = model.integrals

@@ -111,7 +111,7 @@ class _Chain(Pieces):
         return tuple(elastic_joints)
 
     def springs(self) -> Iterator[JointSpring]:
-        """Return a spring for each coordinate of each elastic joint."""
+        """Yield a spring for each coordinate of each elastic joint."""
         values = {
             label: (self.beam.stiffness[d] / self.h, self.beam.lag(d))
             for label, d in self.elastic.items()

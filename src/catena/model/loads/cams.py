@@ -201,7 +201,7 @@ def _terms(lifts: tuple[Scalar, ...]) -> dict[Scalar, list[float]]:
 
 
 def _open(lifts: list[float]) -> Iterator[str]:
-    """Return the fault of a profile that does not end where it began, or ""."""
+    """Yield the fault of a profile that does not end where it began."""
     size = max(lifts) - min(lifts)
     if not abs(lifts[-1] - lifts[0]) <= PROFILE_CLOSURE_TOLERANCE * size:
         yield (
