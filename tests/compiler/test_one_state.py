@@ -239,7 +239,7 @@ def test_a_function_made_quickly_for_its_first_call_is_optimised_for_its_second(
 
 def test_what_the_stack_cannot_hold_goes_to_the_rest(machine, monkeypatch):
     """Scratch memory of a single call is on the stack: a long mechanism's would break it."""
-    monkeypatch.setattr(router, "STACK", 0)
+    monkeypatch.setattr(router, "SINGLE_CALL_STACK_BYTES", 0)
     q, v, a = given(machine, 3)
     assert call(machine, "inverse_dynamics", kind="generic")(q, v, a, 0.0) == "passed on"
 

@@ -200,8 +200,8 @@ def test_the_log_of_a_file_takes_all_impacts_or_says_how_many_more_there_were(
         len(run.impact_time) == run.ledger.contact.impacts > 250
         and len(run.event) == len(run.impact_time) + 1
     )
-    monkeypatch.setattr(storage, "LINES", 4096)
-    monkeypatch.setattr(storage, "STATES", 0)
+    monkeypatch.setattr(storage, "LOG_BYTES", 4096)
+    monkeypatch.setattr(storage, "LOGGED_STATES", 0)
     short = simulate(ball, [0, 0.5, 0], until=12.0, output=6.0, out=tmp_path / "short.nc")
     n = len(short.impact_time)
     left = 2 * len(run.impact_time) + 1 - n - (len(short.event) - 1)
