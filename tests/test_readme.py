@@ -113,7 +113,7 @@ def robots(desk):
 
 def test_the_docs_show_the_tables_of_questions_and_plots():
     for page, table_of in (
-        ("questions.md", catena.analysis.questions.markdown),
+        ("questions.md", catena.analysis.catalogue.markdown),
         ("simulation.md", plotting.markdown),
     ):
         assert table_of() in (ROOT / "docs" / page).read_text(encoding="utf-8"), page

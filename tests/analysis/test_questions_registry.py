@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import catena
-from catena.analysis.questions import QUESTIONS, Question, markdown, register
+from catena.analysis.catalogue import QUESTIONS, markdown, register
+from catena.analysis.questions import Question
 from catena.errors import QuestionError
 from catena.machine.lookup import machine_of
 

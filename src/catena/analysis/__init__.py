@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..doors import door
 
 if TYPE_CHECKING:
+    from . import catalogue, questions
     from .actuation import Actuation, inverse_dynamics
     from .assembly import assemble, gauss_newton, residual
     from .capture import Target

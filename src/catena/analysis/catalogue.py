@@ -14,7 +14,7 @@ from .kinematic_drive import kinematics
 from .linearization import linearize
 from .markers import marker_kinematics
 from .mobility import mobility
-from .questions import QUESTIONS, Question, register
+from .questions import QUESTIONS, Question, markdown, register
 from .statics import equilibrium, static_torques
 from .vibration import highest_frequency, modes
 
@@ -104,4 +104,4 @@ for _question in (
 ):
     register(_question)
 
-__all__ = ["QUESTIONS", "register"]
+__all__ = ["QUESTIONS", "markdown", "register"]
