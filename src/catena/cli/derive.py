@@ -46,7 +46,7 @@ def derive(
         str | None,
         typer.Option(
             metavar="BY",
-            help="A second formulation, set beside the first with the terms that correspond.",
+            help="A second formulation, shown next to the first with the terms that correspond.",
         ),
     ] = None,
     form: Annotated[
