@@ -77,8 +77,8 @@ def fit(
     force: Force = False,
 ) -> None:
     """Find parameters from measured motions and forces, or from a trajectory, with their
-    confidence, and name what the data cannot tell. Exit status 0: all were identified, 1: some were not,
-    2: bad input.
+    confidence, and name what the data cannot tell. Exit status 0: all were identified, 1: some were
+    not, 2: bad input.
     """
     from ..formats import save
     from ..identification import fit as fitted

@@ -189,8 +189,8 @@ for _quantity in (
         (
             Output(
                 "losses",
-                "the forces of joint damping and dry friction along the speeds; they act beside"
-                " tau in a simulation, and are not in the other quantities",
+                "the forces of joint damping and dry friction along the speeds; they act in"
+                " addition to tau in a simulation, and are not in the other quantities",
                 ("nv",),
             ),
         ),
