@@ -9,7 +9,10 @@ import coal
 import numpy as np
 
 from catena.analysis.clearance import _traced
-from catena.collision.distance import PAIRS  # noqa: F401  # for those who ask for all
+from catena.collision import CONTACT_PAIRS
+
+# the pairs of kinds whose distance has a closed form
+PAIRS = [pair.kinds for pair in CONTACT_PAIRS.values() if pair.distance is not None]
 
 SIZES = {
     "plane": (),

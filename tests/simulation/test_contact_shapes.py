@@ -14,7 +14,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from catena import Body, CollisionFilter, Contact, Frame, Joint, Mechanism, Pose, Shape, simulate
-from catena.collision.contact_points import MEET, contact_patches, contact_points, patch_points
+from catena.collision.contact_pairs import surface_kinds, touching_kinds
+from catena.collision.contact_points import contact_patches, contact_points, patch_points
 from catena.collision.patch_pair import patch_pair
 from catena.collision.polyhedra import polyhedron
 from catena.collision.polyhedron_features import patch_features
@@ -38,8 +39,8 @@ SIZES = {
 SMOOTH = {"cylinder", "ellipsoid"}  # on other than planes and spheres: `test_smooth_pairs.py`
 PAIRS = [
     (first, second)
-    for second, others in MEET.items()
-    for first in ("sphere", *others)
+    for second in surface_kinds()
+    for first in touching_kinds(second)
     # a mesh is its corners
     if "mesh" not in (first, second)
     and not ({first, second} & SMOOTH and not {first, second} & {"plane", "sphere"})
@@ -165,7 +166,7 @@ def points_of(m: Mechanism) -> list[tuple[TouchingPoint, NamedTuple]]:
     ]
     for patch in contact_patches(m, by_features=True):
         A, B = (polyhedron(s, {}) for s in (patch.shape, patch.against))
-        if patch.kind == "rounded":
+        if patch.method.name == "rounded":
             for turn, p in (
                 ((0.02, 1.5, 0.3), (0.1, 0.12, 0.4)),
                 ((0.6, 0.6, 0.1), (0.3, 0.4, 0.4)),

@@ -17,8 +17,7 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
-from ..collision import Collider, collision_pairs
-from ..collision import distance as kernels
+from ..collision import Collider, Solid, collision_pairs, either_pair, proximity
 from ..compiler import LaneKernel, Tracer, compile_lanes, elements, matrix, vector
 from ..errors import QuestionError, StateError, UnknownNameError
 from ..kernels import frame_pose
@@ -277,8 +276,8 @@ def _extent(machine: Machine, c: Collider) -> float:
 
 def _has_closed_form(a: Collider, b: Collider) -> bool:
     """Whether the distance of a pair has a closed form."""
-    kinds = (a.shape.kind, b.shape.kind)
-    return kinds in kernels.PAIRS or kinds[::-1] in kernels.PAIRS
+    pair = either_pair(a.shape.kind, b.shape.kind)
+    return pair is not None and pair.distance is not None
 
 
 @functools.cache
@@ -293,13 +292,13 @@ def _traced(first: str, second: str) -> ca.Function:
         size = ca.SX.sym(f"s{k}", len(KINDS[kind].sizes))
         given += [R, p, size]
         solids.append(
-            kernels.Solid(
+            Solid(
                 tuple(tuple(R[i, j] for j in range(3)) for i in range(3)),
                 tuple(elements(p)),
                 tuple(elements(size)),
             )
         )
-    found = kernels.proximity((first, second), *solids)
+    found = proximity((first, second), *solids)
     return ca.Function(
         f"{first}_{second}", given, [vector([found.distance]), vector([*found.a, *found.normal])]
     )

@@ -12,22 +12,19 @@ import casadi as ca
 import numpy as np
 
 from ..collision import (
-    NUMBERS,
-    ROUNDED_NUMBERS,
     ContactPatch,
     ContactPoint,
-    Feature,
-    RoundedFeature,
     contact_patches,
     contact_points,
     patch_pair,
     patch_points,
 )
 from ..compiler import Tracer, elements, vector
-from ..contact import Meet, meet, meet_features, meet_rounded, moving
+from ..contact import Meet, meet, moving
 from ..errors import ClosureError
 from ..kernels import usual_length
 from ..machine import Machine, where
+from ..registry import loaded
 from .assembly import damped_steps, residual
 
 Array = np.ndarray
@@ -64,7 +61,7 @@ class _Gaps(NamedTuple):
         ):
             found = patch_pair(patch, self.own).parting(X[:3], X[3])
             there[end : end + count] = [n < len(found) and found[n].key > 0.0 for n in range(count)]
-            none = ROUNDED_NUMBERS if patch.kind == "rounded" else NUMBERS
+            none = loaded(patch.method.feature).absent()  # type: ignore[attr-defined]
             numbers += [
                 x for n in range(count) for x in (found[n].numbers if n < len(found) else none)
             ]
@@ -129,7 +126,7 @@ def _gaps(machine: Machine) -> _Gaps:
     points = [*own_points, *(p for _, own in patches for p in own)]
     several = [patch for patch, own in patches for _ in own]
     features = [
-        ca.SX.sym("features", len(ROUNDED_NUMBERS if patch.kind == "rounded" else NUMBERS))
+        ca.SX.sym("features", len(loaded(patch.method.feature).absent()))  # type: ignore[attr-defined]
         for patch in several
     ]
     meets = [meet(s, p, False) for p in own_points]
@@ -152,9 +149,9 @@ def _gaps(machine: Machine) -> _Gaps:
 
 def _meet(s: Tracer, patch: ContactPatch, numbers: list[Any]) -> Meet:
     """Return the meeting of two features of a patch, given by their numbers."""
-    if patch.kind == "rounded":
-        return meet_rounded(s, patch, RoundedFeature.of(numbers), False)
-    return meet_features(s, patch.body, patch.other, Feature.of(numbers), False)
+    feature = loaded(patch.method.feature).of(numbers)  # type: ignore[attr-defined]
+    found: Meet = loaded(patch.method.meet)(s, patch, feature, False)
+    return found
 
 
 def _place(s: Tracer, patch: ContactPatch) -> list[Any]:

@@ -1,6 +1,7 @@
 """Collision: where two shapes are nearest to each other or touch.
 
 collision_pairs      the pairs of shapes of a mechanism that may collide (the broad phase)
+contact_pairs        one record per pair of kinds of shapes: all that the rest knows about it
 contact_points       the contact points that the contacts of a mechanism consist of: points that may
                      touch a surface, and patches, pairs of shapes that touch at several points
 solids, distance     signed distances in closed form: spheres, capsules, boxes, half-spaces, ...
@@ -19,10 +20,18 @@ from typing import TYPE_CHECKING
 from ..doors import door
 
 if TYPE_CHECKING:
-    from . import distance
     from .collision_pairs import Collider, collision_pairs
+    from .contact_pairs import (
+        CONTACT_PAIRS,
+        MANIFOLDS,
+        ContactPair,
+        FeatureMethod,
+        Manifold,
+        either_pair,
+        find_pair,
+        proximity,
+    )
     from .contact_points import (
-        POLYHEDRA,
         ContactPatch,
         ContactPoint,
         contact_faults,
@@ -34,12 +43,10 @@ if TYPE_CHECKING:
     from .feature_pairs import NUMBERS as PAIR_NUMBERS
     from .feature_pairs import NearestPoint
     from .half_spaces import (
-        MEETINGS,
         FeaturesMeet,
         RoundedMeet,
         features_meet,
         rounded_meet,
-        shapes_meet,
         tangents,
     )
     from .mesh_hull import warn_if_concave

@@ -4,7 +4,7 @@ two bodies may touch.
 touches a half-space     a sphere; a capsule by the spheres at its ends; a box by its corners; an
                          ellipsoid; a cylinder by its two rims; a mesh by the corners of its convex
                          hull
-touches another shape    the pairs of `MEET`, whose nearest points are unique and move smoothly
+touches another shape    pairs in closed form, whose nearest points are unique and move smoothly
 two polyhedra            boxes and meshes: a patch, whose contact points depend on the configuration
                          (`contact_patches`)
 a rounded pair           a capsule and a polyhedron, a sphere and a mesh: a patch too; with events
@@ -19,13 +19,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, NamedTuple
 
 from ..errors import MechanismError, UnknownNameError
 from ..model import GROUND, Contact, Mechanism, Pose, Shape, Vector
-from .mesh_hull import hull_corners
-from .polyhedra import CORES, most_corners
+from .contact_pairs import (
+    ContactPair,
+    FeatureMethod,
+    find_pair,
+    surface_kinds,
+    touching_kinds,
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,12 @@ class ContactPoint:
     shape: Shape | None = None
     against: Shape | None = None
 
+    @property
+    def is_rim(self) -> bool:
+        """Whether it is a rim that rolls on its lowest point, or stands flat."""
+        pair = None if self.shape is None else find_pair(self.surface, self.shape.kind)
+        return pair is not None and pair.rim
+
 
 @dataclass(frozen=True)
 class ContactPatch:
@@ -69,17 +79,22 @@ class ContactPatch:
     against: Shape
 
     @property
-    def kind(self) -> str:
-        """The method by which features are found: "polyhedra" for boxes and meshes, "rounded" if
-        one of both has a radius about corners and edges, "smooth" for a cylinder or an ellipsoid.
-        """
-        kinds = {self.shape.kind, self.against.kind}
-        return "smooth" if kinds & {*SMOOTH} else "rounded" if kinds & {*CORES} else "polyhedra"
+    def record(self) -> ContactPair:
+        """The record of the kinds of both shapes."""
+        found = find_pair(self.against.kind, self.shape.kind)
+        assert found is not None  # contacts of other kinds are refused
+        return found
+
+    @property
+    def method(self) -> FeatureMethod:
+        """How its features are found at events."""
+        assert self.record.features is not None
+        return self.record.features
 
     @property
     def swapped(self) -> bool:
-        """Whether only the surface has a radius, so that `pair` lists it first."""
-        return self.kind == "rounded" and self.shape.kind not in CORES
+        """Whether `pair` lists the surface first: the shape of the pair's first kind leads."""
+        return self.method.first_leads and self.shape.kind != self.record.kinds[0]
 
     @property
     def pair(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
@@ -108,31 +123,13 @@ class Surface(NamedTuple):
     shape: Shape
 
 
-# Surfaces with a closed form for spheres.
-SURFACES = ("plane", "sphere", "bowl", "trough")
-# For each kind of surface the kinds of shapes that may touch it, besides spheres.
-MEET: dict[str, tuple[str, ...]] = {
-    "plane": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
-    "sphere": ("capsule", "box", "ellipsoid", "cylinder", "mesh"),
-    **dict.fromkeys(
-        ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
-        ("capsule", "box", "mesh", "cylinder", "ellipsoid"),
-    ),
-}
-# Kinds of shapes of which two touch by a patch.
-POLYHEDRA = ("box", "mesh")
-# Kinds of shapes that touch another shape at nearest features.
-SMOOTH = ("cylinder", "ellipsoid")
-BY_FEATURES: tuple[set[str], ...] = ({"capsule"},)  # by a closed form, or a patch if `by_features`
 # Points of a patch, at most.
 MOST_POINTS = 16
-# Points of a rounded patch: both ends, and two between them.
-ROUNDED_POINTS = {"sphere": 1, "capsule": 4}
 
 
 def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint]:
     """Return the contact points of all contacts that are fixed on their shapes, in order.
-    by_features: leave out the pairs of `BY_FEATURES`.
+    by_features: leave out pairs that events treat by features.
     """
     return [
         _point(k, name, one, s)
@@ -143,7 +140,7 @@ def contact_points(m: Mechanism, by_features: bool = False) -> list[ContactPoint
 
 def contact_patches(m: Mechanism, by_features: bool = False) -> list[ContactPatch]:
     """Return the pairs of shapes of all contacts whose points depend on the configuration, in
-    order. by_features: include the pairs of `BY_FEATURES`.
+    order. by_features: as events treat them.
     """
     return [
         ContactPatch(k, name, one.body, one.shape, s.body, s.shape)
@@ -156,8 +153,8 @@ def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
     """Return the points of a patch, which have names but no fixed places. Raises a MechanismError
     if there are more than MOST_POINTS.
     """
-    count = _most_points(m, patch)
-    surface = "pair" if patch.kind == "smooth" else "patch"
+    (_, one), (_, other) = patch.pair
+    count = patch.method.most_points(one, other, m.parameters)
     if count > MOST_POINTS:
         raise MechanismError(
             f"contact {patch.name!r}: faces of {patch.body!r} and {patch.other!r} may touch at"
@@ -174,7 +171,7 @@ def patch_points(m: Mechanism, patch: ContactPatch) -> list[ContactPoint]:
             0.0,
             patch.other,
             patch.against.pose,
-            surface,
+            patch.method.surface,
         )
         for name in names
     ]
@@ -184,11 +181,7 @@ def rims(m: Mechanism) -> list[tuple[ContactPoint, ContactPoint, ContactPoint, C
     """Return, for each cylinder that may stand on a plane, the points of both rims and two more
     points, because an end that stands flat is supported by three points.
     """
-    found = [
-        p
-        for p in contact_points(m)
-        if p.shape is not None and (p.shape.kind, p.surface) == ("cylinder", "plane")
-    ]
+    found = [p for p in contact_points(m) if p.is_rim]
     flat = lambda one, n: replace(one, name=f"{one.body} flat {n}{one.name[len(one.body) + 6 :]}")  # noqa: E731
     return [(one, other, flat(one, 1), flat(one, 2)) for one, other in zip(found[::2], found[1::2])]
 
@@ -208,31 +201,18 @@ def _pairs(m: Mechanism) -> Iterator[tuple[int, str, Touching, Surface]]:
             yield k, c.name if len(found) == 1 else f"{one.label}-{c.between[1]}{s.label}", one, s
 
 
-def _most_points(m: Mechanism, patch: ContactPatch) -> int:
-    """Return the largest number of points of a patch: two convex polygons overlap in at most as
-    many corners as they have together; a pair with a cylinder or ellipsoid has one, or two if it
-    may touch along a line.
-    """
-    if patch.kind == "rounded":
-        return ROUNDED_POINTS[patch.pair[0][1].kind]
-    if patch.kind == "smooth":
-        return 1 if "ellipsoid" in (patch.shape.kind, patch.against.kind) else 2
-    return sum(most_corners(shape, m.parameters) for shape in (patch.shape, patch.against))
-
-
 def _patched(one: Touching, s: Surface, by_features: bool) -> bool:
     """Whether the points of a pair depend on the configuration, so that it is a patch."""
-    kinds = {one.shape.kind, s.shape.kind}
-    if kinds in BY_FEATURES:
-        return by_features
-    return kinds == {"sphere", "mesh"} or not kinds & {"sphere", *SURFACES}
+    found = find_pair(s.shape.kind, one.shape.kind)
+    return found is not None and found.is_patch(by_features)
 
 
 def _point(k: int, name: str, one: Touching, s: Surface) -> ContactPoint:
     """Return the ContactPoint of a pair that is not a patch."""
     x, y = one.shape, s.shape
     size = y.size[0] if y.size else 0.0
-    if x.kind == "sphere" and y.kind in SURFACES:
+    pair = find_pair(y.kind, x.kind)
+    if pair is not None and pair.meeting is not None:
         return ContactPoint(
             k, name, one.body, x.pose.position, x.size[0], s.body, y.pose, y.kind, size
         )
@@ -258,10 +238,8 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
         )
         return
     for n, shape in enumerate(shapes, start=1):
-        parts = (
-            PARTS.get(shape.kind, _whole) if s.shape.kind in ("plane", "bowl", "trough") else _whole
-        )
-        for label, part in parts(shape):
+        pair = _allowed_pair(c, Touching(first, first, shape), s)
+        for label, part in pair.parts(shape):
             label = " ".join(
                 filter(None, (first, label, f"of shape {n}" if len(shapes) > 1 else ""))
             )
@@ -270,73 +248,26 @@ def _touching(m: Mechanism, c: Contact, first: str, s: Surface) -> Iterator[Touc
 
 def _allowed(c: Contact, one: Touching, s: Surface) -> Touching:
     """Return `one`; raise a MechanismError if it cannot touch the surface at a unique point."""
-    kind = one.shape.kind
-    surface = s.shape.kind
-    also = MEET.get(surface, ())
-    if kind != "sphere" and kind not in also:
-        raise MechanismError(
-            f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point"
-            f" where they touch; a {surface} is touched by {', '.join(('sphere', *also))}: put"
-            " spheres or frames there"
-        )
-    if kind == "sphere" and one.shape.size[0] == 0.0 and surface in ("box", "mesh", "cylinder"):
+    if _allowed_pair(c, one, s).needs_radius and one.shape.size[0] == 0.0:
         raise MechanismError(
             f"contact {c.name!r}: the point {one.label!r} has no normal on the edges of a"
-            f" {surface}; give it a radius"
+            f" {s.shape.kind}; give it a radius"
         )
     return one
 
 
-def _whole(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield the shape itself, without a label."""
-    yield "", shape
-
-
-def _box(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield the corners of a box as spheres of radius zero."""
-    for n, signs in enumerate(product((1, -1), repeat=3), start=1):
-        p = tuple(0.5 * s * x for s, x in zip(signs, shape.size))
-        yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=p))
-
-
-def _capsule(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield the spheres at both ends of a capsule."""
-    for n, sign in enumerate((1, -1), start=1):
-        yield (
-            f"end {n}",
-            Shape(
-                "sphere",
-                (shape.size[0],),
-                shape.pose @ Pose(position=(0.0, 0.0, 0.5 * sign * shape.size[1])),
-            ),
+def _allowed_pair(c: Contact, one: Touching, s: Surface) -> ContactPair:
+    """Return the record of what touches and a surface; raise a MechanismError if there is none."""
+    kind = one.shape.kind
+    surface = s.shape.kind
+    found = find_pair(surface, kind)
+    if found is None:
+        raise MechanismError(
+            f"contact {c.name!r}: a {kind} of {one.label!r} and a {surface} have no single point"
+            f" where they touch; a {surface} is touched by {', '.join(touching_kinds(surface))}:"
+            " put spheres or frames there"
         )
-
-
-def _cylinder(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield both rims of a cylinder, as cylinders of length zero."""
-    for n, sign in enumerate((1, -1), start=1):
-        yield (
-            f"rim {n}",
-            Shape(
-                "cylinder",
-                (shape.size[0], 0.0),
-                shape.pose @ Pose(position=(0.0, 0.0, 0.5 * sign * shape.size[1])),
-            ),
-        )
-
-
-def _mesh(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield the corners of a mesh's convex hull as spheres of radius zero."""
-    for n, corner in enumerate(hull_corners(shape), start=1):
-        yield f"corner {n}", Shape("sphere", (0.0,), shape.pose @ Pose(position=corner))
-
-
-PARTS: dict[str, Callable[[Shape], Iterator[tuple[str, Shape]]]] = {
-    "capsule": _capsule,
-    "box": _box,
-    "cylinder": _cylinder,
-    "mesh": _mesh,
-}
+    return found
 
 
 # --- what is touched
@@ -349,10 +280,10 @@ def _surfaces(m: Mechanism, c: Contact) -> Iterator[Surface]:
         yield from WALLS.get(c.surface, _given)(frame.body, frame.pose, c)
         return
     for n, shape in enumerate(shapes, start=1):
-        if shape.kind not in MEET:
+        if shape.kind not in surface_kinds():
             raise MechanismError(
                 f"contact {c.name!r}: {second!r} collides as a {shape.kind}; a surface is one of"
-                f" {', '.join(MEET)}"
+                f" {', '.join(surface_kinds())}"
             )
         yield Surface(f" shape {n}" if len(shapes) > 1 else "", second, shape)
 

@@ -15,7 +15,7 @@ configuration. [Ericson2005], chapters 4 and 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..spatial import (
     add,
@@ -466,27 +466,3 @@ def _nearer(
 def _combined(E: list[Vector], x: Sequence[Scalar]) -> Vector:
     """Return x1 E1 + x2 E2 + x3 E3."""
     return add(scale(x[0], E[0]), add(scale(x[1], E[1]), scale(x[2], E[2])))
-
-
-PAIRS: dict[tuple[str, str], Callable[[Solid, Solid], Proximity]] = {
-    ("plane", "sphere"): plane_sphere,
-    ("plane", "capsule"): plane_capsule,
-    ("plane", "box"): plane_box,
-    ("plane", "cylinder"): plane_cylinder,
-    ("plane", "ellipsoid"): plane_ellipsoid,
-    ("sphere", "sphere"): sphere_sphere,
-    ("sphere", "capsule"): sphere_capsule,
-    ("sphere", "box"): sphere_box,
-    ("sphere", "cylinder"): sphere_cylinder,
-    ("sphere", "ellipsoid"): sphere_ellipsoid,
-    ("capsule", "capsule"): capsule_capsule,
-    ("capsule", "box"): capsule_box,
-    ("box", "box"): box_box,
-}
-
-
-def proximity(kinds: tuple[str, str], s: Solid, o: Solid) -> Proximity:
-    """Return the proximity of two shapes of these kinds; `PAIRS` holds those in closed form, and
-    kinds may be in either order.
-    """
-    return PAIRS[kinds](s, o) if kinds in PAIRS else PAIRS[kinds[::-1]](o, s).flipped()

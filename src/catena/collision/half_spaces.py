@@ -12,35 +12,32 @@ A concave surface (bowl, trough) has its normal towards its centre or axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..spatial import add, cross, dot, neg, scale, select, sqrt, sub
-from .distance import proximity
-from .solids import Solid
 
 Meeting = tuple[Any, tuple[Any, Any, Any]]  # gap and normal
 
 
-def _plane(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+def on_plane(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
     """Return gap and normal of a sphere above a plane."""
     n = (R[0][2], R[1][2], R[2][2])
     return dot(n, sub(c, o)) - r, n
 
 
-def _sphere(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+def on_sphere(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
     """Return gap and normal of a sphere on a sphere."""
     distance, n = _between(sub(c, o))
     return distance - a - r, n
 
 
-def _bowl(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+def in_bowl(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
     """Return gap and normal of a sphere inside a sphere."""
     distance, n = _between(sub(c, o))
     return a - r - distance, neg(n)
 
 
-def _trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
+def in_trough(c: Any, r: Any, R: Any, o: Any, a: Any) -> Meeting:
     """Return gap and normal of a sphere inside a cylinder."""
     axis = (R[0][2], R[1][2], R[2][2])
     d = sub(c, o)
@@ -54,22 +51,6 @@ def _between(d: Any) -> Meeting:
     apart = square > 0.0
     distance = select(apart, square, 1.0 + 0.0 * square) ** 0.5
     return select(apart, distance, 0.0 * square), scale(1.0 / distance, d)
-
-
-MEETINGS: dict[str, Callable[..., Meeting]] = {
-    "plane": _plane,
-    "sphere": _sphere,
-    "bowl": _bowl,
-    "trough": _trough,
-}
-
-
-def shapes_meet(kinds: tuple[str, str], surface: Solid, shape: Solid) -> tuple[Any, Any, Any]:
-    """Return gap, normal and place of two shapes at their nearest points, where d
-    gap/dt = n . u.
-    """
-    found = proximity(kinds, surface, shape)
-    return found.distance, found.normal, found.b
 
 
 class FeaturesMeet(NamedTuple):

@@ -1,14 +1,14 @@
-"""The two shapes of a contact patch: which features they may touch by, and where these are. A
-registry by kinds of patches.
-"""
+"""The two shapes of a contact patch: which features they may touch by, and where these are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..model import Shape
+from ..registry import loaded
 from .contact_points import ContactPatch
 from .feature_pairs import NearestPoint
 from .nearest_features import PairFeatures, pair_features
@@ -145,7 +145,12 @@ class NearestPair(NamedTuple):
         ]
 
 
-def _rounded(one: Any, other: Any, values: Mapping[str, Any]) -> RoundedPair:
+def polyhedra_pair(one: Shape, other: Shape, values: Mapping[str, Any]) -> PolyhedraPair:
+    """Return the PolyhedraPair of two shapes at given values of the parameters."""
+    return PolyhedraPair(polyhedron(one, values), polyhedron(other, values))
+
+
+def rounded_pair(one: Shape, other: Shape, values: Mapping[str, Any]) -> RoundedPair:
     """Return the RoundedPair of two shapes at given values of the parameters."""
     return RoundedPair(
         polyhedron(one, values),
@@ -154,18 +159,13 @@ def _rounded(one: Any, other: Any, values: Mapping[str, Any]) -> RoundedPair:
     )
 
 
-PAIRS: dict[str, Callable[[Any, Any, Mapping[str, Any]], PatchPair]] = {  # by `ContactPatch.kind`
-    "polyhedra": lambda one, other, values: PolyhedraPair(
-        polyhedron(one, values), polyhedron(other, values)
-    ),
-    "rounded": _rounded,
-    "smooth": lambda one, other, values: NearestPair(
-        support_shape(one, values), support_shape(other, values)
-    ),
-}
+def nearest_pair(one: Shape, other: Shape, values: Mapping[str, Any]) -> NearestPair:
+    """Return the NearestPair of two shapes at given values of the parameters."""
+    return NearestPair(support_shape(one, values), support_shape(other, values))
 
 
 def patch_pair(patch: ContactPatch, parameters: Mapping[str, Any]) -> PatchPair:
     """Return the two shapes of a patch at given values of the mechanism's parameters."""
     (_, one), (_, other) = patch.pair
-    return PAIRS[patch.kind](one, other, parameters)
+    found: PatchPair = loaded(patch.method.shapes)(one, other, parameters)
+    return found

@@ -65,6 +65,11 @@ class Feature(NamedTuple):
     along: Any
     sides: Any
 
+    @staticmethod
+    def absent() -> tuple[float, ...]:
+        """Return the numbers of no feature."""
+        return NUMBERS
+
     @property
     def numbers(self) -> list[float]:
         """All numbers in a flat list, as `of` reads them."""

@@ -74,6 +74,11 @@ class RoundedFeature(NamedTuple):
     limits: Any
     planes: Any
 
+    @staticmethod
+    def absent() -> tuple[float, ...]:
+        """Return the numbers of no feature."""
+        return ROUNDED_NUMBERS
+
     @property
     def numbers(self) -> list[float]:
         """All numbers in a flat list, as `of` reads them."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from ..collision import (
     CORES,
-    MEETINGS,
     ContactPatch,
     ContactPoint,
     Feature,
@@ -17,8 +16,9 @@ from ..collision import (
     RoundedMeet,
     Solid,
     features_meet,
+    find_pair,
+    proximity,
     rounded_meet,
-    shapes_meet,
     tangents,
 )
 from ..compiler import Tracer, elements
@@ -44,24 +44,27 @@ def meet(s: Tracer, p: ContactPoint, rough: bool) -> Meet:
     if p.shape is not None and p.against is not None:
         first = solid(s, p.against, R_B, o_B)
         second = solid(s, p.shape, R_A, o_A)
-        gap, n, place = shapes_meet((p.against.kind, p.shape.kind), first, second)
+        found = proximity((p.against.kind, p.shape.kind), first, second)
+        gap, n, place = found.distance, found.normal, found.b
     else:
+        pair = find_pair(p.surface, "sphere")
+        assert pair is not None and pair.meeting is not None
         centre = add(o_A, rotate(R_A, tuple(s.value(x) for x in p.centre)))
         R, origin = _placed(s, p.pose, R_B, o_B)
         radius = s.value(p.radius)
-        gap, n = MEETINGS[p.surface](centre, radius, R, origin, s.value(p.size))
+        gap, n = pair.meeting(centre, radius, R, origin, s.value(p.size))
         place = sub(centre, scale(radius, n))
     u = sub(velocity_at(place, o_A, w_A, v_A), velocity_at(place, o_B, w_B, v_B))
     axes = (n, *tangents(n)) if rough else (n,)
     return Meet(gap, axes, place, [dot(axis, u) for axis in axes])
 
 
-def meet_features(s: Tracer, body: str, other: str, x: Feature, rough: bool) -> Meet:
-    """Return the Meet of two features of polyhedra on the bodies `body` and `other`; the numbers of
-    the feature x may be symbols.
+def meet_features(s: Tracer, patch: ContactPatch, x: Feature, rough: bool) -> Meet:
+    """Return the Meet of two features of a patch of polyhedra; the numbers of the feature x may be
+    symbols.
     """
-    first = moving(s, body)
-    second = moving(s, other)
+    first = moving(s, patch.body)
+    second = moving(s, patch.other)
     (_, o_A, w_A, v_A), (_, o_B, w_B, v_B), found = first, second, _features(first, second, x)
     u = sub(velocity_at(found.place, o_A, w_A, v_A), velocity_at(found.place, o_B, w_B, v_B))
     axes = found.axes if rough else found.axes[:1]

@@ -11,42 +11,9 @@ is (kind, first pair, one past the last pair, points per pair, first point).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ..collision import tangents
-from ..collision.manifolds import (
-    NO_POINT_GAP,
-    box_manifold,
-    capsule_on_hull,
-    polyhedron_manifold,
-    put_point,
-    solid_at,
-    sphere_on_hull,
-)
+from ..collision import MANIFOLDS, tangents
+from ..collision.manifolds import NO_POINT_GAP
 from ..spatial import add, any_lane, cross, dot, kernel, larger, put, scale, select, smaller, sqrt
-
-
-@kernel
-def _boxes(pose, s, k, at):
-    """Compute the points of two boxes into s.points; return the normal."""
-    n, points = box_manifold(solid_at(pose, k, 0), solid_at(pose, k, 16))
-    i = 0
-    for group in points:
-        for gap, place in group:
-            put_point(s, at + i, gap, place)
-            i += 1
-    return n
-
-
-# By kind of pair: a function (pose, s, k, at) that computes s.points of pair k from `at` on and
-# returns the normal from its first shape to the second.
-MANIFOLDS: dict[str, Callable[..., Any]] = {
-    "boxes": _boxes,
-    "polyhedra": polyhedron_manifold,
-    "capsule": capsule_on_hull,
-    "sphere": sphere_on_hull,
-}
 
 
 @kernel
@@ -95,7 +62,7 @@ def axes(kind, pose, s, k, at):
     """Compute the points of pair k into s.points from `at` on, and its normal and two tangents into
     s.axes.
     """
-    n = scale(s.hulls.turn[k], MANIFOLDS[kind](pose, s, k, at))
+    n = scale(s.hulls.turn[k], MANIFOLDS[kind].kernel(pose, s, k, at))
     x, y = tangents(n)
     s.axes[k, 0], s.axes[k, 1], s.axes[k, 2] = n
     s.axes[k, 3], s.axes[k, 4], s.axes[k, 5] = x

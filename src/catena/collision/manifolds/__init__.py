@@ -11,8 +11,7 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from .boxes import NO_POINT_GAP, box_manifold
-    from .boxes import POINTS as BOX_POINTS
-    from .polyhedra import Hulls, polyhedron_manifold, put_point, solid_at
+    from .polyhedra import Hulls, box_points, polyhedron_manifold, put_point, solid_at
     from .segments import capsule_on_hull, sphere_on_hull
 
 __getattr__, __dir__ = door(__name__)

@@ -48,6 +48,7 @@ from .boxes import (
     SAME_NORMAL_COSINE,
     SHALLOW_OVERLAP_FACTOR,
     UNITS,
+    box_manifold,
 )
 
 # A side of the overlap of two faces is a single corner if it is shorter than this times the length
@@ -349,3 +350,15 @@ def within(e, slope, begin, end):
         slope > 0.0, smaller(end, r), select(slope < 0.0, end, select(e > 0.0, -1.0, end))
     )
     return first, last
+
+
+@kernel
+def box_points(pose, s, k, at):
+    """Compute the points of two boxes into s.points; return the normal."""
+    n, points = box_manifold(solid_at(pose, k, 0), solid_at(pose, k, 16))
+    i = 0
+    for group in points:
+        for gap, place in group:
+            put_point(s, at + i, gap, place)
+            i += 1
+    return n

@@ -26,6 +26,16 @@ def mesh_files(spec: Any, path: Path) -> MeshFiles:
     }
 
 
+def is_shape(m: Any, g: int, files: MeshFiles) -> bool:
+    """Whether a geom becomes a shape: height fields, distance fields and meshes without a file do
+    not.
+    """
+    kind = int(m.geom_type[g])
+    return kind not in (HFIELD, MESH, SDF) or (
+        kind == MESH and m.mesh(int(m.geom_dataid[g])).name in files
+    )
+
+
 def shapes(
     m: Any, b: int, files: MeshFiles, names: Names, mapping: MappingReport
 ) -> tuple[Shape, ...]:
@@ -52,7 +62,9 @@ def _shape(m: Any, g: int, body: str, files: MeshFiles, mapping: MappingReport) 
     }
     seen = {
         "colour": tuple(float(c) for c in m.geom_rgba[g]),
-        "collides": bool(m.geom_contype[g] or m.geom_conaffinity[g]),
+        "collides": bool(m.geom_contype[g] or m.geom_conaffinity[g])
+        or g in m.pair_geom1
+        or g in m.pair_geom2,
         "name": name,
     }
     if kind == MESH and (file := files.get(m.mesh(int(m.geom_dataid[g])).name)):

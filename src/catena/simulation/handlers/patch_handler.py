@@ -107,7 +107,7 @@ class PatchHandler:
         # the normal of old and new features is the same
         return (
             self.terms.touching & set(self.own[k])
-            if self.patches[k].patch.kind == "smooth"
+            if self.patches[k].patch.method.keeps_normal
             else set()
         )
 

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...collision import POLYHEDRA, ContactPatch, contact_patches
-from ...collision.manifolds import BOX_POINTS as POINTS
+from ...collision import CORES, MANIFOLDS, ContactPatch, Manifold, contact_patches
 from ...collision.manifolds import Hulls
 from ...compiler import BlockFunction, Record, Tracer, call_block, default_width, machine_function
 from ...contact import moving, pair_shapes, see, solid, velocity_at
@@ -34,17 +33,26 @@ from .stepped_hulls import (
 )
 
 Array = NDArray[np.float64]
-# the functions that find contact manifolds of pairs of shapes, in the order of the solver
-CODES = ("boxes", "polyhedra", "capsule", "sphere")
 
 
 @dataclass(frozen=True)
 class SteppedPair(ContactPatch):
-    """Two shapes whose contact manifold is found in every step. code: which function finds it, one
-    of `CODES`.
+    """Two shapes whose contact manifold is found in every step. code: the name of the `Manifold`
+    that finds it.
     """
 
     code: str
+
+    @property
+    def manifold(self) -> Manifold:
+        """How its contact manifold is found."""
+        return MANIFOLDS[self.code]
+
+    @property
+    def polyhedra(self) -> list[Shape | None]:
+        """Its shapes in the order of `solids`, None for those whose polyhedron is not read."""
+        reads = self.manifold.hulls
+        return [x if reads and x.kind not in CORES else None for _, x in self.solids]
 
     @property
     def solids(self) -> tuple[tuple[str, Shape], tuple[str, Shape]]:
@@ -58,17 +66,13 @@ def stepped_pairs(m: Mechanism) -> tuple[SteppedPair, ...]:
     """Return all pairs of shapes of a mechanism that time stepping can treat, grouped by their
     code.
     """
-    found = [_stepped(x) for x in contact_patches(m) if x.kind != "smooth"]
-    return tuple(sorted(found, key=lambda pair: CODES.index(pair.code)))
-
-
-def _stepped(x: ContactPatch) -> SteppedPair:
-    """Return a patch as a pair of time stepping, with the code for its shapes."""
-    boxes = x.shape.kind == x.against.kind == "box"
-    return SteppedPair(
-        **vars(x),
-        code="boxes" if boxes else "polyhedra" if x.kind == "polyhedra" else x.pair[0][1].kind,
-    )
+    found = [
+        SteppedPair(**vars(x), code=x.record.manifold.name)
+        for x in contact_patches(m)
+        if x.record.manifold is not None
+    ]
+    order = list(MANIFOLDS)
+    return tuple(sorted(found, key=lambda pair: order.index(pair.code)))
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class ManifoldPoint:
         """The name of the point in results."""
         return (
             f"{self.point.name} point {self.number + 1}"
-            if self.point.code != "sphere"
+            if self.point.manifold.points(1) > 1
             else self.point.name
         )
 
@@ -110,7 +114,7 @@ def patch_faults(m: Mechanism) -> Iterator[str]:
     whose hull has too many faces or too many corners of a face.
     """
     for patch in contact_patches(m):
-        if patch.kind == "smooth":
+        if patch.record.manifold is None:
             yield (
                 f"contact {m.contacts[patch.contact].name!r} is between the {patch.shape.kind} of"
                 f" {patch.body!r} and the {patch.against.kind} of {patch.other!r}, which time"
@@ -143,19 +147,13 @@ class PairLayout:
     def sides(self) -> int:
         """The largest number of corners of a face."""
         return max(
-            (
-                sides_of(x)
-                for pair in self.pairs
-                if pair.code != "boxes"
-                for _, x in pair.solids
-                if x.kind in POLYHEDRA
-            ),
+            (sides_of(x) for pair in self.pairs for x in pair.polyhedra if x is not None),
             default=1,
         )
 
     def points_of(self, code: str) -> int:
         """Return the number of manifold points of each pair of that code."""
-        return {"boxes": POINTS, "polyhedra": 2 * self.sides, "capsule": 3, "sphere": 1}[code]
+        return MANIFOLDS[code].points(self.sides)
 
     @cached_property
     def groups(self) -> tuple[tuple[str, int, int, int, int], ...]:
@@ -180,13 +178,8 @@ class PairLayout:
     def hulls(self) -> Hulls:
         """The tables of the polyhedra of all pairs."""
         owner = [k for k, pair in enumerate(self.pairs) for _ in range(self.points_of(pair.code))]
-        used = [
-            [x if pair.code != "boxes" and x.kind in POLYHEDRA else None for _, x in pair.solids]
-            for pair in self.pairs
-        ]
-        return hulls(
-            used, self.sides, [-1.0 if pair.swapped else 1.0 for pair in self.pairs], owner
-        )
+        turn = [-1.0 if pair.swapped else 1.0 for pair in self.pairs]
+        return hulls([pair.polyhedra for pair in self.pairs], self.sides, turn, owner)
 
     @property
     def scratch(self) -> tuple[int, int, int, int]:

@@ -51,7 +51,7 @@ def stepped_points(point: ContactPoint, contact: Contact) -> tuple[TouchingPoint
     """Return the contact points of time stepping for a contact point: itself, or the four points of
     a rim.
     """
-    if point.shape is None or (point.shape.kind, point.surface) != ("cylinder", "plane"):
+    if not point.is_rim:
         return (TouchingPoint(point, contact),)
     return tuple(RimPoint(point, contact, number) for number in range(QUARTERS))
 

@@ -177,7 +177,7 @@ class PatchPoint(TouchingPoint):
         """Return the gap, the contact axes, the place and the velocity of the features of the
         mode.
         """
-        return meet_features(s, self.point.body, self.point.other, mode.feature, self.rough)
+        return meet_features(s, self.patch, mode.feature, self.rough)
 
     def guards(
         self, part: int, mode: Any, gap: Any, u: Any, rate: Any, force: Any
