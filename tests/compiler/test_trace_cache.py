@@ -10,8 +10,7 @@ import pytest
 
 import catena
 import zoo
-from catena.compiler import trace_cache
-from catena.compiler.trace_cache import fingerprint, kept_tape
+from catena.compiler import fingerprint, kept_tape, trace_cache
 from catena.simulation import control, trajectories
 
 

@@ -13,7 +13,8 @@ kernel_compiler, kernel_intrinsics, kernel_text  a kernel's own Python becomes L
 generic, generic_binding, machine_function       the kernels of any mechanism in lanes, bound to
                                                  one; the drivers of the time loop
 cache                                            machine code on disk: bound to its key, and no
-                                                 pickles
+                                                 pickles; trace_cache: tapes; fingerprint: hashes of
+                                                 values, for their keys
 """
 
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from . import derivatives, generic, generic_binding, looped, single_state
     from .attached import keep
     from .block_function import BlockFunction, Record
+    from .fingerprint import PACKAGE, digest, fingerprint
     from .host import default_width
     from .joint_losses import damping, loss_forces, losses
     from .joint_springs import AFTER, BEFORE, ENERGY, Springs, springs
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
         solved,
         triangle,
     )
-    from .trace_cache import PACKAGE, fingerprint, kept, kept_tape, structure, tape_on_disk
+    from .trace_cache import kept, kept_tape, structure, tape_on_disk
     from .transpose import rows_of_lanes
     from .wasm import PAGE, module
     from .xla_handler import ARGUMENTS, DATA, EXECUTE, EXTENSION, FUNCTIONS, RESULTS, STAGE, Handler

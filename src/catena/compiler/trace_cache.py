@@ -9,30 +9,23 @@ from outside catena) is cached in memory alone, on the mechanism itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from enum import Enum
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import TypeVar
 
 import casadi as ca
-import numpy as np
 
 from ..model import Mechanism
 from . import cache as disk
 from .attached import keep
+from .fingerprint import fingerprint
 
 MAX_CACHED = 256  # values of one mechanism that are cached in memory
 Made = TypeVar("Made")
-PACKAGE = __name__.partition(".")[0]
 
 _lock = RLock()
-
-
-class Opaque(Exception):
-    """A value that cannot be hashed by its meaning."""
 
 
 def kept(m: Mechanism, name: str, words: object, make: Callable[[], Made]) -> Made:
@@ -89,45 +82,3 @@ def _sources() -> str:
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-# --- fingerprints
-def fingerprint(x: object) -> str | None:
-    """Return a hash that is equal for equal values, in any process; None for values with parts that
-    cannot be hashed.
-    """
-    digest = hashlib.sha256()
-    try:
-        for part in _parts(x):
-            digest.update(len(part).to_bytes(8, "little") + part)
-    except Opaque:
-        return None
-    return digest.hexdigest()
-
-
-def _parts(x: object) -> Iterator[bytes]:
-    """Yield the bytes of plain values, arrays, mappings, sequences, and catena's own records."""
-    yield type(x).__qualname__.encode()
-    if x is None or isinstance(x, (bool, int, float, str, bytes, Enum)):
-        yield repr(x).encode()
-    elif isinstance(x, (np.ndarray, np.generic)) and x.dtype != object:
-        yield repr((x.shape, x.dtype.str)).encode()
-        yield np.ascontiguousarray(x).tobytes()
-    elif isinstance(x, Mapping):
-        for name in sorted(x, key=repr):
-            yield from _parts(name)
-            yield from _parts(x[name])
-    elif isinstance(x, (list, tuple)):
-        yield str(len(x)).encode()
-        for value in x:
-            yield from _parts(value)
-    elif is_dataclass(x) and type(x).__module__.partition(".")[0] == PACKAGE:
-        for f in fields(x):
-            yield f.name.encode()
-            yield from _parts(getattr(x, f.name))
-    elif type(x).__module__.partition(".")[0] == "sympy":  # an expression of parameters
-        from sympy import srepr
-
-        yield srepr(x).encode()
-    else:
-        raise Opaque(type(x))

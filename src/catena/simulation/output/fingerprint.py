@@ -4,19 +4,19 @@ depends on is hashed, by name.
 
 from __future__ import annotations
 
-import hashlib
 import types
-from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from ...compiler import digest
 from ...results import versions
 from ..planning.plan import RunPlan
 
-DEEPEST_NESTING = 40  # records within records that are deeper do not count
+# globals that a function reads and that are values, not other functions or modules
+PLAIN = (bool, int, float, str, np.ndarray, list, tuple, dict)
 
 
 def key(plan: RunPlan) -> dict[str, str | float]:
@@ -50,66 +50,28 @@ def key(plan: RunPlan) -> dict[str, str | float]:
 
 def fingerprint(x: Any) -> str:
     """Return a text that is the same for equal values, in this process and in others."""
-    digest = hashlib.sha256()
-    for part in _parts(x, 0):
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()[:16]
+    return digest(x, _substitute)[:16]
 
 
-def _parts(x: Any, depth: int) -> Iterator[bytes]:
-    """Yield the bytes of a value: those of the fields of a record, those of the code of a function
-    and of what it closes over.
+def _substitute(x: Any) -> Any:
+    """Return what stands for a value in its fingerprint: the compared fields of a record, the code
+    of a function with what it closes over and the plain globals that it reads.
     """
-    yield type(x).__qualname__.encode()
-    if depth > DEEPEST_NESTING:
-        return
-    if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
-        yield repr(x).encode()
-    elif isinstance(x, (np.ndarray, np.generic)):
-        yield repr((x.shape, x.dtype.str)).encode()
-        yield np.ascontiguousarray(x).tobytes() if x.dtype != object else repr(x.tolist()).encode()
-    elif isinstance(x, Mapping):
-        yield from (
-            part
-            for name in sorted(x, key=repr)
-            for value in (name, x[name])
-            for part in _parts(value, depth + 1)
-        )
-    elif isinstance(x, (set, frozenset)):
-        yield from (part for value in sorted(x, key=repr) for part in _parts(value, depth + 1))
-    elif isinstance(x, (list, tuple)):
-        yield from (part for value in x for part in _parts(value, depth + 1))
-    elif is_dataclass(x):
-        yield from (
-            part for f in fields(x) if f.compare for part in _parts(getattr(x, f.name), depth + 1)
-        )
-    elif isinstance(x, types.FunctionType):
+    if isinstance(x, np.ndarray):
+        return x.tolist()
+    if is_dataclass(x) and not isinstance(x, type):
+        return {f.name: getattr(x, f.name) for f in fields(x) if f.compare}
+    if isinstance(x, types.FunctionType):
         closed = [cell.cell_contents for cell in x.__closure__ or ()]
-        named = {
-            name: x.__globals__[name]
-            for name in x.__code__.co_names
-            if _plain(x.__globals__.get(name))
-        }
-        yield from _parts(
-            [x.__code__, x.__defaults__, x.__kwdefaults__, closed, named, vars(x)], depth + 1
-        )
-    elif isinstance(x, types.CodeType):
-        yield from _parts([x.co_code, list(x.co_consts), x.co_names], depth + 1)
-    elif isinstance(x, types.MethodType):
-        yield from _parts([x.__func__, x.__self__], depth + 1)
-    elif type(x).__module__.partition(".")[0] == "sympy":
-        # an expression of parameters, which has no __dict__
-        from sympy import srepr
-
-        yield srepr(x).encode()
-    elif isinstance(x, ca.Function):
-        yield x.serialize().encode()
-    elif isinstance(x, (ca.SX, ca.MX, ca.DM, type, types.ModuleType, types.BuiltinFunctionType)):
-        yield str(x).encode()
-    else:
-        yield from _parts(getattr(x, "__dict__", None), depth + 1)
-
-
-def _plain(x: Any) -> bool:
-    """Whether a global that a function reads is a value, not another function or module."""
-    return isinstance(x, (bool, int, float, str, np.ndarray, list, tuple, dict))
+        named = {name: x.__globals__.get(name) for name in x.__code__.co_names}
+        plain = {name: value for name, value in named.items() if isinstance(value, PLAIN)}
+        return [x.__code__, x.__defaults__, x.__kwdefaults__, closed, plain, vars(x)]
+    if isinstance(x, types.CodeType):
+        return [x.co_code, list(x.co_consts), x.co_names]
+    if isinstance(x, types.MethodType):
+        return [x.__func__, x.__self__]
+    if isinstance(x, ca.Function):
+        return x.serialize()
+    if isinstance(x, (ca.SX, ca.MX, ca.DM, type, types.ModuleType, types.BuiltinFunctionType)):
+        return str(x)
+    return getattr(x, "__dict__", None)
