@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .certify import check, compare
     from .equations import ALL_FORMULATIONS, Equations, derive, frames, variation
     from .errors import CatenaError
-    from .formats import load, save
+    from .formats import load, robots, save
     from .identification import fit
     from .machine import Machine, bridge, compile
     from .model import (
@@ -86,6 +86,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "load",
+    "robots",
     "save",
     "Pose",
     "Shape",

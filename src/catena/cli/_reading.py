@@ -28,8 +28,11 @@ def _completed(begun: str) -> list[str]:
     """Return the built-in examples and files that begin with the given letters, for shell
     completion.
     """
-    from ..formats import examples, suffixes
+    from ..formats import examples, robots, shelf, suffixes
 
+    if begun.startswith(shelf.PREFIX[: len(begun)]) and begun:
+        named = [shelf.PREFIX + name for name in robots()]
+        return [name for name in named if name.startswith(begun)]
     here = Path(begun)
     folder = here if begun.endswith("/") else here.parent
     files = (
@@ -46,8 +49,8 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         help=(
-            "A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, or the name of a built-in"
-            " example."
+            "A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file, the name of a built-in"
+            " example, or robot:NAME, a robot of `catena robots`."
         ),
         autocompletion=_completed,
     ),
@@ -168,8 +171,8 @@ class Model:
 
     @property
     def stem(self) -> str:
-        """The name of the file without its suffix."""
-        return Path(self.file).stem
+        """The name of the file without its suffix, or of the robot."""
+        return Path(self.file.removeprefix("robot:")).stem
 
     def load(self) -> Mechanism:
         """Return the mechanism. Warnings about doubtful values are suppressed: `catena info`

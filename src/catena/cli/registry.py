@@ -33,6 +33,7 @@ find = COMMANDS.find
 
 for _name, _doc in {  # in the order of the flow
     "examples": "List the built-in mechanisms, or print the file of one.",
+    "robots": "List the robots of installed packages, which FILE may be as robot:NAME.",
     "info": "Show what a mechanism is, and check forward against inverse dynamics.",
     "check": "Certify that all formulations give the same motion.",
     "compare": "Compare the costs of the formulations.",

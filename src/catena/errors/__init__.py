@@ -33,7 +33,13 @@ MAX_COMPARED_NAMES = 1000
 
 
 class CatenaError(Exception):
-    """The root of all errors that catena raises on purpose."""
+    """The root of all errors that catena raises on purpose.
+
+    Parameters
+    ----------
+    *args : object
+        The message, as in every exception.
+    """
 
 
 class MechanismWarning(UserWarning):

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 from ..doors import door
 from ..errors import FormatError, UnknownNameError
 from ..model import Mechanism
-from . import files, mjcf, osim, sdf, toml, urdf
+from . import files, mjcf, osim, sdf, shelf, toml, urdf
 from .draft import Draft
 from .mapping import Mapped
 from .registry import FORMATS, Format, format_of, register, suffixes
+from .shelf import robots
 
 __all__ = [
     "FORMATS",
@@ -34,6 +35,7 @@ __all__ = [
     "load",
     "mapping",
     "register",
+    "robots",
     "save",
 ]
 
@@ -58,7 +60,8 @@ def load(
     path : str or path
         A .toml, .urdf, .xacro, .sdf, .osim or MJCF .xml file; the suffix chooses the format. A name
         without a suffix is looked for among the built-in examples (`catena.formats.examples()`),
-        then as a file of that name with a known suffix.
+        then as a file of that name with a known suffix. "robot:NAME" is a robot of an installed
+        package (`catena.robots()`).
     floating : bool, default False
         Put the root body on a free joint "root_joint". Otherwise the root link of a URDF is fixed
         to the ground.
@@ -86,7 +89,8 @@ def load(
         Where the file has faults; all of them are in one error. What is doubtful but allowed comes
         as one MechanismWarning instead.
     UnknownNameError
-        Where `path` has no suffix, and is neither an example nor a file.
+        Where `path` has no suffix, and is neither an example nor a file; or where no robot of the
+        name is installed.
 
     Examples
     --------
@@ -146,6 +150,7 @@ def changed(
         draft.float_root()
     if not mimic:
         draft.uncouple()
+    draft.lead_followers()
     if gravity is not None:
         draft.gravitate(gravity)
     if parameters:
@@ -177,6 +182,10 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
         The suffix chooses the format: .toml holds everything exactly; .urdf and MJCF .xml hold what
         these formats can say. The file is written whole or not at all.
 
+    Returns
+    -------
+    None
+
     Raises
     ------
     MechanismError
@@ -207,10 +216,12 @@ def _shelf() -> Traversable:
 
 
 def _find(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file: of the built-in example of that name, or of the file itself, or of
-    the name with a known suffix.
+    """Return the path of a file: of the robot or the built-in example of that name, or of the file
+    itself, or of the name with a known suffix.
     """
     found = files.as_path(path)
+    if str(path).startswith(shelf.PREFIX):
+        return shelf.robot(str(path)).file
     if found.suffix or len(found.parts) > 1:
         return found
     if found.name in examples():

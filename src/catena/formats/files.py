@@ -8,7 +8,9 @@ import stat
 from pathlib import Path
 
 from ..errors import FormatError
+from .shelf import package_folders
 
+PACKAGES = ("package://", "model://")
 MAX_FILE_SIZE = 50 * 2**20  # bytes; the largest robot known to us has 0.3 MB
 
 
@@ -74,14 +76,16 @@ def write(path: Path, text: str) -> None:
 
 def located(file: str, model: Path) -> str:
     """Return the path of a file that a model names: relative to the model's folder, or, for
-    package://NAME/..., in a folder above it; else the name unchanged.
+    package://NAME/... and model://NAME/..., in a folder above it or in those where packages are
+    installed (`shelf.package_folders`); else the name unchanged.
     """
     name = file.removeprefix("file://")
     here = model.resolve()
-    if name.startswith("package://"):
-        rest = Path(name.removeprefix("package://"))
+    if name.startswith(PACKAGES):
+        rest = Path(name.partition("://")[2])
         places = [
-            folder / tail for folder in here.parents for tail in (rest, Path(*rest.parts[1:]))
+            *(folder / tail for folder in here.parents for tail in (rest, Path(*rest.parts[1:]))),
+            *(folder / rest for folder in package_folders()),
         ]
     else:
         places = [here.parent / name]
