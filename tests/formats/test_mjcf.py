@@ -214,17 +214,111 @@ def test_meshes_that_are_not_there_can_be_left_out_but_no_mass(files):
     text = """<mujoco><asset><mesh name="m" file="none.stl"/><texture name="t" type="2d" file="none.png"/><material name="c" texture="t"/></asset><worldbody><body name="a">{}
       <joint name="j" axis="0 1 0"/><geom name="seen" type="mesh" mesh="m" material="c"/></body></worldbody></mujoco>"""  # noqa: E501
     path = files(text.format(INERTIAL.format(2)))
-    with pytest.raises(
-        FormatError, match=r"Error opening file 'none.*meshes=False\) leaves meshes out"
-    ):
-        catena.load(path)
-    m = catena.load(path, meshes=False)
-    assert m.body("a").mass == 2.0 and m.body("a").shapes == ()
+    for options in ({}, {"meshes": False}):  # what is missing is left out, or all of them
+        m = catena.load(path, **options)
+        assert m.body("a").mass == 2.0 and m.body("a").shapes == ()
+    assert any("geom seen: refused" in n and "is missing" in n for n in catena.load(path).notes)
     assert {
         (e.element, e.name) for e in mapping(path, meshes=False) if "meshes=False" in e.how
     } == {("geom", "seen"), ("mesh", "m"), ("texture", "t")}
     with pytest.raises(FormatError, match="mass and inertia of these bodies are not known: a"):
         catena.load(files(text.format("")), meshes=False)
+    with pytest.raises(FormatError, match="mass and inertia of these bodies are not known: a"):
+        catena.load(files(text.format("")))
+
+
+def test_only_the_meshes_that_are_missing_are_left_out(files, tmp_path):
+    (tmp_path / "tip.obj").write_text(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    )
+    path = files(
+        f"""<mujoco><asset><mesh name="here" file="tip.obj"/><mesh name="gone" file="none.obj"/>
+        </asset><worldbody><body name="a">{INERTIAL.format(2)}<freejoint/>
+        <geom name="one" type="mesh" mesh="here"/><geom name="two" type="mesh" mesh="gone"/></body>
+        </worldbody><sensor><accelerometer site="s"/></sensor></mujoco>""".replace(
+            "<freejoint/>", '<freejoint/><site name="s"/>'
+        )
+    )
+    assert [s.name for s in catena.load(path).body("a").shapes] == ["one"]
+    assert {(e.element, e.name) for e in mapping(path) if "missing" in e.how} == {
+        *(("geom", "two"), ("mesh", "gone"), ("sensor", "")),
+    }
+
+
+def test_meshes_of_included_files_lie_where_the_main_file_says(files, tmp_path):
+    (tmp_path / "shapes").mkdir()
+    (tmp_path / "shapes" / "tip.obj").write_text(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    )
+    files("<mujoco><asset><mesh file='../shapes/tip.obj'/></asset></mujoco>", "parts/assets.xml")
+    path = files(
+        "<mujoco><compiler meshdir='parts'/><include file='parts/assets.xml'/><worldbody><body"
+        " name='a'><freejoint/><geom type='mesh' mesh='tip'/></body></worldbody></mujoco>"
+    )
+    assert catena.load(path).body("a").mass > 0
+
+
+CHAIN = """<mujoco><compiler angle="radian"/><worldbody><body>
+<joint name="a" axis="0 1 0" ref=".2"/><geom size=".1" pos=".3 0 0"/>
+<body pos=".5 0 0"><joint name="b" axis="0 1 0" ref=".1"/><geom size=".1"/>
+<body pos=".5 0 0"><joint name="c" axis="0 1 0"/><geom size=".1"/></body></body></body></worldbody>
+<equality>{}</equality></mujoco>"""
+
+
+def test_a_joint_that_follows_a_follower_follows_its_leader(files):
+    """q_c = .3 + 2 q_b', q_b' = q_b - .1 = .4 - 3 (q_a - .2): checked by MuJoCo's own residuals."""
+    text = CHAIN.format(
+        '<joint joint1="c" joint2="b" polycoef=".3 2 0 0 0"/>'
+        '<joint joint1="b" joint2="a" polycoef=".4 -3 0 0 0"/>'
+    )
+    mechanism = catena.load(files(text))
+    assert [j.mimic.joint for j in mechanism.joints if j.mimic] == ["a", "a"]
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    for a in (0.1, 0.7):
+        b, c = (
+            mechanism.joint(n).mimic.multiplier * a + mechanism.joint(n).mimic.offset for n in "bc"
+        )
+        d.qpos[:] = a, b, c
+        mujoco.mj_forward(m, d)
+        np.testing.assert_allclose(d.efc_pos[:2], 0.0, atol=1e-14)
+
+
+def test_a_curve_holds_a_joint_with_losses_by_a_constraint(files):
+    """A follower by a function can have no damping of its own."""
+    text = CHAIN.replace('name="c" axis', 'name="c" damping=".1" axis').format(
+        '<joint joint1="c" joint2="b" polycoef=".3 2 .5 0 0"/>'
+    )
+    mechanism = catena.load(files(text))
+    assert mechanism.joint("c").mimic is None and len(mechanism.constraints) == 1
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    d.qpos[:] = 0.2, 0.4, -0.3
+    mujoco.mj_forward(m, d)
+    error, *_, rows = Machine(mechanism).constraint_rows(d.qpos, np.zeros(3))
+    np.testing.assert_allclose(error, d.efc_pos[:1], atol=1e-14)
+    np.testing.assert_allclose(rows, np.array(d.efc_J).reshape(-1, 3)[:1], atol=1e-14)
+
+
+def test_equalities_that_no_follower_can_hold_are_constraints(files):
+    """A joint held at a value, two equalities of one joint, and a circle of them."""
+    text = CHAIN.format(
+        '<joint joint1="c" joint2="b" polycoef=".3 2 .5 0 0"/><joint joint1="c" joint2="a"/>'
+        '<joint joint1="b" joint2="c" polycoef="0 1 0 0 .2"/>'
+        '<joint joint1="a" polycoef=".25 0 0 0 0"/>'
+    )
+    mechanism = catena.load(files(text))
+    assert len(mechanism.constraints) == 3 and mechanism.joint("c").mimic.joint == "b"
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    machine = Machine(mechanism)
+    f = mechanism.joint("c").mimic.function.y
+    for a, b in ((0.1, 0.3), (-0.4, 0.7)):
+        d.qpos[:] = a, b, np.polynomial.Polynomial(f)(b)
+        mujoco.mj_forward(m, d)
+        np.testing.assert_allclose(d.efc_pos[0], 0.0, atol=1e-14)
+        found = machine.constraint_rows([a, b], np.zeros(2))[0]
+        np.testing.assert_allclose(found, d.efc_pos[1:4], atol=1e-13)
 
 
 def test_another_folder_must_be_named(files, tmp_path):

@@ -251,3 +251,19 @@ def test_the_mapping_names_what_is_not_read(tmp_path):
         and "1 kg" in found["link", "b"].how
         and "floating=True" in found["model", "m"].how
     )
+
+
+def test_drakes_motors_of_joints_are_read(tmp_path):
+    """(I + n^2 J) = 1 + 20^2 0.01: by hand."""
+    path = tmp_path / "motor.sdf"
+    path.write_text(
+        """<sdf version="1.7" xmlns:drake="drake.mit.edu"><model name="m"><link name="a"><inertial>
+        <mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial></link>
+        <joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz>
+        </axis><drake:rotor_inertia>0.01</drake:rotor_inertia><drake:gear_ratio>20</drake:gear_ratio>
+        </joint></model></sdf>"""
+    )
+    m = catena.load(path)
+    assert catena.compile(m).mass_matrix([0.0])[0, 0] == pytest.approx(5.0)
+    law = catena.formats.drafted(path).scenario["control"][0]
+    assert law == {"kind": "actuator", "name": "j", "gear": {"j": 20.0}}

@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import catena
 import zoo
 from catena.errors import CatenaError, FormatError, MechanismError, MechanismWarning
 from catena.formats import load, save
@@ -277,9 +278,64 @@ def test_every_element_is_read(read):
         "fixed",
     ]
     assert m.body("b") == Body.massless("b")
-    assert (
-        "elements of the file that are not read: gazebo, safety_controller, transmission" in m.notes
+    assert "elements of the file that are not read: gazebo, safety_controller" in m.notes
+    assert any("transmission 'number 1' is not taken: it has 0 joints" in n for n in m.notes)
+
+
+MOTOR = """<robot name="r" xmlns:drake="drake"><link name="a"/><link name="b">
+<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+</link><joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="30" velocity="1"/></joint>{}</robot>"""
+
+
+@pytest.mark.parametrize(
+    "actuator",
+    [
+        "<mechanicalReduction>-50</mechanicalReduction><rotorInertia>2e-4</rotorInertia>",
+        '<drake:gear_ratio value="-50"/><drake:rotor_inertia value="2e-4"/>',
+    ],
+)
+def test_a_motor_behind_a_gear_drives_its_joint_and_adds_its_rotor(tmp_path, actuator):
+    """(I + n^2 J) a = n f with I = 1: by hand."""
+    from catena.simulation.scenario import read
+
+    path = tmp_path / "motor.urdf"
+    path.write_text(
+        MOTOR.format(
+            '<transmission name="t"><type>SimpleTransmission</type><joint name="j"/>'
+            f'<actuator name="motor">{actuator}</actuator></transmission>'
+        )
     )
+    m = catena.load(path)
+    assert m.joint("j").armature[0] == pytest.approx(0.5)
+    assert catena.compile(m).mass_matrix([0.0])[0, 0] == pytest.approx(1.5)
+    for signals, force in (({"motor": 0.1}, -5.0), ({"j": 0.1}, -5.0), ({"motor": -9.0}, 30.0)):
+        asked = read(path, until=0.1, signals=signals)
+        run = catena.simulate(asked.mechanism, **asked.arguments)
+        assert run.v.values[-1, 0] == pytest.approx(force / 1.5 * 0.1, rel=1e-9)
+    with pytest.raises(FormatError, match=r"no actuator 'moter'.*'motor'"):
+        read(path, until=0.1, signals={"moter": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<joint name="k"/><actuator name="m"/>', "the file has no joint 'k'"),
+        ('<joint name="j"/><joint name="k"/><actuator name="m"/>', "2 joints and 1 actuators"),
+        (
+            '<joint name="j"/><actuator name="m"><gear_ratio value="0"/></actuator>',
+            "its reduction is 0.0; a number other than zero",
+        ),
+        (
+            '<joint name="j"/><actuator name="m"><rotorInertia>heavy</rotorInertia></actuator>',
+            "its rotor inertia is 'heavy'",
+        ),
+    ],
+)
+def test_a_transmission_that_is_not_taken_is_named(tmp_path, text, words):
+    path = tmp_path / "motor.urdf"
+    path.write_text(MOTOR.format(f'<transmission name="t">{text}</transmission>'))
+    assert any("transmission 't' is not taken" in n and words in n for n in catena.load(path).notes)
 
 
 def test_ground_is_a_name_that_is_taken(read):

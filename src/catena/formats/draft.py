@@ -22,6 +22,7 @@ from ..model import (
     vector,
 )
 from .files import located
+from .followers import led
 from .mapping import Mapped
 from .units import in_unit, si_unit
 
@@ -100,6 +101,12 @@ class Draft:
                 "mimic=False: joints that mimic others in the file move on their own:"
                 f" {', '.join(coupled)}"
             )
+
+    def lead_followers(self) -> None:
+        """Say what the file says of a run in terms of the joints that lead others."""
+        self.scenario, notes = led(self.scenario, self.mechanism)
+        for sentence in notes:
+            self.note(sentence)
 
     def assign(self, values: Mapping[str, float | str]) -> None:
         """Give parameters other values: numbers, or texts with a unit."""

@@ -1,10 +1,13 @@
 """Actuators and keyframes: what a file says of a run, as the plain data of a [scenario] table.
 
     force = clip(gain clip(signal) + b0 + b1 l + b2 l'),     tau = gear force,     l = sum of gear q
+    gain = g0 + g1 l + g2 l'
 
-is MuJoCo's law of motors (gain 1), position servos (kp, -kp l) and velocity servos (kv, -kv l'), on
-joints and fixed tendons. Where an actuator has activation dynamics, a filter or an integrator, the
-gain acts on its activation instead of on the signal.
+is MuJoCo's law of motors (gain 1), position servos (kp, -kp l), velocity servos (kv, -kv l'),
+dampers (gain -kv l') and cylinders, on joints and fixed tendons. The range of actuator forces of a
+joint (actuatorfrcrange) is part of the clip where one actuator drives the joint. Where an actuator
+has activation dynamics, a filter or an integrator, the gain acts on its activation instead of on
+the signal.
 """
 
 from __future__ import annotations
@@ -18,9 +21,8 @@ from .names import Names
 JOINT, JOINT_IN_PARENT, TENDON, SITE = 0, 1, 3, 4  # mjtTrn
 HINGES = (2, 3)  # slide, hinge of mjtJoint
 WRAP_JOINT = 1  # mjtWrap
-# filter, filterexact of mjtDyn
-INTEGRATOR = 1
-FILTERS = (2, 3)
+INTEGRATOR, FILTERS = 1, (2, 3)  # integrator; filter, filterexact of mjtDyn
+AFFINE = 1  # of mjtGain and mjtBias, whose 0 is fixed and none
 WIDTHS = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}  # coordinates and speeds of mjtJoint
 SERVO = "a controller of the scenario, held at the signal that the file or its keyframe gives"
 
@@ -45,21 +47,25 @@ def actuators(m: Any, names: Names, mapping: MappingReport) -> list[dict[str, An
         ):
             mapping.refuse("actuator", name, why)
             continue
-        mapping.take("actuator", name, SERVO)
         law: dict[str, Any] = {
             "kind": "actuator",
             "name": name,
             "gear": path,
             "gain": float(m.actuator_gainprm[a, 0]),
         }
+        if m.actuator_gaintype[a] == AFFINE:
+            law["gain_slopes"] = [float(x) for x in m.actuator_gainprm[a, 1:3]]
         if m.actuator_biastype[a]:
             law["bias"] = [float(x) for x in m.actuator_biasprm[a, :3]]
-        for key, limited, span in (
-            ("signals", m.actuator_ctrllimited, m.actuator_ctrlrange),
-            ("forces", m.actuator_forcelimited, m.actuator_forcerange),
-        ):
-            if limited[a]:
-                law[key] = [float(x) for x in span[a]]
+        if m.actuator_ctrllimited[a]:
+            law["signals"] = [float(x) for x in m.actuator_ctrlrange[a]]
+        spans, shared = _force_ranges(m, a)
+        if spans:
+            law["forces"] = [float(x) for x in _nested(spans)]
+        if shared:
+            mapping.approximate("actuator", name, f"{SERVO}; {shared}")
+        else:
+            mapping.take("actuator", name, SERVO)
         found.append(law | _activation(m, a))
         if m.actuator_actearly[a]:
             mapping.approximate(
@@ -68,13 +74,67 @@ def actuators(m: Any, names: Names, mapping: MappingReport) -> list[dict[str, An
     return found
 
 
+def _force_ranges(m: Any, a: int) -> tuple[list[tuple[float, float]], str]:
+    """Return the ranges to which the force of an actuator is clipped, one after the other: its own,
+    that of its tendon and that of its joint. And what is not taken of them, since several actuators
+    share the range.
+    """
+    spans: list[tuple[float, float]] = []
+    shared = ""
+    on, gear = int(m.actuator_trnid[a, 0]), float(m.actuator_gear[a, 0])
+    kind = int(m.actuator_trntype[a])
+    if m.actuator_forcelimited[a]:
+        spans.append(_span(m.actuator_forcerange[a]))
+    limited, ranges, of = (
+        (m.tendon_actfrclimited, m.tendon_actfrcrange, (TENDON,))
+        if kind == TENDON
+        else (m.jnt_actfrclimited, m.jnt_actfrcrange, (JOINT, JOINT_IN_PARENT))
+    )
+    if limited[on] and gear:
+        alone = sum(
+            m.actuator_trntype[k] in of and m.actuator_trnid[k, 0] == on for k in range(m.nu)
+        )
+        if alone == 1:
+            # a tendon's range is that of the actuator's force, a joint's that of gear times force
+            spans.append(_span(ranges[on], 1.0 if kind == TENDON else gear))
+        else:
+            shared = "the range of the forces of all actuators together there is not taken"
+    if kind == TENDON and any(m.jnt_actfrclimited[j] for j in _tendon_joints(m, on)):
+        shared = "the ranges of actuator forces of the joints of its tendon are not taken"
+    return spans, shared
+
+
+def _span(ends: Any, unit: float = 1.0) -> tuple[float, float]:
+    """Return a range (lowest, highest) in a unit, which may be negative."""
+    low, high = sorted(float(x) / unit for x in ends)
+    return low, high
+
+
+def _nested(spans: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the one range that clips as several do one after the other.
+
+    >>> _nested([(-3.0, 5.0), (-4.0, 2.0)]), _nested([(0.0, 1.0), (2.0, 3.0)])
+    ((-3.0, 2.0), (2.0, 2.0))
+    """
+    low, high = spans[0]
+    for a, b in spans[1:]:
+        low, high = min(max(low, a), b), min(max(high, a), b)
+    return low, high
+
+
+def _tendon_joints(m: Any, t: int) -> list[int]:
+    """Return the joints of a fixed tendon."""
+    wraps = range(int(m.tendon_adr[t]), int(m.tendon_adr[t] + m.tendon_num[t]))
+    return [int(m.wrap_objid[w]) for w in wraps if m.wrap_type[w] == WRAP_JOINT]
+
+
 def _no_thruster(m: Any, a: int) -> str:
     """Return why an actuator at a site is no thruster; "" where it is one."""
     if m.actuator_trnid[a, 1] >= 0:
         return "its site moves against a reference site, which is not taken"
     return _other_law(m, a) or (
-        "it has a state or a bias at a site"
-        if m.actuator_dyntype[a] or m.actuator_biastype[a]
+        "it has a state, a bias or a gain that varies, which is not taken at a site"
+        if m.actuator_dyntype[a] or m.actuator_biastype[a] or m.actuator_gaintype[a]
         else ""
     )
 
@@ -83,13 +143,12 @@ def _thruster(m: Any, a: int, name: str, names: Names) -> dict[str, Any]:
     """Return a motor at a site: force and torque along the site's axes, gear times gain per unit of
     the signal.
     """
-    gain, (low, high) = float(m.actuator_gainprm[a, 0]), (-math.inf, math.inf)
+    gain, spans = float(m.actuator_gainprm[a, 0]), [(-math.inf, math.inf)]
     if m.actuator_ctrllimited[a]:
-        low, high = (float(x) for x in m.actuator_ctrlrange[a])
+        spans.append(_span(m.actuator_ctrlrange[a]))
     if m.actuator_forcelimited[a] and gain:
-        ends = sorted(float(x) / gain for x in m.actuator_forcerange[a])
-        low = min(max(low, ends[0]), ends[1])
-        high = max(min(high, ends[1]), ends[0])
+        spans.append(_span(m.actuator_forcerange[a], gain))
+    low, high = _nested(spans)
     gear = [gain * float(x) for x in m.actuator_gear[a]]
     law = {
         "kind": "thruster",
@@ -120,14 +179,15 @@ def _activation(m: Any, a: int) -> dict[str, Any]:
 
 def _other_law(m: Any, a: int) -> str:
     """Return why an actuator's law is not affine; "" where it is."""
+    if m.actuator_plugin[a] >= 0:
+        return "its law is that of a plugin, which is a program and is not run"
     if m.actuator_dyntype[a] and m.actuator_dyntype[a] not in (INTEGRATOR, *FILTERS):
         return "it has the activation dynamics of a muscle or a user's own, which is not taken"
     if m.actuator_dyntype[a] in FILTERS and not m.actuator_dynprm[a, 0] > 0:
         return "its filter has no time constant above zero"
-    if m.actuator_gaintype[a] or m.actuator_biastype[a] > 1:
+    if m.actuator_gaintype[a] > AFFINE or m.actuator_biastype[a] > AFFINE:
         return (
-            "its gain is not constant or its bias not affine (a muscle or a user's own law), which"
-            " is not taken"
+            "its gain or its bias is not affine (a muscle or a user's own law), which is not taken"
         )
     return ""
 

@@ -4,9 +4,10 @@ couple coordinates. MuJoCo's are soft, these are exact.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+from numpy.polynomial import Polynomial
 
 from ...model import CoordinateFunction, Joint, Mimic, Pose
 from ...model.loads import Constraint, Coupling, Holonomic, identifier
@@ -18,6 +19,8 @@ CONNECT, WELD, JOINT, TENDON = range(4)  # mjtEq
 WRAP_JOINT = 1  # mjtWrap
 SITE = 6  # mjOBJ_SITE
 
+Followed = Mapping[int, tuple[int, Polynomial]]  # {joint: (leader, polynomial of its coordinate)}
+
 
 def equalities(
     m: Any, names: Names, mapping: MappingReport
@@ -26,8 +29,9 @@ def equalities(
     couplings of coordinates.
     """
     loops: list[Joint] = []
-    mimics: dict[str, Mimic] = {}
+    followed: dict[int, tuple[int, Polynomial]] = {}
     held: list[Holonomic] = []
+    rows: list[tuple[int, str]] = []  # joint equalities that no follower can hold, with names
     for e in range(m.neq):
         name = m.equality(e).name or f"equality{e}"
         kind = int(m.eq_type[e])
@@ -44,14 +48,15 @@ def equalities(
                 name,
                 "it holds exactly, MuJoCo's is soft (solref and solimp are left out)",
             )
-        elif kind == JOINT and (why := _nonlinear(m, e)):
-            mapping.refuse("equality", name, why)
-        elif kind == JOINT:
-            j1 = int(m.eq_obj1id[e])
-            j2 = int(m.eq_obj2id[e])
-            mimics[names.joint(j1)] = _following(m, e, j1, j2, names.joint(j2))
+        elif kind == JOINT and _leads(m, e, followed):
+            followed[int(m.eq_obj1id[e])] = (int(m.eq_obj2id[e]), _polynomial(m, e))
             mapping.approximate(
                 "equality", name, "the joint follows the other exactly, MuJoCo's equality is soft"
+            )
+        elif kind == JOINT:
+            rows.append((e, name))
+            mapping.approximate(
+                "equality", name, "a constraint that holds exactly, MuJoCo's equality is soft"
             )
         elif kind == TENDON and not (why := _uncoupled(m, e)):
             held.append(_coupling(m, e, name, names))
@@ -64,7 +69,8 @@ def equalities(
                 name,
                 why if kind == TENDON else "equalities of flexible bodies are not taken",
             )
-    return loops, mimics, held
+    held += [_row(m, e, name, names, followed) for e, name in rows]
+    return loops, _mimics(followed, names), held
 
 
 def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
@@ -91,30 +97,77 @@ def _closing(m: Any, e: int, name: str, names: Names) -> Joint:
     )
 
 
-def _following(m: Any, e: int, j1: int, j2: int, leader: str) -> Mimic:
-    """Return the mimic q1 - r1 = a0 + a1 (q2 - r2) + ... + a4 (q2 - r2)^4, r being the joints'
-    coordinates in the file.
+def _leads(m: Any, e: int, followed: Followed) -> bool:
+    """Whether a joint equality makes its first joint follow its second: it does not where the first
+    follows another already, is held at a value, leads the second, or follows by a curve and has
+    losses or an armature, which a follower by a function cannot have.
     """
-    r1, r2 = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (j1, j2))
-    a = np.polynomial.Polynomial(m.eq_data[e, :5])(np.polynomial.Polynomial([-r2, 1.0])) + r1
-    c = [*map(float, a.trim().coef), 0.0, 0.0]
-    return (
-        Mimic(leader, c[1], c[0])
-        if not any(c[2:])
-        else Mimic(leader, function=CoordinateFunction("polynomial", y=tuple(c[:-2])))
+    follower, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    if leader < 0 or follower in followed or not m.eq_data[e, 1:5].any():
+        return False
+    dof = m.jnt_dofadr[follower]
+    own = (m.dof_damping[dof], m.dof_armature[dof], m.dof_frictionloss[dof])
+    if m.eq_data[e, 2:5].any() and any(own):
+        return False
+    return _led(leader, followed)[0] != follower
+
+
+def _polynomial(m: Any, e: int) -> Polynomial:
+    """Return f of q1 = f(q2), from q1 - r1 = a0 + a1 (q2 - r2) + ... + a4 (q2 - r2)^4, r being the
+    joints' coordinates in the file.
+    """
+    r1, r2 = (float(m.qpos0[m.jnt_qposadr[int(j)]]) for j in (m.eq_obj1id[e], m.eq_obj2id[e]))
+    return Polynomial(m.eq_data[e, :5])(Polynomial([-r2, 1.0])) + r1
+
+
+def _led(joint: int, followed: Followed) -> tuple[int, Polynomial]:
+    """Return the joint at the head of a chain of followers, itself where it follows none, and the
+    coordinate as a polynomial of the head's.
+    """
+    leader, f = joint, Polynomial([0.0, 1.0])
+    while leader in followed:
+        leader, g = followed[leader]
+        f = f(g)
+    return leader, f
+
+
+def _mimics(followed: Followed, names: Names) -> dict[str, Mimic]:
+    """Return the mimics by name, each of the joint at the head of its chain."""
+    found = {}
+    for follower in followed:
+        leader, f = _led(follower, followed)
+        c = [*map(float, f.trim().coef), 0.0, 0.0]
+        found[names.joint(follower)] = (
+            Mimic(names.joint(leader), c[1], c[0])
+            if not any(c[2:])
+            else Mimic(
+                names.joint(leader), function=CoordinateFunction("polynomial", y=tuple(c[:-2]))
+            )
+        )
+    return found
+
+
+def _row(m: Any, e: int, name: str, names: Names, followed: Followed) -> Constraint:
+    """Return the constraint q1 - f(q2) = 0, or q1 - r1 - a0 = 0 where there is no second joint, in
+    the coordinates of joints that follow none.
+    """
+    first, second = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+    head, q1 = _led(first, followed)
+    if second < 0:
+        value = float(m.qpos0[m.jnt_qposadr[first]] + m.eq_data[e, 0])
+        return Constraint(name, f"{_written(q1, names.joint(head))} - ({value!r})")
+    other, q2 = _led(second, followed)
+    f = _polynomial(m, e)(q2)
+    return Constraint(
+        name, f"{_written(q1, names.joint(head))} - ({_written(f, names.joint(other))})"
     )
 
 
-def _nonlinear(m: Any, e: int) -> str:
-    """Return why a joint equality is no mimic; "" where it is one."""
-    if m.eq_obj2id[e] < 0:
-        return "a joint that is held at a value: lock it in the file instead"
-    if not m.eq_data[e, 1:5].any():
-        return (
-            "the joint does not follow the other, it is held at a value: lock it in the file"
-            " instead"
-        )
-    return ""
+def _written(f: Polynomial, joint: str) -> str:
+    """Return a polynomial of a joint's coordinate as an expression."""
+    q = f"q_{identifier(joint)}"
+    powers = ["", f" * {q}", *(f" * {q}**{k}" for k in range(2, len(f.coef)))]
+    return " + ".join(f"({float(c)!r}){p}" for c, p in zip(f.coef, powers) if c) or "0.0"
 
 
 def _uncoupled(m: Any, e: int) -> str:

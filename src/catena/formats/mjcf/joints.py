@@ -135,6 +135,13 @@ def _said(m: Any, j: int, name: str, mapping: MappingReport) -> None:
             mapping.approximate(
                 "joint", name, f"its {word} is linear here, the file adds higher powers"
             )
+    if m.jnt_actgravcomp[j]:
+        mapping.approximate(
+            "joint",
+            name,
+            "the compensation of weight is a load here, which the range of actuator forces does not"
+            " limit",
+        )
     if m.jnt_actfrclimited[j] and not math.isclose(
         m.jnt_actfrcrange[j, 0], -m.jnt_actfrcrange[j, 1]
     ):

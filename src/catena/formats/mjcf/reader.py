@@ -51,16 +51,17 @@ def read(
     """Return the draft of an MJCF file's mechanism.
 
     within: the folder that contains all files it may name, by default its own folder. contacts:
-    whether bodies touch the planes of the ground, rigidly and with the friction of their geoms;
+    whether bodies touch the planes of the ground, and each other as the pairs of the file say,
+    rigidly and with the friction of their geoms (`contacts`);
     MuJoCo's own contacts are soft. meshes: whether files of meshes, height fields and textures are
-    opened; without them what they show is left out.
+    opened; without them, and where they are missing, what they show is left out.
     """
     spec, m, left_out = compiled(path, Path(within) if within else None, meshes)
     names = Names(m)
     mapping = MappingReport()
     files = mesh_files(spec, path)
-    for element, name in left_out:
-        mapping.refuse(element, name, "it is left out with the meshes, as meshes=False asks")
+    for entry in left_out:
+        mapping.refuse(*entry)
     faults = [f"flex {i}: {FLEXIBLE}" for i in range(m.nflex)]
     tree = [joints(m, b, names, mapping) for b in range(1, m.nbody)]
     loops, mimics, held = equalities(m, names, mapping)
@@ -73,7 +74,7 @@ def read(
     ]
     run = scenario(m, names, mapping)
     _world(spec, m, mapping)
-    surfaces, touching = touched(m, names, mapping, contacts)
+    surfaces, touching = touched(m, files, names, mapping, contacts)
     mechanism = Mechanism(
         spec.modelname or path.stem,
         tuple(
@@ -182,7 +183,6 @@ def _world(spec: Any, m: Any, mapping: MappingReport) -> None:
         )
     for n, word in (
         (m.nskin, "skin"),
-        (m.npair, "pair"),
         (m.nsensor, "sensor"),
         (m.nplugin, "plugin"),
     ):

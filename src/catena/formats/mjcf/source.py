@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import FormatError
 from .. import files
 from ..xml import parse
-from .meshless import strip
+from .meshless import LeftOut, strip, strip_missing
 
 _FOLDERS = {"mesh": "meshdir", "skin": "meshdir", "texture": "texturedir", "hfield": "assetdir"}
 # attributes that are never numbers
@@ -41,12 +41,12 @@ _FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "f
 
 def compiled(
     path: Path, within: Path | None, meshes: bool = True
-) -> tuple[Any, Any, list[tuple[str, str]]]:
-    """Return MuJoCo's specification of a file, its compiled model, and what was left out, (element,
-    name).
+) -> tuple[Any, Any, list[LeftOut]]:
+    """Return MuJoCo's specification of a file, its compiled model, and what was left out.
 
     within: the folder that contains everything the file may name; by default its own folder.
-    meshes: whether meshes, height fields and textures are opened.
+    meshes: whether meshes, height fields and textures are opened. Those whose files are missing are
+    left out, as long as no mass comes from them.
     """
     root = parse(files.read(path), path)
     if root.tag != "mujoco":
@@ -56,11 +56,11 @@ def compiled(
             else f"an XML file of <{root.tag}>"
         )
         raise FormatError(path, f"the file is {what}; a model of MuJoCo begins with <mujoco>")
-    _inside(path, root, (within or path.parent).resolve(), (), () if meshes else tuple(_FOLDERS))
+    _inside(path, root, (within or path.parent).resolve(), () if meshes else tuple(_FOLDERS))
     mujoco = _mujoco(path)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
-        left_out = [] if meshes else strip(spec, path)
+        left_out = strip_missing(spec, path) if meshes else strip(spec, path)
         model = spec.compile()
     except FormatError:
         raise
@@ -97,12 +97,26 @@ def _mujoco(path: Path) -> Any:
     return mujoco
 
 
-def _inside(
-    path: Path, root: Element, within: Path, trail: tuple[Path, ...], unopened: tuple[str, ...] = ()
-) -> None:
-    """Raise FormatError where a file names another one outside `within`, or includes itself.
-    unopened: tags whose files will not be opened.
+def _inside(path: Path, root: Element, within: Path, unopened: tuple[str, ...] = ()) -> None:
+    """Raise FormatError where a file, or one that it includes, names another one outside `within`,
+    or includes itself. unopened: tags whose files will not be opened.
     """
+    documents = list(_documents(path, root, within, path.resolve(), ()))
+    folders: dict[str, str] = {}  # MuJoCo reads included files as if they stood in the main one
+    for _, document in documents:
+        for compiler in document.iter("compiler"):
+            folders |= compiler.attrib
+    for where, document in documents:
+        for named, tag in _named(document, folders):
+            if tag not in unopened:
+                bases = dict.fromkeys((path.resolve().parent, where.resolve().parent))
+                _allowed(where, tag, [base / named for base in bases], named, within)
+
+
+def _documents(
+    path: Path, root: Element, within: Path, main: Path, trail: tuple[Path, ...]
+) -> Iterator[tuple[Path, Element]]:
+    """Yield the file and those that it includes, each checked before it is opened."""
     _finite(path, root)
     here = path.resolve()
     if here in trail:
@@ -110,24 +124,28 @@ def _inside(
             path,
             f"the file includes itself, by way of {' -> '.join(p.name for p in (*trail, here))}",
         )
-    for named, tag in _named(root):
-        other = (trail[0] if trail else here).parent / named
-        if tag not in unopened and not other.resolve().is_relative_to(within):
-            raise FormatError(
-                path,
-                f"<{tag}> names {named!r}, outside {str(within)!r}; "
-                "load(..., within=FOLDER) allows another folder",
-            )
-        if tag == "include":
-            included = other if os.path.exists(other) else here.parent / named
-            if os.path.isfile(included):  # MuJoCo says what is missing
-                _inside(
-                    included,
-                    parse(files.read(included), included),
-                    within,
-                    (*trail, here),
-                    unopened,
-                )
+    yield path, root
+    for e in root.iter("include"):
+        named = e.get("file", "")
+        other = main.parent / named
+        _allowed(path, "include", [other], named, within)
+        included = other if os.path.exists(other) else here.parent / named
+        if os.path.isfile(included):  # MuJoCo says what is missing
+            inner = parse(files.read(included), included)
+            yield from _documents(included, inner, within, main, (*trail, here))
+
+
+def _allowed(path: Path, tag: str, places: list[Path], named: str, within: Path) -> None:
+    """Raise FormatError where a named file lies outside, or would where it is looked for: MuJoCo
+    looks in the folders of the main file and of the one that names it.
+    """
+    outside = [p for p in places if not p.resolve().is_relative_to(within)]
+    if len(outside) == len(places) or any(os.path.exists(p) for p in outside):
+        raise FormatError(
+            path,
+            f"<{tag}> names {named!r}, outside {str(within)!r}; "
+            "load(..., within=FOLDER) allows another folder",
+        )
 
 
 def _finite(path: Path, root: Element) -> None:
@@ -149,11 +167,10 @@ def _finite(path: Path, root: Element) -> None:
         )
 
 
-def _named(root: Element) -> Iterator[tuple[str, str]]:
-    """Yield the files that a document names, each with its tag."""
-    folders: dict[str, str] = {}
-    for compiler in root.iter("compiler"):
-        folders |= compiler.attrib
+def _named(root: Element, folders: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the files of assets that a document names, each with its tag. folders: the attributes
+    of <compiler>.
+    """
     for e in root.iter():
         folder = (
             folders.get(_FOLDERS.get(e.tag, ""), folders.get("assetdir", ""))
@@ -163,5 +180,5 @@ def _named(root: Element) -> Iterator[tuple[str, str]]:
         yield from (
             ((folder.rstrip("/") + "/" if folder else "") + e.attrib[key], e.tag)
             for key in _FILES
-            if key in e.attrib
+            if key in e.attrib and e.tag != "include"
         )

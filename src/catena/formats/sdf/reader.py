@@ -11,7 +11,7 @@ from ... import spatial
 from ...errors import FormatError, unknown
 from ...model import GRAVITY, GROUND, IDENTITY, Body, Frame, Joint, Mechanism, Pose, Vector
 from ...model.loads import GearPair, JointSpring
-from .. import files
+from .. import files, transmissions
 from ..draft import MISSING, ROOT_JOINT, Draft
 from ..mapping import MappingReport
 from ..xml import parse
@@ -106,10 +106,12 @@ class _Reader:
         base = self.base(links, joints, X_WM)
         frames = tuple(self.frame(n, {b.name for b in bodies}) for n in m.children("frame"))
         self.unread(links)
+        motors = self.motors(found, {j.name: j for j in joints})
+        laws = transmissions.motors(motors, {j.name: j for j in joints})
         mechanism = Mechanism(
             m.element.get("name") or self.path.stem,
             bodies,
-            (*base, *joints),
+            (*base, *transmissions.with_rotors(joints, motors)),
             frames=frames,
             gravity=gravity,
             loads=tuple(self.loads),
@@ -117,7 +119,30 @@ class _Reader:
             as_found=True,
             notes=tuple(self.mapping.notes()),
         )
-        return Draft(self.path, mechanism, self.faults, noted=True, mapping=self.mapping.entries)
+        return Draft(
+            self.path,
+            mechanism,
+            self.faults,
+            noted=True,
+            mapping=self.mapping.entries,
+            scenario={"control": laws} if laws else {},
+        )
+
+    def motors(
+        self, nodes: list[XmlNode], joints: dict[str, Joint]
+    ) -> list[transmissions.Transmission]:
+        """Return the motors that joints have by Drake's gear_ratio and rotor_inertia."""
+        found = []
+        for name, n in ((n.element.get("name", ""), n) for n in nodes):
+            motor = transmissions.of_joint(n.element, name) if name in joints else None
+            if isinstance(motor, str):
+                self.mapping.refuse("joint", name, motor)
+            elif motor is not None and len(joints[name].coordinate_names) != 1:
+                self.mapping.refuse("joint", name, "a motor is taken on joints of one freedom")
+            elif motor is not None:
+                self.mapping.take("joint", name, "its motor is a controller of the scenario")
+                found.append(motor)
+        return found
 
     def named(self, n: XmlNode, what: str, number: int) -> XmlNode:
         name = n.element.get("name")

@@ -10,14 +10,14 @@ from xml.etree.ElementTree import Element
 from ... import spatial
 from ...errors import FormatError, unknown
 from ...model import GROUND, IDENTITY, ORIGIN, Body, Joint, Mechanism, Mimic, Pose, Shape
-from .. import files
+from .. import files, transmissions
 from ..draft import MISSING, ROOT_JOINT, Draft
 from ..xml import parse
 from ..xml_node import XmlNode
 from .kinds import bounded, types
 
 _READ = {
-    "robot": {"link", "joint", "material"},
+    "robot": {"link", "joint", "material", "transmission"},
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"},
 }
@@ -71,9 +71,24 @@ class _Reader:
         base = self.base(
             [n for n in map(self.body_name, roots) if n != GROUND], {j.name for j in read}
         )
+        motors = self.motors({j.name: j for j in read})
         self.ignored(links, joints)
-        mechanism = Mechanism(name, bodies, (*base, *read), as_found=True, notes=tuple(self.notes))
-        return Draft(self.path, mechanism, self.faults, noted=True)
+        mechanism = Mechanism(
+            name,
+            bodies,
+            (*base, *transmissions.with_rotors(read, motors)),
+            as_found=True,
+            notes=tuple(self.notes),
+        )
+        laws = transmissions.motors(motors, {j.name: j for j in read})
+        run = {"control": laws} if laws else {}
+        return Draft(self.path, mechanism, self.faults, noted=True, scenario=run)
+
+    def motors(self, joints: dict[str, Joint]) -> list[transmissions.Transmission]:
+        """Return the transmissions that are taken; the notes name the others."""
+        found = list(transmissions.transmissions(self.robot, joints))
+        self.notes += [t for t in found if isinstance(t, str)]
+        return [t for t in found if not isinstance(t, str)]
 
     # --- names and roots
     def named(self, n: XmlNode, what: str, number: int) -> XmlNode:

@@ -6,6 +6,7 @@ force_control   impedance control and hybrid force/position control of a frame
 actuators       affine motors and servos behind a gear, direct-current motors, thrusters
 control_laws    sums, sequences, zero-order hold, and controllers made from Python functions
 traced_law      Law: a controller as expressions
+named_controls  controllers by name: hold
 fmu_control     a functional mock-up unit (FMU) as a controller
 wrenches        external wrenches over time, read from a table
 """
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .controllers import PD, PID, ComputedTorque, Forces
     from .fmu_control import FMU
     from .force_control import Hybrid, Impedance
+    from .named_controls import NAMED_CONTROLS, NamedControl, hold
     from .traced_law import Law
     from .wrenches import wrenches
 

@@ -24,11 +24,13 @@ Span = tuple[float, float] | None
 class Actuator(Controller):
     """A force along a weighted sum of coordinates, affine in a signal, that sum and its rate.
 
-        tau = gear f,      f = clip(gain clip(u) + b0 + b1 l + b2 l'),      l = sum of gear q
+        tau = gear f,      f = clip((gain + g1 l + g2 l') clip(u) + b0 + b1 l + b2 l'),
+        l = sum of gear q
 
     A motor has gain 1; a position servo has gain k and bias (0, -k, -d); a velocity servo has gain
-    k and bias (0, 0, -k). With a time constant T, or where the actuator integrates, the gain acts
-    on a state w of the run, the activation, instead of on u:
+    k and bias (0, 0, -k); a damper whose coefficient is the signal has gain 0 and gain_slopes (0,
+    -k). With a time constant T, or where the actuator integrates, the gain acts on a state w of the
+    run, the activation, instead of on u:
 
         T w' = clip(u) - w,      or, where it integrates,      w' = clip(u) / T
 
@@ -56,6 +58,8 @@ class Actuator(Controller):
         The activation w at the start of the run.
     activations : tuple of 2 floats or None
         The range (lowest, highest) of w; at either end w stays until its rate points inwards.
+    gain_slopes : tuple of 2 floats, default (0, 0)
+        The coefficients g1, g2 by which the gain grows with l and its rate.
 
     Raises
     ------
@@ -74,6 +78,7 @@ class Actuator(Controller):
     integrates: bool = False
     activation: float = 0.0
     activations: Span = None
+    gain_slopes: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         if self.time_constant is not None and not 0 < self.time_constant < np.inf:
@@ -90,15 +95,17 @@ class Actuator(Controller):
                 raise StateError(
                     f"actuator {self.name!r}: {what} is {span}; it is a range (lowest, highest)"
                 )
-        values = [self.gain, *self.bias, *self.gear.values()]
+        values = [self.gain, *self.gain_slopes, *self.bias, *self.gear.values()]
         if (
             not self.gear
             or len(self.bias) != 3
+            or len(self.gain_slopes) != 2
             or not all(isinstance(x, int | float | np.number) and np.isfinite(x) for x in values)
         ):
             raise StateError(
-                f"actuator {self.name!r}: gear is {{coordinate: ratio}}, gain a number and bias"
-                f" three; found {dict(self.gear)}, {self.gain}, {self.bias}"
+                f"actuator {self.name!r}: gear is {{coordinate: ratio}}, gain a number, bias"
+                f" three and gain_slopes two; found {dict(self.gear)}, {self.gain}, {self.bias},"
+                f" {self.gain_slopes}"
             )
 
     def law(self, system: SystemSymbols) -> Law:
@@ -109,6 +116,7 @@ class Actuator(Controller):
         length = sum((r * system.q[c.qi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         rate = sum((r * system.v[c.vi] for r, c in zip(self.gear.values(), at)), ca.SX(0))
         b0, b1, b2 = self.bias
+        g1, g2 = self.gain_slopes
         signal = _clip(_signal_value(system, self.name, self.signal), self.signals)
         w = ca.SX.sym("w")
         direct = self.time_constant is None and not self.integrates
@@ -116,7 +124,10 @@ class Actuator(Controller):
         tau = _geared_forces(
             system,
             self.gear,
-            _clip(self.gain * acting + b0 + b1 * length + b2 * rate, self.forces),
+            _clip(
+                (self.gain + g1 * length + g2 * rate) * acting + b0 + b1 * length + b2 * rate,
+                self.forces,
+            ),
         )
         if direct:
             return Law(tau)
