@@ -8,6 +8,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,3 +94,24 @@ def test_a_mechanism_that_cannot_move_answers_what_it_can(life):
     for ask in (catena.check, catena.compare):
         with pytest.raises(FormulationError, match="'still' has no motion"):
             ask(zoo.still())
+
+
+@pytest.mark.parametrize(
+    "limits", [(-0.2, 0.1), (3.0, 3.5), (-np.inf, -2.0), (1.0, np.inf), (-1e6, 1e6)]
+)
+def test_a_sample_lies_within_the_limits_of_joints(limits):
+    lower, upper = limits
+    m = catena.load("two_link_arm")
+    first, *rest = m.joints
+    machine, unlimited = (
+        catena.compile(m.with_(joints=(replace(first, lower=low, upper=high), *rest)))
+        for low, high in (limits, (-np.inf, np.inf))
+    )
+    q = machine.sample(np.random.default_rng(0), 1000)[:, 0]
+    assert (q >= lower).all() and (q <= upper).all()
+    free = unlimited.sample(np.random.default_rng(0), 1000)[:, 0]
+    inside = (free > lower) & (free < upper)
+    np.testing.assert_allclose(
+        q[inside], free[inside], rtol=1e-14
+    )  # what lies within stays as it is
+    catena.simulate(machine, q=machine.sample(np.random.default_rng(1)), until=0.01)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import signal as signals
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -50,8 +50,28 @@ def run(
         typer.Option(metavar="STATE", help="A named state to start from, such as a keyframe."),
     ] = None,
     q: Start = None,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=(
+                "What drives it, in place of the file's controllers: hold (PD about the start, with"
+                " gravity compensated) or none."
+            ),
+        ),
+    ] = None,
+    signal: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A signal of an actuator, by its name or that of its joint; once for each.",
+        ),
+    ] = None,
     wrenches: Wrenches = None,
     csv: Csv = False,
+    view: Annotated[
+        bool, typer.Option("--view", help="Play the result in the browser when it is done.")
+    ] = False,
 ) -> None:
     """Simulate a mechanism as its [scenario] says. Exit status 0: done, 1: partial or not accurate
     enough, 2: bad input.
@@ -59,7 +79,10 @@ def run(
     from ..errors import SimulationError
 
     screen = console()
-    asked = model.scenario(until=until, initial=initial, q=pairs("--q", q), **flags)
+    asked = model.scenario(
+        until=until, initial=initial, q=pairs("--q", q), signals=signals_of(signal), **flags
+    )
+    asked = with_control(asked, control) if control else asked
     asked = with_wrenches(asked, wrenches) if wrenches else asked
     folder = result_folder(Path(out or f"{model.stem}_run"), force, resume)
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
@@ -88,7 +111,40 @@ def run(
         from . import say
 
         say(failure or result.ledger.verdict)
+    if view:
+        from .view import view as show
+
+        show(str(folder / NAME))
+    if failure or result.ledger.met is False:
         raise typer.Exit(1)
+
+
+def signals_of(given: list[str] | None) -> dict[str, Any] | None:
+    """Return {name: signal} of --signal, numbers where they are numbers; None where none is
+    given.
+    """
+    found = pairs("--signal", given)
+    return {name: as_number(text) for name, text in found.items()} or None
+
+
+def as_number(text: str) -> float | str:
+    """Return the number of a text, or the text, which may have a unit."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def with_control(asked: Scenario, name: str) -> Scenario:
+    """Return the scenario driven by the controller of that name, in place of its own."""
+    from ..machine import compile
+    from ..simulation.control import NAMED_CONTROLS
+
+    make = NAMED_CONTROLS.find(name).make
+    return replace(
+        asked,
+        options={**asked.options, "control": make(compile(asked.mechanism), asked.q)},
+    )
 
 
 def with_wrenches(asked: Scenario, file: str) -> Scenario:
@@ -129,7 +185,7 @@ def simulate_to_file(
     from ..simulation import simulate
     from . import say
 
-    signal.signal(signal.SIGTERM, interrupted)
+    signals.signal(signals.SIGTERM, interrupted)
     try:
         return simulate(
             asked.mechanism,

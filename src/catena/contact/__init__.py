@@ -5,6 +5,7 @@ modes              which contacts open, stick or slip; splitting: an approximate
                    contacts; friction: their coefficients and directions of slip
 cone_programmes    linear programmes over friction cones; force_shares: a choice of forces where
                    they are not unique
+boxed_problem      forces between limits: joints that stick or slip, stops that push
 impact             the impact equations; impact_laws: Newton, Poisson and others; routh: friction
                    integrated along an impact
 flat_ends          the flat end of a cylinder that stands on a plane
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from ..doors import door
 
 if TYPE_CHECKING:
+    from .boxed_problem import boxed_forces
     from .cone_programmes import Cone, ConeProgramme, NoForces
     from .flat_ends import END_PROVED_SLIPS as ENOUGH
     from .flat_ends import POINT_ANGLES as FLAT_END_POINTS

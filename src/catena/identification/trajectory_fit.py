@@ -144,6 +144,7 @@ class _Problem:
             "start": float(log.t[0]),
             "contact": "ignore",
             "limits": "ignore",
+            "friction": "smooth",
         }
         model = asked.varied.mechanism
         if model.contacts:
@@ -475,6 +476,7 @@ class _Problem:
             until=float(t[-1]),
             output=t,
             limits="ignore",
+            friction="smooth",
             contact="ignore",
             **given,
         )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..collision import contact_patches, contact_points, polyhedron, rounding
+from ..collision import contact_patches, contact_points
 from ..model import Motion, value_of
 from ..model.loads import Holonomic
 from ..spatial import filled, select, sweep
@@ -170,21 +170,7 @@ def _reach_of_contacts(layout: Layout) -> float:
         float(np.hypot(np.linalg.norm([_number(layout, x) for x in p.centre]), p.radius))
         for p in contact_points(m)
     ]
-    for x in contact_patches(m):
-        if x.kind == "smooth":
-            found.append(
-                float(
-                    np.hypot(
-                        np.linalg.norm(_position(layout, x.shape.pose)),
-                        max(_number(layout, size) for size in x.shape.size),
-                    )
-                )
-            )
-        else:
-            found.append(
-                float(np.linalg.norm(polyhedron(x.shape, m.parameters).corners, axis=1).max())
-                + rounding(x.shape, m.parameters)
-            )
+    found += [x.method.reach(x.shape, m.parameters) for x in contact_patches(m)]
     return max(found, default=0.0)
 
 

@@ -23,16 +23,37 @@ def neutral(spec: Spec) -> Array:
 
 
 def sample(spec: Spec, rng: np.random.Generator, *shape: int) -> Array:
-    """Return random coordinates (*shape, nq): standard normal numbers, quaternions of length one,
-    small amplitudes of flexible bodies.
+    """Return random coordinates (*shape, nq): standard normal numbers, folded into the limits of
+    their joints; quaternions of length one, small amplitudes of flexible bodies.
     """
     q = rng.standard_normal((*shape, spec.sizes.nq))
+    limits = [x for j in spec.mechanism.moving for x in zip(j.lower, j.upper)]  # one per speed
+    for c in spec.layout.coordinates:
+        if c.motion != BALL:
+            q[..., c.qi] = _folded(q[..., c.qi], *map(float, limits[c.vi]))
     for k in spec.quaternions:
         q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
     for modal in spec.layout.modal:
         for name, size in modal.sizes(spec.mechanism.parameters).items():
             q[..., spec.coordinate_names.index(name)] *= size
     return q
+
+
+def _folded(x: Array, lower: float, upper: float) -> Array:
+    """Return the numbers reflected at the limits until they lie between them; those that do already
+    stay as they are. A limit may be infinite.
+
+    >>> _folded(np.array([0.5, 1.25, -0.5, 2.5]), 0.0, 1.0)
+    array([0.5 , 0.75, 0.5 , 0.5 ])
+    """
+    if np.isfinite(lower) and np.isfinite(upper) and upper > lower:
+        span = upper - lower
+        x = np.where((x < lower) | (x > upper), upper - np.abs((x - lower) % (2 * span) - span), x)
+    elif np.isfinite(lower):
+        x = lower + np.abs(x - lower)
+    elif np.isfinite(upper):
+        x = upper - np.abs(x - upper)
+    return np.clip(x, lower, upper)
 
 
 def coordinate_rate(spec: Spec, q: ArrayLike, v: ArrayLike) -> Array:

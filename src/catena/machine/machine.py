@@ -865,8 +865,9 @@ class Machine:
         Returns
         -------
         ndarray, shape (*shape, nq)
-            Standard normal numbers; quaternions have length one, and the amplitudes of flexible
-            bodies are small.
+            Standard normal numbers, reflected at the limits of their joints until they lie between
+            them; quaternions have length one, and the amplitudes of flexible bodies are small.
+            Loops are not closed: `catena.assemble` closes them from there.
         """
         return coordinates.sample(self.spec, rng, *shape)
 
@@ -976,7 +977,7 @@ class Machine:
         Returns
         -------
         tuple of ndarray
-            One array (..., *shape) per output.
+            One array per output; its leading shape is that of the batch.
 
         Raises
         ------

@@ -88,9 +88,9 @@ class MotionProblem:
                 " begins above zero"
             )
         varied = vary(model, None, design or {})
-        plan = planned(
-            varied.mechanism, q, v, longest, {"parameters": parameters, "integrator": "dop853"}
-        )
+        # collocation needs derivatives: dry friction is smoothed
+        options = {"parameters": parameters, "integrator": "dop853", "friction": "smooth"}
+        plan = planned(varied.mechanism, q, v, longest, options)
         if design and plan.machine.rows:
             raise StudyError(
                 f"optimize: {', '.join(map(repr, design))} cannot be unknown in a motion of"

@@ -99,6 +99,7 @@ def check_by_simulation(
         output=np.linspace(t[0], t[-1], ROWS_PER_INTERVAL * len(forces) + 1),
         tolerance=CHECK_TOLERANCE,
         limits="ignore",
+        friction="smooth",
         parameters={**(given or {}), **unknown} or None,
     )
     names = [f"q.{n}" for n in machine.coordinate_names] + [f"v.{n}" for n in machine.speed_names]

@@ -72,6 +72,7 @@ class PoseProblem:
                 "integrator": "dop853",
                 "contact": "ignore",
                 "limits": "ignore",
+                "friction": "smooth",
             },
         )
         machine, p = plan.machine, plan.p[0]

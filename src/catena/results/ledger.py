@@ -298,15 +298,16 @@ class ContactLedger:
 class Ledger:
     """The accuracy of a run, and what it cost.
 
-    energy_balance: the largest |change of energy - work done|, J; relative_energy_balance: relative
-    to the largest kinetic energy; imbalance: relative to the energy that came and went. closure:
-    the largest residual of a loop's row (m, or cosine); opening: relative to the loop's length, or
-    one for an angle. slip: the largest rate of a row relative to its size and the fastest speed
-    (`kernels.rank` has the sizes). rank: how close the decision which rows are redundant was to its
-    threshold, as a ratio; 1 is on it. quaternion: the largest | |q| - 1 |. strain: the most energy
-    that flexible bodies stored, J. step: the longest of equal steps, s; None where the tolerance
-    determined the steps. resolution: the accuracy that rounding leaves to the steps of an adaptive
-    method, relative to how far anything has moved; of many runs, that of the run that moves least.
+    energy_balance: the largest difference between the change of energy and the work done, J;
+    relative_energy_balance: relative to the largest kinetic energy; imbalance: relative to the
+    energy that came and went. closure: the largest residual of a loop's row (m, or cosine);
+    opening: relative to the loop's length, or one for an angle. slip: the largest rate of a row
+    relative to its size and the fastest speed (`kernels.rank` has the sizes). rank: how close the
+    decision which rows are redundant was to its threshold, as a ratio; 1 is on it. quaternion: the
+    largest difference of a quaternion's length from 1. strain: the most energy that flexible bodies
+    stored, J. step: the longest of equal steps, s; None where the tolerance determined the steps.
+    resolution: the accuracy that rounding leaves to the steps of an adaptive method, relative to
+    how far anything has moved; of many runs, that of the run that moves least.
 
     verified: the largest difference to a run with a tighter tolerance, if there was one; met:
     whether it is within the accuracy asked for; verdict: the same in a sentence.
@@ -317,10 +318,11 @@ class Ledger:
 
     contact: how well the laws of contact were kept; None where there are no contacts. creeping: the
     joint that creeps most under smoothed dry friction, and by how much, in words; empty where none
-    does. laboured: where and how many steps a run took, in words, if these are so many that it
-    passed close to a singular configuration or something is stiff; else empty. frequencies: by how
-    much, relative, the first frequencies of modal beams are too high with the bodies that they
-    carry; None without such beams.
+    does. friction: why the program smoothed dry friction, in words; empty where it did not.
+    laboured: where and how many steps a run took, in words, if these are so many that it passed
+    close to a singular configuration or something is stiff; else empty. frequencies: by how much,
+    relative, the first frequencies of modal beams are too high with the bodies that they carry;
+    None without such beams.
     """
 
     outcome: str
@@ -350,6 +352,7 @@ class Ledger:
     step: float | None = None
     contact: ContactLedger | None = None
     creeping: str = ""
+    friction: str = ""
     laboured: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -380,7 +383,7 @@ class Ledger:
         """Return the ledger of a file. Raise a TypeError where a field has another type."""
         found = cls(**{**given, "contact": ContactLedger.read(given.get("contact"))})
         for name, kinds in (
-            ("outcome formulation integrator verdict creeping laboured", str),
+            ("outcome formulation integrator verdict creeping friction laboured", str),
             ("steps rejected evaluations runs", int),
             (
                 (
@@ -416,6 +419,7 @@ class Ledger:
                 "energy balance",
                 f"{self.energy_balance:.3g} J, {relative} of the largest kinetic energy",
             ),
+            *([("dry friction", self.friction)] if self.friction else []),
             *(
                 [("strain energy", f"{self.strain:.3g} J in flexible bodies, at most")]
                 if self.strain

@@ -172,7 +172,7 @@ def _of_call(name: str, doc: str, type: type = object, default: Any = None) -> R
 
 # in the order in which `simulate` lists them
 _BUILT_IN = (
-    RunOption("control", "what drives it"),
+    RunOption("control", "the controller, or the joint forces, that drive the mechanism"),
     RunOption("forces", "joint forces in place of a controller", in_files=False),
     RunOption(
         "by",
@@ -194,59 +194,69 @@ _BUILT_IN = (
     ),
     RunOption(
         "tolerance",
-        "relative error of a step that is allowed",
+        "the error that a step may have, relative to the scale of the state",
         float,
         1e-9,
         check=partial(_between, 1e-14, 0.1),
-        flag="Relative and absolute, of the whole run.",
+        flag="Error that a step may have, relative to the scale of the state.",
     ),
     _seconds(
         "step",
-        "of methods with a fixed step, and of time stepping",
+        "the step of integrators with a fixed step, and of time stepping",
         flag="Seconds, for integrators of equal steps.",
         shown="chosen",
     ),
     _seconds(
         "largest_step",
-        "of adaptive methods",
+        "the longest step of adaptive integrators",
         flag="Seconds, for adaptive integrators.",
         shown="none",
     ),
     _seconds(
         "output",
-        "time between rows of the result",
+        "time between the rows of the result",
         flag="Seconds between the rows of the result.",
         shown="200 rows",
     ),
-    RunOption("parameters", "values in place of the mechanism's", shown="the mechanism's"),
-    _seconds("start", "when it begins", 0.0),
-    RunOption("motion", "coordinates that move as they are told"),
-    RunOption("events", "what happens at instants", default=(), check=_records),
+    RunOption(
+        "parameters",
+        "values of parameters, in place of the mechanism's own",
+        shown="the mechanism's",
+    ),
+    _seconds("start", "the time at which the run begins", 0.0),
+    RunOption("motion", "coordinates whose motion is prescribed"),
+    RunOption("events", "impulses, stops, locks and other events", default=(), check=_records),
     _choice(
         "limits",
         "limits method",
-        "whether joints that leave their limits are reported, let go, or stopped",
+        "joint limits: check the initial state only, ignore them, or stop the joint there",
         ("check", "ignore", "stop"),
     ),
     RunOption(
-        "restitution", "of those stops, 0 to 1", float, 0.0, check=partial(_between, 0.0, 1.0)
+        "restitution",
+        "coefficient of restitution of stops at joint limits, 0 to 1",
+        float,
+        0.0,
+        check=partial(_between, 0.0, 1.0),
     ),
-    _choice(
+    RunOption(
         "friction",
-        "friction",
-        "of joints: smoothed about zero speed, or with sticking",
-        ("smooth", "stick"),
+        "dry friction of joints: it sticks and slips, or is smoothed about zero speed",
+        str,
+        choices=("smooth", "stick"),
+        none_means=partial(str, "stick"),
+        shown="`stick`; `smooth` where a run cannot locate events",
     ),
     _choice(
         "contact",
         "contact method",
-        "how contacts are run",
+        "how contacts are simulated: located as events, by time stepping, or left out",
         ("events", "time_stepping", "ignore"),
         flag="Contacts by events, by time_stepping (with --step), or ignore.",
     ),
     RunOption(
         "iterations",
-        "of time stepping: sweeps of a step at most",
+        "the largest number of solver sweeps in one step of time stepping",
         int,
         least=1,
         check=_with_others,
@@ -254,7 +264,7 @@ _BUILT_IN = (
     ),
     RunOption(
         "residual",
-        "of time stepping: what the sweeps are to reach",
+        "the tolerance of the contact solver of time stepping, relative to the fastest contact",
         float,
         check=_with_others,
         none_means=partial(loaded, "catena.simulation.stepping.time_stepping:RESIDUAL"),
@@ -269,21 +279,40 @@ _BUILT_IN = (
     ),
     RunOption(
         "threads",
-        "for many runs at once, by default the machine's",
+        "threads for a batch of runs; by default those of the Machine",
         int,
         check=partial(_accepted, "catena.machine.arguments:threads"),
         decides=False,
         in_files=False,
     ),
     RunOption(
-        "most_steps", "of one run", int, 10_000_000, check=_count, decides=False, in_files=False
+        "most_steps",
+        "steps after which one run stops",
+        int,
+        10_000_000,
+        check=_count,
+        decides=False,
+        in_files=False,
     ),
     _of_call("verify", "whether to run again at a tighter tolerance", bool, False),
-    _of_call("out", "the file into which rows are written"),
-    _of_call("resume", "whether to continue the run of the file", bool, False),
-    _of_call("progress", "a function that is called with the time reached"),
+    _of_call("out", "the file (.nc) into which the rows of one run are written as they come"),
+    _of_call("resume", "whether to continue the run that the file holds", bool, False),
+    _of_call("progress", "a function that is called with the time reached, in s"),
 )
 RUN_OPTIONS: Registry[RunOption] = Registry("run option", _BUILT_IN, SimulationError)
+
+
+def markdown() -> str:
+    """Return the table of run options as docs/simulation.md shows it."""
+    rows = []
+    for option in RUN_OPTIONS.values():
+        default = option.none_means() if option.none_means else option.default
+        usual = option.shown or ("none" if default in (None, ()) else f"`{default!r}`")
+        unit = " (s)" if option.dimension == "time" else ""
+        words = option.words() if option.type is str else []
+        allowed = f": {', '.join(f'`{word}`' for word in words)}" if len(words) in (2, 3) else ""
+        rows.append(f"| `{option.name}` | {option.doc}{allowed}{unit} | {usual} |")
+    return "\n".join(["| option | meaning | default |", "|---|---|---|", *rows])
 
 
 @dataclass(frozen=True, eq=False)

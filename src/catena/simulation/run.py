@@ -60,7 +60,7 @@ def simulate(
     events: Iterable[Event] = (),
     limits: str = "check",
     restitution: float = 0.0,
-    friction: str = "smooth",
+    friction: str | None = None,
     contact: str = "events",
     iterations: int | None = None,
     residual: float | None = None,
@@ -71,44 +71,107 @@ def simulate(
     out: str | Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **formulation_options: Any,
 ) -> Result:
-    """Simulate from `start` to `until` seconds.
+    """Simulate a mechanism from `start` to `until` seconds.
 
-    q, v: the start, (nq,) and (nv,), by default at rest in the neutral place; with leading sizes,
-    that many runs at once (the result then has a `run` dimension). By names, {"shoulder": 0.3},
-    what is not named is zero, and with loops the named ones are kept and the others found. control:
-    None, joint forces (nv,), a controller of `catena.control`, or any function (t, q, v) -> forces
-    with an attribute `sample` (s), called every so often and held. forces: joint forces in its
-    place, (nv,), (step, nv), (run, nv) or (run, step, nv); steps are equal parts of the time, and
-    their forces are held in them. by: a formulation, by default the Machine's own, or recursive.
-    integrator: one of `catena.ALL_INTEGRATORS`; tolerance: relative and absolute, of the whole run,
-    for adaptive ones; step: s, the largest of fixed ones; largest_step: s, of adaptive ones, so
-    that a short pulse of a force is not stepped over (loads may say their `switches` instead).
-    output: spacing (s), brought to the nearest that divides the run, or times of the rows.
-    parameters: {name: value or one per run}. motion: coordinates that are prescribed, {coordinate:
-    Trajectory, text or function of t, or "locked"}.
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        What moves. A Machine brings its formulation and its threads.
+    q, v : array_like or dict, optional
+        Initial coordinates (nq,) and speeds (nv,); by default at rest in the neutral configuration.
+        With a leading dimension, a batch of runs. As {name: value}, what is not named is zero; in
+        a mechanism with loops the named values are kept and the others are found.
+    until : float, default 1.0
+        The end of the run, s.
+    control : controller, array_like or callable, optional
+        A controller of `catena.control`, constant joint forces (nv,), or a function (t, q, v) ->
+        joint forces with an attribute `sample` (s), at which it is called; its forces are held
+        until the next call.
+    forces : array_like, optional
+        Joint forces in place of a controller: (nv,), (step, nv), (run, nv) or (run, step, nv). The
+        steps are equal parts of the run, and forces are constant in each part.
+    by : str, optional
+        The formulation: by default that of the Machine, or "recursive".
+    integrator : str, default "dop853"
+        One of `catena.ALL_INTEGRATORS`.
+    tolerance : float, default 1e-9
+        The error that a step of an adaptive integrator may have, relative to the scale of the
+        state.
+    step : float, optional
+        The longest step of integrators with a fixed step, and the step of time stepping, s.
+    largest_step : float, optional
+        The longest step of adaptive integrators, s, so that a short pulse of a force is not missed.
+        (Loads may give the instants of their `switches` instead.)
+    output : float or array_like, optional
+        Time between the rows of the result, s, which is rounded so that it divides the run; or the
+        times of the rows. By default 200 intervals.
+    parameters : dict, optional
+        {name: value, or one value for each run}, in place of the mechanism's own.
+    start : float, default 0.0
+        The time at which the run begins, s.
+    motion : dict or trajectory, optional
+        Prescribed coordinates: {coordinate: trajectory, expression or function of t, or "locked"}.
+    events : iterable of events, optional
+        Records of `catena.events`.
+    limits : {"check", "ignore", "stop"}
+        Joint limits: check the initial state only, ignore them, or stop the joint there.
+    restitution : float, default 0.0
+        Coefficient of restitution of these stops: 0, no rebound, to 1, no loss.
+    friction : {"stick", "smooth"}, optional
+        Dry friction of joints. "stick" is Coulomb's law: a joint at rest is held until the force
+        exceeds its friction. "smooth" replaces it by F tanh(v / v0) with v0 = 1 mm/s or 1 mrad/s,
+        under which a joint creeps and the equations are stiff. By default "stick", or "smooth"
+        where the run cannot locate events, which the ledger then says.
+    contact : {"events", "time_stepping", "ignore"}
+        Contacts: each change is located as an event; or equal steps of `step` seconds, for batches;
+        or left out.
+    iterations : int, optional
+        The largest number of solver sweeps in one step of time stepping; 200 by default.
+    residual : float, optional
+        Tolerance of that solver, relative to the fastest speed of a contact; 1e-8 by default.
+    stabilise : str or record, default "project"
+        How loops are kept closed: "project", "baumgarte", "corrective" or "none".
+    threads : int, optional
+        Threads for a batch of runs; by default those of the Machine.
+    most_steps : int, default 10_000_000
+        Steps after which one run stops.
+    verify : bool, default False
+        Run again at a hundredth of the tolerance (or with half the step), and report the difference
+        in the ledger.
+    out : path, optional
+        A file (.nc) into which the rows of one run are written as they are computed, so that memory
+        does not grow with the run.
+    resume : bool, default False
+        Continue the run that the file `out` holds, if it is the same run.
+    progress : callable, optional
+        Called with the time reached, s.
+    **formulation_options
+        Options of the formulation, such as `beta` of the penalty method, and run options that were
+        added to RUN_OPTIONS.
 
-    events: what happens at instants, records of `catena.events`. limits: "check" the start alone,
-    "ignore" them, or "stop" joints there, with `restitution` (0: they stay, 1: they bounce without
-    loss). friction: dry friction is "smooth", turned round over a small speed, or can "stick".
-    contact: contacts are met as "events", located, or by "time_stepping" in equal steps of `step`
-    seconds for many runs in lanes, or are left to "ignore"; iterations, residual: of the solver of
-    such a step, sweeps at most and its residual beside the fastest speed of a contact (200, 1e-8).
-    stabilise: how loops stay closed: "project", "baumgarte", "corrective" or None, or a record of
-    `catena.simulation.terms.stabilisation`. verify: run again at a hundredth of the tolerance (or
-    with every step halved) and report the difference. threads: for many runs at once, by default
-    the Machine's. most_steps: of one run, after which it stops. progress: called with the time
-    reached. options: of the formulation, and those that were added to RUN_OPTIONS.
+    Returns
+    -------
+    Result
+        The motion and its ledger. A batch has a dimension `run`.
 
-    out: a file (.nc) into which the rows of one run are written as they come; memory then does not
-    grow with the run. resume: continue the run that the file holds, if it is the same. Ctrl-C
-    leaves a file that says it is partial; without a file, what one run has computed until then is
-    in the `.result` of the KeyboardInterrupt. A run that cannot go on is a SimulationError, with
-    what was computed until then in its `.result`.
+    Raises
+    ------
+    SimulationError
+        Where an argument is not allowed, or the run cannot go on; what was computed until then is
+        in the `.result` of the error. After Ctrl-C it is in the `.result` of the KeyboardInterrupt,
+        or in the file `out`, which is marked as partial.
+
+    Examples
+    --------
+    >>> import catena
+    >>> fall = catena.simulate(catena.load("pendulum"), q=[0.3], until=0.5)
+    >>> fall.complete
+    True
     """
     # the arguments that have a record: all of them, so that none is forgotten on the way
-    given = {name: x for name, x in locals().items() if name in RUN_OPTIONS} | options
+    given = {name: x for name, x in locals().items() if name in RUN_OPTIONS} | formulation_options
     began = clock.perf_counter()
     machine = machine_of(mechanism)
     plan = prepare(machine, q, v, until, RunOptions.of(usual_formulation(machine), **given))

@@ -125,7 +125,15 @@ def size(count: float) -> str:
 
 @dataclass(frozen=True)
 class Study(Specification):
-    """A specification that can be run; `catena.study` returns one."""
+    """A study: a mechanism, the values that vary, and the measures of each run.
+
+    `catena.study` makes one; nothing runs until `run` is called.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        The fields of the specification, as `catena.study` fills them in.
+    """
 
     def __repr__(self) -> str:
         axes = ", ".join(
@@ -286,7 +294,13 @@ class Study(Specification):
             )
 
     def columns(self) -> tuple[Column, ...]:
-        """Return the columns of the table: the variables, then the measures."""
+        """Return the columns of the table.
+
+        Returns
+        -------
+        tuple of Column
+            The variables, then the measures.
+        """
         units = {v.name: v.unit for v in self.varied.variables}
         variables = [
             Column(name, variable=True, attributes={"units": units.get(name) or ""})
@@ -421,7 +435,17 @@ class Study(Specification):
         return loaded("catena.studies.indices:sensitivity")(self, method, **options)
 
     def with_design(self, changed: Design) -> Study:
-        """Return the same study with the runs of another design."""
+        """Return the same study with the runs of another design.
+
+        Parameters
+        ----------
+        changed : Design
+            The values of every run.
+
+        Returns
+        -------
+        Study
+        """
         return replace(self, design=changed)
 
 

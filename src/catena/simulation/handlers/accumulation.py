@@ -91,7 +91,8 @@ class Impacts(NamedTuple):
         """
         if self.number < SERIES_IMPACTS and not self.stalled:
             return None
-        left = self.flight * self.ratio / (1.0 - self.ratio) if self.ratio < 1.0 else 0.0
+        shrinks = self.ratio < 1.0 and not self.stalled
+        left = self.flight * self.ratio / (1.0 - self.ratio) if shrinks else 0.0
         short = (
             self.flight <= FLIGHT_ROUNDINGS * np.spacing(abs(self.last))
             or 0.25 * self.flight * self.speed <= self.resolution

@@ -7,8 +7,8 @@ the inverse mass matrix. With I = M^-1 and the set of rows h that hold in an imp
     dv = I_.h L,  I_hh L = wanted - v_h
             stops push in one direction: L has its sign, or the row opens
 
-Runs are grouped by the rows that hold, and each group is solved as one stack of matrices.
-Thresholds are those of a single run.
+The laws are those of `mode_choice.py`, over arrays; impulses are the boxed problem of
+`contact.boxed_problem`, for all runs together.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...contact import NOTHING
-from ...errors import SimulationError, StateError
+from ...contact import NOTHING, boxed_forces
+from ...errors import StateError
 from ...machine import accelerated, where
 from ..integrators.lane_runs import LaneRuns, Whole
 from ..planning.checks import outside
@@ -27,10 +27,21 @@ from ..terms.switched_constraints import NO_LIMIT
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
 from .event_handler import EVENTS_AT_ONE_INSTANT, EVENTS_IN_ONE_RUN, INSTANT_LENGTH, Occurrence
-from .mode_choice import INTERVAL_SLACK, ZERO_SPEED
+from .mode_choice import (
+    HELD,
+    HIGH,
+    LOW,
+    THROWING_SPEED,
+    ZERO_SPEED,
+    candidates,
+    force_slack,
+    held_or_slipping,
+    locked,
+    slow,
+    widened,
+)
 
 Array = NDArray[np.float64]
-HELD, WAY, LOW, HIGH = range(4)  # the fields of `SpeedMode`
 SIDES = (LOWER, UPPER)
 SIGNS = np.array([side.sign for side in SIDES])
 
@@ -128,7 +139,7 @@ class SpeedEvents:
             self._meet(runs[stop], part[stop], side[stop])
         rest = meant == list(Meaning).index(Meaning.COMES_TO_REST)
         if rest.any():
-            self._jump(runs[rest], part[rest], np.zeros(rest.sum()))
+            self.lanes.x[runs[rest], self.system.nq + self.index[part[rest]]] = 0.0
         going = runs[~np.isin(runs, list(failed))]
         if len(going):
             self._choose(going)
@@ -207,10 +218,16 @@ class SpeedEvents:
         return inverse
 
     def _at_rest(
-        self, runs: Whole, part: Whole | slice, M: Array, asked: NDArray[np.bool_]
+        self,
+        runs: Whole,
+        part: Whole | slice,
+        M: Array,
+        asked: NDArray[np.bool_],
+        ratio: float = ZERO_SPEED,
     ) -> NDArray[np.bool_]:
-        """Whether these speeds are zero relative to the largest kinetic energy so far. asked: for
-        which of them the present kinetic energy counts towards the largest, if they move.
+        """Whether these speeds are negligible relative to the largest kinetic energy so far. asked:
+        for which of them the present kinetic energy counts towards the largest, if they move.
+        ratio: of the speeds.
         """
         _, v = self._state(runs)
         own = v[:, self.index]
@@ -222,7 +239,7 @@ class SpeedEvents:
         self.energy[runs] = np.where(
             counts, np.maximum(self.energy[runs], energy), self.energy[runs]
         )
-        return (own == 0.0) | (I * own**2 <= ZERO_SPEED**2 * self.energy[runs, None])
+        return slow(own, I, self.energy[runs], ratio)
 
     # --- stops
     def _stop_named(self, run: int, k: int, side: int) -> str:
@@ -279,7 +296,9 @@ class SpeedEvents:
                 f"{h.name} meets {self._stop_named(run, k, n)} with {fast:.6g} {h.unit}/s and"
                 f" {then}",
             )
-        self._jump(runs, part, sign * rebound)
+        # a negligible impact throws nothing off the other stops
+        weak = self._at_rest(runs, part, self._mass_matrix(runs), np.array(False), THROWING_SPEED)
+        self._jump(runs, part, sign * rebound, rests & weak)
         self.lanes.restart_scales(runs)
         ends = np.array(
             [
@@ -289,7 +308,7 @@ class SpeedEvents:
         )
         stays = (rebound == 0.0) | ends
         self.touching[runs[stays], part[stays], side[stays]] = True
-        again = np.flatnonzero((rebound != 0.0) & ends)
+        again = np.flatnonzero(ends)
         if len(again):
             self._jump(runs[again], part[again], np.zeros(len(again)), rests[again])
 
@@ -312,11 +331,10 @@ class SpeedEvents:
         series.
         """
         modes, (_, v), n = self._modes(runs), self._state(runs), np.arange(len(runs))
-        held = modes[..., HELD] > 0.5
-        low = modes[..., LOW] <= -NO_LIMIT
-        high = modes[..., HIGH] >= NO_LIMIT
-        rows = held & (low | high)
-        side = np.where(rows & ~(low & high), np.where(high, LOWER.sign, UPPER.sign), 0.0)
+        fixed = locked(modes)
+        rows = fixed | self.touching[runs].any(axis=-1)
+        # between two stops it is pushed both ways
+        side = np.where(fixed, 0.0, self.touching[runs] @ SIGNS)
         if resting is not None:
             rows = rows | resting
             side = np.where(resting, 0.0, side)
@@ -341,45 +359,33 @@ class SpeedEvents:
     def _choose(self, runs: Whole) -> None:
         """Set the modes of all holdable speeds, and log what has changed."""
         before, (_, v), M = self._modes(runs), self._state(runs), self._mass_matrix(runs)
-        modes, F = before.copy(), self.dry[runs]
-        locked = (
-            (before[..., HELD] > 0.5)
-            & (before[..., LOW] <= -NO_LIMIT)
-            & (before[..., HIGH] >= NO_LIMIT)
-        )
-        still = self._at_rest(runs, slice(None), M, ~locked)
-        self.touching[runs] &= (still | locked)[..., None]
-        high = np.where(self.touching[runs, :, 0], NO_LIMIT, F)
-        low = np.where(self.touching[runs, :, 1], -NO_LIMIT, -F)
-        rest = np.stack([(high > 0.0) | (low < 0.0), np.zeros(F.shape), low, high], axis=-1)
-        slips = np.stack([np.zeros(F.shape), np.sign(v[:, self.index]), -F, F], axis=-1)
-        modes = np.where(locked[..., None], before, np.where(still[..., None], rest, slips))
+        fixed = locked(before)
+        still = self._at_rest(runs, slice(None), M, ~fixed)
+        self.touching[runs] &= (still | fixed)[..., None]
+        modes = candidates(before, v[:, self.index], still, self.touching[runs], self.dry[runs])
         self._set_modes(runs, modes)
-        some = (modes[..., HELD] > 0.5).any(axis=1)
-        if some.any():
-            self._release_violated(runs[some], M[some], locked[some])
-        self._log_changes(runs, before, locked)
+        tried = (modes[..., HELD] > 0.5) & ~fixed
+        if (some := tried.any(axis=1)).any():
+            self._solve(runs[some], M[some], tried[some])
+        self._log_changes(runs, before, fixed)
 
-    def _release_violated(self, runs: Whole, M: Array, locked: NDArray[np.bool_]) -> None:
-        """Widen every interval by its slack, then release the speeds that cannot be held: the
-        search of `mode_choice`, for all runs together.
-        """
-        slack = INTERVAL_SLACK * self._forces_that_act(runs, M)
+    def _solve(self, runs: Whole, M: Array, tried: NDArray[np.bool_]) -> None:
+        """Hold the tried speeds, or let them slip."""
         modes = self._modes(runs)
-        for column, by in ((LOW, -slack), (HIGH, slack)):
-            modes[..., column] += np.where(np.abs(modes[..., column]) >= NO_LIMIT, 0.0, by)
-        self._set_modes(runs, modes)
-        tried = (modes[..., HELD] > 0.5) & ~locked
-        at = np.arange(len(runs))
-        for _ in range(4 * slack.shape[1]):
-            at = at[self._correct_worst(runs[at], M[at], slack[at], tried[at])]
-            if not len(at):
-                break
-        released = tried & (self._modes(runs)[..., HELD] < 0.5)
-        self.touching[runs] &= ~released[..., None]
+        free = modes.copy()
+        free[tried, HELD] = 0.0
+        self._set_modes(runs, free)
+        a = self._accelerations(runs)
+        inertia = np.diagonal(M, axis1=1, axis2=2)[:, self.index]
+        size = np.einsum("ni,nij,nj->n", a, M, a)
+        slack = force_slack(self.dry[runs], inertia, size)
+        W = self._inverse(M)[:, self.index[:, None], self.index]
+        modes = held_or_slipping(modes, tried, W, a[:, self.index], slack)
+        self._set_modes(runs, widened(modes, slack))
+        self.touching[runs] &= ~(tried & (modes[..., HELD] < 0.5))[..., None]
 
-    def _forces(self, runs: Whole) -> tuple[Array, Array]:
-        """Return the accelerations (n, nv) and the forces (n, parts) that hold speeds."""
+    def _accelerations(self, runs: Whole) -> Array:
+        """Return the accelerations (n, nv) in the present modes."""
         lanes, nu = self.lanes, self.system.nu
         kernel = self.system.kernel("forces", lanes.width)
         given = [
@@ -388,47 +394,8 @@ class SpeedEvents:
             np.ascontiguousarray(lanes.given[runs, :nu]),
             np.ascontiguousarray(lanes.given[runs, nu:]),
         ]
-        (a, mu), _ = kernel(given, len(runs))  # type: ignore[misc]
-        return a, mu
-
-    def _forces_that_act(self, runs: Whole, M: Array) -> Array:
-        """Return the scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1
-        f) of the forces f that act.
-        """
-        a, mu = self._forces(runs)
-        f = np.einsum("nij,nj->ni", M, a)
-        f[:, self.index] -= mu
-        size = np.maximum(np.einsum("ni,nij,nj->n", f, self._inverse(M), f), 0.0)
-        return self.dry[runs] + np.sqrt(
-            np.diagonal(M, axis1=1, axis2=2)[:, self.index] * size[:, None]
-        )
-
-    def _correct_worst(
-        self, runs: Whole, M: Array, slack: Array, tried: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Switch in each run the one speed at rest whose mode is violated most, in units of its
-        slack. Return (n,): whether there was one.
-        """
-        (a, forces), modes = self._forces(runs), self._modes(runs)
-        held = modes[..., HELD] > 0.5
-        way = modes[..., WAY]
-        below = modes[..., LOW] - forces
-        above = forces - modes[..., HIGH]
-        inertia = np.diagonal(M, axis1=1, axis2=2)[:, self.index]
-        wrong = np.where(
-            held,
-            np.maximum(below, above) + 0.5 * slack,
-            -way * a[:, self.index] * inertia - 0.5 * slack,
-        )
-        wrong = np.where(tried & (wrong > 0.0), wrong / np.where(slack > 0.0, slack, 1.0), 0.0)
-        worst = wrong.argmax(axis=1)
-        n = np.arange(len(runs))
-        switched = wrong[n, worst] > 0.0
-        n, k = n[switched], worst[switched]
-        modes[n, k, WAY] = np.where(held[n, k], np.where(below[n, k] > above[n, k], 1.0, -1.0), 0.0)
-        modes[n, k, HELD] = 1.0 - modes[n, k, HELD]
-        self._set_modes(runs, modes)
-        return switched
+        (a, _), _ = kernel(given, len(runs))  # type: ignore[misc]
+        return a
 
     def _log_changes(self, runs: Whole, before: Array, locked: NDArray[np.bool_]) -> None:
         """Log what has changed in the modes; locks log their own changes."""
@@ -446,55 +413,30 @@ class SpeedEvents:
             elif not held:
                 self._add_to_log(run, f"{name} leaves {self._stop_named(run, k, side)}")
             else:
-                series = self.series.pop((run, k, side), None)
-                limit = series.limit if series is not None else None
-                series_note = (
-                    f", the limit of {series.number} impacts"
-                    if series is not None and limit is not None
-                    else ""
-                )
+                # a series that has not ended goes on: stops can throw each other off in turn
+                series = self.series.get((run, k, side), Impacts())
+                limit = series.limit
+                if limit is not None:
+                    del self.series[run, k, side]
+                series_note = f", the limit of {series.number} impacts" if limit is not None else ""
                 self._add_to_log(
                     run, f"{name} rests on {self._stop_named(run, k, side)}{series_note}", limit
                 )
 
 
 def _impulses(I: Array, wanted: Array, rows: NDArray[np.bool_], side: Array) -> Array:
-    """Return L (n, k) with I L = wanted in the rows (n, k) that hold, where rows with a side obey
-    complementarity; the active-set search of `contact.impact`.
+    """Return L (n, k) with I L = wanted in the rows (n, k) that hold; a row with a side pushes in
+    that direction, or opens.
     """
-    L = np.zeros(wanted.shape)
-    active = rows.copy()
-    left = np.arange(len(wanted))
     size = np.sqrt(np.maximum(np.diagonal(I, axis1=1, axis2=2), 0.0))
     size = np.where(size > 0.0, size, 1.0)
-    for _ in range(10 * rows.shape[1] + 10):
-        kinds, which = np.unique(active[left], axis=0, return_inverse=True)
-        for number, kind in enumerate(kinds):
-            n = left[which.ravel() == number]
-            on = np.flatnonzero(kind)
-            L[n] = 0.0
-            if len(on):
-                L[n[:, None], on] = np.linalg.solve(
-                    I[n][:, on[:, None], on], wanted[n][:, on, None]
-                )[..., 0]
-        got = np.einsum("nij,nj->ni", I[left], L[left])
-        pulls = np.where(active[left], side[left] * L[left] * size[left], 0.0)
-        opens = np.where(
-            rows[left] & ~active[left], side[left] * (got - wanted[left]) / size[left], 0.0
-        )
-        scale = NOTHING * np.maximum(
-            np.abs(L[left] * size[left]).max(axis=1),
-            np.abs(np.where(rows[left], wanted[left] / size[left], 0.0)).max(axis=1),
-        )
-        drop = pulls.min(axis=1) < -scale
-        add = opens.min(axis=1) < -scale
-        active[left[drop], pulls[drop].argmin(axis=1)] = False
-        add &= ~drop
-        active[left[add], opens[add].argmin(axis=1)] = True
-        left = left[drop | add]
-        if not len(left):
-            return L
-    raise SimulationError(
-        "no set of stops that push was found for an impact: those that meet at one instant"
-        " contradict each other"
+    largest = np.abs(np.where(rows, wanted / size, 0.0)).max(axis=1)
+    both = rows[:, :, None] & rows[:, None, :]
+    L, _ = boxed_forces(
+        np.where(both, I, 0.0),
+        np.where(rows, -wanted, 0.0),
+        np.where(rows & (side <= 0.0), -NO_LIMIT, 0.0),
+        np.where(rows & (side >= 0.0), NO_LIMIT, 0.0),
+        NOTHING * largest[:, None] / size,
     )
+    return L

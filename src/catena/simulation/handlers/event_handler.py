@@ -28,12 +28,12 @@ from ..events.records import InstantEvent, Lock
 from ..integrators.engine import Engine
 from ..planning.checks import outside
 from ..planning.plan import decoded
-from ..terms.guards import LOWER, Bound, Guard, Meaning
+from ..terms.guards import LOWER, UPPER, Bound, Guard, Meaning
 from ..terms.switched_constraints import HoldableSpeed
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
 from .event_storm import EVENTS_PER_BLOCK, EventPace
-from .mode_choice import at_rest, choose
+from .mode_choice import THROWING_SPEED, at_rest, choose
 
 Array = NDArray[np.float64]
 EVENTS_AT_ONE_INSTANT = 100  # after more events at one instant a run raises an error
@@ -217,7 +217,7 @@ class EventHandler:
         if guard.meaning is Meaning.REACHES_STOP and guard.side is not None:
             self.meet(t, guard.subject, guard.side)
         elif guard.meaning is Meaning.COMES_TO_REST:
-            self.jump(t, wanted={self.constraints.speeds[guard.subject].index: 0.0})
+            self._stop_speed(t, self.constraints.speeds[guard.subject].index)
         elif guard.meaning is Meaning.TOUCHES and self.contacts is not None:
             self.contacts.touch(t, guard.subject - self.contacts.first)
         elif (
@@ -226,6 +226,15 @@ class EventHandler:
             self.contacts.renew_features(t, guard.subject)
         elif guard.meaning is Meaning.LIES_FLAT and self.contacts is not None:
             self.contacts.impacts.strike(t, guard.subject - self.contacts.first)
+
+    def _stop_speed(self, t: float, k: int) -> None:
+        """Set speed k, which has come to zero up to rounding, to zero at t (s)."""
+        if self.system.binds:  # rows carry the change to other speeds
+            self.jump(t, wanted={k: 0.0})
+            return
+        q, v = self.state_of()
+        v[k] = 0.0
+        self.put(q, v)
 
     def _count_event(self, t: float, instant: float) -> None:
         """Count an event at t (s), and raise SimulationError where events repeat without progress
@@ -346,7 +355,9 @@ class EventHandler:
         resting = {self.constraints.speeds[j].index: 0.0 for j, _ in self.touching}
         rebound = h.restitution * approach
         self.say_met(t, k, side, approach, rebound)
-        self.jump(t, wanted={h.index: side.sign * rebound})
+        # a negligible impact throws nothing off the other stops
+        others = resting if at_rest(self, h.index, v, THROWING_SPEED) else {}
+        self.jump(t, wanted={**others, h.index: side.sign * rebound})
         self.engine.restart_scales()
         series = self.impacts[stop] = self.impacts.get(stop, Impacts()).then(
             t, approach, self.limit(k, side)
@@ -354,7 +365,7 @@ class EventHandler:
         if rebound == 0.0 or series.limit is not None:
             self.touching.add(stop)
         # coordinates that rest on other stops are not thrown off by the last, smallest impact
-        if rebound and series.limit is not None:
+        if series.limit is not None:
             self.jump(t, wanted={h.index: 0.0, **resting})
 
     def say_met(self, t: float, k: int, side: Bound, approach: float, rebound: float) -> None:
@@ -425,9 +436,9 @@ class EventHandler:
         # speed: (what it becomes, the direction in which it is pushed)
         still: dict[int, tuple[float, float]] = {}
         for k, h in enumerate(self.constraints.speeds):
-            mode = self.mode(k)
-            if mode.locked or mode.stop is not None:
-                still[h.index] = 0.0, mode.stop.sign if mode.stop is not None else 0.0
+            signs = [side.sign for side in (LOWER, UPPER) if (k, side.name) in self.touching]
+            if signs or self.mode(k).locked:  # between two stops it is pushed both ways
+                still[h.index] = 0.0, 0.0 if self.mode(k).locked else sum(signs)
         for k in self.system.driven.speeds if self.system.driven is not None else ():
             still[k] = v[k], 0.0
         still |= {k: (to, 0.0) for k, to in wanted.items()}

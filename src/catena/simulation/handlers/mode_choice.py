@@ -1,11 +1,15 @@
 """The choice of modes after an event: which speeds are held, by friction or on a stop, and which
 way the others slip.
 
-An active-set search. Every speed at rest is tried: it is held if the force that this takes lies in
-the interval that friction and stops allow. The one farthest outside is released first, then all are
-evaluated again; one that was released and would move the other way is held again. All thresholds
-are in the metric of the mass matrix: a speed counts as zero relative to the largest kinetic energy
-so far, and a force relative to the forces that act there.
+Every speed at rest is tried: it is held if the force that this takes lies in the interval that
+friction and stops allow, and slips otherwise. Which are held is one boxed complementarity problem
+of all of them (`contact.boxed_problem`), whose response is a block of the inverse mass matrix.
+Rows of loops, locks and contacts change that response, and share forces with the speeds that are
+held; there the forces of the tape have the last word, and a mode that they contradict is switched.
+
+All thresholds are in the metric of the mass matrix: a speed counts as zero relative to the largest
+kinetic energy so far, and a force relative to the forces that act there. The functions over arrays
+are those of single runs and of many runs at once (`batch_events.py`); n is the number of runs.
 """
 
 from __future__ import annotations
@@ -13,94 +17,183 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...contact import boxed_forces
+from ...machine import accelerated
 from ..terms.guards import LOWER, UPPER
 from ..terms.switched_constraints import NO_LIMIT, SpeedMode
+from .accumulation import Impacts
 from .context import HandlerContext
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 # speed relative to the one that the largest kinetic energy at any event so far would give: a slower
 # one counts as zero
 ZERO_SPEED = 1e-14
+# speed of an impact at a stop, relative to the same: a slower one throws nothing off other stops,
+# so that stops which open each other in turn come to rest
+THROWING_SPEED = 1e-7
 # force outside the interval of friction and stops, relative to the forces that act: a joint is
 # released where it is larger
 INTERVAL_SLACK = 1e-10
+HELD, WAY, LOW, HIGH = range(4)  # the fields of `SpeedMode`
 
 
+# --- over arrays
+def locked(modes: Array) -> Flags:
+    """Return (...,): whether speeds are held without limits, for modes (..., 4)."""
+    return (
+        (modes[..., HELD] > 0.5) & (modes[..., LOW] <= -NO_LIMIT) & (modes[..., HIGH] >= NO_LIMIT)
+    )
+
+
+def slow(v: Array, M: Array, energy: Array, ratio: float = ZERO_SPEED) -> Flags:
+    """Return (n, k): whether speeds v (n, k) with the inertias M (n, k) are negligible relative to
+    twice the largest kinetic energy (n,), J; `ratio` is that of the speeds.
+    """
+    return (v == 0.0) | (M * v**2 <= ratio**2 * energy[:, None])
+
+
+def candidates(before: Array, v: Array, still: Flags, touching: Flags, dry: Array) -> Array:
+    """Return the modes (n, k, 4) if everything that could hold a speed does.
+
+    before: the modes so far; v, dry (n, k): speeds and dry friction; still (n, k): which speeds are
+    zero; touching (n, k, 2): which stops are touched.
+    """
+    high = np.where(touching[..., 0], NO_LIMIT, dry)
+    low = np.where(touching[..., 1], -NO_LIMIT, -dry)
+    rest = np.stack([(high > 0.0) | (low < 0.0), np.zeros(dry.shape), low, high], axis=-1)
+    slips = np.stack([np.zeros(dry.shape), np.sign(v), -dry, dry], axis=-1)
+    chosen = np.where(still[..., None], rest, slips)
+    return np.where(locked(before)[..., None], before, chosen)
+
+
+def widened(modes: Array, slack: Array) -> Array:
+    """Return the modes with intervals that are wider by the slack (n, k) at either end."""
+    wider = modes.copy()
+    for column, by in ((LOW, -slack), (HIGH, slack)):
+        wider[..., column] += np.where(np.abs(modes[..., column]) >= NO_LIMIT, 0.0, by)
+    return wider
+
+
+def force_slack(dry: Array, inertia: Array, size: Array) -> Array:
+    """Return (n, k): by how much the force on a speed may exceed its interval. inertia (n, k): the
+    diagonal of M; size (n,): f' M^-1 f of the forces f that act.
+    """
+    return INTERVAL_SLACK * (dry + np.sqrt(inertia * np.maximum(size, 0.0)[:, None]))
+
+
+def held_or_slipping(modes: Array, tried: Flags, W: Array, a: Array, slack: Array) -> Array:
+    """Return the modes (n, k, 4) in which the tried speeds are held or slip, as their forces allow.
+
+    W (n, k, k): the response of the speeds to forces along them; a (n, k): the accelerations while
+    none of the tried speeds is held or rubs. A force beyond half the slack releases a speed, so
+    that one which lets go where its widened interval ends does not stay held.
+    """
+    low, high = (np.where(tried, modes[..., column], 0.0) for column in (LOW, HIGH))
+    both = tried[:, :, None] & tried[:, None, :]
+    _, side = boxed_forces(np.where(both, W, 0.0), np.where(tried, a, 0.0), low, high, 0.5 * slack)
+    chosen = modes.copy()
+    chosen[..., HELD] = np.where(tried, side == 0.0, modes[..., HELD])
+    chosen[..., WAY] = np.where(tried, -side, modes[..., WAY])
+    return chosen
+
+
+# --- one run
 def choose(handler: HandlerContext, t: float) -> None:
     """Set the modes of all holdable speeds at time t (s), and log what has changed."""
-    parts = range(len(handler.constraints.speeds))
-    if not parts:
+    speeds = handler.constraints.speeds
+    if not speeds:
         return
-    before = [handler.mode(k) for k in parts]
-    _, v = handler.state_of()
-    for k in parts:
-        handler.set_mode(k, _candidate(handler, k, v))
-    if any(handler.mode(k).held for k in parts):
-        _release_violated(handler, t)
-    for k in parts:
-        _log_change(handler, t, k, before[k])
+    before = [handler.mode(k) for k in range(len(speeds))]
+    index = [h.index for h in speeds]
+    v, M = handler.state_of()[1], _mass_matrix(handler)
+    fixed = locked(np.array(before))
+    if v[index][~fixed].any():
+        handler.energy = max(handler.energy, float(v @ M @ v))
+    still = slow(v[None, index], np.diagonal(M)[None, index], np.array([handler.energy]))[0]
+    _leave_stops(handler, ~still & ~fixed)
+    touching = np.array(
+        [[(k, side.name) in handler.touching for side in (LOWER, UPPER)] for k in range(len(index))]
+    )
+    modes = candidates(
+        np.array([before]), v[None, index], still[None], touching[None], handler.dry[None]
+    )
+    tried = (modes[0, :, HELD] > 0.5) & ~fixed
+    _set_modes(handler, modes[0])
+    if tried.any():
+        _solve(handler, t, modes, tried, M)
+    for k, mode in enumerate(before):
+        _log_change(handler, t, k, mode)
 
 
-def _release_violated(handler: HandlerContext, t: float) -> None:
-    """Widen every interval by its slack, then release the speeds that cannot be held."""
-    slack = INTERVAL_SLACK * _forces_that_act(handler, t)
-    for k, s in enumerate(slack):
-        mode = handler.mode(k)
-        handler.set_mode(k, mode._replace(low=_widened(mode.low, -s), high=_widened(mode.high, s)))
-    tried = [k for k in range(len(slack)) if handler.mode(k).held and not handler.mode(k).locked]
-    for _ in range(4 * len(slack)):
-        if not _correct_worst(handler, t, slack, tried):
+def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags, M: Array) -> None:
+    """Hold the tried speeds, or let them slip."""
+    index = [h.index for h in handler.constraints.speeds]
+    free = modes[0].copy()
+    free[tried, HELD] = 0.0
+    _set_modes(handler, free)
+    a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
+    only_speeds = len(handler.constraints.parts) == len(index)
+    is_open = only_speeds and not handler.system.binds
+    f = M @ a if is_open else M @ a - _rows(handler, t)[1].T @ mu
+    inverse = accelerated(handler.machine, M, np.eye(len(M)))
+    inertia = np.diagonal(M)[index]
+    slack = force_slack(handler.dry[None], inertia[None], np.array([f @ inverse @ f]))
+    W = inverse if is_open else _bound(inverse, _rows(handler, t)[0])
+    W = W[np.ix_(index, index)][None]
+    modes = held_or_slipping(modes, tried[None], W, a[None, index], slack)
+    _set_modes(handler, widened(modes, slack)[0])
+    for _ in range(0 if is_open else 4 * len(index)):
+        if not _correct_worst(handler, t, slack[0], inertia, np.flatnonzero(tried)):
             break
-    for k in tried:
-        if not handler.mode(k).held:
-            handler.touching -= {(k, LOWER.name), (k, UPPER.name)}
+    held = [bool(handler.mode(k).held) for k in range(len(index))]
+    _leave_stops(handler, tried & ~np.array(held))
 
 
-def at_rest(handler: HandlerContext, speed: int, v: Array) -> bool:
-    """Whether this speed is zero relative to the largest kinetic energy so far."""
+def _leave_stops(handler: HandlerContext, which: Flags) -> None:
+    """Note that these speeds (k,) no longer touch their stops."""
+    for k in np.flatnonzero(which).tolist():
+        handler.touching -= {(k, LOWER.name), (k, UPPER.name)}
+
+
+def at_rest(handler: HandlerContext, speed: int, v: Array, ratio: float = ZERO_SPEED) -> bool:
+    """Whether this speed is negligible relative to the largest kinetic energy so far; `ratio` is
+    that of the speeds.
+    """
     if v[speed] == 0.0:
         return True
     M = _mass_matrix(handler)
     handler.energy = max(handler.energy, float(v @ M @ v))
-    return bool(M[speed, speed] * v[speed] ** 2 <= ZERO_SPEED**2 * handler.energy)
+    inertia, energy = M[speed, [speed]][None], np.array([handler.energy])
+    return bool(slow(v[None, [speed]], inertia, energy, ratio)[0, 0])
 
 
-def _candidate(handler: HandlerContext, k: int, v: Array) -> SpeedMode:
-    """Return the mode of a speed if everything that could hold it does."""
-    mode = handler.mode(k)
-    h = handler.constraints.speeds[k]
-    F = float(handler.dry[k])
-    if mode.locked:
-        return mode
-    if not at_rest(handler, h.index, v):
-        handler.touching -= {(k, LOWER.name), (k, UPPER.name)}
-        return SpeedMode(0.0, float(np.sign(v[h.index])), -F, F)
-    high = NO_LIMIT if (k, LOWER.name) in handler.touching else F
-    low = -NO_LIMIT if (k, UPPER.name) in handler.touching else -F
-    return SpeedMode(float(high > 0.0 or low < 0.0), 0.0, low, high)
+def _set_modes(handler: HandlerContext, modes: Array) -> None:
+    """Set the modes of the holdable speeds (k, 4), which are the first parts."""
+    handler.engine.modes[: modes.size, 0] = modes.ravel()
 
 
-def _widened(limit: float, by: float) -> float:
-    """Return the limit of a force widened by `by`; no limit stays none."""
-    return limit if abs(limit) >= NO_LIMIT else limit + by
-
-
-def _forces_that_act(handler: HandlerContext, t: float) -> Array:
-    """Return the scale of forces along each holdable speed: its friction plus sqrt(M_kk f' M^-1 f)
-    of the forces f that act.
-    """
-    a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
+def _rows(handler: HandlerContext, t: float) -> tuple[Array, Array]:
+    """Return the rows that hold besides the holdable speeds, and the rows of all parts."""
     q, v = handler.state_of()
-    M, _, _, B, _, _ = (
-        np.array(x) for x in handler.system.binding(t, q, v, handler.p, handler.engine.modes[:, 0])
-    )
-    f = M @ a - B.T @ mu
-    size = max(float(f @ np.linalg.lstsq(M, f, rcond=None)[0]), 0.0)
-    index = [h.index for h in handler.constraints.speeds]
-    return handler.dry + np.sqrt(np.diagonal(M)[index] * size)
+    modes = handler.engine.modes[:, 0]
+    _, A, _, B, _, z = (np.array(x) for x in handler.system.binding(t, q, v, handler.p, modes))
+    driven = handler.system.driven.speeds if handler.system.driven is not None else ()
+    still = np.eye(len(v))[list(driven)]
+    return np.vstack([A, B[z.ravel() > 0.5], still]), B
 
 
-def _correct_worst(handler: HandlerContext, t: float, slack: Array, tried: list[int]) -> bool:
+def _bound(inverse: Array, R: Array) -> Array:
+    """Return the inverse mass matrix (nv, nv) while the rows R hold: M^-1 - M^-1 R' (R M^-1 R')^+ R
+    M^-1.
+    """
+    Y = inverse @ R.T
+    return inverse - Y @ np.linalg.pinv(R @ Y, rcond=1e-12, hermitian=True) @ Y.T
+
+
+def _correct_worst(
+    handler: HandlerContext, t: float, slack: Array, inertia: Array, tried: NDArray[np.intp]
+) -> bool:
     """Switch the one speed at rest whose mode is violated most, in units of its slack. Return
     whether there was one.
 
@@ -108,9 +201,8 @@ def _correct_worst(handler: HandlerContext, t: float, slack: Array, tried: list[
     where it would go the other way.
     """
     a, forces = (x[:, 0] for x in handler.engine.evaluate("forces", t))
-    M = _mass_matrix(handler)
     worst, most, mode = -1, 0.0, SpeedMode()
-    for k in tried:
+    for k in tried.tolist():
         now = handler.mode(k)
         l = handler.constraints.speeds[k].index
         below = now.low - forces[k]
@@ -118,7 +210,7 @@ def _correct_worst(handler: HandlerContext, t: float, slack: Array, tried: list[
         wrong = (
             max(below, above) + 0.5 * slack[k]
             if now.held
-            else -now.way * a[l] * M[l, l] - 0.5 * slack[k]
+            else -now.way * a[l] * inertia[k] - 0.5 * slack[k]
         )
         wrong = wrong / (slack[k] or 1.0) if wrong > 0.0 else 0.0
         if wrong > most:
@@ -149,13 +241,12 @@ def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) ->
     elif not now.held:
         handler.say(t, f"{name} leaves {handler.stop_named(k, stop)}")
     else:
-        series = handler.impacts.pop((k, stop.name), None)
-        limit = series.limit if series is not None else None
-        series_note = (
-            f", the limit of {series.number} impacts"
-            if series is not None and limit is not None
-            else ""
-        )
+        # a series that has not ended goes on: stops can throw each other off in turn
+        series = handler.impacts.get((k, stop.name), Impacts())
+        limit = series.limit
+        if limit is not None:
+            del handler.impacts[k, stop.name]
+        series_note = f", the limit of {series.number} impacts" if limit is not None else ""
         handler.say(
             t if limit is None else limit,
             f"{name} rests on {handler.stop_named(k, stop)}{series_note}",

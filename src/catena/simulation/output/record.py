@@ -219,6 +219,7 @@ def ledger(
         versions=versions(),
         contact=contact,
         creeping=creeping(plan, np.array(seen.slow), np.array(seen.way)),
+        friction=plan.friction.reason,
         laboured=next((k.laboured for k in cost if k.laboured), ""),
     )
 

@@ -30,6 +30,7 @@ from ..system.first_order import System
 from ..terms.error_scales import ROUND, SHARE, ErrorScales, coordinate_sizes, error_scales
 from ..trajectories.courses import of_run
 from . import checks
+from .friction_choice import FrictionChoice, friction_of
 
 Array = NDArray[np.float64]
 KEPT = 64  # machines, systems and bounds of one mechanism, kept for its next run
@@ -46,7 +47,8 @@ class RunPlan:
     x0: (runs, size). lead: the leading shape the start came in. varied: whether parameters were
     given. largest: s, of a step of an adaptive method. refine: how many times as many equal steps
     are taken as `step` asks for. options: what was asked for, checked, with the formulation, motion
-    and forces that came of it. own: the machine's own equations, where they are run.
+    and forces that came of it. own: the machine's own equations, where they are run. friction: how
+    dry friction is run.
     """
 
     machine: Machine
@@ -70,6 +72,7 @@ class RunPlan:
     largest: float = np.inf
     refine: int = 1
     forces: Array | None = None
+    friction: FrictionChoice = FrictionChoice("smooth")
 
     @cached_property
     def switches(self) -> Array:
@@ -265,7 +268,7 @@ def prepare(
     own = machine.equations if isinstance(machine, EquationMachine) else None
     if own is not None and (own.formulation != by or options.of_formulation):
         own = None
-    start, step, limits, friction = (options[k] for k in ("start", "step", "limits", "friction"))
+    start, step, limits = (options[k] for k in ("start", "step", "limits"))
     times = checks.output_times(start, until, options["output"])
     q, v, p, lead = checks.starting_points(machine, q, v, options["parameters"])
     if limits != "ignore":
@@ -273,15 +276,17 @@ def prepare(
     if options["contact"] == "time_stepping":
         stepping = stepped_contacts(machine, {**options, "by": by}, kept)
         how, happening = MOREAU_JEAN, NO_EVENTS
+        friction = friction_of(machine, options, how, by)
     else:
         refuse_elsewhere(options)
         stepping = None
         how = method(options["integrator"])
+        friction = friction_of(machine, options, how, by)
         happening = plan_events(
             machine,
             options["events"],
             limits,
-            friction,
+            friction.method,
             options["restitution"],
             options["contact"],
         )
@@ -303,7 +308,7 @@ def prepare(
             by,
             own,
             law=control if hasattr(control, "law") else None,
-            friction=friction,
+            friction=friction.method,
             holding=happening.holding,
             motion=motion,
             stabilise=options["stabilise"],
@@ -347,6 +352,7 @@ def prepare(
         own,
         float(options["largest_step"] or np.inf),
         forces=forces,
+        friction=friction,
     )
 
 

@@ -1,5 +1,5 @@
-"""Starts by name: q = {"shoulder": 0.3}, v = {"base": [0, 0, 1]}. What is not named is zero,
-quaternions the identity.
+"""Starts by name: q = {"shoulder": 0.3}, v = {"base": [0, 0, 1]}. What is not named is zero, or the
+limit of its joint nearest to zero; quaternions are the identity.
 
 With loops the coordinates named in q are kept and the others are found so that every loop closes;
 speeds likewise.
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ...analysis import assemble
 from ...errors import ClosureError, StateError, UnknownNameError
-from ...machine import Machine, numbers, where
-from ...model import Motion
+from ...machine import Machine, coordinates, numbers, where
+from ...model import Mechanism, Motion
 
 Array = NDArray[np.float64]
 NEARLY = 1e-3  # m: a state given in full that misses a loop by less is one whose digits were cut
@@ -34,13 +34,23 @@ def from_names(machine: Machine, q: Any, v: Any) -> tuple[Any, Any]:
     )
     if not machine.rows:
         return q, v
-    q = machine.neutral() if q is None else np.asarray(q, float)
+    q = nearest_to_neutral(machine, machine.neutral()) if q is None else np.asarray(q, float)
     v = np.zeros(machine.nv) if v is None else np.asarray(v, float)
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     each = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v)]
     found = [assembled(machine, a, b, kept.get("q"), kept.get("v", ())) for a, b in zip(*each)]
     q, v = (np.reshape(x, (*lead, -1)) for x in zip(*found))
     return q, v
+
+
+def nearest_to_neutral(asked: Mechanism | Machine, neutral: Array) -> Array:
+    """Return the neutral coordinates (nq,), each that lies outside its joint's limits moved to the
+    nearer one.
+    """
+    found = neutral.copy()
+    for c in coordinates(asked):
+        found[c.qi] = min(max(found[c.qi], c.lower), c.upper)
+    return found
 
 
 def assembled(
@@ -64,7 +74,9 @@ def _filled(machine: Machine, letter: str, given: Mapping[str, Any]) -> Array:
     count).
     """
     names = machine.coordinate_names if letter == "q" else machine.speed_names
-    neutral = machine.neutral() if letter == "q" else np.zeros(machine.nv)
+    neutral = (
+        nearest_to_neutral(machine, machine.neutral()) if letter == "q" else np.zeros(machine.nv)
+    )
     joints = dict(_joints(machine, letter))
     parts = {}
     for name, value in given.items():

@@ -292,6 +292,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 _GEAR,
                 TableKey("signal", number("any"), doc="what it is told"),
                 TableKey("gain", number("any"), doc="force per signal"),
+                TableKey("gain_slopes", _span, doc="g1, g2: the gain is gain + g1 l + g2 l'"),
                 TableKey("bias", _three, doc="b0, b1, b2"),
                 TableKey("signals", _span, doc="range of the signal"),
                 TableKey("forces", _span, doc="range of the force"),

@@ -1,6 +1,7 @@
 """initial = { q = {...}, v = {...}, near = {...} }: where a run starts.
 
-What is not named is zero, quaternions the identity. With loops the coordinates named in q are kept,
+What is not named is zero, or the limit of its joint nearest to zero; quaternions are the identity.
+With loops the coordinates named in q are kept,
 the others are found so that every loop closes, from the values in `near`; speeds likewise.
 """
 
@@ -16,7 +17,7 @@ from ...formats.toml import ByName, FileKey, FileTable, Table, register
 from ...machine import Machine
 from ...model import Mechanism
 from ..planning.plan import machine_of
-from ..planning.starts import assembled
+from ..planning.starts import assembled, nearest_to_neutral
 from .names import named_values, state_entries
 
 Array = NDArray[np.float64]
@@ -70,13 +71,14 @@ def read_initial(
 
 
 def neutral(m: Mechanism) -> Array:
-    """Zeros, and the identity for quaternions."""
-    return np.array(
+    """Zeros within the limits of joints, and the identity for quaternions."""
+    zero = np.array(
         [
             1.0 if p.dimension == "number" and p.label.endswith("qw") else 0.0
             for p in state_entries(m, "q")
         ]
     )
+    return nearest_to_neutral(m, zero)
 
 
 def _unit(t: Table, m: Mechanism, q: Array) -> None:

@@ -162,8 +162,8 @@ register(
     FileTable(
         "motion",
         "[scenario.motion]",
-        "Coordinates that move as they are told; the keys of a [trajectory](#keys-of-trajectory)"
-        " beside its own.",
+        "Coordinates whose motion is prescribed. It takes the keys of a"
+        " [trajectory](#keys-of-trajectory), and its own.",
         (FileKey("locked", Several(Name(of="joint")), "joints that stay where they are"),),
         TRAJECTORIES.described,
         otherwise=ByName(),

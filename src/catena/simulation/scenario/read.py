@@ -88,7 +88,7 @@ def _option_keys() -> Iterator[FileKey]:
 
 
 _SECONDS = Quantity("time", symbolic=False)
-_SIGNALS = Map("name of a controller", Quantity("any", symbolic=False))
+_SIGNALS = Map("name of a controller or joint", Quantity("any", symbolic=False))
 SCENARIO = register(
     FileTable(
         "scenario",
@@ -110,7 +110,9 @@ SCENARIO = register(
             ),
             FileKey("plots", Several(Word(_plot_names)), "pictures that `catena run` draws", PLOTS),
             FileKey("states", Map("name", Inside("state")), "named starts, for `initial`"),
-            FileKey("signals", _SIGNALS, "signals of actuators, by their names"),
+            FileKey(
+                "signals", _SIGNALS, "signals of actuators, by their names or those of their joints"
+            ),
         ),
         more=_option_keys,
     )
@@ -282,22 +284,51 @@ def _started(data: dict[str, Any], q: Mapping[str, Any]) -> dict[str, Any]:
         and isinstance(states.get(initial), Mapping)
     ):
         chosen = dict(states[initial])
-        data = {
-            **data,
-            "signals": _over(chosen.pop("signals", {}), data.get("signals", {})),
-            "initial": chosen,
-        }
+        own = _of_controllers(chosen.pop("signals", {}), data.get("control"))
+        data = {**data, "signals": _over(own, data.get("signals", {})), "initial": chosen}
     if q and isinstance(start := data.get("initial", {}), Mapping):
         data = {**data, "initial": {**start, "q": {**start.get("q", {}), **q}}}
     if isinstance(signals := data.get("signals"), Mapping) and isinstance(
         data.get("control"), list
     ):
-        laws = [
-            {**law, "signal": signals[law["name"]]} if law.get("name") in signals else law
-            for law in data["control"]
-        ]
+        laws = [_told(law, signals, data["control"]) for law in data["control"]]
         data = {**data, "control": laws}
     return data
+
+
+def _of_controllers(signals: Any, control: Any) -> Any:
+    """The signals of a named state without those of actuators that the file's reader has refused
+    and reported.
+    """
+    if not isinstance(signals, Mapping) or not isinstance(control, list):
+        return signals
+    names = {law.get("name") for law in control}
+    return {name: x for name, x in signals.items() if name in names}
+
+
+def _told(law: dict[str, Any], signals: Mapping[str, Any], control: list[Any]) -> dict[str, Any]:
+    """A controller with the signal that its name is given, or the joint that it alone drives."""
+    if law.get("name") in signals:
+        return {**law, "signal": signals[law["name"]]}
+    joint = _driven_alone(control).get(law.get("name"), "")
+    return {**law, "signal": signals[joint]} if joint in signals else law
+
+
+def _driven_alone(control: list[Any]) -> dict[Any, str]:
+    """{controller: joint} of joints that one controller drives, and it no other."""
+    driven = [
+        (law.get("name"), joint)
+        for law in control
+        if isinstance(law, Mapping)
+        and isinstance(law.get("gear"), Mapping)
+        and len(law["gear"]) == 1
+        for joint in law["gear"]
+    ]
+    joints = [joint for _, joint in driven]
+    names = {name for name, _ in driven}
+    return {
+        name: joint for name, joint in driven if joints.count(joint) == 1 and joint not in names
+    }
 
 
 def _over(below: Any, above: Any) -> Any:
@@ -454,8 +485,14 @@ def _check_states(t: Table) -> None:
     for state in [states.table(name) for name in states.data] if states else []:
         if state is not None:
             state.only(STATE.names)
+    control = t.data.get("control")
+    laws = control if isinstance(control, list) else [control] if control else []
+    known = [str(law.get("name")) for law in laws if isinstance(law, Mapping) and "name" in law]
+    known += _driven_alone(laws).values()
     for name in signals.data if signals else ():
         signals.number(name, "any", symbolic=False)  # type: ignore[union-attr]
+        if laws and name not in known:
+            t.fault(f"signals: {unknown('actuator', name, known, 'the scenario')}")
 
 
 def _careful(t: Table, key: str, reader: Any, m: Mechanism, folder: Path) -> Any:
