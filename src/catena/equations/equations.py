@@ -120,6 +120,8 @@ class Equations:
     extra : dict
         What only this formulation provides, by name: operation counts of its variants, its penalty
         factor.
+    options : dict
+        The options that `derive` was given for this formulation.
     readable : callable, optional
         A function that returns the `Statement` to print; None prints the accelerations.
     written : callable, optional
@@ -144,6 +146,7 @@ class Equations:
     multipliers: Tape[ca.Function | None] = Tape()
     error: float = 0.0
     extra: dict[str, ca.Function | float | str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     # what `catena.equations.readable` makes readable; None: the accelerations
     readable: Callable[[], Statement] | None = None
     # the same with the size of gravity as a symbol, for people

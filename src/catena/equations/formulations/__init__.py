@@ -91,7 +91,7 @@ def derive(mechanism: Mechanism, by: str = DEFAULT, **options: object) -> Equati
         if feature in f.cannot:
             raise FormulationError(_refusal(f, m, feature))
     equations = f.derive(m, **options).with_(
-        written=lambda: _with_gravity_as_a_letter(f, m, options)
+        written=lambda: _with_gravity_as_a_letter(f, m, options), options=options
     )
     return equations if f.own_loads or not m.loads else with_loads(equations)
 

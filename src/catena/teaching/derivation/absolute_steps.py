@@ -14,6 +14,7 @@ from ...spatial import euler_tensor, full
 from .board import Board
 from .energy_steps import constraint_step, load_step, rate_rows
 from .free_bodies import FreeBodies
+from .independent_speeds import IndependentSpeeds
 from .kane import active, inertia_forces, partials
 from .kinematics import Bodies, Mover
 from .steps import Label, Line, Step
@@ -25,78 +26,97 @@ def maggi(board: Board) -> list[Step]:
     """Return the steps of maggi: R^T (M (R v' + N) - F) = tau, with the velocities V = R v of free
     bodies that the constraints allow ([Kurdila1990]).
     """
-    bodies, s = Bodies(board), board.s
-    still = ca.SX.zeros(s.layout.nv)
-    inertia = ca.jacobian(-inertia_forces(board, bodies), s.a)
-    rest = active(board, bodies) + ca.substitute(inertia_forces(board, bodies), s.a, still)
-    known = board.pushed - board.weight - ca.substitute(board.inertial, s.a, still)
-    rows = rate_rows(board) + board.rows(inertia @ s.a, rest + board.A.T @ board.lam)
+    bodies = Bodies(board, independent=True)
+    u = bodies.speeds
+    still = ca.SX.zeros(u.u.numel())
+    inertia = ca.jacobian(-inertia_forces(board, bodies), u.u_rate)
+    rest = active(board, bodies) + ca.substitute(inertia_forces(board, bodies), u.u_rate, still)
+    known = u.along(
+        board.pushed
+        - board.weight
+        - board.inertial
+        + board.inertia @ (board.s.a - u.rest(board.s.a))
+    )
+    rows = rate_rows(board, u) + board.rows(inertia @ u.u_rate, rest + u.closing)
+    x = "u" if u.own else "x'"
     return [
         bodies.positions(),
+        *u.steps(),
         bodies.velocities(),
         *bodies.turning(),
         *load_step(board),
         Step(
             "velocities that the constraints allow",
-            "The columns of R in V = R x', V the velocities of all free bodies; those that vanish"
-            " are left out.",
+            f"The columns of R in V = R {x}{_drift(u)}, V the velocities of all free bodies; those"
+            " that vanish are left out.",
             tuple(partials(board, bodies)),
             True,
         ),
         Step(
-            "accelerations where x'' = 0",
-            "N in V' = R x'' + N.",
+            f"accelerations where {x}' = 0",
+            f"N in V' = R {x}' + N.",
             tuple(_remainders(board, bodies)),
             True,
         ),
         Step(
             "projected inertia",
             "R^T M R, M the masses and inertias of the free bodies.",
-            tuple(_entries(board, inertia)),
+            tuple(_entries(board, inertia, u)),
             True,
         ),
         Step(
             "projected forces",
-            "R^T (F - M N): the constraints' own forces have no part in it, since A R = 0.",
+            f"R^T (F - M N): the forces of {'joints and constraints' if u.own else 'the joints'}"
+            " have no part in it, since they do no work along the columns of R.",
             tuple(
                 board.lines(
-                    along("Q", board.freedoms),
+                    along("Q", u.freedoms),
                     rest,
                     known,
-                    beside=ca.vertcat(board.weight, board.inertial),
+                    beside=u.along(board.weight) + u.along(board.inertial),
                 )
             ),
             True,
         ),
         Step(
-            "equations of motion", "R^T M R x'' = R^T (F - M N), F with motors.", tuple(rows), True
+            "equations of motion",
+            f"R^T M R {x}' = R^T (F - M N), F with motors.{u.remark}",
+            tuple(rows),
+            True,
         ),
-        *constraint_step(board),
+        *constraint_step(board, u),
     ]
+
+
+def _drift(u: IndependentSpeeds) -> str:
+    """Return the part of the velocities that rows with a motion of their own prescribe."""
+    return " + what the constraints prescribe" if u.own and not u.b.is_zero() else ""
 
 
 def _remainders(board: Board, bodies: Bodies) -> list[Line]:
     """Return the lines of the parts of the accelerations that do not depend on the rates of the
     speeds.
     """
-    s, found = board.s, []
-    still = ca.SX.zeros(s.layout.nv)
+    s, u, found = board.s, bodies.speeds, []
+    still = ca.SX.zeros(u.u.numel())
     for b in bodies.all:
         pairs = [("N", b.a, b.kernel_rate[3:], "ground")] * b.heavy + [
             ("n", b.alpha, b.kernel_rate[:3], b.name)
         ] * b.stiff
         for letter, x, known, axes in pairs:
-            at_rest, reference = ca.substitute([x, known], [s.a], [still])
+            at_rest = ca.substitute(x, u.u_rate, still)
+            reference = ca.substitute(known, s.a, u.rest(s.a))
             found.append(board.line(bold(letter, b.name), at_rest, reference, axes=axes))
     return [line for line in found if any(line.right)]
 
 
-def _entries(board: Board, M: ca.SX) -> list[Line]:
+def _entries(board: Board, M: ca.SX, u: IndependentSpeeds) -> list[Line]:
     """Return the lines of the upper triangle of a symmetric matrix, without entries that vanish."""
-    n, names = M.shape[0], board.freedoms
+    n, names = M.shape[0], u.freedoms
+    known = u.along(u.along(board.inertia).T)
     places = [(i, j) for i in range(n) for j in range(i, n)]
     lines = [
-        board.line(_entry(names[i], names[j]), ca.densify(M[i, j]), ca.densify(board.inertia[i, j]))
+        board.line(_entry(names[i], names[j]), ca.densify(M[i, j]), ca.densify(known[i, j]))
         for i, j in places
     ]
     return [line for line in lines if any(line.right)]
@@ -118,7 +138,7 @@ def udwadia_kalaba(board: Board) -> list[Step]:
     right = ca.SX.zeros(s.layout.nv)
     for b in free.movers.values():
         F, T = _applied(board, free, b)
-        w, V = b.partial(s)
+        w, V = b.partial(bodies.speeds.u)
         turned = b.I @ b.alpha + ca.cross(b.w, b.I @ b.w)
         left = left + V.T @ (b.m * b.a) + w.T @ turned
         right = right + V.T @ F + w.T @ (b.R.T @ T)
@@ -254,7 +274,7 @@ def natural_coordinates(board: Board) -> list[Step]:
     vectors, second, masses = [], [], []
     left = vector(s.tree.armature) * s.a
     for b in bodies.all:
-        left += b.partial(s)[1].T @ (b.m * b.a)
+        left += b.partial(bodies.speeds.u)[1].T @ (b.m * b.a)
         if not b.stiff:
             continue
         J = 0.5 * ca.trace(b.I) * ca.SX.eye(3) - b.I
@@ -308,7 +328,12 @@ def natural_coordinates(board: Board) -> list[Step]:
         Step(
             "equations of motion",
             "M y'' + rows' forces = Q. The forces of rigidity and of joints do no work along a"
-            " motion that obeys them, so they vanish from (dy'/dx')^T (M y'' - Q) = 0.",
+            " motion that obeys them, so they vanish from (dy'/dx')^T (M y'' - Q) = 0."
+            + (
+                " A' lambda are the forces of the other rows, which x' does not obey by itself."
+                if board.lam.numel()
+                else ""
+            ),
             tuple(rows),
             True,
         ),

@@ -64,12 +64,8 @@ class Board:
                 f"steps: mechanism {m.name!r} has flexible bodies by modes, whose derivation is too"
                 " long to read; ask for the equations themselves, or take a beam of rigid segments"
             )
-        held = m.constrained
-        self.A, self.gamma = (
-            (s.constraint_rows()[3], s.constraint_rows()[2])
-            if held
-            else (ca.SX(0, s.layout.nv), ca.SX(0, 1))
-        )
+        held = m.constrained or self._given_rows is not None
+        self.A, self.gamma = self._rows() if held else (ca.SX(0, s.layout.nv), ca.SX(0, 1))
         self.lam = ca.SX.sym("lam", self.A.shape[0])
         self.symbols = {
             "t": s.t,
@@ -83,6 +79,33 @@ class Board:
         self.names: dict[str, tuple[Name, ...]] = names_of(m, self.lam.numel())
         self.budget = Budget(EFFORT, TERMS)
         self.values = [self._state(k) for k in range(STATES)]
+
+    @property
+    def _given_rows(self) -> Any:
+        """The option `rows` of kane, (t, q, p) -> A, B, in place of the mechanism's; else None."""
+        return getattr(self.equations, "options", {}).get("rows")
+
+    def _rows(self) -> tuple[ca.SX, ca.SX]:
+        """Return A and gamma of A a = gamma."""
+        s = self.s
+        if self._given_rows is None:
+            _, _, gamma, A = s.constraint_rows()
+            return A, gamma
+        A, B = self.own_rows
+        rate = A @ s.v + B
+        return A, -(ca.jtimes(rate, s.q, s.coordinate_rate()) + ca.jacobian(rate, s.t))
+
+    @cached_property
+    def own_rows(self) -> tuple[ca.SX, ca.SX]:
+        """A and B of the rows A v + B = 0 of loops and speed constraints."""
+        s = self.s
+        if self._given_rows is not None:
+            A, B = self._given_rows(s.t, s.q, s.p)
+            return ca.SX(A), ca.SX(B)
+        if not self.mechanism.constrained:
+            return ca.SX(0, s.layout.nv), ca.SX(0, 1)
+        _, rate, _, A = s.constraint_rows()
+        return A, ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))
 
     @property
     def freedoms(self) -> list[Name]:
@@ -101,10 +124,11 @@ class Board:
         rng = np.random.default_rng(seed + 17)
         q, p = s.layout.somewhere(seed)
         v, tau = rng.normal(size=(2, s.layout.nv))
+        t = rng.uniform(size=1)
+        v = self._allowed(t, q, v, p)
         inertia = np.diag(np.array(self._passes(q, v, 0 * v, p)[2]))
         # so that it moves at its own pace, whatever its size: finite differences must follow
         tau = tau * np.where(inertia > 0, inertia, 1.0)
-        t = rng.uniform(size=1)
         own = p[: len(self.equations.mechanism.parameters)]
         a = self._accelerations(t, q, v, tau, own, p)
         given = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "p": p}
@@ -113,6 +137,16 @@ class Board:
             excess, A = self._missing(*given.values())
             given["lam"] = np.linalg.lstsq(np.array(A).T, np.array(excess).ravel(), rcond=None)[0]
         return given
+
+    def _allowed(self, t: Any, q: Any, v: np.ndarray, p: Any) -> np.ndarray:
+        """Return the speeds nearest to v that obey the rows."""
+        if not self.A.shape[0]:
+            return v
+        s = self.s
+        A, B = ca.Function("rows", [s.t, s.q, s.p], [ca.densify(x) for x in self.own_rows])(t, q, p)
+        return (
+            v - np.linalg.lstsq(np.array(A), np.array(A) @ v + np.array(B).ravel(), rcond=None)[0]
+        )
 
     def _accelerations(self, t: Any, q: Any, v: Any, tau: Any, own: Any, p: Any) -> np.ndarray:
         """Return the accelerations by the formulation itself where it is exact, else by the

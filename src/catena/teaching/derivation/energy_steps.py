@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from ...compiler import vector
 from ...kernels import BALL, kinematics
 from .board import Board
+from .independent_speeds import IndependentSpeeds
 from .kinematics import Bodies
 from .steps import Label, Line, Step
 from .words import along, scalar, slope
@@ -30,7 +32,11 @@ class Energies:
             / 2
         )
         self.T += ca.dot(vector(s.tree.armature) * s.v, s.v) / 2
-        self.V = -sum((b.m * ca.dot(self.bodies.gravity, b.r) for b in self.bodies.all), ca.SX(0))
+        self.weight = -sum(
+            (b.m * ca.dot(self.bodies.gravity, b.r) for b in self.bodies.all), ca.SX(0)
+        )
+        self.stored = s.applied.energy if board.mechanism.loads else ca.SX(0)
+        self.V = self.weight + self.stored
         self.h = ca.gradient(self.T, s.v)
 
     @cached_property
@@ -72,8 +78,54 @@ class Energies:
 
     @cached_property
     def force(self) -> ca.SX:
-        """Q, the forces of motors and loads."""
-        return self.s.tau + self.board.loads
+        """Q, the forces of motors, and of loads as far as they have no potential."""
+        if self.opaque:
+            return self.s.tau + self.board.loads
+        return self.s.tau + self.remainder
+
+    @cached_property
+    def remainder(self) -> ca.SX:
+        """The forces of loads along the speeds without those of the potential; zero where springs
+        are all there is.
+        """
+        Q = self.s.applied.generalised() if self.board.mechanism.loads else self.board.loads
+        left = Q + self.slope(self.stored)
+        size = np.abs(self.board.numbers(Q)).max(initial=0.0)
+        vanishes = np.abs(self.board.numbers(left)).max(initial=0.0) <= 1e-12 * size
+        return ca.SX.zeros(Q.numel()) if vanishes else left
+
+    @cached_property
+    def opaque(self) -> bool:
+        """Whether forces of loads are too long to write out: they are symbols Q then, springs
+        included.
+        """
+        self.board.loads  # noqa: B018  makes the symbols where it must
+        return "Q" in self.board.symbols
+
+    @property
+    def written_potential(self) -> ca.SX:
+        """The part of V whose gradient is written in the rows."""
+        return self.weight if self.opaque else self.V
+
+    def loads(self) -> list[Step]:
+        """Return the step of the loads that have no potential; of all loads where they are
+        symbols.
+        """
+        if self.opaque or not self.board.mechanism.loads:
+            return load_step(self.board)
+        rest = self.board.pushed - self.s.tau + self.slope(self.stored)
+        lines = self.board.lines(
+            along("Q", self.board.freedoms),
+            self.remainder,
+            rest,
+            beside=ca.vertcat(self.board.pushed - self.s.tau, self.board.inertial),
+        )
+        why = (
+            "The power of dampers and of other loads without a potential, differentiated by each"
+            " speed; motors come on top as tau."
+        )
+        shown = tuple(line for line in lines if any(line.right))
+        return [Step("loads without a potential", why, shown)] if shown else []
 
     # --- steps
     def opening(self) -> list[Step]:
@@ -93,8 +145,8 @@ class Energies:
         V = board.line(
             scalar("V"),
             self.V,
-            potential,
-            Label("-sum of m g.r", r"-\sum m\,\mathbf{g}\cdot\mathbf{r}"),
+            potential + self.stored,
+            self._potential,
         )
         return [
             self.bodies.positions(),
@@ -107,11 +159,39 @@ class Energies:
             ),
             Step(
                 "potential energy",
-                "Gravity is the only force with a potential here; its level is zero at the ground's"
-                " origin.",
+                self._potential_words,
                 (V,),
             ),
         ]
+
+    @property
+    def _parts(self) -> tuple[bool, bool]:
+        """Whether the potential has a part of gravity, and one of springs."""
+        return not ca.SX(self.weight).is_zero(), not ca.SX(self.stored).is_zero()
+
+    @property
+    def _potential(self) -> Label | None:
+        """The definition of the potential, with the parts that the mechanism has."""
+        gravity, springs = self._parts
+        parts = [("-sum of m g.r", r"-\sum m\,\mathbf{g}\cdot\mathbf{r}")] * gravity
+        parts += [("energy of the springs", r"V_{\mathrm{springs}}")] * springs
+        return Label(*(" + ".join(x) for x in zip(*parts))) if parts else None
+
+    @property
+    def _potential_words(self) -> str:
+        """What has a potential here, and where its zero is."""
+        gravity, springs = self._parts
+        level = " that of gravity is zero at the ground's origin" if gravity else ""
+        if springs:
+            who = "Gravity and springs have" if gravity else "Springs have"
+            inside = " In the rows their forces are part of the loads Q." if self.opaque else ""
+            return (
+                f"{who} a potential;{level}{', and' if gravity else ''} that of a spring is zero"
+                f" where it is at rest.{inside}"
+            )
+        if gravity:
+            return f"Of the forces here gravity alone has a potential;{level}."
+        return "No force here has a potential."
 
     def momenta(self, labels: Sequence[Label] | None = None) -> Step:
         """Return the step of dT/dv."""
@@ -145,7 +225,12 @@ class Energies:
             rest - board.inertial + board.inertia @ s.a,
             beside=ca.vertcat(board.inertial, board.inertia @ s.a),
         )
-        V = board.lines(slope("V", names), self.slope(self.V), board.weight)
+        V = board.lines(
+            slope("V", names),
+            self.slope(self.V),
+            board.weight + self.slope(self.stored),
+            beside=board.weight,
+        )
         ball = (
             "; along the axes of a ball, which turn, omega x dT/domega is taken off"
             if self.ball
@@ -175,11 +260,11 @@ def load_step(board: Board) -> list[Step]:
     return [Step("loads along the speeds", why, tuple(lines), "Q" in board.symbols)]
 
 
-def constraint_step(board: Board) -> list[Step]:
+def constraint_step(board: Board, u: IndependentSpeeds | None = None) -> list[Step]:
     """Return the step of the rows of loops and speed constraints, differentiated, if there are
-    any.
+    any and independent speeds u do not obey them already.
     """
-    if not board.lam.numel():
+    if not board.lam.numel() or (u and u.own):
         return []
     lines = [
         line for line in board.rows(board.A @ board.s.a, board.gamma) if line.left or line.right[0]
@@ -195,21 +280,24 @@ def constraint_step(board: Board) -> list[Step]:
     ]
 
 
-def rate_rows(board: Board) -> list[Line]:
-    """Return the rows q' = N v, where a speed is not the rate of a coordinate."""
+def rate_rows(board: Board, u: IndependentSpeeds | None = None) -> list[Line]:
+    """Return the rows q' = N v, where a speed is not the rate of a coordinate; with independent
+    speeds u in place of v, if they are given.
+    """
     s, m = board.s, board.mechanism
     turned = [k for k, name in enumerate(m.coordinate_names) if name not in set(m.speed_names)]
     if not turned:
         return []
     rate = s.coordinate_rate()
     labels = [Label(board.names["q_rate"][k].text, board.names["q_rate"][k].latex) for k in turned]
-    return board.lines(labels, rate[turned], rate[turned])
+    shown = u.written(rate[turned]) if u else rate[turned]
+    return board.lines(labels, shown, rate[turned])
 
 
 def lagrange(board: Board) -> list[Step]:
     """Return the steps of lagrange: d/dt dT/dv - dT/dq + dV/dq = Q + A' lambda."""
     e = Energies(board)
-    left = e.bodies.rate(e.h) - e.slope(e.T) + e.bracket + e.slope(e.V)
+    left = e.bodies.rate(e.h) - e.slope(e.T) + e.bracket + e.slope(e.written_potential)
     rows = rate_rows(board) + board.rows(left, e.force + board.A.T @ board.lam)
     why = (
         "Put them into d/dt dT/dv - dT/dq + dV/dq = Q and collect accelerations first, then"
@@ -221,7 +309,7 @@ def lagrange(board: Board) -> list[Step]:
         e.momenta(),
         e.rates(),
         e.gradients(),
-        *load_step(board),
+        *e.loads(),
         Step("equations of motion", f"{why}{held}.", tuple(rows), True),
         *constraint_step(board),
     ]
@@ -234,13 +322,14 @@ def hamilton(board: Board) -> list[Step]:
     h = board.more("h", names["h"], e.M @ s.v)
     rate = board.more("h_rate", names["h_rate"], e.momentum_rate)
     labels = [Label(x.text, x.latex) for x in names["h"]]
-    H = board.line(Label("H = T + V", "H = T + V"), e.T + e.V, e.kernel[0] + e.kernel[1])
-    slopes = e.force + e.slope(e.T - e.V) - e.bracket + board.A.T @ board.lam
+    H = board.line(Label("H = T + V", "H = T + V"), e.T + e.V, e.kernel[0] + e.kernel[1] + e.stored)
+    held = " + A' lambda" if board.lam.numel() else ""
+    slopes = e.force + e.slope(e.T - e.written_potential) - e.bracket + board.A.T @ board.lam
     return [
         *e.opening(),
         e.momenta(labels),
         e.gradients(),
-        *load_step(board),
+        *e.loads(),
         Step(
             "Hamilton's function",
             "The energy itself; the speeds in it stand for functions of coordinates and momenta.",
@@ -254,7 +343,8 @@ def hamilton(board: Board) -> list[Step]:
         ),
         Step(
             "second half",
-            "p' = Q - dH/dx, where dH/dx at constant momenta is -dT/dx + dV/dx at constant speeds.",
+            f"p' = Q - dH/dx{held}, where dH/dx at constant momenta is -dT/dx + dV/dx at constant"
+            " speeds.",
             tuple(board.rows(rate, slopes)),
             True,
         ),

@@ -35,9 +35,10 @@ class FreeBodies:
         m = board.mechanism
         if m.nonholonomic or m.constraints:
             raise FormulationError(
-                f"steps: by {board.equations.formulation} bodies are cut free, and where on them"
-                f" the rows of {m.name!r} beside its loops act is not written down; take lagrange,"
-                " hamilton or kane, whose multipliers stand for them"
+                f"steps: by {board.equations.formulation} every body is cut free, and it is not"
+                f" known on which bodies the speed rows and constraints of {m.name!r} act; take"
+                " kane or maggi, which use independent speeds, or lagrange or hamilton, which write"
+                " multipliers"
             )
         self.board, self.s, self.axes, self.bodies = board, board.s, axes, Bodies(board)
         self.movers = {j.child: self.bodies.mover(j.child) for j in m.ordered}

@@ -17,38 +17,35 @@ from .words import along, bold, partial
 
 
 def kane(board: Board) -> list[Step]:
-    """Return the steps of kane: F_r + F*_r = 0 along every speed."""
-    bodies = Bodies(board)
-    names = board.freedoms
+    """Return the steps of kane: F_r + F*_r = 0 along every independent speed."""
+    bodies = Bodies(board, independent=True)
+    u = bodies.speeds
     F = active(board, bodies)
     F_star = inertia_forces(board, bodies)
-    m = board.mechanism
+    loads = bool(board.mechanism.loads)
     lines_F = board.lines(
-        along("F", names),
+        along("F", u.freedoms),
         F,
-        board.pushed - board.weight,
-        [_active(bodies, x.text, x.latex, bool(m.loads)) for x in names],
+        u.along(board.pushed - board.weight),
+        [_active(bodies, x.latex, loads) for x in u.freedoms],
+        beside=u.along(board.weight),
     )
     lines_S = board.lines(
-        along("F", names, "*"),
+        along("F", u.freedoms, "*"),
         F_star,
-        -board.inertial,
-        [_inertial(bodies, x.text, x.latex) for x in names],
+        -u.along(board.inertial),
+        [_inertial(bodies, x.latex) for x in u.freedoms],
     )
-    rows = rate_rows(board) + board.rows(-F_star, F + board.A.T @ board.lam)
-    held = (
-        " A' lambda is what the constraints do; projected on the independent speeds it does no"
-        " work."
-        if board.lam.numel()
-        else ""
-    )
+    rows = rate_rows(board, u) + board.rows(-F_star, F + u.closing)
     return [
         bodies.positions(),
+        *u.steps(),
         bodies.velocities(),
         *bodies.turning(),
         Step(
             "partial velocities",
-            "What multiplies each speed in the velocities; those that vanish are left out.",
+            "What multiplies each speed in the velocities and angular velocities; those that vanish"
+            " are left out.",
             tuple(partials(board, bodies)),
             True,
         ),
@@ -63,24 +60,25 @@ def kane(board: Board) -> list[Step]:
         ),
         Step(
             "generalised inertia forces",
-            "The same with -m a and -(I alpha + omega x I omega) in place of forces and torques.",
+            f"The same with {_inertia_words(bodies)} in place of forces and torques.",
             tuple(lines_S),
             True,
         ),
         Step(
             "equations of motion",
-            f"F + F* = 0 for each speed, with F* brought to the left and collected.{held}",
+            f"F + F* = 0 for each speed, with F* brought to the left and collected.{u.remark}",
             tuple(rows),
             True,
         ),
-        *constraint_step(board),
+        *constraint_step(board, u),
     ]
 
 
 def gibbs_appell(board: Board) -> list[Step]:
     """Return the steps of gibbs_appell: dS/da = F, with S the energy of the accelerations."""
-    s, bodies = board.s, Bodies(board)
-    S = ca.dot(vector(s.tree.armature) * s.a, s.a) / 2
+    s, bodies = board.s, Bodies(board, independent=True)
+    u = bodies.speeds
+    S = u.written(ca.dot(vector(s.tree.armature) * s.a, s.a) / 2)
     for b in bodies.all:
         S = (
             S
@@ -88,14 +86,16 @@ def gibbs_appell(board: Board) -> list[Step]:
             + ca.dot(b.alpha, b.I @ b.alpha) / 2
             + ca.dot(b.alpha, ca.cross(b.w, b.I @ b.w))
         )
-    slopes = ca.gradient(S, s.a)
+    slopes = ca.gradient(S, u.u_rate)
     F = active(board, bodies)
     labels = [
-        Label(f"dS/d{x.text}", rf"\frac{{\partial S}}{{\partial {x.latex}}}")
-        for x in board.names["a"]
+        Label(f"dS/d{x.text}", rf"\frac{{\partial S}}{{\partial {x.latex}}}") for x in u.rate_names
     ]
-    moving = S - ca.substitute(S, s.a, ca.SX.zeros(s.layout.nv))
-    known = ca.dot(s.a, board.inertial) - ca.dot(s.a, board.inertia @ s.a) / 2
+    moving = S - ca.substitute(S, u.u_rate, ca.SX.zeros(u.u_rate.numel()))
+    # S = a.M a/2 + a.h with h the forces of the motion at a = 0, at a = G u' + c less that at c
+    changed = s.a - u.rest(s.a)
+    held = board.inertial - board.inertia @ s.a / 2
+    known = ca.dot(changed, held) + ca.dot(changed, board.inertia @ u.rest(s.a)) / 2
     means = Label(
         "sum of m a^2/2 + alpha.I alpha/2 + alpha.(omega x I omega)",
         r"\sum \tfrac12 m\,\mathbf{a}\cdot\mathbf{a} + \tfrac12\,\boldsymbol{\alpha}\cdot"
@@ -103,11 +103,15 @@ def gibbs_appell(board: Board) -> list[Step]:
         r" \boldsymbol{\alpha}\cdot(\boldsymbol{\omega}\times\mathbf{I}\boldsymbol{\omega})",
     )
     lines_F = board.lines(
-        along("Q", board.freedoms), F, board.pushed - board.weight, beside=board.weight
+        along("Q", u.freedoms),
+        F,
+        u.along(board.pushed - board.weight),
+        beside=u.along(board.weight),
     )
-    rows = rate_rows(board) + board.rows(slopes, F + board.A.T @ board.lam)
+    rows = rate_rows(board, u) + board.rows(slopes, F + u.closing)
     return [
         bodies.positions(),
+        *u.steps(),
         bodies.velocities(),
         *bodies.turning(),
         bodies.accelerations(),
@@ -122,7 +126,7 @@ def gibbs_appell(board: Board) -> list[Step]:
         Step(
             "its derivatives",
             "Differentiate it by each acceleration.",
-            tuple(board.lines(labels, slopes, board.inertial)),
+            tuple(board.lines(labels, slopes, u.along(board.inertial))),
             True,
         ),
         Step(
@@ -131,8 +135,14 @@ def gibbs_appell(board: Board) -> list[Step]:
             tuple(lines_F),
             True,
         ),
-        Step("equations of motion", "dS/da = Q for each speed.", tuple(rows), True),
-        *constraint_step(board),
+        Step(
+            "equations of motion",
+            "The derivative of S by each acceleration equals the generalised force along it."
+            f"{u.remark}",
+            tuple(rows),
+            True,
+        ),
+        *constraint_step(board, u),
     ]
 
 
@@ -140,7 +150,8 @@ def variational(board: Board) -> list[Step]:
     """Return the steps of variational: Hamilton's principle on vectors ([Everett1988] eq.
     25-32).
     """
-    bodies, momenta = Bodies(board), []
+    bodies, momenta = Bodies(board, independent=True), []
+    u = bodies.speeds
     for b in bodies.all:
         if b.heavy:
             momenta.append(
@@ -155,7 +166,7 @@ def variational(board: Board) -> list[Step]:
                 )
             )
         if b.stiff:
-            u, du = b.kernel[:3], b.kernel_rate[:3]
+            w, dw = b.kernel[:3], b.kernel_rate[:3]
             momenta.append(
                 board.line(
                     Label(
@@ -163,17 +174,21 @@ def variational(board: Board) -> list[Step]:
                         rf"\frac{{d}}{{dt}}\left(\mathbf{{I}}\,{bold('omega', b.name).latex}\right)",  # noqa: E501
                     ),
                     b.I @ b.alpha + ca.cross(b.w, b.I @ b.w),
-                    b.I @ du + ca.cross(u, b.I @ u),
+                    b.I @ dw + ca.cross(w, b.I @ w),
                     axes=b.name,
                 )
             )
     F = active(board, bodies)
-    rows = rate_rows(board) + board.rows(-inertia_forces(board, bodies), F + board.A.T @ board.lam)
+    rows = rate_rows(board, u) + board.rows(-inertia_forces(board, bodies), F + u.closing)
     work = board.lines(
-        along("W", board.freedoms), F, board.pushed - board.weight, beside=board.weight
+        along("W", u.freedoms),
+        F,
+        u.along(board.pushed - board.weight),
+        beside=u.along(board.weight),
     )
     return [
         bodies.positions(),
+        *u.steps(),
         bodies.velocities(),
         *bodies.turning(),
         Step(
@@ -199,11 +214,11 @@ def variational(board: Board) -> list[Step]:
         ),
         Step(
             "equations of motion",
-            "The variations are arbitrary, so what multiplies each of them vanishes.",
+            f"The variations are arbitrary, so what multiplies each of them vanishes.{u.remark}",
             tuple(rows),
             True,
         ),
-        *constraint_step(board),
+        *constraint_step(board, u),
     ]
 
 
@@ -234,21 +249,28 @@ def jourdain(board: Board) -> list[Step]:
     }
     steps = variational(board)
     return [
-        replace(s, title=titles[s.title][0], why=titles[s.title][1]) if s.title in titles else s
+        replace(s, title=titles[s.title][0], why=titles[s.title][1] + _remark(s))
+        if s.title in titles
+        else s
         for s in steps
     ]
+
+
+def _remark(step: Step) -> str:
+    """Return what a step says of constraints after its first sentence."""
+    return "".join(step.why.partition(" vanishes.")[2:])
 
 
 def partials(board: Board, bodies: Bodies) -> list[Line]:
     """Return the lines of the partial velocities, for each body and speed where one of them is not
     zero.
     """
-    s, found = board.s, []
+    s, u, found = board.s, bodies.speeds, []
     for b in bodies.all:
-        w, V = b.partial(s)
-        turned = ca.jacobian(b.kernel[:3], s.v)
-        moved = ca.jacobian(b.kernel[3:], s.v)
-        for k, name in enumerate(board.names["v"]):
+        w, V = b.partial(u.u)
+        turned = ca.jacobian(b.kernel[:3], s.v) @ u.G
+        moved = ca.jacobian(b.kernel[3:], s.v) @ u.G
+        for k, name in enumerate(u.names):
             if b.heavy:
                 found.append(
                     board.line(
@@ -271,45 +293,66 @@ def partials(board: Board, bodies: Bodies) -> list[Line]:
 
 
 def active(board: Board, bodies: Bodies) -> ca.SX:
-    """Return F_r (nv,), of weights, motors and loads."""
-    F = board.s.tau
+    """Return F_r of weights, motors and loads, one per independent speed."""
+    u = bodies.speeds
+    F = u.along(u.written(board.s.tau + board.loads))
     for b in bodies.all:
-        F = F + b.partial(board.s)[1].T @ (b.m * bodies.gravity)
-    return F + board.loads
+        F = F + b.partial(u.u)[1].T @ (b.m * bodies.gravity)
+    return F
 
 
 def inertia_forces(board: Board, bodies: Bodies) -> ca.SX:
-    """Return F*_r (nv,)."""
-    s = board.s
-    F = -vector(s.tree.armature) * s.a
+    """Return F*_r, one per independent speed."""
+    s, u = board.s, bodies.speeds
+    F = -u.along(u.written(vector(s.tree.armature) * s.a))
     for b in bodies.all:
-        w, V = b.partial(s)
+        w, V = b.partial(u.u)
         F = F - V.T @ (b.m * b.a) - w.T @ (b.I @ b.alpha + ca.cross(b.w, b.I @ b.w))
     return F
 
 
-def _active(bodies: Bodies, text: str, latex: str, loads: bool) -> Label:
-    more = (" + loads", r" + \mathrm{loads}") if loads else ("", "")
-    return Label(
-        f"sum of v_r . m g + tau{more[0]}",
-        rf"\sum m\,\mathbf{{g}}\cdot\mathbf{{v}}^{{\,{latex}}} + \tau_{{{latex}}}{more[1]}",
-    )
+def _active(bodies: Bodies, latex: str, loads: bool) -> Label:
+    """Return the definition of a generalised active force: the terms that the mechanism has."""
+    heavy = any(b.heavy for b in bodies.all) and not bodies.gravity.is_zero()
+    parts = [
+        *([("sum of v_r . m g", rf"\sum m\,\mathbf{{g}}\cdot\mathbf{{v}}^{{\,{latex}}}")] * heavy),
+        ("motors", r"\mathrm{motors}") if bodies.speeds.own else ("tau", rf"\tau_{{{latex}}}"),
+        *([("loads", r"\mathrm{loads}")] * loads),
+    ]
+    return Label(" + ".join(x for x, _ in parts), " + ".join(y for _, y in parts))
 
 
-def _inertial(bodies: Bodies, text: str, latex: str) -> Label:
+def _inertia_words(bodies: Bodies) -> str:
+    """Return what inertia sets against a motion."""
+    heavy = any(b.heavy for b in bodies.all)
     stiff = any(b.stiff for b in bodies.all)
-    turned = (
-        (
-            " - omega_r . (I alpha + omega x I omega)",
-            (
-                rf" - \boldsymbol{{\omega}}^{{\,{latex}}}\cdot(\mathbf{{I}}\boldsymbol{{\alpha}} +"
-                r" \boldsymbol{\omega}\times\mathbf{I}\boldsymbol{\omega})"
-            ),
-        )
-        if stiff
-        else ("", "")
-    )
+    parts = ["-m a"] * heavy + ["-(I alpha + omega x I omega)"] * stiff
+    return " and ".join(parts) or "the inertia of the rotors"
+
+
+def _inertial(bodies: Bodies, latex: str) -> Label:
+    """Return the definition of a generalised inertia force, with the terms that the mechanism
+    has.
+    """
+    heavy = any(b.heavy for b in bodies.all)
+    stiff = any(b.stiff for b in bodies.all)
+    parts = [
+        *([("v_r . m a", rf"m\,\mathbf{{a}}\cdot\mathbf{{v}}^{{\,{latex}}}")] * heavy),
+        *(
+            [
+                (
+                    "omega_r . (I alpha + omega x I omega)",
+                    rf"\boldsymbol{{\omega}}^{{\,{latex}}}\cdot(\mathbf{{I}}\boldsymbol{{\alpha}}"
+                    r" + \boldsymbol{\omega}\times\mathbf{I}\boldsymbol{\omega})",
+                )
+            ]
+            * stiff
+        ),
+    ]
+    text = " + ".join(x for x, _ in parts)
+    shown = " + ".join(y for _, y in parts)
+    many = len(parts) > 1
     return Label(
-        f"-sum of v_r . m a{turned[0]}",
-        rf"-\sum m\,\mathbf{{a}}\cdot\mathbf{{v}}^{{\,{latex}}}{turned[1]}",
+        "-sum of " + text.replace(") + ", ") - ").replace("m a + ", "m a - "),
+        rf"-\sum\left({shown}\right)" if many else rf"-\sum {shown}",
     )

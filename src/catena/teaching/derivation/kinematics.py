@@ -8,15 +8,16 @@ pass, and against finite differences of the bodies' poses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
-from ...compiler import Tracer, matrix, vector
+from ...compiler import matrix, vector
 from ...spatial import full
 from .board import Board
+from .independent_speeds import independent_speeds, unconstrained_speeds
 from .steps import Label, Step
 from .words import bold, rate
 
@@ -45,24 +46,33 @@ class Mover:
     heavy: bool
     stiff: bool
 
-    def partial(self, s: Tracer) -> tuple[ca.SX, ca.SX]:
-        """Return the partial angular velocities and partial velocities, (3, nv) each."""
-        return ca.jacobian(self.w, s.v), ca.jacobian(self.v, s.v)
+    def partial(self, u: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Return the partial angular velocities and partial velocities, (3, size of u) each."""
+        return ca.jacobian(self.w, u), ca.jacobian(self.v, u)
 
 
 class Bodies:
-    """The moving bodies of a mechanism on a board, and the steps about them."""
+    """The moving bodies of a mechanism on a board, and the steps about them. independent: write
+    motions with the speeds that the constraints leave independent.
+    """
 
-    def __init__(self, board: Board):
+    def __init__(self, board: Board, independent: bool = False):
         self.board, self.s = board, board.s
+        self.speeds = independent_speeds(board) if independent else unconstrained_speeds(board)
 
     @cached_property
     def all(self) -> list[Mover]:
         """Every body that moves and has mass or inertia, ground to leaves."""
-        m = self.board.mechanism
+        m, u = self.board.mechanism, self.speeds
         found = [self.mover(joint.child) for joint in m.ordered]
         return [
-            b
+            replace(
+                b,
+                v=u.written(b.v),
+                w=u.written(b.w),
+                a=u.written(b.a),
+                alpha=u.written(b.alpha),
+            )
             for b in found
             if (b.heavy or b.stiff) and ca.depends_on(ca.vertcat(b.v, b.w), self.s.v)
         ]

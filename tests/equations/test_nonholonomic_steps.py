@@ -1,0 +1,172 @@
+"""Derivations under speed rows: independent speeds, no multipliers, only sentences that hold."""
+
+from __future__ import annotations
+
+import re
+
+import casadi as ca
+import numpy as np
+import pytest
+import sympy as sp
+
+from catena import Body, Joint, Mechanism, load
+from catena.equations.formulations import derive
+from catena.model.loads import JointSpring, KnifeEdge, SpeedRow
+
+PROJECTING = ("kane", "maggi", "jourdain", "variational", "gibbs_appell")
+
+
+def wheel() -> Mechanism:
+    """A disc that rolls upright along its heading: x' = R cos(h) s', y' = R sin(h) s'."""
+    names = ("x", "y", "h", "s")
+    axes = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 0))
+    kinds = ("prismatic", "prismatic", "revolute", "revolute")
+    bodies = ["ground", "a", "b", "c", "disc"]
+    massless = {"mass": 0.0, "com": (0, 0, 0), "inertia": (0, 0, 0)}
+    return Mechanism(
+        "upright disc",
+        (
+            *(Body(b, **massless) for b in bodies[1:-1]),
+            Body("disc", mass=2.0, com=(0, 0, 0), inertia=(0.1, 0.2, 0.1)),
+        ),
+        tuple(
+            Joint(n, k, bodies[i], bodies[i + 1], axis=a)
+            for i, (n, k, a) in enumerate(zip(names, kinds, axes))
+        ),
+        nonholonomic=(
+            SpeedRow("along", "v_x - 0.5*cos(q_h)*v_s"),
+            SpeedRow("across", "v_y - 0.5*sin(q_h)*v_s"),
+        ),
+    )
+
+
+def final_rows(text: str) -> list[str]:
+    """Return the equations under the last heading, each on one line."""
+    block = text.rpartition("equations of motion\n")[2]
+    block = re.sub(r"\n\s{4,}(?=[-+] )", " ", "\n" + block)
+    return [x.strip() for x in block.splitlines() if "=" in x and re.match(r"^\S.*'", x.strip())]
+
+
+def parsed(row: str) -> sp.Expr:
+    """Return a printed row as left minus right, read by SymPy from its text alone."""
+    row = re.sub(r"([A-Za-z_]\w*)\.([a-z])", r"\1_\2", row).replace("^", "**")
+    row = row.replace("''", "_ddot").replace("'", "_dot")
+    left, right = row.split("=")
+    local = {x: sp.Symbol(x) for x in set(re.findall(r"[A-Za-z]\w*", row)) - {"sin", "cos"}}
+    return sp.sympify(left, locals=local) - sp.sympify(right, locals=local)
+
+
+@pytest.mark.parametrize("by", PROJECTING)
+@pytest.mark.parametrize("mechanism", [load("knife_edge"), wheel()], ids=["sleigh", "disc"])
+def test_printed_rows_are_the_kernel_s_motion(mechanism: Mechanism, by: str) -> None:
+    """The printed kinematic equations and rows, read back from text, give the accelerations of the
+    recursive formulation.
+    """
+    text = derive(mechanism, by).text()
+    assert "lambda" not in text and "A R = 0" not in text
+    block = text.partition("# generalised speeds\n")[2].partition("\n\n")[0]
+    kinematic = [parsed(x) for x in block.splitlines()]
+    names = [re.sub(r"\W", "_", n) for n in mechanism.speed_names]
+    q, v = ([sp.Symbol(f"{n}{dots}") for n in names] for dots in ("", "_dot"))
+    rows = [parsed(x) for x in final_rows(text)]
+    p = len(rows)
+    u, du = ([sp.Symbol(f"u{k + 1}{dots}") for k in range(p)] for dots in ("", "_dot"))
+    speeds = [v[k] - x for k, x in enumerate(kinematic)]  # v as functions of q and u
+    rng = np.random.default_rng(3)
+    exact = derive(mechanism, "recursive").acceleration
+    for _ in range(3):
+        at = {s: float(x) for s, x in zip((*q, *u), rng.normal(size=len(q) + p))}
+        tau = rng.normal(size=len(q))
+        at |= {sp.Symbol(f"tau_{n}"): x for n, x in zip(names, tau)}
+        now = [float(x.subs(at)) for x in speeds]
+        M, r = sp.linear_eq_to_matrix([x.subs(at) for x in rows], du)
+        rates = np.linalg.solve(np.array(M, float), np.array(r, float).ravel())
+        a = [
+            sum(sp.diff(x, qi).subs(at) * vi for qi, vi in zip(q, now))
+            + sum(sp.diff(x, ui).subs(at) * d for ui, d in zip(u, rates))
+            for x in speeds
+        ]
+        known = np.array(exact(0.0, [at[x] for x in q], now, tau, [])).ravel()
+        assert np.allclose(np.array(a, float), known, rtol=0, atol=1e-9 * np.abs(known).max())
+
+
+@pytest.mark.parametrize("by", PROJECTING)
+def test_what_the_blade_forbids_is_not_among_the_partial_velocities(by: str) -> None:
+    """Every partial velocity of the blade's point is along the blade."""
+    steps = derive(load("knife_edge"), by).steps()
+    assert "lambda" not in steps.text()
+    kinematic = next(s for s in steps if s.title == "generalised speeds")
+    x, y, _ = (line.values[0] for line in kinematic.lines)
+    angle = sp.Symbol("plane_angle")
+    for u in (sp.Symbol("u1_"), sp.Symbol("u2_")):
+        across = -sp.sin(angle) * sp.diff(x, u) + sp.cos(angle) * sp.diff(y, u)
+        assert sp.simplify(across) == 0
+
+
+def test_own_speeds_and_dependent_ones_are_honoured() -> None:
+    """Speeds along and across the blade, then the speed along y expressed by that along x."""
+
+    def along_and_across(t, q, p):
+        c, s = ca.cos(q[2]), ca.sin(q[2])
+        W = ca.vertcat(ca.horzcat(s, c, 0), ca.horzcat(-c, s, 0), ca.horzcat(0, 0, 1))
+        return W, ca.SX.zeros(3)
+
+    sleigh = load("knife_edge")
+    steps = derive(sleigh, "kane", speeds=along_and_across, dependent=(0,)).steps()
+    text = steps.text()
+    assert "plane.x' = cos(plane.angle)*u1" in text and "plane.angle' = u2" in text
+    solved = derive(sleigh, "kane", dependent=(1,)).steps().text()
+    assert "plane.x' = u1" in solved and "plane.y' = " in solved and "lambda" not in solved
+
+
+def pendulum_with(*loads) -> Mechanism:
+    return load("pendulum").with_(loads=loads)
+
+
+def test_the_potential_says_what_has_one() -> None:
+    """Springs stand in V and H; the sentence about gravity alone only where that is so."""
+    name = load("pendulum").coordinate_names[0]
+    spring = JointSpring("coil", name, stiffness=3.0, rest=0.2, damping=0.5)
+    for by in ("lagrange", "hamilton"):
+        plain = derive(load("pendulum"), by).steps()
+        sprung = derive(pendulum_with(spring), by).steps()
+        assert "gravity alone has a potential" in plain.text()
+        assert "gravity alone" not in sprung.text()
+        assert "Gravity and springs have a potential" in sprung.text()
+        V = next(s for s in sprung if s.title == "potential energy").lines[0].values[0]
+        q = sp.Symbol(name)
+        extra = V - next(s for s in plain if s.title == "potential energy").lines[0].values[0]
+        assert sp.simplify(sp.nsimplify(extra - 1.5 * (q - 0.2) ** 2)) == 0
+    still = derive(load("pendulum").with_(gravity=(0, 0, 0)), "lagrange").steps().text()
+    assert "No force here has a potential" in still
+
+
+def test_loops_alone_are_cut_and_said_to_be() -> None:
+    text = " ".join(derive(load("four_bar"), "kane").steps().text().split())
+    assert "The loops are cut; A' lambda" in text
+    assert "The loops are cut" not in derive(load("knife_edge"), "kane").steps().text()
+    assert "constraints" not in derive(load("cart_pole"), "kane").steps().text()
+
+
+def test_a_row_of_a_frame_reads_as_the_row_of_speeds() -> None:
+    """The knife edge by its direction and by its text give the same printed rows."""
+    sleigh = load("knife_edge")
+    assert isinstance(sleigh.nonholonomic[0], KnifeEdge)
+    text = "-sin(q_plane_angle)*v_plane_x + cos(q_plane_angle)*v_plane_y"
+    other = sleigh.with_(nonholonomic=(SpeedRow("edge", text),))
+    assert derive(sleigh, "kane").text() == derive(other, "kane").text()
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence"),
+    [
+        ("hamilton", "p' = Q - dH/dx + A' lambda"),
+        ("natural_coordinates", "forces of the other rows"),
+    ],
+)
+def test_multipliers_are_said_to_be_there_only_where_they_are(by: str, sentence: str) -> None:
+    def said(name: str) -> str:
+        return " ".join(derive(load(name), by).steps().text().split())
+
+    assert sentence in said("knife_edge") and "lambda1" in said("knife_edge")
+    assert sentence not in said("cart_pole") and "lambda" not in said("cart_pole")
