@@ -39,6 +39,13 @@ def export(
             help="A joint or speed whose force is an input; again for more. Default: all."
         ),
     ] = None,
+    friction: Annotated[
+        str | None,
+        typer.Option(
+            metavar="smooth",
+            help="Replace dry friction of joints, which sticks in a run, by a smooth function.",
+        ),
+    ] = None,
     kernel: Annotated[
         list[str] | None,
         typer.Option(help="Write one kernel as C, such as inverse_dynamics; again for more."),
@@ -86,6 +93,7 @@ def export(
             tuple(k.strip() for k in kind.split(",") if k.strip()),
             not source,
             tuple(motor) if motor else None,
+            friction,
             model.scenario_options,
         )
         for target in to or ["fmu"]:

@@ -98,18 +98,21 @@ def plant(
     until: float = 1.0,
     stabilise: str = "project",
     switching: bool = False,
+    friction: str | None = None,
 ) -> Plant:
     """Return the plant of a mechanism.
 
     q, v: its start, as for `simulate`. parameters: values in place of the mechanism's. motors: the
     joints, coordinates or speeds with a force as input, by default all. until: the default duration
     (s) for importing tools. stabilise: how loops stay closed, as for `simulate`; "baumgarte" is
-    part of f, for tools that cannot project. switching: whether loads may switch at times. Raises
-    CompileError for contacts, and without `switching` for such loads: they need events.
+    part of f, for tools that cannot project. switching: whether loads may switch at times.
+    friction: "smooth" replaces dry friction of joints by a smooth function of the speed, as for
+    `simulate`. Raises CompileError for contacts, without `switching` for such loads, and without
+    friction="smooth" for dry friction: they need events.
     """
     machine = mechanism if isinstance(mechanism, Machine) else compile(mechanism)
     m = machine.mechanism
-    refuse(m, switching)
+    refuse(m, switching, friction)
     s = System(m, "recursive", snap=machine.snap, stabilise=stabilise)
     driven = (
         list(range(s.nv)) if motors is None else [k for name in motors for k in speeds_of(m, name)]
@@ -147,16 +150,17 @@ def plant_of_scenario(
     motors: Sequence[str] | None = None,
     stabilise: str = "project",
     switching: bool = False,
+    friction: str | None = None,
 ) -> Plant:
     """Return the plant of a file's mechanism, from the start of its [scenario].
 
-    Raises CompileError, with the names, where the scenario has events or a prescribed motion.
+    friction: in place of the scenario's own. Raises CompileError, with the names, where the scenario has events or a prescribed motion.
     """
-    options = scenario.options
+    options = scenario.options if friction is None else {**scenario.options, "friction": friction}
     found = [
         f"{word} = {options[word]!r}"
-        for word, plain in (("limits", "stop"), ("friction", "stick"))
-        if options.get(word) == plain
+        for word, refused in (("limits", "stop"), ("friction", "stick"))
+        if options.get(word) == refused
     ]
     found += [f"event {e.name or type(e).__name__!r}" for e in options.get("events", ())]
     if options.get("motion"):
@@ -176,13 +180,16 @@ def plant_of_scenario(
         until=scenario.until,
         stabilise=stabilise,
         switching=switching,
+        friction=options.get("friction"),
     )
 
 
-def refuse(m: Mechanism, switching: bool = False) -> None:
-    """Raise CompileError with the names of all contacts and, without `switching`, of loads that
-    switch.
+def refuse(m: Mechanism, switching: bool = False, friction: str | None = None) -> None:
+    """Raise CompileError with the names of all contacts, of joints with dry friction that is not
+    smoothed and, without `switching`, of loads that switch.
     """
+    if friction != "smooth":
+        _refuse_dry_friction(m)
     found = [f"contact {c.name!r}" for c in m.contacts]
     found += [
         f"load {getattr(x, 'name', '') or type(x).__name__!r}, which switches at instants (an FMU"
@@ -196,6 +203,18 @@ def refuse(m: Mechanism, switching: bool = False) -> None:
         raise CompileError(
             f"mechanism {m.name!r} has {', '.join(found)}; an export is a smooth system x' = f(t,"
             " x, u) and holds no events. Take them out, or simulate it here: catena.simulate"
+        )
+
+
+def _refuse_dry_friction(m: Mechanism) -> None:
+    """Raise CompileError with the names of the joints that have dry friction."""
+    rough = [j.name for j in m.ordered if any(x != 0.0 for x in j.friction)]
+    if rough:
+        raise CompileError(
+            f"mechanism {m.name!r}: dry friction of {', '.join(map(repr, rough))} sticks and slips"
+            " in a run, and an export is a smooth system that holds no events. Say friction ="
+            ' "smooth" (in the [scenario] of the file, or --friction smooth) to replace it by a'
+            " steep function of the speed, under which joints creep"
         )
 
 

@@ -26,6 +26,7 @@ class Asked:
 
     file, reading: the model's file, and how it is read. out: the file or folder to write. fmu,
     kinds, binary: options of an FMU. motors: the joints with a force as input, None for all.
+    friction: how dry friction of joints is written, None for what the file says.
     """
 
     file: str
@@ -34,6 +35,7 @@ class Asked:
     kinds: tuple[str, ...] = ("me", "cs")
     binary: bool = True
     motors: tuple[str, ...] | None = None
+    friction: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -45,7 +47,9 @@ class Asked:
         """Return the model as a first-order system; switching: whether loads may switch at
         times.
         """
-        return plant_of_scenario(self.scenario, self.motors, stabilise, switching)
+        return plant_of_scenario(
+            self.scenario, self.motors, stabilise, switching, self.friction
+        )
 
     @property
     def folder(self) -> Path:
