@@ -10,6 +10,7 @@ each, and a cell that fails stops the build.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,39 @@ author = "The catena developers"
 release = version = catena.__version__
 copyright = "the catena developers, BSD-3-Clause"
 
-extensions = ["myst_nb"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.intersphinx",
+]
+# The API reference is made of the docstrings, in numpydoc form.
+autosummary_generate = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_class_signature = "mixed"
+napoleon_google_docstring = False
+napoleon_numpy_docstring = True
+napoleon_use_rtype = False
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+# Links into the manuals of other packages need a network: a build for publication sets
+# CATENA_DOCS_ONLINE=1, and a build without it makes no link and no warning.
+MANUALS = {
+    "python": "https://docs.python.org/3",
+    "numpy": "https://numpy.org/doc/stable",
+    "scipy": "https://docs.scipy.org/doc/scipy",
+    "xarray": "https://docs.xarray.dev/en/stable",
+    "sympy": "https://docs.sympy.org/latest",
+    "matplotlib": "https://matplotlib.org/stable",
+}
+intersphinx_mapping = (
+    {name: (address, None) for name, address in MANUALS.items()}
+    if os.environ.get("CATENA_DOCS_ONLINE") == "1"
+    else {}
+)
+intersphinx_timeout = 10
 exclude_patterns = ["build"]
 # pages of the gallery begin with the second level where they quote
 suppress_warnings = ["myst.header"]

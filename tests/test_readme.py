@@ -19,6 +19,7 @@ from catena.equations.features import FEATURES
 from catena.equations.formulations import formulations
 from catena.machine import quantities
 from catena.results import plotting
+from catena.simulation import options
 from catena.simulation.integrators.methods import METHODS
 from catena.simulation.scenario.control import CONTROLLERS
 from catena.simulation.scenario.motion import TRAJECTORIES
@@ -37,7 +38,9 @@ SETUP = "python3 -m venv .venv && .venv/bin/pip install "
 
 
 def blocks(language, text=README):
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    """The code blocks of a language, plain ones and cells of notebooks."""
+    fence = rf"^```(?:\{{code-cell\}} )?{language}\n(.*?)^```$"
+    return re.findall(fence, text, re.MULTILINE | re.DOTALL)
 
 
 def commands():
@@ -111,10 +114,11 @@ def robots(desk):
     catena.save(catena.load("two_link_arm"), desk / "arm.toml")
 
 
-def test_the_docs_show_the_tables_of_questions_and_plots():
+def test_the_docs_show_the_tables_of_questions_plots_and_run_options():
     for page, table_of in (
         ("questions.md", catena.analysis.catalogue.markdown),
         ("simulation.md", plotting.markdown),
+        ("simulation.md", options.markdown),
     ):
         assert table_of() in (ROOT / "docs" / page).read_text(encoding="utf-8"), page
 

@@ -91,8 +91,12 @@ class Beam:
             object.__setattr__(self, "shapes", _listed(self.shapes))
 
     def rigid(self) -> tuple[Scalar, tuple[Scalar, ...], tuple[Scalar, ...]]:
-        """Return mass (kg), centre of mass (m) and inertia about it (kg m2, six values) of the
-        undeformed beam.
+        """Return mass, centre of mass and inertia of the undeformed beam.
+
+        Returns
+        -------
+        tuple
+            Mass (kg), centre of mass (m), and the six values of the inertia about it (kg m2).
         """
         try:
             return rod(self.rhoA, self.rhoJ, self.length)
@@ -110,8 +114,18 @@ class Beam:
         return dict(zip(DIRECTIONS, (*self.planes, self.EA, self.GJ)))
 
     def lag(self, direction: str) -> Scalar:
-        """Return the ratio of damping to stiffness in a direction, s: 2 zeta / omega, omega being
-        the first frequency of that direction of the beam clamped at x = 0.
+        """Return the ratio of damping to stiffness in a direction: 2 zeta / omega.
+
+        Parameters
+        ----------
+        direction : str
+            "x", "y", "z" or "twist".
+
+        Returns
+        -------
+        float or expression
+            The ratio, s. omega is the first frequency in that direction of the beam clamped at
+            x = 0, and zeta its damping ratio.
         """
         if self.damping == 0.0:
             return 0.0

@@ -99,7 +99,19 @@ class Body:
 
     @staticmethod
     def massless(name: str, shapes: tuple[Shape, ...] = ()) -> Body:
-        """Return a body without mass and inertia, which only carries other bodies."""
+        """Return a body without mass and inertia, which only carries other bodies.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        shapes : tuple of Shape, optional
+            Shapes for drawing and contact.
+
+        Returns
+        -------
+        Body
+        """
         return Body(name, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), shapes)
 
 

@@ -225,15 +225,26 @@ class Joint:
         )
 
     def scalars(self) -> tuple[Scalar, ...]:
-        """Return every value of the joint that may be an expression of parameters."""
+        """Return every value of the joint that may be an expression of parameters.
+
+        Returns
+        -------
+        tuple
+            Numbers and expressions.
+        """
         losses = (getattr(self, name) for name in ("damping", "friction", "armature"))
         each = (x for given in losses for x in (given if isinstance(given, tuple) else (given,)))
         mimic = (self.mimic.multiplier, self.mimic.offset) if self.mimic else ()
         return (self.pitch, *self.placement.scalars(), *self.offset.scalars(), *each, *mimic)
 
     def of_coordinates(self) -> list[str]:
-        """Return the names of those of its values that only a coordinate of the tree can have:
-        damping, friction, armature, limits, mimic.
+        """Return which values the joint has that only a joint of the tree can have.
+
+        Returns
+        -------
+        list of str
+            Some of damping, friction, armature, limits and mimic. A joint that closes a loop has
+            no coordinate on which they could act.
         """
         free = {
             "damping": 0.0,
@@ -370,6 +381,10 @@ class Joint:
     def reversed(self) -> Joint:
         """Return the same joint with parent and child interchanged.
 
+        Returns
+        -------
+        Joint
+
         Raises
         ------
         MechanismError
@@ -401,15 +416,34 @@ class Joint:
         )
 
     def pose(self, q: Sequence[float]) -> Pose:
-        """Return X_PC, the pose of the child in the parent at the joint's own coordinates q (nq,),
-        rad or m.
+        """Return the pose of the child in the parent.
+
+        Parameters
+        ----------
+        q : sequence of float
+            The joint's own coordinates (nq,), rad or m.
+
+        Returns
+        -------
+        Pose
+            X_PC.
         """
         moved = self.deflection.pose(q) if self.deflection else displacement(self.freedoms, q)
         return self.placement @ moved @ self.offset.inverse()
 
     def motion_subspace(self, q: Sequence[float]) -> np.ndarray:
-        """Return phi (6, nv), angular rows first, in the child-side axes of the joint, at its
-        coordinates q ([Merwe1995] eq. 2.9).
+        """Return the motion subspace of the joint: its relative velocity is this matrix times v.
+
+        Parameters
+        ----------
+        q : sequence of float
+            The joint's own coordinates (nq,), rad or m.
+
+        Returns
+        -------
+        numpy.ndarray
+            phi (6, nv), angular rows first, in the axes of the joint on its child
+            ([Merwe1995] eq. 2.9).
         """
         return motion_subspace(self.freedoms, q)
 

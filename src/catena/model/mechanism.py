@@ -214,20 +214,60 @@ class Mechanism:
 
     # --- looking up
     def body(self, name: str) -> Body:
-        """Return the body of that name; raise UnknownNameError where there is none."""
+        """Return the body of that name.
+
+        Parameters
+        ----------
+        name : str
+            The body's name.
+
+        Returns
+        -------
+        Body
+
+        Raises
+        ------
+        UnknownNameError
+            Where there is none; the message has the names that exist.
+        """
         return self._find("body", name, self._bodies)
 
     def joint(self, name: str) -> Joint:
-        """Return the joint of that name, of the tree or of a loop; raise UnknownNameError where
-        there is none.
+        """Return the joint of that name, of the tree or of a loop.
+
+        Parameters
+        ----------
+        name : str
+            The joint's name.
+
+        Returns
+        -------
+        Joint
+
+        Raises
+        ------
+        UnknownNameError
+            Where there is none; the message has the names that exist.
         """
         return self._find("joint", name, self._joints)
 
     def frame(self, name: str) -> Frame:
-        """Return the frame of that name; raise UnknownNameError where there is none.
+        """Return the frame of that name.
 
-        It is a named frame, else the own frame of a body or of the ground, else the frame of a
-        joint on its child.
+        Parameters
+        ----------
+        name : str
+            A named frame; or a body, or "ground", for its own frame; or a joint, for the joint's
+            frame on its child. They are looked up in this order.
+
+        Returns
+        -------
+        Frame
+
+        Raises
+        ------
+        UnknownNameError
+            Where there is none; the message has the names that exist.
         """
         if name in self._frames:
             return self._frames[name]
@@ -359,8 +399,12 @@ class Mechanism:
         return found
 
     def scalars(self) -> Iterator[tuple[str, Scalar]]:
-        """Yield every scalar that may be an expression of parameters, as (the record that holds it,
-        scalar).
+        """Yield every scalar that may be an expression of parameters.
+
+        Returns
+        -------
+        iterator of tuple
+            (the name of the record that holds it, the scalar).
         """
         yield from (("gravity", x) for x in self.gravity)
         for b in self.bodies:

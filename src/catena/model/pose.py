@@ -67,8 +67,12 @@ class Pose:
         object.__setattr__(self, "position", position)
 
     def scalars(self) -> tuple[Scalar, ...]:
-        """Return the twelve numbers or expressions of the pose: the position, then the rows of the
-        rotation.
+        """Return the twelve numbers or expressions of the pose.
+
+        Returns
+        -------
+        tuple
+            The position (m), then the rows of the rotation matrix.
         """
         return (*self.position, *(x for row in self.rotation for x in row))
 
@@ -81,25 +85,55 @@ class Pose:
         return Pose(R, spatial.add(self.position, spatial.rotate(self.rotation, other.position)))
 
     def inverse(self) -> Pose:
-        """Return X_CP, the pose of P in C."""
+        """Return the inverse of the pose X_PC.
+
+        Returns
+        -------
+        Pose
+            X_CP, the pose of P in C.
+        """
         return Pose(
             spatial.transpose(self.rotation),
             spatial.neg(spatial.unrotate(self.rotation, self.position)),
         )
 
     def point(self, p: Sequence[Scalar]) -> Vector:
-        """Return in P a point `p` that is given in C, both 3 scalars, m."""
+        """Transform a point from C to P.
+
+        Parameters
+        ----------
+        p : sequence of 3 scalars
+            The point in the axes of C, relative to its origin, m.
+
+        Returns
+        -------
+        tuple of 3 scalars
+            The same point in the axes of P, relative to its origin, m.
+        """
         return spatial.add(self.position, spatial.rotate(self.rotation, vector(p)))
 
     def matrix(self) -> np.ndarray:
-        """Return the homogeneous matrix of the pose, (4, 4)."""
+        """Return the homogeneous matrix of the pose.
+
+        Returns
+        -------
+        numpy.ndarray
+            (4, 4): the rotation, the position (m), and the row 0, 0, 0, 1.
+        """
         X = np.eye(4)
         X[:3, :3], X[:3, 3] = self.rotation, self.position
         return X
 
     def roll_pitch_yaw(self) -> Vector:
-        """Return the three angles (rad) for which `Pose.rpy` gives this rotation.
+        """Return the three angles for which `Pose.rpy` gives this rotation.
 
+        Returns
+        -------
+        tuple of 3 scalars
+            Roll, pitch and yaw, rad.
+
+        Notes
+        -----
         Where the pitch is 90 degrees, yaw is zero and roll is the whole turn. Roll and pitch are
         computed from the yaw that was found first, so that the three angles stay consistent near 90
         degrees of pitch.
