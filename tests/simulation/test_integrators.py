@@ -28,12 +28,14 @@ RATE = np.array([0.3, 0.4])
 # numbers of steps to the end, where the error is neither the start's nor rounding; powers of two
 # meet it exactly
 LADDERS = {
+    "auto": (4, 8, 16),
     "semi_implicit": (512, 1024, 2048),
     "rk4": (32, 64, 128),
     "dopri5": (32, 64, 128),
     "dop853": (4, 8, 16),
     "midpoint": (64, 128, 256),
     "gauss4": (32, 64, 128),
+    "rodas6p": (16, 32, 64),
     "radau": (32, 64, 128),
 }
 
@@ -132,7 +134,7 @@ def test_order_is_the_declared_one(name: str, problem) -> None:
     assert abs(slope - method(name).order) < 0.3, (name, slope, errors)
 
 
-@pytest.mark.parametrize("name", ["dopri5", "dop853"])
+@pytest.mark.parametrize("name", ["dopri5", "dop853", "rodas6p"])
 def test_order_of_dense_output(name: str, double: System) -> None:
     """Within one step from an exact start: the interpolant of order d is wrong by h^(d + 1)."""
     sizes = np.array([0.06, 0.042, 0.03])
@@ -168,7 +170,7 @@ def test_order_of_dense_output(name: str, double: System) -> None:
     assert abs(slope - method(name).dense - 1) < 0.8, errors
 
 
-@pytest.mark.parametrize("name", ["dopri5", "dop853", "radau"])
+@pytest.mark.parametrize("name", ["dopri5", "dop853", "rodas6p", "radau"])
 def test_adaptive_runs_meet_the_tolerance_as_a_whole(name: str) -> None:
     machine = Machine(zoo.pendulum(2))
     fine = simulate(machine, START, RATE, 2.0, tolerance=1e-13)
@@ -293,9 +295,7 @@ def test_radau_keeps_loops_closed_and_quaternions_unit() -> None:
 
 
 # --- lanes
-@pytest.mark.parametrize(
-    "name", [n for n in ALL_INTEGRATORS if n not in ("dopri5", "dop853", "radau")]
-)
+@pytest.mark.parametrize("name", [n for n in ALL_INTEGRATORS if not method(n).chooses_steps])
 def test_lanes_agree_with_single_runs_to_the_last_digits(name: str) -> None:
     machine = Machine(zoo.arm(3))
     rng = np.random.default_rng(3)
@@ -307,7 +307,7 @@ def test_lanes_agree_with_single_runs_to_the_last_digits(name: str) -> None:
         assert np.abs(together.v.values[k] - alone.v.values).max() < 1e-12
 
 
-@pytest.mark.parametrize("name", ["dopri5", "dop853", "radau"])
+@pytest.mark.parametrize("name", [n for n in ALL_INTEGRATORS if method(n).chooses_steps])
 def test_adaptive_lanes_agree_with_single_runs_to_the_tolerance(name: str) -> None:
     """Lanes share their steps, those of the lane that needs the shortest; so they differ by what a
     step may err.

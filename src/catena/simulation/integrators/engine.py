@@ -197,6 +197,8 @@ class Engine:
         """Advance by an adaptive method."""
         return self._alone(t, end, times) if self.W == 1 else self._each_its_steps(t, end, times)
 
+    _rosenbrock = _adaptive
+
     def _alone(self, t: float, end: float, times: Array) -> Segment:
         """Advance a single run up to `end` or its next event, by the driver of many."""
         (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]

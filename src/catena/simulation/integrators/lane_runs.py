@@ -8,21 +8,45 @@ depends on the run alone.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler import LaneKernel
+from ...compiler import LaneKernel, default_width
 from ..system.first_order import System
 from ..terms.error_scales import ErrorScales
 from ..terms.guard_sides import GuardSides, guard_sides
-from . import lane_driver
+from . import drivers, lane_driver, rosenbrock
 from .lane_events import LOOKS
-from .methods import Method
+from .methods import Method, method as method_named
+from .stiffness import IMPLICIT, LEFT, Stiffness, Switch, costs, new_watch
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+
+class Scratch:
+    """The memory and the tables of a driver. looks: weights of dense output at the places where
+    guards are evaluated.
+    """
+
+    def __init__(self, method: Method, size: int, given: int, width: int):
+        self.method, self.width = method, width
+        self.buffer = np.zeros((1 + size + given) * width)
+        self.K, self.whole = np.zeros((len(method.A), size * width)), np.zeros((4, width), np.int64)
+        self.order = np.zeros(size, np.int64)
+        places = np.arange(LOOKS)[:, None] / LOOKS
+        self.looks = np.ascontiguousarray(
+            places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T
+        )
+
+    @property
+    def tableau(self) -> tuple[Any, ...]:
+        """The tables of the method as drivers take them."""
+        m = self.method
+        sizes = float(m.order), float(m.dense)
+        return m.A, m.stages, m.C, m.E, m.P, m.D[None], self.looks, *sizes
 
 
 class AdaptiveRuns:
@@ -34,8 +58,11 @@ class AdaptiveRuns:
     evaluations. ended (R, 2): the status with which the last segment of each ended, and the guard.
     rtol, scales: how errors are judged. origin (R, size), moved (R, 2): where the runs began, or
     were at their last impact, how far and how fast they have been since. largest: the largest step,
-    s. sides: on which side of zero the conditions of events were last seen.
+    s. sides: on which side of zero the conditions of events were last seen. watch: what is known of
+    the stiffness of each run (`stiffness.py`); watched: whether to notice it.
     """
+
+    watched = False
 
     def __init__(
         self,
@@ -67,13 +94,8 @@ class AdaptiveRuns:
             np.zeros((count, 3), np.int64),
             np.zeros((count, 2), np.int64),
         )
-        size, W = x.shape[1], width
-        self._buffer = np.zeros((1 + size + given.shape[1]) * W)
-        self._K, self._whole = np.zeros((len(method.A), size * W)), np.zeros((4, W), np.int64)
-        places = np.arange(LOOKS)[:, None] / LOOKS
-        self._looks = np.ascontiguousarray(
-            places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T
-        )
+        self.watch = new_watch(count, method.kind == "rosenbrock")
+        self._scratch = Scratch(method, x.shape[1], given.shape[1], width)
 
     def restart_scales(self, runs: Whole) -> None:
         """Judge errors of these runs relative to their motion from here on, as if they began
@@ -102,21 +124,37 @@ class AdaptiveRuns:
         guards: how many numbers the guards give. Rows at times[row:until_row] are written to out
         (R, rows, size) and held (R, rows, nu), from `first` on. most (R,): steps of each run.
         """
-        m = self.method
         before = self.tally[:, 2].sum()
+        scratch = self._scratch
         lane_driver.advance(
             rate,
             settle,
             guard,
-            m.A,
-            m.stages,
-            m.C,
-            m.E,
-            m.P,
-            m.D[None],
-            self._looks,
-            float(m.order),
-            float(m.dense),
+            *scratch.tableau,
+            *self._between(runs, end, until_row, most, times, out, held, first),
+            scratch.buffer,
+            scratch.K,
+            np.zeros(self.width * guards),
+            scratch.whole,
+            guards > 0,
+            self.watched,
+            self.width,
+        )
+        return int(self.tally[:, 2].sum() - before)
+
+    def _between(
+        self,
+        runs: Whole,
+        end: Array,
+        until_row: Whole,
+        most: Whole,
+        times: Array,
+        out: Array,
+        held: Array,
+        first: int,
+    ) -> tuple[Any, ...]:
+        """Return what drivers take between the tables of the method and their own memory."""
+        return (
             float(self.largest),
             self.scales.table,
             np.array([self.rtol, *self.scales.limits]),
@@ -138,14 +176,8 @@ class AdaptiveRuns:
             self.origin,
             self.moved,
             *self.sides,
-            self._buffer,
-            self._K,
-            np.zeros(self.width * guards),
-            self._whole,
-            guards > 0,
-            self.width,
+            self.watch,
         )
-        return int(self.tally[:, 2].sum() - before)
 
     def finish(self, rate: int, settle: int, end: float, most: int) -> int:
         """Advance all runs to one end (s), or by at most so many steps, without rows. Return the
@@ -171,13 +203,35 @@ class AdaptiveRuns:
         return int(self.ended[:, 0].max())
 
 
+class Segments(NamedTuple):
+    """What some runs are asked for: their ends (R,), s; the index after the last row of each (R,);
+    how many steps they may take (R,), which is counted down; the times of rows, s, and where these
+    are written: out (R, rows, size) and held (R, rows, nu), from `first` on.
+    """
+
+    end: Array
+    until_row: Whole
+    most: Whole
+    times: Array
+    out: Array
+    held: Array
+    first: int
+
+
 class LaneRuns(AdaptiveRuns):
-    """Runs of one system, advanced by its tapes."""
+    """Runs of one system, advanced by its tapes. switches: by the number of a run, its changes of
+    method.
+    """
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
         own = {"sides": guard_sides(system.guards, len(x)), **options}
         super().__init__(method, x, given, **own)
         self.system = system
+        self.watched = bool(method.stiff)
+        self.switches: dict[int, list[Switch]] = {}
+        self._partner = method_named(method.stiff) if method.stiff else method
+        self._stiff_scratch: Scratch | None = None
+        self._choice: Stiffness | None = None
 
     @property
     def modes(self) -> Array:
@@ -196,34 +250,128 @@ class LaneRuns(AdaptiveRuns):
         first: int,
     ) -> None:
         """Advance some runs, each to its end (R,) or its next event, with rows at
-        times[row:until_row]; see `drive`.
+        times[row:until_row]; see `drive`. Where a run is found to be stiff, it goes on by the
+        implicit method, and back.
         """
+        asked = Segments(end, until_row, most, times, out, held, first)
+        while len(runs):
+            implicit = self.watch[runs, IMPLICIT] > 0.0
+            self._by_tapes(runs[~implicit], asked)
+            self._by_tapes(runs[implicit], asked, implicit=True)
+            if not self.watched:
+                return
+            ended = self.ended[runs, 0]
+            looked = self.watch[runs, IMPLICIT] > 0.0
+            due = np.where(
+                looked, (self.watch[runs, LEFT] <= 0.0) & (most[runs] > 0), ended == drivers.STIFF
+            )
+            runs = runs[due & np.isin(ended, (drivers.STIFF, drivers.TOO_MANY))]
+            for run in runs:
+                self._look(int(run))
+
+    def _by_tapes(self, runs: Whole, asked: Segments, implicit: bool = False) -> None:
+        """Advance some runs by one of the two methods."""
         holding = self.system.holding
         busy = holding.held(self.modes[runs]) if not holding.contacts else np.ones(len(runs), bool)
         for some, prefix in ((runs[~busy], "free_"), (runs[busy], "")):
             if len(some):
+                width = 1 if implicit else self.width
                 rate, settle, guard = (
-                    self.system.kernel(name, self.width)
+                    self.system.kernel(name, width)
                     for name in (f"{prefix}derivative", "settle", f"{prefix}guard")
                 )
                 guards = guard.output_sizes[0] if guard is not None else 0
-                evaluations = self.drive(
-                    address_of(rate),
-                    address_of(settle),
-                    address_of(guard),
-                    guards,
-                    some,
-                    end,
-                    until_row,
-                    most,
-                    times,
-                    out,
-                    held,
-                    first,
+                addresses = address_of(rate), address_of(settle), address_of(guard), guards
+                evaluations = (
+                    self._drive_implicit(prefix, addresses, some, asked)
+                    if implicit
+                    else self.drive(*addresses, some, *asked)
                 )
                 for kernel in (rate, guard):
                     if kernel is not None:
-                        kernel.used(evaluations / self.width)
+                        kernel.used(evaluations / width)
+
+    def _drive_implicit(
+        self, prefix: str, addresses: tuple[int, ...], runs: Whole, asked: Segments
+    ) -> int:
+        """Advance some runs by the implicit method, each until it is due to be looked at. Return
+        how many evaluations that took.
+        """
+        if self._stiff_scratch is None:
+            sizes = self.x.shape[1], self.given.shape[1]
+            self._stiff_scratch = Scratch(self._partner, *sizes, 1)
+        scratch, m = self._stiff_scratch, self._partner
+        tangent = self._tangent(prefix)
+        before = self.tally.sum(axis=0)
+        left = self.watch[:, LEFT] if self.watched else asked.most
+        most = np.minimum(asked.most, left).astype(np.int64)
+        rosenbrock.advance(
+            *addresses[:3],
+            address_of(tangent),
+            *scratch.tableau,
+            m.couplings,
+            m.slopes,
+            m.gamma,
+            *self._between(runs, *asked._replace(most=(counted := most.copy()))),
+            scratch.buffer,
+            scratch.K,
+            np.zeros(addresses[3]),
+            scratch.whole,
+            scratch.order,
+            addresses[3] > 0,
+            tangent.width,
+        )
+        taken = (most - counted)[runs]
+        asked.most[runs] -= taken
+        self.watch[runs, LEFT] -= taken
+        spent = self.tally.sum(axis=0) - before
+        tangent.used(float(spent[0]) * self.x.shape[1] / tangent.width)
+        return int(spent[2])
+
+    def _prefix(self, run: int) -> str:
+        """Return the prefix of the tapes that advance a run."""
+        holding = self.system.holding
+        busy = holding.contacts or holding.held(self.modes[run : run + 1])[0]
+        return "" if busy else "free_"
+
+    def _tangent(self, prefix: str) -> LaneKernel:
+        """Return the compiled directional derivative, for lanes of directions."""
+        found = self.system.kernel(f"{prefix}tangent", default_width())
+        assert found is not None
+        return found
+
+    # --- the choice of the method
+    def _look(self, run: int) -> None:
+        """Choose the method by which a run goes on."""
+        t = float(self.t[run])
+        found, self.h[run] = self.choice.look(
+            self.watch[run], t, float(self.h[run]), lambda: self._jacobian(run)
+        )
+        if found is not None:
+            self.switches.setdefault(run, []).append(found)
+
+    @property
+    def choice(self) -> Stiffness:
+        """The choice between the two methods."""
+        if self._choice is None:
+            s = self.system
+            operations = (f.n_instructions() for f in (s.free_derivative, s.free_tangent))
+            stages = self.method.stages, self._partner.stages
+            self._choice = Stiffness(
+                self.method.explicit,
+                self._partner.name,
+                costs(*operations, s.size, default_width(), stages),
+            )
+        return self._choice
+
+    def _jacobian(self, run: int) -> Array:
+        """Return the Jacobian (size, size) at the present state of a run."""
+        n = self.x.shape[1]
+        nu = self.system.nu
+        rows = (self.t[run : run + 1], self.x[run], self.given[run, :nu], self.given[run, nu:])
+        inputs = [np.tile(row, (n, 1)) for row in rows]
+        (found,), _ = self._tangent(self._prefix(run))([*inputs, np.eye(n, n + 1)], n)
+        return found.T
 
 
 def address_of(kernel: LaneKernel | None) -> int:

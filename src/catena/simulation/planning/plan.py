@@ -130,7 +130,7 @@ class RunPlan:
         """
         sampled = callable(self.control) and not hasattr(self.control, "law")
         alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
-        return len(self.x0) > 1 and self.how.kind == "adaptive" and not alone
+        return len(self.x0) > 1 and self.how.in_lanes and not alone
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies

@@ -25,7 +25,7 @@ from . import dead_positions, diagnostics
 Array = NDArray[np.float64]
 ROWS_PER_SLICE = 4096  # most rows in a slice
 # most steps in a slice, by kinds of methods; those with equal steps have EQUAL_STEPS_PER_SLICE
-STEPS_PER_SLICE = {"adaptive": 2000, "library": 200}
+STEPS_PER_SLICE = {"adaptive": 2000, "rosenbrock": 2000, "library": 200}
 # change of a state relative to its largest number: with more the state has jumped
 STATE_JUMP = 1e-9
 EQUAL_STEPS_PER_SLICE = 20_000  # most steps in a slice of a method with equal steps

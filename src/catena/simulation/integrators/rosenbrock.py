@@ -1,0 +1,311 @@
+"""Rosenbrock methods: adaptive steps of stiff systems, with the exact Jacobian.
+
+    (I / gamma - h J) k_i = f(t + C_i h, x + h sum_j A_ij k_j) + sum_j G_ij k_j + h d_i df/dt
+
+with J = df/dx and df/dt at the start of the step, over stages j before i; G are the couplings and d
+the slopes of the method. Every stage is one evaluation and one linear solution with the same
+matrix: there is no iteration that could fail to converge. See [Hairer1996], section IV.7.
+
+    K[0]            the derivative at the start of a step, as for explicit methods
+    K[1 ... s - 1]  the stages
+    K[s]            the derivative at its end; K[s + 1 ...]: the stages of dense output
+
+So steps are judged, rows written and events located by the functions of `lane_driver.py`, for one
+run at a time. The Jacobian is computed in the lanes of registers: each lane has a direction, along
+which the tape `tangent` gives the derivative.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compiler import call_block, machine_function, weighted
+from ..terms.guard_sides import GuardSides
+from .lane_arithmetic import lanewise, stage
+from .lane_driver import advance_lanes
+from .lane_records import Norm, Runs, lanes_of, memory_of
+
+
+class RosenbrockCode(NamedTuple):
+    """`lane_records.Code`, and the address of the directional derivative, for so many lanes."""
+
+    rate: Any
+    settle: Any
+    guard: Any
+    guarded: Any
+    tangent: Any
+    lanes: Any
+
+
+class RosenbrockTableau(NamedTuple):
+    """`lane_records.Tableau`, with the couplings, slopes and gamma of `methods.Method`."""
+
+    A: Any
+    s: Any
+    C: Any
+    E: Any
+    P: Any
+    D: Any
+    looks: Any
+    order: Any
+    degree: Any
+    couplings: Any
+    slopes: Any
+    gamma: Any
+
+
+class RosenbrockMemory(NamedTuple):
+    """`lane_records.Memory`, and: jacobian (n, columns): df/dx, then df/dt; factors: of the matrix
+    of the stages, L U with the rows in the order of `order`; directions: what the tangent reads;
+    block: what it returns; right: a right side; pivot (1,): the factor of a row.
+    """
+
+    x: Any
+    new: Any
+    K: Any
+    buffer: Any
+    scratch: Any
+    zero: Any
+    e: Any
+    inverse_allowed: Any
+    sums: Any
+    g: Any
+    g_new: Any
+    values: Any
+    before: Any
+    w: Any
+    origin: Any
+    jacobian: Any
+    factors: Any
+    order: Any
+    directions: Any
+    block: Any
+    right: Any
+    pivot: Any
+
+
+# --- the Jacobian
+def differentiate(code, lanes, memory, L):
+    """Compute the Jacobian at the start of the step, L directions at a time."""
+    n, known = len(memory.x), len(memory.buffer)
+    memory.buffer[0] = lanes.t[0]
+    for k in range(n):
+        memory.buffer[1 + k] = memory.x[k]
+    for k in range(known):
+        for l in range(L):
+            memory.directions[k * L + l] = memory.buffer[k]
+    for first in range(0, n + 1, L):
+        for k in range(n + 1):
+            for l in range(L):
+                memory.directions[(known + k) * L + l] = 1.0 if k == first + l else 0.0
+        call_block(code.tangent, memory.directions, memory.block)
+        for k in range(n):
+            for l in range(L):
+                memory.jacobian[k, first + l] = memory.block[k * L + l]
+
+
+# --- linear algebra
+@lanewise("factor")
+def subtract_row(into, row, factor, first, W):
+    """Subtract a multiple of a row from another one, from column `first` on."""
+    for n in range(first, len(into), W):
+        into[n] = into[n] - factor[0] * row[n]
+
+
+@lanewise("factor")
+def scale_row(into, row, factor, W):
+    """Compute a multiple of a row."""
+    for n in range(0, len(into), W):
+        into[n] = factor[0] * row[n]
+
+
+def factorise(memory, gamma, h, L):
+    """Factorise I / gamma - h J, with the largest entry of each column as its pivot."""
+    n = len(memory.x)
+    memory.pivot[0] = -h
+    for k in range(n):
+        scale_row(memory.factors[k], memory.jacobian[k], memory.pivot, L)
+        memory.factors[k, k] += 1.0 / gamma
+        memory.order[k] = k
+    for k in range(n):
+        largest, at = 0.0, k
+        for i in range(k, n):
+            if abs(memory.factors[i, k]) > largest:
+                largest = abs(memory.factors[i, k])
+                at = i
+        if at != k:
+            exchange(memory, k, at)
+        inverse = 1.0 / memory.factors[k, k]
+        whole = (k // L + 1) * L  # from this column on, registers are full
+        for i in range(k + 1, n):
+            factor = memory.factors[i, k] * inverse
+            memory.factors[i, k] = factor
+            if factor != 0.0:
+                for j in range(k + 1, whole):
+                    memory.factors[i, j] -= factor * memory.factors[k, j]
+                memory.pivot[0] = factor
+                subtract_row(memory.factors[i], memory.factors[k], memory.pivot, whole, L)
+
+
+def exchange(memory, k, at):
+    """Exchange two rows of the matrix."""
+    for j in range(memory.factors.shape[1]):
+        kept = memory.factors[k, j]
+        memory.factors[k, j] = memory.factors[at, j]
+        memory.factors[at, j] = kept
+    row = memory.order[k]
+    memory.order[k] = memory.order[at]
+    memory.order[at] = row
+
+
+def solve(memory, out):
+    """Solve the system of the stages with the right side `right`, which is changed."""
+    n = len(memory.x)
+    for k in range(n):
+        total = memory.right[memory.order[k]]
+        for j in range(k):
+            total -= memory.factors[k, j] * out[j]
+        out[k] = total
+    for back in range(n):
+        k = n - 1 - back
+        total = out[k]
+        for j in range(k + 1, n):
+            total -= memory.factors[k, j] * out[j]
+        out[k] = total / memory.factors[k, k]
+
+
+# --- stages
+def solved_stages(code, method, lanes, memory, first, last, W):
+    """Compute the stages from `first` to before `last`; before the first of a step also the
+    Jacobian, unless the step was tried before, and the factors of the matrix.
+    """
+    n = len(memory.x)
+    if first == 1:
+        if lanes.refused[0] == 0:
+            differentiate(code, lanes, memory, code.lanes)
+        factorise(memory, method.gamma, lanes.step[0], code.lanes)
+    for i in range(first, last):
+        stage(
+            code.rate,
+            memory.buffer,
+            memory.x,
+            memory.K,
+            method.A,
+            method.C,
+            i,
+            lanes.t,
+            lanes.step,
+            W,
+        )
+        if i != method.s:
+            weighted(memory.K[i], memory.K, method.couplings, i, i, 1.0, memory.right, 0)
+            slope = lanes.step[0] * method.slopes[i]
+            for k in range(n):
+                memory.right[k] += slope * memory.jacobian[k, n]
+            solve(memory, memory.K[i])
+
+
+@machine_function("L", "guarded", quick=True)
+def advance(
+    rate,
+    settle,
+    guard,
+    tangent,
+    A,
+    s,
+    C,
+    E,
+    P,
+    D,
+    looks,
+    order,
+    degree,
+    couplings,
+    slopes,
+    gamma,
+    largest,
+    table,
+    limits,
+    times,
+    which,
+    X,
+    given,
+    T,
+    H,
+    end,
+    row,
+    until_row,
+    most,
+    out,
+    held,
+    first,
+    tally,
+    ended,
+    origin,
+    moved,
+    edge,
+    sides,
+    seen,
+    distant,
+    watch,
+    buffer,
+    K,
+    g,
+    whole,
+    rows,
+    guarded,
+    L,
+):
+    """Advance the runs of a list `which`, one after another; as `lane_driver.advance`, with one
+    lane. tangent: the address of the directional derivative, for L lanes. rows (n,): integers.
+    """
+    code = RosenbrockCode(rate, settle, guard, guarded, tangent, L)
+    method = RosenbrockTableau(A, s, C, E, P, D, looks, order, degree, couplings, slopes, gamma)
+    runs = Runs(
+        X,
+        given,
+        T,
+        H,
+        end,
+        times,
+        row,
+        until_row,
+        most,
+        out,
+        held,
+        first,
+        tally,
+        ended,
+        origin,
+        moved,
+        GuardSides(edge, sides, seen, distant),
+        watch,
+    )
+    n = X.shape[1]
+    columns = (n // L + 1) * L
+    lanes = lanes_of(whole, 1)
+    memory = RosenbrockMemory(
+        *memory_of(n, K, buffer, g, P.shape[0], 1),
+        np.zeros((n, columns)),
+        np.zeros((n, columns)),
+        rows,
+        np.zeros((len(buffer) + n + 1) * L),
+        np.zeros(n * L),
+        np.zeros(n),
+        np.zeros(1),
+    )
+    return advance_lanes(
+        solved_stages,
+        False,
+        code,
+        method,
+        Norm(table, limits),
+        largest,
+        which,
+        runs,
+        lanes,
+        memory,
+        1,
+    )

@@ -1,0 +1,185 @@
+"""Stiffness: how a run notices it, and the choice of a method that follows.
+
+An explicit method whose step is limited by stability and not by its error is at the edge of its
+region of stability: the product of step and largest rate, h |lambda|, hovers about a number of the
+method. [Hairer1996], section IV.2, measures it from the last two stages, which are both at the end
+of a step and differ most where the fastest part of the system is,
+
+    h |lambda| ~ h |f(x_1) - f(y)| / |x_1 - y|
+
+`watch_stiffness` does so, at every TEST_EVERY-th step at first. Where the product was large often
+enough, the run looks at the eigenvalues of the exact Jacobian (`Stiffness.look`), and goes on by
+the method's partner for stiff systems if they say the same.
+
+Both methods are then compared by what they cost for a second of motion, counted in operations, so
+that the choice is the same on every machine, alone or in a batch: the implicit one by the steps
+that it took, the explicit one by the longest step that would be stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .lane_arithmetic import lane_sums, lanewise
+
+Array = NDArray[np.float64]
+# columns of `watch`. TEST: accepted steps until the next test. HITS, MISSES: tests that found a
+# large product, and those since that did not. NEEDED: a look is due with more hits. LAST: the error
+# of the last step of a segment that ended for a look, zero otherwise. STIFF: whether the implicit
+# method has the run. PRODUCT: h |lambda| where it took over. LEFT: steps until it is looked at
+# again; SPAN: how many there were; SINCE: the time at which they began, s.
+TEST, HITS, MISSES, NEEDED, LAST, IMPLICIT, PRODUCT, LEFT, SPAN, SINCE = range(10)
+WATCHED = 10
+TEST_EVERY = 8  # accepted steps between two tests, as long as none has found a large product
+# h |lambda| that is large: stability, and not the error, is likely to limit the steps
+LARGE_PRODUCT = 2.5
+FEW_MISSES = 6  # tests in a row that find a smaller product, after which hits are forgotten
+ENOUGH_HITS = 14.0  # more hits than these are a reason to look at the Jacobian
+FIRST_SPAN, LONGEST_SPAN = 24.0, 400.0  # implicit steps until the methods are compared
+
+
+# --- in machine code
+def watch_stiffness(method, runs, lanes, memory, W):
+    """Test the steps that were accepted, in the lanes in which a test is due."""
+    due = False
+    for l in range(W):
+        lanes.due[l] = 0.0
+        if lanes.accepted[l] > 0.0:
+            r = lanes.who[l]
+            runs.watch[r, TEST] -= 1.0
+            if runs.watch[r, TEST] <= 0.0:
+                lanes.due[l] = 1.0
+                due = True
+    if due:
+        i = method.s - 1
+        lane_sums(memory.x, memory.K, method.A[i], i, lanes.step, memory.scratch, 0, W)
+        products(
+            memory.new,
+            memory.scratch,
+            memory.K[method.s],
+            memory.K[i],
+            memory.inverse_allowed,
+            lanes.step,
+            lanes.part,
+            W,
+        )
+        for l in range(W):
+            if lanes.due[l] > 0.0:
+                note_product(runs.watch, lanes.who[l], lanes.part[l])
+
+
+def note_product(watch, r, square):
+    """Take note of the square of h |lambda| in a step of run r."""
+    if square > LARGE_PRODUCT * LARGE_PRODUCT:
+        watch[r, HITS] += 1.0
+        watch[r, MISSES] = 0.0
+    else:
+        watch[r, MISSES] += 1.0
+        if watch[r, MISSES] >= FEW_MISSES:
+            watch[r, HITS] = 0.0
+    watch[r, TEST] = 1.0 if watch[r, HITS] > 0.0 else 1.0 * TEST_EVERY
+
+
+@lanewise()
+def products(new, other, rate, other_rate, inverse_allowed, step, out, W):
+    """Compute the square of h |rate - other_rate| / |new - other| of each lane, with numbers
+    relative to their allowed errors.
+    """
+    above, below = 0.0, 0.0
+    for n in range(0, len(new), W):
+        change = (rate[n] - other_rate[n]) * inverse_allowed[n] * step[0]
+        apart = (new[n] - other[n]) * inverse_allowed[n]
+        above += change * change
+        below += apart * apart
+    out[0] = above / below if below > 0.0 else 0.0
+
+
+# --- the choice
+@dataclass(frozen=True)
+class Switch:
+    """A change of the method of a run. t: when, s. method: its name from there on. why: in
+    words.
+    """
+
+    t: float
+    method: str
+    why: str
+
+
+class Costs(NamedTuple):
+    """What a step costs, in operations, by the explicit and by the implicit method."""
+
+    explicit: float
+    implicit: float
+
+
+def costs(rate: int, tangent: int, size: int, width: int, stages: tuple[int, int]) -> Costs:
+    """Return what steps cost. rate, tangent: the operations of the derivative and of its
+    directional derivative in lanes; size: of the state; width: lanes; stages: of both methods.
+    """
+    explicit, implicit = stages
+    jacobian = -(-(size + 1) // width) * LANES_COST * tangent
+    linear = FLOP_COST * (size**3 / 1.5 / width + 2.0 * size**2 * implicit)
+    return Costs(explicit * (rate + size), implicit * (rate + size) + jacobian + linear)
+
+
+LANES_COST = 2.0  # of an operation on all lanes of a register, relative to one on a number
+FLOP_COST = 0.5  # of an operation of linear algebra, relative to one of a tape
+
+
+def new_watch(count: int, implicit: bool) -> Array:
+    """Return what is known of the stiffness of runs that have not begun."""
+    watch = np.zeros((count, WATCHED))
+    watch[:, TEST], watch[:, NEEDED] = TEST_EVERY, ENOUGH_HITS
+    watch[:, IMPLICIT] = implicit
+    return watch
+
+
+@dataclass(frozen=True)
+class Stiffness:
+    """The choice between two methods. explicit, implicit: their names. costs: of their steps."""
+
+    explicit: str
+    implicit: str
+    costs: Costs
+
+    def look(self, watch: Array, t: float, h: float, jacobian: Callable[[], Array]) -> Any:
+        """Choose how a run goes on at t (s). watch (WATCHED,): its row, which is changed. h: its
+        next step, s. Return the Switch, or None, and the next step.
+        """
+        rate = largest_rate(jacobian())
+        if watch[IMPLICIT]:
+            return self._back(watch, t, h, rate)
+        watch[HITS] = 0.0
+        product = h * rate
+        if not product > 0.5 * LARGE_PRODUCT:
+            watch[NEEDED] *= 2.0
+            return None, h
+        watch[IMPLICIT], watch[PRODUCT] = 1.0, product
+        watch[LEFT] = watch[SPAN] = FIRST_SPAN
+        watch[SINCE], watch[LAST] = t, 0.0
+        why = f"stiff: something changes within {1.0 / rate:.2g} s, steps were {h:.2g} s"
+        return Switch(t, self.implicit, why), h
+
+    def _back(self, watch: Array, t: float, h: float, rate: float) -> Any:
+        """Compare both methods, and go back to the explicit one where that is the cheaper."""
+        pace = (t - watch[SINCE]) / (watch[SPAN] * self.costs.implicit)
+        stable = watch[PRODUCT] / rate if rate > 0.0 else np.inf
+        if pace * self.costs.explicit > stable:
+            watch[LEFT] = watch[SPAN] = min(2.0 * watch[SPAN], LONGEST_SPAN)
+            watch[SINCE] = t
+            return None, h
+        watch[IMPLICIT], watch[TEST] = 0.0, TEST_EVERY
+        watch[NEEDED] *= 2.0
+        why = f"not stiff: steps of {min(stable, 1e9):.2g} s are stable, the others were {h:.2g} s"
+        return Switch(t, self.explicit, why), min(h, 0.5 * stable)
+
+
+def largest_rate(J: Array) -> float:
+    """Return the largest |eigenvalue| of a Jacobian, 1/s; NaN where it is not finite."""
+    return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else float("nan")
