@@ -19,7 +19,8 @@ from ..terms.error_scales import ErrorScales
 from ..terms.guard_sides import GuardSides, guard_sides
 from . import drivers, lane_driver, rosenbrock
 from .lane_events import LOOKS
-from .methods import Method, method as method_named
+from .methods import Method
+from .methods import method as method_named
 from .stiffness import IMPLICIT, LEFT, Stiffness, Switch, costs, new_watch
 
 Array = NDArray[np.float64]
