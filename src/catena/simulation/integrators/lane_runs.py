@@ -80,6 +80,7 @@ class AdaptiveRuns:
         moved: Array | None = None,
         largest: float = np.inf,
         sides: GuardSides | None = None,
+        watch: Array | None = None,
     ):
         self.method = method
         self.width = width
@@ -95,7 +96,7 @@ class AdaptiveRuns:
             np.zeros((count, 3), np.int64),
             np.zeros((count, 2), np.int64),
         )
-        self.watch = new_watch(count, method.kind == "rosenbrock")
+        self.watch = new_watch(count, method) if watch is None else watch
         self._scratch = Scratch(method, x.shape[1], given.shape[1], width)
 
     def restart_scales(self, runs: Whole) -> None:
@@ -350,6 +351,11 @@ class LaneRuns(AdaptiveRuns):
         )
         if found is not None:
             self.switches.setdefault(run, []).append(found)
+
+    def forget_switches(self, run: int) -> None:
+        """Forget the changes of method after the present time of a run, which was put back."""
+        kept = [s for s in self.switches.get(run, []) if s.t <= self.t[run]]
+        self.switches[run] = kept
 
     @property
     def choice(self) -> Stiffness:

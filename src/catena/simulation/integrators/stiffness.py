@@ -18,7 +18,7 @@ that it took, the explicit one by the longest step that would be stable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .lane_arithmetic import lane_sums, lanewise
+from .methods import Method
 
 Array = NDArray[np.float64]
 # columns of `watch`. TEST: accepted steps until the next test. HITS, MISSES: tests that found a
@@ -40,6 +41,10 @@ TEST_EVERY = 8  # accepted steps between two tests, as long as none has found a 
 LARGE_PRODUCT = 2.5
 FEW_MISSES = 6  # tests in a row that find a smaller product, after which hits are forgotten
 ENOUGH_HITS = 14.0  # more hits than these are a reason to look at the Jacobian
+SHOWN_SWITCHES = 3  # changes of method that the ledger tells one by one
+# steps of the implicit method relative to their mean: longer ones may soon be worth their cost
+GROWING = 2.0
+PATIENCE = 1.25  # cost of the implicit method relative to the explicit one that is put up with
 FIRST_SPAN, LONGEST_SPAN = 24.0, 400.0  # implicit steps until the methods are compared
 
 
@@ -100,8 +105,7 @@ def products(new, other, rate, other_rate, inverse_allowed, step, out, W):
 
 
 # --- the choice
-@dataclass(frozen=True)
-class Switch:
+class Switch(NamedTuple):
     """A change of the method of a run. t: when, s. method: its name from there on. why: in
     words.
     """
@@ -109,6 +113,23 @@ class Switch:
     t: float
     method: str
     why: str
+
+
+def methods_sentence(method: Method, switches: Sequence[Switch], runs: int = 1) -> str:
+    """Return the methods by which runs were advanced, in words: the name of the method, or what it
+    chose, and when. switches: of all runs, in any order where there are several.
+    """
+    begun = method.explicit or method.name
+    if not switches:
+        return begun
+    if runs > 1:
+        first = min(s for s in switches if s.method == method.stiff)
+        return (
+            f"{begun}, {first.method} in stiff runs, first from t = {first.t:.3g} s ({first.why})"
+        )
+    shown = [f"{s.method} from t = {s.t:.3g} s ({s.why})" for s in switches[:SHOWN_SWITCHES]]
+    more = len(switches) - len(shown)
+    return ", ".join([begun, *shown, *([f"and {more} changes more"] if more else [])])
 
 
 class Costs(NamedTuple):
@@ -132,11 +153,11 @@ LANES_COST = 2.0  # of an operation on all lanes of a register, relative to one 
 FLOP_COST = 0.5  # of an operation of linear algebra, relative to one of a tape
 
 
-def new_watch(count: int, implicit: bool) -> Array:
+def new_watch(count: int, method: Method) -> Array:
     """Return what is known of the stiffness of runs that have not begun."""
     watch = np.zeros((count, WATCHED))
     watch[:, TEST], watch[:, NEEDED] = TEST_EVERY, ENOUGH_HITS
-    watch[:, IMPLICIT] = implicit
+    watch[:, IMPLICIT] = method.kind == "rosenbrock"
     return watch
 
 
@@ -168,9 +189,10 @@ class Stiffness:
 
     def _back(self, watch: Array, t: float, h: float, rate: float) -> Any:
         """Compare both methods, and go back to the explicit one where that is the cheaper."""
-        pace = (t - watch[SINCE]) / (watch[SPAN] * self.costs.implicit)
+        mean = (t - watch[SINCE]) / watch[SPAN]
         stable = watch[PRODUCT] / rate if rate > 0.0 else np.inf
-        if pace * self.costs.explicit > stable:
+        worth = mean * self.costs.explicit * PATIENCE > stable * self.costs.implicit
+        if worth or (h > GROWING * mean and watch[SPAN] < LONGEST_SPAN):
             watch[LEFT] = watch[SPAN] = min(2.0 * watch[SPAN], LONGEST_SPAN)
             watch[SINCE] = t
             return None, h
