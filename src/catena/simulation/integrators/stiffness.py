@@ -129,7 +129,7 @@ def methods_sentence(method: Method, switches: Sequence[Switch], runs: int = 1) 
         )
     shown = [f"{s.method} from t = {s.t:.3g} s ({s.why})" for s in switches[:SHOWN_SWITCHES]]
     more = len(switches) - len(shown)
-    return ", ".join([begun, *shown, *([f"and {more} changes more"] if more else [])])
+    return ", ".join([begun, *shown, *([f"and {more} more changes"] if more else [])])
 
 
 class Costs(NamedTuple):

@@ -206,10 +206,15 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
 
 def _stiff(engine: Engine, t: float) -> str:
     """Return the message for a stiff system, with its shortest time constant."""
-    shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
+    partner = engine.method.stiff
+    what = (
+        f"{partner} would take over after some more steps: raise most_steps"
+        if partner
+        else "integrator='rodas6p', to which the default 'auto' changes, is made for it"
+    )
     return (
-        f"a stiff spring, damper or controller is likely: {shortest};"
-        " integrator='rodas6p', to which the default 'auto' changes, is made for it"
+        "a stiff spring, damper or controller is likely: something changes within"
+        f" {1.0 / fastest(engine, t):.2g} s; {what}"
     )
 
 
