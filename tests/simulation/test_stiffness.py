@@ -200,7 +200,7 @@ def test_events_of_a_stiff_run() -> None:
     assert np.abs(run.data.q.values - fine.data.q.values).max() < 1e-7
     batch = simulate(case.mechanism, [case.q] * 3, [case.v] * 3, 2.0, **case.options)
     for k in range(3):
-        assert np.array_equal(batch.data.q.values[k], run.data.q.values)
+        assert np.abs(batch.data.q.values[k] - run.data.q.values).max() < 1e-10
 
 
 def test_a_stiff_run_is_resumed_to_the_bit(tmp_path) -> None:

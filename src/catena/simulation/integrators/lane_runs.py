@@ -258,18 +258,23 @@ class LaneRuns(AdaptiveRuns):
         asked = Segments(end, until_row, most, times, out, held, first)
         while len(runs):
             implicit = self.watch[runs, IMPLICIT] > 0.0
-            self._by_tapes(runs[~implicit], asked)
-            self._by_tapes(runs[implicit], asked, implicit=True)
-            if not self.watched:
-                return
-            ended = self.ended[runs, 0]
-            looked = self.watch[runs, IMPLICIT] > 0.0
-            due = np.where(
-                looked, (self.watch[runs, LEFT] <= 0.0) & (most[runs] > 0), ended == drivers.STIFF
-            )
-            runs = runs[due & np.isin(ended, (drivers.STIFF, drivers.TOO_MANY))]
+            if not implicit.any():
+                self._by_tapes(runs, asked)
+                runs = runs[self.ended[runs, 0] == drivers.STIFF]
+            else:
+                self._by_tapes(runs[~implicit], asked)
+                self._by_tapes(runs[implicit], asked, implicit=True)
+                runs = runs[self._due(runs, implicit, most)]
             for run in runs:
                 self._look(int(run))
+
+    def _due(self, runs: Whole, implicit: NDArray[np.bool_], most: Whole) -> NDArray[np.bool_]:
+        """Return which of these runs have to be looked at: those that were found to be stiff, and
+        those whose implicit steps until the next look were taken.
+        """
+        ended = self.ended[runs, 0]
+        taken = self.watched & (self.watch[runs, LEFT] <= 0.0) & (most[runs] > 0)
+        return np.where(implicit, taken & (ended == drivers.TOO_MANY), ended == drivers.STIFF)
 
     def _by_tapes(self, runs: Whole, asked: Segments, implicit: bool = False) -> None:
         """Advance some runs by one of the two methods."""
