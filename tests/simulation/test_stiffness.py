@@ -20,9 +20,9 @@ from catena.errors import SimulationError
 from catena.model.loads import CoordinateSpring, JointForce, JointSpring, Spring
 from catena.model.mechanism import Body, Joint, Mechanism
 from catena.simulation import simulate
+from catena.simulation.integrators.lane_stiffness import NEEDED
 from catena.simulation.integrators.methods import method
 from catena.simulation.integrators.stiffness import (
-    NEEDED,
     Costs,
     Stiffness,
     Switch,

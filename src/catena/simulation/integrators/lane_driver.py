@@ -40,7 +40,7 @@ from .drivers import (
 from .lane_arithmetic import allowed, dense, motion, put, settled, squares, stage, take, times_of
 from .lane_events import locate
 from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
-from .stiffness import HITS, LAST, NEEDED, watch_stiffness
+from .lane_stiffness import HITS, LAST, NEEDED, watch_stiffness
 
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
 LATE_EVENT = 0.9  # fraction of a step: an event after it has the accuracy of the step's end

@@ -19,9 +19,10 @@ from ..terms.error_scales import ErrorScales
 from ..terms.guard_sides import GuardSides, guard_sides
 from . import drivers, lane_driver, rosenbrock
 from .lane_events import LOOKS
+from .lane_stiffness import IMPLICIT, LEFT
 from .methods import Method
 from .methods import method as method_named
-from .stiffness import IMPLICIT, LEFT, Stiffness, Switch, costs, new_watch
+from .stiffness import Stiffness, Switch, costs, new_watch
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -48,6 +49,32 @@ class Scratch:
         m = self.method
         sizes = float(m.order), float(m.dense)
         return m.A, m.stages, m.C, m.E, m.P, m.D[None], self.looks, *sizes
+
+
+class Addresses(NamedTuple):
+    """Machine code of a system: the addresses of the derivative, of the projection onto constraints
+    and of the guards, zero for none, and how many numbers the guards give.
+    """
+
+    rate: int
+    settle: int
+    guard: int
+    guards: int
+
+
+class Segments(NamedTuple):
+    """What some runs are asked for: their ends (R,), s; the index after the last row of each (R,);
+    how many steps they may take (R,), which is counted down; the times of rows, s, and where these
+    are written: out (R, rows, size) and held (R, rows, nu), from `first` on.
+    """
+
+    end: Array
+    until_row: Whole
+    most: Whole
+    times: Array
+    out: Array
+    held: Array
+    first: int
 
 
 class AdaptiveRuns:
@@ -105,74 +132,45 @@ class AdaptiveRuns:
         """
         self.origin[runs], self.moved[runs] = self.scales.origin(self.x[runs]), 0.0
 
-    def drive(
-        self,
-        rate: int,
-        settle: int,
-        guard: int,
-        guards: int,
-        runs: Whole,
-        end: Array,
-        until_row: Whole,
-        most: Whole,
-        times: Array,
-        out: Array,
-        held: Array,
-        first: int,
-    ) -> int:
-        """Advance some runs, each to its end (R,) or its next event, by code at these addresses.
-        Return how many evaluations that took.
-
-        guards: how many numbers the guards give. Rows at times[row:until_row] are written to out
-        (R, rows, size) and held (R, rows, nu), from `first` on. most (R,): steps of each run.
+    def drive(self, code: Addresses, runs: Whole, asked: Segments) -> int:
+        """Advance some runs, each to its end or its next event, by code at these addresses. Return
+        how many evaluations that took.
         """
         before = self.tally[:, 2].sum()
         scratch = self._scratch
         lane_driver.advance(
-            rate,
-            settle,
-            guard,
+            *code[:3],
             *scratch.tableau,
-            *self._between(runs, end, until_row, most, times, out, held, first),
+            *self._between(runs, asked),
             scratch.buffer,
             scratch.K,
-            np.zeros(self.width * guards),
+            np.zeros(self.width * code.guards),
             scratch.whole,
-            guards > 0,
+            code.guards > 0,
             self.watched,
             self.width,
         )
         return int(self.tally[:, 2].sum() - before)
 
-    def _between(
-        self,
-        runs: Whole,
-        end: Array,
-        until_row: Whole,
-        most: Whole,
-        times: Array,
-        out: Array,
-        held: Array,
-        first: int,
-    ) -> tuple[Any, ...]:
+    def _between(self, runs: Whole, asked: Segments) -> tuple[Any, ...]:
         """Return what drivers take between the tables of the method and their own memory."""
         return (
             float(self.largest),
             self.scales.table,
             np.array([self.rtol, *self.scales.limits]),
-            times,
+            asked.times,
             runs,
             self.x,
             self.given,
             self.t,
             self.h,
-            end,
+            asked.end,
             self.row,
-            until_row,
-            most,
-            out,
-            held,
-            first,
+            asked.until_row,
+            asked.most,
+            asked.out,
+            asked.held,
+            asked.first,
             self.tally,
             self.ended,
             self.origin,
@@ -188,36 +186,10 @@ class AdaptiveRuns:
         count, size = self.x.shape
         none = np.zeros(count, np.int64)
         rows = np.empty((count, 0, size))
-        self.drive(
-            rate,
-            settle,
-            0,
-            0,
-            np.arange(count),
-            np.full(count, end),
-            none,
-            np.full(count, most),
-            np.empty(0),
-            rows,
-            rows[:, :, :0],
-            0,
-        )
+        ends, steps = np.full(count, end), np.full(count, most)
+        asked = Segments(ends, none, steps, np.empty(0), rows, rows[:, :, :0], 0)
+        self.drive(Addresses(rate, settle, 0, 0), np.arange(count), asked)
         return int(self.ended[:, 0].max())
-
-
-class Segments(NamedTuple):
-    """What some runs are asked for: their ends (R,), s; the index after the last row of each (R,);
-    how many steps they may take (R,), which is counted down; the times of rows, s, and where these
-    are written: out (R, rows, size) and held (R, rows, nu), from `first` on.
-    """
-
-    end: Array
-    until_row: Whole
-    most: Whole
-    times: Array
-    out: Array
-    held: Array
-    first: int
 
 
 class LaneRuns(AdaptiveRuns):
@@ -288,19 +260,17 @@ class LaneRuns(AdaptiveRuns):
                     for name in (f"{prefix}derivative", "settle", f"{prefix}guard")
                 )
                 guards = guard.output_sizes[0] if guard is not None else 0
-                addresses = address_of(rate), address_of(settle), address_of(guard), guards
+                code = Addresses(address_of(rate), address_of(settle), address_of(guard), guards)
                 evaluations = (
-                    self._drive_implicit(prefix, addresses, some, asked)
+                    self._drive_implicit(prefix, code, some, asked)
                     if implicit
-                    else self.drive(*addresses, some, *asked)
+                    else self.drive(code, some, asked)
                 )
                 for kernel in (rate, guard):
                     if kernel is not None:
                         kernel.used(evaluations / width)
 
-    def _drive_implicit(
-        self, prefix: str, addresses: tuple[int, ...], runs: Whole, asked: Segments
-    ) -> int:
+    def _drive_implicit(self, prefix: str, code: Addresses, runs: Whole, asked: Segments) -> int:
         """Advance some runs by the implicit method, each until it is due to be looked at. Return
         how many evaluations that took.
         """
@@ -313,19 +283,19 @@ class LaneRuns(AdaptiveRuns):
         left = self.watch[:, LEFT] if self.watched else asked.most
         most = np.minimum(asked.most, left).astype(np.int64)
         rosenbrock.advance(
-            *addresses[:3],
+            *code[:3],
             address_of(tangent),
             *scratch.tableau,
             m.couplings,
             m.slopes,
             m.gamma,
-            *self._between(runs, *asked._replace(most=(counted := most.copy()))),
+            *self._between(runs, asked._replace(most=(counted := most.copy()))),
             scratch.buffer,
             scratch.K,
-            np.zeros(addresses[3]),
+            np.zeros(code.guards),
             scratch.whole,
             scratch.order,
-            addresses[3] > 0,
+            code.guards > 0,
             tangent.width,
         )
         taken = (most - counted)[runs]
@@ -367,12 +337,12 @@ class LaneRuns(AdaptiveRuns):
         """The choice between the two methods."""
         if self._choice is None:
             s = self.system
-            operations = (f.n_instructions() for f in (s.free_derivative, s.free_tangent))
+            operations = s.free_derivative.n_instructions(), s.free_tangent.n_instructions()
             stages = self.method.stages, self._partner.stages
             self._choice = Stiffness(
                 self.method.explicit,
                 self._partner.name,
-                costs(*operations, s.size, default_width(), stages),
+                costs(operations, stages, s.size, default_width()),
             )
         return self._choice
 

@@ -220,7 +220,7 @@ METHODS = Registry(
             "radau",
             "library",
             5,
-            "SciPy's Radau IIA with exact Jacobians: for stiff springs and dampers",
+            "SciPy's Radau IIA with exact Jacobians: a second opinion on stiff runs",
         ),
     ),
     SimulationError,

@@ -29,7 +29,9 @@ from .lane_records import Norm, Runs, lanes_of, memory_of
 
 
 class RosenbrockCode(NamedTuple):
-    """`lane_records.Code`, and the address of the directional derivative, for so many lanes."""
+    """`lane_records.Code`, and: tangent: the address of the directional derivative, for so many
+    `lanes`. linear: the linear system of the stages.
+    """
 
     rate: Any
     settle: Any
@@ -37,6 +39,7 @@ class RosenbrockCode(NamedTuple):
     guarded: Any
     tangent: Any
     lanes: Any
+    linear: Any
 
 
 class RosenbrockTableau(NamedTuple):
@@ -56,27 +59,14 @@ class RosenbrockTableau(NamedTuple):
     gamma: Any
 
 
-class RosenbrockMemory(NamedTuple):
-    """`lane_records.Memory`, and: jacobian (n, columns): df/dx, then df/dt; factors: of the matrix
-    of the stages, L U with the rows in the order of `order`; directions: what the tangent reads;
-    block: what it returns; right: a right side; pivot (1,): the factor of a row.
+class LinearSystem(NamedTuple):
+    """The matrix of the stages of a system with n states.
+
+    jacobian (n, columns): df/dx, then df/dt. factors (n, columns): L U of the matrix, its rows in
+    the order `order`. directions: what the tangent reads; block: what it returns. right (n,): a
+    right side. pivot (1,): the factor of a row.
     """
 
-    x: Any
-    new: Any
-    K: Any
-    buffer: Any
-    scratch: Any
-    zero: Any
-    e: Any
-    inverse_allowed: Any
-    sums: Any
-    g: Any
-    g_new: Any
-    values: Any
-    before: Any
-    w: Any
-    origin: Any
     jacobian: Any
     factors: Any
     order: Any
@@ -89,21 +79,22 @@ class RosenbrockMemory(NamedTuple):
 # --- the Jacobian
 def differentiate(code, lanes, memory, L):
     """Compute the Jacobian at the start of the step, L directions at a time."""
+    linear = code.linear
     n, known = len(memory.x), len(memory.buffer)
     memory.buffer[0] = lanes.t[0]
     for k in range(n):
         memory.buffer[1 + k] = memory.x[k]
     for k in range(known):
         for l in range(L):
-            memory.directions[k * L + l] = memory.buffer[k]
+            linear.directions[k * L + l] = memory.buffer[k]
     for first in range(0, n + 1, L):
         for k in range(n + 1):
             for l in range(L):
-                memory.directions[(known + k) * L + l] = 1.0 if k == first + l else 0.0
-        call_block(code.tangent, memory.directions, memory.block)
+                linear.directions[(known + k) * L + l] = 1.0 if k == first + l else 0.0
+        call_block(code.tangent, linear.directions, linear.block)
         for k in range(n):
             for l in range(L):
-                memory.jacobian[k, first + l] = memory.block[k * L + l]
+                linear.jacobian[k, first + l] = linear.block[k * L + l]
 
 
 # --- linear algebra
@@ -121,59 +112,59 @@ def scale_row(into, row, factor, W):
         into[n] = factor[0] * row[n]
 
 
-def factorise(memory, gamma, h, L):
+def factorise(linear, gamma, h, L):
     """Factorise I / gamma - h J, with the largest entry of each column as its pivot."""
-    n = len(memory.x)
-    memory.pivot[0] = -h
+    n = len(linear.right)
+    linear.pivot[0] = -h
     for k in range(n):
-        scale_row(memory.factors[k], memory.jacobian[k], memory.pivot, L)
-        memory.factors[k, k] += 1.0 / gamma
-        memory.order[k] = k
+        scale_row(linear.factors[k], linear.jacobian[k], linear.pivot, L)
+        linear.factors[k, k] += 1.0 / gamma
+        linear.order[k] = k
     for k in range(n):
         largest, at = 0.0, k
         for i in range(k, n):
-            if abs(memory.factors[i, k]) > largest:
-                largest = abs(memory.factors[i, k])
+            if abs(linear.factors[i, k]) > largest:
+                largest = abs(linear.factors[i, k])
                 at = i
         if at != k:
-            exchange(memory, k, at)
-        inverse = 1.0 / memory.factors[k, k]
+            exchange(linear, k, at)
+        inverse = 1.0 / linear.factors[k, k]
         whole = (k // L + 1) * L  # from this column on, registers are full
         for i in range(k + 1, n):
-            factor = memory.factors[i, k] * inverse
-            memory.factors[i, k] = factor
+            factor = linear.factors[i, k] * inverse
+            linear.factors[i, k] = factor
             if factor != 0.0:
                 for j in range(k + 1, whole):
-                    memory.factors[i, j] -= factor * memory.factors[k, j]
-                memory.pivot[0] = factor
-                subtract_row(memory.factors[i], memory.factors[k], memory.pivot, whole, L)
+                    linear.factors[i, j] -= factor * linear.factors[k, j]
+                linear.pivot[0] = factor
+                subtract_row(linear.factors[i], linear.factors[k], linear.pivot, whole, L)
 
 
-def exchange(memory, k, at):
+def exchange(linear, k, at):
     """Exchange two rows of the matrix."""
-    for j in range(memory.factors.shape[1]):
-        kept = memory.factors[k, j]
-        memory.factors[k, j] = memory.factors[at, j]
-        memory.factors[at, j] = kept
-    row = memory.order[k]
-    memory.order[k] = memory.order[at]
-    memory.order[at] = row
+    for j in range(linear.factors.shape[1]):
+        kept = linear.factors[k, j]
+        linear.factors[k, j] = linear.factors[at, j]
+        linear.factors[at, j] = kept
+    row = linear.order[k]
+    linear.order[k] = linear.order[at]
+    linear.order[at] = row
 
 
-def solve(memory, out):
-    """Solve the system of the stages with the right side `right`, which is changed."""
-    n = len(memory.x)
+def solve(linear, out):
+    """Solve the system of the stages with the right side `right`."""
+    n = len(linear.right)
     for k in range(n):
-        total = memory.right[memory.order[k]]
+        total = linear.right[linear.order[k]]
         for j in range(k):
-            total -= memory.factors[k, j] * out[j]
+            total -= linear.factors[k, j] * out[j]
         out[k] = total
     for back in range(n):
         k = n - 1 - back
         total = out[k]
         for j in range(k + 1, n):
-            total -= memory.factors[k, j] * out[j]
-        out[k] = total / memory.factors[k, k]
+            total -= linear.factors[k, j] * out[j]
+        out[k] = total / linear.factors[k, k]
 
 
 # --- stages
@@ -181,11 +172,12 @@ def solved_stages(code, method, lanes, memory, first, last, W):
     """Compute the stages from `first` to before `last`; before the first of a step also the
     Jacobian, unless the step was tried before, and the factors of the matrix.
     """
+    linear = code.linear
     n = len(memory.x)
     if first == 1:
         if lanes.refused[0] == 0:
             differentiate(code, lanes, memory, code.lanes)
-        factorise(memory, method.gamma, lanes.step[0], code.lanes)
+        factorise(linear, method.gamma, lanes.step[0], code.lanes)
     for i in range(first, last):
         stage(
             code.rate,
@@ -200,11 +192,11 @@ def solved_stages(code, method, lanes, memory, first, last, W):
             W,
         )
         if i != method.s:
-            weighted(memory.K[i], memory.K, method.couplings, i, i, 1.0, memory.right, 0)
+            weighted(memory.K[i], memory.K, method.couplings, i, i, 1.0, linear.right, 0)
             slope = lanes.step[0] * method.slopes[i]
             for k in range(n):
-                memory.right[k] += slope * memory.jacobian[k, n]
-            solve(memory, memory.K[i])
+                linear.right[k] += slope * linear.jacobian[k, n]
+            solve(linear, memory.K[i])
 
 
 @machine_function("L", "guarded", quick=True)
@@ -261,7 +253,18 @@ def advance(
     """Advance the runs of a list `which`, one after another; as `lane_driver.advance`, with one
     lane. tangent: the address of the directional derivative, for L lanes. rows (n,): integers.
     """
-    code = RosenbrockCode(rate, settle, guard, guarded, tangent, L)
+    n = X.shape[1]
+    columns = (n // L + 1) * L
+    linear = LinearSystem(
+        np.zeros((n, columns)),
+        np.zeros((n, columns)),
+        rows,
+        np.zeros((len(buffer) + n + 1) * L),
+        np.zeros(n * L),
+        np.zeros(n),
+        np.zeros(1),
+    )
+    code = RosenbrockCode(rate, settle, guard, guarded, tangent, L, linear)
     method = RosenbrockTableau(A, s, C, E, P, D, looks, order, degree, couplings, slopes, gamma)
     runs = Runs(
         X,
@@ -283,19 +286,8 @@ def advance(
         GuardSides(edge, sides, seen, distant),
         watch,
     )
-    n = X.shape[1]
-    columns = (n // L + 1) * L
     lanes = lanes_of(whole, 1)
-    memory = RosenbrockMemory(
-        *memory_of(n, K, buffer, g, P.shape[0], 1),
-        np.zeros((n, columns)),
-        np.zeros((n, columns)),
-        rows,
-        np.zeros((len(buffer) + n + 1) * L),
-        np.zeros(n * L),
-        np.zeros(n),
-        np.zeros(1),
-    )
+    memory = memory_of(n, K, buffer, g, P.shape[0], 1)
     return advance_lanes(
         solved_stages,
         False,

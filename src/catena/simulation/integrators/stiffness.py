@@ -7,7 +7,7 @@ of a step and differ most where the fastest part of the system is,
 
     h |lambda| ~ h |f(x_1) - f(y)| / |x_1 - y|
 
-`watch_stiffness` does so, at every TEST_EVERY-th step at first. Where the product was large often
+`lane_stiffness.py` does so, at every TEST_EVERY-th step at first. Where the product was large often
 enough, the run looks at the eigenvalues of the exact Jacobian (`Stiffness.look`), and goes on by
 the method's partner for stiff systems if they say the same.
 
@@ -25,21 +25,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .lane_arithmetic import lane_sums, lanewise
+from .lane_stiffness import (
+    HITS,
+    IMPLICIT,
+    LARGE_PRODUCT,
+    LAST,
+    LEFT,
+    NEEDED,
+    PRODUCT,
+    SINCE,
+    SPAN,
+    TEST,
+    TEST_EVERY,
+    WATCHED,
+)
 from .methods import Method
 
 Array = NDArray[np.float64]
-# columns of `watch`. TEST: accepted steps until the next test. HITS, MISSES: tests that found a
-# large product, and those since that did not. NEEDED: a look is due with more hits. LAST: the error
-# of the last step of a segment that ended for a look, zero otherwise. STIFF: whether the implicit
-# method has the run. PRODUCT: h |lambda| where it took over. LEFT: steps until it is looked at
-# again; SPAN: how many there were; SINCE: the time at which they began, s.
-TEST, HITS, MISSES, NEEDED, LAST, IMPLICIT, PRODUCT, LEFT, SPAN, SINCE = range(10)
-WATCHED = 10
-TEST_EVERY = 8  # accepted steps between two tests, as long as none has found a large product
-# h |lambda| that is large: stability, and not the error, is likely to limit the steps
-LARGE_PRODUCT = 2.5
-FEW_MISSES = 6  # tests in a row that find a smaller product, after which hits are forgotten
 ENOUGH_HITS = 14.0  # more hits than these are a reason to look at the Jacobian
 SHOWN_SWITCHES = 3  # changes of method that the ledger tells one by one
 # steps of the implicit method relative to their mean: longer ones may soon be worth their cost
@@ -48,63 +50,6 @@ PATIENCE = 1.25  # cost of the implicit method relative to the explicit one that
 FIRST_SPAN, LONGEST_SPAN = 24.0, 400.0  # implicit steps until the methods are compared
 
 
-# --- in machine code
-def watch_stiffness(method, runs, lanes, memory, W):
-    """Test the steps that were accepted, in the lanes in which a test is due."""
-    due = False
-    for l in range(W):
-        lanes.due[l] = 0.0
-        if lanes.accepted[l] > 0.0:
-            r = lanes.who[l]
-            runs.watch[r, TEST] -= 1.0
-            if runs.watch[r, TEST] <= 0.0:
-                lanes.due[l] = 1.0
-                due = True
-    if due:
-        i = method.s - 1
-        lane_sums(memory.x, memory.K, method.A[i], i, lanes.step, memory.scratch, 0, W)
-        products(
-            memory.new,
-            memory.scratch,
-            memory.K[method.s],
-            memory.K[i],
-            memory.inverse_allowed,
-            lanes.step,
-            lanes.part,
-            W,
-        )
-        for l in range(W):
-            if lanes.due[l] > 0.0:
-                note_product(runs.watch, lanes.who[l], lanes.part[l])
-
-
-def note_product(watch, r, square):
-    """Take note of the square of h |lambda| in a step of run r."""
-    if square > LARGE_PRODUCT * LARGE_PRODUCT:
-        watch[r, HITS] += 1.0
-        watch[r, MISSES] = 0.0
-    else:
-        watch[r, MISSES] += 1.0
-        if watch[r, MISSES] >= FEW_MISSES:
-            watch[r, HITS] = 0.0
-    watch[r, TEST] = 1.0 if watch[r, HITS] > 0.0 else 1.0 * TEST_EVERY
-
-
-@lanewise()
-def products(new, other, rate, other_rate, inverse_allowed, step, out, W):
-    """Compute the square of h |rate - other_rate| / |new - other| of each lane, with numbers
-    relative to their allowed errors.
-    """
-    above, below = 0.0, 0.0
-    for n in range(0, len(new), W):
-        change = (rate[n] - other_rate[n]) * inverse_allowed[n] * step[0]
-        apart = (new[n] - other[n]) * inverse_allowed[n]
-        above += change * change
-        below += apart * apart
-    out[0] = above / below if below > 0.0 else 0.0
-
-
-# --- the choice
 class Switch(NamedTuple):
     """A change of the method of a run. t: when, s. method: its name from there on. why: in
     words.
@@ -139,10 +84,11 @@ class Costs(NamedTuple):
     implicit: float
 
 
-def costs(rate: int, tangent: int, size: int, width: int, stages: tuple[int, int]) -> Costs:
-    """Return what steps cost. rate, tangent: the operations of the derivative and of its
-    directional derivative in lanes; size: of the state; width: lanes; stages: of both methods.
+def costs(operations: tuple[int, int], stages: tuple[int, int], size: int, width: int) -> Costs:
+    """Return what steps cost. operations: of the derivative, and of its directional derivative in
+    lanes; stages: of both methods; size: of the state; width: lanes.
     """
+    rate, tangent = operations
     explicit, implicit = stages
     jacobian = -(-(size + 1) // width) * LANES_COST * tangent
     linear = FLOP_COST * (size**3 / 1.5 / width + 2.0 * size**2 * implicit)

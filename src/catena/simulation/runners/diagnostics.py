@@ -12,7 +12,8 @@ from ...kernels import EXACT, RANK
 from ...machine import Machine, metric, spaces
 from ..integrators import drivers
 from ..integrators.engine import Engine
-from ..integrators.stiffness import IMPLICIT, largest_rate, methods_sentence
+from ..integrators.lane_stiffness import IMPLICIT
+from ..integrators.stiffness import largest_rate, methods_sentence
 from .dead_positions import DEAD_POSITION_VALUE, deadlock
 
 Array = np.ndarray
