@@ -43,6 +43,8 @@ from .methods import Method
 
 Array = NDArray[np.float64]
 ENOUGH_HITS = 14.0  # more hits than these are a reason to look at the Jacobian
+# the same where there are contacts, the derivatives of whose rows take seconds to compile
+HITS_WITH_CONTACTS = 2000.0
 SHOWN_SWITCHES = 3  # changes of method that the ledger tells one by one
 # steps of the implicit method relative to their mean: longer ones may soon be worth their cost
 GROWING = 2.0
@@ -99,10 +101,12 @@ LANES_COST = 2.0  # of an operation on all lanes of a register, relative to one 
 FLOP_COST = 0.5  # of an operation of linear algebra, relative to one of a tape
 
 
-def new_watch(count: int, method: Method) -> Array:
-    """Return what is known of the stiffness of runs that have not begun."""
+def new_watch(count: int, method: Method, contacts: bool = False) -> Array:
+    """Return what is known of the stiffness of runs that have not begun. contacts: whether the
+    system has contacts that switch.
+    """
     watch = np.zeros((count, WATCHED))
-    watch[:, TEST], watch[:, NEEDED] = TEST_EVERY, ENOUGH_HITS
+    watch[:, TEST], watch[:, NEEDED] = TEST_EVERY, HITS_WITH_CONTACTS if contacts else ENOUGH_HITS
     watch[:, IMPLICIT] = method.kind == "rosenbrock"
     return watch
 
