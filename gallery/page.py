@@ -22,8 +22,8 @@ class Number:
     printed: as they stand there, decimal point instead of comma. where: in the source. reference:
     computed without catena, or by another route; basis: which. within: the allowed difference from
     the reference, relative to the larger of one and the largest reference. last: the allowed
-    difference from the print, in units of its last digit. wrong: the print is known to be wrong, and is
-    shown but not compared.
+    difference from the print, in units of its last digit. wrong: the print is known to be wrong,
+    and is shown but not compared.
     """
 
     what: str
