@@ -130,7 +130,7 @@ class RunPlan:
         """
         sampled = callable(self.control) and not hasattr(self.control, "law")
         alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
-        return len(self.x0) > 1 and self.how.kind == "adaptive" and not alone
+        return len(self.x0) > 1 and self.how.in_lanes and not alone
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies
@@ -368,7 +368,8 @@ def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
         raise SimulationError(
             f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has"
             f" {fastest:.4g} rad/s, and {how.name} is stable up to {how.stable / fastest:.3g} s."
-            " Take such a step, or integrator='radau', which is implicit"
+            " Take such a step, or leave out integrator: the default takes an implicit method where"
+            " that is the quicker"
         )
 
 
