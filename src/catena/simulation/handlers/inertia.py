@@ -1,5 +1,5 @@
-"""The mass matrix at an event, and its inverse. Impacts and the choice of modes at one instant share
-them, since the configuration does not change.
+"""The mass matrix at an event, and its inverse. Impacts and the choice of modes at one instant
+share them, since the configuration does not change.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...analysis import highest_rank
-from ...errors import CatenaError
+from ...errors import CatenaError, SingularError
 from ...kernels import EXACT, RANK
 from ...machine import Machine, metric, spaces
 from ..integrators import drivers
@@ -23,8 +23,8 @@ STIFF_RATE, CALM_SPEED = 1e8, 1e4
 SINGULAR_ROWS = 1e-3
 # eigenvalue of the mass matrix scaled to a unit diagonal: a smaller one is close to rounding
 SINGULAR_INERTIA = 1e-10
-# steps to the end at the pace of the last slice, relative to the steps that are allowed: with more a
-# slice makes no progress, and after so many such slices in a row a run ends
+# steps to the end at the pace of the last slice, relative to the steps that are allowed: with more
+# a slice makes no progress, and after so many such slices in a row a run ends
 HOPELESS_STEPS, HOPELESS_SLICES = 1e3, 10
 MANY_STEPS = 100_000  # with more steps the ledger says where a run took them
 # step times the largest rate: with more, stability limits the steps of an explicit method
@@ -41,6 +41,8 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
     try:
         q, v = _last(engine)
         why = _reason(machine, engine, status, t, q, v)
+    except SingularError as error:
+        return f"the run cannot go on at t = {t:.9g} s: {error}"
     except (CatenaError, ArithmeticError, np.linalg.LinAlgError) as error:
         return f"{message}; {error}"
     return f"{message}, {_where(machine, q, v)}; {why}"
@@ -195,8 +197,8 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
     ) < SINGULAR_INERTIA:
         return (
             f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g}"
-            f" relative to its diagonal): {_weakest(machine, M / np.outer(size, size))} move together"
-            " with no inertia behind them, because their axes are in one line or their bodies have"
+            f" relative to its diagonal): {_weakest(machine, M / np.outer(size, size))} move"
+            " together with no inertia behind them, because their axes are in one line or their bodies have"
             " no inertia. Give such joints a rotor inertia: load(..., armature=1e-4), kg m2 or kg"
         )
     return ""
