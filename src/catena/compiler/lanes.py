@@ -39,8 +39,8 @@ Better = Callable[[], bytes] | None
 # batches use one thread
 WORTH_A_THREAD = 500_000
 # blocks of lanes that quick code evaluates before it is optimised. To optimise takes as long as
-# some 300 000 evaluations of quick code, of which optimised code saves a third: a run of a robot for
-# a few seconds (10 000 evaluations) would wait longer for it than it saves
+# some 300 000 evaluations of quick code, of which optimised code saves a third: a run of a robot
+# for a few seconds (10 000 evaluations) would wait longer for it than it saves
 WORTH_OPTIMISING = 50_000
 PIECE = 200_000  # instructions times states that a thread takes at once
 # how often a thread polls at the end for the pieces of other threads, some 20 microseconds, before

@@ -198,8 +198,9 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
         return (
             f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g}"
             f" relative to its diagonal): {_weakest(machine, M / np.outer(size, size))} move"
-            " together with no inertia behind them, because their axes are in one line or their bodies have"
-            " no inertia. Give such joints a rotor inertia: load(..., armature=1e-4), kg m2 or kg"
+            " together with no inertia behind them, because their axes are in one line or their"
+            " bodies have no inertia. Give such joints a rotor inertia: load(..., armature=1e-4),"
+            " kg m2 or kg"
         )
     return ""
 

@@ -208,10 +208,10 @@ def read(
     """The scenario of a file of any format, or of a built-in example by its name.
 
     floating, mimic, companion, armature: as for `catena.load`. values: of parameters, in place of
-    the file's. q: coordinates at the start, in place of those that the table gives. options: of the reader of
-    the file's format. otherwise: values where the file says nothing. trusted: whether programs that
-    the file names, FMUs and xacro, may run. changes: values in place of the table's, such as
-    until=2.0 or integrator="rk4"; None leaves what stands there.
+    the file's. q: coordinates at the start, in place of those that the table gives. options: of the
+    reader of the file's format. otherwise: values where the file says nothing. trusted: whether
+    programs that the file names, FMUs and xacro, may run. changes: values in place of the table's,
+    such as until=2.0 or integrator="rk4"; None leaves what stands there.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
