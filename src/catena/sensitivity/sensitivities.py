@@ -234,7 +234,7 @@ def _method_sentence(plan: RunPlan, way: str) -> str:
         return f"the numbers of {plan.how.name} in equal steps, differentiated exactly"
     if way == "forward":
         return (
-            f"variational equations beside the run, {plan.how.name} at a tolerance of"
+            f"variational equations solved with the run, {plan.how.name} at a tolerance of"
             f" {plan.tolerance:g}"
         )
     return (

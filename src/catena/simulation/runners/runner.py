@@ -185,6 +185,11 @@ class Runner:
         if self.status == drivers.TOO_MANY and taken < plan.most:
             self.status = drivers.REACHED  # only the limit of this slice was reached
             self.slowest.compare(began, self.t, engine)
+            if engine.W == 1 and self.slowest.is_hopeless(
+                began, self.t, plan.until, self._steps, plan.most
+            ):
+                self.over, self.status = True, drivers.TOO_SMALL
+                self.sentence = diagnostics.sentence(plan.machine, engine, self.status, self.t)
             return Slice(t, x, u)
         try:
             ended = self._events(part.event)
