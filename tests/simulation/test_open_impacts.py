@@ -96,7 +96,13 @@ def gimbal(armature: float = 0.0) -> Mechanism:
 def test_joints_in_one_line_are_named_and_an_armature_is_offered():
     q, v = np.array([0.1, np.pi / 2 - 1e-6, 0.3]), np.zeros(3)
     said = diagnostics._condition(catena.compile(gimbal()), q, v, None, 0.0)
-    assert "move together" in said and "'z'" in said and "'y'" in said and "'x'" not in said and "armature" in said
+    assert (
+        "move together" in said
+        and "'z'" in said
+        and "'y'" in said
+        and "'x'" not in said
+        and "armature" in said
+    )
     assert not diagnostics._condition(catena.compile(gimbal(1e-3)), q, v, None, 0.0)
 
 
