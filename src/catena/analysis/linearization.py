@@ -239,14 +239,16 @@ def _named(
     A, B, G, C, D = (
         m.reshape(*lead, *m.shape[-2:]) if m.ndim > 2 else m for m in (x.A, B, x.G, C, D)
     )
-    y, q, v, tau = (
-        m.reshape(*lead, m.shape[-1]) if batch and m.ndim > 1 else m for m in (y, x.q, x.v, x.tau)
+    rate = np.concatenate([x.v[..., x.z], x.a[..., x.w]], axis=-1)
+    y, q, v, tau, rate = (
+        m.reshape(*lead, m.shape[-1]) if batch and m.ndim > 1 else m
+        for m in (y, x.q, x.v, x.tau, rate)
     )
     coordinates, speeds, inputs = (
         tuple(machine.speed_names[k] for k in which) for which in (x.z, x.w, motors)
     )
     names = outputs.texts if outputs is not None else ()
-    return StateSpace(A, B, coordinates, speeds, inputs, G, C, D, names, q, v, tau, y)
+    return StateSpace(A, B, coordinates, speeds, inputs, G, C, D, names, q, v, tau, y, rate)
 
 
 def _blocks(a: Array, b: Array, c: Array, d: Array) -> Array:

@@ -47,6 +47,9 @@ class StateSpace:
         The state and the joint forces about which the mechanism was linearised.
     y : ndarray (outputs,)
         The outputs there.
+    rate : ndarray (n,)
+        The rate of the state there: the independent speeds and their accelerations; zero at an
+        equilibrium.
 
     Notes
     -----
@@ -66,6 +69,7 @@ class StateSpace:
     v: Array = field(default_factory=lambda: np.zeros(0))
     tau: Array = field(default_factory=lambda: np.zeros(0))
     y: Array = field(default_factory=lambda: np.zeros(0))
+    rate: Array = field(default_factory=lambda: np.zeros(0))
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.A, self.B, self.C, self.D) if self.outputs else (self.A, self.B))
@@ -234,7 +238,18 @@ class StateSpace:
 
 
 # the number of dimensions of each array for one system; those of a batch have more
-_DIMENSIONS = {"A": 2, "B": 2, "others": 2, "C": 2, "D": 2, "q": 1, "v": 1, "tau": 1, "y": 1}
+_DIMENSIONS = {
+    "A": 2,
+    "B": 2,
+    "others": 2,
+    "C": 2,
+    "D": 2,
+    "q": 1,
+    "v": 1,
+    "tau": 1,
+    "y": 1,
+    "rate": 1,
+}
 
 
 def _hidden(
@@ -243,8 +258,8 @@ def _hidden(
     """Return a sentence for each pole of A with a direction x, (A - s) x = 0 and C x = 0."""
     scale = _balance(A)
     A, C = A * scale[None, :] / scale[:, None], C * scale[None, :]
-    size = max(np.linalg.norm(A, 2), 1e-300)
-    C = C * (size / max(np.linalg.norm(C, 2), 1e-300))
+    size = max(float(np.linalg.norm(A, 2)), 1e-300)
+    C = C * (size / max(float(np.linalg.norm(C, 2)), 1e-300))
     found: dict[str, None] = {}
     for s in np.linalg.eigvals(A):
         if s.imag < 0.0:

@@ -1,0 +1,48 @@
+"""Control: controllers for simulations, and their design from the model.
+
+    operating_point     the state about which a linear controller works, and the deviation from it
+    feedback            StateFeedback: u = u* - K x
+    lqr                 linear-quadratic regulator, pole placement
+    kalman              Kalman filter, LQG
+    tvlqr               the regulator along a motion; motions: motions and periodic motions
+    riccati, weights    the matrix equations by SciPy; weights by name
+
+The controllers that need no design (PID, computed torque, impedance, actuators and others) are
+those of `catena.simulation.control`; they are exported here too.
+"""
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from ..simulation.control import (
+        FMU,
+        NAMED_CONTROLS,
+        PD,
+        PID,
+        Actuator,
+        ComputedTorque,
+        Controller,
+        DCMotor,
+        Forces,
+        Hold,
+        Hybrid,
+        Impedance,
+        Law,
+        NamedControl,
+        Sequence,
+        Sum,
+        Thruster,
+        hold,
+        traced,
+        wrenches,
+    )
+    from .feedback import StateFeedback
+    from .kalman import LQG, KalmanFilter, kalman, lqg
+    from .lqr import lqr, place
+    from .motions import Floquet, Motion, floquet
+    from .operating_point import OperatingPoint
+    from .tvlqr import TrackingFeedback, tvlqr
+
+__getattr__, __dir__ = door(__name__)
