@@ -5,6 +5,9 @@
     lqr                 linear-quadratic regulator, pole placement
     kalman              Kalman filter, LQG
     tvlqr               the regulator along a motion; motions: motions and periodic motions
+    differential_ik     joint speeds for several tasks within limits; tasks; box_programme: quadratic
+                        programmes as straight-line code; qp_solvers: a registry of solvers
+    whole_body          joint forces for tasks, contacts and limits by a quadratic programme
     riccati, weights    the matrix equations by SciPy; weights by name
 
 The controllers that need no design (PID, computed torque, impedance, actuators and others) are
@@ -38,11 +41,15 @@ if TYPE_CHECKING:
         traced,
         wrenches,
     )
+    from .differential_ik import DifferentialIK, differential_ik
     from .feedback import StateFeedback
     from .kalman import LQG, KalmanFilter, kalman, lqg
     from .lqr import lqr, place
     from .motions import Floquet, Motion, floquet
     from .operating_point import OperatingPoint
+    from .qp_solvers import QP, QP_SOLVERS, QPSolver, qp_solver
+    from .tasks import ComTask, FrameTask, PostureTask, Task
     from .tvlqr import TrackingFeedback, tvlqr
+    from .whole_body import FrameContact, WholeBody, WholeBodySolution, whole_body
 
 __getattr__, __dir__ = door(__name__)
