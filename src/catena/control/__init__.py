@@ -5,9 +5,11 @@
     lqr                 linear-quadratic regulator, pole placement
     kalman              Kalman filter, LQG
     tvlqr               the regulator along a motion; motions: motions and periodic motions
-    differential_ik     joint speeds for several tasks within limits; tasks; box_programme: quadratic
+    tasks               what is asked of frames, postures and the centre of mass
+    differential_ik     joint speeds for several tasks within limits; box_programme: quadratic
                         programmes as straight-line code; qp_solvers: a registry of solvers
-    whole_body          joint forces for tasks, contacts and limits by a quadratic programme
+    whole_body          joint forces for tasks, contacts and limits by a quadratic programme;
+                        active_contacts: its active set
     riccati, weights    the matrix equations by SciPy; weights by name
 
 The controllers that need no design (PID, computed torque, impedance, actuators and others) are

@@ -154,8 +154,8 @@ def _unsolved(name: str, status: Any) -> QuestionError:
 QP_SOLVERS: Registry[QPSolver] = Registry(
     "solver of quadratic programmes",
     (
-        QPSolver("piqp", "piqp", "proximal interior point [Schwan2023]", _piqp),
         QPSolver("proxqp", "proxsuite", "augmented Lagrangian [Bambade2022]", _proxqp),
+        QPSolver("piqp", "piqp", "proximal interior point [Schwan2023]", _piqp),
         QPSolver("quadprog", "quadprog", "dual active set [Goldfarb1983]", _quadprog),
     ),
     error=QuestionError,

@@ -1,12 +1,13 @@
 """Tasks: what differential inverse kinematics and whole-body control ask of a mechanism.
 
-A task has an error e (m,) that is to vanish, and the rows J (m, nv) of its rate: e' = -J v while its
-target is constant. weight (m,): the cost of a unit of its residual, squared.
+A task has an error e (m,) that is to vanish, and the rows J (m, nv) of its rate: e' = -J v while
+its target is constant. weight (m,): the cost of a unit of its residual, squared.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import casadi as ca
@@ -224,4 +225,4 @@ def joint_values(machine: Machine, what: str, given: Any, default: float) -> Arr
 def split_targets(machine: Machine, tasks: tuple[Task, ...], packed: ca.SX) -> list[ca.SX]:
     """Return the part of each task of the symbols of all targets."""
     ends = np.cumsum([0, *(task.target_size(machine) for task in tasks)]).tolist()
-    return [packed[a:b] for a, b in zip(ends, ends[1:])]
+    return [packed[a:b] for a, b in pairwise(ends)]

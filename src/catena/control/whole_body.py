@@ -6,8 +6,9 @@
                 |f_x|, |f_y| <= mu f_z / sqrt(2),  f_z >= 0     inside the cones of friction
                 tau_low <= tau <= tau_high,    A a = gamma      motors, closed loops
 
-Unknowns are x = (a, f, lam). With several priorities the programme is solved once for each, and
-what a task of higher priority has reached is kept.
+Unknowns are x = (a, f, lam). An active set that is kept between calls solves it in most cases
+(`active_contacts`), a solver of `QP_SOLVERS` in all others. With several priorities the programme
+is solved once for each, and what a task of higher priority has reached is kept.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..compiler import Single, Tracer, compile_single, single_state
 from ..errors import StateError
 from ..machine import Machine, all_speeds_of, machine_of
 from ..model import Mechanism, value_of
+from .active_contacts import ActiveContacts
 from .qp_solvers import QP, qp_solver
 from .tasks import Task, joint_values, pack_targets, split_targets
 
@@ -31,7 +33,7 @@ Array = np.ndarray
 # weights of accelerations and contact forces, relative to a task of weight one: they choose among
 # equally good solutions
 SMALL_ACCELERATION = 1e-6
-SMALL_FORCE = 1e-8
+SMALL_FORCE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -117,27 +119,35 @@ class WholeBody:
         if isinstance(targets, Mapping):
             targets = self.targets(targets)
         parts = self._evaluate(np.asarray(q, float), np.asarray(v, float), np.asarray(targets))
+        x = self._active.solve(parts, self.machine.nv) if len(self.levels) == 1 else None
+        if x is None:
+            x = self._by_priority(parts)
         nv, nf = self.machine.nv, self._force_count
-        A, b = parts["A"], parts["b"][:, 0]
-        G, high = parts["G"], parts["high"][:, 0]
-        low = parts["low"][:, 0]
-        x_low = np.full(G.shape[1], -np.inf)
-        x_low[[nv + 3 * k + 2 for k in range(nf // 3)]] = 0.0
-        x_high = np.full(G.shape[1], np.inf)
-        x = np.zeros(G.shape[1])
-        for k in range(len(self.levels)):
-            J, r, w = (parts[f"{name}{k}"] for name in "Jrw")
-            P = np.diag(self._regularisation)
-            weighted = w * J
-            P[:nv, :nv] += J.T @ weighted
-            c = np.zeros(len(P))
-            c[:nv] = -(weighted.T @ r)[:, 0]
-            x = self._solve(QP(P, c, A, b, G, low, high, x_low, x_high))
-            rows = np.hstack([J, np.zeros((len(J), len(P) - nv))])
-            A, b = np.vstack([A, rows]), np.append(b, rows @ x)
         tau = np.zeros(nv)
         tau[list(self.motors)] = parts["T"] @ x + parts["t"][:, 0]
         return WholeBodySolution(x[:nv], tau, x[nv : nv + nf].reshape(-1, 3))
+
+    @cached_property
+    def _active(self) -> ActiveContacts:
+        """The active set of the last call, from which the next one starts."""
+        friction = [c.friction / np.sqrt(2.0) for c in self.contacts for _ in c.corners]
+        return ActiveContacts(np.array(friction), SMALL_FORCE)
+
+    def _by_priority(self, parts: dict[str, Array]) -> Array:
+        """Return the minimum by a solver of quadratic programmes, priority by priority."""
+        nv, A, b, G = self.machine.nv, parts["A"], parts["b"][:, 0], parts["G"]
+        n = G.shape[1]
+        low, high = parts["low"][:, 0], parts["high"][:, 0]
+        x_low, x_high, x = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
+        x_low[self._normals] = 0.0
+        for k in range(len(self.levels)):
+            P, c = SMALL_FORCE * np.eye(n), np.zeros(n)
+            P[:nv, :nv], c[:nv] = parts[f"H{k}"], -parts[f"g{k}"][:, 0]
+            x = self._solve(QP(P, c, A, b, G, low, high, x_low, x_high))
+            if k + 1 < len(self.levels):
+                rows = np.hstack([parts[f"J{k}"], np.zeros((len(parts[f"J{k}"]), n - nv))])
+                A, b = np.vstack([A, rows]), np.append(b, rows @ x)
+        return x
 
     def controller(self, targets: Any, sample: float) -> Any:
         """Return a controller for `catena.simulate` that solves the programme every `sample` s.
@@ -152,11 +162,9 @@ class WholeBody:
         return 3 * sum(len(c.corners) for c in self.contacts)
 
     @cached_property
-    def _regularisation(self) -> Array:
-        nv, m = self.machine.nv, len(self.machine.rows)
-        return np.concatenate(
-            [np.full(nv, SMALL_ACCELERATION), np.full(self._force_count + m, SMALL_FORCE)]
-        )
+    def _normals(self) -> list[int]:
+        """The places of the normal forces among the unknowns."""
+        return [self.machine.nv + 3 * k + 2 for k in range(self._force_count // 3)]
 
     @cached_property
     def _solve(self) -> Any:
@@ -172,12 +180,14 @@ class WholeBody:
         pieces = iter(split_targets(self.machine, self.tasks, packed))
         for k, level in enumerate(self.levels):
             rows = [task.rows(s, next(pieces)) for task in level]
-            J = ca.vertcat(*(x.J for x in rows))
-            parts[f"J{k}"] = J
-            parts[f"r{k}"] = ca.vertcat(
-                *(self.kp * x.error - self.kd * (x.J @ s.v) - x.drift for x in rows)
-            )
-            parts[f"w{k}"] = ca.SX(np.concatenate([x.weight for x in rows]))
+            H, g = SMALL_ACCELERATION * ca.SX.eye(nv), ca.SX.zeros(nv)
+            for x in rows:
+                weighted = ca.sparsify(ca.diag(ca.DM(x.weight)) @ x.J)
+                H = H + ca.sparsify(x.J).T @ weighted
+                g = g + weighted.T @ (self.kp * x.error - self.kd * (x.J @ s.v) - x.drift)
+            parts[f"H{k}"], parts[f"g{k}"] = H, g
+            if k + 1 < len(self.levels):
+                parts[f"J{k}"] = ca.vertcat(*(x.J for x in rows))
         M, bias = s.mass_matrix(), s.bias()
         F = [M]
         if nf:
@@ -202,8 +212,9 @@ class WholeBody:
         tau_low, tau_high = (x[[motors[k] for k in limited]] for x in (self.tau_low, self.tau_high))
         parts["G"] = ca.vertcat(ca.SX(cones), parts["T"][limited, :])
         none = np.zeros(len(cones))
-        parts["low"] = ca.vertcat(ca.SX(none - 1e30), ca.SX(tau_low) - parts["t"][limited])
-        parts["high"] = ca.vertcat(ca.SX(none), ca.SX(tau_high) - parts["t"][limited])
+        own = ca.reshape(parts["t"][limited], len(limited), 1)
+        parts["low"] = ca.vertcat(ca.SX(none - 1e30), _column(tau_low) - own)
+        parts["high"] = ca.vertcat(ca.SX(none), _column(tau_high) - own)
         flat = ca.vertcat(*(ca.vec(ca.densify(x)) for x in parts.values()))
         function = ca.Function("whole_body", [s.q, s.v, packed, s.p], [ca.densify(ca.cse(flat))])
         return function, {name: x.shape for name, x in parts.items()}
@@ -341,6 +352,10 @@ def whole_body(
     else:
         most = joint_values(machine, "whole_body: effort", effort, np.inf)
     return WholeBody(machine, levels, tuple(contacts), kp, kd, tuple(motors), -most, most, solver)
+
+
+def _column(x: Array) -> ca.SX:
+    return ca.SX(ca.DM(x.reshape(-1, 1)))
 
 
 def _nested(tasks: tuple[Any, ...]) -> bool:
