@@ -10,6 +10,7 @@
                         programmes as straight-line code; qp_solvers: a registry of solvers
     whole_body          joint forces for tasks, contacts and limits by a quadratic programme;
                         active_contacts: its active set
+    sampling_mpc        predictive control by rollouts in lanes: MPPI, CEM
     riccati, weights    the matrix equations by SciPy; weights by name
 
 The controllers that need no design (PID, computed torque, impedance, actuators and others) are
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .motions import Floquet, Motion, floquet
     from .operating_point import OperatingPoint
     from .qp_solvers import QP, QP_SOLVERS, QPSolver, qp_solver
+    from .sampling_mpc import PLAN_UPDATES, PlanUpdate, SamplingMPC, sampling_mpc
     from .tasks import ComTask, FrameTask, PostureTask, Task
     from .tvlqr import TrackingFeedback, tvlqr
     from .whole_body import FrameContact, WholeBody, WholeBodySolution, whole_body
