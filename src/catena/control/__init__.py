@@ -11,6 +11,8 @@
     whole_body          joint forces for tasks, contacts and limits by a quadratic programme;
                         active_contacts: its active set
     sampling_mpc        predictive control by rollouts in lanes: MPPI, CEM
+    margins             gain, phase, delay and disk margins
+    disturbed_runs      region of attraction and Monte Carlo in lanes; plots: pictures of these
     riccati, weights    the matrix equations by SciPy; weights by name
 
 The controllers that need no design (PID, computed torque, impedance, actuators and others) are
@@ -45,11 +47,14 @@ if TYPE_CHECKING:
         wrenches,
     )
     from .differential_ik import DifferentialIK, differential_ik
+    from .disturbed_runs import DisturbedRuns, monte_carlo, region_of_attraction
     from .feedback import StateFeedback
     from .kalman import LQG, KalmanFilter, kalman, lqg
     from .lqr import lqr, place
+    from .margins import LoopMargins, margins
     from .motions import Floquet, Motion, floquet
     from .operating_point import OperatingPoint
+    from .plots import plot_margins, plot_region
     from .qp_solvers import QP, QP_SOLVERS, QPSolver, qp_solver
     from .sampling_mpc import PLAN_UPDATES, PlanUpdate, SamplingMPC, sampling_mpc
     from .tasks import ComTask, FrameTask, PostureTask, Task
