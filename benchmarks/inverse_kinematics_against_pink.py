@@ -19,8 +19,6 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from robots import machine_of, urdf
-
 from catena.control import (
     ComTask,
     FrameContact,
@@ -30,6 +28,7 @@ from catena.control import (
     whole_body,
 )
 from catena.control.qp_solvers import QP_SOLVERS
+from robots import machine_of, urdf
 
 DT = 0.005
 
@@ -76,8 +75,8 @@ def panda():
 
 def pink_step(frame, q, goal):
     """Return the processor time of one step of pink, us."""
-    import pinocchio as pin
     import pink
+    import pinocchio as pin
     from pink.tasks import FrameTask as PinkFrame
     from pink.tasks import PostureTask as PinkPosture
 

@@ -80,7 +80,8 @@ def main() -> None:
     plan = mpc.start()
     whole = best(lambda: mpc.improve(q, v, plan))
     print(
-        f"{SAMPLES} rollouts of {INTERVALS} steps of a cart-pole, largest difference {difference:.1e}"
+        f"{SAMPLES} rollouts of {INTERVALS} steps of a cart-pole, largest difference"
+        f" {difference:.1e}"
     )
     print(f"mujoco.rollout   {SAMPLES / peer:12.0f} rollouts/s")
     print(f"catena           {SAMPLES / mine:12.0f} rollouts/s   ratio {peer / mine:6.1f}")

@@ -194,7 +194,7 @@ def differential_ik(
     dt: float,
     gain: float = 1.0,
     damping: float = 1e-6,
-    speed_limits: Any = None,
+    speed_limits: Any = "speed",
     limits: bool = True,
     limit_gain: float = 0.5,
     solver: str | None = None,
@@ -213,8 +213,8 @@ def differential_ik(
         The share of the errors that should vanish within dt, from 0 to 1.
     damping : float, default 1e-6
         The weight of the squared speeds, which keeps them bounded near singular configurations.
-    speed_limits : float, array (nv,) or mapping, optional
-        The largest speeds, rad/s or m/s. By default none.
+    speed_limits : "speed", float, array (nv,), mapping or None
+        The largest speeds, rad/s or m/s: by default those of the joints.
     limits : bool, default True
         Keep coordinates within the limits of their joints.
     limit_gain : float, default 0.5

@@ -14,11 +14,13 @@ import casadi as ca
 import numpy as np
 
 from ..compiler import Tracer
-from ..errors import StateError
+from ..errors import StateError, UnknownNameError
 from ..machine import Machine, all_speeds_of, speeds_of
+from ..model import value_of
 from .operating_point import TINY_ROTATION_SQUARED, coordinate_change
 
 Array = np.ndarray
+JOINT_LIMITS = ("speed", "effort")  # limits of joints that stand for numbers
 
 
 class TaskRows(NamedTuple):
@@ -206,10 +208,18 @@ def pack_targets(machine: Machine, tasks: tuple[Task, ...], given: Any) -> Array
 
 
 def joint_values(machine: Machine, what: str, given: Any, default: float) -> Array:
-    """Return one number per speed (nv,), from one for all, an array, or {joint: number}."""
+    """Return one number per speed (nv,), from one for all, an array, {joint: number}, or the name
+    of a limit of joints, "speed" or "effort".
+    """
     found = np.full(machine.nv, default)
     if given is None:
         return found
+    if isinstance(given, str):
+        if given not in JOINT_LIMITS:
+            raise UnknownNameError("kind of limit", given, JOINT_LIMITS, what)
+        p = machine.mechanism.parameters
+        own = [value_of(x, p) for j in machine.mechanism.moving for x in getattr(j, given)]
+        return np.array(own, float)
     if isinstance(given, dict):
         for name, x in given.items():
             found[all_speeds_of(machine, [name])] = x

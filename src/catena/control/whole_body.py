@@ -24,7 +24,7 @@ import numpy as np
 from ..compiler import Single, Tracer, compile_single, single_state
 from ..errors import StateError
 from ..machine import Machine, all_speeds_of, machine_of
-from ..model import Mechanism, value_of
+from ..model import Mechanism
 from .active_contacts import ActiveContacts
 from .qp_solvers import QP, qp_solver
 from .tasks import Task, joint_values, pack_targets, split_targets
@@ -346,11 +346,7 @@ def whole_body(
         machine,
         [j for j in machine.joint_names if j not in loose] if actuated is None else actuated,
     )
-    if isinstance(effort, str):
-        p = machine.mechanism.parameters
-        most = np.array([value_of(x, p) for j in machine.mechanism.moving for x in j.effort], float)
-    else:
-        most = joint_values(machine, "whole_body: effort", effort, np.inf)
+    most = joint_values(machine, "whole_body: effort", effort, np.inf)
     return WholeBody(machine, levels, tuple(contacts), kp, kd, tuple(motors), -most, most, solver)
 
 
