@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from robots import machine_of as robot
 
 import catena
 from catena.control import ComTask, FrameTask, PostureTask, differential_ik, qp_solver
 from catena.control.qp_solvers import QP, QP_SOLVERS
 from catena.errors import StateError
+from robots import machine_of as robot
 
 
 def panda():

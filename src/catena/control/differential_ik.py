@@ -250,9 +250,9 @@ def differential_ik(
     given = tuple(tasks)
     if len({task.name for task in given}) != len(given):
         raise StateError("differential_ik: two tasks have the same name; give them other names")
-    for name, x, most in (("dt", dt, np.inf), ("gain", gain, 1.0), ("limit_gain", limit_gain, 1.0)):
-        if not 0.0 < x <= most:
-            raise StateError(f"differential_ik: {name} is {x!r}; it is above zero, at most {most}")
+    for name, x, top in (("dt", dt, np.inf), ("gain", gain, 1.0), ("limit_gain", limit_gain, 1.0)):
+        if not 0.0 < x <= top:
+            raise StateError(f"differential_ik: {name} is {x!r}; it is above zero, at most {top}")
     if not damping > 0.0:
         raise StateError(f"differential_ik: damping is {damping!r}; it is above zero")
     most = joint_values(machine, "differential_ik: speed_limits", speed_limits, np.inf)

@@ -222,7 +222,7 @@ def _end_states(
 
     def run(rows: slice) -> None:
         own = {name: x[rows] for name, x in parameters.items()}
-        more = {"parameters": own} if own else {}
+        more: dict[str, Any] = {"parameters": own} if own else {}
         try:
             found = simulate(
                 machine,

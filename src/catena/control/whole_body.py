@@ -331,7 +331,7 @@ def whole_body(
         If there is no task, two have one name, or a gain is negative.
     """
     machine = machine_of(mechanism)
-    given = tuple(tasks)
+    given: tuple[Any, ...] = tuple(tasks)
     levels = tuple(tuple(x) for x in given) if _nested(given) else (given,)
     names = [task.name for level in levels for task in level]
     if not names or len(set(names)) != len(names):
