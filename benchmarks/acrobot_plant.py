@@ -92,3 +92,107 @@ def arrived(x: np.ndarray) -> np.ndarray:
     e = x - GOAL
     e[:, :2] = (e[:, :2] + np.pi) % (2 * np.pi) - np.pi
     return (np.abs(e) < [0.35, 0.35, 1.0, 1.0]).all(axis=1)
+
+
+@dataclass(frozen=True)
+class Disturbances:
+    """What the robustness track varies, for n runs: the plant, the deviations of measured speeds
+    (n,) and of torques (n,), the response of the motor (n,), the delay in steps (n,), and torques
+    (steps, n, 2) that push both joints.
+    """
+
+    plant: Parameters
+    speed_noise: np.ndarray
+    torque_noise: np.ndarray
+    response: np.ndarray
+    delay: np.ndarray
+    pushes: np.ndarray
+
+
+GROUPS = ("model", "measurement_noise", "u_noise", "u_responsiveness", "delay", "perturbation")
+VALUES, REPEATS, PUSHED_RUNS = 21, 10, 50
+
+
+def disturbances(p: Parameters, rng: np.random.Generator) -> tuple[Disturbances, np.ndarray]:
+    """Return all runs of the robustness track `robustness_v2`, and the group of each (n,)."""
+    sizes = (10 * VALUES, VALUES * REPEATS, VALUES * REPEATS, VALUES, VALUES, PUSHED_RUNS)
+    group = np.repeat(np.arange(6), sizes)
+    n = len(group)
+    share, wide = np.linspace(0.75, 1.25, VALUES), np.linspace(-1.0, 1.0, VALUES)
+    table = {name: np.full(n, float(getattr(p, name))) for name in Parameters.__annotations__}
+    changes = (
+        ("Ir", np.linspace(0.0, 1e-4, VALUES)),
+        ("r1", p.r1 * share),
+        ("I1", p.I1 * share),
+        ("b1", 0.1 * wide),
+        ("cf1", 0.2 * wide),
+        ("r2", p.r2 * share),
+        ("m2", p.m2 * share),
+        ("I2", p.I2 * share),
+        ("b2", 0.1 * wide),
+        ("cf2", 0.2 * wide),
+    )
+    for k, (name, values) in enumerate(changes):
+        rows = slice(k * VALUES, (k + 1) * VALUES)
+        table[name][rows] = values
+    levels = np.repeat(np.linspace(0.0, 1.0, VALUES), REPEATS)
+    speed, torque, response = np.zeros(n), np.zeros(n), np.ones(n)
+    speed[group == 1], torque[group == 2] = 0.5 * levels, 1.1 * levels
+    response[group == 3] = np.linspace(0.1, 2.0, VALUES)
+    delay = np.zeros(n, int)
+    delay[group == 4] = (np.linspace(0.0, 0.04, VALUES) / DT + 1e-9).astype(int)
+    pushes = np.zeros((round(FINAL_TIME / DT), n, 2))
+    t = DT * np.arange(len(pushes))
+    for k in np.flatnonzero(group == 5):
+        at = np.cumsum(1.0 + rng.random(6) * (FINAL_TIME - 7.0) / 6.0)
+        rng.shuffle(at)
+        width = rng.uniform(0.05, 0.1, 6)
+        force = rng.uniform(-4.5, 4.5, 6)
+        force += 0.5 * np.sign(force)
+        for i in range(6):
+            pushes[:, k, i // 3] += force[i] * np.exp(-((t - at[i]) ** 2) / (2 * width[i] ** 2))
+    return Disturbances(Parameters(**table), speed, torque, response, delay, pushes), group
+
+
+def robustness(p: Parameters, controller, seed: int = 0) -> dict[str, float]:
+    """Return the score of each group, and their mean. controller(t, x (n, 4)) -> torques (n,)."""
+    rng = np.random.default_rng(seed)
+    d, group = disturbances(p, rng)
+    n = len(group)
+    x, last = np.zeros((n, 4)), np.zeros(n)
+    past = np.zeros((int(d.delay.max()) + 1, n, 4))
+    runs = np.arange(n)
+    for k in range(len(d.pushes)):
+        past[k % len(past)] = x
+        seen = past[(k - np.minimum(d.delay, k)) % len(past), runs]
+        seen[:, 2:] += d.speed_noise[:, None] * rng.standard_normal((n, 2))
+        u = last + d.response * (controller(k * DT, seen) - last)
+        u = np.clip(u + d.torque_noise * rng.standard_normal(n), -TORQUE_LIMIT, TORQUE_LIMIT)
+        last = u + d.pushes[k, :, 1]
+        x = step(d.plant, x, last, d.pushes[k, :, 0])
+    good = arrived(x)
+    found = {}
+    for k, name in enumerate(GROUPS):
+        own = good[group == k]
+        if name in ("measurement_noise", "u_noise"):  # a level counts if most of its runs arrive
+            own = own.reshape(VALUES, REPEATS).mean(axis=1) > 0.5
+        found[name] = float(own.mean())
+    return {**found, "score": float(np.mean(list(found.values())))}
+
+
+def energy(p: Parameters, x: np.ndarray) -> np.ndarray:
+    """Return the energies (n,) of states (n, 4), J."""
+    q1, q2, v1, v2 = x.T
+    M12 = p.I2 + p.m2 * p.l1 * p.r2 * np.cos(q2)
+    M11 = p.I1 + p.m2 * p.l1**2 + 2 * M12 - p.I2
+    kinetic = 0.5 * (M11 * v1**2 + 2 * M12 * v1 * v2 + p.I2 * v2**2)
+    height = p.m1 * p.r1 * np.cos(q1) + p.m2 * (p.l1 * np.cos(q1) + p.r2 * np.cos(q1 + q2))
+    return kinetic - p.g * height
+
+
+if __name__ == "__main__":
+    p, x = Parameters(), np.array([[1.0, 0.5, 0.0, 0.0]])
+    before = energy(p, x)
+    for _ in range(500):
+        x = step(p, x, np.zeros(1))
+    print(f"energy that one second of a free swing loses: {abs(energy(p, x) - before)[0]:.1e} J")

@@ -184,7 +184,7 @@ def monte_carlo(
             where = f"mechanism {machine.mechanism.name!r}"
             raise UnknownNameError("parameter", name, machine.mechanism.parameters, where)
     drawn = {
-        name: np.asarray(how(rng, samples), float) if callable(how) else rng.uniform(*how, samples)
+        name: np.asarray(how(rng, samples), float) if callable(how) else rng.uniform(how[0], how[1], samples)
         for name, how in parameters.items()
     }
     starts = np.repeat(np.asarray(q, float)[None], samples, axis=0)
