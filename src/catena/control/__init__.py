@@ -16,6 +16,7 @@
     shooting_mpc        predictive control by multiple shooting and quadratic programmes
     margins             gain, phase, delay and disk margins
     disturbed_runs      region of attraction and Monte Carlo in lanes; plots: pictures of these
+    plant_step          one step in time of a mechanism, on a tape
     riccati, weights    the matrix equations by SciPy; weights by name
 
 The controllers that need no design (PID, computed torque, impedance, actuators and others) are

@@ -183,10 +183,10 @@ def monte_carlo(
         if name not in machine.mechanism.parameters:
             where = f"mechanism {machine.mechanism.name!r}"
             raise UnknownNameError("parameter", name, machine.mechanism.parameters, where)
-    drawn = {
-        name: np.asarray(how(rng, samples), float) if callable(how) else rng.uniform(how[0], how[1], samples)
-        for name, how in parameters.items()
-    }
+    drawn = {}
+    for name, how in parameters.items():
+        values = how(rng, samples) if callable(how) else rng.uniform(how[0], how[1], samples)
+        drawn[name] = np.asarray(values, float)
     starts = np.repeat(np.asarray(q, float)[None], samples, axis=0)
     given = {"control": controller, "integrator": integrator, "step": step, **options}
     ends = _end_states(machine, starts, np.zeros((samples, machine.nv)), until, drawn, given)

@@ -17,11 +17,11 @@ import casadi as ca
 import numpy as np
 
 from ..analysis import trace_outputs
-from ..compiler import Tracer
-from ..errors import QuestionError, StateError
+from ..errors import StateError
 from ..machine import Machine, machine_of
-from ..model import Mechanism, per_speed, value_of
+from ..model import Mechanism
 from ..simulation.control import check_sample_time
+from .plant_step import plant_rate, require_independent, rk4_step
 from .riccati import noise_of_sample
 from .weights import Weight, weight_matrix
 
@@ -129,12 +129,7 @@ def extended_kalman(
     """
     machine = machine_of(mechanism)
     check_sample_time("extended_kalman", sample)
-    if machine.rows or machine.nq != machine.nv:
-        what = "closed loops or speed rows" if machine.rows else "ball or free joints"
-        raise QuestionError(
-            f"extended_kalman: mechanism {machine.mechanism.name!r} has {what}; it takes mechanisms"
-            " whose coordinates are independent and without quaternions"
-        )
+    require_independent("extended_kalman", machine)
     measured = trace_outputs(machine, outputs)
     states = (*machine.coordinate_names, *(f"v['{x}']" for x in machine.speed_names))
     density = weight_matrix("extended_kalman, process", process, states)
@@ -145,12 +140,13 @@ def extended_kalman(
     drift[:nv, nv:] = np.eye(nv)
     W = noise_of_sample(drift, density, sample)
     x, u, P = ca.SX.sym("x", n), ca.SX.sym("u", nv), ca.SX.sym("P", n, n)
-    f, h = _plant(machine, measured.function)
-    after = _rk4(f, x, u, sample)
+    rate = plant_rate(machine)
+    after = rk4_step(rate, x, u, sample)
     F = ca.jacobian(after, x)
     predict = ca.Function("predict", [x, u, P], [after, F @ P @ F.T + ca.DM(W)])
     y = ca.SX.sym("y", len(measured.texts))
-    expected = h(x, u)
+    p, nq = list(machine.mechanism.parameters.values()), machine.nq
+    expected = measured.function(x[:nq], x[nq:], rate(x, u)[nq:], u, p, 0.0)
     H = ca.jacobian(expected, x)
     S = H @ P @ H.T + ca.DM(V)
     K = ca.solve(S, H @ P).T
@@ -160,32 +156,3 @@ def extended_kalman(
         "correct", [x, u, P, y], [x + K @ (y - expected), 0.5 * (better + better.T)]
     )
     return ExtendedKalmanFilter(states, measured.texts, sample, W, V, predict, correct)
-
-
-def _plant(machine: Machine, outputs: ca.Function) -> tuple[Any, Any]:
-    """Return x' = f(x, u) and y = h(x, u), with the viscous damping of the joints."""
-    s = Tracer(machine.layout, machine.snap)
-    p = list(machine.mechanism.parameters.values())
-    damping = [
-        value_of(d, machine.mechanism.parameters) for d in per_speed(machine.mechanism, "damping")
-    ]
-    forward = ca.Function("forward", [s.q, s.v, s.tau, s.p, s.t], [s.forward_dynamics()])
-    nq = machine.nq
-
-    def acceleration(x: ca.SX, u: ca.SX) -> ca.SX:
-        v = x[nq:]
-        return forward(x[:nq], v, u - ca.DM(damping) * v, p, 0.0)
-
-    return (
-        lambda x, u: ca.vertcat(x[nq:], acceleration(x, u)),
-        lambda x, u: outputs(x[:nq], x[nq:], acceleration(x, u), u, p, 0.0),
-    )
-
-
-def _rk4(f: Any, x: ca.SX, u: ca.SX, h: float) -> ca.SX:
-    """Return the state after one step of RK4 with constant forces."""
-    k1 = f(x, u)
-    k2 = f(x + 0.5 * h * k1, u)
-    k3 = f(x + 0.5 * h * k2, u)
-    k4 = f(x + h * k3, u)
-    return x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)

@@ -18,10 +18,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compiler import Tracer, compile_lanes
-from ..errors import QuestionError, StateError
+from ..compiler import compile_lanes
+from ..errors import StateError
 from ..machine import Machine, all_speeds_of, machine_of
-from ..model import Mechanism, per_speed, value_of
+from ..model import Mechanism
+from .plant_step import plant_rate, require_independent, rk4_step
 from .qp_solvers import QP, qp_solver
 from .weights import Weight, weight_matrix
 
@@ -112,31 +113,10 @@ class ShootingMPC:
     @cached_property
     def _step(self) -> Any:
         """(x, u) -> x after one interval and its derivatives, over lanes."""
-        machine = self.machine
-        s = Tracer(machine.layout, machine.snap)
-        p = list(machine.mechanism.parameters.values())
-        damping = ca.DM(
-            [
-                value_of(d, machine.mechanism.parameters)
-                for d in per_speed(machine.mechanism, "damping")
-            ]
-        )
-        forward = ca.Function("forward", [s.q, s.v, s.tau, s.p, s.t], [s.forward_dynamics()])
-        n, nq = 2 * machine.nv, machine.nq
-        x, u = ca.SX.sym("x", n), ca.SX.sym("u", len(self.motors))
-        tau = ca.SX.zeros(machine.nv)
+        x, u = ca.SX.sym("x", 2 * self.machine.nv), ca.SX.sym("u", len(self.motors))
+        tau = ca.SX.zeros(self.machine.nv)
         tau[list(self.motors)] = u
-
-        def rate(y: ca.SX) -> ca.SX:
-            v = y[nq:]
-            return ca.vertcat(v, forward(y[:nq], v, tau - damping * v, p, 0.0))
-
-        h = self.interval
-        k1 = rate(x)
-        k2 = rate(x + 0.5 * h * k1)
-        k3 = rate(x + 0.5 * h * k2)
-        k4 = rate(x + h * k3)
-        after = x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        after = rk4_step(plant_rate(self.machine), x, tau, self.interval)
         parts = [after, ca.jacobian(after, x), ca.jacobian(after, u)]
         return compile_lanes(ca.Function("shoot", [x, u], ca.cse([ca.densify(y) for y in parts])))
 
@@ -216,12 +196,7 @@ def shooting_mpc(
         If an argument is out of its range.
     """
     machine = machine_of(mechanism)
-    if machine.rows or machine.nq != machine.nv:
-        what = "closed loops or speed rows" if machine.rows else "ball or free joints"
-        raise QuestionError(
-            f"shooting_mpc: mechanism {machine.mechanism.name!r} has {what}; it takes mechanisms"
-            " whose coordinates are independent and without quaternions"
-        )
+    require_independent("shooting_mpc", machine)
     if not 0.0 < horizon < np.inf or int(intervals) != intervals or intervals < 1:
         raise StateError(
             f"shooting_mpc: horizon is {horizon!r} s in {intervals!r} intervals; both are above"
