@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         collision,
         compiler,
         contact,
+        control,
         equations,
         errors,
         exports,
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
     from .optimization import optimize
     from .results import Result, interference, load_result
     from .sensitivity import sensitivities
-    from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
+    from .simulation import ALL_INTEGRATORS, events, simulate, trajectories
     from .studies import Study, study
 
 __all__ = [
@@ -151,7 +152,6 @@ sys.meta_path.append(
         __name__,
         {
             "bridge": "catena.machine.bridge",
-            "control": "catena.simulation.control",
             "events": "catena.simulation.events",
             "trajectories": "catena.simulation.trajectories",
         },
