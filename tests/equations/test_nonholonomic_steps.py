@@ -170,3 +170,60 @@ def test_multipliers_are_said_to_be_there_only_where_they_are(by: str, sentence:
 
     assert sentence in said("knife_edge") and "lambda1" in said("knife_edge")
     assert sentence not in said("cart_pole") and "lambda" not in said("cart_pole")
+
+
+def said(mechanism: Mechanism, by: str) -> str:
+    """Return the text of a derivation on one line."""
+    return " ".join(derive(mechanism, by).steps().text().split())
+
+
+def test_variations_obey_the_rows_as_everett_writes_them() -> None:
+    """[Everett1988] eq. 21-24: variations of the speeds, virtual displacements and rotations."""
+    text = said(load("knife_edge"), "variational")
+    assert "delta plane.y' = sin(plane.angle)*d1" in text and "theta_sleigh = (0, 0, d2)" in text
+    assert "delta v_sleigh" in said(load("knife_edge"), "jourdain")
+    assert "(eq. 21)" not in said(load("cart_pole"), "variational")
+
+
+def test_kane_has_the_table_of_partial_velocities() -> None:
+    text = derive(load("knife_edge"), "kane").text()
+    table = text.partition("# partial velocities\n")[2].partition("\n\n")[0].splitlines()
+    assert table[0].split() == ["v_sleigh_r", "omega_sleigh_r"]
+    assert table[1].startswith("u1") and table[1].endswith(" 0")
+    assert table[2].endswith("(0, 0, 1)")
+    assert r"\begin{array}" in derive(load("knife_edge"), "kane").latex()
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence", "false_for"),
+    [
+        ("newton_euler", "equals its weight plus", load("cart_pole").with_(gravity=(0, 0, 0))),
+        ("newton_euler", "minus the forces of the joints that it carries", load("pendulum")),
+        ("newton_euler", "lambda are the forces of the contacts", load("cart_pole")),
+        ("lagrange", "the rows of speeds once", load("four_bar")),
+        ("kane", "those of loops are differentiated once", load("knife_edge")),
+        ("variational", "What weights and motors do", load("knife_edge")),
+    ],
+)
+def test_a_sentence_is_absent_where_it_is_false(by, sentence, false_for) -> None:
+    assert sentence not in said(false_for, by)
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence", "true_for"),
+    [
+        ("newton_euler", "equals its weight plus", "cart_pole"),
+        ("newton_euler", "minus the forces of the joints that it carries", "cart_pole"),
+        ("newton_euler", "lambda are the forces of the contacts", "knife_edge"),
+        ("lagrange", "the rows of speeds once", "knife_edge"),
+        ("variational", "What weights and motors do", "cart_pole"),
+    ],
+)
+def test_and_printed_where_it_is_true(by, sentence, true_for) -> None:
+    assert sentence in said(load(true_for), by)
+
+
+def test_springs_and_rotors_are_named_where_they_act_along_a_freedom() -> None:
+    coil = JointSpring("coil", load("pendulum").coordinate_names[0], stiffness=3.0, rest=0.0)
+    assert "springs, dampers and rotors" in said(pendulum_with(coil), "newton_euler")
+    assert "springs, dampers and rotors" not in said(load("pendulum"), "newton_euler")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .linearization import StateSpace, linearize
     from .markers import MarkerMotion, marker_kinematics
     from .mobility import Mobility, highest_rank, mobility, other_assemblies
+    from .operational_space import OperationalSpace, operational_space
     from .projection import require_apart
     from .questions import Question
     from .reactions import Rows, reactions, rows_at, spaces

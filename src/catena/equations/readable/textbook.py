@@ -20,7 +20,7 @@ from .harmonics import OPERATIONS, Budget, Harmonics, NotHarmonic, OutOfBudget, 
 from .names import Names, symbols
 
 # roles whose products head a term, in this order; others follow
-MOVING = ("u_rate", "a", "u", "v", "h", "h_rate", "q_rate", "tau", "lam")
+MOVING = ("u_rate", "w_rate", "a", "u", "w", "v", "h", "h_rate", "q_rate", "tau", "lam")
 STILL = ("t", "q", "p")  # roles that stand in coefficients
 FACTORED = 30  # terms: longer coefficients stay as they are
 

@@ -108,6 +108,11 @@ class Board:
         return A, ca.substitute(rate, s.v, ca.SX.zeros(s.layout.nv))
 
     @property
+    def loops_held(self) -> bool:
+        """Whether loops or other conditions on positions are among the rows."""
+        return self._given_rows is None and bool(self.mechanism.loops or self.mechanism.constraints)
+
+    @property
     def freedoms(self) -> list[Name]:
         """The names after which forces along the speeds are called: of the coordinate, or of the
         speed where it has a name of its own.
@@ -360,12 +365,12 @@ class Board:
         """Return a size for each entry, (states, entries): the sum over all entries, converted to
         the unit of each by the inertia along the speeds.
         """
-        nv = self.s.layout.nv
-        if known.shape[1] != nv:
-            return np.abs(known)
+        n, nv = known.shape[1], self.s.layout.nv
         sizes = np.abs(known) + (
-            0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, nv).sum(1)
+            0.0 if beside is None else np.abs(self.numbers(beside)).reshape(STATES, -1, n).sum(1)
         )
+        if n != nv:
+            return sizes
         root = np.sqrt(np.abs(self.numbers(ca.diag(self.inertia))))
         unit = np.where(root > 0, root, 1.0)
         return unit * (sizes / unit).sum(1, keepdims=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...errors import FormulationError
-from . import absolute_steps, body_steps, energy_steps, kane
+from . import absolute_steps, body_steps, energy_steps, hamel_steps, kane
 from .board import Board
 from .steps import Step
 
@@ -48,10 +48,10 @@ for _way in (
     Way("kane", kane.kane, "[Passerello1972] eq. 2.24-2.29, 3.1-3.29"),
     Way("gibbs_appell", kane.gibbs_appell, "[Appell1900]"),
     Way("jourdain", kane.jourdain, "[Jourdain1909]"),
-    Way("boltzmann_hamel", body_steps.boltzmann_hamel, "[Quinn1991] eq. 22-39"),
+    Way("boltzmann_hamel", hamel_steps.boltzmann_hamel, "[Hamel1904], [Quinn1991] eq. 18"),
     Way("penalty", body_steps.penalty, "[Baysec1996] eq. 16-22, 66-77"),
     Way("recursive", body_steps.recursive, "[Merwe1995] ch. 4-5", eliminates=True),
-    Way("variational", kane.variational, "[Everett1988] eq. 25-32"),
+    Way("variational", kane.variational, "[Everett1988] eq. 20-32"),
     Way("maggi", absolute_steps.maggi, "[Maggi1896], [Kurdila1990]"),
     Way("udwadia_kalaba", absolute_steps.udwadia_kalaba, "[Udwadia1992]"),
     Way("natural_coordinates", absolute_steps.natural_coordinates, "[GarciaDeJalon1994]"),
