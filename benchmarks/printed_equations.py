@@ -132,7 +132,7 @@ class Reader:
             pattern = rf"(?<![\w.]){re.escape(name)}('*)(?![\w.])"
             text = re.sub(pattern, lambda x, n=name: put(n, len(x.group(1))), text)
         text = re.sub(
-            r"(?<![\w.])(?!sin\b|cos\b|S\d+_)([A-Za-z]\w*(?:\.\w+)?)('*)",
+            r"(?<![\w.])(?!(?:a?(?:sin|cos|tan)h?|exp|log|sqrt|sign|Abs)\b|S\d+_)([A-Za-z]\w*(?:\.\w+)?)('*)",
             lambda x: put(x.group(1), len(x.group(2))),
             text,
         )
@@ -272,6 +272,8 @@ def _difference(m: Mechanism, e: Printed, seed: int) -> float:
             ),
             np.array(turned, float),
         )
+        moved = dict(zip(back[0], back[1] @ sp.Matrix(dots) + sp.Matrix(back[2])))
+        rows = [x.subs({a: moved[s] for a, s in zip(rates, speeds)}) for x in rows]
     lam = sorted(
         {s for x in rows for s in x.free_symbols if s.name.startswith("lambda")},
         key=lambda s: s.name,
@@ -333,9 +335,8 @@ def main() -> None:
         refused += [f"{name} by {by}: {x}" for by, x in found.items() if isinstance(x, str)]
         wrong += [f"{name} by {by}: {x:.1e}" for by, x in numbers.items() if not x <= TOLERANCE]
         worst = max(numbers.values(), default=0.0)
-        print(
-            f"{name:20} {len(numbers):2} of {len(METHODS)} read back, largest difference {worst:.0e}"
-        )
+        count = f"{len(numbers):2} of {len(METHODS)}"
+        print(f"{name:20} {count} read back, largest difference {worst:.0e}", flush=True)
     print(f"{checked} printed derivations read back; {len(refused)} refused by name")
     for x in refused:
         print("  refused:", x[:150])

@@ -21,7 +21,7 @@ def arm():
 
 
 def test_the_frame_moves_as_its_equation_says(arm) -> None:
-    """Lambda x'' + bias = F + Jbar' tau, against the forward dynamics with a wrench at the frame."""
+    """Lambda x'' + bias = F + Jbar' tau, against forward dynamics with a wrench at it."""
     machine, q, v, body = arm
     space = operational_space(machine, q, v, frame=body, directions="position")
     rng = np.random.default_rng(1)
@@ -47,7 +47,7 @@ def test_identities(arm) -> None:
 
 
 def test_a_batch_is_its_states(arm) -> None:
-    machine, q, v, body = arm
+    machine, q, _, body = arm
     many = np.stack([q, q + 0.3, q - 0.2]).reshape(3, 1, -1)
     found = operational_space(machine, many, many, frame=body, axes="body")
     assert found.Lambda.shape == (3, 1, 6, 6) and found.rank.tolist() == [[5]] * 3

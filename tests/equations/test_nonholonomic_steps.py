@@ -227,3 +227,61 @@ def test_springs_and_rotors_are_named_where_they_act_along_a_freedom() -> None:
     coil = JointSpring("coil", load("pendulum").coordinate_names[0], stiffness=3.0, rest=0.0)
     assert "springs, dampers and rotors" in said(pendulum_with(coil), "newton_euler")
     assert "springs, dampers and rotors" not in said(load("pendulum"), "newton_euler")
+
+
+def test_a_rolling_disc_is_three_equations_in_euler_angles() -> None:
+    """Kane's rows of the disc, read back from text, give the accelerations of the kernel with its
+    quaternion: the spatial acceleration of the disc at the same state.
+    """
+    disc = load("rolling_disc")
+    text = derive(disc, "kane").text()
+    assert "Piecewise" not in text and "0.99999" not in text and "sqrt" not in text
+    rows = [parsed(x) for x in final_rows(text)]
+    assert len(rows) == 3
+    rng = np.random.default_rng(8)
+    psi, theta, phi = rng.normal(size=3) * (1.0, 0.5, 1.0)
+    u = rng.normal(size=3)
+    at = dict(zip(sp.symbols("psi theta phi u1 u2 u3"), (psi, theta, phi, *u)))
+    at |= {sp.Symbol(f"tau_{n}"): 0.0 for n in ("x", "y", "z", "psi", "theta", "phi")}
+    at[sp.Symbol("g")] = 9.81
+    M, r = sp.linear_eq_to_matrix([x.subs(at) for x in rows], sp.symbols("u1_dot u2_dot u3_dot"))
+    du = np.linalg.solve(np.array(M, float), np.array(r, float).ravel())
+
+    # the same by hand: R = Rz(psi) Rx(theta) Ry(phi), omega in the body's axes
+    def spin(theta, phi, u):
+        c, s = np.cos, np.sin
+        return np.array(
+            [
+                -s(phi) * c(theta) * u[0] + c(phi) * u[1],
+                s(theta) * u[0] + u[2],
+                c(phi) * c(theta) * u[0] + s(phi) * u[1],
+            ]
+        )
+
+    h = 1e-5
+    alpha = (
+        spin(theta + h * u[1], phi + h * u[2], u + h * du)
+        - spin(theta - h * u[1], phi - h * u[2], u - h * du)
+    ) / (2 * h)
+    half = [
+        np.array([np.cos(a / 2), *(np.sin(a / 2) * np.array(x))])
+        for a, x in ((psi, (0, 0, 1)), (theta, (1, 0, 0)), (phi, (0, 1, 0)))
+    ]
+
+    def times(a, b):
+        vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+        return np.array([a[0] * b[0] - a[1:] @ b[1:], *vector])
+
+    Q = times(times(half[0], half[1]), half[2])
+    c, s = np.cos, np.sin
+    v = 0.5 * np.array(
+        [
+            s(theta) * c(psi) * u[0] + s(psi) * c(theta) * u[1] + c(psi) * u[2],
+            s(psi) * s(theta) * u[0] - c(psi) * c(theta) * u[1] + s(psi) * u[2],
+            -s(theta) * u[1],
+        ]
+    )
+    q = [0.0, 0.0, 0.5 * np.cos(theta), *Q]
+    exact = derive(disc, "recursive").acceleration
+    known = np.array(exact(0.0, q, [*v, *spin(theta, phi, u)], np.zeros(6), [])).ravel()
+    assert np.allclose(alpha, known[3:], rtol=0, atol=1e-7 * np.abs(known).max())
