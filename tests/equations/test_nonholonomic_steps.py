@@ -43,7 +43,7 @@ def wheel() -> Mechanism:
 def final_rows(text: str) -> list[str]:
     """Return the equations under the last heading, each on one line."""
     block = text.rpartition("equations of motion\n")[2]
-    block = re.sub(r"\n\s{4,}(?=[-+] )", " ", "\n" + block)
+    block = re.sub(r"\n\s{4,}", " ", "\n" + block)
     return [x.strip() for x in block.splitlines() if "=" in x and re.match(r"^\S.*'", x.strip())]
 
 
