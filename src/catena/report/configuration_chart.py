@@ -35,7 +35,7 @@ def configuration_chart(mechanism: Mechanism) -> str:
     --------
     >>> import catena
     >>> print(configuration_chart(catena.load("pendulum")).splitlines()[0])
-    pivot: ground -> rod
+    pivot: ground -> bob
     """
     return "\n\n".join(
         text for joint in mechanism.ordered if (text := _chart(joint, mechanism.coordinate_names))

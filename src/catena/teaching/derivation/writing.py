@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import fill, wrap
 
@@ -198,7 +199,7 @@ def latex(d: Derivation, blank: bool = False) -> str:
         parts.append(given(d, "latex").replace(d.formulation, words(d.formulation)))
     parts += [
         f"\\subsection*{{{k}."
-        f" {words(step.title)}}}\n{words(step.why)}\n{latex_step(step, d, k if blank else 0)}"
+        f" {words(step.title)}}}\n{prose(step.why)}\n{latex_step(step, d, k if blank else 0)}"
         for k, step in enumerate(d.steps, 1)
     ]
     return "\n\n".join(parts)
@@ -296,6 +297,36 @@ def _vector(line: Line, write: Writer, paper: Paper) -> str:
     beside = r"\left(" + r",\; ".join(entries) + r"\right)"
     column = r"\begin{pmatrix}" + r" \\ ".join(entries) + r"\end{pmatrix}"
     return next((x for x in (beside, column) if width(x) <= paper.room), "")
+
+
+# formulas in sentences, as text and as LaTeX
+FORMULAS = (
+    (r"gamma\^s_(rk|kr)", r"\\gamma^{s}_{\1}"),
+    (r"\bw_([rsk])\b", r"\\omega_{\1}"),
+    (r"\b([du])_?(\d|i)\b", r"\1_{\2}"),
+    (r"\bw(\d)\b", r"\\omega_{\1}"),
+    (r"A' lambda", r"A^{T}\\lambda"),
+    (r"\bm v\^2\b", r"m v^{2}"),
+    (r"\bomega\.I omega\b", r"\\omega\\cdot I\\omega"),
+    (r"-\(I alpha \+ omega x I omega\)", r"-(I\\alpha + \\omega\\times I\\omega)"),
+)
+
+
+def prose(sentence: str) -> str:
+    """Return a sentence in LaTeX, the formulas that are in it in math mode.
+
+    >>> prose("Set w4 to zero, so that A' lambda vanishes.")
+    'Set $\\\\omega_{4}$ to zero, so that $A^{T}\\\\lambda$ vanishes.'
+    """
+    found: list[str] = []
+
+    def put(match: re.Match[str], shown: str) -> str:
+        found.append(f"${match.expand(shown)}$")
+        return f"\x00{len(found) - 1}\x01"
+
+    for pattern, shown in FORMULAS:
+        sentence = re.sub(pattern, lambda match, shown=shown: put(match, shown), sentence)
+    return re.sub("\x00(\\d+)\x01", lambda m: found[int(m.group(1))], words(sentence))
 
 
 def words(x: str) -> str:
