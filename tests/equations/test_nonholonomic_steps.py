@@ -202,7 +202,7 @@ def test_kane_has_the_table_of_partial_velocities() -> None:
         ("newton_euler", "lambda are the forces of the contacts", load("cart_pole")),
         ("lagrange", "the rows of speeds once", load("four_bar")),
         ("kane", "those of loops are differentiated once", load("knife_edge")),
-        ("variational", "What weights and motors do", load("knife_edge")),
+        ("variational", "The work of weights and motors", load("knife_edge")),
     ],
 )
 def test_a_sentence_is_absent_where_it_is_false(by, sentence, false_for) -> None:
@@ -216,7 +216,7 @@ def test_a_sentence_is_absent_where_it_is_false(by, sentence, false_for) -> None
         ("newton_euler", "minus the forces of the joints that it carries", "cart_pole"),
         ("newton_euler", "lambda are the forces of the contacts", "knife_edge"),
         ("lagrange", "the rows of speeds once", "knife_edge"),
-        ("variational", "What weights and motors do", "cart_pole"),
+        ("variational", "The work of weights and motors", "cart_pole"),
     ],
 )
 def test_and_printed_where_it_is_true(by, sentence, true_for) -> None:

@@ -203,7 +203,7 @@ def variational(board: Board) -> list[Step]:
         *load_step(board),
         Step(
             "virtual work",
-            f"What {acting(board, bodies)} do for each variation d_r.",
+            f"The work of {acting(board, bodies)} in each variation d_r.",
             tuple(work),
             True,
         ),
@@ -269,6 +269,8 @@ def jourdain(board: Board) -> list[Step]:
     """Return the steps of jourdain: the virtual power of forces and inertia along every virtual
     velocity.
     """
+    steps = variational(board)
+    power = next(s.why for s in steps if s.title == "virtual work")
     titles = {
         "variations": (
             "virtual velocities",
@@ -291,14 +293,13 @@ def jourdain(board: Board) -> list[Step]:
         ),
         "virtual work": (
             "virtual power",
-            "What they do for each variation of a speed.",
+            power.replace("work", "power").replace("d_r", "of a speed"),
         ),
         "equations of motion": (
             "equations of motion",
             "The virtual power vanishes for every variation, so what multiplies each of them does.",
         ),
     }
-    steps = variational(board)
     return [
         replace(
             s,
