@@ -20,7 +20,7 @@ from ...compiler import elements, matrix, vector
 from ...equations.readable import Name, upright
 from ...errors import FormulationError
 from ...model import GROUND, plane
-from ...model.loads import Holonomic, Nonholonomic
+from ...model.loads import Nonholonomic
 from .board import Board
 from .kinematics import Bodies, Mover
 
@@ -235,7 +235,7 @@ class FreeBodies:
         return s.tau + loads - vector(s.tree.armature) * s.a
 
 
-def _placed(row: Holonomic | Nonholonomic) -> bool:
+def _placed(row: object) -> bool:
     """Whether it is known at which point of which body a row pushes."""
     return isinstance(row, Nonholonomic) and row.text is None
 

@@ -58,9 +58,8 @@ def quasi_velocities(board: Board) -> QuasiVelocities:
     if board.mechanism.nonholonomic:
         W, onto, free = _under_rows(board)
     else:
-        onto = _link_rates(board)
-        W, free = ca.SX(np.linalg.inv(onto)), n
-        onto = ca.SX(onto)
+        rates_of_links = _link_rates(board)
+        W, onto, free = ca.SX(np.linalg.inv(rates_of_links)), ca.SX(rates_of_links), n
     names = [Name(f"w{k + 1}_", f"w{k + 1}", rf"\omega_{{{k + 1}}}") for k in range(n)]
     rates = [Name(f"w{k + 1}_dot_", f"w{k + 1}'", rf"\dot{{\omega}}_{{{k + 1}}}") for k in range(n)]
     w = board.more("w", names, onto @ s.v)

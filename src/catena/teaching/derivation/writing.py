@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from textwrap import fill, wrap
 
 from ...equations.readable import (
@@ -320,12 +321,12 @@ def prose(sentence: str) -> str:
     """
     found: list[str] = []
 
-    def put(match: re.Match[str], shown: str) -> str:
+    def put(shown: str, match: re.Match[str]) -> str:
         found.append(f"${match.expand(shown)}$")
         return f"\x00{len(found) - 1}\x01"
 
     for pattern, shown in FORMULAS:
-        sentence = re.sub(pattern, lambda match, shown=shown: put(match, shown), sentence)
+        sentence = re.sub(pattern, partial(put, shown), sentence)
     return re.sub("\x00(\\d+)\x01", lambda m: found[int(m.group(1))], words(sentence))
 
 
