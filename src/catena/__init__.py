@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .analysis.impulse import impulse
     from .analysis.inverse_kinematics import inverse_kinematics
     from .analysis.mobility import mobility
+    from .analysis.operational_space import operational_space
     from .certify import check, compare
     from .equations import ALL_FORMULATIONS, Equations, derive, frames, variation
     from .errors import CatenaError
@@ -121,6 +122,7 @@ __all__ = [
     "assemble",
     "mobility",
     "hybrid_dynamics",
+    "operational_space",
     "impulse",
     "equilibrium",
     "linearize",
