@@ -1,6 +1,7 @@
 """Report: one document about a mechanism and a run of it.
 
 document      the report as a whole; chapters: the registry of its chapters
+drive_page    the page of a fit of a robot's drives
 page          HTML and its style; printed: PDF by a browser
 tables, pictures, numbers, description, blocks, subject
               what chapters are made of
@@ -13,6 +14,7 @@ from ..doors import door
 if TYPE_CHECKING:
     from .description import describe, locked, mobility, round_trip, started, state
     from .document import checked, report
+    from .drive_page import drive_report
     from .numbers import count, number, plain, vector
     from .subject import Subject
     from .tables import MODE_HEAD, TRAVEL_HEAD, closing, heading, mode_rows, tables, travel_rows

@@ -1,0 +1,171 @@
+"""Normal equations of all drives: shared inertial parameters, and friction of each joint.
+
+    effort_j = k_j Y_j theta + F_j c_j + noise of variance s_j
+
+The matrix of sums of products (Gram matrix) of each joint's columns [Y_j, F_j, effort_j] holds
+everything that least squares needs. It is made once for each log; the fit of any subset of columns
+on any subset of logs, and its error on any other log, are then small matrices. The coefficients of
+friction are eliminated joint by joint (Schur complement), so that a fit costs one solution of the
+size of theta and one of the size of c_j for each joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+RIDGE = 1e-9  # relative to the diagonal: keeps dependent columns solvable, far below the data
+# weight of the median of all gains in each gain, relative to the data: it decides only where a
+# joint carries parameters of its own, of which efforts determine no more than the product
+GAIN_PRIOR = 5e-3
+
+
+@dataclass(frozen=True)
+class Gram:
+    """Sums of products of one joint's columns: base (b), friction (f), effort (last).
+
+    matrix (b + f + 1, b + f + 1). base: b. rows: the number of rows.
+    """
+
+    matrix: Array
+    base: int
+    rows: int
+
+    def __add__(self, other: Gram) -> Gram:
+        return Gram(self.matrix + other.matrix, self.base, self.rows + other.rows)
+
+    def squared_error(self, w: Array) -> float:
+        """Return the sum of squared residuals of coefficients w (b + f,) of all columns."""
+        full = np.append(w, -1.0)
+        return max(0.0, float(full @ self.matrix @ full))
+
+    @property
+    def power(self) -> float:
+        """The sum of squared efforts."""
+        return float(self.matrix[-1, -1])
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one joint contributes to the equations of theta, its friction eliminated.
+
+    S (b, b), s (b,): S theta = s. D: the factor of its friction block; C (b, f), g (f,).
+    """
+
+    S: Array
+    s: Array
+    solve: Array
+    C: Array
+    g: Array
+
+    def coefficients(self, theta: Array) -> Array:
+        """Return the joint's coefficients of friction for these inertial parameters."""
+        return self.solve @ (self.g - self.C.T @ theta)
+
+
+def part(gram: Gram, chosen: Sequence[int], gain: float) -> Part:
+    """Return the contribution of one joint with the chosen columns of friction."""
+    G, b = gram.matrix, gram.base
+    f = [b + k for k in chosen]
+    D = G[np.ix_(f, f)]
+    C = gain * G[:b][:, f]
+    g = G[f, -1]
+    solve = regular_inverse(D)
+    return Part(
+        gain**2 * G[:b, :b] - C @ solve @ C.T, gain * G[:b, -1] - C @ (solve @ g), solve, C, g
+    )
+
+
+def regular_inverse(A: Array) -> Array:
+    """Return the inverse of a symmetric matrix with RIDGE of its diagonal added."""
+    size = np.sqrt(np.maximum(np.diag(A), 1e-300))
+    scaled = A / np.outer(size, size)
+    return np.linalg.inv(scaled + RIDGE * np.eye(len(A))) / np.outer(size, size)
+
+
+def solve_theta(parts: Sequence[Part], variances: Array) -> Array:
+    """Return the inertial parameters of all joints' contributions."""
+    S = sum((p.S / s for p, s in zip(parts, variances)), np.zeros_like(parts[0].S))
+    rhs = sum((p.s / s for p, s in zip(parts, variances)), np.zeros_like(parts[0].s))
+    return regular_inverse(S) @ rhs
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The fit of all drives.
+
+    theta (b,): base parameters. gains (n,). coefficients: of each joint's chosen columns. variances
+    (n,): of the residuals.
+    """
+
+    theta: Array
+    gains: Array
+    coefficients: tuple[Array, ...]
+    variances: Array
+
+
+def weights_of(
+    gram: Gram, chosen: Sequence[int], gain: float, theta: Array, coefficients: Array
+) -> Array:
+    """Return the coefficients of all columns of a joint, zero where a column is not chosen."""
+    w = np.zeros(len(gram.matrix) - 1)
+    w[: gram.base] = gain * theta
+    w[[gram.base + k for k in chosen]] = coefficients
+    return w
+
+
+def solve(
+    grams: Sequence[Gram],
+    chosen: Sequence[Sequence[int]],
+    gains: Array,
+    variances: Array | None = None,
+    free_gains: bool = False,
+    rounds: int = 3,
+) -> Solution:
+    """Return the weighted least-squares fit of all drives; with free_gains also of their gains.
+
+    Variances and gains alternate with theta for so many rounds; the mean of the logarithms of free
+    gains is zero, because efforts alone do not determine the scale of theta.
+    """
+    gains = np.array(gains, float)
+    spread = np.array([g.power / g.rows for g in grams]) if variances is None else variances
+    for _ in range(rounds):
+        parts = [part(g, c, k) for g, c, k in zip(grams, chosen, gains)]
+        theta = solve_theta(parts, spread)
+        found = [p.coefficients(theta) for p in parts]
+        if free_gains:
+            gains, found = _free_gains(grams, chosen, gains, theta)
+            scale = np.exp(np.mean(np.log(gains)))
+            gains, theta = gains / scale, scale * theta
+        left = [
+            g.squared_error(weights_of(g, c, k, theta, x)) / g.rows
+            for g, c, k, x in zip(grams, chosen, gains, found)
+        ]
+        spread = np.maximum(left, [1e-12 * g.power / g.rows + 1e-300 for g in grams])
+    return Solution(theta, gains, tuple(found), spread)
+
+
+def _free_gains(
+    grams: Sequence[Gram], chosen: Sequence[Sequence[int]], gains: Array, theta: Array
+) -> tuple[Array, list[Array]]:
+    """Return the best gains of given inertial parameters, and the coefficients of friction."""
+    found, coefficients = [], []
+    for gram, c in zip(grams, chosen):
+        G, b = gram.matrix, gram.base
+        f = [b + k for k in c]
+        T = np.zeros((len(G) - 1, 1 + len(f)))
+        T[:b, 0] = theta
+        T[f, range(1, 1 + len(f))] = 1.0
+        A, y = T.T @ G[:-1, :-1] @ T, T.T @ G[:-1, -1]
+        prior = GAIN_PRIOR * A[0, 0]
+        A[0, 0] += prior
+        y[0] += prior * np.median(gains)
+        x = regular_inverse(A) @ y
+        found.append(x[0])
+        coefficients.append(x[1:])
+    # a joint without rigid-body forces keeps its gain
+    return np.where(np.array(found) > 0, found, gains), coefficients
