@@ -16,7 +16,7 @@ from .normal_equations import Gram
 Array = NDArray[np.float64]
 # the band within which a joint counts as still, relative to the deviation of its measured positions
 # from the filtered ones
-JITTER_DEVIATIONS = 4.0
+JITTER_DEVIATIONS = 1.0
 
 
 @dataclass(frozen=True)

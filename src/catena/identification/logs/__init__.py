@@ -15,7 +15,7 @@ from ...doors import door
 
 if TYPE_CHECKING:
     from .conditioning import Motion, condition, low_pass
-    from .log_checks import checked_log
+    from .log_checks import LOG_CHECKS, LogCheck, checked_log, every_check, findings
     from .log_table import joint_units, read_log
     from .readers import LOG_READERS, LogReader, RawLog, checked_columns
 
