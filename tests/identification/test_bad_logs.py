@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from identification import synthetic_logs as logs
 
+import synthetic_logs as logs
 from catena.errors import StudyError
 from catena.identification.logs import checked_log, every_check, findings, read_log
 
@@ -95,7 +95,10 @@ def one_way(log):
 
 
 FAULTS = {
-    "time goes backwards": ("time falls", changed("time", put(slice(400, 500), np.arange(100) / 100.0))),
+    "time goes backwards": (
+        "time falls",
+        changed("time", put(slice(400, 500), np.arange(100) / 100.0)),
+    ),
     "time stands still": ("time repeats", changed("time", put(400, 3.99))),
     "one time for all rows": ("time repeats", changed("time", lambda x: 0 * x)),
     "no number in the time": ("numbers missing", changed("time", put(9, np.nan))),
@@ -110,7 +113,10 @@ FAULTS = {
         without_speeds(changed("time", lambda x: 1e3 * x)),
     ),
     "a gap": ("gaps", keep_rows(lambda n: (np.arange(n) < 300) | (np.arange(n) > 360))),
-    "mostly gaps": ("mostly gaps", keep_rows(lambda n: (np.arange(n) < 150) | (np.arange(n) > 600))),
+    "mostly gaps": (
+        "mostly gaps",
+        keep_rows(lambda n: (np.arange(n) < 150) | (np.arange(n) > 600)),
+    ),
     "uneven times": ("uneven times", keep_rows(lambda n: np.random.default_rng(0).random(n) < 0.6)),
     "a log of a second": ("too short", keep_rows(lambda n: np.arange(n) < 100)),
     "two rows per second": ("sample rate", keep_rows(lambda n: np.arange(n) % 50 == 0)),
@@ -138,7 +144,7 @@ FAULTS = {
     "one direction": ("one direction", one_way),
     "a column twice": (
         "same positions",
-        lambda log: [changed(f"{k} elbow", lambda x: log[f"{k} shoulder"])(log) for k in "qv"],
+        lambda log: log.update({f"{k} elbow": log[f"{k} shoulder"] for k in "qv"}),
     ),
     "positions with two digits": ("coarse positions", both("q", lambda x: np.round(x, 2))),
     "late speeds": ("delay of speeds", both("v", lambda x: np.roll(x, 12))),

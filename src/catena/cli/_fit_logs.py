@@ -53,7 +53,11 @@ def _print(screen: Any, name: str, found: DriveFit) -> None:
         f"{name}: rms of the error relative to the rms of the effort", style="bold", markup=False
     )
     rows = [
-        [Path(e.source).name, "held out" if e.held_out else "fitted", *(f"{x:.3f}" for x in e.error)]
+        [
+            Path(e.source).name,
+            "held out" if e.held_out else "fitted",
+            *(f"{x:.3f}" for x in e.error),
+        ]
         for e in found.errors
     ]
     rows.append(["cross-validation", "", *(f"{x:.3f}" for x in found.cross_validated)])

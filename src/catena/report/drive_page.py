@@ -51,7 +51,7 @@ def drive_report(found: DriveFit, folder: str | Path, force: bool = False) -> li
     except StudyError as why:
         sentences.append(f"No mechanism with consistent inertias was written: {why}")
     files.write(written[1], json.dumps(_model(found), indent=1) + "\n")
-    chapters = [
+    chapters: list[tuple[str, str, list[Block]]] = [
         ("errors", "Errors", list(_errors(found))),
         ("prediction", "Prediction and measurement", list(_curves(found))),
         ("spectra", "Spectra of the residuals", list(_spectra(found))),
@@ -77,7 +77,11 @@ def _errors(found: DriveFit) -> Iterator[Block]:
         " ones, at the rows of each log."
     )
     rows = [
-        [Path(e.source).name, "held out" if e.held_out else "fitted", *(f"{x:.3f}" for x in e.error)]
+        [
+            Path(e.source).name,
+            "held out" if e.held_out else "fitted",
+            *(f"{x:.3f}" for x in e.error),
+        ]
         for e in found.errors
     ]
     rows += [
@@ -128,14 +132,20 @@ def _spectra(found: DriveFit) -> Iterator[Block]:
     for k, (joint, ax) in enumerate(zip(found.joints, axes)):
         for e in moving:
             f, power = _spectrum(welch, e, k)
-            ax.loglog(f[1:], power[1:], lw=0.8, ls="-" if not e.held_out else "--", label=Path(e.source).name)
+            ax.loglog(
+                f[1:],
+                power[1:],
+                lw=0.8,
+                ls="-" if not e.held_out else "--",
+                label=Path(e.source).name,
+            )
         ax.set_title(joint, fontsize=8, loc="left")
         ax.tick_params(labelsize=7)
     axes[0].legend(fontsize=6, frameon=False)
     yield Picture(
         svg(figure),
-        f"Power of the residuals, ({_unit(found)})^2 / Hz, over frequency in Hz; dashed: held out. A"
-        " flat spectrum is noise; a peak is something that the model lacks.",
+        f"Power of the residuals, ({_unit(found)})^2 / Hz, over frequency in Hz; dashed: held out."
+        " A flat spectrum is noise; a peak is something that the model lacks.",
     )
 
 
@@ -164,7 +174,7 @@ def _parameters(found: DriveFit) -> Iterator[Block]:
     yield Cells("estimates", head, rows)
     orders = ", ".join(f"{j} {k}" for j, k in zip(found.joints, found.orders))
     yield Paragraph(
-        f"The intervals count the colour of the residuals (autoregressions of the orders: {orders})."
+        f"The intervals count the colour of the residuals (orders of autoregression: {orders})."
     )
 
 
@@ -180,12 +190,17 @@ def _model(found: DriveFit) -> dict[str, object]:
         "mechanism": found.model.machine.mechanism.name,
         "effort_unit": found.model.unit,
         "base_parameters": [
-            {"name": n, "value": float(x)} for n, x in zip(found.model.base.combinations, found.model.theta)
+            {"name": n, "value": float(x)}
+            for n, x in zip(found.model.base.combinations, found.model.theta)
         ],
         "gains": dict(zip(found.joints, map(float, found.model.gains))),
         "friction": found.model.rows(),
         "errors": [
-            {"log": Path(e.source).name, "held_out": e.held_out, "error": [float(x) for x in e.error]}
+            {
+                "log": Path(e.source).name,
+                "held_out": e.held_out,
+                "error": [float(x) for x in e.error],
+            }
             for e in found.errors
         ],
     }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .coloured_noise import autoregression, coloured, whitened
 from .drive_model import DriveModel, columns_of
+from .gain_steps import derivatives, free_gain_solution
 from .joint_columns import Drives
 from .normal_equations import Gram, solve
 
@@ -44,7 +45,9 @@ def noise_model(model: DriveModel, logs: Sequence[Drives]) -> NoiseModel:
         left = [x[:, -1] - x[:, :-1] @ w for x in (columns_of(j, log, terms) for log in logs)]
         a = autoregression(left)
         white = np.concatenate([whitened(r, a) for r in left])
-        free = max(1.0, len(white) - len(model.coefficients[j]) - len(model.theta) / len(model.terms))
+        free = max(
+            1.0, len(white) - len(model.coefficients[j]) - len(model.theta) / len(model.terms)
+        )
         found.append(a)
         variances.append(float(white @ white) / free)
     return NoiseModel(tuple(found), np.array(variances))
@@ -59,7 +62,8 @@ def maximum_likelihood(
         white = np.concatenate([whitened(columns_of(j, log, terms), a) for log in logs])
         grams.append(Gram(white.T @ white, len(model.theta), len(white)))
     chosen = [list(range(len(c))) for c in model.coefficients]
-    found = solve(grams, chosen, model.gains, free_gains=free_gains, rounds=30)
+    found = solve(grams, chosen, model.gains)
+    found = free_gain_solution(grams, chosen, found) if free_gains else found
     scale = np.exp(np.mean(np.log(found.gains / model.gains)))
     return replace(
         model,
@@ -83,11 +87,12 @@ def covariance(
     estimates are those of maximum likelihood; otherwise of least squares.
     """
     b, n = len(model.theta), len(model.gains)
-    size = b + n + sum(map(len, model.coefficients))
+    sizes = [len(c) for c in model.coefficients]
+    size = b + n + sum(sizes)
     H, B = np.zeros((size, size)), np.zeros((size, size))
     for j, a in enumerate(noise.autoregressions):
         columns = [columns_of(j, log, model.terms[j])[:, :-1] for log in logs]
-        T = _derivatives(model, j, free_gains)
+        T = derivatives(model.theta, model.gains, sizes, j, free_gains)
         s = noise.variances[j]
         if likelihood:
             white = np.concatenate([whitened(x, a) for x in columns])
@@ -106,22 +111,8 @@ def covariance(
     keep = [k for k in range(size) if k not in fixed]
     inverse = _inverse(H[np.ix_(keep, keep)])
     found = np.zeros((size, size))
-    found[np.ix_(keep, keep)] = (
-        inverse if likelihood else inverse @ B[np.ix_(keep, keep)] @ inverse
-    )
+    found[np.ix_(keep, keep)] = inverse if likelihood else inverse @ B[np.ix_(keep, keep)] @ inverse
     return found
-
-
-def _derivatives(model: DriveModel, joint: int, free_gains: bool) -> Array:
-    """Return T (columns of the joint, parameters): its efforts change by columns T d(parameters)."""
-    b, n = len(model.theta), len(model.gains)
-    sizes = [len(c) for c in model.coefficients]
-    start = b + n + sum(sizes[:joint])
-    T = np.zeros((b + sizes[joint], b + n + sum(sizes)))
-    T[:b, :b] = model.gains[joint] * np.eye(b)
-    T[:b, b + joint] = model.gains[joint] * model.theta if free_gains else 0.0
-    T[b:, start : start + sizes[joint]] = np.eye(sizes[joint])
-    return T
 
 
 def _power(a: Array) -> float:

@@ -1,7 +1,7 @@
 """Fits of a robot's drives to logs: gains, inertial parameters and friction, chosen between logs.
 
-    logs -> motions -> viscous and Coulomb friction, gains -> loads -> laws by cross-validation ->
-    all logs together -> covariance with coloured residuals -> prediction of held-out logs
+logs -> motions -> viscous and Coulomb friction, gains -> loads -> laws by cross-validation ->
+all logs together -> covariance with coloured residuals -> prediction of held-out logs
 """
 
 from __future__ import annotations

@@ -60,7 +60,8 @@ class DriveModel:
         loads = self.loads(log)
         loaded = log.with_loads(loads)
         friction = [
-            friction_columns(x, t) @ c for x, t, c in zip(loaded.joints, self.terms, self.coefficients)
+            friction_columns(x, t) @ c
+            for x, t, c in zip(loaded.joints, self.terms, self.coefficients)
         ]
         return loads + np.stack(friction, axis=1)
 

@@ -22,8 +22,8 @@ class LogError:
     """The errors of a model on one log.
 
     source: the file. held_out: whether the log was not used. error (n,): the rms of measured minus
-    predicted efforts relative to the rms of the measured ones. motion: the log. predicted (rows, n):
-    at its rows.
+    predicted efforts relative to the rms of the measured ones. motion: the log. predicted: the
+    efforts (rows, n) at its rows.
     """
 
     source: str
@@ -102,7 +102,15 @@ class DriveFit:
         import pandas as pd  # type: ignore[import-untyped]
 
         rows = [
-            (e.name, e.value, e.sigma, e.value - 1.96 * e.sigma, e.value + 1.96 * e.sigma, e.unit, e.before)
+            (
+                e.name,
+                e.value,
+                e.sigma,
+                e.value - 1.96 * e.sigma,
+                e.value + 1.96 * e.sigma,
+                e.unit,
+                e.before,
+            )
             for e in self.estimates
         ]
         names = ["name", "value", "sigma", "lower", "upper", "unit", "before"]
@@ -154,7 +162,9 @@ def estimates_of(model: DriveModel, matrix: Array, free_gains: bool) -> tuple[Fi
     ]
     if free_gains:
         found += [
-            FittedValue(f"gain of {j}", float(k), float(k * s), f"{model.unit} / ({u[2]})", float(k))
+            FittedValue(
+                f"gain of {j}", float(k), float(k * s), f"{model.unit} / ({u[2]})", float(k)
+            )
             for j, k, s, u in zip(
                 model.machine.speed_names, model.gains, sigma[b:], joint_units(model.machine)
             )

@@ -93,7 +93,11 @@ def _recursion(decay: Array, drive: Array) -> Array:
 FRICTION_LAWS: Registry[FrictionLaw] = Registry("friction law", error=StudyError)
 for _law in (
     FrictionLaw(
-        "offset", "c", "a constant: zero of the sensor", ("offset",), lambda x, s: [np.ones_like(x.v)]
+        "offset",
+        "c",
+        "a constant: zero of the sensor",
+        ("offset",),
+        lambda x, s: [np.ones_like(x.v)],
     ),
     FrictionLaw("viscous", "c v", "viscous friction", ("viscous",), lambda x, s: [x.v]),
     FrictionLaw(
@@ -202,9 +206,11 @@ def ripple_shapes(q: Array, residual: Array, count: int = 2) -> tuple[Shape, ...
     N = np.arange(20.0, 500.0, 0.25)
     if len(q) < 50:
         return ()
-    thin = max(1, len(q) // 6000)
-    phases = np.exp(-1j * np.outer(N, q[::thin]))
-    amplitude = np.abs(phases @ residual[::thin])
+    wave, turn = residual * np.exp(-1j * N[0] * q), np.exp(-0.25j * q)
+    amplitude = np.empty(len(N))
+    for k in range(len(N)):  # by products, because exponentials would take most of a fit's time
+        amplitude[k] = abs(wave.sum())
+        wave *= turn
     found: list[Shape] = []
     for k in np.argsort(-amplitude):
         if amplitude[k] < SIGNIFICANT_RIPPLE * np.median(amplitude) or len(found) == count:

@@ -16,13 +16,13 @@ from ..base_parameters import BaseParameters, base_parameters, random_states
 from ..logs import Motion
 from .drive_model import DriveModel
 from .friction_laws import FRICTION_LAWS, REQUIRED, ripple_shapes
+from .gain_steps import free_gain_solution
 from .joint_columns import Drives, Term, drives, friction_columns, grams
 from .normal_equations import Gram, Solution, solve
 from .selection import Selection, total
 
 Array = NDArray[np.float64]
 BASIC = tuple(Term(*x) for x in REQUIRED)
-GAIN_ROUNDS = 60  # of alternating gains and inertial parameters
 MOVING = 0.05  # rad/s or m/s: slower rows are left out where ripple is sought
 BLOCKS_OF_ONE_LOG = 4
 SAME_EFFECT = 1e-6  # of the part of a column that others do not explain, relative to the column
@@ -97,9 +97,10 @@ def fitted(
     n = len(terms)
     sums = [total([g[j] for g in own]) for j in range(n)]
     chosen = [list(range(sum(len(t.names) for t in of))) for of in terms]
-    found = solve(sums, chosen, basic.gains, free_gains=free, rounds=GAIN_ROUNDS)
-    file_values = basic.base.of(inertial_parameters(basic.machine.layout))
-    found = _scaled(found, sums, file_values) if free else found
+    found = solve(sums, chosen, basic.gains)
+    if free:
+        file_values = basic.base.of(inertial_parameters(basic.machine.layout))
+        found = _scaled(free_gain_solution(sums, chosen, found), sums, file_values)
     model = DriveModel(
         basic.machine, basic.base, found.theta, found.gains, terms, found.coefficients, basic.unit
     )
@@ -113,14 +114,12 @@ def _scaled(found: Solution, sums: Sequence[Gram], file_values: Array) -> Soluti
     fitted theta are nearest to those of the file's masses.
     """
     b = len(found.theta)
-    B = sum((g.matrix[:b, :b] / g.matrix[:b, :b].trace() for g in sums if g.matrix[:b, :b].any()))
+    B = sum(g.matrix[:b, :b] / g.matrix[:b, :b].trace() for g in sums if g.matrix[:b, :b].any())
     own = float(found.theta @ B @ found.theta)
     scale = float(found.theta @ B @ file_values) / own if own > 0 else 1.0
     if scale <= 0.0:
         return found
-    return Solution(
-        scale * found.theta, found.gains / scale, found.coefficients, found.variances
-    )
+    return Solution(scale * found.theta, found.gains / scale, found.coefficients, found.variances)
 
 
 def _candidates(
@@ -140,8 +139,8 @@ def _candidates(
         found += [
             Term("ripple", shape) for shape in ripple_shapes(np.concatenate(q), np.concatenate(r))
         ]
-    own = basic.terms[joint]
-    return [*own, *(t for t in found if t not in own)]
+    required = basic.terms[joint]
+    return [*required, *(t for t in found if t not in required)]
 
 
 def _folds(logs: Sequence[Drives], terms: Sequence[Sequence[Term]]) -> list[list[Gram]]:

@@ -19,9 +19,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 RIDGE = 1e-9  # relative to the diagonal: keeps dependent columns solvable, far below the data
-# weight of the median of all gains in each gain, relative to the data: it decides only where a
-# joint carries parameters of its own, of which efforts determine no more than the product
-GAIN_PRIOR = 5e-3
 
 
 @dataclass(frozen=True)
@@ -123,13 +120,11 @@ def solve(
     chosen: Sequence[Sequence[int]],
     gains: Array,
     variances: Array | None = None,
-    free_gains: bool = False,
     rounds: int = 3,
 ) -> Solution:
-    """Return the weighted least-squares fit of all drives; with free_gains also of their gains.
+    """Return the weighted least-squares fit of all drives with known gains.
 
-    Variances and gains alternate with theta for so many rounds; the mean of the logarithms of free
-    gains is zero, because efforts alone do not determine the scale of theta.
+    The variances are those of the residuals; they alternate with theta for so many rounds.
     """
     gains = np.array(gains, float)
     spread = np.array([g.power / g.rows for g in grams]) if variances is None else variances
@@ -137,35 +132,9 @@ def solve(
         parts = [part(g, c, k) for g, c, k in zip(grams, chosen, gains)]
         theta = solve_theta(parts, spread)
         found = [p.coefficients(theta) for p in parts]
-        if free_gains:
-            gains, found = _free_gains(grams, chosen, gains, theta)
-            scale = np.exp(np.mean(np.log(gains)))
-            gains, theta = gains / scale, scale * theta
         left = [
             g.squared_error(weights_of(g, c, k, theta, x)) / g.rows
             for g, c, k, x in zip(grams, chosen, gains, found)
         ]
         spread = np.maximum(left, [1e-12 * g.power / g.rows + 1e-300 for g in grams])
     return Solution(theta, gains, tuple(found), spread)
-
-
-def _free_gains(
-    grams: Sequence[Gram], chosen: Sequence[Sequence[int]], gains: Array, theta: Array
-) -> tuple[Array, list[Array]]:
-    """Return the best gains of given inertial parameters, and the coefficients of friction."""
-    found, coefficients = [], []
-    for gram, c in zip(grams, chosen):
-        G, b = gram.matrix, gram.base
-        f = [b + k for k in c]
-        T = np.zeros((len(G) - 1, 1 + len(f)))
-        T[:b, 0] = theta
-        T[f, range(1, 1 + len(f))] = 1.0
-        A, y = T.T @ G[:-1, :-1] @ T, T.T @ G[:-1, -1]
-        prior = GAIN_PRIOR * A[0, 0]
-        A[0, 0] += prior
-        y[0] += prior * np.median(gains)
-        x = regular_inverse(A) @ y
-        found.append(x[0])
-        coefficients.append(x[1:])
-    # a joint without rigid-body forces keeps its gain
-    return np.where(np.array(found) > 0, found, gains), coefficients

@@ -1,9 +1,9 @@
 """Selection of friction laws: forwards, by cross-validation between logs.
 
 Starting from the required terms, each joint in turn takes the candidate that lowers the squared
-error on held-out folds most, as long as it lowers it by MIN_IMPROVEMENT and no fold gets worse. A fold is a log; where
-there is one log, a quarter of it. The inertial parameters are fitted to all joints together, in
-each fold anew.
+error on held-out folds most, as long as it lowers it by MIN_IMPROVEMENT and no fold gets worse. A
+fold is a log; where there is one log, a quarter of it. The inertial parameters are fitted to all
+joints together, in each fold anew.
 """
 
 from __future__ import annotations
@@ -85,9 +85,7 @@ class Selection:
         power = [total([f[j] for f in self.folds]).power for j in range(len(found))]
         return np.sqrt(np.array(found) / np.maximum(power, 1e-300))
 
-    def _others(
-        self, fold: int, joint: int, taken: Sequence[Sequence[int]]
-    ) -> tuple[Array, Array]:
+    def _others(self, fold: int, joint: int, taken: Sequence[Sequence[int]]) -> tuple[Array, Array]:
         """Return what all other joints contribute to the equations of theta in a fold."""
         grams = self.train[fold]
         S: Array = np.zeros((grams[0].base, grams[0].base))

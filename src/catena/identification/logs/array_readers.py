@@ -29,12 +29,13 @@ def read_npz(path: Path) -> RawLog:
 def read_mat(path: Path) -> RawLog:
     """Return the columns of the variables of a .mat file; fields of structures by their names."""
     from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
 
     try:
         found = loadmat(path, squeeze_me=True, struct_as_record=False)
     except NotImplementedError:
         found = _read_hdf(path)
-    except (ValueError, OSError, TypeError) as why:
+    except (ValueError, OSError, TypeError, MatReadError) as why:
         raise FormatError(path, f"this is no MATLAB file: {str(why).splitlines()[0]}") from None
     plain = {k: x for k, x in found.items() if not k.startswith("__")}
     return checked_columns(dict(_columns(dict(_fields(plain)))), str(path))

@@ -38,8 +38,8 @@ class Motion:
     """A log at even times.
 
     t (T,): s, from zero. q, v, a, effort (T, n). cutoff: Hz. valid (T,): False within gaps of the
-    log. jitter (n,): the noise of the positions, rad or m. times: those of the log's own rows, from zero, with the efforts measured there. source: the
-    file. notes: what was done.
+    log. jitter (n,): the noise of the positions, rad or m. times: those of the log's own rows, from
+    zero. measured: the efforts there. source: the file. notes: what was done.
     """
 
     t: Array
@@ -85,9 +85,11 @@ def condition(table: xr.Dataset, cutoff: float | None = None) -> Motion:
     notes = list(table.attrs.get("notes", ()))
     clock = np.asarray(table.time.values, float)
     clock = clock - clock[0]
-    values = {k: without_outliers(np.asarray(table[k].values, float), k, notes) for k in table}
+    values = {
+        str(k): without_outliers(np.asarray(table[k].values, float), str(k), notes) for k in table
+    }
     step = float(np.median(np.diff(clock)))
-    t = step * np.arange(int(clock[-1] / step) + 1)
+    t: Array = step * np.arange(int(clock[-1] / step) + 1, dtype=np.float64)
     even = {k: _interpolated(t, clock, x) for k, x in values.items()}
     valid = _inside(t, clock, step, notes)
     found = cutoff or spectral_cutoff(t, even.get("v"), even["q"])

@@ -66,13 +66,15 @@ class LogCase:
         """The lower and upper limits of the positions, and the largest speeds."""
         places = coordinates(self.machine)
         speed = [float(x) for j in self.machine.mechanism.moving for x in j.speed]
-        lower, upper = (np.array([float(getattr(c, k)) for c in places]) for k in ("lower", "upper"))
+        lower, upper = (
+            np.array([float(getattr(c, k)) for c in places]) for k in ("lower", "upper")
+        )
         return lower, upper, np.array(speed)
 
     @cached_property
     def sound_clock(self) -> bool:
         """Whether rates can be computed: times are finite and rise, values are finite."""
-        whole = np.isfinite(self.t).all() and np.isfinite(self.q).all()
+        whole: bool | np.bool = np.isfinite(self.t).all() and np.isfinite(self.q).all()
         whole = whole and np.isfinite(self.effort).all()
         whole = whole and (self.v is None or bool(np.isfinite(self.v).all()))
         return bool(whole and (np.diff(self.t) > 0).all())
@@ -88,7 +90,6 @@ class LogCase:
     def speed(self) -> Array:
         """The measured speeds, or the derivative of the positions."""
         return self.rate if self.v is None else self.v
-
 
     @cached_property
     def explanations(self) -> tuple[Explanation, ...]:
@@ -116,14 +117,15 @@ class Explanation:
 
     @staticmethod
     def of(rows: NDArray[np.int64], v: Array, Y: Array) -> Explanation:
-        """Return the explanation by the motion of a joint with the regressor Y (rows, parameters)."""
+        """Return the explanation by the motion of a joint with the regressor Y (rows, n)."""
         size = np.linalg.norm(Y, axis=0)
         Y = Y[:, size > 1e-9 * size.max(initial=1e-300)]
         A = np.column_stack([np.tanh(v / REST), v, np.ones(len(v)), Y])
         length = np.linalg.norm(A, axis=0)
         A = A / np.where(length > 0, length, 1.0)
-        U, s, _ = np.linalg.svd(A, full_matrices=False)
-        return Explanation(rows, v, A, U[:, s > 1e-8 * s[0]])
+        values, V = np.linalg.eigh(A.T @ A)  # far cheaper than a singular value decomposition
+        kept = values > 1e-10 * values[-1]
+        return Explanation(rows, v, A, A @ (V[:, kept] / np.sqrt(values[kept])))
 
     def share(self, effort: Array, shift: int = 0) -> float:
         """Return the share of the power of an effort (all rows), shifted by some rows."""
@@ -135,7 +137,7 @@ class Explanation:
     def friction_power(self, effort: Array) -> tuple[float, float]:
         """Return the mean power that friction takes, and its standard deviation."""
         y = effort[self.rows]
-        x = np.linalg.lstsq(self.A, y, rcond=1e-8)[0]
+        x = np.linalg.pinv(self.A.T @ self.A, rcond=1e-10, hermitian=True) @ (self.A.T @ y)
         left = y - self.A @ x
         power = float(np.mean((self.A[:, :2] @ x[:2]) * self.v))
         # residuals are correlated over some ten rows

@@ -52,7 +52,7 @@ def frozen(x: LogCase) -> list[str]:
         ends = np.flatnonzero(np.diff(np.concatenate([still, [0]])) < 0)
         starts = np.flatnonzero(np.diff(np.concatenate([[0], still])) > 0)
         usual = np.median(np.abs(np.diff(x.q[:, k])[np.diff(x.q[:, k]) != 0]))
-        for a, b in zip(starts, ends):
+        for a, b in zip(starts.tolist(), ends.tolist()):
             jump = abs(x.q[min(b + 1, len(x.q) - 1), k] - x.q[b, k])
             if b - a >= rows and jump > 10 * usual:
                 found.append(
@@ -269,7 +269,8 @@ def coarse(x: LogCase) -> list[str]:
     for k in _moving(x):
         step = np.abs(np.diff(x.q[:, k]))
         least = step[step > 0].min(initial=np.inf)
-        still = float(np.mean(step[np.abs(x.speed[1:, k]) > REST] == 0))
+        moved = step[np.abs(x.speed[1:, k]) > REST]
+        still = float((moved == 0).sum()) / max(1, len(moved))
         if still > 0.5 and least > 1e-4:
             found.append(
                 f"the position of {x.names[k]} has steps of {least:.2g}: log it with more digits"
@@ -289,9 +290,7 @@ def delay(x: LogCase) -> list[str]:
     total = np.zeros(len(lags))
     for k in _moving(x):
         v, r = np.interp(t, x.t, x.v[:, k]), np.interp(t, x.t, x.rate[:, k])
-        total += [
-            np.corrcoef(v[30 + n : len(v) - 30 + n], r[30 : len(r) - 30])[0, 1] for n in lags
-        ]
+        total += [np.corrcoef(v[30 + n : len(v) - 30 + n], r[30 : len(r) - 30])[0, 1] for n in lags]
     best = int(lags[int(np.argmax(total))])
     if abs(best) <= MAX_DELAY_STEPS:
         return []
@@ -312,7 +311,9 @@ for _check in (
     LogCheck("unit of speed", "degrees with radians, or another scale", speed_units),
     LogCheck("speed without position", "a speed does not follow its position", disagreement),
     LogCheck("degrees", "positions far beyond the joints' limits", degrees),
-    LogCheck("beyond limits", "positions outside of the joints' limits", beyond_limits, fatal=False),
+    LogCheck(
+        "beyond limits", "positions outside of the joints' limits", beyond_limits, fatal=False
+    ),
     LogCheck("above speed limit", "speeds above the joints' limits", too_fast, fatal=False),
     LogCheck("no motion", "nothing moves", at_rest),
     LogCheck("little motion", "some joints hardly move", little_motion, fatal=False),

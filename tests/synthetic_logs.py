@@ -1,7 +1,7 @@
 """Synthetic logs of a robot: a planar arm of two links in gravity, with friction and noise.
 
-        o---------o---------x
-    shoulder    elbow
+    o---------o---------x
+shoulder    elbow
 """
 
 from __future__ import annotations
