@@ -70,7 +70,7 @@ def test_a_law_is_chosen_and_predicts_a_log_not_used(arm, law):
     shape, size = LAWS[law]
     fitted = [simulated(arm, law, shape, size, seed) for seed in (1, 2)]
     held = simulated(arm, law, shape, size, 3)
-    found = fit_drives(arm, fitted, validate=[held])
+    found = fit_drives(arm, fitted, validate=[held], laws=[*LAWS, "coulomb", "creep"])
     assert all(law in {t.law for t in of} for of in found.model.terms), found.model.terms
     basic = found.basic.error(condition(read_log(arm, held)))
     assert (found.errors[-1].error < 0.75 * basic).all() and found.errors[-1].held_out

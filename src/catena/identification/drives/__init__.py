@@ -8,6 +8,7 @@ friction_laws         the family of friction laws
 joint_columns         the columns of each joint along a log
 normal_equations      least squares with shared inertial parameters, from sums of products
 model_search          the basic model, loads, candidates; selection: cross-validation between logs
+payload               loads, and the scale of gains by a known mass
 feasible              consistent inertias, and the mechanism with what was found
 covariance            intervals; coloured_noise: the autoregression of residuals
 """
@@ -22,5 +23,6 @@ if TYPE_CHECKING:
     from .drive_record import DriveFit, LogError
     from .feasible import feasible
     from .friction_laws import FRICTION_LAWS, FrictionLaw
+    from .payload import Payload, payload
 
 __getattr__, __dir__ = door(__name__)

@@ -47,7 +47,8 @@ def fit_drives(
     columns : str, mapping or None, default None
         Which columns hold what, as for `read_log`.
     laws : sequence of str or None, default None
-        The friction laws to choose from; by default all. An empty sequence: viscous and Coulomb.
+        The friction laws to choose from; by default all but `asymmetric`. An empty sequence: none
+        but viscous and Coulomb friction, offset and rotor inertia.
     cutoff : float or None, default None
         The cutoff frequency of the filter, Hz; by default it follows from each log.
     likelihood : bool, default False
@@ -114,7 +115,8 @@ def _wanted(laws: Sequence[str] | None) -> list[str]:
     """Return the laws to choose from; raise StudyError for unknown names."""
     required = {t.law for t in BASIC}
     if laws is None:
-        return [n for n in FRICTION_LAWS if n not in required - {"coulomb"}]
+        kept = required - {"coulomb"}  # which has other widths than the required one
+        return [n for n, law in FRICTION_LAWS.items() if law.by_default and n not in kept]
     return [FRICTION_LAWS.find(n).name for n in laws]
 
 

@@ -46,7 +46,8 @@ class FrictionLaw:
     """A friction law.
 
     name: its name. equation: in plain text. doc: one line. terms: the names of its coefficients.
-    columns: from a joint's motion and a shape to (T, terms). shapes: the candidates.
+    columns: from a joint's motion and a shape to (T, terms). shapes: the candidates. by_default:
+    whether it is a candidate where none are named.
     """
 
     name: str
@@ -56,6 +57,7 @@ class FrictionLaw:
     columns: Callable[[JointMotion, Shape], Sequence[Array]]
     shapes: tuple[Shape, ...] = ((),)
     source: str = ""
+    by_default: bool = True
 
 
 def sign(v: Array, width: float = SLIDING_SPEED) -> Array:
@@ -115,6 +117,7 @@ for _law in (
         "viscous friction that differs between the two directions",
         ("asymmetric",),
         lambda x, s: [np.abs(x.v)],
+        by_default=False,  # along a periodic motion it is nearly an offset, and spoils that at rest
     ),
     FrictionLaw(
         "stribeck",

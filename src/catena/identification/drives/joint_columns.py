@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 # the band within which a joint counts as still, relative to the deviation of its measured positions
 # from the filtered ones
 JITTER_DEVIATIONS = 1.0
+STILL_DEVIATIONS = 30.0  # of a whole log: a joint with a smaller range of positions never moved
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ def drives(machine: Machine, motion: Motion, kept: Sequence[int]) -> Drives:
     for k in range(motion.q.shape[1]):
         q = motion.q[:, k]
         jitter = JITTER_DEVIATIONS * float(motion.jitter[k])
+        if np.ptp(q) < STILL_DEVIATIONS * jitter:  # it never moved
+            jitter = np.inf
         joints.append(
             JointMotion(
                 motion.t, q, motion.v[:, k], motion.a[:, k], zero, jitter_free(q, jitter), {}
