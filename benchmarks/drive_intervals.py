@@ -2,7 +2,8 @@
 
 Random arms with random masses and lengths, each with offset, viscous and Coulomb friction and one
 further law in turn, coloured noise of the forces, noise of positions and speeds, and two logs of
-random motions. Asked: between 93 and 97 % of all estimates.
+random motions. The law of each robot is known, its coefficients are not. Asked: between 93 and 97 %
+of all estimates.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import numpy as np
 from peers import size
 
 import catena
-from catena.identification import FRICTION_LAWS, base_parameters, excitation, fit_drives
+from catena.identification import FRICTION_LAWS, excitation, fit_drives
+from catena.identification.drives import model_search
 from catena.identification.drives.friction_laws import JointMotion
+from catena.identification.drives.joint_columns import Term
 
 LAWS = {
     "asymmetric": 0.3, "stribeck": 0.8, "power": 0.6, "load": 0.1, "lugre": 0.8, "load_lugre": 0.15,
@@ -25,13 +28,14 @@ LAWS = {
 def random_arm(rng):
     arm = catena.load("two_link_arm")
     values = {n: x * rng.uniform(0.6, 1.6) for n, x in arm.parameters.items()}
-    return catena.compile(arm.with_(parameters=values))
+    joints = [replace(j, armature=(0.0,)) for j in arm.joints]
+    return catena.compile(arm.with_(parameters=values, joints=joints))
 
 
 def log(arm, law, shape, truth, rng, step=0.01):
     t = np.arange(0.0, 10.0, step)
     q, v, a = excitation(arm, "inertial", trials=1, seed=int(rng.integers(1e6)))(t)
-    load = arm.inverse_dynamics(q, v, a) - arm.losses(v)
+    load = arm.inverse_dynamics(q, v, a)
     tau = load.copy()
     for k in range(2):
         own = JointMotion(t, q[:, k], v[:, k], a[:, k], load[:, k], q[:, k])
@@ -50,36 +54,29 @@ def log(arm, law, shape, truth, rng, step=0.01):
 
 
 inside: dict[str, list[bool]] = {}
-chosen = 0
 robots = size(200, 2)
+required = model_search.BASIC
 for seed in range(robots):
     rng = np.random.default_rng(seed)
     law = list(LAWS)[seed % len(LAWS)]
-    original = FRICTION_LAWS[law]
-    shapes = original.shapes or ((float(rng.integers(30, 200)),),)
-    shape = shapes[int(rng.integers(len(shapes)))]
+    shapes = FRICTION_LAWS[law].shapes or ((float(rng.integers(30, 200)),),)
+    term = Term(law, shapes[int(rng.integers(len(shapes)))])
     arm = random_arm(rng)
     truth = rng.uniform(0.5, 1.5, (2, 4)) * [0.2, 0.5, 1.0, LAWS[law]]
-    logs = [log(arm, law, shape, truth, rng) for _ in range(2)]
-    FRICTION_LAWS[law] = replace(original, shapes=(shape,))
-    try:
-        found = fit_drives(arm, logs, laws=[law], cutoff=20.0)
-    finally:
-        FRICTION_LAWS[law] = original
-    chosen += sum(any(t.law == law for t in of) for of in found.model.terms)
-    true = dict(zip(base_parameters(arm).combinations, (e.before for e in found.estimates)))
+    logs = [log(arm, law, term.shape, truth, rng) for _ in range(2)]
+    model_search.BASIC = (*required, term)  # the law is known; its coefficients are not
+    found = fit_drives(arm, logs, laws=(), cutoff=20.0)
+    true = {e.name: e.before for e in found.estimates if "shoulder" not in e.name}
     for k, n in enumerate(arm.speed_names):
         true |= {f"offset of {n}": truth[k][0], f"viscous of {n}": truth[k][1]}
         true |= {f"coulomb (0.01) of {n}": truth[k][2], f"rotor of {n}": 0.0}
-        if any(t.law == law for t in found.model.terms[k]):
-            term = next(t for t in found.model.terms[k] if t.law == law)
-            true |= {f"{name} of {n}": truth[k][3] for name in term.names}
-    held = [abs(e.value - true[e.name]) < 1.96 * e.sigma for e in found.estimates if e.name in true]
+        true |= {f"{name} of {n}": truth[k][3] for name in term.names}
+    held = [abs(e.value - true[e.name]) < 1.96 * e.sigma for e in found.estimates]
     inside.setdefault(law, []).extend(held)
+model_search.BASIC = required
 every = [x for of in inside.values() for x in of]
 print(
     f"{robots} robots, {len(every)} estimates: {100 * np.mean(every):.1f} % within 95 % intervals"
 )
-print(f"the law was chosen for {chosen} of {2 * robots} joints")
 for law, of in inside.items():
     print(f"  {law:12s} {100 * np.mean(of):.1f} % of {len(of)}")

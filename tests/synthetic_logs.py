@@ -39,7 +39,7 @@ def arm():
 def log(machine, seed=0, noise=0.02, friction=None, kind="tau", **options):
     """A log as a mapping of columns; friction: from v, load to a force, in place of the usual."""
     t, q, v, a = motion(seed, **options)
-    load = machine.inverse_dynamics(q, v, a) - machine.losses(v) * 0.0
+    load = machine.inverse_dynamics(q, v, a)
     rng = np.random.default_rng(seed + 1000)
     usual = VISCOUS * v + COULOMB * np.tanh(v / 0.01)
     tau = load + (usual if friction is None else friction(v, load))

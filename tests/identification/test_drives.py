@@ -38,7 +38,7 @@ def joint_motion(t, q):
 def simulated(machine, law, shape, size, seed, gains=(1.0, 1.0)):
     """A log whose friction has one more law of that size."""
     t, q, v, a = logs.motion(seed)
-    load = machine.inverse_dynamics(q, v, a) - machine.losses(v) * 0.0
+    load = machine.inverse_dynamics(q, v, a)
     effort = load + logs.VISCOUS * v + logs.COULOMB * np.tanh(v / 0.01)
     for k in range(2):
         own = JointMotion(t, q[:, k], v[:, k], a[:, k], load[:, k], q[:, k])

@@ -20,7 +20,7 @@ def test_the_observer_follows_an_external_force(arm):
     """dr/dt = K (tau_ext - r) in closed form, along a motion, for a force that sets in at 2 s."""
     t, q, v, a = logs.motion(rate=1000.0, duration=4.0)
     external = np.where(t[:, None] > 2.0, [5.0, -2.0], 0.0)
-    tau = arm.inverse_dynamics(q, v, a) - arm.losses(v) * 0.0 - external
+    tau = arm.inverse_dynamics(q, v, a) - external
     r = external_forces(arm, t, q, v, tau, gain=20.0)
     expected = external * (1 - np.exp(-20.0 * np.maximum(t - 2.0, 0.0)))[:, None]
     assert np.abs(r - expected).max() < 0.05

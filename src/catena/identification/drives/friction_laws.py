@@ -224,3 +224,12 @@ def ripple_shapes(q: Array, residual: Array, count: int = 2) -> tuple[Shape, ...
 
 
 SIGNIFICANT_RIPPLE = 6.0  # relative to the median of the amplitudes over frequencies
+
+
+def markdown() -> str:
+    """Return the laws as a Markdown table, which docs/logs.md includes."""
+    rows = [
+        f"| `{law.name}` | `{law.equation.replace('|', chr(92) + '|')}` | {law.doc} |"
+        for law in FRICTION_LAWS.values()
+    ]
+    return "\n".join(["| law | force | what it is |", "|---|---|---|", *rows])

@@ -104,14 +104,14 @@ def condition(table: xr.Dataset, cutoff: float | None = None) -> Motion:
         + ("" if cutoff else "; the cutoff is where their spectra fall to the noise")
     )
     q = low_pass(even["q"], found, step)
-    v = low_pass(even["v"], found, step) if "v" in even else np.gradient(q, step, axis=0)
+    v = low_pass(even["v"], found, step) if "v" in even else derivative(t, q)
     if "v" not in even:
         notes.append("speeds are derivatives of the positions")
     return Motion(
         t,
         q,
         v,
-        np.gradient(v, step, axis=0),
+        derivative(t, v),
         even["effort"],
         found,
         valid,
@@ -129,6 +129,13 @@ def low_pass(x: Array, cutoff: float, step: float) -> Array:
 
     sections = butter(FILTER_ORDER, cutoff, fs=1.0 / step, output="sos")
     return sosfiltfilt(sections, x, axis=0, padlen=min(len(x) - 1, int(3 / (cutoff * step))))
+
+
+def derivative(t: Array, x: Array) -> Array:
+    """Return the derivative of columns (T, n) at even times: that of a spline of degree five."""
+    from scipy.interpolate import make_interp_spline
+
+    return make_interp_spline(t, x, k=5)(t, 1)
 
 
 def _interpolated(t: Array, clock: Array, x: Array) -> Array:
