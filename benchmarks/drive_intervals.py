@@ -32,7 +32,7 @@ def random_arm(rng):
     return catena.compile(arm.with_(parameters=values, joints=joints))
 
 
-def log(arm, law, shape, truth, rng, step=0.01):
+def log(arm, law, shape, truth, colour, rng, step=0.01):
     t = np.arange(0.0, 10.0, step)
     q, v, a = excitation(arm, "inertial", trials=1, seed=int(rng.integers(1e6)))(t)
     load = arm.inverse_dynamics(q, v, a)
@@ -42,7 +42,6 @@ def log(arm, law, shape, truth, rng, step=0.01):
         tau[:, k] += truth[k][0] + truth[k][1] * v[:, k] + truth[k][2] * np.tanh(v[:, k] / 0.01)
         tau[:, k] += truth[k][3] * np.sum(FRICTION_LAWS[law].columns(own, shape), axis=0)
     e = 0.03 * np.sqrt(np.mean(tau**2, axis=0)) * rng.standard_normal(tau.shape)
-    colour = rng.uniform(0.0, 0.9)
     for k in range(1, len(t)):
         e[k] += colour * e[k - 1]
     columns = {"time": t}
@@ -63,7 +62,8 @@ for seed in range(robots):
     term = Term(law, shapes[int(rng.integers(len(shapes)))])
     arm = random_arm(rng)
     truth = rng.uniform(0.5, 1.5, (2, 4)) * [0.2, 0.5, 1.0, LAWS[law]]
-    logs = [log(arm, law, term.shape, truth, rng) for _ in range(2)]
+    colour = rng.uniform(0.0, 0.9)
+    logs = [log(arm, law, term.shape, truth, colour, rng) for _ in range(2)]
     model_search.BASIC = (*required, term)  # the law is known; its coefficients are not
     found = fit_drives(arm, logs, laws=(), cutoff=20.0)
     true = {e.name: e.before for e in found.estimates if "shoulder" not in e.name}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import synthetic_logs as logs
 
 import catena
+import synthetic_logs as logs
 from catena.errors import StudyError
 from catena.identification import external_forces, fit_drives, payload, recursive_estimate
 

@@ -27,7 +27,7 @@ def autoregression(residuals: Sequence[Array], max_order: int = MAX_ORDER) -> Ar
     >>> x = np.zeros(20000)
     >>> for k in range(1, 20000):
     ...     x[k] = 0.8 * x[k - 1] + rng.standard_normal()
-    >>> abs(autoregression([x])[0] - 0.8) < 0.02
+    >>> bool(abs(autoregression([x])[0] - 0.8) < 0.02)
     True
     """
     rows = sum(map(len, residuals))

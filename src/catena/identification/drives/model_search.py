@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 BASIC = tuple(Term(*x) for x in REQUIRED)
 MOVING = 0.05  # rad/s or m/s: slower rows are left out where ripple is sought
 BLOCKS_OF_ONE_LOG = 4
+LOAD_ROUNDS = 4  # of friction that depends on the load, and loads of the model with it
 SAME_EFFECT = 1e-6  # of the part of a column that others do not explain, relative to the column
 
 
@@ -64,7 +65,7 @@ def search(
     after = selection.errors(taken)
     chosen = tuple(tuple(of[k] for k in own) for of, own in zip(terms, taken))
     model = basic
-    for _ in range(2):  # the loads of some laws follow the inertial parameters
+    for _ in range(LOAD_ROUNDS):  # the loads of some laws follow the inertial parameters
         model, _ = fitted(basic, logs, chosen, free)
         logs = [log.with_loads(model.loads(log)) for log in logs]
     return Searched(model, basic, before, after, tuple(logs))

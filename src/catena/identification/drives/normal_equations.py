@@ -78,8 +78,12 @@ def part(gram: Gram, chosen: Sequence[int], gain: float) -> Part:
 
 
 def regular_inverse(A: Array) -> Array:
-    """Return the inverse of a symmetric matrix with RIDGE of its diagonal added."""
-    size = np.sqrt(np.maximum(np.diag(A), 1e-300))
+    """Return the inverse of a symmetric matrix with RIDGE of its diagonal added.
+
+    A column of zeros, such as friction of a load that is not known yet, gets the coefficient zero.
+    """
+    size = np.sqrt(np.maximum(np.diag(A), 0.0))
+    size = np.where(size > 0.0, size, 1.0)
     scaled = A / np.outer(size, size)
     return np.linalg.inv(scaled + RIDGE * np.eye(len(A))) / np.outer(size, size)
 
