@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         formats,
         identification,
         kernels,
+        linkages,
         machine,
         model,
         optimization,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from .errors import CatenaError
     from .formats import load, robots, save
     from .identification import fit
+    from .linkages import linkage
     from .machine import Machine, bridge, compile
     from .model import (
         JOINT_KINDS,
@@ -127,6 +129,7 @@ __all__ = [
     "inverse_kinematics",
     "clearance",
     "contact_ranges",
+    "linkage",
     "simulate",
     "ALL_INTEGRATORS",
     "Result",

@@ -1,0 +1,20 @@
+"""Planar linkages in closed form, in lanes of machine code.
+
+planar_elements     a planar mechanism as links and elementary joints in its plane
+triangles           the closed forms: three groups of links, each pair joined by one joint
+assur_groups        a linkage taken apart into dyads, which are solved one after the other
+linkage             Linkage: positions, velocities, accelerations of many states at once
+circuits            branches, circuits and dead points of a linkage with one driven joint
+"""
+
+from typing import TYPE_CHECKING
+
+from ..doors import door
+
+if TYPE_CHECKING:
+    from .assur_groups import AssurGroup, Decomposition
+    from .circuits import Branch, Circuits, circuits, turning_columns
+    from .linkage import Linkage, Positions, linkage
+    from .triangles import TRIANGLES, Triangle
+
+__getattr__, __dir__ = door(__name__)
