@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         simulation,
         studies,
         studio,
+        synthesis,
         teaching,
     )
     from .analysis import assemble, equilibrium, linearize, modes
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from .sensitivity import sensitivities
     from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
     from .studies import Study, study
+    from .synthesis import synthesize
 
 __all__ = [
     "load",
@@ -140,6 +142,7 @@ __all__ = [
     "fit",
     "sensitivities",
     "optimize",
+    "synthesize",
     "control",
     "trajectories",
     "events",

@@ -148,7 +148,7 @@ def test_circuits_of_a_double_rocker_end_at_the_dead_points_of_the_cosine_law():
     for reach in (0.35, 0.15):  # coupler and rocker in line
         limit = np.arccos((0.3**2 + 0.28**2 - reach**2) / (2 * 0.3 * 0.28))
         assert np.abs(np.abs(found.dead_points) - limit).min() < 1e-9
-    values, along = found.positions(0)
+    _, along = found.positions(0)
     assert along.assembled.all() and np.abs(np.diff(along.q, axis=0)).max() < 0.1
 
 

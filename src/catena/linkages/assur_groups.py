@@ -65,7 +65,7 @@ class Decomposition:
 
     def __str__(self) -> str:
         m = self.planar.mechanism
-        lines = [f"{m.name}: driven by {', '.join(self.driven)}; {len(self.groups)} dyads"]
+        lines = [f"{m.name}: driven by {', '.join(self.driven)}; {len(self.groups)} dyad(s)"]
         return "\n".join([*lines, *(f"  {g}" for g in self.groups)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -77,8 +78,8 @@ class Linkage:
     >>> import catena
     >>> four_bar = catena.linkage(catena.load("four_bar"), "motor pin", frames=["marker"])
     >>> print(four_bar)
-    four-bar linkage: driven by motor pin; 1 dyads
-      RRR  rocker and coupler  at joints near pin, far pin, upper pin
+    four-bar linkage: driven by motor pin; 1 dyad(s)
+      RRR  coupler and rocker  at joints upper pin, far pin, near pin
     >>> found = four_bar.positions([0.0, 1.0, 2.0], modes=[1])
     >>> found.points.shape, found.assembled.all()
     ((3, 1, 3), np.True_)
@@ -101,6 +102,23 @@ class Linkage:
         self.mechanism, self.driven, self.frames = m, names, tuple(frames)
         self.decomposition: Decomposition = decompose(planar_mechanism(m), names)
         self._kernels: dict[tuple[int, bool], LaneKernel] = {}
+
+    def with_parameters(self, **values: float) -> Linkage:
+        """Return the same linkage with other dimensions; nothing is compiled again.
+
+        Parameters
+        ----------
+        **values : float
+            Values of parameters of the mechanism, SI.
+
+        Returns
+        -------
+        Linkage
+        """
+        found = copy(self)
+        parameters = {**self.mechanism.parameters, **values}
+        found.mechanism = self.mechanism.with_(parameters=parameters)
+        return found
 
     def __str__(self) -> str:
         return str(self.decomposition)
@@ -292,7 +310,36 @@ class Linkage:
 def linkage(
     mechanism: Mechanism | Machine, driven: str | Sequence[str], frames: Sequence[str] = ()
 ) -> Linkage:
-    """Return the closed-form solution of a planar linkage; see `Linkage`."""
+    """Return the closed-form solution of a planar linkage, dyad by dyad.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or Machine
+        A planar mechanism with loops.
+    driven : str or sequence of str
+        The names of the driven coordinates, as many as the mechanism has freedoms.
+    frames : sequence of str, optional
+        Frames whose positions are computed too.
+
+    Returns
+    -------
+    Linkage
+        Its `positions` takes arrays of driven values, modes and parameters.
+
+    Raises
+    ------
+    QuestionError
+        Where the mechanism is not planar, or dyads do not solve it.
+    UnknownNameError
+        Where a coordinate or frame does not exist.
+
+    Examples
+    --------
+    >>> import catena
+    >>> crank = catena.linkage(catena.load("slider_crank"), "shaft")
+    >>> crank.positions(0.0).q.round(6).tolist()
+    [0.0, 0.0, 1.3]
+    """
     return Linkage(mechanism, driven, frames)
 
 
