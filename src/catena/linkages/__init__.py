@@ -13,8 +13,9 @@ from ..doors import door
 
 if TYPE_CHECKING:
     from .assur_groups import AssurGroup, Decomposition
-    from .circuits import Branch, Circuits, circuits, turning_columns
+    from .circuits import Branch, Circuits, circuits
     from .linkage import Linkage, Positions, linkage
+    from .tolerances import Tolerances, tolerances
     from .triangles import TRIANGLES, Triangle
 
 __getattr__, __dir__ = door(__name__)

@@ -117,7 +117,7 @@ class Circuits:
         assert found.q is not None
         q = found.q.copy()
         known = np.isfinite(q).all(axis=1)
-        for k in turning_columns(self.linkage):
+        for k in self.linkage.turning_columns:
             q[known, k] = np.unwrap(q[known, k])
         return values, replace(found, q=q)
 
@@ -131,12 +131,6 @@ class Circuits:
             reach = "full turn" if b.full_turn else f"{b.lower:.6g} to {b.upper:.6g}"
             lines.append(f"  circuit {b.circuit}  {signs or 'one mode'}  {reach}")
         return "\n".join(lines)
-
-
-def turning_columns(linkage: Linkage) -> list[int]:
-    """Return the places of the coordinates that are turns."""
-    turns = {e.coordinate for e in linkage.decomposition.planar.elements if e.motion == TURN}
-    return [k for k, name in enumerate(linkage.mechanism.coordinate_names) if name in turns]
 
 
 def circuits(

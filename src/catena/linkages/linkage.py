@@ -143,6 +143,12 @@ class Linkage:
             2**self.mode_count, self.mode_count
         )
 
+    @property
+    def turning_columns(self) -> list[int]:
+        """The places of the coordinates that are turns."""
+        turns = {e.coordinate for e in self.decomposition.planar.elements if e.motion == TURN}
+        return [k for k, name in enumerate(self.mechanism.coordinate_names) if name in turns]
+
     def positions(
         self,
         q: ArrayLike,
@@ -337,7 +343,7 @@ def linkage(
     --------
     >>> import catena
     >>> crank = catena.linkage(catena.load("slider_crank"), "shaft")
-    >>> crank.positions(0.0).q.round(6).tolist()
+    >>> (crank.positions(0.0).q.round(6) + 0.0).tolist()
     [0.0, 0.0, 1.3]
     """
     return Linkage(mechanism, driven, frames)
