@@ -13,6 +13,8 @@ from ..doors import door
 
 if TYPE_CHECKING:
     from .assur_groups import AssurGroup, Decomposition
+    from .balancing import Balance, balance_force
+    from .bearing_loads import BearingLoads, Peak, bearing_loads
     from .circuits import Branch, Circuits, circuits
     from .linkage import Linkage, Positions, linkage
     from .tolerances import Tolerances, tolerances
