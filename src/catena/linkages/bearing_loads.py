@@ -173,7 +173,10 @@ def bearing_loads(
     machine = compile(linkage.mechanism)
     states = [np.asarray(x, float) for x in (motion.q, motion.v, motion.a)]
     tau = np.array(
-        [inverse_dynamics(machine, *one, actuated=linkage.driven).tau for one in zip(*states)]
+        [
+            inverse_dynamics(machine, x, y, z, actuated=linkage.driven).tau
+            for x, y, z in zip(*states)
+        ]
     )
     return _loads(linkage, machine, at, states, tau)
 
