@@ -21,9 +21,16 @@ def of_four_bar():
 
 def test_dimensions_are_the_lengths_of_the_links():
     found = of_four_bar()
-    assert sorted(text for *_, text in found.texts) == ["100", "250", "280", "300"]
+    assert sorted(text for *_, text in found.texts) == [
+        "100",
+        "158.1",
+        "158.1",
+        "250",
+        "280",
+        "300",
+    ]
     lengths = [np.linalg.norm(line[1] - line[0]) for layer, line in found.lines if layer == "links"]
-    assert sorted(lengths) == pytest.approx([100, 250, 300])
+    assert sorted(lengths) == pytest.approx([100, 250, 300])  # the first side of each link
 
 
 def test_svg_is_xml_in_millimetres():
@@ -36,9 +43,10 @@ def test_dxf_opens_in_ezdxf():
     ezdxf = pytest.importorskip("ezdxf")
     document = ezdxf.read(io.StringIO(dxf(of_four_bar())))
     kinds = [e.dxftype() for e in document.modelspace()]
-    assert kinds.count("TEXT") == 4 and kinds.count("CIRCLE") == 8
+    assert kinds.count("TEXT") == 6 and kinds.count("CIRCLE") == 9
     links = [e for e in document.modelspace().query("LINE") if e.dxf.layer == "links"]
-    assert sorted(e.dxf.start.distance(e.dxf.end) for e in links) == pytest.approx([100, 250, 300])
+    lengths = sorted(e.dxf.start.distance(e.dxf.end) for e in links)
+    assert lengths == pytest.approx([100, 158.11, 158.11, 250, 300], abs=0.01)
 
 
 def test_a_spatial_mechanism_is_refused():

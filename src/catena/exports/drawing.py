@@ -1,6 +1,6 @@
 """Drawings: a planar linkage as SVG or DXF, with the distances of the pins of every link.
 
-Each link is drawn by the lines between its pins (a closed polygon for three and more), each pin by
+Each link is drawn by the lines between its pins and named frames (a closed polygon for three and more), each pin by
 a circle, pins on the ground also by a triangle, slides by a short bar along their direction.
 Dimensions are in millimetres.
 """
@@ -22,6 +22,7 @@ from ..model import GROUND, Mechanism, Motion, plane, plane_of, value_of
 MM = 1000.0  # millimetres per metre
 PIN = 0.012  # the radius of a pin, relative to the size of the drawing
 TEXT = 0.028  # the height of a text, relative to the size of the drawing
+CLEAR = 0.035  # the distance of a text from its line, relative to the size of the drawing
 MARGIN = 0.08
 
 
@@ -69,7 +70,7 @@ def drawing(m: Mechanism, q: Any) -> Drawing:
 
 
 def _pins(m: Mechanism, q: Any, axes: np.ndarray) -> dict[str, list[tuple[str, Any, Any]]]:
-    """Return {body: [(joint, place (2,) in mm, direction of a slide or None)]}."""
+    """Return {body: [(joint or frame, place (2,) in mm, direction of a slide or None)]}."""
     machine = compile(m)
     pins: dict[str, list[tuple[str, Any, Any]]] = {b: [] for b in (GROUND, *_names(m))}
     values = m.parameters
@@ -82,6 +83,10 @@ def _pins(m: Mechanism, q: Any, axes: np.ndarray) -> dict[str, list[tuple[str, A
             along = None if slide is None else axes @ X_WB[:3, :3] @ R @ np.array(slide.axis)
             place = MM * (axes @ (X_WB[:3, :3] @ p + X_WB[:3, 3]))
             pins[body].append((j.name, place, along))
+    for f in m.frames:
+        X_WB = np.eye(4) if f.body == GROUND else machine.pose(np.asarray(q, float), f.body)
+        p = np.array([value_of(x, values) for x in f.pose.position], float)
+        pins[f.body].append((f.name, MM * (axes @ (X_WB[:3, :3] @ p + X_WB[:3, 3])), None))
     return {body: own for body, own in pins.items() if own}
 
 
@@ -120,7 +125,8 @@ def _different(places: Sequence[Any], size: float) -> list[Any]:
 def _dimension(a: Any, b: Any, size: float) -> tuple[str, np.ndarray, float, str]:
     length = float(np.linalg.norm(b - a))
     across = np.array([a[1] - b[1], b[0] - a[0]]) / (length or 1.0)
-    return "dimensions", (a + b) / 2 + 0.02 * size * across, TEXT * size, f"{length:.4g}"
+    drop = np.array([0.0, 0.35 * TEXT * size])  # texts stand on their place, half a letter above
+    return "dimensions", (a + b) / 2 + CLEAR * size * across - drop, TEXT * size, f"{length:.4g}"
 
 
 def svg(d: Drawing) -> str:
