@@ -21,6 +21,7 @@ from catena.synthesis import (
     dyads,
     fit_path,
     function_generators,
+    generic_solutions,
     grashof_type,
     kinematic_chains,
     read_task,
@@ -125,6 +126,23 @@ def test_path_with_timing():
     found = fit_path(np.stack([P.real, P.imag], axis=1), starts=200, timing=t)
     assert found[0].error < 1e-11
     assert np.allclose(found[0].angles - found[0].angles[0], t, atol=1e-12)
+
+
+def test_five_points_with_given_pivots_have_36_solutions():
+    data, found = generic_solutions()
+    assert len(found) == 36  # [Morgan1990]
+    angles = np.array([0.2, 0.9, 1.9, 3.0, 4.4])
+    P = KNOWN.coupler_points(angles)
+    ends = {"pivot": (0.2, 0.1), "second_pivot": (4, 0.5)}
+    real = catena.synthesize("five points", points=np.stack([P.real, P.imag], 1), **ends)
+    assert 1 <= len(real) <= 36
+    best = min(real, key=lambda c: abs(c.four_bar.crank - 1.3) + abs(c.four_bar.rocker - 3))
+    assert np.allclose(best.four_bar.lengths, KNOWN.lengths, atol=1e-10) and not best.defects
+    assert all(c.error < 1e-9 * c.size for c in real)
+    from catena.synthesis.five_points import equations
+
+    residual = equations(found, np.broadcast_to(data, (36, 12)))
+    assert np.abs(residual).max() < 1e-11
 
 
 def test_cognates_draw_the_same_curve():

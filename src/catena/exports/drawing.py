@@ -1,8 +1,8 @@
 """Drawings: a planar linkage as SVG or DXF, with the distances of the pins of every link.
 
-Each link is drawn by the lines between its pins and named frames (a closed polygon for three and more), each pin by
-a circle, pins on the ground also by a triangle, slides by a short bar along their direction.
-Dimensions are in millimetres.
+Each link is drawn by the lines between its pins and named frames (a closed polygon for three and
+more), each pin by a circle, pins on the ground also by a triangle, slides by a short bar along
+their direction. Dimensions are in millimetres.
 """
 
 from __future__ import annotations

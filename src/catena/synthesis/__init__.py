@@ -4,6 +4,7 @@ this function?
     four_bar            FourBar: dimensions, Grashof's type, coupler curve, mechanism
     freudenstein        function generation, exact at three to five points
     burmester           motion generation, exact at four or five poses
+    five_points         paths through five points with given pivots, all solutions by homotopy
     path_fit            path generation, least squares from many starts in lanes
     cognates            the three four-bars with the same coupler curve
     defects             what can be wrong with a linkage that fits on paper: a registry
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     )
     from .cognates import cognates
     from .defects import DEFECTS, Defect, Limits
+    from .five_points import four_bars_through, generic_solutions
     from .four_bar import FourBar, grashof_type
     from .freudenstein import function_generators
     from .kinematic_chains import kinematic_chains

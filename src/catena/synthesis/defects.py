@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Examination:
 
     four_bar: FourBar
     angles: Array
-    signs: Array
+    signs: NDArray[Any]
     limits: Limits
 
     def branch(self, k: int) -> Branch | None:

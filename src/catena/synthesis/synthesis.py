@@ -36,7 +36,7 @@ class Candidate:
 
     four_bar: FourBar
     angles: Array
-    signs: Array
+    signs: NDArray[Any]
     error: float
     defects: dict[str, str] = field(default_factory=dict)
     transmission_angle: float = 0.0
@@ -168,8 +168,8 @@ def synthesize(
     Parameters
     ----------
     task : str
-        "function" (the rocker follows the crank), "motion" (the coupler takes poses) or "path" (a
-        coupler point passes points).
+        "function" (the rocker follows the crank), "motion" (the coupler takes poses), "path" (a
+        coupler point passes points) or "five points" (it passes five, with given pivots).
     full_turn : bool, default False
         Whether the crank must turn fully.
     transmission_angle : float, optional
@@ -184,7 +184,7 @@ def synthesize(
     **values
         Those of the task. function: `inputs`, `outputs` (rad; three, four or five each), `ground`
         (m). motion: `poses` (4 or 5 rows x, y, angle), `samples`. path: `points` (rows x, y),
-        `timing` (rad), `starts`, `seed`.
+        `timing` (rad), `starts`, `seed`. five points: `points`, `pivot`, `second_pivot` (x, y, m).
 
     Returns
     -------

@@ -34,6 +34,8 @@ UNITS = {
     "ground": "m",
     "points": "m",
     "timing": "rad",
+    "pivot": "m",
+    "second_pivot": "m",
     "poses": ("m", "m", "rad"),
     "samples": "",
     "starts": "",

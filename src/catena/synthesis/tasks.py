@@ -16,6 +16,7 @@ from ..errors import QuestionError
 from ..registry import Registry
 from .burmester import Dyad, dyads, poses_array
 from .defects import Limits
+from .five_points import four_bars_through
 from .four_bar import FourBar, grashof_type
 from .freudenstein import function_generators
 from .path_fit import fit_path
@@ -34,7 +35,7 @@ class Proposal:
 
     four_bar: FourBar
     angles: Array
-    signs: Array
+    signs: NDArray[Any]
     error: float
 
 
@@ -165,6 +166,26 @@ def path_proposals(
         yield Proposal(fit.four_bar, _angle(fit.angles), signs, fit.error)
 
 
+def five_point_proposals(
+    points: ArrayLike, pivot: ArrayLike, second_pivot: ArrayLike, limits: Limits = ANY
+) -> Iterator[Proposal]:
+    """Yield all four-bars with given pivots whose coupler point passes five points."""
+    w = np.asarray(points, float) @ np.array([1.0, 1j])
+    ends = [_place(name, x) for name, x in (("pivot", pivot), ("second_pivot", second_pivot))]
+    for four_bar, angles, signs in four_bars_through(points, *ends):
+        at = four_bar.linkage.positions(angles, modes=signs[:, None], coordinates=False)
+        miss = np.abs(at.points[:, 0, :2] @ np.array([1.0, 1j]) - w)
+        miss = np.where(np.isfinite(miss), miss, np.inf)
+        yield Proposal(four_bar, angles, signs, float(np.sqrt((miss**2).mean())))
+
+
+def _place(name: str, x: ArrayLike) -> complex:
+    p = np.asarray(x, float)
+    if p.shape != (2,) or not np.isfinite(p).all():
+        raise QuestionError(f"five points: {name} is {x!r}; it is x, y (m)")
+    return complex(p[0], p[1])
+
+
 for _task in (
     Task(
         "function",
@@ -202,6 +223,19 @@ for _task in (
         "m",
         path_proposals,
         lambda values: _extent(values["points"]),
+    ),
+    Task(
+        "five points",
+        "a point of the coupler passes five points, with given pivots",
+        {
+            "points": "five rows x, y, m",
+            "pivot": "x, y of the crank's pivot, m",
+            "second_pivot": "x, y of the rocker's pivot, m",
+        },
+        "m",
+        five_point_proposals,
+        lambda values: _extent([*values["points"], values["pivot"], values["second_pivot"]]),
+        3,
     ),
 ):
     register(_task)
