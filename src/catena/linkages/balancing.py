@@ -120,12 +120,7 @@ def _pivot(m: Mechanism, name: str) -> Array:
 
 def _own_axes(linkage: Linkage, name: str) -> Array:
     """Return the plane's two directions in the axes of a body at zero coordinates, (2, 3)."""
-    import casadi as ca
-
-    planar = linkage.decomposition.planar
-    p = list(linkage.mechanism.parameters.values())
-    R = np.array(ca.Function("R", [planar.p], [planar.rotations[name]])(p))
-    return np.asarray(planar.basis[:2] @ R)
+    return np.asarray(linkage.decomposition.planar.basis[:2] @ linkage.rest_rotation(name))
 
 
 def _with_weights(

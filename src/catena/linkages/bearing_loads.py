@@ -186,28 +186,20 @@ def _loads(linkage: Linkage, machine: Machine, at: Array, states: Any, tau: Arra
     world = reactions(machine, q, v, a, tau, axes="world")
     body = reactions(machine, q, v, a, tau, axes="body")
     basis = linkage.decomposition.planar.basis
-    rotations = _rest_rotations(linkage)
     joints = {j.name: j for j in (*linkage.mechanism.joints, *linkage.mechanism.loops) if j.nv}
     ground = np.stack([_in_plane(basis, world[name][..., 3:]) for name in joints], axis=1)
     link = np.stack(
-        [_in_plane(basis @ rotations[j.child], body[n][..., 3:]) for n, j in joints.items()], axis=1
+        [
+            _in_plane(basis @ linkage.rest_rotation(j.child), body[n][..., 3:])
+            for n, j in joints.items()
+        ],
+        axis=1,
     )
     force, moment = _on_ground(machine, basis, joints, world, q)
     k = linkage.mechanism.speed_names.index(linkage.driven[0])
     return BearingLoads(
         linkage.driven[0], at, tuple(joints), ground, link, tau[:, k], force, moment
     )
-
-
-def _rest_rotations(linkage: Linkage) -> dict[str, Array]:
-    """Return R_WB (3, 3) of each body at zero coordinates, as numbers."""
-    import casadi as ca
-
-    planar = linkage.decomposition.planar
-    p = list(linkage.mechanism.parameters.values())
-    return {
-        name: np.array(ca.Function("R", [planar.p], [R])(p)) for name, R in planar.rotations.items()
-    }
 
 
 def _in_plane(basis: Array, force: Array) -> Array:

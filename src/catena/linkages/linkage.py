@@ -149,6 +149,23 @@ class Linkage:
         turns = {e.coordinate for e in self.decomposition.planar.elements if e.motion == TURN}
         return [k for k, name in enumerate(self.mechanism.coordinate_names) if name in turns]
 
+    def rest_rotation(self, body: str) -> Array:
+        """Return the rotation of a body where all coordinates are zero.
+
+        Parameters
+        ----------
+        body : str
+            Its name.
+
+        Returns
+        -------
+        ndarray (3, 3)
+            R_WB.
+        """
+        planar = self.decomposition.planar
+        f = ca.Function("rotation", [planar.p], [planar.rotations[body]])
+        return np.array(f(list(self.mechanism.parameters.values())))
+
     def positions(
         self,
         q: ArrayLike,
