@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         formats,
         identification,
         kernels,
+        linkages,
         machine,
         model,
         optimization,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         simulation,
         studies,
         studio,
+        synthesis,
         teaching,
     )
     from .analysis import assemble, equilibrium, linearize, modes
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from .errors import CatenaError
     from .formats import load, robots, save
     from .identification import fit
+    from .linkages import linkage
     from .machine import Machine, bridge, compile
     from .model import (
         JOINT_KINDS,
@@ -85,6 +88,7 @@ if TYPE_CHECKING:
     from .sensitivity import sensitivities
     from .simulation import ALL_INTEGRATORS, events, simulate, trajectories
     from .studies import Study, study
+    from .synthesis import synthesize
 
 __all__ = [
     "load",
@@ -130,6 +134,7 @@ __all__ = [
     "inverse_kinematics",
     "clearance",
     "contact_ranges",
+    "linkage",
     "simulate",
     "ALL_INTEGRATORS",
     "Result",
@@ -140,6 +145,7 @@ __all__ = [
     "fit",
     "sensitivities",
     "optimize",
+    "synthesize",
     "control",
     "trajectories",
     "events",

@@ -66,6 +66,7 @@ for _name, _doc in {  # in the order of the flow
     "sweep": "Run a mechanism many times, with values that vary, and keep measures.",
     "fit": "Find parameters from measured motions and forces.",
     "optimize": "Find the motion of least cost that a file's [optimize] asks for.",
+    "synthesize": "Find linkages for the path, motion or function that a file asks for.",
     "plot": "Draw plots of a result or a study.",
     "animate": "Write a result as a GIF or as a page with a player.",
     "view": "Show a mechanism in the browser: look at it, move it by hand.",
