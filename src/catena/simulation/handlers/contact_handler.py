@@ -11,7 +11,7 @@ relative to the mechanism's length.
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from ...contact import (
     SLIP,
     STICK,
     Friction,
+    Response,
     RimMotion,
     Solution,
     row_sizes,
@@ -36,8 +37,9 @@ from ..terms.contact_rows import OFF_SLACK, ZERO_SLIP, ContactMode, RestMode
 from .accumulation import Impacts
 from .contact_impacts import GRAZING_SPEED, REST_SPEED, ContactImpacts, Hit
 from .contact_shares import ClosedContacts, ContactShares
-from .contact_terms import CLOSED_GAP, START_DEPTH, ContactTerms, Terms
+from .contact_terms import CLOSED_GAP, START_DEPTH, ContactMotion, ContactTerms, Terms
 from .context import HandlerContext
+from .massless_motions import require_determined
 from .patch_handler import PatchHandler
 
 Array = NDArray[np.float64]
@@ -54,22 +56,6 @@ LIFTED_GAP = 1e-14
 SMALLEST_SHARE = 1e-3
 
 
-class ContactMotion(NamedTuple):
-    """What decides the motion of the k contact points that touch at one instant.
-
-    terms: of all contact points. W (nv, nv): the response of everything but the contacts to forces.
-    J (3 k, nv): the Jacobian of these points. acting (3 k,): the sum of the magnitudes of the terms
-    of b, relative to which rounding of b is judged. rows: G = J W J', b, slip speeds and friction
-    of these points.
-    """
-
-    terms: Terms
-    W: Array
-    J: Array
-    acting: Array
-    rows: RimMotion
-
-
 class ContactHandler:
     """The contacts of one run: their terms, their impacts, and the choice of their modes.
 
@@ -84,7 +70,7 @@ class ContactHandler:
         self.points = self.terms.points
         self.first = handler.constraints.first_contact
         self.impacts, self.patches = ContactImpacts(self.terms), PatchHandler(self.terms)
-        self.shares = ContactShares(self.terms, lambda t, now: self._problem(t, now).rows)
+        self.shares = ContactShares(self.terms, self._problem)
         self.stopped: list[int] = []
 
     # --- to continue later
@@ -187,7 +173,7 @@ class ContactHandler:
         near = sorted(self.patches.renew(t, part))
         terms = self.terms.at(t)
         rows = [3 * i for i in near]
-        G = terms.J[rows] @ self.terms.response(t, terms.M, True) @ terms.J[rows].T
+        G = terms.J[rows] @ self.terms.response(t, terms.M, True).W @ terms.J[rows].T
         grazing = {
             i
             for i, u, limit in zip(
@@ -214,6 +200,8 @@ class ContactHandler:
             self._give_slack_to_open(now)
         self.impacts.rims.clear_flat()
         self.patches.refuse_shallow(t)
+        if self.terms.light:
+            require_determined(self.terms, t)
         for k in (self.first + i for i in self.terms.off):
             self.handler.set_mode(k, self.handler.mode(k)._replace(slack=OFF_SLACK))
         for k, old in enumerate(before):
@@ -239,7 +227,7 @@ class ContactHandler:
         """
         terms = self.terms.at(t)
         self.terms.free(t, terms)
-        W = self.terms.response(t, terms.M, True)
+        W = self.terms.response(t, terms.M, True).W
         G = terms.J @ W @ terms.J.T
         slow = self.stopped = [i for i in now if self._slow(G, terms.u, i)]
         rows = [3 * i for i in now] + [
@@ -268,7 +256,7 @@ class ContactHandler:
         W = self.terms.response(t, terms.M, False)
         J = terms.J[rows]
         free = self.terms.free(t, terms)
-        G = J @ W @ J.T
+        G = J @ W.W @ J.T
         b = J @ free - terms.gamma[rows]
         acting = np.abs(J) @ np.abs(free) + np.abs(terms.gamma[rows])
         b[np.abs(b) <= CANCELLED_ACCELERATION * acting] = 0.0  # bodies that fall together and touch
@@ -284,6 +272,7 @@ class ContactHandler:
             J,
             acting,
             RimMotion(G, b, terms.u[rows], self.terms.static[now], self.terms.kinetic[now], still),
+            W.rows(J, b, self.terms.choice_inertia * free if self.terms.light else None),
         )
 
     def _find_modes(self, t: float, now: list[int], again: bool) -> None:
@@ -296,9 +285,9 @@ class ContactHandler:
         if rims.turn(t, now, problem.rows):
             now = sorted(self.terms.touching)
             problem = self._problem(t, now)
-        terms, W, J, acting, (G, b, u, static, kinetic, still) = problem
+        terms, W, J, acting, (G, b, u, static, kinetic, still), exact = problem
         friction = Friction(static, kinetic, slip_directions(u, still), np.zeros(len(now)))
-        found = solutions(G, b, friction, proved)
+        found = solutions(G, b, friction, proved, exact)
         shared = bool(found) and found[0].loose.shape[1] > 0
         rims.remark(t, now, u, still)
         if shared and len(found) > 1 and not self.terms.ledger.remark:
@@ -307,7 +296,7 @@ class ContactHandler:
                 " load, which rigid bodies do not determine; the most even shares were taken"
             )
         odd = not found or (len(found) > 1 and not shared and (static == kinetic).all())
-        if odd and self._paradox(t, now, found, G, u, W, J) and again:
+        if odd and self._paradox(t, now, found, u, W, J) and again:
             self.choose(t, False)
             return
         if not found:
@@ -315,8 +304,10 @@ class ContactHandler:
         self._apply(now, found[0], G, b if b.any() else acting, still)
         if found[0].loose.shape[1]:
             self.shares.choose(self._closed_contacts(t, now, found[0], problem))
-        elif (other := self._terms_of_tape(t, now, G, b)) is not None and (
-            beyond := solutions(G, other, friction, proved)
+        elif (
+            not self.terms.light
+            and (other := self._terms_of_tape(t, now, G, b)) is not None
+            and (beyond := solutions(G, other, friction, proved))
         ):
             found = beyond
             self._open_all()
@@ -474,9 +465,8 @@ class ContactHandler:
         t: float,
         now: list[int],
         found: list[Solution],
-        G: Array,
         u: Array,
-        W: Array,
+        W: Response,
         J: Array,
     ) -> bool:
         """Apply the contact's `paradox` option where there is no motion, or more than one, at the
@@ -485,18 +475,20 @@ class ContactHandler:
         """
         if self.points[now[0]].contact.paradox == "stop":
             raise SimulationError(self._no_motion(t, now, found))
-        blows = solutions(G, u, Friction.at_rest(self.terms.kinetic[now], self.terms.kinetic[now]))
-        P = max(
-            (one.force for one in blows),
-            key=lambda f: float(np.abs(f).max()),
-            default=np.zeros(len(u)),
+        rows = W.rows(J, u)
+        friction = Friction.at_rest(self.terms.kinetic[now], self.terms.kinetic[now])
+        blows = solutions(J @ W.W @ J.T, u, friction, rows=rows)
+        P, y = max(
+            ((one.force, one.light) for one in blows),
+            key=lambda one: float(np.abs(one[0]).max()),
+            default=(np.zeros(len(u)), np.zeros(len(rows.D))),
         )
         self.terms.remark(
             f"at t = {t:.9g} s there were {len(found)} motions at {self.terms.named(now)}"
             " (Painleve): an impact without collision was taken"
         )
         self.handler.say(t, f"impact without collision at {self.terms.named(now)}")
-        (q, v), after = self.handler.state_of(), u + G @ P
+        (q, v), after = self.handler.state_of(), rows.rate(P, y)
         self.impacts.without_collision(t, now, u, P)
-        self.handler.put(q, v + W @ (J.T @ P), float(P @ (u + after) / 2.0))
+        self.handler.put(q, v + W.change(J.T @ P, y), float(P @ (u + after) / 2.0))
         return bool(P.any())

@@ -34,7 +34,7 @@ from ...contact import (
     slip_directions,
     with_directions,
 )
-from .contact_terms import ContactTerms
+from .contact_terms import ContactMotion, ContactTerms
 
 if TYPE_CHECKING:
     from .context import HandlerContext
@@ -66,7 +66,7 @@ class ContactShares:
     contacts open.
     """
 
-    def __init__(self, terms: ContactTerms, motion: Callable[[float, list[int]], RimMotion]):
+    def __init__(self, terms: ContactTerms, motion: Callable[[float, list[int]], ContactMotion]):
         self.terms, self.motion = terms, motion
         self.handler: HandlerContext = terms.handler
         self.first = self.handler.constraints.first_contact
@@ -131,17 +131,18 @@ class ContactShares:
         if not fastest > 0.0:
             return np.zeros(len(found))
         soon = DIFFERENCE_TIME * np.sqrt(self.terms.length / fastest)
-        rows = self._later(held, soon)
+        later = self._later(held, soon)
+        rows = later.rows
         one = held.one
         d = slip_directions(rows.u, rows.still)
         d = np.where(np.isnan(d) | np.isnan(friction.direction), one.direction, d)
         size = row_sizes(rows.G)
-        then = with_directions(rows.G, rows.b, friction, one.modes, d, size, np.inf)
+        then = with_directions(later.exact, friction, one.modes, d, size, np.inf)
         if then is None or then.loose.shape != one.loose.shape:
             return np.zeros(len(found))
         return (centre_beside(found, then.force, then.loose, cones) - found) / soon
 
-    def _later(self, held: ClosedContacts, soon: float) -> RimMotion:
+    def _later(self, held: ClosedContacts, soon: float) -> ContactMotion:
         """Return what acts along the rows after `soon` (s), by one Euler step; the state and modes
         of the run are restored.
         """

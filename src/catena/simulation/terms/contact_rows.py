@@ -92,9 +92,13 @@ class ContactMode(NamedTuple):
 
 
 class RestMode(NamedTuple):
-    """The mode of `Rest`. rest: 1 where nothing can move, and nothing does; otherwise 0."""
+    """The mode of `Rest`. rest: 1 where nothing can move, and nothing does; otherwise 0. inertia: 1
+    while motions without inertia are given some (`light_motions.py`), so that accelerations exist
+    with all contacts open; otherwise 0.
+    """
 
     rest: Any = 0.0
+    inertia: Any = 0.0
 
 
 class SwitchedRows(NamedTuple):

@@ -31,6 +31,7 @@ from ...model import Joint
 from ...spatial import rotate
 from .contact_rows import (
     Rest,
+    RestMode,
     SwitchedRows,
     TouchingPoint,
     constraint_forces,
@@ -298,6 +299,11 @@ class SwitchedConstraints:
         """Return the mode record of a part, of symbols."""
         return type(self.parts[part].mode)(*elements(self.symbols[self.slots[part]]))
 
+    @property
+    def rest_mode(self) -> RestMode:
+        """The mode record of the part for rest, of symbols; only with contacts."""
+        return RestMode(*self._symbolic(len(self.parts) - 1))
+
     def values(self, s: Tracer) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Return lower limits, upper limits and dry friction of the holdable speeds, as expressions
         of the tracer's parameters.
@@ -472,7 +478,7 @@ class SwitchedConstraints:
             for entry in (nq + h.index, h.coordinate) if h.coordinate >= 0 else (nq + h.index,):
                 rate[entry] = _while(self._symbolic(k).held < 0.5, rate[entry], 0.0)
         if self.contacts:
-            rest = self._symbolic(len(self.parts) - 1).rest
+            rest = self.rest_mode.rest
             rate = vector([_while(rest < 0.5, x, 0.0) for x in elements(rate)])
         return rate
 
