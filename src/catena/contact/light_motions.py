@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 Array = NDArray[np.float64]
 # inertia relative to that of the whole mechanism: a smaller one is rounding, and counts as none
@@ -28,7 +29,7 @@ SUM_ROUNDING = 64.0 * float(np.finfo(float).eps)
 
 class ContactRows(NamedTuple):
     """The rows of k contacts: G (3 k, 3 k) and b (3 k,) by the motions with inertia; E (3 k, n), D
-    (n,), g (n,) by the n motions with little or none.
+    (n, n), g (n,) by the n motions with little or none.
     """
 
     G: Array
@@ -40,7 +41,7 @@ class ContactRows(NamedTuple):
     @staticmethod
     def plain(G: Array, b: Array) -> ContactRows:
         """Return the rows of a problem in which every motion has inertia."""
-        return ContactRows(G, b, np.zeros((len(b), 0)), np.zeros(0), np.zeros(0))
+        return ContactRows(G, b, np.zeros((len(b), 0)), np.zeros((0, 0)), np.zeros(0))
 
     def at(self, b: Array) -> ContactRows:
         """Return the rows of impulses: with the speeds b (3 k,), and no forces along the light
@@ -70,12 +71,21 @@ class ContactRows(NamedTuple):
         """(3 k,): the diagonal of G, in which light motions have the inertia of the whole."""
         return np.diagonal(self.G) + (self.E**2).sum(axis=1)
 
+    def light_sizes(self, rows: list[int], size: Array) -> Array:
+        """Return (n,): the sizes of the light motions, by the larger of their inertia and of what
+        these rows oppose to them, so that a motion that only its inertia determines keeps its
+        digits. size (3 k,): of the rows.
+        """
+        opposed = np.abs(self.E[rows] / size[rows, None]).max(axis=0, initial=0.0)
+        found = np.maximum(opposed, np.sqrt(np.diagonal(self.D)))
+        return np.where(found > 0.1 * np.sqrt(NO_INERTIA_RATIO), found, 1.0)
+
     def matrix(self, rows: list[int], F: Array) -> Array:
         """Return the matrix of the equations a = 0 in these rows and of the light motions, for
         forces F x and for y.
         """
         E = self.E[rows]
-        return np.block([[self.G[rows] @ F, E], [self.E.T @ F, -np.diag(self.D)]])
+        return np.block([[self.G[rows] @ F, E], [self.E.T @ F, -self.D]])
 
 
 class Response(NamedTuple):
@@ -83,8 +93,8 @@ class Response(NamedTuple):
     than those of contacts hold.
 
     W (nv, nv): the response by which sizes are judged, in which light motions have the inertia of
-    the whole mechanism. heavy (nv, nv): the response of the other motions alone. N (nv, n), D (n,):
-    the light motions and their inertias; n = 0 where there are none, and W is exact then.
+    the whole mechanism. heavy (nv, nv): the response of the other motions alone. N (nv, n), D (n,
+    n): the light motions and their inertia; n = 0 where there are none, and W is exact then.
     """
 
     W: Array
@@ -100,6 +110,12 @@ class Response(NamedTuple):
         if extra is None:
             return rows
         return rows._replace(b=b + J @ (self.heavy @ extra), g=self.N.T @ extra)
+
+    @property
+    def massless(self) -> Array:
+        """(nv, r): the motions without any inertia."""
+        w, V = np.linalg.eigh(self.D)
+        return np.asarray(self.N @ V[:, w <= 0.5 * NO_INERTIA_RATIO])
 
     def change(self, P: Array, y: Array) -> Array:
         """Return the change (nv,) under the forces P (nv,), with y (n,) along the light motions."""
@@ -118,11 +134,24 @@ def response_of(M: Array, T: Array, column: Array, inertia: float, ratio: float)
     values, vectors = np.linalg.eigh(basis.T @ M @ basis)
     motions = basis @ vectors
     light = values < ratio
-    N, rest = motions[:, light], motions[:, ~light]
     if not light.any():
         W = T @ np.linalg.solve(T.T @ M @ T, T.T)
-        return Response(W, W, N, np.zeros(0))
-    D = np.einsum("ji,jk,ki->i", N, M, N)
-    D = np.where(D > NO_INERTIA_RATIO, D, 0.0)
+        return Response(W, W, np.zeros((len(T), 0)), np.zeros((0, 0)))
+    own, rest = motions[:, light], motions[:, ~light]
     heavy = rest @ np.linalg.solve(rest.T @ M @ rest, rest.T)
-    return Response(heavy + N @ N.T, heavy, N, D)
+    N = _few_speeds(own, np.sqrt(column / inertia))
+    N = N - heavy @ (M @ N)  # no kinetic energy is shared with the other motions
+    D = N.T @ M @ N
+    w, V = np.linalg.eigh(D)
+    if w[0] <= NO_INERTIA_RATIO:
+        D = (V * np.where(w > NO_INERTIA_RATIO, w, 0.0)) @ V.T
+    return Response(heavy + own @ own.T, heavy, N, D)
+
+
+def _few_speeds(N: Array, scale: Array) -> Array:
+    """Return a basis of the columns of N (nv, n) in which each has one of n speeds to itself, so
+    that motions of separate bodies are not mixed. scale (nv,): of the speeds.
+    """
+    _, _, chosen = qr((N / scale[:, None]).T, pivoting=True)
+    pivots = chosen[: N.shape[1]]
+    return np.asarray(N @ np.linalg.inv(N[pivots] / scale[pivots, None]))

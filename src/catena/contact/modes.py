@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from ..kernels import RANK
 from .force_shares import Cones, deepest
 from .friction import Friction
-from .light_motions import SUM_ROUNDING, ContactRows
+from .light_motions import NO_INERTIA_RATIO, SUM_ROUNDING, ContactRows
 from .splitting import split
 
 Array = NDArray[np.float64]
@@ -341,7 +341,7 @@ def _with_closed_rows(problem: ContactRows, friction: Friction, one: Solution, d
         return acting.b
     F = np.array(columns).T.reshape(len(df), len(rows))
     right = -np.append(acting.b[rows], acting.g)
-    x = np.linalg.lstsq(problem.matrix(rows, F), right, rcond=RANK)[0]
+    x = np.asarray(np.linalg.lstsq(problem.matrix(rows, F), right, rcond=RANK)[0], float)
     return acting.rate(F @ x[: len(rows)], x[len(rows) :])
 
 
@@ -430,7 +430,7 @@ def with_directions(
     F = np.array(columns).T.reshape(len(fixed), len(rows))
     if not rows:
         return _all_open(acting, Solution(tuple(modes), fixed, acting.b, d, F))
-    scaled = 1.0 / np.append(size[rows], np.ones(len(problem.D)))
+    scaled = 1.0 / np.append(size[rows], problem.light_sizes(rows, size))
     U, s, V = np.linalg.svd(scaled[:, None] * problem.matrix(rows, F) * scaled)
     r = -scaled * np.append(acting.b[rows], acting.g)
     found = []
@@ -438,13 +438,13 @@ def with_directions(
         rank = int((s > cut * s[0]).sum()) if s[0] > 0.0 else 0
         x = scaled * (V[:rank].T @ ((U[:, :rank].T @ r) / s[:rank]))
         loose = scaled[:, None] * V[rank:].T
-        if np.abs(loose[len(rows) :]).max(initial=0.0) > UNDETERMINED_SHARE:
+        if np.abs(V[rank:, len(rows) :]).max(initial=0.0) > UNDETERMINED_SHARE:
             continue
         f, y = F @ x[: len(rows)], x[len(rows) :]
         a = acting.rate(f, y)
         found.append(Solution(tuple(modes), f + fixed, a, d, F @ loose[: len(rows)], y))
         left = (np.abs(a) - acting.rounding(f, y))[rows] * scaled[: len(rows)]
-        out = np.abs(acting.E.T @ f - acting.D * y + acting.g)
+        out = np.abs(acting.E.T @ f - acting.D @ y + acting.g)
         worst = float(np.append(left, out - SUM_ROUNDING * _pushes_along(acting, f, y)).max())
         if worst <= 1e2 * NEGLIGIBLE_RATIO * min(scale, float(np.abs(r).max())):
             return found[-1]
@@ -456,15 +456,15 @@ def _all_open(acting: ContactRows, one: Solution) -> Solution | None:
     """Return a solution without closed contacts, with its accelerations along light motions; None
     where these have no inertia at all.
     """
-    if not acting.D.all():
+    if np.linalg.eigvalsh(acting.D).min(initial=1.0) <= 0.5 * NO_INERTIA_RATIO:
         return None
-    y = acting.g / acting.D
+    y = np.asarray(np.linalg.solve(acting.D, acting.g), float)
     return one._replace(rate=acting.b + acting.E @ y, light=y)
 
 
 def _pushes_along(acting: ContactRows, f: Array, y: Array) -> Array:
     """Return (n,): the sum of the magnitudes of the forces along the light motions."""
-    return np.abs(acting.E.T) @ np.abs(f) + np.abs(acting.D * y) + np.abs(acting.g)
+    return np.abs(acting.E.T) @ np.abs(f) + np.abs(acting.D) @ np.abs(y) + np.abs(acting.g)
 
 
 def _closed_columns(

@@ -39,7 +39,7 @@ from .contact_impacts import GRAZING_SPEED, REST_SPEED, ContactImpacts, Hit
 from .contact_shares import ClosedContacts, ContactShares
 from .contact_terms import CLOSED_GAP, START_DEPTH, ContactMotion, ContactTerms, Terms
 from .context import HandlerContext
-from .massless_motions import require_determined
+from .massless_motions import refuse_to_pull, require_determined
 from .patch_handler import PatchHandler
 
 Array = NDArray[np.float64]
@@ -295,6 +295,8 @@ class ContactHandler:
                 f"from t = {t:.9g} s the motion depends on how {self.terms.named(now)} share the"
                 " load, which rigid bodies do not determine; the most even shares were taken"
             )
+        if not found and self.terms.light:
+            refuse_to_pull(self.terms, t, now)
         odd = not found or (len(found) > 1 and not shared and (static == kinetic).all())
         if odd and self._paradox(t, now, found, u, W, J) and again:
             self.choose(t, False)

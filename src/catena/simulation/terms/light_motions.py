@@ -16,7 +16,7 @@ then adds `inertia_of_choice`, whose effect the handler of contacts subtracts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -32,7 +32,6 @@ from ...compiler import (
 )
 
 if TYPE_CHECKING:
-    from .switched_constraints import SwitchedConstraints
     from .symbols import SystemSymbols
 
 # inertia of a motion relative to that of the whole mechanism (its mass times its squared length):
@@ -77,8 +76,8 @@ def accelerations(system: SystemSymbols, tau: ca.SX) -> ca.SX:
     return f(system.t, system.q, system.v, system.p, holding.symbols, tau)
 
 
-def _accelerations(s: Tracer, holding: SwitchedConstraints) -> ca.SX:
-    """Return the same, of the symbols of a tracer."""
+def _accelerations(s: Tracer, holding: Any) -> ca.SX:
+    """Return the same, of the symbols of a tracer. holding: the SwitchedConstraints."""
     _, _, gamma, B, z = holding.contact_terms(s)
     count = B.shape[0]
     B = ca.diag(z) @ B
