@@ -146,6 +146,8 @@ def row_sizes(G: Array) -> Array:
 
 def _allowed(friction: Friction, i: int) -> tuple[str, ...]:
     """Return the modes that contact i may have, closed ones first."""
+    if friction.is_joint(i):
+        return (LIFTED[STICK], LIFTED[SLIP])
     smooth = friction.kinetic[i] == 0.0 and friction.static[i] == 0.0
     closed = (SLIP,) if smooth or np.isfinite(friction.direction[i, 0]) else (STICK, SLIP)
     return (
@@ -279,7 +281,7 @@ def _read_modes(
         d[i] = along / np.hypot(*along) if along.any() else (1.0, 0.0)
         light = (f[n] - friction.base[i]) * size[n] <= small
         mode = SLIP if slips else STICK
-        off = light and (bare or a[n] > small * size[n])
+        off = friction.is_joint(i) or (light and (bare or a[n] > small * size[n]))
         modes.append(mode if not off else LIFTED[mode] if friction.base[i] > 0.0 else OPEN)
     return modes, d
 

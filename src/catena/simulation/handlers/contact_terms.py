@@ -15,6 +15,7 @@ from ...kernels import usual_length
 from ...results import ContactLedger
 from ..terms.light_motions import LIGHT_INERTIA_RATIO, inertia_of_choice
 from .context import HandlerContext
+from .resting_joints import RestingJoints
 
 Array = NDArray[np.float64]
 # depth of penetration relative to the mechanism's length: a run may start with less
@@ -45,7 +46,8 @@ class ContactMotion(NamedTuple):
     terms: of all contact points. W: the response of everything but the contacts to forces.
     J (3 k, nv): the Jacobian of these points. acting (3 k,): the sum of the magnitudes of the terms
     of b, relative to which rounding of b is judged. rows: G = J W J', b, slip speeds and friction
-    of these points. exact: the same rows where some motions have little inertia.
+    of these points. exact: the same rows where some motions have little inertia. joints: those at
+    rest with dry friction, whose rows are the last.
     """
 
     terms: Terms
@@ -54,6 +56,7 @@ class ContactMotion(NamedTuple):
     acting: Array
     rows: RimMotion
     exact: ContactRows
+    joints: RestingJoints
 
 
 class ContactTerms:
@@ -143,7 +146,7 @@ class ContactTerms:
         and update the energy that the forces could give. Where motions are light, they are those of
         the mass matrix with `choice_inertia` added.
         """
-        rest = len(self.handler.constraints.parts) - 1
+        rest = self.handler.constraints.rest
         before = self.handler.mode(rest)
         self.handler.set_mode(rest, before._replace(inertia=float(self.light)))
         a = self.handler.engine.evaluate("forces", t)[0][:, 0]

@@ -33,7 +33,7 @@ from ..terms.switched_constraints import HoldableSpeed
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
 from .event_storm import EVENTS_PER_BLOCK, EventPace
-from .mode_choice import THROWING_SPEED, at_rest, choose
+from .mode_choice import THROWING_SPEED, at_rest, choose, log_changes
 
 Array = NDArray[np.float64]
 EVENTS_AT_ONE_INSTANT = 100  # after more events at one instant a run raises an error
@@ -201,13 +201,16 @@ class EventHandler:
         return ends
 
     def _choose(self, t: float) -> None:
-        """Choose the modes of the holdable speeds, then of the contacts; twice where there are
-        both, for each depends on the forces of the other.
+        """Choose the modes of the holdable speeds, then of the contacts, together with joints at
+        rest by dry friction; twice where there are both, for stops depend on the forces of
+        contacts.
         """
+        before = [self.mode(k) for k in range(len(self.constraints.speeds))]
         for _ in range(2 if self.contacts is not None and self.constraints.speeds else 1):
             choose(self, t)
             if self.contacts is not None:
                 self.contacts.choose(t)
+        log_changes(self, t, before)
 
     def _handle_guard(self, t: float, guard: Guard) -> None:
         """Handle the guard of a switched part at t (s): a stop is reached, a speed comes to rest, a

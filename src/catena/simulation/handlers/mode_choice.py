@@ -100,7 +100,7 @@ def held_or_slipping(modes: Array, tried: Flags, W: Array, a: Array, slack: Arra
 
 # --- one run
 def choose(handler: HandlerContext, t: float) -> None:
-    """Set the modes of all holdable speeds at time t (s), and log what has changed."""
+    """Set the modes of all holdable speeds at time t (s)."""
     speeds = handler.constraints.speeds
     if not speeds:
         return
@@ -122,8 +122,6 @@ def choose(handler: HandlerContext, t: float) -> None:
     _set_modes(handler, modes[0])
     if tried.any():
         _solve(handler, t, modes, tried, M)
-    for k, mode in enumerate(before):
-        _log_change(handler, t, k, mode)
 
 
 def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags, M: Array) -> None:
@@ -227,6 +225,12 @@ def _correct_worst(
 def _mass_matrix(handler: HandlerContext) -> Array:
     """Return the mass matrix (nv, nv) at the present state."""
     return handler.machine.mass_matrix(handler.state_of()[0], parameters=handler.parameters)
+
+
+def log_changes(handler: HandlerContext, t: float, before: list[SpeedMode]) -> None:
+    """Log what has changed in the modes of the holdable speeds since `before`."""
+    for k, mode in enumerate(before):
+        _log_change(handler, t, k, mode)
 
 
 def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:
