@@ -29,6 +29,7 @@ from ..machine import (
     metric,
     spaces,
     state,
+    tearing,
     terms,
     where,
 )
@@ -36,6 +37,11 @@ from ..model import Mechanism
 from .projection import possible_state, require_apart
 
 Array = np.ndarray
+# Accelerations that open a loop, relative to the terms that cancel in its rows, tear it above this.
+TEARING_RATIO = 1e-7
+# A driven speed whose row entries have a larger share in combinations of rows that the other speeds
+# do not feel, relative to all of its entries, has a force that is not determined.
+UNDETERMINED_RATIO = 1e-8
 
 
 def hybrid_dynamics(
@@ -153,18 +159,20 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
         free = np.linalg.solve(M, push)
         change, lam = least_change(M, A, wanted - A @ free, metric(machine, acting=False).speeds(f))
         a[f] = free + change
-    left = np.abs(t.A @ a - t.rows.gamma)
-    if left.max() > 1e-7 * max(1.0, np.abs(wanted).max(), np.abs(a).max()):
-        joint, direction = t.rows.names[int(left.argmax())]
+    row, torn = tearing(machine, t, a)
+    if torn > TEARING_RATIO:
+        joint, direction = t.rows.names[row]
+        left = abs(float(t.A[row] @ a - t.rows.gamma[row]))
         names = ", ".join(repr(machine.speed_names[k]) for k in d)
         raise QuestionError(
             f"hybrid dynamics: the motion given to {names} tears loop {joint!r} open,"
-            f" {left.max():.3g} m/s2 (or 1/s2) in its {direction}; the mechanism has"
+            f" {left:.3g} m/s2 (or 1/s2) in its {direction}; the mechanism has"
             f" {machine.nv - t.spaces.rank} degrees of freedom: drive so many"
         )
     inner = np.linalg.norm(Ad.T @ spaces(A, metric(machine, acting=False).speeds(f)).N, axis=1)
-    if inner.max(initial=0.0) > 1e-8 * max(1.0, np.abs(t.A).max()):
-        names = ", ".join(repr(machine.speed_names[d[k]]) for k in np.flatnonzero(inner > 1e-8))
+    spare = inner > UNDETERMINED_RATIO * np.linalg.norm(Ad, axis=0)
+    if spare.any():
+        names = ", ".join(repr(machine.speed_names[d[k]]) for k in np.flatnonzero(spare))
         raise QuestionError(
             f"hybrid dynamics: the forces in {names} are not determined: more of the loop is driven"
             f" than its {machine.nv - t.spaces.rank} degrees of freedom; drive fewer and give the"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .force_shares import Cones, centre, centre_beside, deepest
     from .friction import Friction
     from .gaps import (
+        START_DEPTH,
         Meet,
         margins_of_rounded,
         meet,

@@ -81,3 +81,19 @@ def name_of(machine: Machine, residual: Array) -> tuple[str, float]:
     """Return the name of the speed with the largest residual, and the residual."""
     k = int(np.abs(residual).argmax())
     return machine.speed_names[k], float(residual[k])
+
+
+def tearing(machine: Machine, t: Terms, a: Array) -> tuple[int, float]:
+    """Return the row that the accelerations a (nv,) open most, and how fast, relative to the
+    largest of the terms that cancel in any row; rows are measured by the lengths of their loops, so
+    that neither units nor slow motions decide. (0, 0.0) without rows.
+
+        A a - gamma, relative to |A| |a| + |gamma|
+    """
+    if not len(t.A):
+        return 0, 0.0
+    by = metric(machine, acting=False)
+    left = by.beside(np.abs(t.A @ a - t.rows.gamma), t.A)
+    terms = by.beside(np.abs(t.A) @ np.abs(a) + np.abs(t.rows.gamma), t.A)
+    worst = int(left.argmax())
+    return worst, float(left[worst] / terms.max()) if terms.max() > 0.0 else 0.0

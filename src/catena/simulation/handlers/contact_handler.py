@@ -21,6 +21,7 @@ from ...contact import (
     MOST,
     OPEN,
     SLIP,
+    START_DEPTH,
     STICK,
     Friction,
     Response,
@@ -37,7 +38,7 @@ from ..terms.contact_rows import OFF_SLACK, ZERO_SLIP, ContactMode, RestMode
 from .accumulation import Impacts
 from .contact_impacts import GRAZING_SPEED, REST_SPEED, ContactImpacts, Hit
 from .contact_shares import ClosedContacts, ContactShares
-from .contact_terms import CLOSED_GAP, START_DEPTH, ContactMotion, ContactTerms, Terms
+from .contact_terms import CLOSED_GAP, ContactMotion, ContactTerms, Terms
 from .context import HandlerContext
 from .massless_motions import refuse_to_pull, require_determined
 from .patch_handler import PatchHandler

@@ -18,8 +18,6 @@ from .context import HandlerContext
 from .resting_joints import RestingJoints
 
 Array = NDArray[np.float64]
-# depth of penetration relative to the mechanism's length: a run may start with less
-START_DEPTH = 1e-8
 # gap relative to the mechanism's length: a smaller one counts as closed at the start and at an
 # impact
 CLOSED_GAP = 1e-10
