@@ -51,7 +51,7 @@ def test_accelerations_that_tear_a_loop_are_refused(length, pace):
     motion = {"A": a[0], "B": wrong[1]}
     with pytest.raises(QuestionError, match="tears loop 'C' open"):
         catena.hybrid_dynamics(m, q, v, motion=motion)
-    tau, found = catena.hybrid_dynamics(m, q, v, motion={"A": a[0]})
+    _, found = catena.hybrid_dynamics(m, q, v, motion={"A": a[0]})
     np.testing.assert_allclose(found, a, rtol=0, atol=1e-9 * np.abs(a).max())
 
 

@@ -24,8 +24,8 @@ from ..machine import (
     machine_of,
     name_of,
     state,
-    tearing,
     terms,
+    torn_row,
     where,
 )
 from ..model import Mechanism
@@ -142,8 +142,8 @@ def inverse_dynamics(
 
 def _moves(machine: Machine, t: Terms, a: Array) -> None:
     """Raise a QuestionError if the accelerations a tear a loop open."""
-    row, torn = tearing(machine, t, a)
-    if torn > TEARING_RATIO:
+    row = torn_row(machine, t, a, TEARING_RATIO)
+    if row is not None:
         joint, direction = t.rows.names[row]
         left = abs(float(t.A[row] @ a - t.rows.gamma[row]))
         raise QuestionError(

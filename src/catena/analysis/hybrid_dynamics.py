@@ -29,11 +29,12 @@ from ..machine import (
     metric,
     spaces,
     state,
-    tearing,
     terms,
+    torn_row,
     where,
 )
 from ..model import Mechanism
+from .dry_friction import held, losses_in_motion
 from .projection import possible_state, require_apart
 
 Array = np.ndarray
@@ -80,8 +81,9 @@ def hybrid_dynamics(
     Returns
     -------
     tau : ndarray (nv,)
-        The forces of the motors, N m or N. Damping and friction of the joints (`machine.losses(v)`)
-        act in addition, as in `simulate`.
+        The forces of the motors, N m or N. Damping and friction of the joints act in addition, as
+        in `simulate`: a joint at rest that is not driven is held by its dry friction where that
+        suffices. `machine.losses(v)` has the friction smoothed over small speeds.
     a : ndarray (nv,)
         The accelerations, rad/s2 or m/s2.
 
@@ -115,14 +117,22 @@ def hybrid_dynamics(
     if wrenches is None:  # else they may include the contact forces
         require_apart(machine, "hybrid dynamics", q)
     at = terms(machine, q, v, wrenches, t)
-    at = replace(at, b=at.b - machine.losses(v))
+    at = replace(at, b=at.b - losses_in_motion(machine, v))
     d = sorted(driven)
     f = [k for k in range(machine.nv) if k not in driven]
     a = np.zeros(machine.nv)
     tau = np.zeros(machine.nv)
     a[d], tau[f] = [driven[k] for k in d], [forced.get(k, 0.0) for k in f]
     _inertia(machine, at, f)
-    lam = _solve(machine, at, f, d, a, tau)
+
+    def accelerations(more: Array) -> Array:
+        """Return the accelerations with additional joint forces."""
+        found = a.copy()
+        _solve(machine, at, f, d, found, tau + more)
+        return found
+
+    friction = held(machine, v, f, accelerations)
+    lam = _solve(machine, at, f, d, a, tau + friction)
     tau[d] = (at.M @ a + at.b - at.A.T @ lam)[d]
     return tau, a
 
@@ -159,8 +169,8 @@ def _solve(machine: Machine, t: Terms, f: list[int], d: list[int], a: Array, tau
         free = np.linalg.solve(M, push)
         change, lam = least_change(M, A, wanted - A @ free, metric(machine, acting=False).speeds(f))
         a[f] = free + change
-    row, torn = tearing(machine, t, a)
-    if torn > TEARING_RATIO:
+    row = torn_row(machine, t, a, TEARING_RATIO)
+    if row is not None:
         joint, direction = t.rows.names[row]
         left = abs(float(t.A[row] @ a - t.rows.gamma[row]))
         names = ", ".join(repr(machine.speed_names[k]) for k in d)

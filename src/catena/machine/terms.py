@@ -21,6 +21,8 @@ Array = np.ndarray
 # An eigenvalue of the mass matrix, scaled to a unit diagonal, is zero below this, relative to the
 # largest: it is rounding.
 SINGULAR_EIGENVALUE_RATIO = 1e-13
+# Rounding of accelerations that cancel, relative to those by the forces that act.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -83,17 +85,20 @@ def name_of(machine: Machine, residual: Array) -> tuple[str, float]:
     return machine.speed_names[k], float(residual[k])
 
 
-def tearing(machine: Machine, t: Terms, a: Array) -> tuple[int, float]:
-    """Return the row that the accelerations a (nv,) open most, and how fast, relative to the
-    largest of the terms that cancel in any row; rows are measured by the lengths of their loops, so
-    that neither units nor slow motions decide. (0, 0.0) without rows.
+def torn_row(machine: Machine, t: Terms, a: Array, ratio: float) -> int | None:
+    """Return the row that the accelerations a (nv,) open most; None where they open none.
 
-        A a - gamma, relative to |A| |a| + |gamma|
+        |A a - gamma| <= ratio (|A| |a| + |gamma|) + ROUNDING |A| |M^-1 b|
+
+    b: all forces but those of motors, whose accelerations rounding is relative to. Rows are
+    measured by the lengths of their loops, so that neither units nor slow motions decide.
     """
     if not len(t.A):
-        return 0, 0.0
+        return None
     by = metric(machine, acting=False)
     left = by.beside(np.abs(t.A @ a - t.rows.gamma), t.A)
     terms = by.beside(np.abs(t.A) @ np.abs(a) + np.abs(t.rows.gamma), t.A)
+    forced = np.abs(np.linalg.lstsq(t.M, t.b, rcond=None)[0])
+    rounding = ROUNDING * by.beside(np.abs(t.A) @ forced, t.A)
     worst = int(left.argmax())
-    return worst, float(left[worst] / terms.max()) if terms.max() > 0.0 else 0.0
+    return worst if left[worst] > ratio * terms.max() + rounding.max() else None
