@@ -261,5 +261,6 @@ def _weightless(m: Mechanism) -> Iterator[str]:
             yield (
                 f"joint {j.name!r} moves body {j.child!r} and what it carries, which have {what}; "
                 "kinematics and prescribed motion need none; for motion from forces give them mass"
-                " and inertia, or give the joint an armature, unless loops or contacts determine it"
+                " and inertia, or the joint a rotor inertia (armature), unless loops or contacts"
+                " determine it"
             )

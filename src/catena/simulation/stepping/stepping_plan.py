@@ -27,7 +27,7 @@ from .stepped_rims import stepped_points
 from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 
 Array = NDArray[np.float64]
-DEFAULT_INTEGRATOR = "dop853"
+DEFAULT_INTEGRATOR = "auto"
 
 
 def stepped_contacts(
