@@ -96,9 +96,9 @@ def torn_row(machine: Machine, t: Terms, a: Array, ratio: float) -> int | None:
     if not len(t.A):
         return None
     by = metric(machine, acting=False)
-    left = by.beside(np.abs(t.A @ a - t.rows.gamma), t.A)
-    terms = by.beside(np.abs(t.A) @ np.abs(a) + np.abs(t.rows.gamma), t.A)
+    left = by.relative(np.abs(t.A @ a - t.rows.gamma), t.A)
+    terms = by.relative(np.abs(t.A) @ np.abs(a) + np.abs(t.rows.gamma), t.A)
     forced = np.abs(np.linalg.lstsq(t.M, t.b, rcond=None)[0])
-    rounding = ROUNDING * by.beside(np.abs(t.A) @ forced, t.A)
+    rounding = ROUNDING * by.relative(np.abs(t.A) @ forced, t.A)
     worst = int(left.argmax())
     return worst if left[worst] > ratio * terms.max() + rounding.max() else None
