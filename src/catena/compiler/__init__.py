@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .kernel_text import Array, Value
     from .lanes import LaneKernel, compile_lanes, compile_single
     from .machine_function import call_block, machine_function, weighted
-    from .massless import row_inertia
+    from .massless import row_inertia, whole_inertia
     from .regressor import INERTIAL, UNITS, inertial_bodies, inertial_parameters, regressor
     from .single_state import LARGEST, UNIT, Single
     from .symbols import elements, entries, matrix, vector
