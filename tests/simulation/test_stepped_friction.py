@@ -75,7 +75,7 @@ def test_sweeps_find_what_pivoting_finds(m: int, boxed: int) -> None:
         W, free, limit = random_problem(seed, m, boxed)
         p, a, s = problem(W, free, limit)
         solve_contacts(p, a, s, 0, m, 0, 2000, 1e-13, boxed=boxed)
-        assert a.P == pytest.approx(expected(W, free, limit), abs=1e-9)
+        assert pytest.approx(expected(W, free, limit), abs=1e-9) == a.P
         assert a.certificate[0] < 1e-12 and (np.abs(a.P[m - boxed :]) <= limit).all()
 
 
@@ -89,7 +89,7 @@ def test_the_interior_point_method_finds_what_pivoting_finds(m: int, boxed: int)
         one = np.float64(1.0)
         busy = interior(p, a, s, 0, m, one, one, 1e-10, boxed)
         assert busy == 0.0
-        assert a.P == pytest.approx(expected(W, free, limit), abs=1e-8)
+        assert pytest.approx(expected(W, free, limit), abs=1e-8) == a.P
 
 
 @pytest.mark.parametrize("seed, joints", [(1, 2), (3, 8), (5, 20)])

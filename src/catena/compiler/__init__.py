@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .block_function import BlockFunction, Record
     from .fingerprint import PACKAGE, digest, fingerprint
     from .host import default_width
-    from .joint_losses import damping, loss_forces, losses
+    from .joint_losses import coulomb, damping, loss_forces, losses
     from .joint_springs import AFTER, BEFORE, ENERGY, Springs, springs
     from .kernel_compiler import Module
     from .kernel_intrinsics import intrinsic

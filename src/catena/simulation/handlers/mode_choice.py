@@ -136,7 +136,7 @@ def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags, M: Arr
     only_speeds = len(handler.constraints.parts) == len(index)
     is_open = only_speeds and not handler.system.binds
     f = M @ a if is_open else M @ a - _rows(handler, t)[1].T @ mu
-    inverse = accelerated(handler.machine, M, np.eye(len(M)))
+    inverse = _inverse(handler, M)
     inertia = np.diagonal(M)[index]
     slack = force_slack(handler.dry[None], inertia[None], np.array([f @ inverse @ f]))
     W = inverse if is_open else _bound(inverse, _rows(handler, t)[0])
@@ -178,9 +178,19 @@ def _rows(handler: HandlerContext, t: float) -> tuple[Array, Array]:
     q, v = handler.state_of()
     modes = handler.engine.modes[:, 0]
     _, A, _, B, _, z = (np.array(x) for x in handler.system.binding(t, q, v, handler.p, modes))
-    driven = handler.system.driven.speeds if handler.system.driven is not None else ()
-    still = np.eye(len(v))[list(driven)]
-    return np.vstack([A, B[z.ravel() > 0.5], still]), B
+    return np.vstack([A, B[z.ravel() > 0.5]]), B
+
+
+def _inverse(handler: HandlerContext, M: Array) -> Array:
+    """Return the inverse (nv, nv) of the mass matrix of the speeds that no motion prescribes, with
+    zeros for those that one does: these need no inertia.
+    """
+    if handler.system.driven is None:
+        return accelerated(handler.machine, M, np.eye(len(M)))
+    free = np.delete(np.arange(len(M)), handler.system.driven.speeds)
+    inverse = np.zeros_like(M)
+    inverse[np.ix_(free, free)] = np.linalg.inv(M[np.ix_(free, free)])
+    return inverse
 
 
 def _bound(inverse: Array, R: Array) -> Array:

@@ -43,8 +43,6 @@ def _obstacle(options: RunOptions, how: Method, by: str) -> str:
         return ""  # friction is part of the contact problem of each step
     if not how.chooses_steps:
         return f"{how.name} takes equal steps and locates no events"
-    if options["motion"] is not None:
-        return "a prescribed motion turns joints round against their friction"
     if formulation(by).approximate:
         return f"{by} holds no speed exactly"
     return ""
