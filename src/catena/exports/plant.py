@@ -22,11 +22,11 @@ from numpy.typing import ArrayLike
 
 from ..errors import CompileError
 from ..machine import Machine, compile, identifier, speeds_of
-from ..model import Mechanism, coordinate_units, parameter_units, speed_units
+from ..model import Mechanism, coordinate_units, parameter_units, rough_joints, speed_units
 from ..simulation.planning import checks
 from ..simulation.scenario import Scenario
 from ..simulation.system import System
-from .sticking import Sticking, rough_joints, sticking, sticking_system
+from .sticking import Sticking, sticking, sticking_system
 
 VERSION = version("catena")
 

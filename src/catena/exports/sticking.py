@@ -21,7 +21,6 @@ import casadi as ca
 
 from ..compiler import solve_columns
 from ..machine import Machine
-from ..model import Mechanism
 from ..simulation.events import plan_events
 from ..simulation.system import System
 
@@ -39,11 +38,6 @@ class Sticking:
     start: tuple[float, ...]
     guards: ca.Function
     response: ca.Function
-
-
-def rough_joints(m: Mechanism) -> list[str]:
-    """Return the names of the joints with dry friction."""
-    return [j.name for j in m.ordered if any(x != 0.0 for x in j.friction)]
 
 
 def sticking_system(machine: Machine, stabilise: str) -> System:
