@@ -42,6 +42,7 @@ from ..problem import (
 )
 from ..response import own_blocks, push, push3, speed, speeds, speeds3, whole_matrix
 from ..selection import pack, selected, unpack
+from .active_set import active_set_step
 from .anderson import FIRST_ACCELERATED_SWEEP, follow, forget
 from .certificate import certify, lift
 from .interior_point import interior
@@ -57,6 +58,11 @@ CLOSED_GAP_RATIO = 1e-3
 CONVERGED_SHARE = 0.1
 # After 64, 128, ... sweeps, where sweep & mask equals the mask, all contacts are solved together.
 INTERIOR_POINT_SWEEP_MASK = 63
+# With boxed rows, after 4, 8, ... sweeps, where sweep & mask equals the mask, all rows are solved
+# for fixed modes.
+ACTIVE_SET_SWEEP_MASK = 3
+# Sweeps with boxed rows before the first that is accelerated.
+ACTIVE_SET_SWEEPS = 16
 # Added to the diagonal of a contact's block, relative to its mobility, so that it is invertible
 # where the contact cannot move.
 BLOCK_REGULARISATION = 1e-12
@@ -143,8 +149,9 @@ def _add_way(p, a, rough, smooth, share):
 def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, boxed):
     """Sweep over the contacts, in the busy lanes, until they converge."""
     speeds(p, a.P, s, rough, smooth, width)
+    accelerated = ACTIVE_SET_SWEEPS if boxed > 0 else FIRST_ACCELERATED_SWEEP
     for sweep in range(iterations):
-        if sweep >= FIRST_ACCELERATED_SWEEP:
+        if sweep >= accelerated:
             for r in range(3 * rough + smooth):
                 s.P[r] = a.P[r]
         change = 0.0 * fastest
@@ -166,8 +173,20 @@ def _sweep(p, a, s, rough, smooth, width, iterations, tolerance, fastest, busy, 
         ):
             busy = _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed)
             forget(s, 3 * rough + smooth, 0.0 * busy)
-        elif sweep >= FIRST_ACCELERATED_SWEEP and sweep + 1 < iterations:
-            if sweep == FIRST_ACCELERATED_SWEEP:
+        elif sweep < accelerated:
+            if (
+                boxed > 0
+                and sweep & ACTIVE_SET_SWEEP_MASK == ACTIVE_SET_SWEEP_MASK
+                and 3 * rough + smooth <= MAX_INTERIOR_POINT_ROWS
+            ):
+                if width > 0 and sweep == ACTIVE_SET_SWEEP_MASK:
+                    whole_matrix(p.W, s.W, rough, smooth, width)
+                enough = CONVERGED_SHARE * tolerance * fastest
+                busy = _for_modes(p, a, s, rough, smooth, width, busy, boxed, enough)
+                if not any_lane(busy > 0.5):
+                    break
+        elif sweep + 1 < iterations:
+            if sweep == accelerated:
                 forget(s, 3 * rough + smooth, 0.0 * busy)
             follow(p, a, s, rough, smooth, width, busy, sweep, boxed)
 
@@ -186,6 +205,23 @@ def _together(p, a, s, rough, smooth, width, busy, fastest, tolerance, boxed):
     else:
         busy = interior(p, a, s, rough, smooth, busy, fastest, tolerance, boxed)
     speeds(p, a.P, s, rough, smooth, width)
+    return busy
+
+
+@kernel
+def _for_modes(p, a, s, rough, smooth, width, busy, boxed, enough):
+    """Solve all rows together for the present modes, with W itself in s.W where p.W is a factor;
+    return the lanes whose residual is above `enough`, m/s.
+    """
+    if width > 0:
+        full = ContactProblem(
+            p.gap, p.before, p.free, s.W, p.P, p.mode, p.e, p.static, p.kinetic, p.so_far, p.h
+        )
+        busy = active_set_step(full, a, s, rough, smooth, busy, boxed, enough)
+    else:
+        busy = active_set_step(p, a, s, rough, smooth, busy, boxed, enough)
+    if any_lane(busy > 0.5):
+        speeds(p, a.P, s, rough, smooth, width)
     return busy
 
 

@@ -483,17 +483,17 @@ def _reach(s, rough, smooth, zero, boxed):
         n = normal(i, rough)
         on = s.scale[n] > 0.0
         if i < rough:
-            a = _border(s.x[n], s.x[n + 1], s.x[n + 2], s.dx[n], s.dx[n + 1], s.dx[n + 2])
-            b = _border(s.y[n], s.y[n + 1], s.y[n + 2], s.dy[n], s.dy[n + 1], s.dy[n + 2])
+            a = border(s.x[n], s.x[n + 1], s.x[n + 2], s.dx[n], s.dx[n + 1], s.dx[n + 2])
+            b = border(s.y[n], s.y[n + 1], s.y[n + 2], s.dy[n], s.dy[n + 1], s.dy[n + 2])
         else:
-            a = _border(s.x[n], zero, zero, s.dx[n], zero, zero)
-            b = _border(s.y[n], zero, zero, s.dy[n], zero, zero)
+            a = border(s.x[n], zero, zero, s.dx[n], zero, zero)
+            b = border(s.y[n], zero, zero, s.dy[n], zero, zero)
         far = select(on, min(far, min(a, b)), far)
     return far
 
 
 @kernel
-def _border(x, y, z, dx, dy, dz):
+def border(x, y, z, dx, dy, dz):
     """Return the first t > 0 with (x, y, z) + t (dx, dy, dz) on the border of the cone: a root of C
     + 2 B t + A t^2.
     """
