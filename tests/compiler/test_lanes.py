@@ -439,7 +439,7 @@ def test_quick_code_has_the_bits_of_optimised_code(name, width):
 
 
 def test_code_that_runs_for_long_is_optimised_once(monkeypatch):
-    monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 10_000)
+    monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 100)
     tiers: list[bool] = []
     monkeypatch.setattr(
         lanes,
@@ -464,7 +464,7 @@ def test_code_that_runs_for_long_is_optimised_once(monkeypatch):
 
 
 def test_threads_that_run_while_code_is_optimised_do_not_notice(monkeypatch):
-    monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 20_000)
+    monkeypatch.setattr(lanes, "WORTH_OPTIMISING", 200)
     f = chain(5)
     kernel = compile_lanes(f, width=4)
     inputs = states(f, 200)

@@ -64,6 +64,13 @@ Gravity = Annotated[
     Three | None,
     typer.Option(metavar="X Y Z", help="Gravity in the ground's axes, m/s2, not the file's."),
 ]
+Armature = Annotated[
+    float | None,
+    typer.Option(
+        metavar="INERTIA",
+        help="Rotor inertia of joints for which the file gives none, kg m2 or kg.",
+    ),
+]
 Companion = Annotated[
     str | None,
     typer.Option(
@@ -164,6 +171,7 @@ class Model:
     no_mimic: Uncoupled = False
     gravity: Gravity = None
     companion: Companion = None
+    armature: Armature = None
     parameters: Set = None
     arg: Arguments = None
     option: Options = None
@@ -213,7 +221,12 @@ class Model:
     @property
     def _reader(self) -> dict[str, Any]:
         """The options that all readers of mechanisms take."""
-        return {"floating": self.floating, "mimic": not self.no_mimic, "companion": self.companion}
+        return {
+            "floating": self.floating,
+            "mimic": not self.no_mimic,
+            "companion": self.companion,
+            "armature": self.armature,
+        }
 
     @property
     def of_format(self) -> dict[str, Any]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ..results import Result
     from ..simulation.scenario import Scenario
 
+# s; of a run of a file that cannot hold a scenario, such as a URDF
+USUAL_LENGTH = 2.0
+
 
 def run(
     model: Model,
@@ -80,12 +83,18 @@ def run(
 
     screen = console()
     asked = model.scenario(
-        until=until, initial=initial, q=pairs("--q", q), signals=signals_of(signal), **flags
+        until=until,
+        initial=initial,
+        q=pairs("--q", q),
+        signals=signals_of(signal),
+        otherwise={} if model.file.endswith(".toml") else {"until": USUAL_LENGTH},
+        **flags,
     )
     asked = with_control(asked, control) if control else asked
     asked = with_wrenches(asked, wrenches) if wrenches else asked
     folder = result_folder(Path(out or f"{model.stem}_run"), force, resume)
-    screen.print(f"{asked.mechanism.name}: {asked.until:g} s", style="bold", markup=False)
+    usual = "" if asked.has_scenario or until is not None else " (--until says how long)"
+    screen.print(f"{asked.mechanism.name}: {asked.until:g} s{usual}", style="bold", markup=False)
     failure = ""
     try:
         with progress_bar(asked) as progress:

@@ -38,12 +38,10 @@ Better = Callable[[], bytes] | None
 # instructions times states, about 20 microseconds, as long as it takes to wake a thread: smaller
 # batches use one thread
 WORTH_A_THREAD = 500_000
-# instructions on blocks of lanes that quick code executes, some 10 milliseconds, before it is
-# optimised
-WORTH_OPTIMISING = 30_000_000
-# code of more instructions takes ten seconds and more to optimise, and is evaluated this often
-# before
-LONG, EVALUATIONS = 50_000, 20_000
+# blocks of lanes that quick code evaluates before it is optimised. To optimise takes as long as
+# some 300 000 evaluations of quick code, of which optimised code saves a third: a run of a robot
+# for a few seconds (10 000 evaluations) would wait longer for it than it saves
+WORTH_OPTIMISING = 50_000
 PIECE = 200_000  # instructions times states that a thread takes at once
 # how often a thread polls at the end for the pieces of other threads, some 20 microseconds, before
 # it sleeps
@@ -101,9 +99,7 @@ def compile_single(f: ca.Function, single: Single) -> SingleKernel:
     """
 
     def link(code: bytes, better: Better) -> SingleKernel:
-        return SingleKernel(
-            f.name(), code, single, *_open_names(f, 1), cost=f.n_instructions(), better=better
-        )
+        return SingleKernel(f.name(), code, single, *_open_names(f, 1), better=better)
 
     try:
         return _Source(f, 1, single, True).linked(link, quick=True)
@@ -259,11 +255,7 @@ class LaneKernel:
         returns optimised code for it; symbols: the addresses of names that the code leaves open.
         """
         self.name, self.width, self._keep = name, width, keep
-        self._better, self._left, self._optimising = (
-            better,
-            float(EVALUATIONS * cost if cost > LONG else WORTH_OPTIMISING),
-            Lock(),
-        )
+        self._better, self._left, self._optimising = better, float(WORTH_OPTIMISING), Lock()
         self.input_shapes, self.output_shapes = inputs, outputs
         self.input_sizes = tuple(r * c for r, c in self.input_shapes)
         self.output_sizes = tuple(r * c for r, c in self.output_shapes)
@@ -290,7 +282,7 @@ class LaneKernel:
         """
         if self._better is None:
             return
-        self._left -= blocks * self.cost
+        self._left -= blocks
         # one thread does it, the others go on with what there is
         if self._left < 0 and self._optimising.acquire(blocking=False):
             better = self._better
@@ -384,7 +376,7 @@ class LaneKernel:
 
 
 class SingleKernel:
-    """Machine code of one function for one state. keep, symbols, cost, better: as those of a
+    """Machine code of one function for one state. keep, symbols, better: as those of a
     LaneKernel.
     """
 
@@ -396,7 +388,6 @@ class SingleKernel:
         keep: Any = None,
         symbols: Mapping[str, int] | None = None,
         *,
-        cost: int = 1,
         better: Better = None,
     ):
         self.name = name
@@ -405,7 +396,7 @@ class SingleKernel:
         self._symbols = symbols
         self._better, self._calls = (
             better,
-            WORTH_OPTIMISING // max(1, cost) if better else single_state.UNLIMITED,
+            WORTH_OPTIMISING if better else single_state.UNLIMITED,
         )
         self._library = host.link(code, "single", symbols=symbols)
 

@@ -5,8 +5,8 @@
 
 Each is compiled at its first call for the kinds of its arguments (integers, floats, arrays of one
 to three dimensions), stored on disk, and run without the interpreter's lock. It returns integers
-and floats. A function that is called many times for parts of the work is compiled quickly for its
-first call, and optimised for its second: the results have the same bits.
+and floats. A function that is called many times for parts of the work is compiled quickly at first,
+and optimised when it has run for some time: the results have the same bits.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import functools
 import inspect
 import struct
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,13 +32,15 @@ from .kernel_intrinsics import intrinsic
 from .kernel_text import Array, Value
 
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
+# s that quick code runs before it is optimised, about as long as that takes
+WORTH_OPTIMISING = 0.2
 
 
 def machine_function(
     *known: str, quick: bool = False
 ) -> Callable[[Callable[..., Any]], MachineFunction]:
     """Compile a function at its first call. known: the parameters for whose values the code is
-    specialised. quick: it is optimised at its second call.
+    specialised. quick: it is optimised after it has run for WORTH_OPTIMISING seconds.
     """
     return lambda function: MachineFunction(function, known, quick)
 
@@ -61,8 +64,9 @@ class MachineFunction:
         self.__doc__ = function.__doc__
         self.names = tuple(inspect.signature(function).parameters)
         self._codes: dict[tuple[Any, ...], _Code] = {}
-        # code that was made for one call; another thread may still run it
-        self._first_calls: dict[tuple[Any, ...], _Code] = {}
+        # code that was made quickly, which another thread may still run; how long it has run, s
+        self._quick_codes: dict[tuple[Any, ...], _Code] = {}
+        self._run_times: dict[tuple[Any, ...], float] = {}
         self._making = threading.Lock()
         intrinsic(self)(lambda m, *given: m.call(function, *given))
 
@@ -84,9 +88,12 @@ class MachineFunction:
             else:
                 kinds.append("f" if isinstance(x, float) else "i")
                 flat.append(x)
-        code = self._codes.get(tuple(kinds)) or self._first(tuple(kinds))
+        key = tuple(kinds)
+        code = self._codes.get(key) or self._first(key)
         results = ctypes.create_string_buffer(code.results.size)
+        began = time.perf_counter()
         code.call(code.given.pack(*flat), results)
+        self._run_times[key] = self._run_times.get(key, 0.0) + time.perf_counter() - began
         return code.results.unpack(results.raw)
 
     def _layout(self, kind: Any, name: str) -> str:
@@ -95,18 +102,21 @@ class MachineFunction:
         return "d" if kind == "f" else "q" if kind == "i" else "q" * (1 + int(kind[1]))
 
     def _first(self, kinds: tuple[Any, ...]) -> _Code:
-        """Return the code for a first call, or for a second one; other threads that call it wait
-        for it.
+        """Return quick code, or optimised code where that has run for some time; other threads that
+        call it wait for it.
         """
         with self._making:
             if kinds in self._codes:
                 return self._codes[kinds]
+            if kinds in self._quick_codes and self._run_times[kinds] < WORTH_OPTIMISING:
+                return self._quick_codes[kinds]
             optimised, quickly = (self._key(kinds, how) for how in ("driver", "quick driver"))
-            if self.quick and kinds not in self._first_calls and disk.load(optimised) is None:
-                self._first_calls[kinds] = self._linked(
+            if self.quick and kinds not in self._quick_codes and disk.load(optimised) is None:
+                self._quick_codes[kinds] = self._linked(
                     kinds, disk.load_or_make(quickly, lambda: self._assembled(kinds, quick=True))
                 )
-                return self._first_calls[kinds]
+                self._run_times[kinds] = 0.0
+                return self._quick_codes[kinds]
             self._codes[kinds] = self._linked(
                 kinds, disk.load_or_make(optimised, lambda: self._assembled(kinds))
             )

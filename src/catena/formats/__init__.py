@@ -51,6 +51,7 @@ def load(
     gravity: Sequence[float] | None = None,
     companion: str | os.PathLike[str] | None = None,
     parameters: Mapping[str, float | str] | None = None,
+    armature: float | None = None,
     **options: object,
 ) -> Mechanism:
     """Read a mechanism from a file, or a built-in example by its name, and validate it.
@@ -75,6 +76,10 @@ def load(
     parameters : mapping of str to float or str, optional
         {name: value} in place of the file's values: numbers in SI, or texts with a unit such as "30
         mm".
+    armature : float, optional
+        Rotor inertia, kg m2 (kg for joints that slide), of every joint for which the file gives
+        none. A few 1e-4 let robots run that have joints without inertia behind them, such as
+        massless fingers. Free joints get none.
     **options
         Further options of the reader of the file's format, by name.
 
@@ -104,6 +109,7 @@ def load(
         gravity=gravity,
         companion=companion,
         parameters=parameters,
+        armature=armature,
         **options,
     ).finish()
 
@@ -116,6 +122,7 @@ def drafted(
     gravity: Sequence[float] | None = None,
     companion: str | os.PathLike[str] | None = None,
     parameters: Mapping[str, float | str] | None = None,
+    armature: float | None = None,
     **options: object,
 ) -> Draft:
     """Read a file as `load` does, and return the draft before it becomes a mechanism.
@@ -130,6 +137,7 @@ def drafted(
         gravity=gravity,
         companion=companion,
         parameters=parameters,
+        armature=armature,
     )
 
 
@@ -141,6 +149,7 @@ def changed(
     gravity: Sequence[float] | None = None,
     companion: str | os.PathLike[str] | None = None,
     parameters: Mapping[str, float | str] | None = None,
+    armature: float | None = None,
 ) -> Draft:
     """Apply the changes that `load` takes to a draft, in place, and return it."""
     if companion is not None:
@@ -150,6 +159,8 @@ def changed(
         draft.float_root()
     if not mimic:
         draft.uncouple()
+    if armature is not None:
+        draft.add_armature(armature)
     draft.lead_followers()
     if gravity is not None:
         draft.gravitate(gravity)

@@ -4,9 +4,11 @@ makes before it validates it.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from .mapping import Mapped
 from .units import in_unit, si_unit
 
 ROOT_JOINT = "root_joint"
+FREE_SPEEDS = 6  # of a free joint, which no motor drives
 MISSING = "(missing)"  # stands in for a name that the file does not give
 
 
@@ -101,6 +104,32 @@ class Draft:
                 "mimic=False: joints that mimic others in the file move on their own:"
                 f" {', '.join(coupled)}"
             )
+
+    def add_armature(self, armature: float) -> None:
+        """Give every joint without a rotor inertia this one, kg m2 or kg; free joints and those
+        that follow others excepted.
+        """
+        if not (isinstance(armature, Real) and 0.0 <= float(armature) < math.inf):
+            self.faults.append(
+                f"armature is {armature!r}; it is a finite number, zero or more, kg m2 (kg for"
+                " joints that slide)"
+            )
+            return
+        given = [
+            j.name
+            for j in self.mechanism.joints
+            if 0 < j.nv < FREE_SPEEDS and not j.mimic and not j.deflection and not any(j.armature)
+        ]
+        self.change(
+            joints=tuple(
+                replace(j, armature=(float(armature),) * j.nv) if j.name in given else j
+                for j in self.mechanism.joints
+            )
+        )
+        self.note(
+            f"armature={armature:g}: a rotor inertia that the file does not have, in"
+            f" {len(given)} joints"
+        )
 
     def lead_followers(self) -> None:
         """Say what the file says of a run in terms of the joints that lead others."""

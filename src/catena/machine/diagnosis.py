@@ -119,7 +119,8 @@ def _singular(spec: Spec, ask: Ask, q: Array, v: Array, tau: Array, at: str) -> 
             name = spec.speed_names[tree.vi[i]]
             joint = next(j for j in spec.mechanism.moving if name in j.speed_names)
             why = (
-                f"body {joint.child!r} and what it carries have no inertia about it"
+                f"body {joint.child!r} and what it carries have no inertia about it; give the"
+                " joint a rotor inertia, as by load(..., armature=1e-4)"
                 if joint.nv == 1 or not scale > 0
                 else (
                     "its axes have come into one line (gimbal lock); a ball joint has no such place"
@@ -141,6 +142,6 @@ def _singular_matrix(spec: Spec, ask: Ask, q: Array, at: str) -> None:
         name = spec.speed_names[int(np.argmax(np.abs(found)))]
         raise SingularError(
             f"forward dynamics: {name!r} cannot be accelerated by a finite force{at}: nothing it"
-            " moves has inertia",
+            " moves has inertia; give its joint a rotor inertia, as by load(..., armature=1e-4)",
             where=name,
         )

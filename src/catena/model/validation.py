@@ -260,5 +260,5 @@ def _weightless(m: Mechanism) -> Iterator[str]:
             what = "no mass" if j.child in inert else "no mass and no inertia"
             yield (
                 f"joint {j.name!r} moves body {j.child!r} and what it carries, which have {what}; "
-                "give them mass and inertia, or make the joint fixed"
+                "give them mass and inertia, or the joint a rotor inertia (armature), or fix it"
             )

@@ -1,6 +1,7 @@
 """Handlers: what is done when a guard falls to zero or a scheduled instant comes.
 
 event_handler       one run; batch_events: many runs in lanes; context: what handlers read of a run
+inertia             the mass matrix at an event; open_impact: impacts without loops and contacts
 mode_choice         which joints stick, slip or rest on a stop afterwards
 accumulation        infinitely many impacts in a finite time (Zeno); event_storm: events without end
 touching_stops      stops that share an impact with contacts

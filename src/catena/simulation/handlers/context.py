@@ -16,6 +16,7 @@ from ..integrators.engine import Engine
 from ..system.first_order import System
 from ..terms.guards import Bound
 from .accumulation import Impacts
+from .inertia import Inertia
 
 Array = NDArray[np.float64]
 
@@ -25,7 +26,8 @@ class HandlerContext(EventContext, Protocol):
 
     dry: the dry friction of each holdable speed (N m or N). touching: the stops that coordinates
     touch, {(number of the part, side)}. impacts: the series of impacts at each stop. energy: twice
-    the largest kinetic energy at an event so far (J).
+    the largest kinetic energy at an event so far (J). indices: the place in v of each holdable
+    speed. is_open: whether single speeds are all that can be held, and nothing else binds.
     """
 
     engine: Engine
@@ -34,6 +36,12 @@ class HandlerContext(EventContext, Protocol):
     touching: set[tuple[int, str]]
     impacts: dict[tuple[int, str], Impacts]
     energy: float
+    indices: NDArray[np.intp]
+    is_open: bool
+
+    @property
+    def inertia(self) -> Inertia:
+        """The mass matrix at the present configuration, and its inverse."""
 
     def mode(self, part: int) -> Any:
         """Return the mode record of a part, by its number."""

@@ -33,7 +33,9 @@ from ..terms.switched_constraints import HoldableSpeed
 from .accumulation import Impacts
 from .contact_handler import ContactHandler
 from .event_storm import EVENTS_PER_BLOCK, EventPace
-from .mode_choice import THROWING_SPEED, at_rest, choose
+from .inertia import Inertia
+from .mode_choice import THROWING_SPEED, at_rest, choose, locked
+from .open_impact import open_impact
 
 Array = NDArray[np.float64]
 EVENTS_AT_ONE_INSTANT = 100  # after more events at one instant a run raises an error
@@ -62,7 +64,9 @@ class EventHandler:
     or "". touching: the stops that coordinates touch, {(number of the part, side)}. impacts: the
     series of impacts at each stop. energy: twice the largest kinetic energy at an event so far, J.
     lower, upper, dry: limits (rad or m) and dry friction (N m or N) of the holdable speeds.
-    contacts: the handler of contacts, or None where the mechanism has none.
+    contacts: the handler of contacts, or None where the mechanism has none. indices: the place in v
+    of each holdable speed. is_open: whether single speeds are all that can be held, and nothing
+    else binds.
     """
 
     def __init__(self, plan: EventPlan, machine: Machine, engine: Engine):
@@ -77,6 +81,10 @@ class EventHandler:
         self.impacts: dict[tuple[int, str], Impacts] = {}
         self.energy = 0.0
         self.contacts = ContactHandler(self) if self.constraints.contacts else None
+        self.indices = np.array([h.index for h in self.constraints.speeds], int)
+        only_speeds = len(self.constraints.parts) == len(self.constraints.speeds)
+        self.is_open = only_speeds and not (self.system.binds or self.system.mechanism.constrained)
+        self._inertia: Inertia | None = None
         self._start = 0.0
         self._last = -np.inf
         self._crowd = 0
@@ -293,6 +301,14 @@ class EventHandler:
         (q,), (v,) = decoded(self.system, self.engine.x, self.engine.p)
         return q, v
 
+    @property
+    def inertia(self) -> Inertia:
+        """The mass matrix at the present configuration, and its inverse."""
+        q = self.state_of()[0]
+        if self._inertia is None or not np.array_equal(self._inertia.q, q):
+            self._inertia = Inertia(self.machine, q, self.parameters)
+        return self._inertia
+
     def put(self, q: Array, v: Array, work: float = 0.0) -> None:
         """Set the state to (q, v), and add this work (J) to the energy balance."""
         s, x = self.system, self.engine.x
@@ -388,6 +404,9 @@ class EventHandler:
         have their impact too.
         """
         (q, v), wanted = self.state_of(), wanted or {}
+        if self.is_open:
+            self._open_jump(q, v, P, wanted)
+            return
         P = np.zeros(len(v)) if P is None else P
         M, R, change, side, unit, by = self._binding(t, q, v, wanted)
         dv, L, _ = impact(self.machine, M, R, change, P, by, side)
@@ -398,6 +417,24 @@ class EventHandler:
         self.put(q, after, float((P + R.T @ L) @ (v + 0.5 * dv)))
         if self.contacts is not None:
             self.contacts.impacts.strike(t)
+
+    def _open_jump(self, q: Array, v: Array, P: Array | None, wanted: dict[int, float]) -> None:
+        """Do what `jump` says where single speeds are all that can be held."""
+        jump = open_impact(self.inertia.inverse, v, P, self._held_speeds(wanted))
+        self.put(q, jump.after, jump.work)
+
+    def _held_speeds(self, wanted: dict[int, float]) -> dict[int, tuple[float, float]]:
+        """Return {speed: (what it becomes in an impact, the direction in which it is pushed, or 0
+        for both)} of the locks and the stops that hold, and of the speeds that are wanted.
+        """
+        held: dict[int, tuple[float, float]] = {}
+        for k, side in self.touching:  # between two stops it is pushed both ways
+            index = self.constraints.speeds[k].index
+            sign = LOWER.sign if side == LOWER.name else UPPER.sign
+            held[index] = 0.0, held.get(index, (0.0, 0.0))[1] + sign
+        modes = self.engine.modes[: 4 * len(self.indices), 0].reshape(-1, 4)
+        held |= {int(k): (0.0, 0.0) for k in self.indices[locked(modes)]}
+        return held | {k: (to, 0.0) for k, to in wanted.items()}
 
     def bilateral(self, t: float, impulsive: bool, stops: bool = True) -> tuple[Array, Metric]:
         """Return the rows that hold besides contacts, and their metric: loops, locks, driven
@@ -433,12 +470,7 @@ class EventHandler:
         rows += [
             (B[k], -float(held.ravel()[k]), 0.0) for k in range(n, count) if z.ravel()[k] > 0.5
         ]
-        # speed: (what it becomes, the direction in which it is pushed)
-        still: dict[int, tuple[float, float]] = {}
-        for k, h in enumerate(self.constraints.speeds):
-            signs = [side.sign for side in (LOWER, UPPER) if (k, side.name) in self.touching]
-            if signs or self.mode(k).locked:  # between two stops it is pushed both ways
-                still[h.index] = 0.0, 0.0 if self.mode(k).locked else sum(signs)
+        still = self._held_speeds({})
         for k in self.system.driven.speeds if self.system.driven is not None else ():
             still[k] = v[k], 0.0
         still |= {k: (to, 0.0) for k, to in wanted.items()}

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...contact import boxed_forces
-from ...machine import accelerated
 from ..terms.guards import LOWER, UPPER
 from ..terms.switched_constraints import NO_LIMIT, SpeedMode
 from .accumulation import Impacts
@@ -89,9 +88,18 @@ def held_or_slipping(modes: Array, tried: Flags, W: Array, a: Array, slack: Arra
     none of the tried speeds is held or rubs. A force beyond half the slack releases a speed, so
     that one which lets go where its widened interval ends does not stay held.
     """
-    low, high = (np.where(tried, modes[..., column], 0.0) for column in (LOW, HIGH))
-    both = tried[:, :, None] & tried[:, None, :]
-    _, side = boxed_forces(np.where(both, W, 0.0), np.where(tried, a, 0.0), low, high, 0.5 * slack)
+    some = tried.any(axis=0)  # the others have no part in any of the problems
+    part, response = tried[:, some], W[:, some][:, :, some]
+    low, high = (np.where(part, modes[:, some, column], 0.0) for column in (LOW, HIGH))
+    both = part[:, :, None] & part[:, None, :]
+    side = np.zeros(tried.shape)
+    _, side[:, some] = boxed_forces(
+        np.where(both, response, 0.0),
+        np.where(part, a[:, some], 0.0),
+        low,
+        high,
+        0.5 * slack[:, some],
+    )
     chosen = modes.copy()
     chosen[..., HELD] = np.where(tried, side == 0.0, modes[..., HELD])
     chosen[..., WAY] = np.where(tried, -side, modes[..., WAY])
@@ -104,50 +112,65 @@ def choose(handler: HandlerContext, t: float) -> None:
     speeds = handler.constraints.speeds
     if not speeds:
         return
-    before = [handler.mode(k) for k in range(len(speeds))]
-    index = [h.index for h in speeds]
-    v, M = handler.state_of()[1], _mass_matrix(handler)
-    fixed = locked(np.array(before))
+    index = handler.indices
+    before = handler.engine.modes[: 4 * len(speeds), 0].reshape(-1, 4).copy()
+    v, M = handler.state_of()[1], handler.inertia.matrix
+    fixed = locked(before)
     if v[index][~fixed].any():
         handler.energy = max(handler.energy, float(v @ M @ v))
     still = slow(v[None, index], np.diagonal(M)[None, index], np.array([handler.energy]))[0]
     _leave_stops(handler, ~still & ~fixed)
-    touching = np.array(
-        [[(k, side.name) in handler.touching for side in (LOWER, UPPER)] for k in range(len(index))]
-    )
-    modes = candidates(
-        np.array([before]), v[None, index], still[None], touching[None], handler.dry[None]
-    )
+    touching = np.zeros((len(index), 2), bool)
+    for k, side in handler.touching:
+        touching[k, 0 if side == LOWER.name else 1] = True
+    modes = candidates(before[None], v[None, index], still[None], touching[None], handler.dry[None])
     tried = (modes[0, :, HELD] > 0.5) & ~fixed
     _set_modes(handler, modes[0])
     if tried.any():
-        _solve(handler, t, modes, tried, M)
-    for k, mode in enumerate(before):
-        _log_change(handler, t, k, mode)
+        _solve(handler, t, modes, tried)
+    now = handler.engine.modes[: 4 * len(speeds), 0].reshape(-1, 4)
+    for k in np.flatnonzero(now[:, HELD] != before[:, HELD]).tolist():
+        _log_change(handler, t, k, SpeedMode(*before[k]))
 
 
-def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags, M: Array) -> None:
+def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags) -> None:
     """Hold the tried speeds, or let them slip."""
-    index = [h.index for h in handler.constraints.speeds]
+    index, M, inverse = handler.indices, handler.inertia.matrix, _inverse(handler)
     free = modes[0].copy()
     free[tried, HELD] = 0.0
     _set_modes(handler, free)
-    a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
-    only_speeds = len(handler.constraints.parts) == len(index)
-    is_open = only_speeds and not handler.system.binds
-    f = M @ a if is_open else M @ a - _rows(handler, t)[1].T @ mu
-    inverse = _inverse(handler, M)
+    if handler.is_open:
+        a = _accelerations(handler, t)
+        f = M @ a
+        W = inverse
+    else:
+        a, mu = (x[:, 0] for x in handler.engine.evaluate("forces", t))
+        others, rows = _rows(handler, t)
+        f = M @ a - rows.T @ mu
+        W = _bound(inverse, others)
     inertia = np.diagonal(M)[index]
     slack = force_slack(handler.dry[None], inertia[None], np.array([f @ inverse @ f]))
-    W = inverse if is_open else _bound(inverse, _rows(handler, t)[0])
-    W = W[np.ix_(index, index)][None]
-    modes = held_or_slipping(modes, tried[None], W, a[None, index], slack)
+    modes = held_or_slipping(
+        modes, tried[None], W[np.ix_(index, index)][None], a[None, index], slack
+    )
     _set_modes(handler, widened(modes, slack)[0])
-    for _ in range(0 if is_open else 4 * len(index)):
+    for _ in range(0 if handler.is_open else 4 * len(index)):
         if not _correct_worst(handler, t, slack[0], inertia, np.flatnonzero(tried)):
             break
-    held = [bool(handler.mode(k).held) for k in range(len(index))]
-    _leave_stops(handler, tried & ~np.array(held))
+    held = handler.engine.modes[: 4 * len(index) : 4, 0] > 0.5
+    _leave_stops(handler, tried & ~held)
+
+
+def _accelerations(handler: HandlerContext, t: float) -> Array:
+    """Return the accelerations (nv,) in the present modes, where single speeds are all that is
+    held.
+    """
+    s, e = handler.system, handler.engine
+    if not s.equations.state_is_qv:
+        return e.evaluate("forces", t)[0][:, 0]
+    held = s.holding.held(e.modes[:, 0])  # a tape that is compiled anyway
+    (rate,) = e.evaluate("derivative" if held else "free_derivative", t)
+    return rate[s.nq : s.nq + s.nv, 0]
 
 
 def _leave_stops(handler: HandlerContext, which: Flags) -> None:
@@ -162,7 +185,7 @@ def at_rest(handler: HandlerContext, speed: int, v: Array, ratio: float = ZERO_S
     """
     if v[speed] == 0.0:
         return True
-    M = _mass_matrix(handler)
+    M = handler.inertia.matrix
     handler.energy = max(handler.energy, float(v @ M @ v))
     inertia, energy = M[speed, [speed]][None], np.array([handler.energy])
     return bool(slow(v[None, [speed]], inertia, energy, ratio)[0, 0])
@@ -181,12 +204,13 @@ def _rows(handler: HandlerContext, t: float) -> tuple[Array, Array]:
     return np.vstack([A, B[z.ravel() > 0.5]]), B
 
 
-def _inverse(handler: HandlerContext, M: Array) -> Array:
+def _inverse(handler: HandlerContext) -> Array:
     """Return the inverse (nv, nv) of the mass matrix of the speeds that no motion prescribes, with
     zeros for those that one does: these need no inertia.
     """
     if handler.system.driven is None:
-        return accelerated(handler.machine, M, np.eye(len(M)))
+        return handler.inertia.inverse
+    M = handler.inertia.matrix
     free = np.delete(np.arange(len(M)), handler.system.driven.speeds)
     inverse = np.zeros_like(M)
     inverse[np.ix_(free, free)] = np.linalg.inv(M[np.ix_(free, free)])
@@ -232,11 +256,6 @@ def _correct_worst(
         return False
     handler.set_mode(worst, mode)
     return True
-
-
-def _mass_matrix(handler: HandlerContext) -> Array:
-    """Return the mass matrix (nv, nv) at the present state."""
-    return handler.machine.mass_matrix(handler.state_of()[0], parameters=handler.parameters)
 
 
 def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:

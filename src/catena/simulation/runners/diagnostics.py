@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...analysis import highest_rank
-from ...errors import CatenaError
+from ...errors import CatenaError, SingularError
 from ...kernels import EXACT, RANK
 from ...machine import Machine, metric, spaces
 from ..integrators import drivers
 from ..integrators.engine import Engine
+from ..integrators.lane_stiffness import IMPLICIT
+from ..integrators.stiffness import largest_rate, methods_sentence
 from .dead_positions import DEAD_POSITION_VALUE, deadlock
 
 Array = np.ndarray
@@ -23,6 +25,9 @@ STIFF_RATE, CALM_SPEED = 1e8, 1e4
 SINGULAR_ROWS = 1e-3
 # eigenvalue of the mass matrix scaled to a unit diagonal: a smaller one is close to rounding
 SINGULAR_INERTIA = 1e-10
+# steps to the end at the pace of the last slice, relative to the steps that are allowed: with more
+# a slice makes no progress, and after so many such slices in a row a run ends
+HOPELESS_STEPS, HOPELESS_SLICES = 1e3, 10
 MANY_STEPS = 100_000  # with more steps the ledger says where a run took them
 # step times the largest rate: with more, stability limits the steps of an explicit method
 STABLE_STEP = 0.5
@@ -38,6 +43,8 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
     try:
         q, v = _last(engine)
         why = _reason(machine, engine, status, t, q, v)
+    except SingularError as error:
+        return f"the run cannot go on at t = {t:.9g} s: {error}"
     except (CatenaError, ArithmeticError, np.linalg.LinAlgError) as error:
         return f"{message}; {error}"
     return f"{message}, {_where(machine, q, v)}; {why}"
@@ -46,17 +53,28 @@ def sentence(machine: Machine, engine: Engine, status: int, t: float) -> str:
 @dataclass
 class SlowestSlice:
     """Where a run advanced most slowly. span: the shortest time (s) in which it took all the steps
-    of a slice; t, x: the time (s) and the state at the end of that slice.
+    of a slice; t, x: the time (s) and the state at the end of that slice. stuck: how many slices in
+    a row made no progress.
     """
 
     span: float = np.inf
     t: float = 0.0
     x: Array = field(default_factory=lambda: np.zeros(0))
+    stuck: int = 0
 
     def compare(self, began: float, ended: float, engine: Engine) -> None:
         """Compare with a slice that ended because of its many steps."""
         if ended - began < self.span:
             self.span, self.t, self.x = ended - began, ended, engine.x[:, 0].copy()
+
+    def is_hopeless(self, began: float, ended: float, until: float, steps: int, most: int) -> bool:
+        """Whether the run would not reach `until` (s), as a slice of so many steps and those before
+        it show: where rounding decides the steps, as at a singular configuration, they stay tiny.
+        most: the steps that the run is allowed.
+        """
+        slow = (until - ended) * steps > HOPELESS_STEPS * most * (ended - began)
+        self.stuck = self.stuck + 1 if slow else 0
+        return self.stuck >= HOPELESS_SLICES
 
     def sentence(self, machine: Machine, engine: Engine) -> str:
         """Return a message that many steps were taken, where, and the likely reason; empty where
@@ -110,9 +128,7 @@ def _where(machine: Machine, q: Array, v: Array) -> str:
 def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
     """Return the likely reason for this status at the state (q, v), and what to do."""
     if status == drivers.TOO_MANY:
-        stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE_STEP
-        why = _stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance"
-        return f"{engine.most} steps were allowed: {why}"
+        return _too_many(engine, t)
     if status == drivers.NOT_SOLVED:
         return (
             f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest"
@@ -126,7 +142,7 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     still = np.zeros(machine.nv)
     machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may raise
     if (
-        engine.method.kind != "library"
+        not _is_implicit(engine)
         and fastest(engine, t) > STIFF_RATE
         and np.abs(v).max(initial=0.0) < CALM_SPEED
     ):
@@ -134,6 +150,24 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     return (
         "a force is likely to jump or to grow without bound there: make it smoother, or end the run"
         " before, with an event"
+    )
+
+
+def _is_implicit(engine: Engine) -> bool:
+    """Whether an implicit method advances the run."""
+    return engine.method.kind == "library" or bool(engine.watch[0, IMPLICIT])
+
+
+def _too_many(engine: Engine, t: float) -> str:
+    """Return what was tried until the steps ran out, the likely reason, and what to do."""
+    rate = fastest(engine, t)
+    if not _is_implicit(engine) and rate * engine.h > STABLE_STEP:
+        return f"{engine.most} steps were allowed: {_stiff(engine, t)}"
+    tried = methods_sentence(engine.method, engine.tally.switches)
+    return (
+        f"{engine.most} steps were allowed, by {tried}; its fastest part changes within"
+        f" {1.0 / rate if rate else np.inf:.2g} s, and its steps were {abs(engine.h):.2g} s: raise"
+        " most_steps, or loosen the tolerance"
     )
 
 
@@ -181,18 +215,34 @@ def _condition(machine: Machine, q: Array, v: Array, p: Array | None, t: float) 
     ) < SINGULAR_INERTIA:
         return (
             f"the mass matrix is all but singular there (smallest eigenvalue {least_inertia:.2g}"
-            " relative to its diagonal): two joints' axes are in one line, or a body has no inertia"
-            " about one"
+            f" relative to its diagonal): {_weakest(machine, M / np.outer(size, size))} move"
+            " together with no inertia behind them, because their axes are in one line or their"
+            " bodies have no inertia. Give such joints a rotor inertia: load(..., armature=1e-4),"
+            " kg m2 or kg"
         )
     return ""
 
 
+def _weakest(machine: Machine, S: Array) -> str:
+    """Return the names of the speeds that share the motion with the least inertia, by the mass
+    matrix S (nv, nv), scaled to a unit diagonal.
+    """
+    motion = np.abs(np.linalg.eigh(S)[1][:, 0])
+    names = [machine.speed_names[k] for k in np.argsort(-motion) if motion[k] > 0.3]
+    return " and ".join(repr(name) for name in names[:3])
+
+
 def _stiff(engine: Engine, t: float) -> str:
     """Return the message for a stiff system, with its shortest time constant."""
-    shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
+    partner = engine.method.stiff
+    what = (
+        f"{partner} would take over after some more steps: raise most_steps"
+        if partner
+        else "integrator='rodas6p', to which the default 'auto' changes, is made for it"
+    )
     return (
-        f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made"
-        " for it"
+        "a stiff spring, damper or controller is likely: something changes within"
+        f" {1.0 / fastest(engine, t):.2g} s; {what}"
     )
 
 
@@ -215,4 +265,4 @@ def fastest(engine: Engine, t: float) -> float:
     """
     size = len(engine.x)
     J = engine.evaluate("jacobian", t)[0][:, 0].reshape(size, size)
-    return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else float("nan")
+    return largest_rate(J)

@@ -1,4 +1,4 @@
-"""The [scenario] table as a whole; its parts are read by the files beside this one."""
+"""The [scenario] table as a whole; its parts are read by the other files of this folder."""
 
 from __future__ import annotations
 
@@ -137,6 +137,11 @@ MECHANISM = register(
             FileKey("floating", Flag(), "put the root body on a free joint", False),
             FileKey("mimic", Flag(), "whether mimic joints follow", True),
             FileKey("companion", Text("name of a file"), "a TOML file that adds to it"),
+            FileKey(
+                "armature",
+                Quantity("number", symbolic=False),
+                "rotor inertia of joints for which the file gives none, kg m2 or kg",
+            ),
         ),
     )
 )
@@ -166,8 +171,8 @@ class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
     q, v: the start. near: the guess from which its loops were closed; kept: the names that were
-    given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`. told: whether the
-    file itself says how long to run; what does not has no scenario.
+    given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`. has_scenario:
+    whether the file itself says how long to run.
     """
 
     mechanism: Mechanism
@@ -178,7 +183,7 @@ class Scenario:
     options: Mapping[str, Any] = field(default_factory=dict)
     plots: tuple[str, ...] = PLOTS
     kept: Mapping[str, list[str]] = field(default_factory=dict)
-    told: bool = True
+    has_scenario: bool = True
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -192,6 +197,7 @@ def read(
     floating: bool = False,
     mimic: bool = True,
     companion: str | Path | None = None,
+    armature: float | None = None,
     values: Mapping[str, float | str] | None = None,
     q: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -201,11 +207,11 @@ def read(
 ) -> Scenario:
     """The scenario of a file of any format, or of a built-in example by its name.
 
-    floating, mimic, companion: as for `catena.load`. values: of parameters, in place of the file's.
-    q: coordinates at the start, in place of those that the table gives. options: of the reader of
-    the file's format. otherwise: values where the file says nothing. trusted: whether programs that
-    the file names, FMUs and xacro, may run. changes: values in place of the table's, such as
-    until=2.0 or integrator="rk4"; None leaves what stands there.
+    floating, mimic, companion, armature: as for `catena.load`. values: of parameters, in place of
+    the file's. q: coordinates at the start, in place of those that the table gives. options: of the
+    reader of the file's format. otherwise: values where the file says nothing. trusted: whether
+    programs that the file names, FMUs and xacro, may run. changes: values in place of the table's,
+    such as until=2.0 or integrator="rk4"; None leaves what stands there.
     """
     path = formats._find(file)
     top = open_file(path) if path.suffix.lower() == ".toml" else Table({}, "", FaultLedger())
@@ -216,6 +222,7 @@ def read(
             "floating": floating,
             "mimic": mimic,
             "companion": companion,
+            "armature": armature,
             "parameters": values,
             **(options or {}),
         },
@@ -224,7 +231,7 @@ def read(
     found = _scenario(
         path, top, mechanism, {**(otherwise or {}), **said}, q or {}, machine_of, changes, trusted
     )
-    return replace(found, told="until" in {**said, **(top.data.get("scenario") or {})})
+    return replace(found, has_scenario="until" in {**said, **(top.data.get("scenario") or {})})
 
 
 def read_table(
@@ -376,7 +383,9 @@ def _initial_of_file(
 
 def mechanism_of_table(path: Path, top: Table) -> Mechanism:
     """The mechanism of a file that was opened already, or of the one it names."""
-    return _mechanism(path, top, {"floating": False, "mimic": True, "companion": None})[0]
+    return _mechanism(
+        path, top, {"floating": False, "mimic": True, "companion": None, "armature": None}
+    )[0]
 
 
 def _mechanism(
@@ -403,8 +412,8 @@ def _mechanism(
     )
     if not isinstance(named, (str, dict)):
         table.fault(
-            f"it is {describe(named)}; a file or a table with file, floating, mimic, companion is"
-            " wanted"
+            f"it is {describe(named)}; a file or a table with file, floating, mimic, companion,"
+            " armature is wanted"
         )
     table.only(MECHANISM.names)
     name = table.text("file")
@@ -412,7 +421,10 @@ def _mechanism(
     own = {
         "floating": table.flag("floating", False) or options["floating"],
         "mimic": table.flag("mimic", True) and options["mimic"],
+        "armature": options["armature"],
     }
+    if "armature" in table and own["armature"] is None:
+        own["armature"] = table.number("armature", "number", 0.0, symbolic=False)
     if top.ledger.faults:
         raise FormatError(
             path, "the scenario does not say which mechanism it is of:", top.ledger.faults

@@ -29,7 +29,7 @@ from .time_stepping import ITERATIONS, RESIDUAL, DryFriction, SteppedContacts, S
 Array = NDArray[np.float64]
 # depth of penetration relative to the mechanism's length: a run may start with less
 START_DEPTH = 1e-9
-DEFAULT_INTEGRATOR = "dop853"
+DEFAULT_INTEGRATOR = "auto"
 
 
 def stepped_contacts(
