@@ -66,6 +66,7 @@ def mjcf(m: Mechanism, gains: tuple[dict, dict, dict]) -> str:
         b = m.body(name)
         j = next(j for j in m.joints if j.child == name)
         xx, xy, xz, yy, yz, zz = b.inertia
+        xx, yy, zz = (x or 1e-9 for x in (xx, yy, zz))  # of a point, which MuJoCo refuses
         text = (
             f'<body name="{name}" pos="{words(*j.placement.position)}"'
             f' quat="{quaternion(j.placement.rotation)}">'

@@ -168,7 +168,7 @@ class SteppedContacts:
         """The names of the contacts' part of the state: forces of the rows (N, or N m), modes, the
         summed moment and force of each pair of shapes, and the certificate.
         """
-        joints = [row.name for row in (*self.stops, *self.rubbing)]
+        joints = [stop.name for stop in self.stops] + [row.name for row in self.rubbing]
         contacts = [c.name for c in self.ordered] + joints
         rows = [
             f"{name} {axis}"
