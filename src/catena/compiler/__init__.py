@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .fingerprint import PACKAGE, digest, fingerprint
     from .frame_dynamics import frame_dynamics
     from .host import default_width, target
-    from .joint_losses import damping, loss_forces, losses
+    from .joint_losses import coulomb, damping, loss_forces, losses
     from .joint_springs import AFTER, BEFORE, ENERGY, Springs, springs
     from .kernel_compiler import Module
     from .kernel_intrinsics import intrinsic

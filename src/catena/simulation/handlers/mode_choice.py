@@ -132,7 +132,7 @@ def choose(handler: HandlerContext, t: float) -> None:
 
 def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags) -> None:
     """Hold the tried speeds, or let them slip."""
-    index, M, inverse = handler.indices, handler.inertia.matrix, handler.inertia.inverse
+    index, M, inverse = handler.indices, handler.inertia.matrix, _inverse(handler)
     free = modes[0].copy()
     free[tried, HELD] = 0.0
     _set_modes(handler, free)
@@ -198,9 +198,20 @@ def _rows(handler: HandlerContext, t: float) -> tuple[Array, Array]:
     q, v = handler.state_of()
     modes = handler.engine.modes[:, 0]
     _, A, _, B, _, z = (np.array(x) for x in handler.system.binding(t, q, v, handler.p, modes))
-    driven = handler.system.driven.speeds if handler.system.driven is not None else ()
-    still = np.eye(len(v))[list(driven)]
-    return np.vstack([A, B[z.ravel() > 0.5], still]), B
+    return np.vstack([A, B[z.ravel() > 0.5]]), B
+
+
+def _inverse(handler: HandlerContext) -> Array:
+    """Return the inverse (nv, nv) of the mass matrix of the speeds that no motion prescribes, with
+    zeros for those that one does: these need no inertia.
+    """
+    if handler.system.driven is None:
+        return handler.inertia.inverse
+    M = handler.inertia.matrix
+    free = np.delete(np.arange(len(M)), handler.system.driven.speeds)
+    inverse = np.zeros_like(M)
+    inverse[np.ix_(free, free)] = np.linalg.inv(M[np.ix_(free, free)])
+    return inverse
 
 
 def _bound(inverse: Array, R: Array) -> Array:

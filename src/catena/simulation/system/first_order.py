@@ -19,7 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...compiler import LaneKernel, Tracer, compile_lanes, damping, kept, kept_tape, losses
+from ...compiler import LaneKernel, Tracer, compile_lanes, coulomb, damping, kept, kept_tape, losses
 from ...equations import Equations
 from ...equations.formulations import derive, formulation
 from ...kernels import SNAP, column_scales, layout, own_length
@@ -217,11 +217,17 @@ class System:
     def losses(self) -> ca.SX:
         """Joint damping and Coulomb friction along the speeds (nv,), N m or N.
 
-        The friction is smoothed, or with "stick" that of the joints that slip.
+        The friction is smoothed, or with "stick" that of the joints that slip and of those that are
+        driven, against the sign of their prescribed speed.
         """
-        if self.friction == "stick":
-            return damping(self.tracer())(self.v, self.p) + self.holding.slipping(self.p, self)
-        return losses(self.tracer())(self.v, self.p)
+        if self.friction != "stick":
+            return losses(self.tracer())(self.v, self.p)
+        found = damping(self.tracer())(self.v, self.p) + self.holding.slipping(self.p, self)
+        if self.driven is not None:
+            dry = coulomb(self.tracer())(self.p)
+            for k in self.driven.speeds:
+                found[k] -= dry[k] * ca.sign(self.v[k])
+        return found
 
     def under(self, given: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return a and tau (nv,) under the joint forces `given`.
