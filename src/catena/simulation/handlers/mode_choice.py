@@ -108,7 +108,7 @@ def held_or_slipping(modes: Array, tried: Flags, W: Array, a: Array, slack: Arra
 
 # --- one run
 def choose(handler: HandlerContext, t: float) -> None:
-    """Set the modes of all holdable speeds at time t (s), and log what has changed."""
+    """Set the modes of all holdable speeds at time t (s)."""
     speeds = handler.constraints.speeds
     if not speeds:
         return
@@ -128,9 +128,6 @@ def choose(handler: HandlerContext, t: float) -> None:
     _set_modes(handler, modes[0])
     if tried.any():
         _solve(handler, t, modes, tried)
-    now = handler.engine.modes[: 4 * len(speeds), 0].reshape(-1, 4)
-    for k in np.flatnonzero(now[:, HELD] != before[:, HELD]).tolist():
-        _log_change(handler, t, k, SpeedMode(*before[k]))
 
 
 def _solve(handler: HandlerContext, t: float, modes: Array, tried: Flags) -> None:
@@ -256,6 +253,13 @@ def _correct_worst(
         return False
     handler.set_mode(worst, mode)
     return True
+
+
+def log_changes(handler: HandlerContext, t: float, before: Array) -> None:
+    """Log what has changed in the modes of the holdable speeds since `before` (k, 4)."""
+    now = handler.engine.modes[: before.size, 0].reshape(-1, 4)
+    for k in np.flatnonzero(now[:, HELD] != before[:, HELD]).tolist():
+        _log_change(handler, t, k, SpeedMode(*before[k]))
 
 
 def _log_change(handler: HandlerContext, t: float, k: int, before: SpeedMode) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...collision import contact_points
 from ...compiler import LaneKernel, Tracer, compile_lanes, vector
+from ...contact import START_DEPTH
 from ...equations import FORMULATIONS, StateKind
 from ...equations.formulations import formulation
 from ...errors import SimulationError, StateError
@@ -27,8 +28,6 @@ from .stepped_rims import stepped_points
 from .time_stepping import ITERATIONS, RESIDUAL, DryFriction, SteppedContacts, Stop
 
 Array = NDArray[np.float64]
-# depth of penetration relative to the mechanism's length: a run may start with less
-START_DEPTH = 1e-9
 DEFAULT_INTEGRATOR = "auto"
 
 

@@ -30,6 +30,7 @@ from ..stepping.time_stepping import SteppedContacts
 from ..terms.contact_state import contact_state
 from ..terms.error_scales import error_table
 from ..terms.guards import Guard, expressions, fastest_turn
+from ..terms.light_motions import accelerations, has_light_motions
 from ..terms.power import load_power, row_power
 from ..terms.stabilisation import Stabiliser, needs_speeds, stabiliser
 from ..terms.switched_constraints import SwitchedConstraints
@@ -69,7 +70,14 @@ class System:
         self.stabiliser: Stabiliser = stabiliser(stabilise)
         self.holding = SwitchedConstraints() if holding is None else holding
         # driven coordinates need no inertia, as they are not solved for
-        quiet: Any = "raise" if motion is None else "ignore"
+        self.layout = layout(mechanism)
+        self.light = (
+            bool(self.holding.contacts)
+            and motion is None
+            and self.formulation.by_blocks
+            and has_light_motions(self.tracer())
+        )
+        quiet: Any = "raise" if motion is None and not self.light else "ignore"
         own = {"snap": snap, **options} if self.formulation.takes("snap") else options
         with np.errstate(divide=quiet, invalid="ignore"):
             self.equations = equations or kept(
@@ -77,7 +85,6 @@ class System:
             )
         if self.stabiliser.pulls and not self.equations.state_is_qv:
             raise needs_speeds(self.stabiliser, by)
-        self.layout = layout(mechanism)
         self.law, self.friction = law, friction
         self.nq = self.layout.nq
         self.nv: int = self.layout.nv
@@ -229,6 +236,8 @@ class System:
         """
         e = self.equations
         here = [self.t, self.q, self.v, self.p]
+        if self.light:
+            return accelerations(self, given), given
         if self.driven is None:
             return e.acceleration(*here[:3], given, self.p), given
         from ..terms.prescribed import forces, partitioned
@@ -293,7 +302,8 @@ class System:
 
     def _free_rate(self) -> ca.SX:
         """Return the rate of the formulation's state before held coordinates are set to rest."""
-        if (self.driven is None or not self.formulation.by_blocks) and not self.stabiliser.pulls:
+        by_equations = self.driven is None or not self.formulation.by_blocks
+        if by_equations and not self.stabiliser.pulls and not self.light:
             return self.equations.derivative(self.t, self.x, self.tau, self.p)
         s = self.tracer()
         rate = ca.Function("rate", [s.q, s.v], [s.coordinate_rate()])
