@@ -87,7 +87,11 @@ for _question in (
         "`Actuation`: tau (nv,)",
     ),
     Question(
-        "linearize", linearize, "state matrices at a state; their poles", "`StateSpace`: A, B"
+        "linearize",
+        linearize,
+        "state matrices at a state, with outputs; their poles, zeros, and what cannot be reached or"
+        " seen",
+        "`StateSpace`: A, B, C, D",
     ),
     Question("modes", modes, "natural frequencies, damping ratios and shapes", "`Modes`"),
     Question(

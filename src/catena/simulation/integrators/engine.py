@@ -107,7 +107,7 @@ class Engine:
             self.x.T.copy(),
             np.zeros((self.W, 2)),
         )
-        self.watch = new_watch(self.W, method)
+        self.watch = new_watch(self.W, method, bool(system.holding.contacts))
         mapped = method.kind in ("map", "stepping")
         first = 1 + size + system.nu
         last = 1 + size + system.nu + len(p)

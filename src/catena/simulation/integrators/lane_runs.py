@@ -198,7 +198,11 @@ class LaneRuns(AdaptiveRuns):
     """
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
-        own = {"sides": guard_sides(system.guards, len(x)), **options}
+        own = {
+            "sides": guard_sides(system.guards, len(x)),
+            "watch": new_watch(len(x), method, bool(system.holding.contacts)),
+            **options,
+        }
         super().__init__(method, x, given, **own)
         self.system = system
         self.watched = bool(method.stiff)
