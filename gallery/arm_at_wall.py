@@ -39,7 +39,7 @@ def run() -> Page:
             reference=PRESS,
             unit="N",
             within=1e-6,
-            basis="as it was told",
+            basis="as it was given",
         ),
         number(
             "place of the tip by hybrid control",
@@ -47,7 +47,7 @@ def run() -> Page:
             reference=(WALL, 0.0, 0.3),
             unit="m",
             within=1e-6,
-            basis="as it was told, along the wall",
+            basis="as it was given, along the wall",
         ),
         number(
             "penetration of the wall",

@@ -18,7 +18,7 @@ from catena.simulation.scenario import read
 from .drawing import over_time
 from .page import Example, Page, Picture, number
 
-BASIS = "one angle, and thirty equations of free bodies, beside catena, agreeing to 2e-14"
+BASIS = "one angle, and thirty equations of free bodies, independent of catena, agreeing to 2e-14"
 CORNER = {  # at t (s): the corner that the library plots, m
     2.0: (-0.7781353730332914, -0.9803526834432567, -0.1972526706171701),
     5.0: (0.9999327423021145, -0.9999999977383531, -6.725543608659973e-05),

@@ -90,7 +90,7 @@ def motion() -> Result:
 
 
 def pictures(result: Result) -> tuple[Picture, ...]:
-    """Lift beside the cam's, and the force."""
+    """Lift compared with the cam's, and the force."""
     t, q = result.time, result.q.values
     force = result.contacts.normal_force.values[:, 0]
     lines = [

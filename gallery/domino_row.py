@@ -45,7 +45,7 @@ def run() -> Page:
             basis="the same lever about both hinges: each goes on with w/2",
         ),
         number(
-            "energy lost in all impacts, beside the balance",
+            "energy lost in all impacts, compared with the balance",
             result.ledger.contact.dissipated,
             reference=lost(result),
             unit="J",

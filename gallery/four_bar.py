@@ -121,7 +121,7 @@ def closed_form(
             unit="m/s2",
         ),
         number(
-            "largest torque times speed beside the change of energy",
+            "largest torque times speed compared with the change of energy",
             np.abs(torque * SPEED - power)[2:-2].max() / np.abs(power).max(),
             reference=0.0,
             within=2e-2,

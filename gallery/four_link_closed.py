@@ -21,8 +21,8 @@ from catena.simulation.terms.stabilisation import Corrective
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, misprints, number
 
-STATIC = "Pinocchio, and a recursion of our own beside catena"
-MOTION = "two formulations of our own beside catena, agreeing to 4e-13"
+STATIC = "Pinocchio, and a recursion of our own, independent of catena"
+MOTION = "two formulations of our own, independent of catena, agreeing to 4e-13"
 END = (1.5634173304, -2.9961163363, 1.3861199809, -1.6153857099)  # rad, at 10 s
 PEAK, PEAK_TIME = 228.84950109, 1.30  # N, s
 # N/m, N s/m: the corrective force of section 5.5.5

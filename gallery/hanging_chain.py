@@ -52,7 +52,7 @@ REFERENCE = {  # rad/s, chains of n uniform rods
         23.396844450749924,
     ),
 }
-BASIS = "the eigenvalues of n rods, beside catena"
+BASIS = "the eigenvalues of n rods, independent of catena"
 
 
 def run() -> Page:

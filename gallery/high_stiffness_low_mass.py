@@ -28,7 +28,7 @@ SLIDES = ("hip1.Dx", "hip2.Dx", "hip3.Dx")
 KNEES = ("knee1.Rz", "knee2.Rz", "knee3.Rz")
 KP, KI, KD = 800.0, 1000.0, 50.0  # (8.4) to (8.6)
 UP, MOVE, UNTIL = 0.25, 8.0, 14.0  # m, s, s
-BASIS = "18 constraint equations of our own beside catena, and a closed form"
+BASIS = "18 constraint equations of our own, independent of catena, and a closed form"
 
 
 def run() -> Page:
@@ -45,7 +45,7 @@ def run() -> Page:
         pictures(m, machine, q, above, six, three),
         text=(
             "The support is taken away at t = 0 with the controllers' integrals at zero (figure"
-            f" 8.3); at {MOVE:g} s, when it hangs still, the controllers are told to lift the"
+            f" 8.3); at {MOVE:g} s, when it hangs still, the controllers are commanded to lift the"
             f" platform by {UP} m (figures 8.4 and 8.5). One run shows both."
         ),
     )
@@ -101,7 +101,7 @@ def checks(machine: Machine, q: np.ndarray) -> list[Number]:
             basis=BASIS,
         ),
         number(
-            "joint accelerations of legs 2 and 3 beside those of leg 1",
+            "joint accelerations of legs 2 and 3 compared with those of leg 1",
             np.abs(a[5:].reshape(2, 5) - a[:5]).max(),
             reference=0.0,
             unit="rad/s2, m/s2",
@@ -227,7 +227,7 @@ def pictures(
         ),
         Picture(
             move,
-            "Figures 8.4 and 8.5: told to move 0.25 m up. With six controlled joints for three"
+            "Figures 8.4 and 8.5: commanded to move 0.25 m up. With six controlled joints for three"
             " freedoms the forces do not diverge here, since all six commands belong to one place"
             " of the platform.",
         ),

@@ -39,7 +39,7 @@ def run() -> Page:
                 result.data["q"].values[rows[at]],
                 reference=REFERENCE[at],
                 unit="m, rad",
-                basis="the closed form, integrated beside catena",
+                basis="the closed form, integrated independently of catena",
             )
             for at in REFERENCE
         ),

@@ -1,7 +1,7 @@
 """Page: what an example shows. Frozen records; `writing.py` puts them on paper.
 
 Example   what it is: a name, a source, a mechanism's file, what the print has wrong, how to run it
-Page      what came out: numbers beside the print and the reference, pictures, tables
+Page      what came out: numbers next to the print and the reference, pictures, tables
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Number:
 
     printed: as they stand there, decimal point instead of comma. where: in the source. reference:
     computed without catena, or by another route; basis: which. within: the allowed difference from
-    the reference, beside the larger of one and the largest reference. last: the allowed difference
-    from the print, in units of its last digit. wrong: the print is known to be wrong, and is shown
-    but not compared.
+    the reference, relative to the larger of one and the largest reference. last: the allowed
+    difference from the print, in units of its last digit. wrong: the print is known to be wrong,
+    and is shown but not compared.
     """
 
     what: str
@@ -82,7 +82,7 @@ def number(
     mine = tuple(np.ravel(np.asarray(ours, float)).tolist())
     for other in (texts, values):
         if other and len(other) != len(mine):
-            raise ValueError(f"{what}: {len(mine)} numbers of ours beside {len(other)}")
+            raise ValueError(f"{what}: {len(mine)} numbers of ours for {len(other)}")
     return Number(what, mine, printed=texts, reference=values, **more)
 
 

@@ -32,7 +32,7 @@ def run() -> Page:
     away = landing - limit
     found = (
         number(
-            "squared speeds at landings, beside the limit, by step",
+            "squared speeds at landings, relative to the limit, by step",
             away[1:5] / away[:4],
             reference=[kept**2] * 4,
             within=1e-6,

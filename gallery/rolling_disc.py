@@ -25,7 +25,7 @@ from .drawing import over_time, panels
 from .page import Example, Number, Page, Picture, number
 
 R, G = 0.5, 9.81
-BASIS = "two formulations of our own beside catena, agreeing to 3e-11"
+BASIS = "two formulations of our own, independent of catena, agreeing to 3e-11"
 REFERENCE = {  # at t (s): quaternion, angular velocity in the disc (rad/s), centre (m)
     2.5: (
         (-0.31692100534516354, -0.38175372779918426, 0.15009085182052354, 0.8551595780215574),

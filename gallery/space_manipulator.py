@@ -67,7 +67,7 @@ FIGURE_17 = (
     0,
     3.333492802858,
 )
-BASIS = "Pinocchio, and Newton-Euler equations of free bodies, beside catena"
+BASIS = "Pinocchio, and Newton-Euler equations of free bodies, independent of catena"
 DRIFT = {  # at t (s): place of the hull (in), its angles about x, y, z (rad)
     0.5: (
         -0.09159676603096253,

@@ -94,9 +94,9 @@ def run() -> Page:
         (
             Picture(
                 _manoeuvre(runs),
-                "The tip beside the straight boom. Dotted: the end of the acceleration. Without"
-                " stiffening the boom softens as it turns, and is lost before it turns at its own"
-                " first frequency, 3.8 rad/s.",
+                "The tip relative to the straight boom. Dotted: the end of the acceleration."
+                " Without stiffening the boom softens as it turns, and is lost before it turns at"
+                " its own first frequency, 3.8 rad/s.",
             ),
             Picture(
                 panels(2, _draw, height=3.4),

@@ -14,7 +14,7 @@ from .drawing import over_time, poses
 from .page import Example, Number, Page, Picture, number
 
 Array = np.ndarray
-# N m; m: the arm's plane beside the axis, the tap from it, wrist above the tap
+# N m; m: the arm's plane to the side of the axis, the tap from it, wrist above the tap
 TURN, SIDE, REACH, DOWN = 5.0, 0.15, 0.5, 0.25
 AXIS = np.sqrt(REACH**2 - SIDE**2)  # of the tap from the base's axis, in the arm's plane
 # from the shoulder to joint 3
@@ -57,7 +57,7 @@ def numbers(
     """The place on the tap, the forces there by hand, and the whole history by another route."""
     on = int(np.searchsorted(t, 1.0))  # the first instant on the tap
     X = machine.pose(WORK, "tip")
-    # kg m: links 2, 3 and 4 beside the shoulder
+    # kg m: links 2, 3 and 4 relative to the shoulder
     lever = 2.0 * (0.3 + WORK[2]) * np.cos(LIFT) + 1.3 * AXIS
     # N m: the gripper's own inertia at the start of a cubic over half a turn
     spin = 0.001 * 6 * np.pi / 0.5**2

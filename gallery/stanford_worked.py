@@ -48,7 +48,7 @@ WHERE = {
     "resultant": ("(4.57)", "(4.56)", "(4.55)", "(4.54)"),
     "force": ("(4.61)", "(4.60)", "(4.59)", "(4.58)"),
 }
-BASIS = "Pinocchio, and a recursion of our own beside catena"
+BASIS = "Pinocchio, and a recursion of our own, independent of catena"
 # speeds, accelerations
 GENERAL = np.array([0.7, -1.1, 0.4, 1.0, 3.0]), np.array([0.3, -0.2, 0.5, 0.1, -0.4])
 RIGHT = (

@@ -19,7 +19,7 @@ from catena.simulation import simulate
 from .drawing import over_time
 from .page import Example, Number, Page, Picture, Table, misprints, number
 
-BASIS = "four formulations of our own beside catena, agreeing to 3e-13"
+BASIS = "four formulations of our own, independent of catena, agreeing to 3e-13"
 # at t (s): angles from x (rad), momenta of these angles (kg m2/s), forces in the pins (N)
 REFERENCE: dict[float, Any] = {
     1.0: {"theta": (-1.71288943189032, -1.734778857568118, -2.4309887777924177)},
@@ -186,8 +186,8 @@ def comparison(m: Mechanism) -> tuple[Table, list[Number]]:
         f"{by} {work[by] / work['lagrange']:.1f}" for by in ("hamilton", "penalty", "newton_euler")
     )
     remark = (
-        f"All at a tolerance of 1e-9. Operations times evaluations, beside lagrange: {beside}. The"
-        " paper measured computing times of 1 for Hamilton, 1.3 for the approximate form and 25"
+        f"All at a tolerance of 1e-9. Operations times evaluations, relative to lagrange: {beside}."
+        " The paper measured computing times of 1 for Hamilton, 1.3 for the approximate form and 25"
         " for Newton. The difference is in the tools: Newton's 15 x 15 system is sparse, and here"
         " every zero of it is folded away before anything is computed; and the approximate form's"
         f" springs (beta = {BETA:g} N/m, gamma = {GAMMA:g} s) ring, which at this tolerance costs"

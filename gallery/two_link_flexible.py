@@ -63,7 +63,7 @@ def run() -> Page:
             ),
             number(
                 "joints locked in line, two links of 1 m and four powers each: two frequencies"
-                " beside one beam of 2 m, less one",
+                " compared with one beam of 2 m, less one",
                 errors[4][0],
                 reference=(0.0, 0.0),
                 basis="closed form, roots of cos cosh = -1",
@@ -71,8 +71,8 @@ def run() -> Page:
             ),
             *_ringing(m),
             number(
-                "work of the joints less what is left in the arm and lost in it, beside the largest"
-                " kinetic energy",
+                "work of the joints less what is left in the arm and lost in it, relative to the"
+                " largest kinetic energy",
                 led.ledger.relative_energy_balance,
                 reference=0.0,
                 within=1e-8,
@@ -115,8 +115,8 @@ def _rigid(m: Mechanism) -> Mechanism:
 
 # --- vibration
 def _straight(n: int, powers: bool) -> np.ndarray:
-    """Two frequencies of two links in one line, locked, beside those of the beam they make, less
-    one.
+    """Two frequencies of two links in one line, locked, compared with those of the beam they
+    make, less one.
     """
     shapes = [f"(x/L)^{k}" for k in range(2, n + 2)] if powers else None
     links = [
@@ -185,7 +185,9 @@ def _led(led: Result) -> Any:
     off = {name: q[:, names.index(name)] - aim[name] for name in START}
     bent = {name: 1e3 * w for name, w in deflections(led).items() if name.endswith("y")}
     return over_time(
-        t, [("joint less its aim (deg)", off), ("tip beside its link (mm)", bent)], marks=(LASTS,)
+        t,
+        [("joint less its aim (deg)", off), ("tip relative to its link (mm)", bent)],
+        marks=(LASTS,),
     )
 
 
@@ -202,7 +204,7 @@ def _table(errors: dict[int, tuple[np.ndarray, np.ndarray]]) -> Table:
         (str(n), *(f"{abs(x):.1e}" for x in (*powers, *own))) for n, (powers, own) in errors.items()
     )
     return Table(
-        "Two links locked in one line, beside one beam: relative error of two frequencies",
+        "Two links locked in one line, compared with one beam: relative error of two frequencies",
         (
             "shapes a link",
             "powers, first",

@@ -18,7 +18,7 @@ from .page import Example, Page, Picture, misprints, number
 
 START = np.array([np.pi / 4, -np.pi / 4, np.pi / 4])  # link 1, the load on it, link 2
 PIN = np.eye(6)[:, [0, 2, 3, 4, 5]]  # (6.81): everything but turning about y
-BASIS = "Pinocchio, and a recursion of our own beside catena"
+BASIS = "Pinocchio, and a recursion of our own, independent of catena"
 
 
 def run() -> Page:

@@ -179,14 +179,12 @@ def test_interrupted_then_resumed(how):
         "out",
         "--no-pictures",
     ]
-    command = [
-        sys.executable,
-        "-c",
-        "from catena.cli import main; main()",
-        "run",
-        "triple_pendulum",
-        *options,
-    ]
+    # a background shell starts its children with SIGINT ignored; a terminal does not
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " from catena.cli import main; main()"
+    )
+    command = [sys.executable, "-c", program, "run", "triple_pendulum", *options]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not Path("out/results.nc").exists():
         time.sleep(0.05)

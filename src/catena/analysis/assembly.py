@@ -324,7 +324,7 @@ def consistent(machine: Machine, q: Array, v: Array, free: list[int], t: float =
         v[free] -= least_change(regular(M[np.ix_(free, free)], A, by), A, rows.rate, by)[0]
     left = np.abs(rows.rate + rows.A @ (v - given))
     by = metric(machine, acting=False)
-    if by.beside(left, rows.A).max(initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
+    if by.relative(left, rows.A).max(initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
         by, rows.A, rows.rate, given, v
     ):
         gaps = by_loop(rows.names, left)

@@ -257,7 +257,7 @@ def _consistent(
         change[:, free] = -least_change(inner, A[:, :, free], rate, own)[0]
     left = np.abs(rate + np.einsum("nij,nj->ni", A, change))
     by = metric(machine)
-    torn = by.beside(left, A).max(axis=1, initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
+    torn = by.relative(left, A).max(axis=1, initial=0.0) > OPENING_RATE_TOLERANCE * fastest(
         by, A, rate, v, v + change
     )
     text: dict[int, str] = {}

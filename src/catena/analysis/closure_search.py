@@ -60,7 +60,7 @@ def fastest(by: Metric, A: Array, rate: Array, *speeds: Array) -> Array:
     """Return the largest (...,) of the rates (..., m) relative to their rows and of the speeds
     (..., nv) relative to their lengths.
     """
-    found = [np.abs(by.beside(rate, A)), *(np.abs(v / np.sqrt(by.column)) for v in speeds)]
+    found = [np.abs(by.relative(rate, A)), *(np.abs(v / np.sqrt(by.column)) for v in speeds)]
     return np.max([x.max(axis=-1, initial=0.0) for x in found], axis=0)
 
 

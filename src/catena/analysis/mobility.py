@@ -346,7 +346,7 @@ def _batch(machine: Machine, q: Any, motors: list[int], motors_given: bool) -> M
 def _assembled(machine: Machine, q: Array) -> Array:
     """Return the configurations (n, nq), with those that leave a loop open assembled."""
     error, _, _, A = machine.constraint_rows(q, np.zeros((len(q), machine.nv)))
-    apart = np.abs(metric(machine).beside(error, A)).max(axis=1, initial=0.0) > CLOSED
+    apart = np.abs(metric(machine).relative(error, A)).max(axis=1, initial=0.0) > CLOSED
     return np.where(apart[:, None], assemble(machine, q)[0], q) if apart.any() else q
 
 

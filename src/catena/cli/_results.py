@@ -32,6 +32,6 @@ def free(path: Path, force: bool) -> Path:
     """Return the path; raise CatenaError where something is there, unless `force`."""
     if path.exists() and not force:
         raise CatenaError(
-            f"{path} is there already; give another --out, or --force to write over it"
+            f"{path} is there already; give another path, or --force to write over it"
         )
     return path

@@ -118,7 +118,7 @@ def report(screen: Any, name: str, found: Fit) -> None:
             ),
             e.unit,
             number(e.before),
-            "" if e.told else "not told",
+            "" if e.told else "not identified",
         ]
         for e in found.estimates
     ]

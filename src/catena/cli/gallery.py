@@ -32,7 +32,7 @@ def gallery(
     ] = None,
     processes: Annotated[int, typer.Option(min=1, help="How many examples run at once.")] = 2,
 ) -> None:
-    """Run the worked examples and write a page for each: numbers beside the print, pictures,
+    """Run the worked examples and write a page for each: numbers next to the print, pictures,
     misprints.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

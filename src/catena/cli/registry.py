@@ -34,6 +34,8 @@ find = COMMANDS.find
 for _name, _doc in {  # in the order of the flow
     "examples": "List the built-in mechanisms, or print the file of one.",
     "robots": "List the robots of installed packages, which FILE may be as robot:NAME.",
+    "new": "Write a commented model file to begin with.",
+    "convert": "Read a mechanism in one format and write it in another.",
     "info": "Show what a mechanism is, and check forward against inverse dynamics.",
     "check": "Certify that all formulations give the same motion.",
     "compare": "Compare the costs of the formulations.",
@@ -57,5 +59,6 @@ for _name, _doc in {  # in the order of the flow
     "report": "Write everything about a mechanism into one page or PDF.",
     "export": "Write a mechanism for other tools: C, FMU, MATLAB, Julia, Modelica.",
     "schema": "Write the JSON Schema of model files, for editors.",
+    "doctor": "Show what is installed here: version, processor, cache, optional packages.",
 }.items():
     register(Command(_name, f"catena.cli.{_name}:{_name}", _doc))

@@ -93,7 +93,7 @@ def run(
     asked = with_control(asked, control) if control else asked
     asked = with_wrenches(asked, wrenches) if wrenches else asked
     folder = result_folder(Path(out or f"{model.stem}_run"), force, resume)
-    usual = "" if asked.told or until is not None else " (--until says how long)"
+    usual = "" if asked.has_scenario or until is not None else " (--until says how long)"
     screen.print(f"{asked.mechanism.name}: {asked.until:g} s{usual}", style="bold", markup=False)
     failure = ""
     try:

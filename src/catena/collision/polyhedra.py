@@ -213,7 +213,7 @@ def _faces(corners: Array, file: str) -> tuple[tuple[int, ...], ...]:
         )
     if any(len(face) < 3 for face in found) or sum(map(len, found)) % 2:
         raise MechanismError(
-            f"mesh {file!r}: the faces of its convex hull are too small to be told apart;"
+            f"mesh {file!r}: the faces of its convex hull are too small to be distinguished;"
             " simplify it"
         )
     return tuple(found)

@@ -13,7 +13,7 @@ it can touch. All these lengths change by no more than the farthest corner moves
     a corner on a face                          half of its height above a neighbour: there it must
                                                 be the lowest
     an edge across an edge                      their distance; its lower end over a face; that its
-                                                ends must be below either face beside the other
+                                                ends must be below either face next to the other
                                                 edge, for only then it crosses
     what begins at a point of the patch         the height of its other end, for that point does not
                                                 go through its face

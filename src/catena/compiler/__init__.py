@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from . import derivatives, generic, generic_binding, looped, single_state
     from .attached import keep
     from .block_function import BlockFunction, Record
+    from .cache import CacheState, cache_state
     from .fingerprint import PACKAGE, digest, fingerprint
-    from .host import default_width
+    from .host import default_width, target
     from .joint_losses import damping, loss_forces, losses
     from .joint_springs import AFTER, BEFORE, ENERGY, Springs, springs
     from .kernel_compiler import Module

@@ -20,6 +20,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 
@@ -39,6 +40,26 @@ def folder() -> Path | None:
         return None
     chosen = os.environ.get("CATENA_CACHE_DIR", "").strip()
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("catena", appauthor=False))
+
+
+class CacheState(NamedTuple):
+    """The cache on disk: its folder, the number of its entries, their bytes, and the most bytes
+    that it keeps.
+    """
+
+    folder: Path
+    entries: int
+    size: int
+    limit: int
+
+
+def cache_state() -> CacheState | None:
+    """Return the state of the cache, or None if the cache is off."""
+    place = folder()
+    if place is None:
+        return None
+    sizes = [p.stat().st_size for p in place.glob(f"*{SUFFIX}")] if place.is_dir() else []
+    return CacheState(place, len(sizes), sum(sizes), LIMIT)
 
 
 def key(*parts: str | bytes) -> str:

@@ -127,7 +127,7 @@ def assemble(text: str, optimise: int = 0, machine: Any = None, quick: bool = Fa
 
 
 # how long this process has compiled, and whether it said so
-_waited = {"seconds": 0.0, "told": False}
+_waited = {"seconds": 0.0, "printed": False}
 
 
 @contextmanager
@@ -135,7 +135,7 @@ def _patience() -> Iterator[None]:
     """Print on a terminal, once, that code is being compiled, when that has taken longer than
     SILENT seconds in all.
     """
-    if _waited["told"] or sys.stderr is None or not sys.stderr.isatty():
+    if _waited["printed"] or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     began = time.perf_counter()
@@ -149,7 +149,7 @@ def _patience() -> Iterator[None]:
 
 
 def _tell() -> None:
-    _waited["told"] = True
+    _waited["printed"] = True
     print(
         "catena: compiling machine code; it is kept, so that the next time does not wait",
         file=sys.stderr,

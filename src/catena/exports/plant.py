@@ -154,7 +154,8 @@ def plant_of_scenario(
 ) -> Plant:
     """Return the plant of a file's mechanism, from the start of its [scenario].
 
-    friction: in place of the scenario's own. Raises CompileError, with the names, where the scenario has events or a prescribed motion.
+    friction: in place of the scenario's own. Raises CompileError, with the names, where the
+    scenario has events or a prescribed motion.
     """
     options = scenario.options if friction is None else {**scenario.options, "friction": friction}
     found = [

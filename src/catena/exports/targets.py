@@ -47,9 +47,7 @@ class Asked:
         """Return the model as a first-order system; switching: whether loads may switch at
         times.
         """
-        return plant_of_scenario(
-            self.scenario, self.motors, stabilise, switching, self.friction
-        )
+        return plant_of_scenario(self.scenario, self.motors, stabilise, switching, self.friction)
 
     @property
     def folder(self) -> Path:

@@ -112,7 +112,7 @@ def fit_trajectory(
     if others := [name for name, kind, _ in asked.columns if kind != "p"]:
         raise StudyError(
             f"fit: {', '.join(map(repr, others))} are no parameters; the whole start is unknown"
-            " anyhow, and is told with 'q0', 'v0'"
+            " anyhow, and is identified with 'q0', 'v0'"
         )
     log = measured_trajectory(machine, data)
     problem = _Problem(asked, log, q, v, control, segments, tolerance, tuple(shown))
@@ -413,7 +413,7 @@ class _Problem:
                 f"{len(self.cuts) - 1} segments, whose ends miss each other by at most"
                 f" {np.abs(gaps).max(initial=0.0):.2g}"
             ),
-            *(f"{n} is told only together with others" for n in joined),
+            *(f"{n} is identified only together with others" for n in joined),
         )
         power = np.linalg.norm(self.log.y - self.log.y.mean(axis=0)) or 1.0
         return Fit(

@@ -75,7 +75,7 @@ class Spaces(NamedTuple):
 
 def openings(machine: Machine, rows: Rows) -> Array:
     """Return the absolute residuals of all rows relative to the sizes of their rows, (m,)."""
-    return np.abs(metric(machine, acting=False).beside(rows.error, rows.A))
+    return np.abs(metric(machine, acting=False).relative(rows.error, rows.A))
 
 
 def rows_at(machine: Machine, q: Array, v: Array | None = None, t: float = 0.0) -> Rows:

@@ -47,7 +47,7 @@ def _markdown() -> Iterator[str]:
     for quantity in QUANTITIES.values():
         for k, y in enumerate(quantity.outputs):
             shape = ", ".join(["...", *map(str, y.shape)])
-            told = (
+            row_note = (
                 "; by `evaluate` only"
                 if quantity.method == "none"
                 else f"; by `machine.{quantity.name}`: {quantity.method}"
@@ -56,7 +56,7 @@ def _markdown() -> Iterator[str]:
             )
             yield (
                 f"| {f'`{quantity.signature}`' if k == 0 else ''} | `{y.name}` | ({shape}) |"
-                f" {y.meaning}{told if k == 0 else ''} |"
+                f" {y.meaning}{row_note if k == 0 else ''} |"
             )
 
 

@@ -37,7 +37,7 @@ class Metric(NamedTuple):
         """Return A~ = N^-1/2 A C^1/2, with entries of order one."""
         return A * np.sqrt(self.column) / np.sqrt(self.sizes(A))[..., None]
 
-    def beside(self, error: Array, A: Array) -> Array:
+    def relative(self, error: Array, A: Array) -> Array:
         """Return residuals or rates (..., m) relative to the sizes of their rows: the length of a
         loop, or one for a cosine.
         """

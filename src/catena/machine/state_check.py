@@ -106,7 +106,7 @@ class Violations:
         by = metric(router.spec)
         fastest = np.abs(v / np.sqrt(by.column)).max(axis=-1, initial=0.0)
         error, rate, _, A = asked
-        torn, opened = (np.abs(by.beside(x, A)) for x in (rate, error))
+        torn, opened = (np.abs(by.relative(x, A)) for x in (rate, error))
         return cls(error, rate, opened, torn, np.maximum(fastest, router.spec.resting))
 
     def bad(self, speeds: bool) -> Array:

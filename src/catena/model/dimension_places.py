@@ -109,7 +109,7 @@ def _shape(where: str, s: Shape) -> Iterator[Place]:
 def _pose(where: str, X: Pose, at: str = "at") -> Iterator[Place]:
     yield from (Place(where, f"{at}.{a}", x, "length") for a, x in zip("xyz", X.position))
     turned = (x for row in X.rotation for x in row)
-    yield from (Place(where, f"the rotation beside {at}", x, "number") for x in turned)
+    yield from (Place(where, f"the rotation next to {at}", x, "number") for x in turned)
 
 
 def _joint(where: str, j: Joint, m: Mechanism) -> Iterator[Place]:

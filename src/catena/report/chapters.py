@@ -199,7 +199,7 @@ def run(s: Subject) -> Iterator[Block]:
     """Yield pictures of a run, the travel of the coordinates, the events and the ledger."""
     yield Paragraph(
         f"{s.scenario.until:g} s as the file's scenario says."
-        if s.scenario.told
+        if s.scenario.has_scenario
         else (
             f"The file has no scenario: {s.scenario.until:g} s of free motion from the start shown"
             " above, without forces of motors and beyond the joints' limits."

@@ -84,7 +84,7 @@ class Subject:
     def result(self) -> Result:
         """The run; where it failed, the part that was computed."""
         try:
-            free = {} if self.scenario.told else {"limits": "ignore"}
+            free = {} if self.scenario.has_scenario else {"limits": "ignore"}
             return simulate(self.mechanism, **{**self.scenario.arguments, **free})
         except SimulationError as why:
             if why.result is None:

@@ -13,7 +13,7 @@ is that of the accepted steps. At events both apply the saltation matrix.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -200,6 +200,8 @@ def planned(model: Mechanism, q: Any, v: Any, until: float, options: Mapping[str
     parameters = {**dict(model.parameters), **(given.get("parameters") or {})}
     given |= {"parameters": parameters or None, "threads": 1}
     plan = prepare(model, q, v, until, RunOptions.of_many(**given))
+    if plan.how.explicit:  # what is differentiated is the method that the choice begins with
+        plan = replace(plan, how=METHODS[plan.how.explicit])
     faults = list(_faults(plan))
     if faults:
         raise StudyError(f"sensitivities of {model.name!r} cannot be found as asked:", faults)
@@ -211,7 +213,9 @@ def _faults(plan: RunPlan) -> Iterable[str]:
     if len(plan.x0) != 1:
         yield f"the start is one state; found the leading shape {plan.lead}"
     if plan.how.kind not in ("fixed", "adaptive"):
-        known = ", ".join(m.name for m in METHODS.values() if m.kind in ("fixed", "adaptive"))
+        known = ", ".join(
+            m.name for m in METHODS.values() if m.kind in ("fixed", "adaptive") and not m.explicit
+        )
         yield f"integrator {plan.how.name!r} is not differentiated; take one of {known}"
     if callable(plan.control) and not hasattr(plan.control, "law"):
         yield (
@@ -230,7 +234,7 @@ def _method_sentence(plan: RunPlan, way: str) -> str:
         return f"the numbers of {plan.how.name} in equal steps, differentiated exactly"
     if way == "forward":
         return (
-            f"variational equations beside the run, {plan.how.name} at a tolerance of"
+            f"variational equations solved with the run, {plan.how.name} at a tolerance of"
             f" {plan.tolerance:g}"
         )
     return (

@@ -187,10 +187,10 @@ _BUILT_IN = (
         "integrator",
         "the method of integration",
         str,
-        "dop853",
+        "auto",
         choices=partial(loaded, "catena.simulation.integrators.methods:METHODS"),
         check=_integrator,
-        flag="The integrator, such as dop853 or radau; rk4 with --step for many runs.",
+        flag="The integrator, such as auto or dop853; rk4 with --step for many runs.",
     ),
     RunOption(
         "tolerance",

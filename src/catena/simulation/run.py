@@ -49,7 +49,7 @@ def simulate(
     control: Any = None,
     forces: ArrayLike | None = None,
     by: str | None = None,
-    integrator: str = "dop853",
+    integrator: str = "auto",
     tolerance: float = 1e-9,
     step: float | None = None,
     largest_step: float | None = None,
@@ -94,8 +94,9 @@ def simulate(
         steps are equal parts of the run, and forces are constant in each part.
     by : str, optional
         The formulation: by default that of the Machine, or "recursive".
-    integrator : str, default "dop853"
-        One of `catena.ALL_INTEGRATORS`.
+    integrator : str, default "auto"
+        One of `catena.ALL_INTEGRATORS`. "auto" is dop853, and where the run is found to be stiff
+        the implicit rodas6p, and back; the ledger says what was chosen, and when.
     tolerance : float, default 1e-9
         The error that a step of an adaptive integrator may have, relative to the scale of the
         state.

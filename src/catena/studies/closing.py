@@ -62,7 +62,7 @@ def close(
             x[:, :count] for x in machine.constraint_rows(q, np.zeros_like(v), _given(p), t)
         )
         gap = np.abs(error)
-        apart = np.abs(metric(machine).rows(slice(count)).beside(error, A))
+        apart = np.abs(metric(machine).rows(slice(count)).relative(error, A))
         for k in np.flatnonzero(~(apart.max(axis=1) < CLOSED)):
             reasons[k] = _gap_sentence(machine, gap[k])
     return q, _consistent_speeds(machine, start, q, v, p, t, reasons), reasons

@@ -562,7 +562,7 @@ def study(
     file_names = read_names(rows) if rows is not None else []
     if twice := [name for name in file_names if name in given]:
         raise StudyError(
-            f"{twice[0]!r} is a column of {rows} and is varied beside it; leave one of them out"
+            f"{twice[0]!r} is a column of {rows} and is varied as well; leave one of them out"
         )
     if not given and not file_names:
         raise StudyError(

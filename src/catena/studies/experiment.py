@@ -405,7 +405,7 @@ def _forces(control: Any, forces: Any, nv: int) -> Any:
     """Return the constant joint forces (nv,) to which varied ones are added."""
     if hasattr(control, "law") or callable(control):
         raise StudyError(
-            "tau.NAME is a joint force that acts all the time; beside a controller, write it as a"
+            "tau.NAME is a joint force that acts all the time; with a controller, write it as a"
             " load: JointForce(...) with a parameter, and vary that"
         )
     if forces is not None:

@@ -119,7 +119,7 @@ def _distributions(study: Study) -> dict[str, Distribution | Scipy]:
         values = grid.values[:, grid.names.index(name)]
         if not values.min() < values.max():
             raise StudyError(
-                f"{name!r} has one value, {values[0]:g}, and so no influence to be told; give it a"
+                f"{name!r} has one value, {values[0]:g}, and so no influence to be found; give it a"
                 " range, or leave it out"
             )
         found[name] = uniform(values.min(), values.max())

@@ -161,7 +161,7 @@ def _pin(
         "child": child,
         "at": at,
     }
-    # pins turn about z unless told
+    # pins turn about z unless the file says otherwise
     found |= {} if plane.normal == (0, 0, 1) else {"axis": list(plane.normal)}
     return found if child_at is None else {**found, "child_at": child_at}
 

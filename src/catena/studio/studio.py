@@ -284,8 +284,8 @@ class Studio(Edits):
     def _read(self, text: str) -> Reading:
         """Return the model of a text, with closed loops.
 
-        Where that takes long, as for lengths with which loops cannot close, the page is told after
-        SLOW_READING_SECONDS.
+        Where that takes long, as for lengths with which loops cannot close, the page is informed
+        after SLOW_READING_SECONDS.
         """
         announced = threading.Event()
 

@@ -11,8 +11,8 @@ stands.
     v        how fast a joint moves, read from the motion of its two bodies                  nv rows
 
 `rate` differentiates any of these along the motion, P' = u and R' = R tilde(w), so f' and what f''
-has beside accelerations are never written by hand. A planar mechanism is the same thing with fewer
-rows: what is forbidden across the plane is left out.
+has in addition to accelerations are never written by hand. A planar mechanism is the
+same thing with fewer rows: what is forbidden across the plane is left out.
 
 A place of a body that bends is a body without mass of its own; its modal joint is a weld to the
 frame that the amplitudes have moved there, so that its rows have columns for e' in addition to

@@ -1,9 +1,9 @@
 """natural_coordinates: points and unit vectors for coordinates, a constant mass matrix
 ([GarciaDeJalon1994]).
 
-Every link is told by its centre of mass P and three unit vectors, the columns of R: y = (P, R), 12
-numbers, Cartesian all of them. A point of the link is linear in y, so that its mass matrix is
-constant and no velocity stands in its inertia:
+Every link is described by its centre of mass P and three unit vectors, the columns of R: y =
+(P, R), 12 numbers, Cartesian all of them. A point of the link is linear in y, so that its mass
+matrix is constant and no velocity stands in its inertia:
 
     r = P + R x,  T = 1/2 m P'.P' + 1/2 sum_i R_i' J R_i'^T,
             J = integral rho x x^T = 1/2 tr(I) 1 - I  (R_i: rows of R)

@@ -21,7 +21,7 @@ their load, f = T^2 f'':
 
 solved with the forces beta T^2 f'' as further unknowns, which loses no digits however large beta
 is. The answer differs from the exact acceleration by a part that falls as 1 / (beta T^2). `error`
-is a bound for this part: the largest at some states, told by the answers with beta and 4 beta,
+is a bound for this part: the largest at some states, found from the answers with beta and 4 beta,
 times ten for the states not met. A run of `derivative` deviates in proportion to the stretch, so as
 1 / beta too.
 

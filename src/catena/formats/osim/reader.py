@@ -142,7 +142,7 @@ class _Reader:
         coordinates = list(n.element.iter("Coordinate"))
         (parent, X_PJ), (child, X_CJ) = self.sides(n, owner)
         if (n.element.get("reverse") or "false").strip() == "true":
-            n.fault("it is reversed, told from child to parent; write it from parent to child")
+            n.fault("it is reversed, written from child to parent; write it from parent to child")
         said = (
             "its speeds are the rates of its three angles, OpenSim's are angular velocities"
             if kind in ("BallJoint", "FreeJoint")

@@ -2,7 +2,7 @@
 of its own.
 
 [[include]]
-file = "arm.toml"                    # beside this file or below its folder; .urdf and others too
+file = "arm.toml"                    # next to this file or below its folder; .urdf and others too
 prefix = "left_"
 on = "table"                         # a body or frame of this file or of an include above; the
                                      ground unless given

@@ -508,7 +508,10 @@ INCLUDE = register(
         "Another file in this scene, of any format.",
         (
             FileKey(
-                "file", Text("name of a file"), "beside this file, or below its folder", needed=True
+                "file",
+                Text("name of a file"),
+                "next to this file, or below its folder",
+                needed=True,
             ),
             FileKey("prefix", Text(), "before every name of it", needed=True),
             FileKey(

@@ -144,15 +144,15 @@ def said(text: str) -> Figure:
 
 
 def fitted(
-    low: np.ndarray, high: np.ndarray, beside: float = 1.2, least: float = 2.2, most: float = 5.5
+    low: np.ndarray, high: np.ndarray, at_side: float = 1.2, least: float = 2.2, most: float = 5.5
 ) -> Figure:
     """Return a figure for one panel with equal scales, from corner `low` to corner `high` (m).
-    beside: inches for what stands at its side. least, most: limits of its height, inches.
+    at_side: inches for what stands at its side. least, most: limits of its height, inches.
     """
     wide, tall = np.maximum(high - low, 1e-9 * max(*(high - low), 1e-9))
-    height = np.clip((WIDTH - beside) * tall / wide, least, most)
+    height = np.clip((WIDTH - at_side) * tall / wide, least, most)
     # a tall panel has a narrow figure, without a blank half
-    width = np.clip(height * wide / tall + beside + 0.6, 3.6, WIDTH)
+    width = np.clip(height * wide / tall + at_side + 0.6, 3.6, WIDTH)
     return Picture(figsize=(width, height + 0.9), layout="constrained")
 
 

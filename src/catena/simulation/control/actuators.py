@@ -305,7 +305,7 @@ def _signal_value(system: SystemSymbols, name: str, signal: float | Trajectory) 
     """Return the signal at the time of the system: a constant, or the value of a trajectory."""
     if not isinstance(signal, Trajectory | int | float | np.number):
         raise StateError(
-            f"{name!r} is told {signal!r}; it is told a number, or a trajectory:"
+            f"{name!r} has the signal {signal!r}; a signal is a number, or a trajectory:"
             f" catena.trajectories.function({{{name!r}: text}}, [start, end]) makes one of a text"
         )
     if not isinstance(signal, Trajectory):

@@ -3,7 +3,8 @@
 methods          tableaux, orders and drivers of all methods, a registry
 engine           advances one system by one method from an instant to a later one
 lane_driver      adaptive steps; lane_events: zeros of guards; lane_records, lane_arithmetic
-fixed_step       equal steps, explicit and implicit; radau: stiff systems; adjoint_steps: backwards
+rosenbrock       adaptive steps of stiff systems; stiffness: when a run goes over to them, and back
+fixed_step       equal steps, explicit and implicit; radau: that of SciPy; adjoint_steps: backwards
 lane_runs        the states of many runs, advanced together
 sampling         sampled controllers: from one sample to the next
 """

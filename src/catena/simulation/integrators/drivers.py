@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...compiler import call_block, weighted
 
-REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED, INTERRUPTED = range(7)
+REACHED, EVENT, TOO_SMALL, NOT_FINITE, TOO_MANY, NOT_SOLVED, INTERRUPTED, STIFF = range(8)
 OUTCOMES = {
     REACHED: "the end was reached",
     EVENT: "an event was located",
@@ -21,6 +21,7 @@ OUTCOMES = {
     TOO_MANY: "the largest number of steps was taken",
     NOT_SOLVED: "the implicit stages did not converge",
     INTERRUPTED: "the run was interrupted",
+    STIFF: "the system was found to be stiff",  # `lane_runs.py` goes on by another method
 }
 SAFETY = 0.9  # next step relative to the one that would just meet the tolerance
 SMALLEST_STEP_RATIO, LARGEST_STEP_RATIO = 0.2, 6.0  # next step relative to this one

@@ -5,7 +5,7 @@ drivers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..terms.guard_sides import GuardSides, guard_sides
 from . import drivers, fixed_step
 from .lane_runs import LaneRuns, address_of
 from .methods import Method
+from .stiffness import Switch, new_watch
 
 Array = np.ndarray
 FIRST_RUN = np.array([0])  # the list of runs of a single run
@@ -34,7 +35,7 @@ class Tally:
     largest of each over the runs.
 
     largest: the largest step, s. laboured: where the run took so many steps that something may be
-    wrong, in words; else "".
+    wrong, in words; else "". switches: its changes of method.
     """
 
     accepted: int = 0
@@ -42,6 +43,11 @@ class Tally:
     evaluations: int = 0
     largest: float = 0.0
     laboured: str = ""
+    switches: list[Switch] = field(default_factory=list)
+
+    def copy(self) -> Tally:
+        """Return a copy that does not change with this one."""
+        return replace(self, switches=[Switch(*s) for s in self.switches])
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,8 @@ class Engine:
 
     p: the parameters, (count,) or (count, W). tolerance: relative, of the whole run; a single step
     may use a twentieth of it. scales: relative to which errors are judged (`error_scales.py`);
-    moved (W, 2): how far and how fast the runs have been. step: s; of an adaptive method the first
+    moved (W, 2): how far and how fast the runs have been. watch: what is known of their stiffness
+    (`stiffness.py`). step: s; of an adaptive method the first
     step, or, below zero, minus the longest that the first step may be; of a fixed one the longest,
     each of which is cut into `refine` equal parts. most: steps after which a run stops. largest: s,
     the largest step of an adaptive method. u: a view of the inputs (nv, W); modes: a view of the
@@ -100,6 +107,7 @@ class Engine:
             self.x.T.copy(),
             np.zeros((self.W, 2)),
         )
+        self.watch = new_watch(self.W, method)
         mapped = method.kind in ("map", "stepping")
         first = 1 + size + system.nu
         last = 1 + size + system.nu + len(p)
@@ -197,6 +205,8 @@ class Engine:
         """Advance by an adaptive method."""
         return self._alone(t, end, times) if self.W == 1 else self._each_its_steps(t, end, times)
 
+    _rosenbrock = _adaptive
+
     def _alone(self, t: float, end: float, times: Array) -> Segment:
         """Advance a single run up to `end` or its next event, by the driver of many."""
         (out, first), inputs = self._room(len(times)), self.buffer[1 + len(self.x) :]
@@ -218,6 +228,7 @@ class Engine:
         self.h = float(runs.h[0])
         accepted, rejected, evaluations, status, event = map(int, (*runs.tally[0], *runs.ended[0]))
         self._count(accepted, rejected, evaluations, self.h)
+        self.tally.switches += runs.switches.pop(0, [])
         return Segment(
             status, float(runs.t[0]), self._written(out, first, first + int(runs.row[0])), event
         )
@@ -237,6 +248,7 @@ class Engine:
             moved=self.moved,
             largest=self.largest,
             sides=self.sides,
+            watch=self.watch,
         )
 
     def _each_its_steps(self, t: float, end: float, times: Array) -> Segment:
@@ -264,7 +276,10 @@ class Engine:
         self.x[:], self.buffer[first:] = runs.x[lane].T, runs.given[lane].T
         self.h = float(runs.h[lane].min())
         accepted, rejected, evaluations = runs.tally.max(axis=0).tolist()
-        self.tally = Tally(accepted, rejected, evaluations, max(self.tally.largest, self.h))
+        switches = [s for lane in sorted(runs.switches) for s in runs.switches[lane]]
+        self.tally = Tally(
+            accepted, rejected, evaluations, max(self.tally.largest, self.h), switches=switches
+        )
         return Segment(
             status, float(runs.t[lane].min()), self._written(out, row, row + int(runs.row.min()))
         )

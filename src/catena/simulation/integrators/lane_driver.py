@@ -33,12 +33,14 @@ from .drivers import (
     REACHED,
     SAFETY,
     SMALLEST_STEP_RATIO,
+    STIFF,
     TOO_MANY,
     TOO_SMALL,
 )
 from .lane_arithmetic import allowed, dense, motion, put, settled, squares, stage, take, times_of
 from .lane_events import locate
 from .lane_records import Code, Norm, Runs, Tableau, lanes_of, memory_of
+from .lane_stiffness import HITS, LAST, NEEDED, watch_stiffness
 
 ACCEPTED, REJECTED, EVALUATIONS = range(3)  # columns of `tally`
 LATE_EVENT = 0.9  # fraction of a step: an event after it has the accuracy of the step's end
@@ -70,7 +72,8 @@ def enter(r, l, runs, lanes, memory, W):
         memory.buffer[(1 + size + n) * W + l] = runs.given[r, n]
     lanes.t[l] = runs.T[r]
     lanes.h[l] = runs.H[r]
-    lanes.last[l] = 1.0
+    lanes.last[l] = runs.watch[r, LAST] if runs.watch[r, LAST] > 0.0 else 1.0
+    runs.watch[r, LAST] = 0.0
     lanes.who[l] = r
     lanes.refused[l] = 0
     lanes.fresh[l] = 1.0
@@ -167,6 +170,9 @@ def retire(code, largest, runs, lanes, memory, W):
                 status = REACHED
             elif runs.most[r] <= 0:
                 status = TOO_MANY
+            elif runs.watch[r, HITS] > runs.watch[r, NEEDED]:
+                status = STIFF
+                runs.watch[r, LAST] = lanes.last[l]
             else:
                 lanes.h[l] = min(lanes.h[l], largest)
                 if (
@@ -198,12 +204,10 @@ def end_of_step(r, l, runs, lanes):
     return runs.end[r] if lanes.clipped[l] > 0 else lanes.t[l] + lanes.step[l]
 
 
-# --- errors
-def attempt(code, method, norm, lanes, memory, W):
-    """Try a step in all lanes, and compute the sums of squares of its errors relative to the
-    allowed ones.
-    """
-    for i in range(1, method.s):
+# --- stages and errors
+def explicit_stages(code, method, lanes, memory, first, last, W):
+    """Compute the derivatives of the stages from `first` to before `last`."""
+    for i in range(first, last):
         stage(
             code.rate,
             memory.buffer,
@@ -216,19 +220,14 @@ def attempt(code, method, norm, lanes, memory, W):
             lanes.step,
             W,
         )
-    # the derivative at the step's end, whose state is then in the buffer
-    stage(
-        code.rate,
-        memory.buffer,
-        memory.x,
-        memory.K,
-        method.A,
-        method.C,
-        method.s,
-        lanes.t,
-        lanes.step,
-        W,
-    )
+
+
+def attempt(stages, code, method, norm, lanes, memory, W):
+    """Try a step in all lanes, and compute the sums of squares of its errors relative to the
+    allowed ones. stages: a function that computes stages.
+    """
+    # the last is the derivative at the step's end, whose state is then in the buffer
+    stages(code, method, lanes, memory, 1, method.s + 1, W)
     for n in range(len(memory.x)):
         memory.new[n] = memory.buffer[W + n]
     motion(
@@ -321,21 +320,9 @@ def judge(code, method, runs, lanes, memory, W):
     return wanted
 
 
-def judge_dense_output(code, method, runs, lanes, memory, W):
+def judge_dense_output(stages, code, method, runs, lanes, memory, W):
     """Reject steps whose dense output is needed and not accurate enough."""
-    for i in range(method.s + 1, len(memory.K)):
-        stage(
-            code.rate,
-            memory.buffer,
-            memory.x,
-            memory.K,
-            method.A,
-            method.C,
-            i,
-            lanes.t,
-            lanes.step,
-            W,
-        )
+    stages(code, method, lanes, memory, method.s + 1, len(memory.K), W)
     weighted(memory.zero, memory.K, method.D, 0, method.D.shape[1], 1.0, memory.e, 0)
     squares(memory.e, memory.inverse_allowed, memory.sums[0], W)
     for l in range(W):
@@ -506,7 +493,39 @@ def move_on(code, method, runs, lanes, memory, W):
 
 
 # --- the time loop
-@machine_function("W", "s", "guarded", quick=True)  # a call takes some thousands of steps at most
+def advance_lanes(stages, watched, code, method, norm, largest, which, runs, lanes, memory, W):
+    """Advance the runs of a list `which`. Return how many runs were advanced. stages: a function
+    that computes stages. watched: whether to notice stiffness.
+    """
+    coming = 0
+    while True:
+        live, coming = admit(code, norm, which, coming, runs, lanes, memory, W)
+        if live == 0:
+            break
+        if retire(code, largest, runs, lanes, memory, W):
+            continue
+        attempt(stages, code, method, norm, lanes, memory, W)
+        wanted = judge(code, method, runs, lanes, memory, W)
+        if wanted:
+            judge_dense_output(stages, code, method, runs, lanes, memory, W)
+        if accept(runs, lanes, W) == 0:
+            continue
+        if code.guarded:
+            locate(code.guard, method, lanes, memory, W)
+            refuse_far_beyond_events(runs, lanes, W)
+        if wanted:
+            rows_within(code, method, runs, lanes, memory, W)
+        if code.guarded:
+            stop_at_events(code, method, runs, lanes, memory, W)
+        if watched:
+            watch_stiffness(method, runs, lanes, memory, W)
+        move_on(code, method, runs, lanes, memory, W)
+    return coming
+
+
+@machine_function(
+    "W", "s", "guarded", "watched", quick=True
+)  # a call takes some thousands of steps at most
 def advance(
     rate,
     settle,
@@ -544,18 +563,20 @@ def advance(
     sides,
     seen,
     distant,
+    watch,
     buffer,
     K,
     g,
     whole,
     guarded,
+    watched,
     W,
 ):
     """Advance the runs of a list `which`, run r from T[r] to end[r] (s), with rows of `out` at
     times[row[r]:until_row[r]]. Return how many runs were advanced.
 
     The arrays are those of `lane_records.py` and, from `edge` to `distant`, of `guard_sides.py`. g:
-    guards and their rates of W lanes. whole: (4, W) integers.
+    guards and their rates of W lanes. whole: (4, W) integers. watched: whether to notice stiffness.
     """
     code = Code(rate, settle, guard, guarded)
     method = Tableau(A, s, C, E, P, D, looks, order, degree)
@@ -577,29 +598,11 @@ def advance(
         origin,
         moved,
         GuardSides(edge, sides, seen, distant),
+        watch,
     )
     norm = Norm(table, limits)
     lanes = lanes_of(whole, W)
     memory = memory_of(X.shape[1], K, buffer, g, P.shape[0], W)
-    coming = 0
-    while True:
-        live, coming = admit(code, norm, which, coming, runs, lanes, memory, W)
-        if live == 0:
-            break
-        if retire(code, largest, runs, lanes, memory, W):
-            continue
-        attempt(code, method, norm, lanes, memory, W)
-        wanted = judge(code, method, runs, lanes, memory, W)
-        if wanted:
-            judge_dense_output(code, method, runs, lanes, memory, W)
-        if accept(runs, lanes, W) == 0:
-            continue
-        if guarded:
-            locate(code.guard, method, lanes, memory, W)
-            refuse_far_beyond_events(runs, lanes, W)
-        if wanted:
-            rows_within(code, method, runs, lanes, memory, W)
-        if guarded:
-            stop_at_events(code, method, runs, lanes, memory, W)
-        move_on(code, method, runs, lanes, memory, W)
-    return coming
+    return advance_lanes(
+        explicit_stages, watched, code, method, norm, largest, which, runs, lanes, memory, W
+    )

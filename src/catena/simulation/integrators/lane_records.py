@@ -55,7 +55,7 @@ class Runs(NamedTuple):
     nu): rows are written from `first` on. tally (R, 3): is added to. ended (R, 2): status and
     guard. origin (R, size), moved (R, 2): where the runs began, how far and how fast they have been
     (`error_scales.py`). guards: on which side of zero the conditions of events were last seen
-    (`guard_sides.py`).
+    (`guard_sides.py`). watch (R, WATCHED): what is known of the stiffness of each (`stiffness.py`).
     """
 
     X: Any
@@ -75,6 +75,7 @@ class Runs(NamedTuple):
     origin: Any
     moved: Any
     guards: Any
+    watch: Any
 
 
 class Lanes(NamedTuple):

@@ -8,21 +8,73 @@ depends on the run alone.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler import LaneKernel
+from ...compiler import LaneKernel, default_width
 from ..system.first_order import System
 from ..terms.error_scales import ErrorScales
 from ..terms.guard_sides import GuardSides, guard_sides
-from . import lane_driver
+from . import drivers, lane_driver, rosenbrock
 from .lane_events import LOOKS
+from .lane_stiffness import IMPLICIT, LEFT
 from .methods import Method
+from .methods import method as method_named
+from .stiffness import Stiffness, Switch, costs, new_watch
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+
+class Scratch:
+    """The memory and the tables of a driver. looks: weights of dense output at the places where
+    guards are evaluated.
+    """
+
+    def __init__(self, method: Method, size: int, given: int, width: int):
+        self.method, self.width = method, width
+        self.buffer = np.zeros((1 + size + given) * width)
+        self.K, self.whole = np.zeros((len(method.A), size * width)), np.zeros((4, width), np.int64)
+        self.order = np.zeros(size, np.int64)
+        places = np.arange(LOOKS)[:, None] / LOOKS
+        self.looks = np.ascontiguousarray(
+            places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T
+        )
+
+    @property
+    def tableau(self) -> tuple[Any, ...]:
+        """The tables of the method as drivers take them."""
+        m = self.method
+        sizes = float(m.order), float(m.dense)
+        return m.A, m.stages, m.C, m.E, m.P, m.D[None], self.looks, *sizes
+
+
+class Addresses(NamedTuple):
+    """Machine code of a system: the addresses of the derivative, of the projection onto constraints
+    and of the guards, zero for none, and how many numbers the guards give.
+    """
+
+    rate: int
+    settle: int
+    guard: int
+    guards: int
+
+
+class Segments(NamedTuple):
+    """What some runs are asked for: their ends (R,), s; the index after the last row of each (R,);
+    how many steps they may take (R,), which is counted down; the times of rows, s, and where these
+    are written: out (R, rows, size) and held (R, rows, nu), from `first` on.
+    """
+
+    end: Array
+    until_row: Whole
+    most: Whole
+    times: Array
+    out: Array
+    held: Array
+    first: int
 
 
 class AdaptiveRuns:
@@ -34,8 +86,11 @@ class AdaptiveRuns:
     evaluations. ended (R, 2): the status with which the last segment of each ended, and the guard.
     rtol, scales: how errors are judged. origin (R, size), moved (R, 2): where the runs began, or
     were at their last impact, how far and how fast they have been since. largest: the largest step,
-    s. sides: on which side of zero the conditions of events were last seen.
+    s. sides: on which side of zero the conditions of events were last seen. watch: what is known of
+    the stiffness of each run (`stiffness.py`); watched: whether to notice it.
     """
+
+    watched = False
 
     def __init__(
         self,
@@ -52,6 +107,7 @@ class AdaptiveRuns:
         moved: Array | None = None,
         largest: float = np.inf,
         sides: GuardSides | None = None,
+        watch: Array | None = None,
     ):
         self.method = method
         self.width = width
@@ -67,13 +123,8 @@ class AdaptiveRuns:
             np.zeros((count, 3), np.int64),
             np.zeros((count, 2), np.int64),
         )
-        size, W = x.shape[1], width
-        self._buffer = np.zeros((1 + size + given.shape[1]) * W)
-        self._K, self._whole = np.zeros((len(method.A), size * W)), np.zeros((4, W), np.int64)
-        places = np.arange(LOOKS)[:, None] / LOOKS
-        self._looks = np.ascontiguousarray(
-            places ** np.arange(1, method.P.shape[1] + 1) @ method.P.T
-        )
+        self.watch = new_watch(count, method) if watch is None else watch
+        self._scratch = Scratch(method, x.shape[1], given.shape[1], width)
 
     def restart_scales(self, runs: Whole) -> None:
         """Judge errors of these runs relative to their motion from here on, as if they began
@@ -81,71 +132,52 @@ class AdaptiveRuns:
         """
         self.origin[runs], self.moved[runs] = self.scales.origin(self.x[runs]), 0.0
 
-    def drive(
-        self,
-        rate: int,
-        settle: int,
-        guard: int,
-        guards: int,
-        runs: Whole,
-        end: Array,
-        until_row: Whole,
-        most: Whole,
-        times: Array,
-        out: Array,
-        held: Array,
-        first: int,
-    ) -> int:
-        """Advance some runs, each to its end (R,) or its next event, by code at these addresses.
-        Return how many evaluations that took.
-
-        guards: how many numbers the guards give. Rows at times[row:until_row] are written to out
-        (R, rows, size) and held (R, rows, nu), from `first` on. most (R,): steps of each run.
+    def drive(self, code: Addresses, runs: Whole, asked: Segments) -> int:
+        """Advance some runs, each to its end or its next event, by code at these addresses. Return
+        how many evaluations that took.
         """
-        m = self.method
         before = self.tally[:, 2].sum()
+        scratch = self._scratch
         lane_driver.advance(
-            rate,
-            settle,
-            guard,
-            m.A,
-            m.stages,
-            m.C,
-            m.E,
-            m.P,
-            m.D[None],
-            self._looks,
-            float(m.order),
-            float(m.dense),
+            *code[:3],
+            *scratch.tableau,
+            *self._between(runs, asked),
+            scratch.buffer,
+            scratch.K,
+            np.zeros(self.width * code.guards),
+            scratch.whole,
+            code.guards > 0,
+            self.watched,
+            self.width,
+        )
+        return int(self.tally[:, 2].sum() - before)
+
+    def _between(self, runs: Whole, asked: Segments) -> tuple[Any, ...]:
+        """Return what drivers take between the tables of the method and their own memory."""
+        return (
             float(self.largest),
             self.scales.table,
             np.array([self.rtol, *self.scales.limits]),
-            times,
+            asked.times,
             runs,
             self.x,
             self.given,
             self.t,
             self.h,
-            end,
+            asked.end,
             self.row,
-            until_row,
-            most,
-            out,
-            held,
-            first,
+            asked.until_row,
+            asked.most,
+            asked.out,
+            asked.held,
+            asked.first,
             self.tally,
             self.ended,
             self.origin,
             self.moved,
             *self.sides,
-            self._buffer,
-            self._K,
-            np.zeros(self.width * guards),
-            self._whole,
-            guards > 0,
-            self.width,
+            self.watch,
         )
-        return int(self.tally[:, 2].sum() - before)
 
     def finish(self, rate: int, settle: int, end: float, most: int) -> int:
         """Advance all runs to one end (s), or by at most so many steps, without rows. Return the
@@ -154,30 +186,26 @@ class AdaptiveRuns:
         count, size = self.x.shape
         none = np.zeros(count, np.int64)
         rows = np.empty((count, 0, size))
-        self.drive(
-            rate,
-            settle,
-            0,
-            0,
-            np.arange(count),
-            np.full(count, end),
-            none,
-            np.full(count, most),
-            np.empty(0),
-            rows,
-            rows[:, :, :0],
-            0,
-        )
+        ends, steps = np.full(count, end), np.full(count, most)
+        asked = Segments(ends, none, steps, np.empty(0), rows, rows[:, :, :0], 0)
+        self.drive(Addresses(rate, settle, 0, 0), np.arange(count), asked)
         return int(self.ended[:, 0].max())
 
 
 class LaneRuns(AdaptiveRuns):
-    """Runs of one system, advanced by its tapes."""
+    """Runs of one system, advanced by its tapes. switches: by the number of a run, its changes of
+    method.
+    """
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
         own = {"sides": guard_sides(system.guards, len(x)), **options}
         super().__init__(method, x, given, **own)
         self.system = system
+        self.watched = bool(method.stiff)
+        self.switches: dict[int, list[Switch]] = {}
+        self._partner = method_named(method.stiff) if method.stiff else method
+        self._stiff_scratch: Scratch | None = None
+        self._choice: Stiffness | None = None
 
     @property
     def modes(self) -> Array:
@@ -196,34 +224,136 @@ class LaneRuns(AdaptiveRuns):
         first: int,
     ) -> None:
         """Advance some runs, each to its end (R,) or its next event, with rows at
-        times[row:until_row]; see `drive`.
+        times[row:until_row]; see `drive`. Where a run is found to be stiff, it goes on by the
+        implicit method, and back.
         """
+        asked = Segments(end, until_row, most, times, out, held, first)
+        while len(runs):
+            implicit = self.watch[runs, IMPLICIT] > 0.0
+            if not implicit.any():
+                self._by_tapes(runs, asked)
+                runs = runs[self.ended[runs, 0] == drivers.STIFF]
+            else:
+                self._by_tapes(runs[~implicit], asked)
+                self._by_tapes(runs[implicit], asked, implicit=True)
+                runs = runs[self._due(runs, implicit, most)]
+            for run in runs:
+                self._look(int(run))
+
+    def _due(self, runs: Whole, implicit: NDArray[np.bool_], most: Whole) -> NDArray[np.bool_]:
+        """Return which of these runs have to be looked at: those that were found to be stiff, and
+        those whose implicit steps until the next look were taken.
+        """
+        ended = self.ended[runs, 0]
+        taken = self.watched & (self.watch[runs, LEFT] <= 0.0) & (most[runs] > 0)
+        return np.where(implicit, taken & (ended == drivers.TOO_MANY), ended == drivers.STIFF)
+
+    def _by_tapes(self, runs: Whole, asked: Segments, implicit: bool = False) -> None:
+        """Advance some runs by one of the two methods."""
         holding = self.system.holding
         busy = holding.held(self.modes[runs]) if not holding.contacts else np.ones(len(runs), bool)
         for some, prefix in ((runs[~busy], "free_"), (runs[busy], "")):
             if len(some):
+                width = 1 if implicit else self.width
                 rate, settle, guard = (
-                    self.system.kernel(name, self.width)
+                    self.system.kernel(name, width)
                     for name in (f"{prefix}derivative", "settle", f"{prefix}guard")
                 )
                 guards = guard.output_sizes[0] if guard is not None else 0
-                evaluations = self.drive(
-                    address_of(rate),
-                    address_of(settle),
-                    address_of(guard),
-                    guards,
-                    some,
-                    end,
-                    until_row,
-                    most,
-                    times,
-                    out,
-                    held,
-                    first,
+                code = Addresses(address_of(rate), address_of(settle), address_of(guard), guards)
+                evaluations = (
+                    self._drive_implicit(prefix, code, some, asked)
+                    if implicit
+                    else self.drive(code, some, asked)
                 )
                 for kernel in (rate, guard):
                     if kernel is not None:
-                        kernel.used(evaluations / self.width)
+                        kernel.used(evaluations / width)
+
+    def _drive_implicit(self, prefix: str, code: Addresses, runs: Whole, asked: Segments) -> int:
+        """Advance some runs by the implicit method, each until it is due to be looked at. Return
+        how many evaluations that took.
+        """
+        if self._stiff_scratch is None:
+            sizes = self.x.shape[1], self.given.shape[1]
+            self._stiff_scratch = Scratch(self._partner, *sizes, 1)
+        scratch, m = self._stiff_scratch, self._partner
+        tangent = self._tangent(prefix)
+        before = self.tally.sum(axis=0)
+        left = self.watch[:, LEFT] if self.watched else asked.most
+        most = np.minimum(asked.most, left).astype(np.int64)
+        rosenbrock.advance(
+            *code[:3],
+            address_of(tangent),
+            *scratch.tableau,
+            m.couplings,
+            m.slopes,
+            m.gamma,
+            *self._between(runs, asked._replace(most=(counted := most.copy()))),
+            scratch.buffer,
+            scratch.K,
+            np.zeros(code.guards),
+            scratch.whole,
+            scratch.order,
+            code.guards > 0,
+            tangent.width,
+        )
+        taken = (most - counted)[runs]
+        asked.most[runs] -= taken
+        self.watch[runs, LEFT] -= taken
+        spent = self.tally.sum(axis=0) - before
+        tangent.used(float(spent[0]) * self.x.shape[1] / tangent.width)
+        return int(spent[2])
+
+    def _prefix(self, run: int) -> str:
+        """Return the prefix of the tapes that advance a run."""
+        holding = self.system.holding
+        busy = holding.contacts or holding.held(self.modes[run : run + 1])[0]
+        return "" if busy else "free_"
+
+    def _tangent(self, prefix: str) -> LaneKernel:
+        """Return the compiled directional derivative, for lanes of directions."""
+        found = self.system.kernel(f"{prefix}tangent", default_width())
+        assert found is not None
+        return found
+
+    # --- the choice of the method
+    def _look(self, run: int) -> None:
+        """Choose the method by which a run goes on."""
+        t = float(self.t[run])
+        found, self.h[run] = self.choice.look(
+            self.watch[run], t, float(self.h[run]), lambda: self._jacobian(run)
+        )
+        if found is not None:
+            self.switches.setdefault(run, []).append(found)
+
+    def forget_switches(self, run: int) -> None:
+        """Forget the changes of method after the present time of a run, which was put back."""
+        kept = [s for s in self.switches.get(run, []) if s.t <= self.t[run]]
+        self.switches[run] = kept
+
+    @property
+    def choice(self) -> Stiffness:
+        """The choice between the two methods."""
+        if self._choice is None:
+            s = self.system
+            operations = s.free_derivative.n_instructions(), s.free_tangent.n_instructions()
+            stages = self.method.stages, self._partner.stages
+            self._choice = Stiffness(
+                self.method.explicit,
+                self._partner.name,
+                costs(operations, stages, s.size, default_width()),
+            )
+        return self._choice
+
+    def _jacobian(self, run: int) -> Array:
+        """Return the Jacobian (size, size) at the present state of a run."""
+        n = self.x.shape[1]
+        nu = self.system.nu
+        rows = (self.t[run : run + 1], self.x[run], self.given[run, :nu], self.given[run, nu:])
+        inputs = [np.tile(row, (n, 1)) for row in rows]
+        (found,), _ = self._tangent(self._prefix(run))([*inputs, np.eye(n, n + 1)], n)
+        return found.T
 
 
 def address_of(kernel: LaneKernel | None) -> int:

@@ -27,6 +27,10 @@ DRIVERS = {
     "adaptive": (
         "an explicit tableau with error estimate E and dense output P, which chooses its steps"
     ),
+    "rosenbrock": (
+        "a linearly implicit tableau with exact Jacobians, error estimate and dense output, which"
+        " chooses its steps: for stiff systems"
+    ),
     "library": "SciPy's Radau with exact Jacobians, which chooses its steps",
 }
 
@@ -42,6 +46,13 @@ class Method:
     its largest, which bounds its error; dense: its order. stable: the largest product of frequency
     and step for which oscillations do not grow, infinite where the method is implicit or chooses
     its steps.
+
+    A Rosenbrock method has stages that are solutions of linear systems with one matrix, and which
+    come after the derivative at the start (`rosenbrock.py`): gamma, its diagonal; couplings (n, n)
+    of stages on the right sides; slopes (n,): factors of the derivative by time.
+
+    explicit, stiff: of an automatic choice, the method that it begins with, whose tables these are,
+    and the one that takes over where a system is stiff; "" for no choice.
     """
 
     name: str
@@ -56,13 +67,22 @@ class Method:
     D: Array = field(default_factory=lambda: np.zeros(0))
     dense: int = 0
     stable: float = np.inf
+    gamma: float = 0.0
+    couplings: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    slopes: Array = field(default_factory=lambda: np.zeros(0))
+    explicit: str = ""
+    stiff: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in DRIVERS:
             raise SimulationError(
                 unknown("kind of driver", self.kind, DRIVERS, f"integrator {self.name!r}")
             )
-        for name in "ABCEPD":  # one memory layout for all, so that the drivers are compiled once
+        for name in (
+            *"ABCEPD",
+            "couplings",
+            "slopes",
+        ):  # one memory layout for all, so that the drivers are compiled once
             object.__setattr__(
                 self, name, np.array(getattr(self, name), dtype=np.float64, order="C")
             )
@@ -77,7 +97,12 @@ class Method:
         """Whether it chooses its steps by a tolerance, and has the dense output that locates
         events.
         """
-        return self.kind in ("adaptive", "library")
+        return self.kind in ("adaptive", "rosenbrock", "library")
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether many runs are advanced in one call, each with steps of its own."""
+        return self.kind in ("adaptive", "rosenbrock")
 
 
 def _adaptive(name: str, order: int, dense: int, doc: str) -> Method:
@@ -91,15 +116,66 @@ def _adaptive(name: str, order: int, dense: int, doc: str) -> Method:
     return Method(name, "adaptive", order, doc, A, B, C, E[:, : len(B) + 1], P.T, D, dense)
 
 
+def _rosenbrock(name: str, order: int, steps: int, gamma: float, doc: str) -> Method:
+    """Return the Rosenbrock method whose tableau is in a file, in the form of [Hairer1996],
+    equation IV.7.25: rows of A and of the couplings C, then c, d, and H of dense output.
+
+    Of its stages, the first `steps` make a step, and the last of these is its error estimate. They
+    become rows 1, 2, ... of the tables here: row 0 is the derivative at the start of a step, and
+    the row after the stages of a step that at its end.
+
+        x(t + theta h) = x + theta (x_1 - x) + theta (1 - theta) (H_1 + theta (H_2 + ...))
+    """
+    rows = np.loadtxt(Path(__file__).parent / "tableaux" / f"{name}.txt")
+    n = rows.shape[1]
+    at = np.arange(n) + 1 + (np.arange(n) >= steps)
+    A, couplings = np.zeros((2, n + 2, n + 2))
+    A[np.ix_(at, at)], couplings[np.ix_(at, at)] = rows[:n], rows[n : 2 * n]
+    A[steps + 1, 1 : steps + 1] = B = np.append(rows[steps - 1, : steps - 1], 1.0)
+    C, slopes, error = np.zeros((3, n + 2))
+    C[at], slopes[at], C[steps + 1], error[steps] = rows[2 * n], rows[2 * n + 1], 1.0, 1.0
+    H = rows[2 * n + 2 :]
+    P = np.zeros((n + 2, len(H) + 1))
+    P[at, :-1] = H.T
+    P[at, 1:] -= H.T
+    P[: steps + 2, 0] += A[steps + 1, : steps + 2]
+    return Method(
+        name,
+        "rosenbrock",
+        order,
+        doc,
+        A,
+        np.append(0.0, B),
+        C,
+        error[None, : steps + 2],
+        P,
+        error,  # the error of dense output has the order and the size of the estimate
+        len(H) + 1,
+        gamma=gamma,
+        couplings=couplings,
+        slopes=slopes,
+    )
+
+
 def _with(tableau: Method, A: ArrayLike, B: ArrayLike, C: ArrayLike) -> Method:
     """Return a method with this tableau."""
     return replace(tableau, A=np.array(A), B=np.array(B), C=np.array(C))
 
 
 _R = np.sqrt(3) / 6
+_DOP853 = _adaptive(
+    "dop853", 8, 7, "Dormand and Prince after Hairer, 8(5,3), dense output of order 7"
+)
 METHODS = Registry(
     "integrator",
     (
+        replace(
+            _DOP853,
+            name="auto",
+            doc="dop853, and rodas6p where the system is stiff; the default",
+            explicit="dop853",
+            stiff="rodas6p",
+        ),
         Method(
             "semi_implicit",
             "map",
@@ -115,12 +191,7 @@ METHODS = Registry(
             [0, 0.5, 0.5, 1],
         ),
         _adaptive("dopri5", 5, 4, "Dormand and Prince, 5(4), dense output of order 4"),
-        _adaptive(
-            "dop853",
-            8,
-            7,
-            "Dormand and Prince after Hairer, 8(5,3), dense output of order 7; the default",
-        ),
+        _DOP853,
         _with(
             Method(
                 "midpoint",
@@ -138,11 +209,18 @@ METHODS = Registry(
             [0.5, 0.5],
             [0.5 - _R, 0.5 + _R],
         ),
+        _rosenbrock(
+            "rodas6p",
+            6,
+            16,
+            0.26,
+            "Rosenbrock after Steinebach, 6(5), L-stable: for stiff springs, dampers, controllers",
+        ),
         Method(
             "radau",
             "library",
             5,
-            "SciPy's Radau IIA with exact Jacobians: for stiff springs and dampers",
+            "SciPy's Radau IIA with exact Jacobians: a second opinion on stiff runs",
         ),
     ),
     SimulationError,

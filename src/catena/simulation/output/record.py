@@ -25,6 +25,7 @@ from ..handlers.contact_impacts import Hit
 from ..handlers.event_handler import Occurrence
 from ..integrators import drivers
 from ..integrators.engine import Tally
+from ..integrators.stiffness import Switch, methods_sentence
 from ..planning.plan import RunPlan
 from ..terms.error_scales import REST
 from . import contact_record, stepping_record
@@ -202,7 +203,9 @@ def ledger(
         seen,
         outcome=outcome,
         formulation=plan.system.by,
-        integrator=plan.how.name,
+        integrator=methods_sentence(
+            plan.how, [Switch(*s) for k in cost for s in k.switches], len(plan.x0)
+        ),
         tolerance=plan.tolerance,
         step=(
             None

@@ -1,5 +1,5 @@
 """Checks of the arguments of a simulation: times, initial states, names. Each fault is
-told in the user's words.
+described in the user's words.
 """
 
 from __future__ import annotations

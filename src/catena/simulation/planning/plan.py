@@ -130,7 +130,7 @@ class RunPlan:
         """
         sampled = callable(self.control) and not hasattr(self.control, "law")
         alone = sampled or self.system.clocks or len(self.switches) or self.forces is not None
-        return len(self.x0) > 1 and self.how.kind == "adaptive" and not alone
+        return len(self.x0) > 1 and self.how.in_lanes and not alone
 
     def engine(self, rows: slice) -> Engine:
         """An engine at the start of these runs; a group that is not full is filled up with copies
@@ -170,20 +170,20 @@ class RunPlan:
 
     @cached_property
     def scales(self) -> ErrorScales:
-        """Beside which errors of the states are judged."""
+        """The sizes relative to which errors of the states are judged."""
         return error_scales(self.system, self.natural_rate)
 
     @cached_property
     def coordinate_sizes(self) -> Array:
-        """(nq,): beside which motions of the coordinates are judged, one for an angle, the
-        mechanism's length otherwise.
+        """(nq,): the sizes relative to which motions of the coordinates are judged, one for an
+        angle, the mechanism's length otherwise.
         """
         return coordinate_sizes(self.machine.layout, usual_length(self.machine.layout))[0]
 
     @property
     def rounding(self) -> float:
-        """What steps do not resolve of a size, beside the part of the tolerance that one may use;
-        none without a length, where the motion is the size.
+        """What steps do not resolve of a size, relative to the part of the tolerance that one may
+        use; zero without a length, where the motion itself is the size.
         """
         return ROUND / SHARE if self.system.length else 0.0
 
@@ -195,7 +195,7 @@ class RunPlan:
     @property
     def natural_rate(self) -> float:
         """Half swings of a pendulum of the mechanism's length in a second, or runs in a second,
-        1/s: what a usual speed is, beside that length.
+        1/s: a usual speed, relative to that length.
         """
         length = self.system.length or np.inf
         return float(
@@ -204,8 +204,8 @@ class RunPlan:
 
     @cached_property
     def weight(self) -> Array:
-        """The weight of the mechanism times its length, J: what energies at rest are rounded
-        beside.
+        """The weight of the mechanism times its length, J: the size relative to which
+        energies at rest are rounded.
         """
         m = self.machine.mechanism
         masses = [
@@ -219,8 +219,8 @@ class RunPlan:
 
     @cached_property
     def pace(self) -> Array:
-        """The rate of a fall through the mechanism's length, or of the run itself, 1/s: what speeds
-        at rest are rounded beside.
+        """The rate of a fall through the mechanism's length, or of the run itself, 1/s: the size
+        relative to which speeds at rest are rounded.
         """
         return np.array(
             max(
@@ -238,8 +238,8 @@ class RunPlan:
 
     @cached_property
     def row_sizes(self) -> Array:
-        """(rows,) beside which residuals and rates of the rows are judged, by `kernels.rank`; a
-        text by its entries at the start.
+        """(rows,): the sizes relative to which residuals and rates of the rows are judged, by
+        `kernels.rank`; a text by its entries at the start.
         """
         machine, s = self.machine, self.system
         if not machine.rows:
@@ -368,7 +368,8 @@ def _slow_enough(machine: Machine, q: Array, how: Method, step: float) -> None:
         raise SimulationError(
             f"step = {step:g} s is too large for {machine.mechanism.name!r}: its fastest mode has"
             f" {fastest:.4g} rad/s, and {how.name} is stable up to {how.stable / fastest:.3g} s."
-            " Take such a step, or integrator='radau', which is implicit"
+            " Take such a step, or leave out integrator: the default takes an implicit method where"
+            " that is the quicker"
         )
 
 

@@ -187,7 +187,7 @@ class BatchRunner:
     def _changing(self) -> tuple[Array | Whole, ...]:
         """What a segment changes of each run."""
         lanes = self.lanes
-        x = (lanes.x, lanes.t, lanes.h, lanes.row, lanes.tally, lanes.moved)
+        x = (lanes.x, lanes.t, lanes.h, lanes.row, lanes.tally, lanes.moved, lanes.watch)
         return (*x, lanes.sides.sides, lanes.sides.seen, lanes.sides.far)
 
     def _end_torn(
@@ -212,6 +212,7 @@ class BatchRunner:
                 self.status[run] = drivers.REACHED
                 for now, before in zip(self._changing, start):
                     now[run] = before[run]
+                lanes.forget_switches(run)
                 continue
             n, first = 1 + int(lanes.row[run]), 1 + int(rows[run]) + int(is_open[0])
             t = np.append(plan.start, plan.times[: n - 1])
@@ -289,6 +290,8 @@ class BatchRunner:
     def _fail(self, run: int) -> None:
         """End a run that the driver could not advance, with the likely reason."""
         engine = alone(self.plan, self.lanes, run, self.rows)
+        engine.watch[0] = self.lanes.watch[run]
+        engine.tally.switches = self.lanes.switches.get(run, [])
         self.over[run] = True
         self.sentences[run] = diagnostics.sentence(
             self.plan.machine, engine, int(self.status[run]), float(self.lanes.t[run])
@@ -331,7 +334,8 @@ class BatchRunner:
         lanes = self.lanes
         sentence = self.sentences.get(run, drivers.OUTCOMES[status])
         accepted, rejected, evaluations = lanes.tally[run].tolist()
-        tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]))
+        switches = lanes.switches.get(run, [])
+        tally = Tally(accepted, rejected, evaluations, float(lanes.h[run]), switches=switches)
         if accepted + rejected >= diagnostics.MANY_STEPS:
             tally.laboured = f"a run took {accepted + rejected} steps"
         return RunEnd(status, sentence, tally, self.events.log(run), self.events.contacts(run))

@@ -12,6 +12,8 @@ from ...kernels import EXACT, RANK
 from ...machine import Machine, metric, spaces
 from ..integrators import drivers
 from ..integrators.engine import Engine
+from ..integrators.lane_stiffness import IMPLICIT
+from ..integrators.stiffness import largest_rate, methods_sentence
 from .dead_positions import DEAD_POSITION_VALUE, deadlock
 
 Array = np.ndarray
@@ -126,9 +128,7 @@ def _where(machine: Machine, q: Array, v: Array) -> str:
 def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v: Array) -> str:
     """Return the likely reason for this status at the state (q, v), and what to do."""
     if status == drivers.TOO_MANY:
-        stiff = engine.method.kind != "library" and fastest(engine, t) * engine.h > STABLE_STEP
-        why = _stiff(engine, t) if stiff else "raise most_steps, or loosen the tolerance"
-        return f"{engine.most} steps were allowed: {why}"
+        return _too_many(engine, t)
     if status == drivers.NOT_SOLVED:
         return (
             f"the step is {engine.step:.3g} s: take a smaller one, about a tenth of the fastest"
@@ -142,7 +142,7 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     still = np.zeros(machine.nv)
     machine.evaluate("forward_dynamics", q, v, still, parameters=p, t=t, check=False)  # may raise
     if (
-        engine.method.kind != "library"
+        not _is_implicit(engine)
         and fastest(engine, t) > STIFF_RATE
         and np.abs(v).max(initial=0.0) < CALM_SPEED
     ):
@@ -150,6 +150,24 @@ def _reason(machine: Machine, engine: Engine, status: int, t: float, q: Array, v
     return (
         "a force is likely to jump or to grow without bound there: make it smoother, or end the run"
         " before, with an event"
+    )
+
+
+def _is_implicit(engine: Engine) -> bool:
+    """Whether an implicit method advances the run."""
+    return engine.method.kind == "library" or bool(engine.watch[0, IMPLICIT])
+
+
+def _too_many(engine: Engine, t: float) -> str:
+    """Return what was tried until the steps ran out, the likely reason, and what to do."""
+    rate = fastest(engine, t)
+    if not _is_implicit(engine) and rate * engine.h > STABLE_STEP:
+        return f"{engine.most} steps were allowed: {_stiff(engine, t)}"
+    tried = methods_sentence(engine.method, engine.tally.switches)
+    return (
+        f"{engine.most} steps were allowed, by {tried}; its fastest part changes within"
+        f" {1.0 / rate if rate else np.inf:.2g} s, and its steps were {abs(engine.h):.2g} s: raise"
+        " most_steps, or loosen the tolerance"
     )
 
 
@@ -216,10 +234,15 @@ def _weakest(machine: Machine, S: Array) -> str:
 
 def _stiff(engine: Engine, t: float) -> str:
     """Return the message for a stiff system, with its shortest time constant."""
-    shortest = f"something changes within {1.0 / fastest(engine, t):.2g} s"
+    partner = engine.method.stiff
+    what = (
+        f"{partner} would take over after some more steps: raise most_steps"
+        if partner
+        else "integrator='rodas6p', to which the default 'auto' changes, is made for it"
+    )
     return (
-        f"a stiff spring, damper or controller is likely: {shortest}; integrator='radau' is made"
-        " for it"
+        "a stiff spring, damper or controller is likely: something changes within"
+        f" {1.0 / fastest(engine, t):.2g} s; {what}"
     )
 
 
@@ -242,4 +265,4 @@ def fastest(engine: Engine, t: float) -> float:
     """
     size = len(engine.x)
     J = engine.evaluate("jacobian", t)[0][:, 0].reshape(size, size)
-    return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else float("nan")
+    return largest_rate(J)

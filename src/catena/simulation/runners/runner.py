@@ -8,7 +8,7 @@ that was not stopped. Between slices Python controllers are sampled and events a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from . import dead_positions, diagnostics
 Array = NDArray[np.float64]
 ROWS_PER_SLICE = 4096  # most rows in a slice
 # most steps in a slice, by kinds of methods; those with equal steps have EQUAL_STEPS_PER_SLICE
-STEPS_PER_SLICE = {"adaptive": 2000, "library": 200}
+STEPS_PER_SLICE = {"adaptive": 2000, "rosenbrock": 2000, "library": 200}
 # change of a state relative to its largest number: with more the state has jumped
 STATE_JUMP = 1e-9
 EQUAL_STEPS_PER_SLICE = 20_000  # most steps in a slice of a method with equal steps
@@ -49,7 +49,7 @@ class Checkpoint:
     the state of the event handler, or None. over, status, sentence: whether and how it has ended.
     moved: how far and how fast it has been; origin: the state at its start or at its last impact
     (`error_scales.py`). sides: on which side of zero the conditions of events were last seen
-    (`guard_sides.py`).
+    (`guard_sides.py`). watch: what is known of its stiffness (`stiffness.py`).
     """
 
     t: float
@@ -66,6 +66,7 @@ class Checkpoint:
     moved: tuple[float, ...] = (0.0, 0.0)
     origin: tuple[float, ...] = ()
     sides: list[list[float]] = field(default_factory=list)
+    watch: tuple[float, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -84,6 +85,7 @@ class _SliceStart(NamedTuple):
     moved: Array
     tally: Tally
     sides: list[list[float]]
+    watch: Array
 
 
 class Runner:
@@ -228,15 +230,16 @@ class Runner:
             e.h,
             e.x.copy(),
             e.moved.copy(),
-            replace(e.tally),
+            e.tally.copy(),
             e.sides.to_list(),
+            e.watch.copy(),
         )
 
     def _go_back(self, start: _SliceStart) -> None:
         e = self.engine
         self.t, self.row, e.filled = start.t, start.row, start.filled
         e.h, e.tally = start.h, start.tally
-        e.x[:], e.moved[:] = start.x, start.moved
+        e.x[:], e.moved[:], e.watch[:] = start.x, start.moved, start.watch
         e.sides.restore(start.sides)
 
     def _torn(self, t: Array, x: Array, u: Array, start: _SliceStart | None) -> Slice | None:
@@ -353,7 +356,7 @@ class Runner:
             e.h,
             e.x[:, 0].tolist(),
             e.held[:, 0].tolist(),
-            Tally(**asdict(e.tally)),
+            e.tally.copy(),
             events,
             self.over,
             self.status,
@@ -361,6 +364,7 @@ class Runner:
             tuple(e.moved[0].tolist()),
             tuple(e.origin[0].tolist()),
             e.sides.to_list() if self.agenda is not None else [],
+            tuple(e.watch[0].tolist()),
         )
 
     def restore(self, c: Checkpoint) -> None:
@@ -373,7 +377,9 @@ class Runner:
         e.x[:, 0], e.held[:, 0], e.moved[0] = c.x, c.held, c.moved
         if c.origin:
             e.origin[0] = c.origin
-        e.tally = Tally(**asdict(c.tally))
+        if c.watch:
+            e.watch[0] = c.watch
+        e.tally = c.tally.copy()
         if self.agenda is not None:
             e.sides.restore(c.sides)
         if c.complete:

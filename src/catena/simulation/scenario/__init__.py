@@ -7,7 +7,7 @@ that names another.
     initial = { q = { elbow = "30 deg" } }        until = "2 s"
 
 Values carry units as everywhere in a file; names are those of joints and coordinates; every fault
-is told at once.
+is reported at once.
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             Actuator,
             (
                 _GEAR,
-                TableKey("signal", number("any"), doc="what it is told"),
+                TableKey("signal", number("any"), doc="its input signal"),
                 TableKey("gain", number("any"), doc="force per signal"),
                 TableKey("gain_slopes", _span, doc="g1, g2: the gain is gain + g1 l + g2 l'"),
                 TableKey("bias", _three, doc="b0, b1, b2"),
@@ -322,7 +322,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                 ),
                 TableKey("force", _three, doc="N per unit of the signal"),
                 TableKey("torque", _three, doc="N m per unit"),
-                TableKey("signal", number("any"), doc="what it is told"),
+                TableKey("signal", number("any"), doc="its input signal"),
                 TableKey("signals", _span, doc="range of the signal"),
                 _ACTUATOR,
             ),
@@ -350,7 +350,10 @@ CONTROLLERS: Family[Controller | FMU] = Family(
             wrenches,
             (
                 TableKey(
-                    "file", beside, True, doc="rows over time, beside this file or below its folder"
+                    "file",
+                    beside,
+                    True,
+                    doc="rows over time, next to this file or below its folder",
                 ),
             ),
             "forces from outside over time, from a .csv file",
@@ -364,7 +367,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                     _fmu,
                     True,
                     doc=(
-                        "an .fmu beside this file or below its folder; it runs where the caller"
+                        "an .fmu next to this file or below its folder; it runs where the caller"
                         " trusts it"
                     ),
                 ),
@@ -372,7 +375,7 @@ CONTROLLERS: Family[Controller | FMU] = Family(
                     "inputs",
                     reads(Map("input of the unit", Expression()))(_texts),
                     True,
-                    doc="what each input of the unit is told",
+                    doc="the signal of each input of the unit",
                 ),
                 TableKey(
                     "outputs",

@@ -124,7 +124,7 @@ TRAJECTORIES: Family[Trajectory] = Family(
                     "file",
                     beside,
                     True,
-                    doc="rows of t and coordinates, beside this file or below its folder",
+                    doc="rows of t and coordinates, next to this file or below its folder",
                 ),
                 _ENDS,
             ),

@@ -1,4 +1,4 @@
-"""The [scenario] table as a whole; its parts are read by the files beside this one."""
+"""The [scenario] table as a whole; its parts are read by the other files of this folder."""
 
 from __future__ import annotations
 
@@ -171,8 +171,8 @@ class Scenario:
     """A mechanism, and what `catena.simulate` is to do with it.
 
     q, v: the start. near: the guess from which its loops were closed; kept: the names that were
-    given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`. told: whether the
-    file itself says how long to run; what does not has no scenario.
+    given, {"q": [...], "v": [...]}. options: the other arguments of `simulate`. has_scenario:
+    whether the file itself says how long to run.
     """
 
     mechanism: Mechanism
@@ -183,7 +183,7 @@ class Scenario:
     options: Mapping[str, Any] = field(default_factory=dict)
     plots: tuple[str, ...] = PLOTS
     kept: Mapping[str, list[str]] = field(default_factory=dict)
-    told: bool = True
+    has_scenario: bool = True
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def read(
     found = _scenario(
         path, top, mechanism, {**(otherwise or {}), **said}, q or {}, machine_of, changes, trusted
     )
-    return replace(found, told="until" in {**said, **(top.data.get("scenario") or {})})
+    return replace(found, has_scenario="until" in {**said, **(top.data.get("scenario") or {})})
 
 
 def read_table(

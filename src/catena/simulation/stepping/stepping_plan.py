@@ -28,7 +28,7 @@ from .time_stepping import ITERATIONS, RESIDUAL, SteppedContacts, Stop
 Array = NDArray[np.float64]
 # depth of penetration relative to the mechanism's length: a run may start with less
 START_DEPTH = 1e-9
-DEFAULT_INTEGRATOR = "dop853"
+DEFAULT_INTEGRATOR = "auto"
 
 
 def stepped_contacts(

@@ -305,6 +305,26 @@ class System:
         return ca.Function("derivative", self.inputs, [ca.cse(ca.densify(rate))])
 
     @cached_property
+    def tangent(self) -> ca.Function:
+        """The tape (t, x, u, p, d) -> the derivative of x' along d (size + 1,): the change of x,
+        then that of t.
+        """
+        return self._tangent(self.derivative)
+
+    @cached_property
+    def free_tangent(self) -> ca.Function:
+        """`tangent` with all switched constraints inactive."""
+        return self.tangent if not self.holding.size else self._tangent(self.free_derivative)
+
+    def _tangent(self, f: ca.Function) -> ca.Function:
+        """Return the directional derivative of a tape of this system."""
+        t, x, *others = self.inputs
+        d = ca.SX.sym("d", self.size + 1)
+        (rate,) = f.call([t, x, *others])
+        along = ca.jtimes(rate, ca.vertcat(x, t), d)
+        return ca.Function("tangent", [t, x, *others, d], [ca.cse(ca.densify(along))])
+
+    @cached_property
     def jacobian(self) -> ca.Function:
         """The tape (t, x, u, p) -> dx'/dx, for implicit methods."""
         rate = ca.vertcat(self._rate, self.controller.rate, self.power)

@@ -208,7 +208,7 @@ def variational(board: Board) -> list[Step]:
         *load_step(board),
         Step(
             "virtual work",
-            "Of weights, motors and loads, beside each variation d_r.",
+            "The work of weights, motors and loads in each variation d_r.",
             tuple(work),
             True,
         ),
@@ -240,7 +240,7 @@ def jourdain(board: Board) -> list[Step]:
         ),
         "virtual work": (
             "virtual power",
-            "Of weights, motors and loads, beside each variation of a speed.",
+            "The power of weights, motors and loads in each variation of a speed.",
         ),
         "equations of motion": (
             "equations of motion",
