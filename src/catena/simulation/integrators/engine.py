@@ -107,7 +107,8 @@ class Engine:
             self.x.T.copy(),
             np.zeros((self.W, 2)),
         )
-        self.watch = new_watch(self.W, method)
+        operations = system.free_derivative.n_instructions() if method.stiff else 0
+        self.watch = new_watch(self.W, method, operations)
         mapped = method.kind in ("map", "stepping")
         first = 1 + size + system.nu
         last = 1 + size + system.nu + len(p)

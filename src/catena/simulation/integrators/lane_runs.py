@@ -198,7 +198,12 @@ class LaneRuns(AdaptiveRuns):
     """
 
     def __init__(self, system: System, method: Method, x: Array, given: Array, **options: Any):
-        own = {"sides": guard_sides(system.guards, len(x)), **options}
+        operations = system.free_derivative.n_instructions() if method.stiff else 0
+        own = {
+            "sides": guard_sides(system.guards, len(x)),
+            "watch": new_watch(len(x), method, operations),
+            **options,
+        }
         super().__init__(method, x, given, **own)
         self.system = system
         self.watched = bool(method.stiff)
