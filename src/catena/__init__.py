@@ -24,12 +24,14 @@ if TYPE_CHECKING:
         collision,
         compiler,
         contact,
+        control,
         equations,
         errors,
         exports,
         formats,
         identification,
         kernels,
+        linkages,
         machine,
         model,
         optimization,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         simulation,
         studies,
         studio,
+        synthesis,
         teaching,
     )
     from .analysis import assemble, equilibrium, linearize, modes
@@ -48,11 +51,13 @@ if TYPE_CHECKING:
     from .analysis.impulse import impulse
     from .analysis.inverse_kinematics import inverse_kinematics
     from .analysis.mobility import mobility
+    from .analysis.operational_space import operational_space
     from .certify import check, compare
     from .equations import ALL_FORMULATIONS, Equations, derive, frames, variation
     from .errors import CatenaError
     from .formats import load, robots, save
     from .identification import fit
+    from .linkages import linkage
     from .machine import Machine, bridge, compile
     from .model import (
         JOINT_KINDS,
@@ -81,8 +86,9 @@ if TYPE_CHECKING:
     from .optimization import optimize
     from .results import Result, interference, load_result
     from .sensitivity import sensitivities
-    from .simulation import ALL_INTEGRATORS, control, events, simulate, trajectories
+    from .simulation import ALL_INTEGRATORS, events, simulate, trajectories
     from .studies import Study, study
+    from .synthesis import synthesize
 
 __all__ = [
     "load",
@@ -120,6 +126,7 @@ __all__ = [
     "assemble",
     "mobility",
     "hybrid_dynamics",
+    "operational_space",
     "impulse",
     "equilibrium",
     "linearize",
@@ -127,6 +134,7 @@ __all__ = [
     "inverse_kinematics",
     "clearance",
     "contact_ranges",
+    "linkage",
     "simulate",
     "ALL_INTEGRATORS",
     "Result",
@@ -137,6 +145,7 @@ __all__ = [
     "fit",
     "sensitivities",
     "optimize",
+    "synthesize",
     "control",
     "trajectories",
     "events",
@@ -151,7 +160,6 @@ sys.meta_path.append(
         __name__,
         {
             "bridge": "catena.machine.bridge",
-            "control": "catena.simulation.control",
             "events": "catena.simulation.events",
             "trajectories": "catena.simulation.trajectories",
         },
