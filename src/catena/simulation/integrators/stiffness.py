@@ -45,6 +45,9 @@ Array = NDArray[np.float64]
 ENOUGH_HITS = 40.0  # more hits than these are a reason to look at the Jacobian
 # the same where there are contacts, the derivatives of whose rows take seconds to compile
 HITS_WITH_CONTACTS = 2000.0
+# operations of a derivative: with more, so many times more hits are asked, since the first look
+# compiles the Jacobian, which takes seconds for a robot of 30 freedoms, as long as its explicit run
+SMALL_DERIVATIVE = 3000.0
 SHOWN_SWITCHES = 3  # changes of method that the ledger tells one by one
 # steps of the implicit method relative to their mean: longer ones may soon be worth their cost
 GROWING = 2.0
@@ -102,12 +105,14 @@ LANES_COST = 2.0  # of an operation on all lanes of a register, relative to one 
 FLOP_COST = 0.5  # of an operation of linear algebra, relative to one of a tape
 
 
-def new_watch(count: int, method: Method, contacts: bool = False) -> Array:
+def new_watch(count: int, method: Method, contacts: bool = False, operations: float = 0.0) -> Array:
     """Return what is known of the stiffness of runs that have not begun. contacts: whether the
-    system has contacts that switch.
+    system has contacts that switch; operations: of its derivative.
     """
     watch = np.zeros((count, WATCHED))
-    watch[:, TEST], watch[:, NEEDED] = TEST_EVERY, HITS_WITH_CONTACTS if contacts else ENOUGH_HITS
+    enough = HITS_WITH_CONTACTS if contacts else ENOUGH_HITS
+    watch[:, TEST] = TEST_EVERY
+    watch[:, NEEDED] = enough * max(1.0, operations / SMALL_DERIVATIVE)
     watch[:, IMPLICIT] = method.kind == "rosenbrock"
     return watch
 
